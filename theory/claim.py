@@ -1,0 +1,300 @@
+"""A published statement as an object, and the one function that judges it.
+
+A `Claim` says what is asserted (`bound`), what it is about (`measure`), on which inputs
+(`cases`), and what is known about it (`status`, `counterexample`, `corrected`). `check` puts one
+case in and gives a `Verdict`. The fixed order of a claim file is that of `template.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+KINDS = ("identity", "upper", "lower", "equivalence", "convergence")
+STATUSES = ("holds", "holds after fix", "gap", "false")
+OUTCOMES = ("holds", "violated", "vacuous", "inconclusive")
+
+Case = dict[str, Any]
+
+
+class HypothesisNotMet(ValueError):
+    """A bound was asked for where a hypothesis fails; the message names the hypothesis."""
+
+
+@dataclass(frozen=True)
+class NegativeControl:
+    """A deliberately wrong variant of a claim together with a case on which `check` must reject
+    it.
+
+    Attributes
+    ----------
+    case : callable () -> Case
+    bound, measure : callable Case -> value, optional
+        Replace those of the claim; what is left out is taken from the claim.
+    note : str
+        What was made wrong.
+    """
+
+    case: Callable[[], Case]
+    bound: Callable[[Case], Any] | None = None
+    measure: Callable[[Case], Any] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published statement.
+
+    Attributes
+    ----------
+    name : str
+        Key in `CLAIMS`, for example ``"p1-lemma-1"``.
+    source : str
+        Paper and number.
+    statement : str
+        LaTeX, without dollar signs.
+    hypotheses : str
+        In words.
+    kind : {"identity", "upper", "lower", "equivalence", "convergence"}
+        How `measure` is asserted to relate to `bound`: equal (identity, equivalence of two
+        problems by their optimal values), at most (upper; convergence, with the residual
+        measured), at least (lower).
+    bound, measure : callable Case -> float, Fraction or array
+        Compared elementwise. Exact when both are rational.
+    cases : callable Draw -> Case
+        Draws an input that meets the hypotheses (see `draws.py`).
+    confidence : float or None
+        None for a statement without probability. Otherwise the level 1 - delta at which the cases
+        are drawn; the entries of `measure` are then independent repetitions, and each case
+        carries ``"delta"``.
+    status : {"holds", "holds after fix", "gap", "false"}
+        The statement as printed. "gap": true, but the printed proof is wrong.
+    counterexample : callable () -> Case, optional
+        Violates the printed statement. Required when the status is "false" or "holds after fix".
+    corrected : Claim, optional
+        The corrected or sharpened statement.
+    negative_control : NegativeControl
+    scale : callable Case -> float, optional
+        The magnitude that rounding is relative to; by default the larger of the two compared
+        numbers.
+    rtol : float
+        Rounding allowance in units of `scale`.
+    trivial : callable Case -> float, optional
+        What is known without the statement; a bound no better than this is vacuous.
+    proof : str
+        Section of ``proofs.md``, if the statement is corrected or sharpened.
+    """
+
+    name: str
+    source: str
+    statement: str
+    hypotheses: str
+    kind: str
+    bound: Callable[[Case], Any]
+    measure: Callable[[Case], Any]
+    cases: Callable[[Any], Case]
+    negative_control: NegativeControl
+    status: str = "holds"
+    confidence: float | None = None
+    counterexample: Callable[[], Case] | None = None
+    corrected: Claim | None = None
+    scale: Callable[[Case], float] | None = None
+    rtol: float = 1e-9
+    trivial: Callable[[Case], float] | None = None
+    proof: str = ""
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"kind={self.kind!r} is not known; accepted: {KINDS}.")
+        if self.status not in STATUSES:
+            raise ValueError(f"status={self.status!r} is not known; accepted: {STATUSES}.")
+        if self.status in ("false", "holds after fix") and self.counterexample is None:
+            raise ValueError(f"{self.name}: status {self.status!r} needs a counterexample.")
+
+    def wrong(self) -> Claim:
+        """The negative control as a claim; `check` must reject it on the control's case."""
+        control = self.negative_control
+        return replace(
+            self,
+            name=self.name + " (negative control)",
+            bound=control.bound or self.bound,
+            measure=control.measure or self.measure,
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `check` found.
+
+    Attributes
+    ----------
+    claim : str
+    outcome : {"holds", "violated", "vacuous", "inconclusive"}
+    bound, measured : float
+        At the entry that comes closest to a violation.
+    slack : float
+        Distance to a violation at that entry, in the units of the claim (negative: violated). For
+        an identity, minus the absolute difference.
+    tightness : float
+        measured / bound for an upper bound (bound / measured for a lower one), relative error for
+        an identity.
+    violations, trials : int
+    frequency : tuple of float
+        Clopper-Pearson interval of the violation probability; (nan, nan) for a statement without
+        probability.
+    note : str
+    """
+
+    claim: str
+    outcome: str
+    bound: float
+    measured: float
+    slack: float
+    tightness: float
+    violations: int
+    trials: int
+    frequency: tuple[float, float] = (math.nan, math.nan)
+    note: str = ""
+
+
+def clopper_pearson(violations: int, trials: int, level: float = 0.999) -> tuple[float, float]:
+    """Exact two-sided confidence interval of a binomial probability (Clopper and Pearson, 1934).
+
+    Parameters
+    ----------
+    violations, trials : int
+        0 <= violations <= trials, trials >= 1.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    (low, high) : tuple of float
+
+    Raises
+    ------
+    ValueError
+        If the counts or the level are out of range.
+    """
+    if not (trials >= 1 and 0 <= violations <= trials):
+        raise ValueError(f"need 0 <= violations <= trials, got {violations} and {trials}.")
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r} is out of range; accepted: 0 < level < 1.")
+    from scipy.stats import beta
+
+    tail = (1 - level) / 2
+    low = 0.0 if violations == 0 else float(beta.ppf(tail, violations, trials - violations + 1))
+    high = (
+        1.0
+        if violations == trials
+        else float(beta.ppf(1 - tail, violations + 1, trials - violations))
+    )
+    return low, high
+
+
+def check(claim: Claim, case: Case, *, level: float = 0.999) -> Verdict:
+    """Judge one claim on one case.
+
+    Parameters
+    ----------
+    claim : Claim
+    case : dict
+        From ``claim.cases``, ``claim.counterexample`` or made by hand.
+    level : float
+        Of the Clopper-Pearson interval, for statements with probability: violated if the whole
+        interval lies above delta, holds if the whole interval lies at or below it, otherwise
+        inconclusive.
+
+    Returns
+    -------
+    Verdict
+        "inconclusive" also where a hypothesis is not met or a value is not finite; the note says
+        which.
+    """
+    try:
+        bound, measured = claim.bound(case), claim.measure(case)
+    except HypothesisNotMet as reason:
+        nan = math.nan
+        return Verdict(claim.name, "inconclusive", nan, nan, nan, nan, 0, 0, note=str(reason))
+    if _is_exact(bound) and _is_exact(measured):
+        slack = np.atleast_1d(np.asarray(_signed(claim.kind, bound, measured), dtype=float))
+        violated = np.atleast_1d(_signed(claim.kind, bound, measured) < 0)
+        bound, measured = np.broadcast_arrays(float(bound), float(measured))
+    else:
+        bound, measured = np.broadcast_arrays(
+            np.asarray(bound, dtype=float), np.asarray(measured, dtype=float)
+        )
+        scale = _scale(claim, case, bound, measured)
+        slack = np.atleast_1d(_signed(claim.kind, bound, measured))
+        violated = slack < -claim.rtol * scale
+    bound, measured = bound.reshape(-1), measured.reshape(-1)
+    slack, violated = slack.reshape(-1), violated.reshape(-1)
+    return _judge(claim, case, (bound, measured, slack, violated), level)
+
+
+def _judge(claim, case, values, level) -> Verdict:
+    bound, measured, slack, violated = values
+    undefined = np.isnan(bound) | np.isnan(measured)
+    if undefined.all():
+        nan = math.nan
+        return Verdict(claim.name, "inconclusive", nan, nan, nan, nan, 0, 0, note="not a number")
+    violated = violated & ~undefined
+    worst = int(np.argmin(np.where(undefined, np.inf, np.nan_to_num(slack, posinf=1e300))))
+    violations, trials = int(violated.sum()), int((~undefined).sum())
+    frequency = (math.nan, math.nan)
+    if claim.confidence is None:
+        outcome = "violated" if violations else "holds"
+    else:
+        frequency = clopper_pearson(violations, trials, level)
+        delta = case["delta"]
+        outcome = "inconclusive"
+        if frequency[0] > delta:
+            outcome = "violated"
+        elif frequency[1] <= delta:
+            outcome = "holds"
+    if outcome != "violated" and claim.trivial is not None:
+        limit = np.asarray(claim.trivial(case), dtype=float)
+        weak = bound <= limit if claim.kind == "lower" else bound >= limit
+        outcome = "vacuous" if np.all(weak) else outcome
+    b, q = float(bound[worst]), float(measured[worst])
+    return Verdict(
+        claim.name,
+        outcome,
+        b,
+        q,
+        float(slack[worst]),
+        _tightness(claim.kind, b, q),
+        violations,
+        trials,
+        frequency,
+    )
+
+
+def _is_exact(value) -> bool:
+    return isinstance(value, (Fraction, int)) and not isinstance(value, bool)
+
+
+def _signed(kind, bound, measured):
+    if kind in ("identity", "equivalence"):
+        with np.errstate(invalid="ignore"):
+            return -abs(measured - bound)
+    with np.errstate(invalid="ignore"):
+        return measured - bound if kind == "lower" else bound - measured
+
+
+def _scale(claim, case, bound, measured):
+    if claim.scale is not None:
+        return claim.scale(case)
+    return np.maximum(np.abs(np.nan_to_num(bound)), np.abs(np.nan_to_num(measured)))
+
+
+def _tightness(kind, bound, measured) -> float:
+    if kind in ("identity", "equivalence"):
+        size = max(abs(bound), abs(measured))
+        return abs(bound - measured) / size if size > 0 and math.isfinite(size) else 0.0
+    top, bottom = (bound, measured) if kind == "lower" else (measured, bound)
+    return top / bottom if bottom > 0 and math.isfinite(bottom) else math.nan

@@ -1,0 +1,141 @@
+"""Random inputs for the claims, from NumPy or from hypothesis, through one small interface.
+
+A claim's ``cases`` function takes a `Draw`. `RandomDraw` is fast and needs nothing;
+`HypothesisDraw` lets hypothesis choose and shrink (it is only made inside `verify` and the tests,
+so that nothing here imports hypothesis).
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+
+KERNEL_FORMS = (
+    "generic",
+    "rank-one",
+    "low-rank",
+    "duplicated",
+    "near-identity",
+    "near-constant",
+    "tiny",
+    "huge",
+)
+
+
+def _entries() -> np.ndarray:
+    """256 numbers that one byte chooses from: a few round ones first, then normal quantiles."""
+    table = np.array([NormalDist().inv_cdf((i + 0.5) / 256) for i in range(256)])
+    table[:8] = [0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0]
+    return table
+
+
+_TABLE = _entries()
+
+
+class Draw:
+    """Derived draws; a backend gives ``integer(low, high)`` (inclusive) and ``octets(n)``."""
+
+    def integer(self, low: int, high: int) -> int:
+        raise TypeError("use RandomDraw or HypothesisDraw")
+
+    def octets(self, n: int) -> bytes:
+        raise TypeError("use RandomDraw or HypothesisDraw")
+
+    def choice(self, options):
+        """One of a sequence."""
+        return options[self.integer(0, len(options) - 1)]
+
+    def real(self, low: float, high: float) -> float:
+        """A number in [low, high], both ends included."""
+        return low + (high - low) * self.integer(0, 2**20) / 2**20
+
+    def log_real(self, low: float, high: float) -> float:
+        """A positive number in [low, high], uniform in its logarithm."""
+        return float(np.exp(self.real(np.log(low), np.log(high))))
+
+    def rng(self) -> np.random.Generator:
+        """A NumPy generator whose seed is drawn."""
+        return np.random.default_rng(self.integer(0, 2**32 - 1))
+
+    def array(self, shape) -> np.ndarray:
+        """Float array, about standard normal, with round numbers mixed in when it is small."""
+        n = int(np.prod(shape))
+        if n > 200:
+            return self.rng().standard_normal(shape)
+        return _TABLE[np.frombuffer(self.octets(n), dtype=np.uint8)].reshape(shape)
+
+    def weights(self, n: int) -> np.ndarray:
+        """A point of the probability simplex with all entries positive."""
+        raw = np.abs(self.array(n)) + 0.05
+        return raw / raw.sum()
+
+    def signs(self, n: int) -> np.ndarray:
+        """Labels -1.0 or +1.0."""
+        return np.where(np.frombuffer(self.octets(n), dtype=np.uint8) % 2 == 0, 1.0, -1.0)
+
+    def features(self, n: int, form: str | None = None) -> np.ndarray:
+        """Features (n, r) whose Gram matrix has the wanted form; the form is drawn if None."""
+        form = form or self.choice(KERNEL_FORMS)
+        rank = {"rank-one": 1, "low-rank": 2}.get(form, n)
+        f = self.array((n, rank))
+        if form == "duplicated":
+            f = f[np.arange(n) // 2]
+        elif form == "near-identity":
+            f = np.eye(n) + 1e-4 * f
+        elif form == "near-constant":
+            f = np.hstack([np.ones((n, 1)), 1e-3 * f])
+        elif form == "tiny":
+            f = 1e-4 * f
+        elif form == "huge":
+            f = 1e4 * f
+        return f
+
+    def kernel(self, n: int, form: str | None = None) -> np.ndarray:
+        """Symmetric positive semi-definite (n, n), of one of KERNEL_FORMS."""
+        f = self.features(n, form)
+        return f @ f.T
+
+
+class RandomDraw(Draw):
+    """Draws from a NumPy generator.
+
+    Parameters
+    ----------
+    random_state : int, Generator or None
+    """
+
+    def __init__(self, random_state=None):
+        self._rng = np.random.default_rng(random_state)
+
+    def integer(self, low: int, high: int) -> int:
+        return int(self._rng.integers(low, high, endpoint=True))
+
+    def octets(self, n: int) -> bytes:
+        return self._rng.bytes(n)
+
+
+class HypothesisDraw(Draw):
+    """Draws through the ``draw`` function that ``hypothesis.strategies.composite`` hands out."""
+
+    def __init__(self, draw):
+        import hypothesis.strategies as st
+
+        self._draw, self._st = draw, st
+
+    def integer(self, low: int, high: int) -> int:
+        return self._draw(self._st.integers(low, high))
+
+    def octets(self, n: int) -> bytes:
+        return self._draw(self._st.binary(min_size=n, max_size=n))
+
+
+def strategy(claim):
+    """The claim's cases as a hypothesis strategy."""
+    import hypothesis.strategies as st
+
+    @st.composite
+    def build(draw):
+        return claim.cases(HypothesisDraw(draw))
+
+    return build()

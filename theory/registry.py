@@ -1,0 +1,42 @@
+"""`CLAIMS`: every claim in paper order, imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+# File names in the order in which the statements appear in the papers.
+_FILES = (
+    "p1_lemma_1",
+    "p1_lemma_3",
+    "p1_prop_10",
+)
+
+
+class _Registry(Mapping):
+    """Name -> Claim, ordered, read-only; a claim's file is imported on first access."""
+
+    def __init__(self, files):
+        self._files = {name.replace("_", "-"): name for name in files}
+
+    def __getitem__(self, name):
+        if name not in self._files:
+            raise KeyError(f"{name!r} is not a claim; accepted: {', '.join(self._files)}.")
+        return import_module(f".{self._files[name]}", __package__).CLAIM
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+CLAIMS = _Registry(_FILES)
+
+
+def all_claims():
+    """Yield every printed claim, each followed by its corrected or sharpened form."""
+    for claim in CLAIMS.values():
+        while claim is not None:
+            yield claim
+            claim = claim.corrected
