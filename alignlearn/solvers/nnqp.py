@@ -1,0 +1,234 @@
+"""Nonnegative quadratic programming with a possibly singular matrix."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..validation import ConvergenceWarning, check_number
+from . import nnqp_checks as checks
+from .nnqp_active import DONE, INDEFINITE, active_set, coordinate_descent
+from .nnqp_pivot import block_pivoting, factor, solve
+
+_EPS = np.finfo(np.float64).eps
+# From this many positive variables on, a LAPACK factorisation beats single exchanges.
+_PIVOTING_SUPPORT = 100
+_SWEEPS = 20
+
+
+@dataclass(frozen=True)
+class NonnegativeQPResult:
+    """Solution of ``min v'Mv - 2 v'a, v >= 0`` and its certificate.
+
+    Attributes
+    ----------
+    v : ndarray of shape (p,), float64
+        The minimiser. Where it is not unique, variables with equal rows of ``M`` and equal ``a``
+        (after scaling) share their weight, and the rest is close to the solution of least norm.
+    kkt_residual : float
+        With ``S = D M D``, ``b = D a``, ``u = v / D`` for ``D = diag(M)^-1/2`` and the gradient
+        ``g = b - S u``: the largest of ``|g_k|`` where ``u_k > 0`` and ``max(g_k, 0)`` where
+        ``u_k = 0``, divided by ``max |b|``. It does not change when kernels or ``a`` are rescaled.
+    duality_gap : float
+        ``2 (|u'g| + |u|_1 max_k max(g_k, 0)) / (v'a)``: a relative bound on the distance of the
+        objective from its minimum (by convexity, for minimisers of no larger 1-norm).
+    n_iter : int
+        Linear systems solved.
+    converged : bool
+        The residual is within ``tol``, or within the rounding error of the gradient if that is
+        larger (at most 1e-10).
+    """
+
+    v: np.ndarray
+    kkt_residual: float
+    duality_gap: float
+    n_iter: int
+    converged: bool
+
+
+def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
+    """Minimise ``v'Mv - 2 v'a`` over ``v >= 0`` for a symmetric positive semi-definite ``M``.
+
+    The problem is scaled to a unit diagonal, so the answer does not depend on the units of the
+    variables. ``M`` may be singular: a proximal-point iteration (Rockafellar 1976) adds
+    ``delta |u - u_t|^2`` with ``delta = 1e-12``, more only where rounding has made ``M`` indefinite,
+    which makes every subproblem strictly convex and leaves a residual of ``delta |u_{t+1} - u_t|``;
+    one or two rounds are the rule. A subproblem is started by coordinate descent, solved by block
+    principal pivoting (Portugal, Judice and Vicente 1994) where many variables are positive, and by
+    the active set of Lawson and Hanson (1974) on an updated Cholesky factor otherwise.
+
+    Parameters
+    ----------
+    M : array_like of shape (p, p)
+        Symmetric, positive semi-definite up to ``1e-6`` after scaling to a unit diagonal.
+    a : array_like of shape (p,)
+        Linear term, in the range of ``M`` for the minimum to exist.
+    tol : float, default 1e-12
+        Accepted ``kkt_residual``.
+    max_iter : int, optional
+        Most linear systems solved; ``20 p + 200`` by default.
+    v0 : array_like of shape (p,), optional
+        Nonnegative starting point.
+    check_psd : bool, default True
+        Factorise the whole of ``M`` to see that it is positive semi-definite. False saves
+        ``p^3 / 3`` operations where that is known; symmetry, every 2 x 2 minor and the block of
+        positive variables are checked in any case.
+
+    Returns
+    -------
+    NonnegativeQPResult
+
+    Raises
+    ------
+    ValueError
+        Wrong shapes, NaN or inf, ``M`` not symmetric or not positive semi-definite, an unbounded
+        objective (``M_kk = 0`` and ``a_k > 0``), a negative ``v0``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The residual is above ``tol``; the message states it.
+    """
+    M, a = checks.check_arrays(M, a)
+    tol = check_number("tol", tol, low=0.0, strict=True)
+    limit = (
+        20 * a.size + 200 if max_iter is None else int(check_number("max_iter", max_iter, low=1))
+    )
+    d = checks.unit_scale(M, a)
+    start = _check_start(v0, d)
+    M, n_close = checks.check_matrix(M, d)
+    if check_psd:
+        checks.check_psd(M, d)
+    b = d * a
+    size = np.abs(b).max()
+    if size == 0.0 or b.max() <= 0.0:
+        return NonnegativeQPResult(np.zeros(a.size), 0.0, 0.0, 0, True)
+    b /= size
+    first = np.arange(a.size)
+    if n_close:
+        first = checks.representatives(M, d, b, checks.IDENTICAL_TOLERANCE)
+    usable = (d > 0.0) & (first == np.arange(a.size))
+    u = np.bincount(first, start / size, a.size)
+    u, n_iter = _proximal_point(M, d, b, u, usable, tol, limit)
+    u = u[first] / np.bincount(first, minlength=a.size)[first]
+    return _result(M, d, b, u, size, n_iter, tol)
+
+
+def _check_start(v0, d):
+    if v0 is None:
+        return np.zeros(d.size)
+    v0 = np.asarray(v0, dtype=np.float64)
+    if v0.shape != d.shape or not (v0 >= 0.0).all() or not np.isfinite(v0).all():
+        raise ValueError(f"v0 must be finite, nonnegative and of shape {d.shape}, got {v0!r}.")
+    return np.divide(v0, d, out=np.zeros(d.size), where=d > 0.0)
+
+
+def _result(M, d, b, u, size, n_iter, tol):
+    g = b - d * (M @ (d * u))
+    residual = _residual(g, u)
+    value = b @ u
+    slack = 2.0 * (abs(u @ g) + u.sum() * max(g[d > 0].max(), 0.0))
+    gap = slack / value if value > 0.0 else np.inf
+    converged = residual <= max(tol, min(_rounding(u), 1e-10))
+    if not converged:
+        warnings.warn(
+            f"nonnegative_qp stopped after {n_iter} solves at a relative KKT residual of "
+            f"{residual:.3g}, above tol={tol:g}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return NonnegativeQPResult(d * u * size, residual, gap, n_iter, bool(converged))
+
+
+def _residual(g, u):
+    return float(max(np.abs(g[u > 0]).max(initial=0.0), g[u == 0].max(initial=0.0)))
+
+
+def _rounding(u):
+    """Rounding error to expect in the gradient (entries of the scaled matrix are at most 1)."""
+    return 4.0 * _EPS * max(1.0, u.sum())
+
+
+def _proximal_point(M, d, b, u, usable, tol, limit):
+    """Outer iteration; ``delta`` grows by 10 whenever a factorisation finds ``M`` indefinite."""
+    delta, n_iter = 1e-12, 0
+    coordinate_descent(M, d * usable, u, b - d * (M @ (d * u)), _SWEEPS)
+    while delta <= checks.PSD_TOLERANCE:
+        found, n = _rounds(M, d, b, u, usable, delta, tol, limit - n_iter)
+        n_iter += n
+        if found is not None:
+            return found, n_iter
+        delta *= 10.0
+    raise ValueError(
+        "M is not positive semi-definite: the block of positive variables, scaled to a unit "
+        f"diagonal, has an eigenvalue below -{checks.PSD_TOLERANCE:g}."
+    )
+
+
+def _rounds(M, d, b, u, usable, delta, tol, limit):
+    """Proximal rounds with one ``delta`` from the feasible ``u``; None if it is too small."""
+    state, n_iter = _start(M, d, b, u, usable, delta, tol)
+    if state is None:
+        return None, n_iter
+    u, R, index, s = state
+    best, least = u, np.inf
+    centre = np.zeros(u.size)
+    for _ in range(30):
+        threshold = max(0.1 * tol, _rounding(u) / 4)
+        status, s, n = active_set(
+            M, d, b + delta * centre, delta, u, usable, R, index, s, threshold, limit - n_iter
+        )
+        n_iter += n
+        if status == INDEFINITE:
+            return None, n_iter
+        residual = _polish(M, d, b, u, R[:s, :s], index[:s], usable)
+        stalled = residual > 0.5 * least
+        if residual < least:
+            best, least = u.copy(), residual
+        if residual <= tol or stalled or status != DONE:
+            break
+        centre = u.copy()
+    return best, n_iter
+
+
+def _start(M, d, b, u, usable, delta, tol):
+    """Factor of the support of ``u``, or of the support that block pivoting finds from there."""
+    p, index, n_iter = u.size, np.flatnonzero(u), 0
+    u = u.copy()
+    R = None
+    if index.size >= _PIVOTING_SUPPORT:
+        found, n_iter = block_pivoting(M, d, b, delta, u, usable, 0.1 * tol)
+        if found is not None:
+            index, u, R = found
+    if R is None:
+        R = factor(M, d, index, delta) if index.size else np.empty((0, 0))
+        if R is None:
+            return None, n_iter
+    full = np.zeros((p, p))
+    full[: index.size, : index.size] = R
+    order = np.zeros(p, dtype=np.int64)
+    order[: index.size] = index
+    return (u, full, order, index.size), n_iter
+
+
+def _polish(M, d, b, u, R, index, usable):
+    """Refine ``u`` on its face (each pass is a proximal step too); return the KKT residual."""
+    for _ in range(4):
+        g = b - d * (M @ (d * u))
+        residual = _residual(g[usable], u[usable])
+        face = np.abs(g[index]).max(initial=0.0)
+        if face <= 4.0 * _EPS or index.size == 0:
+            break
+        trial = u[index] + solve(np.asfortranarray(R.T).T, g[index])
+        after = u.copy()
+        after[index] = trial
+        if trial.min() <= 0.0:
+            break
+        h = b - d * (M @ (d * after))
+        if np.abs(h[index]).max() > 0.5 * face:
+            break
+        u[index] = trial
+        residual = _residual(h[usable], u[usable])
+    return residual

@@ -1,0 +1,212 @@
+"""Compiled loops of the nonnegative quadratic program: coordinate descent and active set.
+
+Both work on ``min v'Sv - 2 v'b, v >= 0`` with ``S = diag(d) M diag(d)`` of unit diagonal, which is
+never formed: rows of ``M`` are read in place and scaled on the fly.
+
+The active set is that of Lawson and Hanson (1974, chapter 23) in the normal-equation form of Bro
+and de Jong (1997), started from any feasible point. It keeps the upper factor ``R`` of
+``S_PP + delta I = R'R`` row by row (all inner loops are contiguous), appends a column by a forward
+substitution and removes one by Givens rotations, which are backward stable.
+"""
+
+import numpy as np
+
+from .._jit import jit, jit_sum
+
+DONE, INDEFINITE, EXHAUSTED = 0, 1, 2
+
+
+@jit_sum
+def coordinate_descent(M, d, v, g, n_sweeps):
+    """Cyclic sweeps from ``v``, keeping ``g = a - S v``; both are updated in place."""
+    p = v.shape[0]
+    for _ in range(n_sweeps):
+        moved = False
+        for j in range(p):
+            new = max(v[j] + g[j], 0.0)
+            step = new - v[j]
+            if step == 0.0 or d[j] == 0.0:
+                continue
+            moved = True
+            v[j] = new
+            row = M[j]
+            step *= d[j]
+            for k in range(p):
+                g[k] -= step * d[k] * row[k]
+        if not moved:
+            break
+
+
+@jit_sum
+def gradient(M, d, b, v, g):
+    """``g = b - S v`` from the rows of ``M`` where ``v`` is not 0."""
+    p = v.shape[0]
+    g[:] = 0.0
+    for j in range(p):
+        if v[j] != 0.0:
+            weight = d[j] * v[j]
+            row = M[j]
+            for k in range(p):
+                g[k] += weight * row[k]
+    for k in range(p):
+        g[k] = b[k] - d[k] * g[k]
+
+
+@jit_sum
+def forward(R, s, x):
+    """Solve ``R'x = x`` in place, row by row."""
+    for i in range(s):
+        x[i] /= R[i, i]
+        xi = x[i]
+        row = R[i]
+        for k in range(i + 1, s):
+            x[k] -= xi * row[k]
+
+
+@jit_sum
+def backward(R, s, q, z):
+    """Solve ``R z = q``."""
+    for i in range(s - 1, -1, -1):
+        row = R[i]
+        total = 0.0
+        for k in range(i + 1, s):
+            total += row[k] * z[k]
+        z[i] = (q[i] - total) / row[i]
+
+
+@jit
+def append(R, s, index, M, d, j, delta, work):
+    """Add variable ``j`` as column ``s`` of the factor; False if the pivot is not positive."""
+    for i in range(s):
+        work[i] = d[j] * M[j, index[i]] * d[index[i]]
+    forward(R, s, work)
+    total = 0.0
+    for i in range(s):
+        total += work[i] * work[i]
+        R[i, s] = work[i]
+    pivot = 1.0 + delta - total
+    index[s] = j
+    R[s, s] = np.sqrt(max(pivot, 0.0))
+    return pivot > 0.1 * delta
+
+
+@jit
+def remove(R, s, index, q, k):
+    """Drop position ``k`` from the factor, the index list and ``q = R^-T b_P``."""
+    for i in range(s):
+        first = max(i, k + 1)
+        row = R[i]
+        for c in range(first, s):
+            row[c - 1] = row[c]
+    for i in range(k, s - 1):
+        index[i] = index[i + 1]
+    # Column c of the shifted factor reaches down to row c + 1: rotate those entries away.
+    for i in range(k, s - 1):
+        x, y = R[i, i], R[i + 1, i]
+        r = np.hypot(x, y)
+        c, t = x / r, y / r
+        _rotate(R[i, i : s - 1], R[i + 1, i : s - 1], c, t)
+        qi = q[i]
+        q[i] = c * qi + t * q[i + 1]
+        q[i + 1] = c * q[i + 1] - t * qi
+    return s - 1
+
+
+@jit_sum
+def _rotate(upper, lower, c, t):
+    for k in range(upper.shape[0]):
+        u = upper[k]
+        w = lower[k]
+        upper[k] = c * u + t * w
+        lower[k] = c * w - t * u
+
+
+@jit
+def _feasible_step(R, s, index, q, v, z):
+    """Move ``v`` to the minimiser on its face, dropping every variable that reaches 0 on the way.
+
+    Returns the size of the face and the number of solves.
+    """
+    solves = 0
+    while s > 0:
+        backward(R, s, q, z)
+        solves += 1
+        alpha = 1.0
+        for i in range(s):
+            if z[i] <= 0.0:
+                vi = v[index[i]]
+                alpha = min(alpha, vi / (vi - z[i]) if vi > 0.0 else 0.0)
+        full = True
+        for i in range(s - 1, -1, -1):
+            j = index[i]
+            if z[i] <= 0.0 and v[j] <= alpha * (v[j] - z[i]):
+                v[j] = 0.0
+                s = remove(R, s, index, q, i)
+                # z is stale from here on, but positions before i are unchanged.
+                for k in range(i, s):
+                    z[k] = z[k + 1]
+                full = False
+            else:
+                v[j] += alpha * (z[i] - v[j])
+        if full:
+            for i in range(s):
+                v[index[i]] = z[i]
+            break
+    return s, solves
+
+
+@jit
+def _best_candidate(g, v, usable, threshold):
+    best, where = threshold, -1
+    for k in range(g.shape[0]):
+        if usable[k] and v[k] == 0.0 and g[k] > best:
+            best = g[k]
+            where = k
+    return where
+
+
+@jit
+def active_set(M, d, b, delta, v, usable, R, index, s, threshold, max_iter):
+    """Minimise ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
+
+    ``R`` and ``index[:s]`` hold the factor on entry and on return; ``s`` may be 0 only if ``v`` is
+    0. Stops when no usable variable at 0 has a gradient above ``threshold``.
+
+    Returns
+    -------
+    status, s, n_iter : int
+        DONE, INDEFINITE (a pivot is not positive: ``delta`` is too small) or EXHAUSTED.
+    """
+    p = v.shape[0]
+    q = np.zeros(p)
+    z = np.zeros(p)
+    g = np.empty(p)
+    work = np.empty(p)
+    allowed = usable.copy()
+    for i in range(s):
+        q[i] = b[index[i]]
+    forward(R, s, q)
+    s, n_iter = _feasible_step(R, s, index, q, v, z)
+    gradient(M, d, b, v, g)
+    while n_iter < max_iter:
+        j = _best_candidate(g, v, allowed, threshold)
+        if j < 0:
+            return DONE, s, n_iter
+        if not append(R, s, index, M, d, j, delta, work):
+            return INDEFINITE, s, n_iter
+        total = b[j]
+        for i in range(s):
+            total -= R[i, s] * q[i]
+        if total <= 0.0:
+            # The factored system contradicts the gradient: j is within rounding of its bound.
+            allowed[j] = False
+            continue
+        q[s] = total / R[s, s]
+        s, solves = _feasible_step(R, s + 1, index, q, v, z)
+        n_iter += solves
+        if v[j] == 0.0:
+            allowed[j] = False
+            continue
+        allowed[:] = usable
+        gradient(M, d, b, v, g)
+    return EXHAUSTED, s, n_iter

@@ -1,0 +1,159 @@
+"""What the nonnegative quadratic program asks of its matrix, checked in passes of O(p^2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import jit
+
+ASYMMETRY_TOLERANCE = 1e-8
+PSD_TOLERANCE = 1e-6
+ZERO_TOLERANCE = 1e-12
+IDENTICAL_TOLERANCE = 1e-13
+
+
+def check_arrays(M, a):
+    """Return ``M`` (p, p) and ``a`` (p,) as finite float64 arrays, ``M`` symmetric and in C order."""
+    a = np.asarray(a, dtype=np.float64)
+    M = np.ascontiguousarray(M, dtype=np.float64)
+    if a.ndim != 1 or a.size == 0:
+        raise ValueError(f"a must have shape (p,) with p >= 1, got shape {a.shape}.")
+    if M.shape != (a.size, a.size):
+        raise ValueError(f"M must have shape ({a.size}, {a.size}) to match a, got {M.shape}.")
+    if not np.isfinite(a).all():
+        raise ValueError("a contains NaN or inf; accepted: finite numbers.")
+    return M, a
+
+
+def unit_scale(M, a):
+    """Return ``d`` with ``d_k = M_kk^-1/2``, or 0 where ``M_kk`` is 0.
+
+    Raises
+    ------
+    ValueError
+        A diagonal entry is negative, or it is 0 while its row or its ``a_k`` is not: then ``M`` is
+        not positive semi-definite, or the minimum is minus infinity.
+    """
+    diagonal = np.diagonal(M)
+    if not np.isfinite(diagonal).all():
+        raise ValueError("M contains NaN or inf on its diagonal; accepted: finite numbers.")
+    largest = diagonal.max()
+    if diagonal.min() < -1e-14 * max(largest, 0.0):
+        k = int(diagonal.argmin())
+        raise ValueError(
+            f"M is not positive semi-definite: M[{k}, {k}]={diagonal[k]:.3g} is negative."
+        )
+    positive = diagonal > 0.0
+    d = np.zeros(a.size)
+    d[positive] = 1.0 / np.sqrt(diagonal[positive])
+    if not positive.all():
+        _check_zero_rows(M, a, d, np.flatnonzero(~positive), np.sqrt(max(largest, 0.0)))
+    return d
+
+
+def _check_zero_rows(M, a, d, zero, norm):
+    rows = np.abs(M[zero] * d).max(axis=1)
+    if (rows > ZERO_TOLERANCE * norm).any() or np.isnan(rows).any():
+        k = int(zero[rows.argmax()])
+        raise ValueError(
+            f"M is not positive semi-definite: M[{k}, {k}] is 0 but row {k} is not "
+            f"(tolerance {ZERO_TOLERANCE:g})."
+        )
+    unbounded = zero[a[zero] > ZERO_TOLERANCE * np.abs(a).max()]
+    if unbounded.size:
+        k = int(unbounded[0])
+        raise ValueError(
+            f"The objective is unbounded below: M[{k}, {k}] is 0 but a[{k}]={a[k]:.3g} is positive."
+        )
+
+
+def check_matrix(M, d):
+    """Check symmetry and every 2 x 2 minor; return ``M`` (symmetrised if it has to be).
+
+    Returns
+    -------
+    M : ndarray of shape (p, p)
+    n_close : int
+        How many pairs ``k < l`` have a scaled entry of at least ``1 - 1e-12``.
+    """
+    asymmetry, largest, n_close = _inspect(M, d)
+    if not np.isfinite(asymmetry) or not np.isfinite(largest):
+        raise ValueError("M contains NaN or inf; accepted: finite numbers.")
+    if asymmetry > ASYMMETRY_TOLERANCE:
+        raise ValueError(
+            f"M is not symmetric: |M_kl - M_lk| / sqrt(M_kk M_ll) reaches {asymmetry:.3g}; "
+            f"accepted: at most {ASYMMETRY_TOLERANCE:g}."
+        )
+    if largest > 1.0 + PSD_TOLERANCE:
+        raise ValueError(
+            f"M is not positive semi-definite: |M_kl| / sqrt(M_kk M_ll) reaches {largest:.6g}; "
+            f"accepted: at most 1 + {PSD_TOLERANCE:g}."
+        )
+    return (M + M.T) / 2 if asymmetry > 0.0 else M, n_close
+
+
+@jit
+def _inspect(M, d):
+    """Largest scaled asymmetry, largest scaled entry, number of scaled entries near 1."""
+    p = M.shape[0]
+    tile = 64
+    asymmetry, largest, n_close = 0.0, 0.0, 0
+    for i0 in range(0, p, tile):
+        i1 = min(i0 + tile, p)
+        for j0 in range(i0, p, tile):
+            j1 = min(j0 + tile, p)
+            for i in range(i0, i1):
+                for j in range(max(j0, i + 1), j1):
+                    scale = d[i] * d[j]
+                    x = M[i, j] * scale
+                    difference = abs(x - M[j, i] * scale)
+                    # A NaN fails both comparisons: written so that it is taken, and stays.
+                    if not difference <= asymmetry:
+                        asymmetry = difference
+                    if not abs(x) <= largest:
+                        largest = abs(x)
+                    if x >= 1.0 - 1e-12:
+                        n_close += 1
+    return asymmetry, largest, n_close
+
+
+def check_psd(M, d):
+    """Raise unless ``diag(d) M diag(d) + 1e-6 I`` has a Cholesky factor."""
+    from scipy.linalg import eigvalsh, lapack
+
+    used = np.flatnonzero(d > 0.0)
+    S = M[np.ix_(used, used)] * d[used][:, None] * d[used]
+    S.flat[:: used.size + 1] += PSD_TOLERANCE
+    _, info = lapack.dpotrf(S.T, overwrite_a=0)
+    if info:
+        smallest = eigvalsh(S, subset_by_index=(0, 0))[0] - PSD_TOLERANCE
+        raise ValueError(
+            f"M is not positive semi-definite: scaled to a unit diagonal its smallest eigenvalue "
+            f"is {smallest:.3g}; accepted: at least -{PSD_TOLERANCE:g}."
+        )
+
+
+@jit
+def representatives(M, d, a, tolerance):
+    """For every variable the first one with the same scaled row and the same ``a``, or itself.
+
+    ``a`` is scaled and of unit largest entry. Rows are compared entry by entry, so that moving
+    weight between two variables of a group changes no gradient by more than ``tolerance``.
+    """
+    p = M.shape[0]
+    first = np.arange(p)
+    for k in range(p):
+        if first[k] != k or d[k] == 0.0:
+            continue
+        for j in range(k + 1, p):
+            close = d[k] * d[j] * M[k, j] >= 1.0 - 1e-12
+            if first[j] != j or not close or abs(a[k] - a[j]) > tolerance:
+                continue
+            same = True
+            for i in range(p):
+                if abs(d[k] * M[k, i] - d[j] * M[j, i]) * d[i] > tolerance:
+                    same = False
+                    break
+            if same:
+                first[j] = k
+    return first
