@@ -53,8 +53,8 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
 
     The problem is scaled to a unit diagonal, so the answer does not depend on the units of the
     variables. ``M`` may be singular: a proximal-point iteration (Rockafellar 1976) adds
-    ``delta |u - u_t|^2`` with ``delta = 1e-12``, more only where rounding has made ``M`` indefinite,
-    which makes every subproblem strictly convex and leaves a residual of ``delta |u_{t+1} - u_t|``;
+    ``delta |u - u_t|^2``, with ``delta = 1e-12`` or more where rounding has made ``M`` indefinite.
+    Every subproblem is then strictly convex and leaves a residual of ``delta |u_{t+1} - u_t|``;
     one or two rounds are the rule. A subproblem is started by coordinate descent, solved by block
     principal pivoting (Portugal, Judice and Vicente 1994) where many variables are positive, and by
     the active set of Lawson and Hanson (1974) on an updated Cholesky factor otherwise.

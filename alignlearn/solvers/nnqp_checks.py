@@ -13,7 +13,7 @@ IDENTICAL_TOLERANCE = 1e-13
 
 
 def check_arrays(M, a):
-    """Return ``M`` (p, p) and ``a`` (p,) as finite float64 arrays, ``M`` symmetric and in C order."""
+    """Return ``M`` (p, p) and ``a`` (p,) as float64 arrays in C order; ``a`` is finite."""
     a = np.asarray(a, dtype=np.float64)
     M = np.ascontiguousarray(M, dtype=np.float64)
     if a.ndim != 1 or a.size == 0:

@@ -1,0 +1,70 @@
+"""Constructor parameters as scikit-learn's tools expect them, without importing scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+
+
+class ParamsMixin:
+    """``get_params``, ``set_params`` and ``repr`` from the signature of ``__init__``.
+
+    A subclass stores every argument of its constructor under the argument's own name, unchanged;
+    then `sklearn.base.clone`, `GridSearchCV` and ``a__b`` names work on it.
+    """
+
+    @classmethod
+    def _parameters(cls):
+        """The constructor's parameters by name, sorted, without ``self``."""
+        signature = inspect.signature(cls.__init__).parameters.values()
+        named = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+        return {p.name: p for p in sorted(named, key=lambda p: p.name)}
+
+    def get_params(self, deep=True):
+        """Return the parameters as a dict; with ``deep``, those of parameters as ``a__b`` too."""
+        params = {}
+        for name in self._parameters():
+            value = getattr(self, name)
+            params[name] = value
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                inner = value.get_params(deep=True)
+                params.update({f"{name}__{key}": item for key, item in inner.items()})
+        return params
+
+    def set_params(self, **params):
+        """Set parameters, ``a__b=value`` setting ``b`` of the parameter ``a``; return ``self``.
+
+        Raises
+        ------
+        ValueError
+            A name is not a parameter; the message lists those that are.
+        """
+        valid = self._parameters()
+        nested = {}
+        for key, value in params.items():
+            name, separator, inner = key.partition("__")
+            if name not in valid:
+                raise ValueError(
+                    f"{name!r} is not a parameter of {type(self).__name__}; accepted: "
+                    f"{', '.join(valid) or 'none'}."
+                )
+            if separator:
+                nested.setdefault(name, {})[inner] = value
+            else:
+                setattr(self, name, value)
+        for name, inner in nested.items():
+            target = getattr(self, name)
+            if not hasattr(target, "set_params"):
+                raise ValueError(
+                    f"{name}={target!r} of {type(self).__name__} has no parameters of its own, "
+                    f"so {name}__{next(iter(inner))} cannot be set."
+                )
+            target.set_params(**inner)
+        return self
+
+    def __repr__(self):
+        shown = []
+        for name, parameter in self._parameters().items():
+            value = getattr(self, name)
+            if repr(value) != repr(parameter.default):
+                shown.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"

@@ -1,0 +1,187 @@
+"""What every rule for kernel weights shares: the result, the checks, the fall-back."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from .._params import ParamsMixin
+from ..statistics import AlignmentStatistics
+from ..validation import DegenerateKernelWarning, check_choice
+from . import diagnostics
+
+NORMALIZATIONS = ("l1", "l2")
+
+
+@dataclass(frozen=True, eq=False)
+class WeightResult:
+    """Weights of p kernels, how good they are, and how well they are determined.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (p,), float64
+        One weight a kernel; 0 for a kernel whose centred norm is 0.
+    alignment : float
+        Centred alignment of the weighted sum with the target.
+    uniform_alignment : float
+        The same for equal weights on all kernels.
+    kernel_alignments : ndarray of shape (p,)
+        The same for every kernel alone; 0 for a kernel of zero norm.
+    objective : float
+        Value of the rule's own objective, before the weights are normalised.
+    kkt_residual, duality_gap : float
+        Certificate of the rule's optimisation problem, as in
+        `alignlearn.solvers.nnqp.NonnegativeQPResult`; 0 for a closed form.
+    n_iter : int
+        Linear systems solved.
+    converged : bool
+        Whether the certificate is within the tolerance asked for.
+    nonnegative : bool
+        Whether the rule keeps weights nonnegative; otherwise the weighted sum may be indefinite.
+    fallback : bool
+        Whether the rule could not be applied and equal weights were taken instead.
+    statistics : AlignmentStatistics
+        What the weights were computed from.
+
+    Notes
+    -----
+    ``condition_number``, ``groups`` and ``unidentified`` are computed when first asked for.
+    """
+
+    weights: np.ndarray
+    alignment: float
+    uniform_alignment: float
+    kernel_alignments: np.ndarray
+    objective: float
+    kkt_residual: float = 0.0
+    duality_gap: float = 0.0
+    n_iter: int = 0
+    converged: bool = True
+    nonnegative: bool = True
+    fallback: bool = False
+    statistics: AlignmentStatistics = field(default=None, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The kernels' labels."""
+        return self.statistics.names
+
+    @property
+    def zero_kernels(self) -> tuple[int, ...]:
+        """Kernels whose centred norm is 0 on the sample."""
+        return tuple(int(k) for k in np.flatnonzero(~(self.statistics.norms > 0.0)))
+
+    @cached_property
+    def condition_number(self) -> float:
+        """See `alignlearn.weights.diagnostics.condition_number`."""
+        return diagnostics.condition_number(self.statistics.M)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """See `alignlearn.weights.diagnostics.identical_groups`."""
+        return diagnostics.identical_groups(self.statistics.M)
+
+    @cached_property
+    def unidentified(self) -> tuple[int, ...]:
+        """See `alignlearn.weights.diagnostics.unidentified`."""
+        return diagnostics.unidentified(self.statistics.M, self.weights)
+
+
+class Weighting(ParamsMixin, ABC):
+    """Base of the two-stage rules: ``solve(statistics) -> WeightResult``."""
+
+    def solve(self, statistics) -> WeightResult:
+        """Compute the weights.
+
+        Parameters
+        ----------
+        statistics : AlignmentStatistics
+            Of p kernels.
+
+        Returns
+        -------
+        WeightResult
+
+        Raises
+        ------
+        TypeError
+            ``statistics`` is not an AlignmentStatistics.
+        ValueError
+            Shapes disagree, an entry is NaN or inf, every kernel has zero norm, or a parameter is
+            out of range.
+
+        Warns
+        -----
+        DegenerateKernelWarning
+            The target is constant, or no kernel is positively aligned with it: equal weights on the
+            kernels of positive norm are returned, and ``fallback`` is set.
+        """
+        normalize = self.normalize
+        if normalize is not None:
+            check_choice("normalize", normalize, NORMALIZATIONS)
+        _check(statistics)
+        nonzero = statistics.norms > 0.0
+        if not nonzero.any():
+            raise ValueError(
+                "statistics: every kernel is constant on the sample (centred norm 0), so no "
+                "weights can be learned; accepted: at least one kernel that varies."
+            )
+        reason = self._unusable(statistics)
+        if reason is None:
+            weights, details = self._solve(statistics, nonzero)
+        else:
+            warnings.warn(
+                f"{type(self).__name__}: {reason}; equal weights are used.",
+                DegenerateKernelWarning,
+                stacklevel=2,
+            )
+            weights = nonzero.astype(np.float64)
+            details = {"objective": 0.0, "fallback": True}
+        return WeightResult(
+            weights=_normalized(weights, normalize),
+            alignment=statistics.alignment(weights),
+            uniform_alignment=statistics.alignment(np.ones(nonzero.size)),
+            kernel_alignments=statistics.alignments,
+            statistics=statistics,
+            **details,
+        )
+
+    def _unusable(self, statistics):
+        """Why the rule has nothing to learn from, or None."""
+        if not statistics.target_norm > 0.0:
+            return "the target is constant on the sample"
+        if not (statistics.alignments > 0.0).any():
+            return "no kernel is positively aligned with the target"
+        return None
+
+    @abstractmethod
+    def _solve(self, statistics, nonzero):
+        """Return the weights and the rule's own fields of the result (``objective`` at least)."""
+
+
+def _check(statistics):
+    if not isinstance(statistics, AlignmentStatistics):
+        raise TypeError(
+            f"statistics must be an AlignmentStatistics, got {type(statistics).__name__}."
+        )
+    p = np.shape(statistics.a)
+    if len(p) != 1 or p[0] == 0 or np.shape(statistics.M) != (*p, *p):
+        raise ValueError(
+            f"statistics: a has shape {p} and M {np.shape(statistics.M)}; accepted: (p,) and "
+            "(p, p) with p >= 1."
+        )
+    for name in ("a", "M", "target_norm"):
+        if not np.isfinite(getattr(statistics, name)).all():
+            raise ValueError(f"statistics.{name} contains NaN or inf; accepted: finite numbers.")
+
+
+def _normalized(weights, normalize):
+    if normalize is None:
+        return weights
+    # The largest entry first: squares and sums of very large or small weights stay in range.
+    weights = weights / np.abs(weights).max()
+    return weights / np.linalg.norm(weights, 1 if normalize == "l1" else 2)

@@ -1,0 +1,222 @@
+"""Two-stage rules: kernel weights from centred alignment alone (Cortes et al. 2012, section 3)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ..solvers.nnqp import nonnegative_qp
+from ..validation import DegenerateKernelWarning, check_choice, check_number
+from .base import Weighting
+from .diagnostics import condition_number, unit_diagonal
+
+# Beyond this the weights of AlignLinear keep fewer than four digits of what the sums hold.
+CONDITION_LIMIT = 1e12
+_SAFE_RIDGE = 1e-10
+
+
+class Uniform(Weighting):
+    """Equal weights on all kernels of positive norm.
+
+    Parameters
+    ----------
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1; None gives ones.
+    """
+
+    def __init__(self, normalize="l1"):
+        self.normalize = normalize
+
+    def _unusable(self, statistics):
+        return None
+
+    def _solve(self, statistics, nonzero):
+        weights = nonzero.astype(np.float64)
+        return weights, {"objective": statistics.alignment(weights)}
+
+
+class Align(Weighting):
+    """Each kernel weighted by its own centred alignment with the target (section 3.1, eq. 3).
+
+    ``mu_k`` is proportional to ``a_k / sqrt(M_kk)``. Alignment is never negative for positive
+    semi-definite kernels; a negative one (indefinite kernel) counts as 0, because a negative weight
+    can make the combined kernel indefinite.
+
+    Parameters
+    ----------
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1; None gives the alignments themselves.
+    """
+
+    def __init__(self, normalize="l1"):
+        self.normalize = normalize
+
+    def _solve(self, statistics, nonzero):
+        weights = np.maximum(statistics.alignments, 0.0)
+        return weights, {"objective": statistics.alignment(weights)}
+
+
+class AlignF(Weighting):
+    """Nonnegative weights of largest centred alignment (section 3.2.2, Proposition 9).
+
+    ``mu`` is proportional to the minimiser of ``v'Mv - 2 v'a`` over ``v >= 0``. ``M`` may be
+    singular: identical kernels then share their weight equally, and ``unidentified`` of the result
+    says which weights are not determined by the data.
+
+    Parameters
+    ----------
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1; None gives the minimiser ``v``, for which the
+        alignment is ``sqrt(v'Mv) / target_norm`` (Proposition 10, corrected).
+    tol : float, default 1e-12
+        Relative KKT residual at which the solver stops.
+    max_iter : int, optional
+        Most linear systems solved, see `alignlearn.solvers.nnqp.nonnegative_qp`.
+    """
+
+    def __init__(self, normalize="l1", tol=1e-12, max_iter=None):
+        self.normalize = normalize
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _solve(self, statistics, nonzero):
+        M, a = statistics.M, statistics.a
+        # A matrix of Frobenius products is positive semi-definite, whatever the kernels are.
+        found = nonnegative_qp(M, a, tol=self.tol, max_iter=self.max_iter, check_psd=False)
+        return found.v, {
+            "objective": float(found.v @ M @ found.v - 2.0 * found.v @ a),
+            "kkt_residual": found.kkt_residual,
+            "duality_gap": found.duality_gap,
+            "n_iter": found.n_iter,
+            "converged": found.converged,
+        }
+
+
+class AlignLinear(Weighting):
+    """Weights of any sign and of largest centred alignment (section 3.2.1, Proposition 8).
+
+    ``mu`` is proportional to ``M^-1 a``, computed on ``M`` scaled to a unit diagonal. The combined
+    kernel may be indefinite.
+
+    Parameters
+    ----------
+    alpha : float, default 0.0
+        Ridge added to the unit diagonal of the scaled ``M``.
+    singular : {"regularize", "raise", "pinv"}, default "regularize"
+        What to do where the condition number of the scaled ``M + alpha I`` is above 1e12, so that
+        ``M^-1 a`` would be rounding noise: add a ridge of 1e-10 times the 1-norm of the scaled
+        matrix and warn, raise a ValueError, or take the pseudo-inverse ``M^+ a`` with eigenvalues
+        below 1e-12 of the largest taken as 0.
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1.
+    """
+
+    def __init__(self, alpha=0.0, singular="regularize", normalize="l1"):
+        self.alpha = alpha
+        self.singular = singular
+        self.normalize = normalize
+
+    def _unusable(self, statistics):
+        if not statistics.target_norm > 0.0:
+            return "the target is constant on the sample"
+        if not statistics.alignments.any():
+            return "no kernel is aligned with the target"
+        return None
+
+    def _solve(self, statistics, nonzero):
+        alpha = check_number("alpha", self.alpha, low=0.0)
+        check_choice("singular", self.singular, ("regularize", "raise", "pinv"))
+        S, used, d = unit_diagonal(statistics.M)
+        b = d * statistics.a[used]
+        u = _solve_definite(S, b, alpha)
+        if u is None:
+            u = self._solve_singular(S, b, alpha)
+        v = np.zeros(nonzero.size)
+        v[used] = d * u
+        return v, {
+            "objective": float(u @ S @ u - 2.0 * u @ b),
+            "kkt_residual": float(np.abs(b - S @ u).max() / np.abs(b).max()),
+            "duality_gap": np.nan,
+            "n_iter": 1,
+            "nonnegative": False,
+        }
+
+    def _solve_singular(self, S, b, alpha):
+        condition = condition_number(S + alpha * np.eye(b.size))
+        message = (
+            f"AlignLinear: M is singular to working precision (condition number {condition:.3g} "
+            f"after scaling, limit {CONDITION_LIMIT:g})"
+        )
+        if self.singular == "raise":
+            raise ValueError(
+                f"{message}; accepted: independent kernels, alpha > 0, or singular='regularize' "
+                "or 'pinv'."
+            )
+        if self.singular == "pinv":
+            w, U = np.linalg.eigh(S)
+            w += alpha
+            keep = w > w[-1] / CONDITION_LIMIT
+            return U[:, keep] @ ((U[:, keep].T @ b) / w[keep])
+        ridge = alpha + _SAFE_RIDGE * np.abs(S).sum(axis=0).max()
+        warnings.warn(
+            f"{message}; a ridge of {ridge:.3g} is used.", DegenerateKernelWarning, stacklevel=4
+        )
+        return _solve_definite(S, b, ridge)
+
+
+def _solve_definite(S, b, ridge):
+    """Solve ``(S + ridge I) u = b``, or None if its condition number is above the limit."""
+    from scipy.linalg import lapack
+
+    S = S + ridge * np.eye(b.size)
+    factor, info = lapack.dpotrf(S, overwrite_a=0)
+    if info:
+        return None
+    rcond, _ = lapack.dpocon(factor, np.abs(S).sum(axis=0).max())
+    if rcond * CONDITION_LIMIT < 1.0:
+        return None
+    u, _ = lapack.dpotrs(factor, b)
+    correction, _ = lapack.dpotrs(factor, b - S @ u)
+    return u + correction
+
+
+class AlignLq(Weighting):
+    """Largest unnormalised alignment under an Lq constraint (Proposition 7, corrected).
+
+    Maximises ``mu'a`` subject to ``sum_k |mu_k|^q <= Lambda`` and ``mu >= 0``. Without the last two
+    signs the published problem is unbounded for odd ``q``. The solution is
+
+        mu_k = (Lambda / sum_l a_l^(q/(q-1)))^(1/q) a_k^(1/(q-1))    where a_k > 0, else 0.
+
+    ``q = 1`` puts all weight on the largest ``a_k`` (shared between equal ones), ``q = inf`` gives
+    equal weights to all kernels with ``a_k > 0``. The rule depends on the kernels' units: normalise
+    their traces or norms first (with unit norms and ``q = 2`` it is `Align`).
+
+    Parameters
+    ----------
+    q : float, default 2.0
+        Exponent of the constraint, ``1 <= q <= inf``.
+    Lambda : float, default 1.0
+        Size of the constraint, positive; it shows only with ``normalize=None``.
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1; None gives the maximiser itself.
+    """
+
+    def __init__(self, q=2.0, Lambda=1.0, normalize="l1"):
+        self.q = q
+        self.Lambda = Lambda
+        self.normalize = normalize
+
+    def _solve(self, statistics, nonzero):
+        q = check_number("q", self.q, low=1.0, finite=False)
+        size = check_number("Lambda", self.Lambda, low=0.0, strict=True)
+        a = np.where(nonzero, np.maximum(statistics.a, 0.0), 0.0)
+        ratio = a / a.max()
+        if q == 1.0:
+            weights = (ratio == 1.0).astype(np.float64)
+        else:
+            weights = np.where(ratio > 0.0, ratio ** (1.0 / (q - 1.0)), 0.0)
+        if np.isfinite(q):
+            weights *= (size / (weights**q).sum()) ** (1.0 / q)
+        return weights, {"objective": float(weights @ statistics.a)}
