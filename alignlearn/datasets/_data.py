@@ -1,0 +1,299 @@
+"""The data set object, its fingerprint, and the rules that all sources share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+SPARSE_KEYS = ("data", "indices", "indptr", "shape")
+_NOT_EXTRA = {"X", "y", "Y", "feature_names", "target_names", *SPARSE_KEYS}
+
+
+class DatasetError(OSError):
+    """A data set could not be read, fetched or trusted; the message says what to do about it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A table with a target.
+
+    Attributes
+    ----------
+    X : (n, d) float64 array, or scipy.sparse.csr_matrix of float64 for sparse sets
+    y : (n,) int64 or str array of labels, or float64 values; (n, q) float64 for several targets
+    name : str
+        Registered name, or the file name without its folder.
+    task : {"classification", "regression"}
+    feature_names, target_names : tuple of str
+        Column names, and the names of the classes in the order ``np.unique(y)`` (classification)
+        or of the targets (regression); empty where unknown.
+    source : str
+        The file or package that the numbers were read from.
+    extra : dict of arrays
+        What else the set holds, such as the task of every row. ``extra["complete"]`` (bool) is
+        there when rows had missing values: one entry per row of the source, whether or not the
+        incomplete rows were dropped.
+    citation : str
+        Where the set comes from; empty for files.
+    """
+
+    X: object
+    y: np.ndarray
+    name: str
+    task: str
+    feature_names: tuple = ()
+    target_names: tuple = ()
+    source: str = ""
+    extra: dict = field(default_factory=dict)
+    citation: str = ""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X."""
+        return self.X.shape[1]
+
+    def __repr__(self):
+        kind = "" if isinstance(self.X, np.ndarray) else ", sparse"
+        extra = f", extra={sorted(self.extra)}" if self.extra else ""
+        return (
+            f"Dataset({self.name!r}, {self.task}, X {self.X.shape[0]} x {self.X.shape[1]}{kind}, "
+            f"y {self.y.dtype}{list(self.y.shape)}{extra})"
+        )
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What identifies the arrays of a set, independent of the file they came in.
+
+    ``X``, ``y`` and ``extra`` are SHA-256 digests of the canonical bytes described in
+    :func:`fingerprint`; ``classes`` holds (label, count) pairs, empty for regression.
+    """
+
+    shape: tuple
+    classes: tuple
+    X: str
+    y: str
+    extra: tuple = ()
+
+    def difference(self, other: Fingerprint) -> str:
+        """First respect in which ``other`` differs, in words; empty when they are equal."""
+        for what in ("shape", "classes"):
+            ours, theirs = getattr(self, what), getattr(other, what)
+            if ours != theirs:
+                return f"{what} {_words(theirs)} instead of {_words(ours)}"
+        if self.X != other.X:
+            return "the values of X differ"
+        if self.y != other.y:
+            return "the values of y differ"
+        missing = dict(self.extra).items() - dict(other.extra).items()
+        return f"the values of {sorted(k for k, _ in missing)} differ" if missing else ""
+
+
+def _words(value) -> str:
+    if value and isinstance(value[0], tuple):
+        return ", ".join(f"{count} times {label}" for label, count in value)
+    return " x ".join(map(str, value)) if value else "without classes"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered set: where it comes from, how to parse it, and what must come out.
+
+    ``sources`` lists alternatives, tried in order; each maps file names to addresses, or to None
+    for a file that has no plain address and must be put into the cache by hand. ``parse`` takes
+    {file name: bytes} and gives the arrays that the cached npz holds.
+    """
+
+    name: str
+    task: str
+    parse: Callable
+    fingerprint: Fingerprint
+    sources: tuple
+    page: str
+    citation: str = ""
+    feature_names: tuple = ()
+    target_names: tuple = ()
+    max_bytes: int = 64 * 2**20
+
+
+def canonical_digest(values) -> str:
+    """SHA-256 of an array in canonical form.
+
+    Numbers: little-endian float64 in C order, -0.0 as 0.0, one bit pattern for NaN. Strings: UTF-8,
+    joined by line feeds.
+    """
+    values = np.asarray(values)
+    if values.dtype.kind in "US":
+        return hashlib.sha256("\n".join(map(str, values.ravel())).encode()).hexdigest()
+    numbers = np.array(values, dtype="<f8", order="C") + 0.0
+    numbers[np.isnan(numbers)] = np.nan
+    return hashlib.sha256(np.ascontiguousarray(numbers, dtype="<f8").tobytes()).hexdigest()
+
+
+def fingerprint(X, y, extra: Mapping | None = None) -> Fingerprint:
+    """Fingerprint of parsed arrays; a sparse X is digested as indptr, indices and data of its CSR
+    form with sorted indices and no stored zeros."""
+    if isinstance(X, np.ndarray):
+        digest = canonical_digest(X)
+    else:
+        X = X.tocsr(copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        digest = canonical_digest(np.concatenate([X.indptr, X.indices, X.data]))
+    classes = ()
+    if y.dtype.kind in "iub" and y.ndim == 1:
+        labels, counts = np.unique(y, return_counts=True)
+        classes = tuple(zip(labels.tolist(), counts.tolist(), strict=True))
+    digests = tuple(sorted((k, canonical_digest(v)) for k, v in (extra or {}).items()))
+    return Fingerprint(tuple(X.shape), classes, digest, canonical_digest(y), digests)
+
+
+def unpack(arrays: Mapping, where: str):
+    """(X, y, feature_names, target_names, extra) of arrays in the npz layout, checked."""
+    target = "y" if "y" in arrays else "Y"
+    sparse = all(key in arrays for key in SPARSE_KEYS)
+    if target not in arrays or not (sparse or "X" in arrays):
+        raise ValueError(
+            f"{where} holds {sorted(arrays)}; accepted: 'X' (or the CSR parts 'data', 'indices', "
+            "'indptr', 'shape') together with 'y' (or 'Y' for several targets)."
+        )
+    X = _sparse_matrix(arrays, where) if sparse else _dense_matrix(arrays["X"], where)
+    y = as_target(arrays[target], f"{target} of {where}")
+    extra = {key: np.asarray(arrays[key]) for key in arrays if key not in _NOT_EXTRA}
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"{where}: X has {X.shape[0]} rows but {target} has {y.shape[0]}.")
+    names = [tuple(map(str, arrays.get(k, ()))) for k in ("feature_names", "target_names")]
+    if names[0] and len(names[0]) != X.shape[1]:
+        raise ValueError(f"{where}: {len(names[0])} feature_names for {X.shape[1]} columns of X.")
+    return X, y, *names, extra
+
+
+def _dense_matrix(X, where):
+    X = np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X of {where} must be a two-dimensional array of real numbers, got {X.dtype} of "
+            f"shape {X.shape}."
+        )
+    return np.array(X, dtype=np.float64, order="C")
+
+
+def _sparse_matrix(arrays, where):
+    from scipy.sparse import csr_matrix
+
+    data, indices, indptr, shape = (np.asarray(arrays[key]) for key in SPARSE_KEYS)
+    try:
+        parts = (data.astype(np.float64), indices.astype(np.int32), indptr.astype(np.int32))
+        X = csr_matrix(parts, shape=tuple(int(n) for n in shape))
+        X.check_format(full_check=True)
+    except (ValueError, TypeError) as exc:
+        raise ValueError(f"{where} does not hold a valid CSR matrix: {exc}.") from exc
+    X.sort_indices()
+    return X
+
+
+def as_target(y, where):
+    """Labels as int64 or str, values as float64; anything else is refused."""
+    y = np.asarray(y)
+    if y.dtype.kind not in "biufUS" or y.ndim not in (1, 2):
+        raise ValueError(
+            f"{where} must hold numbers or strings in one or two dimensions, got {y.dtype} of "
+            f"shape {y.shape}."
+        )
+    if y.dtype.kind in "US":
+        return y.astype(str)
+    return y.astype(np.float64 if y.dtype.kind == "f" or y.ndim == 2 else np.int64)
+
+
+def settle_task(y, task, where):
+    """(y, task): the task asked for, or the one that the target suggests.
+
+    Strings are labels. Numbers are labels when all are integers, with at most 20 distinct values
+    and at least two rows to each on average.
+    """
+    integral = y.dtype.kind != "U" and bool(np.all(np.isfinite(y)) and np.all(y == np.round(y)))
+    if task is None:
+        few = y.ndim == 1 and np.unique(y).size <= min(20, y.size / 2)
+        task = "classification" if y.dtype.kind == "U" or (integral and few) else "regression"
+    if task == "classification" and y.ndim == 2:
+        raise ValueError(f"{where} has {y.shape[1]} targets; choose the labels by target=....")
+    if task == "regression":
+        if y.dtype.kind == "U":
+            raise ValueError(f"task='regression', but the target of {where} holds strings.")
+        return y.astype(np.float64), task
+    return (y.astype(np.int64) if integral else y), task
+
+
+def select_target(data: Dataset, target, task=None) -> Dataset:
+    """``data`` with another target: an entry of ``extra``, or one column of a two-dimensional y.
+
+    The full y stays in ``extra["y"]``.
+    """
+    names = data.target_names if data.y.ndim == 2 else ()
+    if isinstance(target, str) and target in data.extra:
+        y = as_target(data.extra[target], f"{target!r} of {data.name}")
+        if y.shape[0] != data.n_samples:
+            raise ValueError(f"target={target!r} has {y.shape[0]} entries, not {data.n_samples}.")
+    elif isinstance(target, str) and target in names:
+        y = data.y[:, names.index(target)].copy()
+    elif data.y.ndim == 2 and is_index(target) and -data.y.shape[1] <= target < data.y.shape[1]:
+        y = data.y[:, target].copy()
+    else:
+        known = ", ".join(map(repr, [*names, *data.extra]))
+        raise ValueError(f"target={target!r} is not known to {data.name}; accepted: {known}.")
+    y, task = settle_task(y, task, data.name)
+    rest = {k: v for k, v in data.extra.items() if k != target}
+    return replace(data, y=y, task=task, target_names=(), extra={**rest, "y": data.y})
+
+
+def is_index(value) -> bool:
+    """Whether ``value`` is an integer (and not a bool)."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def apply_missing(data: Dataset, missing: str) -> Dataset:
+    """Refuse, drop or keep the rows with NaN in X or y (see ``Dataset.extra``)."""
+    values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+    y_gaps = np.isnan(data.y) if data.y.dtype.kind == "f" else np.zeros(data.y.shape, bool)
+    if not (np.isnan(values).any() or y_gaps.any()):
+        return data
+    X_gaps = np.isnan(data.X) if isinstance(data.X, np.ndarray) else _sparse_gaps(data.X)
+    complete = ~(X_gaps.any(axis=1) | y_gaps.reshape(data.n_samples, -1).any(axis=1))
+    if missing == "error":
+        row = int(np.flatnonzero(~complete)[0])
+        gaps = np.flatnonzero(X_gaps[row])
+        where = f"column {_column_name(data, gaps[0])}" if gaps.size else "the target"
+        raise ValueError(
+            f"{data.name} has missing values: {int((~complete).sum())} of {data.n_samples} rows, "
+            f"first in row {row + 1} (header not counted), {where}; fill them in, or pass "
+            "missing='drop' or missing='keep'."
+        )
+    extra = {**data.extra, "complete": complete}
+    if missing == "keep":
+        return replace(data, extra=extra)
+    if not complete.any():
+        raise ValueError(f"missing='drop' leaves no row of {data.name}: every row has a gap.")
+    for key, value in data.extra.items():
+        if key != "complete" and np.shape(value)[:1] == complete.shape:
+            extra[key] = value[complete]
+    return replace(data, X=data.X[complete], y=data.y[complete], extra=extra)
+
+
+def _sparse_gaps(X):
+    gaps = np.zeros((X.shape[0], 1), dtype=bool)
+    gaps[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
+    return gaps
+
+
+def _column_name(data, index) -> str:
+    if data.feature_names and isinstance(data.X, np.ndarray):
+        return repr(data.feature_names[index])
+    return f"number {index + 1}"

@@ -1,0 +1,389 @@
+"""Readers of csv, npz and svmlight files: against hand-written text, and against scikit-learn."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from scipy.sparse import csr_matrix, issparse
+from sklearn import datasets as bundled
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from alignlearn import datasets
+from alignlearn.datasets._files import parse_svmlight, parse_table
+
+X3 = np.array([[1.5, -2.0], [3.0, 4.25], [0.0, 1e-3]])
+
+
+def write(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,kind\n1.5,-2,yes\n3,4.25,no\n0,1e-3,yes\n",
+        "1.5,-2,yes\n3,4.25,no\n0,1e-3,yes\n",
+        "1.5;-2;yes\n3;4.25;no\n0;0.001;yes\n",
+        "a;b;kind\n1,5;-2;yes\n3;4,25;no\n0;0,001;yes\n",
+        "1.5\t-2\tyes\n3\t4.25\tno\n0\t1e-3\tyes",
+        "# note, with commas\n 1.5  -2 yes\n\n3 4.25   no\n0 1e-3 yes\n",
+        '"a","b","kind"\n"1.5","-2","yes"\n"3","4.25","no"\n"0","1e-3","yes"\n',
+        ",a,b,kind\n0,1.5,-2,yes\n1,3,4.25,no\n2,0,1e-3,yes\n",
+        "\ufeffa,b,kind\r\n1.5, -2, yes\r\n3, 4.25, no\r\n0, 1e-3, yes\r\n",
+    ],
+    ids=["header", "bare", "semicolon", "decimal comma", "tab", "spaces", "quotes", "index", "bom"],
+)
+def test_table_dialects_give_the_same_arrays(tmp_path, text):
+    data = datasets.load(write(tmp_path, "table.csv", text))
+    np.testing.assert_array_equal(data.X, X3)
+    assert data.y.tolist() == ["yes", "no", "yes"]
+    assert data.task == "classification"
+    assert data.target_names == ("no", "yes")
+    assert data.feature_names in ((), ("a", "b"))
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
+
+
+@given(
+    values=arrays(
+        np.float64,
+        array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=6),
+        elements=st.floats(allow_nan=False, allow_infinity=False),
+    ),
+    delimiter=st.sampled_from([",", ";", "\t", "  "]),
+    header=st.booleans(),
+    at=st.integers(-6, 5),
+)
+def test_table_round_trip_is_exact(values, delimiter, header, at):
+    width = values.shape[1]
+    lines = [delimiter.join(repr(float(v)) for v in row) for row in values]
+    if header:
+        lines.insert(0, delimiter.join(f"c{i}" for i in range(width)))
+    if not -width <= at < width:
+        with pytest.raises(ValueError, match=f"{width} columns"):
+            parse_table("\n".join(lines), "t", at)
+        return
+    X, y, names, target = parse_table("\n".join(lines), "t", at)
+    np.testing.assert_array_equal(X, np.delete(values, at % width, axis=1))
+    np.testing.assert_array_equal(y, values[:, at])
+    if header:
+        assert target == f"c{at % width}"
+        assert target not in names
+        assert len(names) == width - 1
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_text_is_recognised_by_its_content(tmp_path, pack):
+    raw = pack(b"a,b\n1,2\n3,5.5\n")
+    for name in ("t.csv.gz", "t.csv", "t.txt"):
+        data = datasets.load(write(tmp_path, name, raw))
+        np.testing.assert_array_equal(data.X, [[1], [3]])
+    with pytest.raises(ValueError, match="damaged"):
+        datasets.load(write(tmp_path, "half.csv.gz", raw[: len(raw) // 2]))
+
+
+def test_target_by_name_and_number(tmp_path):
+    path = write(tmp_path, "t.csv", "size,colour class,weight\n1,red,5\n2,blue,6\n3,red,8\n")
+    for target in ("colour class", 1, -2):
+        data = datasets.load(path, target=target)
+        assert data.y.tolist() == ["red", "blue", "red"]
+        assert data.feature_names == ("size", "weight")
+    with pytest.raises(ValueError, match=r"'weigth'.*'size', 'colour class'.*mean 'weight'"):
+        datasets.load(path, target="weigth")
+    with pytest.raises(ValueError, match="3 columns"):
+        datasets.load(path, target=3)
+    with pytest.raises(TypeError, match="target"):
+        datasets.load(path, target=1.5)
+    with pytest.raises(ValueError, match="no header"):
+        datasets.load(write(tmp_path, "u.csv", "1,2\n3,4\n"), target="a")
+    with pytest.raises(ValueError, match="names 2 columns"):
+        datasets.load(write(tmp_path, "v.csv", "a,a,b\n1,2,3\n3,4,5\n"), target="a")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("size,colour,y\n1,red,0\n2,blue,1\n", ["'colour'", "'red'", "line 2", "encode"]),
+        ("1,2,0\n2,blue,1\n", ["number 2", "'blue'", "line 2"]),
+        ("a,b,y\n1,2,0\n3,,1\n", ["1 of 2 rows", "row 2", "'b'", "missing='drop'"]),
+        ("a,b,y\n1,2,0\n?,4,1\n", ["row 2", "'a'"]),
+        ("a,b,y\n1,2,0\n3,4,NA\n", ["line 3", "target is missing"]),
+        ("a,b,y\n1,2,0\n3,4\n5,6,1\n", ["line 3", "2 fields instead of 3"]),
+        ("a,b,y\n1,2,0\n3,inf,1\n", ["line 3", "'b'", "infinite"]),
+        ("just\nwords\n", ["table"]),
+        ("", ["empty"]),
+        ("# nothing but a remark\n", ["empty"]),
+    ],
+)
+def test_unusable_tables_say_where(tmp_path, text, words):
+    with pytest.raises(ValueError, match=r"bad\.csv") as error:
+        datasets.load(write(tmp_path, "bad.csv", text))
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_missing_rows_are_dropped_or_kept(tmp_path):
+    path = write(tmp_path, "t.csv", "a,b,y\n1,2,u\n3,NaN,v\n5,6,u\n7,8,\n")
+    dropped = datasets.load(path, missing="drop")
+    np.testing.assert_array_equal(dropped.X, [[1, 2], [5, 6]])
+    assert dropped.y.tolist() == ["u", "u"]
+    assert dropped.extra["complete"].tolist() == [True, False, True]
+    path = write(tmp_path, "u.csv", "a,b,y\n1,2,u\n3,NaN,v\n5,6,u\n")
+    kept = datasets.load(path, missing="keep")
+    np.testing.assert_array_equal(kept.X, [[1, 2], [3, np.nan], [5, 6]])
+    assert kept.extra["complete"].tolist() == [True, False, True]
+    with pytest.raises(ValueError, match="no row"):
+        datasets.load(write(tmp_path, "v.csv", "a,b,y\n?,2,u\n3,?,v\n"), missing="drop")
+    with pytest.raises(ValueError, match="missing='fill'"):
+        datasets.load(path, missing="fill")
+
+
+def test_task_is_inferred_or_told(tmp_path):
+    two = write(tmp_path, "two.csv", "".join(f"{i},{i % 2}\n" for i in range(8)))
+    real = write(tmp_path, "real.csv", "".join(f"{i},{i / 3}\n" for i in range(8)))
+    many = write(tmp_path, "many.csv", "".join(f"{i},{i}\n" for i in range(50)))
+    words = write(tmp_path, "words.csv", "1,a\n2,b\n3,a\n")
+    assert datasets.load(two).task == "classification"
+    assert datasets.load(two).y.dtype == np.int64
+    assert datasets.load(real).task == "regression"
+    assert datasets.load(real).y.dtype == np.float64
+    assert datasets.load(many).task == "regression"
+    assert datasets.load(many, task="classification").y.dtype == np.int64
+    assert datasets.load(two, task="regression").y.dtype == np.float64
+    with pytest.raises(ValueError, match="strings"):
+        datasets.load(words, task="regression")
+    with pytest.raises(ValueError, match="task='ranking'"):
+        datasets.load(two, task="ranking")
+
+
+# --- npz ------------------------------------------------------------------------------------
+
+
+def test_npz_dense_sparse_and_extra(tmp_path):
+    y = np.array([-1, 1, 1], dtype=np.int8)
+    np.savez(tmp_path / "a.npz", X=X3.astype(np.float32), y=y, group=[4, 5, 6])
+    data = datasets.load(tmp_path / "a.npz", task="classification")
+    np.testing.assert_array_equal(data.X, X3.astype(np.float32))
+    assert data.X.dtype == np.float64
+    assert data.y.dtype == np.int64
+    assert data.extra["group"].tolist() == [4, 5, 6]
+    other = datasets.load(tmp_path / "a.npz", target="group", task="classification")
+    assert other.y.tolist() == [4, 5, 6]
+    assert other.extra["y"].tolist() == [-1, 1, 1]
+    with pytest.raises(ValueError, match="'groop' is not known"):
+        datasets.load(tmp_path / "a.npz", target="groop")
+
+    S = csr_matrix(X3)
+    parts = {"data": S.data, "indices": S.indices, "indptr": S.indptr, "shape": S.shape}
+    np.savez(tmp_path / "s.npz", **parts, y=y)
+    sparse = datasets.load(tmp_path / "s.npz")
+    assert issparse(sparse.X)
+    assert sparse.X.dtype == np.float64
+    np.testing.assert_array_equal(sparse.X.toarray(), X3)
+    assert "sparse" in repr(sparse)
+
+    np.savez(tmp_path / "l.npz", X=X3, label=y)
+    assert datasets.load(tmp_path / "l.npz", target="label").y.tolist() == [-1, 1, 1]
+    assert "y" not in datasets.load(tmp_path / "l.npz", target="label").extra
+
+
+def test_npz_with_several_targets(tmp_path):
+    Y = np.arange(6.0).reshape(3, 2) / 7
+    np.savez(tmp_path / "m.npz", X=X3, Y=Y, target_names=["u", "v"])
+    data = datasets.load(tmp_path / "m.npz")
+    assert data.task == "regression"
+    assert data.y.shape == (3, 2)
+    for target in ("v", 1, -1):
+        np.testing.assert_array_equal(datasets.load(tmp_path / "m.npz", target=target).y, Y[:, 1])
+    with pytest.raises(ValueError, match="accepted: 'u', 'v'"):
+        datasets.load(tmp_path / "m.npz", target=2)
+    with pytest.raises(ValueError, match="2 targets"):
+        datasets.load(tmp_path / "m.npz", task="classification")
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"X": X3}, "accepted: 'X'"),
+        ({"X": X3, "y": [1, 2]}, "X has 3 rows but y has 2"),
+        ({"X": X3[0], "y": [1, 2]}, "two-dimensional"),
+        ({"X": X3.astype(str), "y": [1, 2, 3]}, "real numbers"),
+        ({"X": X3, "y": np.array([1, "a", None], dtype=object)}, "plain arrays"),
+        ({"X": X3, "y": [1, 2, 3], "feature_names": ["a"]}, "1 feature_names for 2"),
+        ({"X": X3, "y": [1j, 2, 3]}, "numbers or strings"),
+        ({"data": [1.0], "indices": [9], "indptr": [0, 1], "shape": [1, 2], "y": [1]}, "CSR"),
+    ],
+)
+def test_unusable_npz(tmp_path, parts, words):
+    np.savez(tmp_path / "bad.npz", **parts)
+    with pytest.raises(ValueError, match=words):
+        datasets.load(tmp_path / "bad.npz")
+
+
+def test_damaged_npz(tmp_path):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, X=np.random.default_rng(0).normal(size=(50, 4)), y=np.ones(50))
+    raw = buffer.getvalue()
+    flipped = bytearray(raw)
+    flipped[len(raw) // 3] ^= 0xFF
+    bare = io.BytesIO()
+    np.save(bare, np.ones(3))
+    for content in (raw[: len(raw) // 2], b"", b"text", bytes(flipped), bare.getvalue()):
+        with pytest.raises(ValueError, match=r"bad\.npz is not a readable npz"):
+            datasets.load(write(tmp_path, "bad.npz", content))
+
+
+# --- svmlight -------------------------------------------------------------------------------
+
+
+@given(
+    values=arrays(
+        np.float64,
+        array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=7),
+        elements=st.sampled_from([0.0, 0.0, 1.0, -2.5, 1e-300, 0.1]),
+    ),
+    zero_based=st.booleans(),
+)
+def test_svmlight_agrees_with_scikit_learn(values, zero_based):
+    # Without an entry in the first column a file that counts from 0 cannot be told apart.
+    values = np.concatenate([np.ones((len(values), 1)), values], axis=1)
+    buffer = io.BytesIO()
+    dump_svmlight_file(values, np.arange(len(values)) % 2, buffer, zero_based=zero_based)
+    X, y = parse_svmlight(buffer.getvalue().decode(), "t")
+    X = X.toarray() if issparse(X) else X
+    expected, labels = load_svmlight_file(io.BytesIO(buffer.getvalue()), zero_based=zero_based)
+    np.testing.assert_array_equal(X, expected.toarray())
+    np.testing.assert_array_equal(y, labels)
+
+
+def test_svmlight_file(tmp_path):
+    text = "# head\n+1 qid:3 2:0.5 9:1 # note\n-1 1:2\n+1 5:1.5\n-1\n"
+    for name in ("a.svm", "a.svmlight", "a.libsvm", "a.txt", "a.dat"):
+        data = datasets.load(write(tmp_path, name, text))
+        assert issparse(data.X)
+        assert data.X.shape == (4, 9)
+        expected = np.zeros((4, 9))
+        expected[[0, 0, 1, 2], [1, 8, 0, 4]] = [0.5, 1, 2, 1.5]
+        np.testing.assert_array_equal(data.X.toarray(), expected)
+        assert data.y.tolist() == [1, -1, 1, -1]
+        assert data.task == "classification"
+    packed = datasets.load(write(tmp_path, "a.svm.bz2", bz2.compress(text.encode())))
+    assert packed.X.shape == (4, 9)
+    assert isinstance(datasets.load(write(tmp_path, "d.svm", "1 1:2 2:3\n2 1:5\n")).X, np.ndarray)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("1 2:x", "line 2"), ("1 2", "line 2"), ("a 1:1", "line 2"), ("1 1:2 1:3", "twice")],
+)
+def test_unusable_svmlight(tmp_path, line, words):
+    with pytest.raises(ValueError, match=words):
+        datasets.load(write(tmp_path, "bad.svm", f"1 1:1\n{line}\n"))
+    with pytest.raises(ValueError, match="target in front"):
+        datasets.load(write(tmp_path, "ok.svm", "1 1:1\n"), target="y")
+
+
+@given(
+    text=st.text('12.,;\t \n\r#"ab:-?e', max_size=60), ending=st.sampled_from(["csv", "txt", "svm"])
+)
+def test_any_text_is_read_or_refused(tmp_path_factory, text, ending):
+    path = write(tmp_path_factory.getbasetemp(), f"any.{ending}", text)
+    try:
+        data = datasets.load(path)
+    except ValueError as error:
+        refused = str(error)
+    else:
+        assert data.X.shape[0] == data.y.shape[0] > 0
+        return
+    assert path.name in refused
+
+
+@given(at=st.integers(0, 10**6), mask=st.integers(1, 255))
+def test_any_flipped_byte_of_an_npz_is_survived(tmp_path_factory, at, mask):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, X=np.arange(12.0).reshape(6, 2), y=np.arange(6))
+    raw = bytearray(buffer.getvalue())
+    raw[at % len(raw)] ^= mask
+    path = write(tmp_path_factory.getbasetemp(), "flipped.npz", bytes(raw))
+    try:
+        data = datasets.load(path, missing="keep")
+    except ValueError as error:
+        refused = str(error)
+    else:
+        # What the checksums do not cover, such as dates: the numbers are right all the same.
+        np.testing.assert_array_equal(data.X, np.arange(12.0).reshape(6, 2))
+        return
+    assert path.name in refused
+
+
+# --- names and paths ------------------------------------------------------------------------
+
+
+def test_names_and_unknown_names():
+    known = datasets.names()
+    assert {"wine", "diabetes", "ionosphere", "gefcom2012_weeks", "ijcnn1_train"} <= set(known)
+    assert list(known) == sorted(known)
+    with pytest.raises(ValueError, match=r"known: .*ionosphere.*Did you mean 'ionosphere'"):
+        datasets.load("ionospere")
+    with pytest.raises(ValueError, match="known: "):
+        datasets.load("qqqqqqq")
+    with pytest.raises(TypeError, match="name_or_path"):
+        datasets.load(3)
+
+
+def test_paths_without_a_file(tmp_path):
+    for path in (tmp_path / "no.csv", str(tmp_path / "wine"), "no_such_file.csv", Path("wine")):
+        with pytest.raises(FileNotFoundError, match="no such file"):
+            datasets.load(path)
+    with pytest.raises(FileNotFoundError, match="not a file"):
+        datasets.load(tmp_path)
+    with pytest.raises(ValueError, match="not text"):
+        datasets.load(write(tmp_path, "picture.png", b"\x89PNG\0\0\0"))
+
+
+def test_a_known_name_wins_over_a_file_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "iris", "1,2,0\n3,4,1\n")
+    assert datasets.load("iris").n_samples == 150
+    assert datasets.load("./iris").n_samples == 2
+
+
+@pytest.mark.parametrize("name", ["breast_cancer", "diabetes", "digits", "iris", "wine"])
+def test_bundled_sets_are_those_of_scikit_learn(name):
+    X, y = getattr(bundled, f"load_{name}")(return_X_y=True)
+    data = datasets.load(name)
+    np.testing.assert_array_equal(data.X, X)
+    np.testing.assert_array_equal(data.y, y)
+    assert data.task == ("regression" if name == "diabetes" else "classification")
+    assert len(data.feature_names) == data.n_features
+    if data.task == "classification":
+        assert len(data.target_names) == np.unique(y).size
+    np.testing.assert_array_equal(datasets.load(name, return_X_y=True)[0], X)
+
+
+def test_bundled_set_without_scikit_learn(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(ImportError, match="scikit-learn, which is not installed"):
+        datasets.load("wine")
+
+
+def test_import_is_light():
+    code = (
+        "import sys, numpy, alignlearn; before = set(sys.modules); import alignlearn.datasets;"
+        "new = set(sys.modules) - before; heavy = {'sklearn', 'scipy.sparse', 'urllib.request',"
+        "'scipy.io', 'http.client'}; assert not new & heavy, new & heavy"
+    )
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
