@@ -1,0 +1,47 @@
+"""What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
+
+from alignlearn.kernels.base import Columns, Kernel, KernelRuleError
+from alignlearn.kernels.families import (
+    RankOneKernels,
+    as_kernel,
+    gaussian_kernels,
+    kernel_list,
+)
+from alignlearn.kernels.objects import FromFunction, Precomputed, precomputed_kernels
+from alignlearn.kernels.vector import (
+    TL1,
+    Binomial,
+    Cosine,
+    Exponential,
+    ExponentialDot,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Log,
+    Polynomial,
+    Sigmoid,
+)
+
+__all__ = [
+    "TL1",
+    "Binomial",
+    "Columns",
+    "Cosine",
+    "Exponential",
+    "ExponentialDot",
+    "FromFunction",
+    "Gaussian",
+    "Kernel",
+    "KernelRuleError",
+    "Laplacian",
+    "Linear",
+    "Log",
+    "Polynomial",
+    "Precomputed",
+    "RankOneKernels",
+    "Sigmoid",
+    "as_kernel",
+    "gaussian_kernels",
+    "kernel_list",
+    "precomputed_kernels",
+]

@@ -1,0 +1,198 @@
+"""Centring, alignment, HSIC and CKA of Gram matrices.
+
+Notation: ``H = I - 11'/m``, ``Kc = H K H``, ``<A, B>_F = sum_ij A_ij B_ij``.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from alignlearn.targets import target_columns
+from alignlearn.validation import DegenerateKernelWarning, check_choice, check_finite, check_gram
+
+
+def center_kernel(K, K_train=None):
+    """Centre a Gram matrix in feature space.
+
+    Parameters
+    ----------
+    K : array-like of shape (m, m), or (n, m) with ``K_train``
+    K_train : array-like of shape (m, m), optional
+        The training Gram matrix whose mean feature is subtracted; rows of K are then new samples.
+
+    Returns
+    -------
+    ndarray, float64, of K's shape
+        ``K_ij - (row mean) - (column mean) + (grand mean)``, means over the training samples.
+
+    References
+    ----------
+    Cortes, Mohri and Rostamizadeh (2012), section 2.1 and Lemma 1.
+    """
+    if K_train is None:
+        K = check_gram("K", K)
+        return _center(K)
+    K_train = check_gram("K_train", K_train)
+    K = np.asarray(K, dtype=np.float64)
+    if K.ndim != 2 or K.shape[1] != K_train.shape[0]:
+        raise ValueError(
+            f"K must have shape (n, {K_train.shape[0]}), one column a training sample; got "
+            f"{K.shape}."
+        )
+    check_finite("K", K)
+    means = K_train.mean(axis=0)
+    return K - K.mean(axis=1, keepdims=True) - means + means.mean()
+
+
+def _center(K):
+    means = K.mean(axis=0)
+    out = K - means
+    out -= K.mean(axis=1, keepdims=True)
+    out += means.mean()
+    return out
+
+
+def alignment(K, L, *, kind="centered"):
+    """Alignment of two Gram matrices, or of a Gram matrix with a target.
+
+    Parameters
+    ----------
+    K : array-like of shape (m, m)
+    L : array-like of shape (m, m), (m,) or (m, c)
+        A second Gram matrix, or a target y: real values, or class labels (two classes count as
+        -1 and +1, more as one-hot columns). A matrix is a Gram matrix if it is square.
+    kind : {"centered", "uncentered", "unnormalized"}
+        ``<Kc, Lc>_F / (|Kc|_F |Lc|_F)``, Definition 4 of the reference; the same without centring,
+        of Cristianini et al. (2001); or ``<Kc, Lc>_F / m^2``, Definition 5.
+
+    Returns
+    -------
+    float
+        In [0, 1] for positive semi-definite matrices when normalised. If one of them is constant
+        after centring (or zero), the alignment is 0 and a DegenerateKernelWarning says so.
+
+    References
+    ----------
+    Cortes, Mohri and Rostamizadeh (2012), section 2.2.
+    """
+    check_choice("kind", kind, ("centered", "uncentered", "unnormalized"))
+    K = check_gram("K", K)
+    L = _gram_or_target("L", L, K.shape[0], center=kind != "uncentered")
+    if kind != "uncentered":
+        K, L = _center(K), _center(L)
+    inner = float(np.vdot(K, L))
+    if kind == "unnormalized":
+        return inner / K.shape[0] ** 2
+    return _ratio_or_zero(inner, np.linalg.norm(K) * np.linalg.norm(L), "alignment")
+
+
+def _gram_or_target(name, L, m, *, center=True):
+    L = L if isinstance(L, np.ndarray) else np.asarray(L)
+    if L.ndim == 2 and L.shape[0] == L.shape[1]:
+        L = check_gram(name, L)
+    else:
+        Y = target_columns(L) if center else _plain_columns(L)
+        L = Y @ Y.T
+    if L.shape[0] != m:
+        raise ValueError(f"{name} has {L.shape[0]} samples, but K has {m}.")
+    return L
+
+
+def _plain_columns(y):
+    """Target columns without centring, for the uncentred alignment."""
+    Y = target_columns(y)
+    if np.asarray(y).dtype.kind == "f":
+        return np.asarray(y, dtype=np.float64).reshape(len(Y), -1)
+    if Y.shape[1] == 1:
+        return np.where(Y > 0, 1.0, -1.0)
+    return (Y.max(axis=1, keepdims=True) == Y).astype(np.float64)
+
+
+def _ratio_or_zero(numerator, denominator, what):
+    if denominator > 0:
+        return numerator / denominator
+    warnings.warn(
+        f"The {what} is 0 by definition: a kernel has no variance on this sample (constant after "
+        "centring), or its unbiased estimate is not positive.",
+        DegenerateKernelWarning,
+        stacklevel=3,
+    )
+    return 0.0
+
+
+def hsic(K, L, *, unbiased=False):
+    """Hilbert-Schmidt independence criterion of two Gram matrices.
+
+    Parameters
+    ----------
+    K : array-like of shape (m, m)
+    L : array-like of shape (m, m), (m,) or (m, c)
+        A Gram matrix or a target, as in :func:`alignment`.
+    unbiased : bool, default False
+        False: ``<Kc, Lc>_F / m^2`` (>= 0 for kernels, biased upwards or downwards by O(1/m)).
+        True: the U-statistic, of expectation exactly ``E[Kc Lc]``; needs m >= 4, may be negative.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Song, Smola, Gretton, Bedo and Borgwardt (2012), Feature selection via dependence maximization,
+    for the U-statistic.
+    """
+    K = check_gram("K", K)
+    L = _gram_or_target("L", L, K.shape[0])
+    return _hsic(_center(K), _center(L), unbiased)
+
+
+def _hsic(K, L, unbiased):
+    """Of centred matrices."""
+    m = K.shape[0]
+    f = float(np.vdot(K, L)) / m**2
+    if not unbiased:
+        return f
+    if m < 4:
+        raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
+    k, el = np.diagonal(K), np.diagonal(L)
+    return unbiased_from_centred(f, float(k @ el), float(k.sum()), float(el.sum()), m)
+
+
+def unbiased_from_centred(f, diagonal_product, trace, other_trace, m):
+    """The U-statistic from ``f = <Kc, Lc>/m^2``, ``sum_i Kc_ii Lc_ii`` and the two traces.
+
+    Equivalent to the usual form on matrices with zeroed diagonals, but a function of centred
+    quantities only, so it streams. Works elementwise on arrays.
+    """
+    return (
+        m / (m - 3) * f
+        - diagonal_product / ((m - 2) * (m - 3))
+        + trace * other_trace / (m * (m - 1.0) * (m - 2) * (m - 3))
+    )
+
+
+def cka(K, L, *, unbiased=False):
+    """Centred kernel alignment as a similarity index of representations.
+
+    ``hsic(K, L) / sqrt(hsic(K, K) hsic(L, L))``. With ``unbiased=False`` this is
+    :func:`alignment`; with ``unbiased=True`` each term is the U-statistic, which removes the
+    upward bias that makes wide representations of few samples look alike.
+
+    Parameters
+    ----------
+    K, L, unbiased
+        As in :func:`hsic`.
+
+    Returns
+    -------
+    float
+        0 with a DegenerateKernelWarning where a self term is not positive.
+    """
+    K = check_gram("K", K)
+    L = _gram_or_target("L", L, K.shape[0])
+    K, L = _center(K), _center(L)
+    self_terms = _hsic(K, K, unbiased), _hsic(L, L, unbiased)
+    denominator = np.sqrt(self_terms[0] * self_terms[1]) if min(self_terms) > 0 else 0.0
+    return _ratio_or_zero(_hsic(K, L, unbiased), float(denominator), "CKA")

@@ -1,0 +1,238 @@
+"""Kernels evaluated on the CPU: Gram matrices, weighted sums, streamed alignment statistics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine import loops
+from alignlearn.engine.threads import on_threads, thread_count
+from alignlearn.kernels.base import Columns, select_columns
+from alignlearn.kernels.program import compile_kernels, padded
+from alignlearn.kernels.vector import Linear
+from alignlearn.validation import check_samples
+
+# Registers of one tile should fit the first-level cache (32 to 48 KiB); blocks of columns longer
+# than this gain nothing.
+_TILE_BYTES = 40_000
+_BLOCK = 128
+_PILOT_SIDE = 24
+_EXTERNAL_BYTES = 64_000_000
+
+
+def _tile_shape(program, itemsize):
+    """(columns a block, rows a tile) for a program."""
+    pairs = max(_TILE_BYTES // (itemsize * program.n_rows), 32)
+    block = min(_BLOCK, pairs)
+    return block, max(1, min(pairs // block, 4))
+
+
+def _compiled(program):
+    return (
+        program.code,
+        program.parameters,
+        program.primitives,
+        program.features,
+        program.n_rows,
+        program.n_kernels,
+    )
+
+
+def _frozen(X):
+    """A read-only C-ordered view: one array type, hence one compilation, also for memmaps."""
+    X = np.ascontiguousarray(X).view()
+    X.flags.writeable = False
+    return X
+
+
+def _vectors(kernels, X):
+    """The numeric matrix that the loops read; a placeholder when no kernel needs vectors."""
+    if any(k._needs_vectors for k in kernels):
+        return _frozen(X)
+    return _frozen(np.zeros((len(X), 1)))
+
+
+def _factor_values(program, X):
+    rows = [f(np.asarray(select_columns(X, columns))) for f, columns in program.factors]
+    for values, (f, _) in zip(rows, program.factors):
+        if np.shape(values) != (len(X),):
+            raise ValueError(
+                f"f={f!r} must return one value a sample, shape ({len(X)},); got "
+                f"shape {np.shape(values)}."
+            )
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(X))
+
+
+def _check_domains(program, X):
+    for check, columns in program.domains:
+        check(select_columns(X, columns))
+
+
+def _external_block(program, X, Y):
+    """Values of the kernels evaluated outside, shape (n_external, len(X), len(Y))."""
+    out = np.empty((len(program.external), len(X), len(Y)))
+    for q, (kernel, columns) in enumerate(program.external):
+        out[q] = kernel._block(select_columns(X, columns), select_columns(Y, columns))
+    return out
+
+
+def _prepare(kernels, X, Y=None):
+    """Validated samples and resolved kernels; ``Y`` None means X itself."""
+    X = check_samples("X", X, any(k._needs_vectors for k in kernels))
+    if Y is not None:
+        Y = check_samples("Y", Y, any(k._needs_vectors for k in kernels))
+        if np.ndim(X) == 2 and np.ndim(Y) == 2 and X.shape[1] != Y.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns but Y has {Y.shape[1]}; they must have the same."
+            )
+        if isinstance(X, np.ndarray) and isinstance(Y, np.ndarray) and X.dtype != Y.dtype:
+            X, Y = X.astype(np.float64), Y.astype(np.float64)
+    return X, Y, [k.resolve(X) for k in kernels]
+
+
+def gram_matrix(kernel, X, Y=None):
+    """Gram matrix of one kernel; see ``Kernel.__call__``."""
+    return weighted_gram([kernel], [1.0], X, Y)
+
+
+def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
+    """``sum_k weights_k K_k(X, Y)`` without forming the K_k.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+    weights : array-like of shape (p,)
+    X : array-like of shape (n, d), or list of n objects
+    Y : the same, m samples; None for X itself (half the work)
+    exact : bool, default True
+        With False the result may lack a constant, in exchange for accuracy near constant kernels;
+        use it where the result is centred, or multiplied by coefficients that sum to 0.
+    out : ndarray of shape (n, m), optional
+
+    Returns
+    -------
+    ndarray of shape (n, m), of X's dtype
+    """
+    X, Y, kernels = _prepare(kernels, X, Y)
+    Z = X if Y is None else Y
+    VX, VZ = _vectors(kernels, X), _vectors(kernels, Z)
+    program = compile_kernels(kernels, VX.shape[1], exact=exact)
+    for samples in (X, Z):
+        _check_domains(program, samples)
+    FX = _factor_values(program, X)
+    FZ = FX if Y is None else _factor_values(program, Z)
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    out = np.empty((len(X), len(Z)), dtype=VX.dtype) if out is None else out
+    shape = _tile_shape(program, VX.itemsize)
+    ops = _compiled(program)
+    if not program.external:
+        external = np.empty((0, len(X), len(Z)))
+        args = (external, weights, shape, Y is None, out)
+        on_threads(loops.weighted_gram, ops, VX, VZ, FX, FZ, *args)
+        return out
+    step = max(1, _EXTERNAL_BYTES // (8 * len(program.external) * max(len(Z), 1)))
+    for i in range(0, len(X), step):
+        rows = slice(i, i + step)
+        external = _external_block(program, X[rows], Z)
+        args = (external, weights, shape, False, out[rows])
+        on_threads(loops.weighted_gram, ops, VX[rows], VZ, FX[:, rows], FZ, *args)
+    return out
+
+
+def gram_diagonal(kernel, X):
+    """Diagonal of one kernel's Gram matrix; see ``Kernel.diag``."""
+    X, _, (kernel,) = _prepare([kernel], X)
+    V = _vectors([kernel], X)
+    program = compile_kernels([kernel], V.shape[1])
+    _check_domains(program, X)
+    external = np.empty((len(program.external), 1, len(X)))
+    for i in range(len(X) if program.external else 0):
+        external[:, 0, i] = _external_block(program, X[i : i + 1], X[i : i + 1])[:, 0, 0]
+    F = _factor_values(program, X)
+    return loops.paired_values(_compiled(program), V, V, F, F, external)[0]
+
+
+def _choose_forms(kernels, X, V):
+    """Pilot: which exponentials to keep as K (mean below 1/2), and constants near the means.
+
+    The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
+    """
+    program = compile_kernels(kernels, V.shape[1], exact=False)
+    i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
+    i, j = np.sort(i), np.sort(j)
+    grid = np.repeat(i, len(j)), np.tile(j, len(i))
+    external = np.empty((0, 1, len(grid[0])))
+    if program.external:
+        take = _take(X)
+        block = _external_block(program, take(i), take(j))
+        external = block.reshape(len(program.external), 1, -1)
+    F = [_factor_values(program, V[g]) for g in grid]
+    pairs = [_frozen(V[g]) for g in grid]
+    values = loops.paired_values(_compiled(program), *pairs, *F, external)
+    mean, spread = values.mean(axis=1), values.std(axis=1)
+    # A shift pays once the mean hides a digit of the variation.
+    shift = np.where(np.abs(mean) > 3.0 * spread, -mean, 0.0)
+    return mean + program.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
+
+
+def _take(X):
+    """Row selection for arrays and for lists of objects."""
+    return (
+        (lambda index: X[index]) if hasattr(X, "shape") else (lambda index: [X[i] for i in index])
+    )
+
+
+def centred_sums(X, Y, kernels):
+    """One pass over the pairs: everything stage 1 needs, before centring.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d) or list of m objects
+        Validated samples.
+    Y : ndarray of shape (m, c)
+        Centred target columns.
+    kernels : list of Kernel
+        Resolved.
+
+    Returns
+    -------
+    S : ndarray of shape (p + 1, p + 1)
+        ``<K_k, K_l>_F`` of the kernels up to constants; the last index is the target ``Y Y'``.
+    row_sums : ndarray of shape (p + 1, m)
+    diagonal : ndarray of shape (p + 1, m)
+        ``K_k(x_i, x_i)``.
+    """
+    V = _vectors(kernels, X)
+    m, d = V.shape
+    Y = _frozen(np.asarray(Y, dtype=V.dtype))
+    full, shift = _choose_forms(kernels, X, V)
+    full, shift = np.append(full, True), np.append(shift, 0.0)
+    target = Columns(Linear(), range(d, d + Y.shape[1]))
+    program = compile_kernels([*kernels, target], d, exact=False, full=full, shift=shift)
+    _check_domains(program, X)
+    F = _factor_values(program, X)
+    n, threads = program.n_kernels, thread_count()
+    S = np.zeros((threads, 2, padded(n), padded(n)))
+    row_sums = np.zeros((threads, n, m))
+    diagonal = np.zeros((n, m))
+    sums = (S, row_sums, diagonal)
+    shape = _tile_shape(program, V.itemsize)
+    for box, external in _boxes(program, X, m):
+        args = (V, Y, F, external, box, shape, *sums)
+        on_threads(loops.add_statistics, _compiled(program), *args, count=threads)
+    S = S[:, 0].sum(axis=0) + 2.0 * S[:, 1].sum(axis=0)
+    S = np.triu(S[:n, :n])
+    return S + np.triu(S, 1).T, row_sums.sum(axis=0), diagonal
+
+
+def _boxes(program, X, m):
+    """Squares of pairs on and above the diagonal, with the values evaluated outside."""
+    if not program.external:
+        yield (0, m, 0, m), np.empty((0, m, m))
+        return
+    side = int((_EXTERNAL_BYTES / (8 * len(program.external))) ** 0.5)
+    side = max(_BLOCK, side // _BLOCK * _BLOCK)
+    for i in range(0, m, side):
+        for j in range(i, m, side):
+            rows, columns = slice(i, min(i + side, m)), slice(j, min(j + side, m))
+            external = _external_block(program, X[rows], X[columns])
+            yield (rows.start, rows.stop, columns.start, columns.stop), external

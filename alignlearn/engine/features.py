@@ -1,0 +1,85 @@
+"""Alignment statistics of low-rank kernels from features: no pair of samples is ever formed.
+
+With ``Phi_k`` the centred features of kernel k: ``a_k = |Phi_k' Y|_F^2``, ``M_kl = |Phi_k'
+Phi_l|_F^2``, ``Tr K_kc = |Phi_k|_F^2``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._jit import jit_sum
+
+
+def is_sparse(X) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return hasattr(X, "tocsr")
+
+
+@jit_sum
+def _centred_gram(
+    n_samples, indptr, indices, data, row_indptr, row_indices, row_data, mean, square, out
+):
+    """out[k, l] = (X'X)_kl - m mean_k mean_l, squared if asked, from CSC and CSR forms of X.
+
+    One output row at a time, accumulated where the second factor has entries (Gustavson 1978).
+    """
+    p = out.shape[0]
+    for k in range(p):
+        row = out[k]
+        shift = -n_samples * mean[k]
+        for c in range(p):
+            row[c] = shift * mean[c]
+        for q in range(indptr[k], indptr[k + 1]):
+            i, value = indices[q], data[q]
+            for t in range(row_indptr[i], row_indptr[i + 1]):
+                row[row_indices[t]] += value * row_data[t]
+        if square:
+            for c in range(p):
+                row[c] *= row[c]
+
+
+def centred_feature_gram(X, *, square=False):
+    """``X' H X`` (p, p), or its entrywise square, for dense or sparse X of shape (m, p)."""
+    if not is_sparse(X):
+        Z = np.asarray(X, dtype=np.float64)
+        Z = Z - Z.mean(axis=0)
+        G = Z.T @ Z
+        return np.multiply(G, G, out=G) if square else G
+    rows, columns = X.tocsr(), X.tocsc()
+    mean = np.asarray(X.sum(axis=0), dtype=np.float64).ravel() / X.shape[0]
+    out = np.empty((X.shape[1], X.shape[1]))
+    _centred_gram(
+        X.shape[0],
+        columns.indptr.astype(np.int64),
+        columns.indices.astype(np.int64),
+        columns.data.astype(np.float64),
+        rows.indptr.astype(np.int64),
+        rows.indices.astype(np.int64),
+        rows.data.astype(np.float64),
+        mean,
+        square,
+        out,
+    )
+    return out
+
+
+def rank_one_sums(X, Y):
+    """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centred (m, c)."""
+    M = centred_feature_gram(X, square=True)
+    # Y is centred, so X need not be.
+    a = np.square(np.asarray(X.T @ Y)).sum(axis=1)
+    return a, M, np.sqrt(np.diagonal(M))
+
+
+def low_rank_sums(X, Y, groups, scales):
+    """a, M and traces of ``scales_k Phi_k Phi_k'`` with ``Phi_k = X[:, groups[k]]``."""
+    columns = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups])
+    starts = np.cumsum([0] + [len(g) for g in groups[:-1]])
+    C = centred_feature_gram(X.tocsc()[:, columns] if is_sparse(X) else X[:, columns])
+    trace = np.add.reduceat(np.diagonal(C), starts)
+    np.multiply(C, C, out=C)
+    M = np.add.reduceat(np.add.reduceat(C, starts, axis=0), starts, axis=1)
+    B = np.square(np.asarray(X.T @ Y)).sum(axis=1)
+    a = np.add.reduceat(B[columns], starts)
+    return a * scales, M * np.outer(scales, scales), trace * scales

@@ -1,0 +1,156 @@
+"""The loops over blocks of pairs: statistics of p kernels, and weighted sums of kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._jit import jit_sum
+from alignlearn.engine.tiles import add_products, fill_primitives, fill_primitives_paired, run
+
+
+@jit_sum
+def _gather(X, Y, features, first, last, tile):
+    """tile[f, j] = column features[f] of sample first + j; columns past X's are Y's."""
+    d = X.shape[1]
+    for f in range(features.shape[0]):
+        t, c = tile[f], features[f]
+        if c < d:
+            for j in range(first, last):
+                t[j - first] = X[j, c]
+        else:
+            for j in range(first, last):
+                t[j - first] = Y[j, c - d]
+
+
+@jit_sum
+def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
+    """Row sums of the tile into ``row_sums[:, i + r]`` and column sums into ``column_sums``."""
+    for k in range(n_kernels):
+        c = column_sums[k, :nc]
+        for r in range(nr):
+            e, s = W[k, r * nc : (r + 1) * nc], zero
+            for j in range(nc):
+                s += e[j]
+            row_sums[k, i + r] += s
+        r = 0
+        while r + 4 <= nr:
+            e0, e1 = W[k, r * nc : (r + 1) * nc], W[k, (r + 1) * nc : (r + 2) * nc]
+            e2, e3 = W[k, (r + 2) * nc : (r + 3) * nc], W[k, (r + 3) * nc : (r + 4) * nc]
+            for j in range(nc):
+                c[j] += (e0[j] + e1[j]) + (e2[j] + e3[j])
+            r += 4
+        while r < nr:
+            e = W[k, r * nc : (r + 1) * nc]
+            for j in range(nc):
+                c[j] += e[j]
+            r += 1
+
+
+@jit_sum
+def add_statistics(thread, program, X, Y, F, external, box, shape, S, row_sums, diagonal):
+    """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
+
+    ``program`` is (code, parameters, primitives, features, n_rows, n_kernels); ``box`` is (i0, i1,
+    j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows a tile);
+    ``thread`` is (number, count): blocks of rows are dealt out in turn, which balances a triangle;
+    each thread has its own accumulator, the first axis of ``S`` and ``row_sums``.
+
+    Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` (to be doubled);
+    blocks on the diagonal are visited in full, both orders of a pair, and go to ``S[:, 0]``.
+    """
+    code, parameters, primitives, features, n_rows, n_kernels = program
+    i0, i1, j0, j1 = box
+    block, rows = shape
+    S, row_sums = S[thread[0]], row_sums[thread[0]]
+    n_values = S.shape[1]
+    zero = X.dtype.type(0)
+    W = np.zeros((n_rows + 1, rows * block), X.dtype)
+    tile = np.empty((features.shape[0], block), X.dtype)
+    x = np.empty((features.shape[0], rows), X.dtype)
+    column_sums = np.empty((n_kernels, block), X.dtype)
+    for ib in range(i0 + thread[0] * block, i1, thread[1] * block):
+        ie = min(ib + block, i1)
+        for jb in range(ib if i0 == j0 else j0, j1, block):
+            nc = min(jb + block, j1) - jb
+            on_diagonal = ib == jb
+            _gather(X, Y, features, jb, jb + nc, tile)
+            column_sums[:] = 0
+            for i in range(ib, ie, rows):
+                nr = min(rows, ie - i)
+                _gather(X, Y, features, i, i + nr, x)
+                fill_primitives(primitives, x, tile, nr, nc, W)
+                near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
+                run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
+                add_products(W, n_values, nr * nc, zero, S[0] if on_diagonal else S[1])
+                _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums)
+                if on_diagonal:
+                    for k in range(n_kernels):
+                        for r in range(nr):
+                            diagonal[k, i + r] = W[k, r * nc + i - ib + r]
+            if not on_diagonal:
+                for k in range(n_kernels):
+                    for j in range(nc):
+                        row_sums[k, jb + j] += column_sums[k, j]
+
+
+@jit_sum
+def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symmetric, out):
+    """out[i, j] = sum_k weights[k] K_k(X[i], Z[j]), blocks of rows dealt out to threads in turn.
+
+    With ``symmetric``, Z is X: only blocks on and above the diagonal are computed, then mirrored.
+    """
+    code, parameters, primitives, features, n_rows, n_kernels = program
+    block, rows = shape
+    W = np.zeros((n_rows + 1, rows * block), X.dtype)
+    tile = np.empty((features.shape[0], block), X.dtype)
+    x = np.empty((features.shape[0], rows), X.dtype)
+    n, m = X.shape[0], Z.shape[0]
+    for ib in range(thread[0] * block, n, thread[1] * block):
+        ie = min(ib + block, n)
+        for jb in range(ib if symmetric else 0, m, block):
+            nc = min(block, m - jb)
+            _gather(Z, Z, features, jb, jb + nc, tile)
+            for i in range(ib, ie, rows):
+                nr = min(rows, ie - i)
+                _gather(X, X, features, i, i + nr, x)
+                fill_primitives(primitives, x, tile, nr, nc, W)
+                near = external[:, i : i + nr, jb : jb + nc]
+                run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
+                for r in range(nr):
+                    o = out[i + r, jb : jb + nc]
+                    o[:] = 0
+                    for k in range(n_kernels):
+                        e, w = W[k, r * nc : (r + 1) * nc], weights[k]
+                        for j in range(nc):
+                            o[j] += w * e[j]
+            if symmetric and jb > ib:
+                for i in range(ib, ie):
+                    for j in range(jb, jb + nc):
+                        out[j, i] = out[i, j]
+
+
+@jit_sum
+def paired_values(program, X, Z, FX, FZ, external):
+    """Kernel values of the pairs (X[j], Z[j]), shape (n_kernels, n)."""
+    code, parameters, primitives, features, n_rows, n_kernels = program
+    n = X.shape[0]
+    out = np.empty((n_kernels, n))
+    width = 256
+    W = np.zeros((n_rows + 1, width), X.dtype)
+    x = np.empty((features.shape[0], width), X.dtype)
+    z = np.empty((features.shape[0], width), X.dtype)
+    factors, ones = np.empty((FX.shape[0], width)), np.ones((FX.shape[0], 1))
+    for j0 in range(0, n, width):
+        nc = min(width, n - j0)
+        _gather(X, X, features, j0, j0 + nc, x)
+        _gather(Z, Z, features, j0, j0 + nc, z)
+        fill_primitives_paired(primitives, x[:, :nc], z[:, :nc], W)
+        # A pair is a column of a one-row tile, so f(x) f(x') enters through the columns.
+        for q in range(FX.shape[0]):
+            for j in range(nc):
+                factors[q, j] = FX[q, j0 + j] * FZ[q, j0 + j]
+        run(code, parameters, ones, factors, external[:, :, j0 : j0 + nc], 1, nc, W)
+        for k in range(n_kernels):
+            for j in range(nc):
+                out[k, j0 + j] = W[k, j]
+    return out

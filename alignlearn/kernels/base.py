@@ -1,0 +1,381 @@
+"""The kernel class, and the operations that keep a kernel positive semi-definite.
+
+Closure rules (Berlinet and Thomas-Agnan 2004; Shawe-Taylor and Cristianini 2004, section 3.4):
+non-negative multiples, sums, products, natural powers, a non-negative constant added, ``f(x) k(x,
+x') f(x')``, the exponential, and normalisation to unit diagonal. What lies outside them (a
+difference, a negative multiple, a negative shift) may or may not be a kernel, so it is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from alignlearn.kernels import program as ops
+from alignlearn.validation import check_number
+
+
+class KernelRuleError(ValueError):
+    """A combination that is not guaranteed to be positive semi-definite."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A symmetric function of two samples.
+
+    Kernels are immutable, hashable, comparable and small to pickle. ``kernel(X, Y=None)`` is the
+    Gram matrix, shape (n_X, n_Y); ``kernel.diag(X)`` its diagonal, shape (n_X,).
+    """
+
+    is_psd = True  # False: indefinite on some samples
+    _is_exponential = False  # exp(rate * primitive): takes part in ladders
+    _rate = 0.0
+    _needs_vectors = True  # False: also works on arbitrary objects
+
+    def __call__(self, X, Y=None):
+        """Gram matrix between the rows of X and of Y (X itself if None), float64 (n_X, n_Y)."""
+        from alignlearn.engine.cpu import gram_matrix
+
+        return gram_matrix(self, X, Y)
+
+    def diag(self, X):
+        """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
+        from alignlearn.engine.cpu import gram_diagonal
+
+        return gram_diagonal(self, X)
+
+    def resolve(self, X):
+        """This kernel with data-dependent parameters (``gamma="scale"``) replaced by numbers."""
+        changes = {
+            f.name: v.resolve(X)
+            for f in fields(self)
+            if isinstance(v := getattr(self, f.name), Kernel)
+        }
+        return replace(self, **changes) if changes else self
+
+    def _lower(self, builder, dst) -> float:
+        """Emit the operations that fill row ``dst``; return value minus register (the offset)."""
+        raise TypeError(f"{type(self).__name__} has no lowering.")  # pragma: no cover
+
+    def _require_psd(self, rule):
+        if not self.is_psd:
+            raise KernelRuleError(
+                f"{self!r} is indefinite; {rule} is only guaranteed to be a kernel for positive "
+                "semi-definite arguments."
+            )
+
+    # Algebra
+
+    def __add__(self, other):
+        if _is_number(other):
+            return self.shifted(other)
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        if _is_number(other):
+            return Scaled(self, _non_negative(other, "a multiple", f"{other!r} * {self!r}"))
+        return Product((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self * (1.0 / other) if _is_number(other) else NotImplemented
+
+    def __pow__(self, exponent):
+        if isinstance(exponent, (bool, np.bool_)) or exponent != int(exponent) or exponent < 1:
+            raise KernelRuleError(
+                f"({self!r}) ** {exponent!r}: only natural powers 1, 2, 3, ... of a kernel are "
+                "guaranteed to be kernels."
+            )
+        return Power(self, int(exponent))
+
+    def __sub__(self, other):
+        if _is_number(other):
+            return self.shifted(-other)
+        raise KernelRuleError(
+            f"{self!r} - {other!r}: a difference of kernels is not guaranteed to be positive "
+            "semi-definite; only sums with non-negative coefficients are."
+        )
+
+    __rsub__ = __sub__
+
+    def __neg__(self):
+        return self * -1.0
+
+    def shifted(self, c):
+        """``k + c`` for a constant ``c >= 0``."""
+        return Shifted(self, _non_negative(c, "a shift", f"{self!r} + {c!r}"))
+
+    def weighted(self, f):
+        """``f(x) k(x, x') f(x')``; ``f`` maps an (m, d) array to (m,) values (picklable)."""
+        if not callable(f):
+            raise TypeError(f"f must be a callable X -> (m,) values, got {f!r}.")
+        return Weighted(self, f)
+
+    def exp(self):
+        """``exp(k)``."""
+        return Exponentiated(self)
+
+    def normalized(self):
+        """``k(x, x') / sqrt(k(x, x) k(x', x'))``; 0 where ``k(x, x) = 0``."""
+        return Normalized(self)
+
+
+def _is_number(value):
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+
+
+def _non_negative(value, rule, expression):
+    value = float(value)
+    if not (0.0 <= value < np.inf):
+        raise KernelRuleError(
+            f"{expression}: {rule} must be finite and >= 0, otherwise the result is not guaranteed "
+            "to be positive semi-definite."
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class _Several(Kernel):
+    """A combination of several kernels, flattened by associativity."""
+
+    kernels: tuple
+
+    def __post_init__(self):
+        flat = []
+        for k in self.kernels:
+            flat.extend(k.kernels if type(k) is type(self) else (k,))
+        object.__setattr__(self, "kernels", tuple(flat))
+
+    def resolve(self, X):
+        return type(self)(tuple(k.resolve(X) for k in self.kernels))
+
+    @property
+    def is_psd(self):
+        return all(k.is_psd for k in self.kernels)
+
+    @property
+    def _needs_vectors(self):
+        return any(k._needs_vectors for k in self.kernels)
+
+
+@dataclass(frozen=True)
+class Sum(_Several):
+    """``k_1 + k_2 + ...``."""
+
+    def __str__(self):
+        return " + ".join(str(k) for k in self.kernels)
+
+    def _lower(self, b, dst):
+        total = self.kernels[0]._lower(b, dst)
+        row = b.temporary()
+        for kernel in self.kernels[1:]:
+            # A multiple is folded into the addition.
+            scale, inner = (kernel.scale, kernel.kernel) if type(kernel) is Scaled else (1, kernel)
+            total += scale * inner._lower(b, row)
+            b.emit(ops.ADD, dst, row, f0=scale)
+        b.release(row)
+        return total
+
+
+@dataclass(frozen=True)
+class Product(_Several):
+    """``k_1 k_2 ...``, pointwise (Schur)."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        for k in self.kernels:
+            k._require_psd("a product")
+
+    def __str__(self):
+        return " * ".join(f"({k})" if isinstance(k, Sum) else str(k) for k in self.kernels)
+
+    def _lower(self, b, dst):
+        b.add_constant(dst, self.kernels[0]._lower(b, dst))
+        row = b.temporary()
+        for kernel in self.kernels[1:]:
+            b.add_constant(row, kernel._lower(b, row))
+            b.emit(ops.MULTIPLY, dst, row)
+        b.release(row)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class _Unary(Kernel):
+    kernel: Kernel
+
+    @property
+    def is_psd(self):
+        return self.kernel.is_psd
+
+    @property
+    def _needs_vectors(self):
+        return self.kernel._needs_vectors
+
+
+@dataclass(frozen=True)
+class Scaled(_Unary):
+    """``scale k`` with ``scale >= 0``."""
+
+    scale: float = 1.0
+
+    def __str__(self):
+        return f"{self.scale:g} * {self.kernel}"
+
+    def _lower(self, b, dst):
+        offset = self.kernel._lower(b, dst)
+        b.emit(ops.AFFINE_IN_PLACE, dst, f0=self.scale)
+        return self.scale * offset
+
+
+@dataclass(frozen=True)
+class Shifted(_Unary):
+    """``k + shift`` with ``shift >= 0``."""
+
+    shift: float = 0.0
+
+    def __str__(self):
+        return f"{self.kernel} + {self.shift:g}"
+
+    def _lower(self, b, dst):
+        return self.kernel._lower(b, dst) + self.shift
+
+
+@dataclass(frozen=True)
+class Power(_Unary):
+    """``k^exponent``, a natural power."""
+
+    exponent: int = 1
+
+    def __post_init__(self):
+        self.kernel._require_psd("a power")
+
+    def __str__(self):
+        return f"({self.kernel})^{self.exponent}"
+
+    def _lower(self, b, dst):
+        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.emit(ops.POWER_IN_PLACE, dst, integer=self.exponent)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Exponentiated(_Unary):
+    """``exp(k)``."""
+
+    def __post_init__(self):
+        self.kernel._require_psd("an exponential")
+
+    def __str__(self):
+        return f"exp({self.kernel})"
+
+    def _lower(self, b, dst):
+        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.emit(ops.EXP_IN_PLACE, dst, f0=1.0)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Weighted(_Unary):
+    """``f(x) k(x, x') f(x')``."""
+
+    f: object = None
+
+    def __str__(self):
+        return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"
+
+    def _lower(self, b, dst):
+        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.emit(ops.FACTOR, dst, integer=b.factor(self.f))
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Normalized(_Unary):
+    """``k(x, x') / sqrt(k(x, x) k(x', x'))``."""
+
+    def __post_init__(self):
+        self.kernel._require_psd("a normalisation")
+
+    def __str__(self):
+        return f"normalized {self.kernel}"
+
+    def _inverse_norm(self, X):
+        diagonal = self.kernel.diag(X)
+        return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+
+    def _lower(self, b, dst):
+        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.emit(ops.FACTOR, dst, integer=b.factor(self._inverse_norm))
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Columns(_Unary):
+    """A kernel on some columns of X, so that each feature set can have its own.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    columns : int, slice with explicit stop, or sequence of int >= 0
+    """
+
+    columns: tuple = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "columns", _column_tuple(self.columns))
+
+    @property
+    def _is_exponential(self):
+        return self.kernel._is_exponential
+
+    @property
+    def _rate(self):
+        return self.kernel._rate
+
+    def __str__(self):
+        first, last, n = self.columns[0], self.columns[-1], len(self.columns)
+        run = n > 1 and self.columns == tuple(range(first, last + 1))
+        return f"{self.kernel} on {f'{first}:{last + 1}' if run else list(self.columns)}"
+
+    def resolve(self, X):
+        return Columns(self.kernel.resolve(select_columns(X, self.columns)), self.columns)
+
+    def _lower(self, b, dst):
+        with b.columns(self.columns):
+            return self.kernel._lower(b, dst)
+
+
+def _column_tuple(columns):
+    if isinstance(columns, slice):
+        if columns.stop is None or (columns.start or 0) < 0 or columns.stop < 0:
+            raise ValueError(f"columns={columns!r}: a slice needs non-negative bounds.")
+        columns = range(columns.stop)[columns]
+    elif isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
+        columns = (columns,)
+    array = np.asarray(list(columns))
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
+        raise ValueError(
+            f"columns={columns!r}: accepted are a non-negative integer, a slice with a stop, or a "
+            "non-empty sequence of non-negative integers."
+        )
+    return tuple(int(c) for c in array)
+
+
+def select_columns(X, columns):
+    """``X[:, columns]`` (X itself for None), with an error that names the kernel's columns."""
+    if columns is None:
+        return X
+    if max(columns) >= X.shape[1]:
+        raise ValueError(
+            f"Columns selects column {max(columns)}, but X has only {X.shape[1]} columns."
+        )
+    return X[:, list(columns)]
+
+
+def numeric(name, value, *, low=None, strict=False):
+    """A kernel parameter checked at construction, as a float."""
+    return check_number(name, value, low=low, strict=strict)

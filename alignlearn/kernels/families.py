@@ -1,0 +1,108 @@
+"""Lists of kernels: ladders, rank-one families, and what users may pass as ``kernels``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.kernels.base import Kernel
+from alignlearn.kernels.vector import (
+    TL1,
+    Cosine,
+    Exponential,
+    ExponentialDot,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Log,
+    Polynomial,
+    Sigmoid,
+)
+
+_STRINGS = {
+    "rbf": Gaussian,
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "exponential": Exponential,
+    "exponential-dot": ExponentialDot,
+    "linear": Linear,
+    "poly": Polynomial,
+    "polynomial": Polynomial,
+    "sigmoid": Sigmoid,
+    "cosine": Cosine,
+    "tl1": TL1,
+    "log": Log,
+}
+
+
+def gaussian_kernels(gammas=None):
+    """A family of Gaussian kernels.
+
+    Parameters
+    ----------
+    gammas : array-like of shape (p,), optional
+        Values of gamma, > 0. Default: nine kernels whose gamma is ``2^-4, ..., 2^4`` times
+        ``"scale"``, that is relative to the variance of the training data.
+
+    Returns
+    -------
+    list of Gaussian
+        Gammas in ratio 2 cost one exponential together.
+    """
+    if gammas is None:
+        return [Gaussian("scale", multiple=float(2.0**k)) for k in range(-4, 5)]
+    gammas = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
+    if gammas.ndim != 1 or gammas.size == 0:
+        raise ValueError(f"gammas must be a non-empty list of numbers > 0, got {gammas!r}.")
+    return [Gaussian(float(g)) for g in gammas]
+
+
+@dataclass(frozen=True)
+class RankOneKernels:
+    """The family ``K_k = v_k v_k'`` of one kernel a column of X, dense or sparse.
+
+    Pass an instance as ``kernels``; p is the number of columns. Nothing of size m x m or p m x m is
+    formed: with centred columns, ``a_k = |v_k' Y|^2`` and ``M_kl = (v_k' v_l)^2``.
+
+    Parameters
+    ----------
+    names : tuple of str, optional
+        One label a column.
+    """
+
+    names: tuple[str, ...] | None = None
+
+
+def as_kernel(kernel) -> Kernel:
+    """A kernel from a Kernel, a string or a callable ``(X, Y) -> Gram``."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel not in _STRINGS:
+            raise ValueError(
+                f"kernel {kernel!r} is not known; accepted: {', '.join(sorted(_STRINGS))}, a "
+                "Kernel object, or FromFunction(f)."
+            )
+        return _STRINGS[kernel]()
+    raise TypeError(
+        f"a kernel must be a Kernel object or a string, got {kernel!r}; wrap a function as "
+        "FromFunction(f), a Gram matrix as Precomputed(K)."
+    )
+
+
+def kernel_list(kernels) -> list[Kernel]:
+    """The kernels a user means: None (the default ladder), one kernel, or a sequence of them."""
+    if kernels is None:
+        return gaussian_kernels()
+    if isinstance(kernels, (Kernel, str)):
+        return [as_kernel(kernels)]
+    try:
+        kernels = list(kernels)
+    except TypeError:
+        raise TypeError(
+            f"kernels must be a sequence of kernels and strings, got {kernels!r}."
+        ) from None
+    if not kernels:
+        raise ValueError("kernels is empty; give at least one kernel.")
+    return [as_kernel(k) for k in kernels]

@@ -1,0 +1,168 @@
+"""Kernels that are not formulas on vectors: callables and given Gram matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.kernels import program as ops
+from alignlearn.kernels.base import Kernel
+from alignlearn.validation import check_symmetric
+
+
+@dataclass(frozen=True)
+class FromFunction(Kernel):
+    """A kernel from a Python function on arbitrary objects (rows, strings, graphs, ...).
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, x') -> float``, symmetric; or with ``vectorized=True``
+        ``function(X, Y) -> (n_X, n_Y)`` values. Pickling needs an importable function.
+    vectorized : bool, default False
+    is_psd : bool, default True
+        Say False for a function that is known to be indefinite.
+    name : str, optional
+        Label in summaries.
+
+    Notes
+    -----
+    X is a list of objects, or an array whose rows are the objects.
+    """
+
+    function: object
+    vectorized: bool = False
+    is_psd: bool = True
+    name: str | None = None
+
+    _needs_vectors = False
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise TypeError(
+                f"function must be callable, (x, x') -> float, or (X, Y) -> matrix with "
+                f"vectorized=True; got {self.function!r}."
+            )
+
+    def __str__(self):
+        return self.name or getattr(self.function, "__name__", "function")
+
+    def _lower(self, b, dst):
+        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
+        return 0.0
+
+    def _block(self, X, Y):
+        if self.vectorized:
+            block = np.asarray(self.function(X, Y), dtype=np.float64)
+            if block.shape != (len(X), len(Y)):
+                raise ValueError(
+                    f"{self}: function(X, Y) returned shape {block.shape}, expected "
+                    f"({len(X)}, {len(Y)})."
+                )
+        else:
+            block = np.array([[self.function(x, y) for y in Y] for x in X], dtype=np.float64)
+        if not np.all(np.isfinite(block)):
+            raise ValueError(f"{self}: function returned NaN or infinity.")
+        return block
+
+
+@dataclass(frozen=True, eq=False)
+class Precomputed(Kernel):
+    """A given Gram matrix, as a kernel on sample numbers.
+
+    Samples are row numbers of ``gram``: X is an integer array of shape (m, 1), so that subsets,
+    cross-validation and feature sets work as for any other kernel.
+
+    Parameters
+    ----------
+    gram : array-like of shape (m, m)
+        ndarray, memmap or anything with ``shape`` and NumPy indexing. Kept by reference: a pickle
+        holds it.
+    is_psd : bool, default True
+    name : str, optional
+    """
+
+    gram: object
+    is_psd: bool = True
+    name: str | None = None
+
+    def __post_init__(self):
+        shape = np.shape(self.gram)
+        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+            raise ValueError(f"gram must be a square matrix, got shape {shape}.")
+
+    def __str__(self):
+        return self.name or "precomputed"
+
+    def _lower(self, b, dst):
+        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
+        return 0.0
+
+    def _block(self, X, Y):
+        rows, columns = self._numbers(X), self._numbers(Y)
+        return np.asarray(self.gram[_index(rows)][:, _index(columns)], dtype=np.float64)
+
+    def _numbers(self, X):
+        X = np.asarray(X)
+        numbers = X.astype(np.int64)
+        n = np.shape(self.gram)[0]
+        if X.shape[1] != 1 or np.any(numbers != X) or np.any((numbers < 0) | (numbers >= n)):
+            raise ValueError(
+                f"{self}: samples of a precomputed kernel are row numbers, an (m, 1) array of "
+                f"integers in [0, {n}); select the column with Columns if X has more."
+            )
+        return numbers[:, 0]
+
+
+def _index(numbers):
+    """A slice where the numbers run in steps of one: memory maps then read only what is needed."""
+    first, last = numbers[0], numbers[-1]
+    run = last - first + 1 == len(numbers) and np.all(np.diff(numbers) == 1)
+    return slice(first, last + 1) if run else numbers
+
+
+class _Item:
+    """Matrix k of a sequence that may be lazy: looked up at each use, never kept."""
+
+    def __init__(self, grams, k):
+        self._grams, self._k = grams, k
+        self.shape = np.shape(grams[k])
+
+    def __getitem__(self, index):
+        item = self._grams[self._k]
+        return (item if hasattr(item, "shape") else np.asarray(item))[index]
+
+
+def precomputed_kernels(grams):
+    """Sample numbers and one Precomputed kernel for each of p Gram matrices.
+
+    Parameters
+    ----------
+    grams : sequence of (m, m) arrays, or array of shape (p, m, m)
+        May be lazy: an item is read when a block of it is needed, and not kept.
+
+    Returns
+    -------
+    X : ndarray of shape (m, 1), int64
+    kernels : list of Precomputed
+    """
+    if not hasattr(grams, "__len__") or not hasattr(grams, "__getitem__"):
+        raise TypeError(
+            f"precomputed kernels must be a sequence of (m, m) matrices or a (p, m, m) array, got "
+            f"{type(grams).__name__}."
+        )
+    if len(grams) == 0:
+        raise ValueError("the list of precomputed kernels is empty; give at least one matrix.")
+    if isinstance(grams, np.ndarray) and grams.ndim != 3:
+        raise ValueError(f"precomputed kernels must have shape (p, m, m), got {grams.shape}.")
+    items = [_Item(grams, k) for k in range(len(grams))]
+    for k, item in enumerate(items):
+        if len(item.shape) != 2 or item.shape != (items[0].shape[0],) * 2:
+            raise ValueError(
+                f"precomputed kernel {k} has shape {item.shape}; all must be square and of the "
+                f"size of the first, {items[0].shape}."
+            )
+        check_symmetric(f"precomputed kernel {k}", item)
+    kernels = [Precomputed(item, name=f"kernel {k}") for k, item in enumerate(items)]
+    return np.arange(items[0].shape[0])[:, None], kernels

@@ -1,0 +1,296 @@
+"""Kernels on vectors: a primitive of a pair followed by a scalar formula.
+
+Parameter names and strings are scikit-learn's. ``gamma="scale"`` is ``1 / (d Var(X))`` and
+``gamma="auto"`` is ``1 / d`` with d the number of columns, both computed on the training data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from alignlearn.kernels import program as ops
+from alignlearn.kernels.base import Kernel, numeric
+
+
+def _check_gamma(gamma):
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise ValueError(f'gamma={gamma!r}: accepted are a number > 0, "scale" and "auto".')
+        return gamma
+    return numeric("gamma", gamma, low=0.0, strict=True)
+
+
+def _resolve_gamma(gamma, X):
+    if not isinstance(gamma, str):
+        return gamma
+    n_features = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / n_features
+    variance = float(np.var(X, dtype=np.float64))
+    return 1.0 / (n_features * variance) if variance > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class _GammaKernel(Kernel):
+    """A kernel with a scale ``gamma``, possibly times ``multiple`` to stay relative to the data."""
+
+    gamma: float | str = "scale"
+
+    def __post_init__(self):
+        object.__setattr__(self, "gamma", _check_gamma(self.gamma))
+
+    def __str__(self):
+        gamma = self.gamma if isinstance(self.gamma, str) else f"{self.gamma:g}"
+        return f"{type(self).__name__.lower()}(gamma={gamma})"
+
+    def resolve(self, X):
+        return replace(self, gamma=_resolve_gamma(self.gamma, X))
+
+
+@dataclass(frozen=True)
+class _Exponential(_GammaKernel):
+    """exp(sign * gamma * multiple * primitive)."""
+
+    multiple: float = 1.0
+
+    _is_exponential = True
+    _primitive = ops.SQUARED_DISTANCE
+    _sign = -1.0
+
+    def __post_init__(self):
+        super().__post_init__()
+        multiple = numeric("multiple", self.multiple, low=0.0, strict=True)
+        object.__setattr__(self, "multiple", multiple)
+
+    def __str__(self):
+        if not isinstance(self.gamma, str):
+            return f"{type(self).__name__.lower()}(gamma={self.gamma:.4g})"
+        times = "" if self.multiple == 1.0 else f" * {self.multiple:g}"
+        return f"{type(self).__name__.lower()}(gamma={self.gamma}{times})"
+
+    def resolve(self, X):
+        return replace(self, gamma=_resolve_gamma(self.gamma, X) * self.multiple, multiple=1.0)
+
+    @property
+    def _rate(self):
+        return self.gamma if not isinstance(self.gamma, str) else 0.0
+
+    def _lower(self, b, dst):
+        return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma)
+
+
+@dataclass(frozen=True)
+class Gaussian(_Exponential):
+    """``exp(-gamma |x - x'|^2)``; "rbf".
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale" or "auto", default "scale"
+    multiple : float > 0, default 1
+        Multiplies gamma, so that a ladder can be relative to "scale".
+    """
+
+
+@dataclass(frozen=True)
+class Laplacian(_Exponential):
+    """``exp(-gamma |x - x'|_1)``; "laplacian". Parameters as in :class:`Gaussian`."""
+
+    _primitive = ops.L1_DISTANCE
+
+
+@dataclass(frozen=True)
+class Exponential(_Exponential):
+    """``exp(-gamma |x - x'|)``; "exponential". Parameters as in :class:`Gaussian`."""
+
+    _primitive = ops.DISTANCE
+
+
+@dataclass(frozen=True)
+class ExponentialDot(_Exponential):
+    """``exp(gamma <x, x'>)``; "exponential-dot". Parameters as in :class:`Gaussian`."""
+
+    _primitive = ops.INNER_PRODUCT
+    _sign = 1.0
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """``<x, x'>``; "linear"."""
+
+    def __str__(self):
+        return "linear"
+
+    def _lower(self, b, dst):
+        b.emit(ops.AFFINE, dst, b.primitive(ops.INNER_PRODUCT), f0=1.0)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Polynomial(_GammaKernel):
+    """``(gamma <x, x'> + coef0)^degree``; "poly" or "polynomial".
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale" or "auto", default "scale"
+    coef0 : float, default 1
+    degree : float >= 0, default 3
+        Positive semi-definite for a natural degree and ``coef0 >= 0``; otherwise indefinite.
+    """
+
+    coef0: float = 1.0
+    degree: float = 3
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "coef0", numeric("coef0", self.coef0))
+        object.__setattr__(self, "degree", numeric("degree", self.degree, low=0.0))
+
+    def __str__(self):
+        return f"{super().__str__()[:-1]}, coef0={self.coef0:g}, degree={self.degree:g})"
+
+    @property
+    def is_psd(self):
+        return self.degree == int(self.degree) and self.coef0 >= 0
+
+    def _lower(self, b, dst):
+        dot = b.primitive(ops.INNER_PRODUCT)
+        if self.degree == int(self.degree):
+            b.emit(ops.AFFINE, dst, dot, f0=self.gamma, f1=self.coef0)
+            b.emit(ops.POWER_IN_PLACE, dst, integer=int(self.degree))
+        else:
+            b.emit(ops.POLYNOMIAL, dst, dot, f0=self.gamma, f1=self.coef0, f2=self.degree)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Binomial(_GammaKernel):
+    """``(1 - gamma <x, x'>)^(-alpha)`` on ``gamma |x|^2 < 1``; "binomial".
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale" or "auto", default 1
+    alpha : float > 0, default 1
+
+    Notes
+    -----
+    Samples with ``gamma |x|^2 >= 1`` are outside its domain and raise a ValueError.
+    """
+
+    gamma: float | str = 1.0
+    alpha: float = 1.0
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "alpha", numeric("alpha", self.alpha, low=0.0, strict=True))
+
+    def __str__(self):
+        return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
+
+    def _lower(self, b, dst):
+        dot = b.primitive(ops.INNER_PRODUCT)
+        b.emit(ops.BINOMIAL, dst, dot, f0=self.gamma, f1=self.alpha)
+        b.domain(self._in_domain)
+        return 0.0
+
+    def _in_domain(self, X):
+        worst = self.gamma * float(np.max(np.einsum("ij,ij->i", X, X), initial=0.0))
+        if worst >= 1.0:
+            raise ValueError(
+                f"{self}: gamma * |x|^2 must be < 1 for every sample, the largest is {worst:.4g}; "
+                "scale X or lower gamma."
+            )
+
+
+@dataclass(frozen=True)
+class Sigmoid(_GammaKernel):
+    """``tanh(gamma <x, x'> + coef0)``; "sigmoid"; indefinite."""
+
+    coef0: float = 1.0
+
+    is_psd = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "coef0", numeric("coef0", self.coef0))
+
+    def __str__(self):
+        return f"{super().__str__()[:-1]}, coef0={self.coef0:g})"
+
+    def _lower(self, b, dst):
+        dot = b.primitive(ops.INNER_PRODUCT)
+        b.emit(ops.SIGMOID, dst, dot, f0=self.gamma, f1=self.coef0)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class TL1(Kernel):
+    """``max(tau - |x - x'|_1, 0)``; "tl1"; indefinite.
+
+    Parameters
+    ----------
+    tau : float > 0, optional
+        Default ``0.7 d``, as Huang, Suykens, Wang, Hornegger and Maier (2018) suggest for features
+        scaled to [0, 1].
+    """
+
+    tau: float | None = None
+
+    is_psd = False
+
+    def __post_init__(self):
+        if self.tau is not None:
+            object.__setattr__(self, "tau", numeric("tau", self.tau, low=0.0, strict=True))
+
+    def __str__(self):
+        return "tl1" if self.tau is None else f"tl1(tau={self.tau:g})"
+
+    def resolve(self, X):
+        return self if self.tau is not None else TL1(0.7 * X.shape[1])
+
+    def _lower(self, b, dst):
+        b.emit(ops.TL1, dst, b.primitive(ops.L1_DISTANCE), f0=self.tau)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Log(Kernel):
+    """``-log(1 + |x - x'| / sigma)``; "log"; conditionally positive definite, so indefinite.
+
+    Parameters
+    ----------
+    sigma : float > 0, default 1
+    """
+
+    sigma: float = 1.0
+
+    is_psd = False
+
+    def __post_init__(self):
+        object.__setattr__(self, "sigma", numeric("sigma", self.sigma, low=0.0, strict=True))
+
+    def __str__(self):
+        return f"log(sigma={self.sigma:g})"
+
+    def _lower(self, b, dst):
+        b.emit(ops.LOGARITHMIC, dst, b.primitive(ops.DISTANCE), f0=self.sigma)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    """``<x, x'> / (|x| |x'|)``, 0 where a norm is 0; "cosine"."""
+
+    def __str__(self):
+        return "cosine"
+
+    def _lower(self, b, dst):
+        b.emit(ops.AFFINE, dst, b.primitive(ops.INNER_PRODUCT), f0=1.0)
+        b.emit(ops.FACTOR, dst, integer=b.factor(_inverse_norm))
+        return 0.0
+
+
+def _inverse_norm(X):
+    norm = np.sqrt(np.einsum("ij,ij->i", X, X))
+    return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 0.0)

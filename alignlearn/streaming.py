@@ -1,0 +1,132 @@
+"""Alignment statistics of p kernels streamed from samples: p Gram matrices never exist."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.alignment import unbiased_from_centred
+from alignlearn.engine import cpu, features
+from alignlearn.kernels import Columns, Linear, RankOneKernels, kernel_list, precomputed_kernels
+from alignlearn.kernels.base import Scaled
+from alignlearn.statistics import AlignmentStatistics
+from alignlearn.targets import target_columns
+from alignlearn.validation import check_finite, check_samples
+
+
+def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False):
+    """Everything stage 1 needs, in one pass over the pairs of samples.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        float64 or float32 (computed in that precision, summed in float64), also a memmap: only
+        blocks of rows are read. A list of objects if all kernels are functions. With
+        ``kernels="precomputed"``, a sequence of p Gram matrices or an array (p, m, m). With
+        RankOneKernels or linear kernels on columns also a SciPy sparse matrix.
+    y : array-like of shape (m,) or (m, c)
+        Real targets or class labels; see ``task``.
+    kernels : sequence of Kernel and str, "precomputed" or RankOneKernels, optional
+        Default: a ladder of nine Gaussians around ``gamma="scale"``.
+    task : {"auto", "classification", "regression"}
+        How to read y; "auto" takes floating-point values as regression.
+    unbiased : bool, default False
+        Return ``m^2`` times U-statistics (m >= 4) in place of ``<K_kc, K_lc>_F``. M need then not
+        be positive semi-definite.
+
+    Returns
+    -------
+    AlignmentStatistics
+
+    Notes
+    -----
+    Memory is O(m p + p^2) beside the input; no Gram matrix is formed.
+
+    References
+    ----------
+    Cortes, Mohri and Rostamizadeh (2012), section 3.2.
+    """
+    if isinstance(kernels, str) and kernels == "precomputed":
+        X, kernels = precomputed_kernels(X)
+    if isinstance(kernels, RankOneKernels):
+        return _feature_statistics(X, y, kernels, task, unbiased)
+    kernels = kernel_list(kernels)
+    groups = _linear_groups(kernels)
+    if groups is not None and (features.is_sparse(X) or not unbiased):
+        return _feature_statistics(X, y, kernels, task, unbiased, groups)
+    X = check_samples("X", X, any(k._needs_vectors for k in kernels))
+    Y = target_columns(y, len(X), task)
+    kernels = [k.resolve(X) for k in kernels]
+    sums = cpu.centred_sums(X, Y, kernels)
+    return _finish(*sums, Y, tuple(str(k) for k in kernels), unbiased)
+
+
+def _finish(S, row_sums, diagonal, Y, names, unbiased):
+    """Centre the sums: ``M_kl = S_kl - (2/m) r_k' r_l + s_k s_l / m^2``."""
+    m = row_sums.shape[1]
+    total = row_sums.sum(axis=1)
+    M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total, total) / m**2
+    trace = diagonal.sum(axis=1) - total / m
+    if unbiased:
+        if m < 4:
+            raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
+        centred = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
+        products = centred @ centred.T
+        M = m**2 * unbiased_from_centred(M / m**2, products, trace[:, None], trace, m)
+    M = 0.5 * (M + M.T)
+    target_norm = float(np.sqrt(max(M[-1, -1], 0.0)))
+    return AlignmentStatistics(M[:-1, -1].copy(), M[:-1, :-1], trace[:-1], target_norm, m, names)
+
+
+def _linear_groups(kernels):
+    """Column groups and scales if every kernel is a multiple of a linear one, else None."""
+    groups = []
+    for kernel in kernels:
+        scale, columns = 1.0, None
+        while isinstance(kernel, (Scaled, Columns)):
+            if isinstance(kernel, Scaled):
+                scale *= kernel.scale
+            else:
+                columns = (
+                    kernel.columns if columns is None else [columns[c] for c in kernel.columns]
+                )
+            kernel = kernel.kernel
+        if not isinstance(kernel, Linear):
+            return None
+        groups.append((columns, scale))
+    return groups
+
+
+def _feature_statistics(X, y, kernels, task, unbiased, groups=None):
+    if unbiased:
+        raise ValueError("unbiased=True is not available for rank-one or sparse input.")
+    X = check_features(X)
+    Y = target_columns(y, X.shape[0], task)
+    if groups is None:
+        a, M, trace = features.rank_one_sums(X, Y)
+        names = kernels.names or tuple(f"column {k}" for k in range(X.shape[1]))
+        if len(names) != X.shape[1]:
+            raise ValueError(
+                f"RankOneKernels has {len(names)} names, but X has {X.shape[1]} columns."
+            )
+    else:
+        every = np.arange(X.shape[1])
+        for columns, _ in groups:
+            if columns is not None and max(columns) >= X.shape[1]:
+                raise ValueError(
+                    f"Columns selects column {max(columns)}, but X has only {X.shape[1]} columns."
+                )
+        columns = [every if c is None else c for c, _ in groups]
+        a, M, trace = features.low_rank_sums(X, Y, columns, np.array([s for _, s in groups]))
+        names = tuple(str(k) for k in kernels)
+    target_norm = float(np.linalg.norm(Y.T @ Y))
+    return AlignmentStatistics(a, M, trace, target_norm, X.shape[0], tuple(names))
+
+
+def check_features(X):
+    """A finite feature matrix, dense or SciPy sparse."""
+    if not features.is_sparse(X):
+        return check_samples("X", X)
+    if 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: at least one sample and feature are needed.")
+    check_finite("X", X.tocsr().data)
+    return X
