@@ -149,6 +149,12 @@ def test_failed_downloads_are_told_and_leave_nothing(server, toy, path, words):
     assert isinstance(error.value, OSError)
 
 
+def test_refused_answer_is_closed(server, tmp_path):
+    with pytest.raises(datasets.DatasetError, match="404") as error:
+        _download.fetch(server.address + "/missing", tmp_path / "x", timeout=5, max_bytes=100)
+    assert error.value.__cause__.fp.closed
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -247,6 +247,13 @@ def test_other_targets_of_registered_sets():
     assert data.task == "classification"
 
 
+def test_short_name():
+    shared("ijcnn1_train")
+    data = datasets.load("ijcnn1", download=False)
+    assert data.name == "ijcnn1_train"
+    assert data.X.shape == (49990, 22)
+
+
 def test_task_can_be_overruled():
     shared("ionosphere")
     data = datasets.load("ionosphere", task="regression", download=False)
