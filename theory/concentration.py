@@ -61,7 +61,7 @@ def perturbation_bound(m, radius2=1.0, radius2_prime=1.0, same_kernel: bool = Fa
     """Largest |f(S) - f(S')| over samples that differ in one point.
 
     5.379 R^2 R'^2 / m in general; 27 (m-1)^2/(2m-1)^3 R^4 if K' = K. P1's lemma 18 has 24/m. A
-    lower bound is 4.741/m (attained for K' = K, 3 | m, up to 1 - 3/(2m)), conjectured to be the
+    lower bound is 4.741/m (1 - 3/(2m)) attained with features +-1 and 3 | m, conjectured to be the
     sharp constant.
 
     Raises

@@ -9,7 +9,16 @@ from importlib import import_module
 _FILES = (
     "p1_lemma_1",
     "p1_lemma_3",
+    "p1_figure_1",
+    "p1_lemma_6",
+    "p1_eq_3",
+    "p1_prop_7",
+    "p1_prop_8",
+    "p1_prop_9",
+    "p1_prop_9_svm",
+    "p1_rho_0",
     "p1_prop_10",
+    "p1_overall_problem",
 )
 
 

@@ -40,7 +40,11 @@ def test_counterexample_violates_and_correction_survives(claim):
     case = claim.counterexample()
     assert check(claim, case).outcome == "violated"
     if claim.corrected is not None and claim.corrected.counterexample is None:
-        assert check(claim.corrected, case).outcome in ("holds", "vacuous")
+        verdict = check(claim.corrected, case)
+        # Inconclusive only where the correction is an added hypothesis, which the case does not
+        # meet.
+        refused = claim.status == "holds after fix" and verdict.note
+        assert verdict.outcome in ("holds", "vacuous") or refused, verdict
 
 
 def test_names_and_order():
