@@ -159,9 +159,12 @@ def parse_table(text, where, target=None, missing="error"):
     at = _target_column(target, names, len(columns), where)
     gaps = np.array([_is_missing(f) for f in columns[at]])
     if gaps.any():
-        if missing != "drop":
+        if missing != "drop" or gaps.all():
             line = lines[int(np.flatnonzero(gaps)[0])]
-            raise ValueError(f"{where}, line {line}: the target is missing.")
+            raise ValueError(
+                f"{where}, line {line}: the target is missing ({int(gaps.sum())} of {gaps.size} "
+                "rows); missing='drop' leaves such rows out where others remain."
+            )
         columns = [[f for f, gap in zip(c, gaps, strict=True) if not gap] for c in columns]
         lines = [line for line, gap in zip(lines, gaps, strict=True) if not gap]
     comma = delimiter == ";"

@@ -146,6 +146,8 @@ def test_missing_rows_are_dropped_or_kept(tmp_path):
     assert kept.extra["complete"].tolist() == [True, False, True]
     with pytest.raises(ValueError, match="no row"):
         datasets.load(write(tmp_path, "v.csv", "a,b,y\n?,2,u\n3,?,v\n"), missing="drop")
+    with pytest.raises(ValueError, match="2 of 2 rows"):
+        datasets.load(write(tmp_path, "w.csv", "a,y\n1,\n3,?\n"), missing="drop")
     with pytest.raises(ValueError, match="missing='fill'"):
         datasets.load(path, missing="fill")
 
