@@ -1,0 +1,182 @@
+"""Kernel ridge regression on a Gram matrix, and its exact leave-one-out path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.machines._checks import check_gram, check_targets, check_test_gram, check_weights
+from alignlearn.validation import check_number
+
+
+class KernelRidge:
+    """Kernel ridge regression on a precomputed Gram matrix.
+
+    Minimises sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2 over f in the space of K and, with
+    ``fit_intercept``, over the constant b, which is not penalised. That equals centring K and y at
+    their weighted means (Cortes, Mohri and Rostamizadeh 2012, section 2.2), but prediction takes
+    the kernel as it is, since the coefficients then sum to 0. ``alpha`` is added to the diagonal
+    as in scikit-learn; for the loss (1/m) sum use ``alpha = m lambda``.
+
+    Parameters
+    ----------
+    alpha : float
+        Regularisation, >= 0.
+    fit_intercept : bool
+        Whether to fit b. K may be uncentred either way.
+
+    Attributes
+    ----------
+    dual_coef_ : (m,) or (m, c) float64
+    intercept_ : float, or (c,) float64 if y has columns
+    """
+
+    def __init__(self, alpha=1.0, *, fit_intercept=True):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+
+    def fit(self, K, y, sample_weight=None):
+        """Fit by one Cholesky factorisation.
+
+        Parameters
+        ----------
+        K : (m, m) float64 or float32
+            Symmetric Gram matrix; not modified.
+        y : (m,) or (m, c)
+            Targets, real and finite.
+        sample_weight : (m,), optional
+            Not negative; weight 0 leaves the sample out.
+
+        Raises
+        ------
+        ValueError
+            On bad input, or if K + alpha I (centred) is not positive definite.
+        """
+        alpha = check_number("alpha", self.alpha, low=0.0)
+        y = check_targets(y, columns=True)
+        K = check_gram(K, len(y))
+        weight = check_weights(sample_weight, len(y))
+        root = np.sqrt(weight)
+        share = weight / weight.sum() if self.fit_intercept else np.zeros_like(weight)
+        system = _centred(K, share)
+        system *= root
+        system *= root[:, None]
+        system[np.diag_indices_from(system)] += np.where(weight > 0.0, alpha, 1.0)
+        mean = share @ y
+        right = ((y - mean).T * root).T
+        self.dual_coef_ = (_solve(system, right, alpha).T * root).T
+        # One column of K at a time in float64: K may be float32.
+        offset = share @ (K @ self.dual_coef_)
+        self.intercept_ = mean - offset if self.fit_intercept else np.zeros_like(mean)
+        if y.ndim == 1:
+            self.intercept_ = float(self.intercept_)
+        return self
+
+    def predict(self, K_test):
+        """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
+        K_test = check_test_gram(K_test, len(self.dual_coef_))
+        return K_test @ self.dual_coef_ + self.intercept_
+
+
+def _centred(K, share):
+    """Copy of K in float64, centred in feature space at the mean with weights ``share``."""
+    rows = share @ K
+    centred = K - rows
+    centred -= rows[:, None] - share @ rows
+    return centred
+
+
+def _solve(system, right, alpha):
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    try:
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError as error:
+        raise ValueError(
+            f"K + alpha I is not positive definite at alpha={alpha:g}: raise alpha above minus the "
+            "smallest eigenvalue of K, or use a positive semi-definite kernel."
+        ) from error
+    return cho_solve(factor, right, check_finite=False)
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Leave-one-out results of kernel ridge regression for each alpha.
+
+    Attributes
+    ----------
+    alphas : (n,) float64
+    loo_mse : (n,) float64
+        Mean squared leave-one-out error, over samples and targets.
+    predictions : (n, m) or (n, m, c) float64
+        Prediction at each sample from the fit without it.
+    best_alpha : float
+        The alpha of least ``loo_mse``; the largest of them on a tie.
+    """
+
+    alphas: np.ndarray
+    loo_mse: np.ndarray
+    predictions: np.ndarray
+    best_alpha: float
+
+
+def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
+    """Exact leave-one-out predictions for many alphas from one eigendecomposition.
+
+    A leave-one-out residual of a linear smoother S that minimises a penalised sum of squares is
+    (y - Sy)_i / (1 - S_ii), here with the intercept refitted (S includes 11'/m). Both numbers are
+    sums over the eigenvectors of the centred K of alpha / (lambda + alpha) times squares, so that
+    nothing cancels; the constant vector is first moved to the top of the spectrum and left out.
+
+    Parameters
+    ----------
+    K : (m, m) float64 or float32
+        Symmetric Gram matrix, centred or not; m >= 2 with an intercept.
+    y : (m,) or (m, c)
+    alphas : sequence of float
+        Each > 0, as in `KernelRidge`.
+    fit_intercept : bool
+
+    Returns
+    -------
+    RidgePath
+
+    Raises
+    ------
+    ValueError
+        On bad input, or if K + alpha I (centred) is not positive definite for some alpha.
+    """
+    from scipy.linalg import eigh
+
+    y = check_targets(y, columns=True)
+    K = check_gram(K, len(y))
+    alphas = np.array([check_number("alphas", a, low=0.0, strict=True) for a in alphas])
+    if alphas.size == 0:
+        raise ValueError("alphas is empty; give at least one value > 0.")
+    m = len(y)
+    if fit_intercept and m < 2:
+        raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
+    share = np.full(m, 1.0 / m if fit_intercept else 0.0)
+    centred = _centred(K, share)
+    scale = np.abs(centred).sum(axis=1).max()  # at least the largest eigenvalue
+    centred += 2.0 * (scale or 1.0) * share
+    values, vectors = eigh(centred, overwrite_a=True, check_finite=False)
+    if fit_intercept:
+        values, vectors = values[:-1], vectors[:, :-1]
+    values[np.abs(values) < 1e-12 * scale] = 0.0
+    if values[0] + alphas.min() <= 0.0:
+        raise ValueError(
+            f"K + alpha I is not positive definite at alpha={alphas.min():g}; the smallest "
+            f"eigenvalue of K is {values[0]:.3g}."
+        )
+    predictions = np.array([_leave_one_out(values, vectors, y, alpha) for alpha in alphas])
+    errors = np.mean((predictions - y) ** 2, axis=tuple(range(1, predictions.ndim)))
+    best = alphas[errors == errors.min()].max()
+    return RidgePath(alphas, errors, predictions, float(best))
+
+
+def _leave_one_out(values, vectors, y, alpha):
+    damping = alpha / (values + alpha)
+    residual = (vectors * damping) @ (vectors.T @ y)
+    return y - (residual.T / ((vectors * vectors) @ damping)).T

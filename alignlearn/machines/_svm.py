@@ -1,0 +1,268 @@
+"""The support vector classifier on a Gram matrix; two classes or more."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from alignlearn.machines._checks import check_gram, check_test_gram, check_weights
+from alignlearn.machines._hard_margin import hard_margin
+from alignlearn.solvers.smo import smo, warn_unconverged
+from alignlearn.validation import check_choice, check_number
+
+
+class SupportVectorClassifier:
+    """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
+
+    Minimises |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w.phi_i + b)) with C_i = C times the sample's
+    weight times its class's weight. More than two classes are reduced to problems of two.
+
+    Parameters
+    ----------
+    C : float
+        > 0. ``numpy.inf`` asks for a hard margin: then samples of weight 0 are left out and other
+        weights have no effect. One copy of K is taken to decide whether the classes are separable,
+        by the nearest points of their convex hulls; ``_hard_margin.hard_margin`` states the proof
+        that either answer comes with.
+    multiclass : {"ovo", "ovr"}
+        One-vs-one (c (c - 1) / 2 problems, votes as in LIBSVM) or one-vs-rest (c problems).
+    class_weight : None, "balanced" or dict
+        Weight of each class; "balanced" makes the total weights of all classes equal
+        (m / (c m_k) without sample weights); classes that the dict leaves out have weight 1.
+    tol : float
+        Largest KKT violation, in units of the margin; as LIBSVM's.
+    max_iter : int, optional
+        Limit of two-variable steps for each problem; default ``max(10**7, 100 m)``.
+    shrinking : bool
+        Whether coefficients that stay at a bound are set aside while solving.
+
+    Attributes
+    ----------
+    classes_ : (c,) sorted labels
+    support_ : (n_support,) intp
+        Samples with a coefficient that is not 0 in some problem.
+    dual_coef_ : (n_support, n_problems) float64
+        Signed: the decisions are ``K_test[:, support_] @ dual_coef_ + intercept_``. The problems
+        are: ``classes_[1]`` (positive) against ``classes_[0]``; for ovo the pairs (i, j), i < j in
+        lexicographic order with j positive; for ovr each class (positive) against the rest.
+    intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (n_problems,)
+        ``objective_`` is the dual function sum(alpha) - alpha'Q alpha / 2 reached; it lies at most
+        ``duality_gap_`` below the minimum of the primal function if K is positive semi-definite.
+
+    Notes
+    -----
+    The intercept is the mean over the samples with 0 < alpha_i < C_i and, if there are none, the
+    midpoint of the interval that the optimality conditions allow.
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        multiclass="ovo",
+        class_weight=None,
+        tol=1e-3,
+        max_iter=None,
+        shrinking=True,
+    ):
+        self.C = C
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.shrinking = shrinking
+
+    def fit(self, K, y, sample_weight=None, *, alpha0=None):
+        """Fit the machine.
+
+        Parameters
+        ----------
+        K : (m, m) float64 or float32
+            Symmetric Gram matrix; used in place and not modified.
+        y : (m,)
+            Labels of one sortable type, at least two different ones.
+        sample_weight : (m,), optional
+            Not negative; weight 0 leaves the sample out.
+        alpha0 : (m, n_problems) or (m,), optional
+            Signed dual coefficients to start from, such as ``full_dual_coef()`` of another fit;
+            they are made feasible first.
+
+        Raises
+        ------
+        ValueError
+            On bad input; with ``C=inf`` if the classes are not separable in feature space.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a problem stops above ``tol``; the message gives the violation reached.
+        """
+        options = check_options(self)
+        C = check_number("C", self.C, low=0.0, strict=True, finite=False)
+        check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
+        self.classes_, codes = encode_labels(y)
+        K = check_gram(K, codes.size)
+        weight = check_weights(sample_weight, codes.size)
+        weight = weight * self._class_weights(weight, codes)[codes]
+        signs = self._signs(codes)
+        alpha0 = check_start(alpha0, codes.size, len(signs))
+        results = []
+        for column, sign in enumerate(signs):
+            start = None if alpha0 is None else alpha0[:, column]
+            if np.isinf(C):
+                sign = np.where(weight > 0.0, sign, 0.0)
+                result = hard_margin(K, sign, start=start, **options)
+            else:
+                reach = C * weight * sign
+                bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+                result = smo(K, -sign, bounds, start=start, **options)
+            warn_unconverged(result, options["tol"])
+            results.append(result)
+        store_results(self, results)
+        return self
+
+    def decision_function(self, K_test):
+        """Confidence of each class: (n_test,) for two classes, positive for ``classes_[1]``.
+
+        (n_test, c) otherwise: the decisions of ovr, or for ovo the votes plus the summed decisions
+        squeezed into (-1/3, 1/3), as in scikit-learn.
+        """
+        raw = self._decisions(K_test)
+        if self.classes_.size == 2:
+            return raw[:, 0]
+        if self.multiclass == "ovr":
+            return raw
+        votes, sums = self._votes(raw)
+        return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+    def predict(self, K_test):
+        """Labels (n_test,) from the kernel (n_test, m) against the training samples.
+
+        A tie of votes goes to the first of the tied classes, as in LIBSVM.
+        """
+        raw = self._decisions(K_test)
+        if self.classes_.size == 2:
+            return self.classes_[(raw[:, 0] > 0.0).astype(np.intp)]
+        scores = raw if self.multiclass == "ovr" else self._votes(raw)[0]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def full_dual_coef(self):
+        """Dual coefficients of all training samples, (m, n_problems)."""
+        return spread(self)
+
+    def _decisions(self, K_test):
+        K_test = check_test_gram(K_test, self.n_train_)
+        return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
+
+    def _votes(self, raw):
+        votes = np.zeros((len(raw), self.classes_.size))
+        sums = np.zeros_like(votes)
+        for column, (i, j) in enumerate(combinations(range(self.classes_.size), 2)):
+            wins = raw[:, column] >= 0.0
+            votes[:, j] += wins
+            votes[:, i] += ~wins
+            sums[:, j] += raw[:, column]
+            sums[:, i] -= raw[:, column]
+        return votes, sums
+
+    def _signs(self, codes):
+        n_classes = self.classes_.size
+        if n_classes > 2 and self.multiclass == "ovr":
+            return [np.where(codes == k, 1.0, -1.0) for k in range(n_classes)]
+        pairs = combinations(range(n_classes), 2)
+        return [(codes == j).astype(float) - (codes == i) for i, j in pairs]
+
+    def _class_weights(self, weight, codes):
+        totals = np.bincount(codes, weights=weight)
+        if (totals == 0.0).any():
+            label = self.classes_[totals.argmin()]
+            raise ValueError(f"sample_weight is zero for all samples of class {label!r}.")
+        return class_weights(self.class_weight, self.classes_, totals)
+
+
+def encode_labels(y):
+    """Sorted distinct labels and the position of each sample's label among them."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"y must have shape (m,), got {y.shape}.")
+    if y.dtype.kind in "fc" and not np.isfinite(y).all():
+        raise ValueError("y has NaN or infinite labels; all must be finite.")
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise TypeError("y mixes labels that cannot be sorted; use labels of one type.") from error
+    if classes.size < 2:
+        raise ValueError(f"y has {classes.size} class; a classifier needs at least two.")
+    return classes, codes.reshape(-1)
+
+
+def class_weights(class_weight, classes, totals):
+    """Weight of each class; ``totals`` are the summed sample weights of the classes."""
+    if class_weight is None:
+        return np.ones(classes.size)
+    if isinstance(class_weight, str):
+        check_choice("class_weight", class_weight, ("balanced",))
+        return totals.sum() / (classes.size * totals)
+    if not isinstance(class_weight, dict):
+        raise TypeError(
+            "class_weight must be None, 'balanced' or a dict from label to weight, got "
+            f"{class_weight!r}."
+        )
+    known = classes.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise ValueError(f"class_weight has labels that y has not: {unknown}; y has {known}.")
+    weights = [check_number("class_weight", class_weight.get(k, 1.0), low=0.0) for k in known]
+    if min(weights) == 0.0:
+        raise ValueError("class_weight must be > 0 for every class.")
+    return np.array(weights)
+
+
+def check_options(machine):
+    """The solver's options from the machine's parameters, checked."""
+    max_iter = machine.max_iter
+    if max_iter is not None and (isinstance(max_iter, bool) or max_iter != int(max_iter)):
+        raise TypeError(f"max_iter must be an integer >= 1 or None, got {max_iter!r}.")
+    if max_iter is not None:
+        max_iter = int(check_number("max_iter", max_iter, low=1))
+    return {
+        "tol": check_number("tol", machine.tol, low=0.0, strict=True),
+        "max_iter": max_iter,
+        "shrinking": bool(machine.shrinking),
+    }
+
+
+def check_start(alpha0, n_samples, n_problems):
+    """Starting coefficients as (m, n_problems) finite float64, or None."""
+    if alpha0 is None:
+        return None
+    alpha0 = np.asarray(alpha0, dtype=np.float64)
+    if alpha0.ndim == 1:
+        alpha0 = alpha0[:, None]
+    if alpha0.shape != (n_samples, n_problems) or not np.isfinite(alpha0).all():
+        raise ValueError(
+            f"alpha0 must be a finite array of shape ({n_samples}, {n_problems}), got shape "
+            f"{alpha0.shape}."
+        )
+    return alpha0
+
+
+def store_results(machine, results):
+    """Set the fitted attributes from one `SMOResult` a problem."""
+    coef = np.column_stack([r.coef for r in results])
+    machine.n_train_ = len(coef)
+    machine.support_ = np.flatnonzero(coef.any(axis=1))
+    machine.dual_coef_ = coef[machine.support_]
+    machine.intercept_ = np.array([-r.multiplier for r in results])
+    machine.n_iter_ = np.array([r.n_iter for r in results])
+    machine.kkt_violation_ = np.array([r.kkt_violation for r in results])
+    machine.duality_gap_ = np.array([r.duality_gap for r in results])
+    machine.objective_ = np.array([-r.objective for r in results])
+
+
+def spread(machine):
+    """Dual coefficients with the zeros of the samples that are not support vectors."""
+    coef = np.zeros((machine.n_train_, machine.dual_coef_.shape[1]))
+    coef[machine.support_] = machine.dual_coef_
+    return coef

@@ -1,0 +1,148 @@
+"""The compiled loops of the SMO solver; `alignlearn.solvers.smo` drives them.
+
+The state of the active variables is one (7, n) float64 array, a row each for the gradient, the two
+one-sided slopes to be added to it, the diagonal of the Gram matrix, the bounds and the variable.
+A variable that cannot move up has the slope +inf, one that cannot move down -inf, so that the
+selection loops need no index sets and no branches.
+
+Minimum and maximum reductions of floats do not vectorise under IEEE rules, those of integers do.
+So scores are compared through their bit patterns, which order as the numbers do, and the lowest
+bits carry the position: one pass gives the argument as well. The rounding this means (relative
+2^-52 n) only decides between candidates that are equal to that precision.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._jit import jit, jit_sum
+
+GRADIENT, UP, DOWN, DIAGONAL, LOWER, UPPER, BETA = range(7)
+_SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@jit
+def one_sided_slopes(b, lower, upper, epsilon):
+    """What to add to the gradient for a step up and for a step down from ``b``."""
+    up = -epsilon if b < 0.0 else epsilon
+    down = epsilon if b > 0.0 else -epsilon
+    if b >= upper:
+        up = np.inf
+    if b <= lower:
+        down = -np.inf
+    return up, down
+
+
+@jit
+def _ordered(value):
+    """The int64 that orders as the float does."""
+    bits = np.float64(value).view(np.int64)
+    return bits ^ ((bits >> 63) & _SIGN_FREE)
+
+
+@jit
+def _update_and_pick_up(gradient, up, row_i, row_j, step, low_bits):
+    """Add ``step (row_i - row_j)`` to the gradient; position of the smallest upward slope."""
+    best = _SIGN_FREE
+    for k in range(gradient.size):
+        value = gradient[k] + step * (np.float64(row_i[k]) - np.float64(row_j[k]))
+        gradient[k] = value
+        best = min(best, (_ordered(value + up[k]) & ~low_bits) | k)
+    return best & low_bits
+
+
+@jit
+def _pick_down(gradient, down, diagonal, row, diag_i, slope_i, tau, low_bits):
+    """Partner of largest guaranteed decrease (Fan, Chen and Lin 2005, WSS 2); worst violation."""
+    best = np.int64(0)
+    worst = np.int64(0)
+    for k in range(gradient.size):
+        gap = gradient[k] + down[k] - slope_i
+        gap = gap if gap > 0.0 else 0.0
+        curvature = diagonal[k] + diag_i - 2.0 * np.float64(row[k])
+        curvature = curvature if curvature > tau else tau
+        score = gap * gap / curvature
+        best = max(best, (np.float64(score).view(np.int64) & ~low_bits) | k)
+        worst = max(worst, np.float64(gap).view(np.int64))
+    return best & low_bits, np.int64(worst).view(np.float64)
+
+
+@jit
+def _fetch(rows, source, index, filled, i):
+    """Row ``i`` of the active Gram matrix, gathered from ``source`` at its first use."""
+    row = rows[i][: index.size]
+    if filled[i] == 0:
+        full = source[index[i]]
+        for k in range(index.size):
+            row[k] = full[index[k]]
+        filled[i] = 1
+    return row
+
+
+@jit
+def _move(state, i, j, step, epsilon):
+    """Take the step, cut where it meets a bound or the kink of epsilon |b| at 0; its length."""
+    b_i, b_j = state[BETA, i], state[BETA, j]
+    end_i = 0.0 if b_i < 0.0 else state[UPPER, i]
+    end_j = 0.0 if b_j > 0.0 else state[LOWER, j]
+    step = min(step, end_i - b_i, b_j - end_j)
+    state[BETA, i] = end_i if step == end_i - b_i else b_i + step
+    state[BETA, j] = end_j if step == b_j - end_j else b_j - step
+    for k in (i, j):
+        state[UP, k], state[DOWN, k] = one_sided_slopes(
+            state[BETA, k], state[LOWER, k], state[UPPER, k], epsilon
+        )
+    return step
+
+
+@jit
+def iterate(rows, source, index, filled, state, epsilon, limits, n_steps):
+    """At most ``n_steps`` SMO steps on the active variables; (steps done, violation left).
+
+    ``rows`` holds the active Gram matrix as far as ``filled`` says, ``limits`` = (tol, tau).
+    """
+    gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
+    low_bits = np.int64(1)
+    while low_bits < index.size:
+        low_bits = 2 * low_bits + 1
+    first = _fetch(rows, source, index, filled, 0)
+    i = _update_and_pick_up(gradient, up, first, first, 0.0, low_bits)
+    for n in range(n_steps + 1):
+        slope_i = gradient[i] + up[i]
+        row_i = _fetch(rows, source, index, filled, i)
+        j, violation = _pick_down(
+            gradient, down, diagonal, row_i, diagonal[i], slope_i, limits[1], low_bits
+        )
+        if violation <= limits[0] or n == n_steps:
+            break
+        row_j = _fetch(rows, source, index, filled, j)
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), limits[1])
+        step = _move(state, i, j, (gradient[j] + down[j] - slope_i) / curvature, epsilon)
+        i = _update_and_pick_up(gradient, up, row_i, row_j, step, low_bits)
+    return n, violation
+
+
+@jit
+def compact_rows(rows, filled, keep):
+    """Move the kept rows and columns of ``rows`` to the front, in place."""
+    for new in range(keep.size):
+        old = keep[new]
+        filled[new] = filled[old]
+        if filled[old]:
+            for k in range(keep.size):
+                rows[new, k] = rows[old, keep[k]]
+
+
+@jit_sum
+def add_rows(gradient, K, index, weights):
+    """gradient += sum_k weights[k] K[index[k]], four rows at a time."""
+    n = index.size - index.size % 4
+    for s in range(0, n, 4):
+        a, b, c, d = weights[s], weights[s + 1], weights[s + 2], weights[s + 3]
+        r0, r1, r2, r3 = K[index[s]], K[index[s + 1]], K[index[s + 2]], K[index[s + 3]]
+        for k in range(gradient.size):
+            gradient[k] += a * r0[k] + b * r1[k] + c * r2[k] + d * r3[k]
+    for s in range(n, index.size):
+        a, r0 = weights[s], K[index[s]]
+        for k in range(gradient.size):
+            gradient[k] += a * r0[k]
