@@ -26,23 +26,29 @@ def _gather(X, Y, features, first, last, tile):
 def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
     """Row sums of the tile into ``row_sums[:, i + r]`` and column sums into ``column_sums``."""
     for k in range(n_kernels):
-        c = column_sums[k, :nc]
-        for r in range(nr):
-            e, s = W[k, r * nc : (r + 1) * nc], zero
-            for j in range(nc):
-                s += e[j]
-            row_sums[k, i + r] += s
+        c, total = column_sums[k, :nc], row_sums[k]
         r = 0
         while r + 4 <= nr:
             e0, e1 = W[k, r * nc : (r + 1) * nc], W[k, (r + 1) * nc : (r + 2) * nc]
             e2, e3 = W[k, (r + 2) * nc : (r + 3) * nc], W[k, (r + 3) * nc : (r + 4) * nc]
+            s0 = s1 = s2 = s3 = zero
             for j in range(nc):
                 c[j] += (e0[j] + e1[j]) + (e2[j] + e3[j])
+                s0 += e0[j]
+                s1 += e1[j]
+                s2 += e2[j]
+                s3 += e3[j]
+            total[i + r] += s0
+            total[i + r + 1] += s1
+            total[i + r + 2] += s2
+            total[i + r + 3] += s3
             r += 4
         while r < nr:
-            e = W[k, r * nc : (r + 1) * nc]
+            e, s0 = W[k, r * nc : (r + 1) * nc], zero
             for j in range(nc):
                 c[j] += e[j]
+                s0 += e[j]
+            total[i + r] += s0
             r += 1
 
 

@@ -107,28 +107,29 @@ def fill_primitives_paired(primitives, x, y, W):
 
 
 @jit_sum
-def _exponentials(op, s, d, n, f0):
+def _exponentials(op, s, d, n, rate):
     if op == ops.EXP:
         for j in range(n):
-            d[j] = vectormath.exp(f0 * s[j])
+            d[j] = vectormath.exp(rate * s[j])
     else:
         for j in range(n):
-            d[j] = vectormath.expm1(f0 * s[j])
+            d[j] = vectormath.expm1(rate * s[j])
 
 
 @jit_sum
 def _squares(op, s, d, n, times):
     """One step of a ladder from ``s`` to ``d``, then ``times - 1`` more in place."""
+    one, two = d.dtype.type(1), d.dtype.type(2)  # literals would promote float32 to float64
     if op == ops.SQUARE_SHIFTED:
         for j in range(n):
-            d[j] = s[j] * (s[j] + 2)
+            d[j] = s[j] * (s[j] + two)
         for _ in range(times - 1):
             for j in range(n):
-                d[j] = d[j] * (d[j] + 2)
+                d[j] = d[j] * (d[j] + two)
         return
     if op == ops.SQUARE_UNSHIFT:
         for j in range(n):
-            d[j] = (s[j] + 1) * (s[j] + 1)
+            d[j] = (s[j] + one) * (s[j] + one)
     else:
         for j in range(n):
             d[j] = s[j] * s[j]
@@ -185,27 +186,28 @@ def run(code, parameters, rows, columns, external, nr, nc, W):
         op, k = code[t, 0], code[t, 3]
         d, s = W[code[t, 1], :n], W[code[t, 2], :n]
         f0, f1, f2 = parameters[t, 0], parameters[t, 1], parameters[t, 2]
+        g0, g1 = W.dtype.type(f0), W.dtype.type(f1)
         if op <= ops.EXPM1:
-            _exponentials(op, s, d, n, f0)
+            _exponentials(op, s, d, n, g0)
         elif op <= ops.SQUARE_UNSHIFT:
             _squares(op, s, d, n, k)
         elif op == ops.AFFINE:
             for j in range(n):
-                d[j] = f0 * s[j] + f1
+                d[j] = g0 * s[j] + g1
         elif op == ops.AFFINE_IN_PLACE:
             for j in range(n):
-                d[j] = f0 * d[j] + f1
+                d[j] = g0 * d[j] + g1
         elif op == ops.POWER_IN_PLACE:
             _power(d, n, k, W[W.shape[0] - 1, :n])
         elif op == ops.EXP_IN_PLACE:
             for j in range(n):
-                d[j] = vectormath.exp(f0 * d[j])
+                d[j] = vectormath.exp(g0 * d[j])
         elif op == ops.TL1:
             for j in range(n):
                 d[j] = _tl1(s[j], f0)
         elif op == ops.ADD:
             for j in range(n):
-                d[j] += f0 * s[j]
+                d[j] += g0 * s[j]
         elif op == ops.MULTIPLY:
             for j in range(n):
                 d[j] *= s[j]
