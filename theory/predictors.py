@@ -84,14 +84,20 @@ def classification_guarantee(rho, gamma, label_bound=1.0) -> float:
     return 1 - rho / (gamma * bound)
 
 
-def regression_guarantee(rho) -> float:
-    """E(y - h*)^2 <= 2 (1 - rho) for standardised labels: theorem 14 of P1."""
+def theorem_14(rho) -> float:
+    """E(y - h*)^2 <= 2 (1 - rho) for standardised labels: theorem 14 of P1 as printed."""
     return 2 * (1 - rho)
 
 
-def scaled_regression_guarantee(rho, energy=1.0) -> float:
-    """Risk of the best multiple of h*: 1 - rho^2 / E[h*^2] exactly, at most 1 - rho^2,
-    standardised labels.
+def regression_guarantee(rho) -> float:
+    """E(y - h*)^2 <= 1 - rho for standardised labels: half of theorem 14 of P1, sharp."""
+    return 1 - rho
+
+
+def scaled_regression_risk(rho, energy) -> float:
+    """Risk of the best multiple of h*, (rho/E[h*^2]) h*: 1 - rho^2/E[h*^2], at most 1 - rho.
+
+    Standardised labels.
 
     Raises
     ------
