@@ -9,8 +9,8 @@ import numpy as np
 
 from ..validation import ConvergenceWarning, check_number
 from . import nnqp_checks as checks
-from .nnqp_active import DONE, INDEFINITE, active_set, coordinate_descent
-from .nnqp_pivot import block_pivoting, factor, solve
+from .nnqp_active import DONE, INDEFINITE, active_set, coordinate_descent, gradient
+from .nnqp_pivot import block_pivoting, feasible_face, solve
 
 _EPS = np.finfo(np.float64).eps
 # From this many positive variables on, a LAPACK factorisation beats single exchanges.
@@ -126,7 +126,7 @@ def _check_start(v0, d):
 
 
 def _result(M, d, b, u, size, n_iter, tol):
-    g = b - d * (M @ (d * u))
+    g = _gradient(M, d, b, u)
     residual = _residual(g, u)
     value = b @ u
     slack = 2.0 * (abs(u @ g) + u.sum() * max(g[d > 0].max(), 0.0))
@@ -142,6 +142,15 @@ def _result(M, d, b, u, size, n_iter, tol):
     return NonnegativeQPResult(d * u * size, residual, gap, n_iter, bool(converged))
 
 
+def _gradient(M, d, b, u):
+    """``b - S u``, reading only the rows of ``M`` that count when they are few."""
+    if 4 * np.count_nonzero(u) > u.size:
+        return b - d * (M @ (d * u))
+    g = np.empty(u.size)
+    gradient(M, d, b, u, g)
+    return g
+
+
 def _residual(g, u):
     return float(max(np.abs(g[u > 0]).max(initial=0.0), g[u == 0].max(initial=0.0)))
 
@@ -154,7 +163,7 @@ def _rounding(u):
 def _proximal_point(M, d, b, u, usable, tol, limit):
     """Outer iteration; ``delta`` grows by 10 whenever a factorisation finds ``M`` indefinite."""
     delta, n_iter = 1e-12, 0
-    coordinate_descent(M, d * usable, u, b - d * (M @ (d * u)), _SWEEPS)
+    coordinate_descent(M, d * usable, u, _gradient(M, d, b, u), _SWEEPS)
     while delta <= checks.PSD_TOLERANCE:
         found, n = _rounds(M, d, b, u, usable, delta, tol, limit - n_iter)
         n_iter += n
@@ -194,19 +203,20 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
 
 
 def _start(M, d, b, u, usable, delta, tol):
-    """Factor of the support of ``u``, or of the support that block pivoting finds from there."""
-    p, index, n_iter = u.size, np.flatnonzero(u), 0
-    u = u.copy()
-    R = None
-    if index.size >= _PIVOTING_SUPPORT:
-        found, n_iter = block_pivoting(M, d, b, delta, u, usable, 0.1 * tol)
-        if found is not None:
-            index, u, R = found
-    if R is None:
-        R = factor(M, d, index, delta) if index.size else np.empty((0, 0))
-        if R is None:
+    """A feasible point with the factor of its support: exact for many variables, or near ``u``."""
+    p, n_iter = u.size, 0
+    face = None
+    if np.count_nonzero(u) >= _PIVOTING_SUPPORT:
+        face, n_iter = block_pivoting(M, d, b, delta, u, usable, 0.1 * tol)
+    if face is None:
+        face, n = feasible_face(M, d, b, delta, np.flatnonzero(u))
+        n_iter += n
+        if face is None:
             return None, n_iter
-    full = np.zeros((p, p))
+    index, x, R = face
+    u = np.zeros(p)
+    u[index] = x
+    full = np.empty((p, p))
     full[: index.size, : index.size] = R
     order = np.zeros(p, dtype=np.int64)
     order[: index.size] = index
@@ -216,7 +226,7 @@ def _start(M, d, b, u, usable, delta, tol):
 def _polish(M, d, b, u, R, index, usable):
     """Refine ``u`` on its face (each pass is a proximal step too); return the KKT residual."""
     for _ in range(4):
-        g = b - d * (M @ (d * u))
+        g = _gradient(M, d, b, u)
         residual = _residual(g[usable], u[usable])
         face = np.abs(g[index]).max(initial=0.0)
         if face <= 4.0 * _EPS or index.size == 0:
@@ -226,7 +236,7 @@ def _polish(M, d, b, u, R, index, usable):
         after[index] = trial
         if trial.min() <= 0.0:
             break
-        h = b - d * (M @ (d * after))
+        h = _gradient(M, d, b, after)
         if np.abs(h[index]).max() > 0.5 * face:
             break
         u[index] = trial

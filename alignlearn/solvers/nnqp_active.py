@@ -14,6 +14,7 @@ import numpy as np
 from .._jit import jit, jit_sum
 
 DONE, INDEFINITE, EXHAUSTED = 0, 1, 2
+TINY = np.finfo(np.float64).tiny
 
 
 @jit_sum
@@ -122,8 +123,12 @@ def _rotate(upper, lower, c, t):
 
 
 @jit
-def _feasible_step(R, s, index, q, v, z):
+def _feasible_step(R, s, index, q, v, z, leader):
     """Move ``v`` to the minimiser on its face, dropping every variable that reaches 0 on the way.
+
+    Several variables may have entered at 0. Those that the minimiser would make negative leave
+    again before any move, except ``leader`` (the one of largest gradient): alone with the old face
+    it is sure to be positive, so the objective falls in every call.
 
     Returns the size of the face and the number of solves.
     """
@@ -131,38 +136,79 @@ def _feasible_step(R, s, index, q, v, z):
     while s > 0:
         backward(R, s, q, z)
         solves += 1
-        alpha = 1.0
+        alpha, blocker, held, led = np.inf, -1, 0, False
         for i in range(s):
             if z[i] <= 0.0:
-                vi = v[index[i]]
-                alpha = min(alpha, vi / (vi - z[i]) if vi > 0.0 else 0.0)
-        full = True
-        for i in range(s - 1, -1, -1):
-            j = index[i]
-            if z[i] <= 0.0 and v[j] <= alpha * (v[j] - z[i]):
-                v[j] = 0.0
-                s = remove(R, s, index, q, i)
-                # z is stale from here on, but positions before i are unchanged.
-                for k in range(i, s):
-                    z[k] = z[k + 1]
-                full = False
-            else:
-                v[j] += alpha * (z[i] - v[j])
-        if full:
+                j = index[i]
+                if v[j] == 0.0 and j == leader:
+                    led = True
+                elif v[j] == 0.0:
+                    held += 1
+                elif v[j] / (v[j] - z[i]) < alpha:
+                    alpha = v[j] / (v[j] - z[i])
+                    blocker = j
+        if held == 0 and not led and blocker < 0:
             for i in range(s):
                 v[index[i]] = z[i]
             break
+        n_zero = 0
+        for i in range(s):
+            n_zero += v[index[i]] == 0.0
+        # The leader is held back by its companions only, or (rounding) by the old face.
+        companions = led and held == 0 and n_zero > 1
+        leaving = led and n_zero == 1
+        for i in range(s - 1, -1, -1):
+            j = index[i]
+            if v[j] == 0.0:
+                drop = leaving if j == leader else companions or z[i] <= 0.0
+            elif held > 0 or led:
+                drop = False
+            else:
+                drop = j == blocker or (z[i] <= 0.0 and v[j] <= alpha * (v[j] - z[i]))
+            if drop:
+                v[j] = 0.0
+                s = remove(R, s, index, q, i)
+                for k in range(i, s):
+                    z[k] = z[k + 1]
+            elif held == 0 and not led:
+                # Rounding may not push a variable that stays below 0.
+                v[j] = max(v[j] + alpha * (z[i] - v[j]), TINY)
     return s, solves
 
 
 @jit
-def _best_candidate(g, v, usable, threshold):
-    best, where = threshold, -1
+def _candidates(g, v, allowed, threshold, most, chosen):
+    """Variables at 0 whose gradient is at least half the largest: the largest first."""
+    best, leader = threshold, -1
     for k in range(g.shape[0]):
-        if usable[k] and v[k] == 0.0 and g[k] > best:
+        if allowed[k] and v[k] == 0.0 and g[k] > best:
             best = g[k]
-            where = k
-    return where
+            leader = k
+    if leader < 0:
+        return 0
+    chosen[0] = leader
+    n = 1
+    for k in range(g.shape[0]):
+        if n == most:
+            break
+        if k != leader and allowed[k] and v[k] == 0.0 and g[k] > max(0.5 * best, threshold):
+            chosen[n] = k
+            n += 1
+    return n
+
+
+@jit
+def _enter(R, s, index, q, M, d, b, delta, chosen, work):
+    """Append the chosen variables; return the new size, or -1 if a pivot is not positive."""
+    for j in chosen:
+        if not append(R, s, index, M, d, j, delta, work):
+            return -1
+        total = b[j]
+        for i in range(s):
+            total -= R[i, s] * q[i]
+        q[s] = total / R[s, s]
+        s += 1
+    return s
 
 
 @jit
@@ -182,31 +228,27 @@ def active_set(M, d, b, delta, v, usable, R, index, s, threshold, max_iter):
     z = np.zeros(p)
     g = np.empty(p)
     work = np.empty(p)
+    chosen = np.empty(p, dtype=np.int64)
     allowed = usable.copy()
     for i in range(s):
         q[i] = b[index[i]]
     forward(R, s, q)
-    s, n_iter = _feasible_step(R, s, index, q, v, z)
+    s, n_iter = _feasible_step(R, s, index, q, v, z, -1)
     gradient(M, d, b, v, g)
     while n_iter < max_iter:
-        j = _best_candidate(g, v, allowed, threshold)
-        if j < 0:
+        most = min(1 + s // 8, 16, p - s)
+        n = _candidates(g, v, allowed, threshold, most, chosen)
+        if n == 0:
             return DONE, s, n_iter
-        if not append(R, s, index, M, d, j, delta, work):
+        s = _enter(R, s, index, q, M, d, b, delta, chosen[:n], work)
+        if s < 0:
             return INDEFINITE, s, n_iter
-        total = b[j]
-        for i in range(s):
-            total -= R[i, s] * q[i]
-        if total <= 0.0:
-            # The factored system contradicts the gradient: j is within rounding of its bound.
-            allowed[j] = False
-            continue
-        q[s] = total / R[s, s]
-        s, solves = _feasible_step(R, s + 1, index, q, v, z)
+        s, solves = _feasible_step(R, s, index, q, v, z, chosen[0])
         n_iter += solves
-        if v[j] == 0.0:
-            allowed[j] = False
-            continue
-        allowed[:] = usable
+        if v[chosen[0]] == 0.0:
+            # The factored system contradicts the gradient: the leader is at 0 within rounding.
+            allowed[chosen[0]] = False
+        else:
+            allowed[:] = usable
         gradient(M, d, b, v, g)
     return EXHAUSTED, s, n_iter

@@ -34,10 +34,11 @@ def block_pivoting(M, d, b, delta, v, usable, threshold):
 
     Returns
     -------
-    (index, v, R) or None, n_factorisations
+    (index, x, R) or None, n_factorisations
+        The support, its values, its factor.
     """
     support = v > 0.0
-    fewest, patience = v.size + 1, 3
+    fewest, patience = v.size + 1, 2
     for n_factorisations in range(1, 51):
         index = np.flatnonzero(support)
         R = factor(M, d, index, delta)
@@ -50,10 +51,28 @@ def block_pivoting(M, d, b, delta, v, usable, threshold):
         wrong = (trial < 0.0) | (usable & ~support & (g > threshold))
         n_wrong = np.count_nonzero(wrong)
         if n_wrong == 0:
-            return (index, trial, R), n_factorisations
-        patience = 3 if n_wrong < fewest else patience - 1
+            return (index, x, R), n_factorisations
+        patience = 2 if n_wrong < fewest else patience - 1
         fewest = min(fewest, n_wrong)
         if patience == 0:
             break
         support ^= wrong
+    return None, n_factorisations
+
+
+def feasible_face(M, d, b, delta, index):
+    """Shrink ``index`` to a face whose minimiser is positive: drop the negative, solve again.
+
+    Returns
+    -------
+    (index, x, R) or None, n_factorisations
+    """
+    for n_factorisations in range(1, index.size + 2):
+        R = factor(M, d, index, delta) if index.size else np.empty((0, 0))
+        if R is None:
+            return None, n_factorisations
+        x = solve(R, b[index]) if index.size else np.empty(0)
+        if (x > 0.0).all():
+            return (index, x, R), n_factorisations
+        index = index[x > 0.0]
     return None, n_factorisations
