@@ -7,6 +7,7 @@ from alignlearn.kernels.families import (
     gaussian_kernels,
     kernel_list,
 )
+from alignlearn.kernels.features import FeatureWeighted
 from alignlearn.kernels.objects import FromFunction, Precomputed, precomputed_kernels
 from alignlearn.kernels.vector import (
     TL1,
@@ -29,6 +30,7 @@ __all__ = [
     "Cosine",
     "Exponential",
     "ExponentialDot",
+    "FeatureWeighted",
     "FromFunction",
     "Gaussian",
     "Kernel",

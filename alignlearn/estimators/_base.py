@@ -1,0 +1,117 @@
+"""Stage 1 as all estimators share it: statistics, weights, the combined kernel, the summary."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators import _inputs
+from alignlearn.estimators._sklearn import Estimator
+from alignlearn.estimators._sources import GramSource, check_normalize, open_source
+from alignlearn.kernels import Kernel, RankOneKernels, kernel_list
+from alignlearn.streaming import _linear_groups
+from alignlearn.weights import get_weighting
+
+
+class KernelLearner(Estimator):
+    """Base of the estimators: learns the combination of ``self.kernels``."""
+
+    def _accepts_sparse(self):
+        if isinstance(self.kernels, RankOneKernels):
+            return True
+        if self.kernels is None or isinstance(self.kernels, str):
+            return self.kernels == "linear"
+        try:
+            return _linear_groups(kernel_list(self.kernels)) is not None
+        except (TypeError, ValueError):
+            return False
+
+    def _learn(self, X, check_target, task):
+        """Fit stage 1 and return the source with the combined kernel, and y as checked."""
+        normalize = check_normalize(self.normalize)
+        weighting = get_weighting(self.weighting)
+        names = _inputs.feature_names(X)
+        source = open_source(X, self.kernels)
+        y = check_target(source.n_samples)
+        statistics = source.statistics(y, task)
+        scale = np.ones(statistics.n_kernels)
+        if normalize == "trace":
+            statistics, scale = statistics.trace_normalized()
+        if not np.any(statistics.norms > 0.0):
+            raise ValueError(
+                "X: every kernel is constant on the training samples, so nothing can be learned; "
+                "accepted: samples on which at least one kernel varies."
+            )
+        result = weighting.solve(statistics)
+        self._store(source, result, scale, names)
+        return source, y
+
+    def _store(self, source, result, scale, names):
+        self.result_ = result
+        self.statistics_ = result.statistics
+        self.scale_ = scale
+        self.weights_ = result.weights
+        self.alignment_ = result.alignment
+        self.uniform_alignment_ = result.uniform_alignment
+        self.kernel_alignments_ = result.kernel_alignments
+        self.kernels_ = "precomputed" if isinstance(source, GramSource) else source.kernels
+        self.kernel_ = source.combine(result.weights * scale)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if source.n_features is not None:
+            self.n_features_in_ = source.n_features
+            if names is not None:
+                self.feature_names_in_ = names
+
+    def _check_test(self, X):
+        self._check_is_fitted()
+        checked = self._source.check_test(X)
+        if self._source.n_features is not None:
+            _inputs.check_test_features(self, X, checked.shape[1])
+        return checked
+
+    def summary(self, max_rows=30):
+        """The learned combination as a text table.
+
+        Parameters
+        ----------
+        max_rows : int, default 30
+            With more kernels than this, those of the largest shares are shown.
+
+        Returns
+        -------
+        str
+            A line a kernel: its own alignment with the target, its weight, and its share
+            ``w_k a_k / sum_l w_l a_l`` of the combined kernel's inner product with the target
+            (shares sum to 1). Then the alignment of the combination and of equal weights.
+        """
+        self._check_is_fitted()
+        w, a = self.weights_, self.statistics_.a
+        total = float(w @ a)
+        shares = w * a / total if total != 0.0 else np.zeros_like(a)
+        rows = np.arange(w.size)
+        if w.size > max_rows:
+            rows = np.sort(np.argsort(-np.abs(shares), kind="stable")[:max_rows])
+        names = [self.statistics_.names[k] for k in rows]
+        width = max([len("kernel"), *map(len, names)])
+        lines = [f"{'kernel':<{width}}  alignment    weight   share"]
+        for name, k in zip(names, rows):
+            own = self.kernel_alignments_[k]
+            lines.append(f"{name:<{width}}  {own:9.4f}  {w[k]:8.4f}  {shares[k]:6.1%}")
+        if w.size > max_rows:
+            lines.append(f"... and {w.size - max_rows} more kernels, of smaller share")
+        return "\n".join([*lines, *self._verdict()])
+
+    def _verdict(self):
+        learned, uniform = self.alignment_, self.uniform_alignment_
+        yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
+        if uniform >= learned:
+            yield "Equal weights are at least as well aligned: the learned weights gain nothing."
+        if self.result_.fallback:
+            yield "The weighting could not be applied; equal weights were used."
+        unidentified = self.result_.unidentified
+        if unidentified:
+            names = ", ".join(self.statistics_.names[k] for k in unidentified[:10])
+            more = "" if len(unidentified) <= 10 else f" and {len(unidentified) - 10} more"
+            yield f"Weights the data does not determine: {names}{more}"
+        if isinstance(self.kernel_, Kernel) and not self.kernel_.is_psd:
+            yield "The learned kernel is not guaranteed to be positive semi-definite."

@@ -1,0 +1,171 @@
+"""Checks of what users pass to ``fit`` and ``predict``."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from alignlearn.estimators._sklearn import data_conversion_warning
+from alignlearn.streaming import check_features
+from alignlearn.targets import check_labels, check_targets
+from alignlearn.validation import check_samples
+
+# A Gram matrix counts as positive semi-definite if K + t I has a Cholesky factor, t being this
+# times its mean diagonal entry: the rounding of float64 and float32 kernels stays below.
+PSD_TOLERANCE = {"float64": 1e-8, "float32": 1e-4}
+
+
+def feature_names(X):
+    """Column names of a data frame if all are strings, else None."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = np.asarray(columns, dtype=object)
+    return names if names.size and all(isinstance(n, str) for n in names) else None
+
+
+def as_features(X):
+    """A finite real matrix of at least one row and column, dense or sparse."""
+    if hasattr(X, "tocsr"):
+        if np.issubdtype(X.dtype, np.complexfloating):
+            raise ValueError("Complex data not supported: X must hold real numbers.")
+        return check_features(X)
+    return check_samples("X", _matrix(X))
+
+
+def as_samples(X, vectors):
+    """A finite real matrix or, where no kernel needs vectors, any sequence of objects."""
+    if hasattr(X, "tocsr") or not vectors:
+        return check_samples("X", X, vectors)
+    return check_samples("X", _matrix(X))
+
+
+def _matrix(X):
+    if X is None or isinstance(X, (str, bytes, dict)):
+        raise TypeError(f"X must be a matrix (n_samples, n_features), got {X!r:.60}.")
+    X = np.asarray(X)
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers.")
+    if X.dtype == object:
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X must hold real numbers: {error}.") from None
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be a matrix (n_samples, n_features), got shape {X.shape}. Reshape your data "
+            "with X.reshape(-1, 1) if it has one feature, X.reshape(1, -1) if it is one sample."
+        )
+    if X.shape[1] == 0:
+        raise ValueError(f"X has 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    return X
+
+
+def check_sample_count(n_samples):
+    """At least two samples: one has no centred kernel."""
+    if n_samples < 2:
+        raise ValueError(f"X has {n_samples} sample; at least 2 are needed to learn a kernel.")
+
+
+def check_test_features(estimator, X, n_features):
+    """Compare columns (and their names, for data frames) with those of ``fit``."""
+    fitted, given = getattr(estimator, "feature_names_in_", None), feature_names(X)
+    name = type(estimator).__name__
+    if fitted is not None and given is not None and list(fitted) != list(given):
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            + _name_differences(list(fitted), list(given))
+        )
+    if (fitted is None) != (given is None) and (fitted is not None or given is not None):
+        message = (
+            f"X has feature names, but {name} was fitted without feature names"
+            if fitted is None
+            else f"X does not have valid feature names, but {name} was fitted with feature names"
+        )
+        warnings.warn(message, UserWarning, stacklevel=4)
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {name} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
+
+
+def _name_differences(fitted, given):
+    unseen = sorted(set(given) - set(fitted))
+    missing = sorted(set(fitted) - set(given))
+    text = ""
+    if unseen:
+        text += "Feature names unseen at fit time:\n" + "".join(f"- {n}\n" for n in unseen[:5])
+    if missing:
+        text += "Feature names seen at fit time, yet now missing:\n"
+        text += "".join(f"- {n}\n" for n in missing[:5])
+    return text or "Feature names must be in the same order as they were in fit.\n"
+
+
+def _require_y(estimator, y):
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+
+
+def _warn_column(y):
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; y.ravel() is used.",
+            data_conversion_warning(),
+            stacklevel=5,
+        )
+
+
+def class_codes(estimator, y, n_samples):
+    """Sorted classes, and the number of each sample's class."""
+    _require_y(estimator, y)
+    _warn_column(y)
+    labels = check_labels(y, n_samples)
+    if labels.dtype.kind == "f" and np.any(labels != np.floor(labels)):
+        raise ValueError(
+            "Unknown label type: y holds continuous values; a classifier accepts class labels."
+        )
+    classes, codes = np.unique(labels, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(f"y has 1 class, {classes[0]!r}; a classifier needs at least two classes.")
+    return classes, codes.reshape(-1)
+
+
+def real_targets(estimator, y, n_samples, multi_output):
+    """Targets as float64 of shape (m,), or (m, c) where several outputs are accepted."""
+    _require_y(estimator, y)
+    if not multi_output:
+        _warn_column(y)
+    y = check_targets(y, n_samples)
+    if y.ndim == 2 and not multi_output:
+        if y.shape[1] != 1:
+            raise ValueError(f"y must have shape ({n_samples},), got {y.shape}.")
+        y = y[:, 0]
+    if np.all(y == y[0]):
+        raise ValueError(f"y is constant ({y[0]}); a regression needs at least two values.")
+    return y
+
+
+def check_psd(name, K, dtype="float64"):
+    """Raise a ValueError if a symmetric matrix, given as ``dtype``, is not PSD to tolerance."""
+    from scipy.linalg import eigh, lapack
+
+    tolerance = PSD_TOLERANCE.get(str(dtype), PSD_TOLERANCE["float64"])
+    shift = tolerance * float(np.mean(np.diagonal(K)))
+    if not np.any(K):
+        return
+    shifted = np.array(K, dtype=np.float64, order="F")
+    shifted.flat[:: len(K) + 1] += shift
+    if shift > 0.0 and lapack.dpotrf(shifted, lower=1, overwrite_a=1, clean=0)[1] == 0:
+        return
+    smallest = eigh(
+        np.asarray(K, dtype=np.float64), eigvals_only=True, subset_by_index=[0, 0], driver="evr"
+    )[0]
+    raise ValueError(
+        f"{name} is not positive semi-definite: its smallest eigenvalue is about {smallest:.3g}, "
+        f"accepted is at least -{tolerance:g} times the mean diagonal entry, {-max(shift, 0):.3g}. "
+        "Wrap a matrix that is meant to be indefinite as Precomputed(K, is_psd=False)."
+    )

@@ -1,0 +1,208 @@
+"""Classification with a learned kernel: centred alignment, then a support vector machine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators._base import KernelLearner
+from alignlearn.estimators._inputs import class_codes
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.targets import check_labels
+
+
+class MKLClassifier(KernelLearner):
+    """Support vector classifier whose kernel is learned by centred alignment.
+
+    Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
+    pairs of samples that holds no Gram matrix. Stage 2 trains a C-SVC on the weighted sum.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel and str, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later. RankOneKernels and linear kernels also
+        take sparse X.
+    weighting : str or object, default "alignf"
+        "uniform", "align", "alignf", "alignf-linear", "align-lq", or an object with a method
+        ``solve(statistics)``.
+    C : float, default 1.0
+        Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    normalize : {"trace"} or None, default "trace"
+        Scale every centred kernel to trace m before stage 1.
+    class_weight : None, "balanced" or dict, default None
+        Of the machine; stage 1 counts all samples equally.
+    tol : float, default 1e-3
+        Largest KKT violation of the machine.
+    max_iter : int, optional
+        Most steps of the machine for each pair of classes.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (p,)
+        Of the normalised kernels.
+    scale_ : ndarray of shape (p,)
+        Factors of the normalisation; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    alignment_, uniform_alignment_ : float
+        Centred alignment of the learned and of the uniform combination with the labels.
+    kernel_alignments_ : ndarray of shape (p,)
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        Of the normalised kernels.
+    result_ : WeightResult
+        With the optimisation's certificate and diagnostics.
+    classes_ : ndarray of shape (c,)
+    support_ : ndarray of shape (n_support,)
+    dual_coef_ : ndarray of shape (n_support, n_problems)
+    intercept_ : ndarray of shape (n_problems,)
+    coef_ : ndarray of shape (n_features, n_problems)
+        Where the kernel is a FeatureWeighted.
+    n_iter_ : ndarray of shape (n_problems,)
+    machine_ : SupportVectorClassifier
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names.
+
+    Notes
+    -----
+    Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
+    the same decisions follow as from the Gram matrix centred at the training means, with the
+    intercept changed. For the same reason constants are dropped from kernels near 1.
+
+    Indefinite kernels (TL1, Log, Sigmoid, matrices marked ``is_psd=False``) are accepted without a
+    warning: the machine then stops at a stationary point, as LIBSVM does; ``kernel_.is_psd`` and
+    ``summary()`` say so. Given matrices that are not marked must be positive semi-definite: ``K +
+    t I`` must have a Cholesky factor for t = 1e-8 times the mean diagonal (1e-4 for float32).
+
+    Memory at ``fit`` is the one (m, m) matrix that the machine needs. A fitted estimator holds
+    support samples and coefficients.
+
+    References
+    ----------
+    Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
+    alignment, section 3.
+    """
+
+    _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        weighting="alignf",
+        C=1.0,
+        multiclass="ovo",
+        normalize="trace",
+        class_weight=None,
+        tol=1e-3,
+        max_iter=None,
+    ):
+        self.kernels = kernels
+        self.weighting = weighting
+        self.C = C
+        self.multiclass = multiclass
+        self.normalize = normalize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y):
+        """Learn the kernel and train the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
+        y : array-like of shape (m,)
+            Labels of one type, at least two different ones.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        DegenerateKernelWarning
+            No kernel is positively aligned with the labels: equal weights are used.
+        ConvergenceWarning
+            The machine stopped above ``tol``.
+        """
+        machine = SupportVectorClassifier(
+            self.C,
+            multiclass=self.multiclass,
+            class_weight=self.class_weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+        def labels(n_samples):
+            self.classes_, codes = class_codes(self, y, n_samples)
+            return self.classes_[codes]
+
+        source, y = self._learn(X, labels, "classification")
+        machine.fit(source.gram(), y)
+        self.machine_ = machine
+        self.support_ = machine.support_
+        self.dual_coef_ = machine.dual_coef_
+        self.n_iter_ = machine.n_iter_
+        self.intercept_ = machine.intercept_ + source.reduce(self.support_, self.dual_coef_)
+        self._source = source
+        return self
+
+    @property
+    def coef_(self):
+        """Coefficients of the features, where the learned kernel is linear."""
+        return _feature_coef(self)
+
+    def decision_function(self, X):
+        """Confidence of each class.
+
+        Parameters
+        ----------
+        X : as in ``fit``, n samples
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, c)
+            For two classes positive for ``classes_[1]``; otherwise one column a class, with
+            "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3).
+        """
+        X = self._check_test(X)
+        raw = self._source.decisions(X) + self.intercept_
+        if self.classes_.size == 2:
+            return raw[:, 0]
+        if raw.shape[1] == self.classes_.size and self.machine_.multiclass == "ovr":
+            return raw
+        votes, sums = self.machine_._votes(raw)
+        return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+    def predict(self, X):
+        """Label of the largest confidence for each of n samples, shape (n,)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0.0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def score(self, X, y, sample_weight=None):
+        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
+        predicted = self.predict(X)
+        return float(
+            np.average(predicted == check_labels(y, len(predicted)), weights=sample_weight)
+        )
+
+
+def _feature_coef(estimator):
+    estimator._check_is_fitted()
+    if not hasattr(estimator._source, "mean"):
+        raise AttributeError("coef_ exists only where the learned kernel is linear in features.")
+    return estimator._source.coef

@@ -1,0 +1,159 @@
+"""Regression with a learned kernel: centred alignment, then kernel ridge or a support vector
+machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators._base import KernelLearner
+from alignlearn.estimators._inputs import real_targets
+from alignlearn.estimators.classifier import _feature_coef
+from alignlearn.machines import KernelRidge, SupportVectorRegressor
+from alignlearn.targets import check_targets
+from alignlearn.validation import check_choice
+
+
+class MKLRegressor(KernelLearner):
+    """Kernel ridge or support vector regression whose kernel is learned by centred alignment.
+
+    Parameters
+    ----------
+    kernels, weighting, normalize
+        As in `MKLClassifier`.
+    machine : {"krr", "svr"}, default "krr"
+    alpha : float, default 1.0
+        "krr": regularisation added to the diagonal, >= 0, in units of the kernel (with
+        ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).
+    C : float, default 1.0
+        "svr": cost of errors, > 0.
+    epsilon : float, default 0.1
+        "svr": half-width of the tube without loss, in units of y.
+    tol : float, default 1e-3
+        "svr": largest KKT violation, in units of y.
+    max_iter : int, optional
+        "svr": most steps.
+
+    Attributes
+    ----------
+    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
+statistics_, result_, coef_, n_features_in_, feature_names_in_
+        As in `MKLClassifier`, with the targets in place of labels.
+    support_ : ndarray of shape (n_support,)
+        For "krr" all training samples.
+    dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
+    intercept_ : float or ndarray of shape (c,)
+    n_iter_ : int
+        Steps of the machine; 1 for "krr".
+    machine_ : KernelRidge or SupportVectorRegressor
+
+    Notes
+    -----
+    See `MKLClassifier` on centring, indefinite kernels and memory. "krr" needs ``K + alpha I``
+    to be positive definite after centring, so with an indefinite kernel a large enough ``alpha``.
+    Targets may have several columns with "krr"; one kernel is learned for all.
+    """
+
+    _estimator_type = "regressor"
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        weighting="alignf",
+        machine="krr",
+        alpha=1.0,
+        C=1.0,
+        epsilon=0.1,
+        normalize="trace",
+        tol=1e-3,
+        max_iter=None,
+    ):
+        self.kernels = kernels
+        self.weighting = weighting
+        self.machine = machine
+        self.alpha = alpha
+        self.C = C
+        self.epsilon = epsilon
+        self.normalize = normalize
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _multi_output(self):
+        return self.machine == "krr"
+
+    def fit(self, X, y):
+        """Learn the kernel and train the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
+        y : array-like of shape (m,), or (m, c) for "krr"
+            Real, finite and not constant.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        DegenerateKernelWarning
+            No kernel is positively aligned with y: equal weights are used.
+        ConvergenceWarning
+            The machine stopped above ``tol``.
+        """
+        check_choice("machine", self.machine, ("krr", "svr"))
+        if self.machine == "krr":
+            machine = KernelRidge(self.alpha)
+        else:
+            machine = SupportVectorRegressor(
+                self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
+            )
+        source, y = self._learn(
+            X, lambda m: real_targets(self, y, m, self._multi_output()), "regression"
+        )
+        machine.fit(source.gram(), y)
+        self.machine_ = machine
+        self.support_ = getattr(machine, "support_", np.arange(source.n_samples))
+        columns = machine.dual_coef_.reshape(self.support_.size, -1)
+        intercept = machine.intercept_ + source.reduce(self.support_, columns)
+        if self.machine == "svr" or y.ndim == 1:
+            self.dual_coef_ = columns[:, 0]
+            self.intercept_ = float(np.ravel(intercept)[0])
+        else:
+            self.dual_coef_, self.intercept_ = columns, intercept
+        self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
+        self._source = source
+        return self
+
+    @property
+    def coef_(self):
+        """Coefficients of the features, where the learned kernel is linear."""
+        return _feature_coef(self)
+
+    def predict(self, X):
+        """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
+        X = self._check_test(X)
+        values = self._source.decisions(X) + self.intercept_
+        return values[:, 0] if self.dual_coef_.ndim == 1 else values
+
+    def score(self, X, y, sample_weight=None):
+        """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
+
+        1 minus the residual sum of squares over the sum of squares about the mean; for a constant
+        target 1 if the residual is 0, else 0.
+        """
+        predicted = self.predict(X)
+        y = check_targets(y, len(predicted)).reshape(predicted.shape)
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        residual = weight @ np.square(y - predicted)
+        total = weight @ np.square(y - np.average(y, axis=0, weights=weight))
+        flat = np.where(residual == 0.0, 1.0, 0.0)
+        explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
+        return float(np.mean(np.where(total > 0.0, explained, flat)))
