@@ -16,7 +16,8 @@ class ParamsMixin:
     def _parameters(cls):
         """The constructor's parameters by name, sorted, without ``self``."""
         signature = inspect.signature(cls.__init__).parameters.values()
-        named = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        named = [p for p in signature if p.name != "self" and p.kind not in variadic]
         return {p.name: p for p in sorted(named, key=lambda p: p.name)}
 
     def get_params(self, deep=True):

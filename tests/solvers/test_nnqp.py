@@ -1,0 +1,245 @@
+"""The nonnegative QP against enumeration of supports, scipy's NNLS, and the laws of the problem."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import nnls
+
+from alignlearn.solvers.nnqp import nonnegative_qp
+from alignlearn.validation import ConvergenceWarning
+
+
+def kkt(M, a, v):
+    """The certificate by its definition, apart from the library's code."""
+    d = 1.0 / np.sqrt(np.where(np.diag(M) > 0, np.diag(M), np.inf))
+    g = d * (a - M @ v)
+    size = np.abs(d * a).max()
+    return max(np.abs(g[v > 0]).max(initial=0.0), g.max(), 0.0) / (size if size > 0 else 1.0)
+
+
+def objective(M, a, v):
+    return v @ M @ v - 2 * v @ a
+
+
+def check(M, a, **options):
+    result = nonnegative_qp(M, a, **options)
+    assert result.converged
+    assert (result.v >= 0).all()
+    assert result.kkt_residual <= 1e-10
+    assert kkt(M, a, result.v) <= 1e-10
+    assert -1e-15 <= result.duality_gap <= 1e-8
+    return result
+
+
+def rational_solve(A, b):
+    """Gaussian elimination over the rationals; None if singular."""
+    n = len(b)
+    rows = [[Fraction(x) for x in A[i]] + [Fraction(b[i])] for i in range(n)]
+    for c in range(n):
+        pivot = next((r for r in range(c, n) if rows[r][c] != 0), None)
+        if pivot is None:
+            return None
+        rows[c], rows[pivot] = rows[pivot], rows[c]
+        rows[c] = [x / rows[c][c] for x in rows[c]]
+        for r in range(n):
+            if r != c:
+                rows[r] = [x - rows[r][c] * y for x, y in zip(rows[r], rows[c])]
+    return [row[n] for row in rows]
+
+
+def enumerate_minimum(M, a):
+    """Least objective over all supports with an invertible block, in exact arithmetic."""
+    best = Fraction(0)
+    for size in range(1, len(a) + 1):
+        for P in itertools.combinations(range(len(a)), size):
+            v = rational_solve([[M[i][j] for j in P] for i in P], [a[i] for i in P])
+            if v is not None and min(v) >= 0:
+                best = min(best, -sum(x * Fraction(a[i]) for x, i in zip(v, P)))
+    return float(best)
+
+
+@given(seed=st.integers(0, 2**32 - 1), p=st.integers(1, 5), rank=st.integers(1, 5))
+def test_enumeration_of_supports_with_integers(seed, p, rank):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-4, 5, (rank, p))
+    M, a = A.T @ A, A.T @ rng.integers(-4, 5, rank)
+    result = check(M, a)
+    expected = enumerate_minimum(M.tolist(), a.tolist())
+    assert objective(M, a, result.v) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize(("rank", "p"), [(30, 10), (10, 30), (60, 60), (100, 300), (500, 1000)])
+def test_scipy_nnls(rank, p, nonnegative):
+    rng = np.random.default_rng(p)
+    A = rng.standard_normal((rank, p))
+    A = np.abs(A) if nonnegative else A
+    b = rng.standard_normal(rank) + nonnegative
+    M, a = A.T @ A, A.T @ b
+    result = check(M, a)
+    reference, _ = nnls(A, b, maxiter=50 * p)
+    assert objective(M, a, result.v) <= objective(M, a, reference) + 1e-10 * (a @ reference)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    p=st.integers(1, 25),
+    rank=st.integers(1, 25),
+    nonnegative=st.booleans(),
+    repeated=st.booleans(),
+)
+def test_certificate_for_any_rank_and_scale(seed, p, rank, nonnegative, repeated):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((rank, p))
+    A = np.abs(A) if nonnegative else A
+    A = A[:, rng.integers(0, p, p)] if repeated else A
+    a = A.T @ rng.standard_normal(rank)
+    scale = 10.0 ** rng.uniform(-8, 8, p)
+    check(A.T @ A * np.outer(scale, scale), a * scale)
+
+
+def gaussian_ladder(p):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    D = ((X[:, None] - X) ** 2).sum(axis=2)
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(60)
+    H = np.eye(60) - 1 / 60
+    V = np.array([(H @ np.exp(-g * D) @ H).ravel() for g in np.geomspace(1e-3, 1e2, p)])
+    return V @ V.T, V @ np.outer(H @ y, H @ y).ravel()
+
+
+@pytest.mark.parametrize("p", [1, 2, 8, 40, 200])
+def test_gaussian_ladder(p):
+    M, a = gaussian_ladder(p)
+    if p >= 40:
+        assert np.linalg.cond(M) > 1e16
+    result = check(M, a)
+    best_single = (a / np.sqrt(np.diag(M))).max()
+    assert a @ result.v >= best_single**2 * (1 - 1e-12)
+
+
+def test_duplicates_share_equally():
+    rng = np.random.default_rng(3)
+    A = np.abs(rng.standard_normal((20, 6)))
+    a = A.T @ np.abs(rng.standard_normal(20))
+    alone = check(A.T @ A, a)
+    copies = [0, 1, 2, 3, 4, 5, 0, 1, 0]
+    tripled = check((A.T @ A)[np.ix_(copies, copies)], a[copies])
+    expected = alone.v / np.bincount(copies)
+    np.testing.assert_allclose(tripled.v, expected[copies], rtol=1e-9, atol=1e-12)
+    assert tripled.v[0] == tripled.v[6] == tripled.v[8]
+
+
+@given(seed=st.integers(0, 2**32 - 1), p=st.integers(2, 12))
+def test_order_and_units_do_not_matter(seed, p):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((p + 3, p))
+    M, a = A.T @ A, A.T @ rng.standard_normal(p + 3)
+    v = check(M, a).v
+    order, scale = rng.permutation(p), 10.0 ** rng.uniform(-3, 3, p)
+    size = np.abs(v).max() + 1e-300
+    permuted = check(M[np.ix_(order, order)], a[order]).v
+    np.testing.assert_allclose(permuted, v[order], rtol=1e-6, atol=1e-8 * size)
+    scaled = check(M * np.outer(scale, scale), a * scale)
+    np.testing.assert_allclose(scaled.v * scale, v, rtol=1e-6, atol=1e-8 * size)
+    np.testing.assert_allclose(check(M, 1e6 * a).v, 1e6 * v, rtol=1e-6, atol=1e-2 * size)
+
+
+def test_rank_one_family_of_4000():
+    rng = np.random.default_rng(0)
+    V = rng.standard_normal((300, 4000)) * (rng.random((300, 4000)) < 0.05)
+    y = V[:, :20].sum(axis=1)
+    V -= V.mean(axis=0)
+    check((V.T @ V) ** 2, (V.T @ (y - y.mean())) ** 2, check_psd=False)
+
+
+def test_low_rank_4000():
+    rng = np.random.default_rng(0)
+    A = np.abs(rng.standard_normal((40, 4000)))
+    check(A.T @ A, A.T @ (1 + rng.standard_normal(40)), check_psd=False)
+
+
+def test_trivial_cases():
+    result = nonnegative_qp([[4.0]], [2.0])
+    np.testing.assert_allclose(result.v, [0.5])
+    for a in ([0.0, 0.0], [-1.0, -2.0]):
+        result = nonnegative_qp(np.eye(2), a)
+        assert (result.v == 0).all()
+        assert result.kkt_residual == 0
+        assert result.converged
+
+
+def test_zero_kernels_get_zero():
+    M = np.diag([2.0, 0.0, 0.0])
+    np.testing.assert_allclose(nonnegative_qp(M, [1.0, 0.0, -3.0]).v, [0.5, 0, 0])
+    with pytest.raises(ValueError, match="unbounded below: M"):
+        nonnegative_qp(M, [1.0, 0.5, 0.0])
+    M[0, 1] = M[1, 0] = 0.1
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        nonnegative_qp(M, [1.0, 0.0, 0.0])
+
+
+def test_warm_start_gives_the_same_answer():
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((30, 20))
+    M, a = A.T @ A, A.T @ rng.standard_normal(30)
+    cold = check(M, a)
+    for v0 in (cold.v, np.ones(20), 1e3 * rng.random(20)):
+        np.testing.assert_allclose(check(M, a, v0=v0).v, cold.v, rtol=1e-9, atol=1e-12)
+
+
+def test_rounding_below_zero_is_tolerated_and_more_is_not():
+    Q, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))
+    w = np.array([1, 1, 1, 1, 1, 1, 1, 0.0])
+    a = Q @ (w * np.arange(8.0))
+    w[-1] = -1e-13
+    check((Q * w) @ Q.T, a)
+    w[-1] = -1e-2
+    with pytest.raises(ValueError, match=r"M is not positive semi-definite.*1e-06"):
+        nonnegative_qp((Q * w) @ Q.T, a)
+    with pytest.raises(ValueError, match="M is not positive semi-definite"):
+        nonnegative_qp([[1.0, 2.0], [2.0, 1.0]], [1.0, 1.0], check_psd=False)
+
+
+def test_stopping_short_warns_with_the_residual():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((100, 200))
+    with pytest.warns(ConvergenceWarning, match="KKT residual of"):
+        result = nonnegative_qp(A.T @ A, A.T @ rng.standard_normal(100), max_iter=1)
+    assert not result.converged
+    assert (result.v >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("M", "a", "options", "message"),
+    [
+        (np.eye(2), [1.0], {}, "M must have shape"),
+        (np.eye(2), [[1.0, 2.0]], {}, "a must have shape"),
+        (np.eye(2), [], {}, "a must have shape"),
+        (np.eye(2), [1.0, np.nan], {}, "a contains NaN"),
+        ([[1.0, np.nan], [np.nan, 1.0]], [1.0, 1.0], {}, "M contains NaN"),
+        ([[np.inf, 0.0], [0.0, 1.0]], [1.0, 1.0], {}, "M contains NaN or inf"),
+        ([[1.0, 0.1], [0.2, 1.0]], [1.0, 1.0], {}, "M is not symmetric"),
+        ([[-1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], {}, "is negative"),
+        (np.eye(2), [1.0, 1.0], {"v0": [-1.0, 0.0]}, "v0 must be"),
+        (np.eye(2), [1.0, 1.0], {"tol": 0.0}, "tol="),
+        (np.eye(2), [1.0, 1.0], {"max_iter": 0}, "max_iter="),
+    ],
+)
+def test_bad_input(M, a, options, message):
+    with pytest.raises(ValueError, match=message):
+        nonnegative_qp(M, a, **options)
+
+
+def test_inputs_are_not_modified():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((9, 5))
+    M, a, v0 = A.T @ A, A.T @ rng.standard_normal(9), rng.random(5)
+    copies = M.copy(), a.copy(), v0.copy()
+    nonnegative_qp(M, a, v0=v0)
+    for given_array, copy in zip((M, a, v0), copies):
+        np.testing.assert_array_equal(given_array, copy)
