@@ -1,0 +1,179 @@
+"""The outcome of a comparison: numbers by method and fold, their table, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.validation import check_choice, check_number
+
+BEST_SINGLE = "best-single"
+NOT_LEARNED = (BEST_SINGLE, "uniform")
+ERROR_NAMES = {"classification": "fraction misclassified", "regression": "RMSE, in units of y"}
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a comparison is made.
+
+    Attributes
+    ----------
+    n_folds : int
+        At least 3: in every trial one fold tests, the next one validates, the others train.
+    scale : {"standard", "minmax", "none"}
+        Columns are scaled to mean 0 and deviation 1, or to [-1, 1], as seen on the training folds.
+        RankOneKernels are not affected: all of them get the same trace.
+    random_state : int
+        Seed of the folds.
+    grid : tuple of float, optional
+        Values of C (classification) or alpha (regression) to choose from, for kernels of mean
+        diagonal 1. Default: C = 2^-5, 2^-3, ..., 2^11; alpha = 10^-6, ..., 10^3, 4 a decade.
+    """
+
+    n_folds: int = 5
+    scale: str = "standard"
+    random_state: int = 0
+    grid: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Results of `alignlearn.compare.compare`; n methods, f folds, p kernels.
+
+    Attributes
+    ----------
+    methods : tuple of str
+    kernel_names : tuple of str
+    task : {"classification", "regression"}
+    error : ndarray of shape (n, f)
+        On the test fold: fraction misclassified, or root mean squared error in units of y.
+    validation_error : ndarray of shape (n, f)
+        The same on the validation fold, at the chosen parameter.
+    alignment : ndarray of shape (n, f)
+        Centred alignment of the combined kernel with the target on the training folds.
+    parameter : ndarray of shape (n, f)
+        Chosen C or alpha.
+    weights : ndarray of shape (n, f, p)
+        Weights of the centred, trace-normalised kernels; absolute values sum to 1.
+    shape : tuple of int
+        Of X.
+    protocol : Protocol
+    """
+
+    methods: tuple[str, ...]
+    kernel_names: tuple[str, ...]
+    task: str
+    error: np.ndarray
+    validation_error: np.ndarray
+    alignment: np.ndarray
+    parameter: np.ndarray
+    weights: np.ndarray
+    shape: tuple[int, ...]
+    protocol: Protocol
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The methods that learn a combination."""
+        return tuple(m for m in self.methods if m not in NOT_LEARNED)
+
+    def index(self, method) -> int:
+        """Row of a method in the arrays."""
+        return self.methods.index(check_choice("method", method, self.methods))
+
+    def p_value(self, method, against="uniform") -> float:
+        """One-sided paired t-test over the folds: small if ``method`` has the lower mean error.
+
+        NaN where the errors do not differ at all. The training folds of the trials overlap, so the
+        differences are not independent and the test is optimistic (Dietterich 1998, Approximate
+        statistical tests for comparing supervised classification learning algorithms).
+        """
+        return paired_t_test(self.error[self.index(method)], self.error[self.index(against)])
+
+    def table(self) -> str:
+        """Methods with mean and standard deviation of error and alignment, and p-values."""
+        tested = "uniform" in self.methods
+        digits = _digits(self.error) if self.task == "regression" else 4
+        rows = [("method", "error", "alignment", "p against uniform" if tested else "")]
+        for i, method in enumerate(self.methods):
+            p = self._p_text(method) if tested else ""
+            error, alignment = _spread(self.error[i], digits), _spread(self.alignment[i], 4)
+            rows.append((method, error, alignment, p))
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        lines.insert(1, "-" * max(map(len, lines)))
+        return "\n".join(lines)
+
+    def _p_text(self, method):
+        if method == "uniform":
+            return "-"
+        p = self.p_value(method)
+        return "same errors" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+    def legend(self) -> str:
+        """What the columns of the table are."""
+        return (
+            f"error: {ERROR_NAMES[self.task]}, on the test fold. alignment: centred, with the "
+            "target, on the training\nfolds. Mean +- standard deviation over "
+            f"{self.protocol.n_folds} folds. p: paired one-sided t-test for a lower error."
+        )
+
+    def verdict(self, level=0.05) -> str:
+        """One sentence: whether learning the kernel beat the uniform combination."""
+        level = check_number("level", level, low=0.0, high=1.0, strict=True)
+        if not self.learned or "uniform" not in self.methods:
+            return "Nothing to judge: a learned combination and the uniform one are both needed."
+        p = {m: self.p_value(m) for m in self.learned}
+        winners = [f"{m} (p = {p[m]:.2g})" for m in self.learned if p[m] < level]
+        if winners:
+            return f"Learned kernels beat the uniform combination at p < {level:g}: " + (
+                f"{', '.join(winners)}."
+            )
+        mean = self.error.mean(axis=1)
+        best = min(self.learned, key=lambda m: mean[self.index(m)])
+        gap = mean[self.index(best)] - mean[self.index("uniform")]
+        if abs(gap) <= 1e-9 * mean[self.index("uniform")]:
+            how = "has the same mean error"
+        else:
+            chance = "" if np.isnan(p[best]) else f" (p = {p[best]:.2g})"
+            how = f"has a mean error {abs(gap):.2g} {'lower' if gap < 0 else 'higher'}{chance}"
+        return (
+            f"No learned kernel beat the uniform combination at p < {level:g}: the best of them, "
+            f"{best}, {how}."
+        )
+
+    def __str__(self):
+        return "\n".join([self.table(), "", self.legend(), self.verdict()])
+
+    def __repr__(self):
+        m, d = self.shape
+        return f"Comparison({self.task}, X {m} x {d}, methods={self.methods})"
+
+
+def _spread(values, digits):
+    return f"{values.mean():.{digits}f} +- {values.std(ddof=1):.{digits}f}"
+
+
+def _digits(values):
+    """Decimals that show four digits of the largest value."""
+    largest = np.abs(values).max()
+    return int(max(0, 3 - np.floor(np.log10(largest)))) if largest > 0.0 else 4
+
+
+def paired_t_test(errors, reference) -> float:
+    """P-value of the paired t-test for mean(errors) < mean(reference); NaN if all are equal.
+
+    Parameters
+    ----------
+    errors, reference : ndarray of shape (n,), n >= 2
+    """
+    from scipy.special import stdtr
+
+    difference = np.asarray(errors, dtype=np.float64) - reference
+    if not difference.any():
+        return np.nan
+    n = difference.size
+    mean, deviation = difference.mean(), difference.std(ddof=1)
+    if deviation <= 1e-12 * abs(mean):
+        return float(mean > 0)
+    return float(stdtr(n - 1, mean / (deviation / np.sqrt(n))))
