@@ -60,21 +60,30 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False):
     return _finish(*sums, Y, tuple(str(k) for k in kernels), unbiased)
 
 
-def _finish(S, row_sums, diagonal, Y, names, unbiased):
+# Centred products below this share of the plain ones are rounding: the kernel has no variance.
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+def _finish(S, a, row_sums, diagonal, Y, names, unbiased):
     """Centre the sums: ``M_kl = S_kl - (2/m) r_k' r_l + s_k s_l / m^2``."""
     m = row_sums.shape[1]
     total = row_sums.sum(axis=1)
     M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total, total) / m**2
+    M = 0.5 * (M + M.T)
     trace = diagonal.sum(axis=1) - total / m
+    target2 = float(np.sum(np.square(Y.T @ Y)))
     if unbiased:
         if m < 4:
             raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
         centred = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
-        products = centred @ centred.T
-        M = m**2 * unbiased_from_centred(M / m**2, products, trace[:, None], trace, m)
-    M = 0.5 * (M + M.T)
-    target_norm = float(np.sqrt(max(M[-1, -1], 0.0)))
-    return AlignmentStatistics(M[:-1, -1].copy(), M[:-1, :-1], trace[:-1], target_norm, m, names)
+        length = np.square(Y).sum(axis=1)
+        columns = trace[:, None]
+        M = unbiased_from_centred(M, m**2 * (centred @ centred.T), m * columns, m * trace, m)
+        a = unbiased_from_centred(a, m**2 * (centred @ length), m * trace, m * length.sum(), m)
+        square = m * length.sum()
+        target2 = unbiased_from_centred(target2, m**2 * (length @ length), square, square, m)
+    target_norm = float(np.sqrt(max(target2, 0.0)))
+    return AlignmentStatistics(a, M, trace, target_norm, m, names)
 
 
 def _linear_groups(kernels):
@@ -132,6 +141,13 @@ def check_features(X):
     return X
 
 
+def _unbiased_square(Y):
+    """The U-statistic of ``T = Y Y'`` with itself for centred Y (m, c); may be negative."""
+    square = np.einsum("ij,ij->i", Y, Y)
+    f = float(np.sum((Y.T @ Y) ** 2)) / len(Y) ** 2
+    return unbiased_from_centred(f, square @ square, square.sum(), square.sum(), len(Y))
+
+
 class AlignmentAccumulator:
     """Alignment statistics averaged over mini-batches.
 
@@ -172,7 +188,8 @@ class AlignmentAccumulator:
             kernels = self._resolved = [k.resolve(X) for k in kernels]
         s = alignment_statistics(X, y, kernels, task=self.task, unbiased=True)
         m2 = float(s.n_samples) ** 2
-        parts = [s.a / m2, s.M / m2, s.trace / s.n_samples, s.target_norm**2 / m2, s.n_samples]
+        target = _unbiased_square(target_columns(y, s.n_samples, self.task))
+        parts = [s.a / m2, s.M / m2, s.trace / s.n_samples, target, s.n_samples]
         self._add(parts, 1, s.names)
         return self
 

@@ -197,33 +197,34 @@ def centred_sums(X, Y, kernels):
 
     Returns
     -------
-    S : ndarray of shape (p + 1, p + 1)
-        ``<K_k, K_l>_F`` of the kernels up to constants; the last index is the target ``Y Y'``.
-    row_sums : ndarray of shape (p + 1, m)
-    diagonal : ndarray of shape (p + 1, m)
-        ``K_k(x_i, x_i)``.
+    S : ndarray of shape (p, p)
+        ``<K_k, K_l>_F`` of the kernels up to constants.
+    a : ndarray of shape (p,)
+        ``<K_k, Y Y'>_F``, already that of the centred kernels because Y is centred.
+    row_sums, diagonal : ndarray of shape (p, m)
+        ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
     """
     V = _vectors(kernels, X)
     m, d = V.shape
     Y = _frozen(np.asarray(Y, dtype=V.dtype))
     full, shift = _choose_forms(kernels, X, V)
-    full, shift = np.append(full, True), np.append(shift, 0.0)
     target = Columns(Linear(), range(d, d + Y.shape[1]))
-    program = compile_kernels([*kernels, target], d, exact=False, full=full, shift=shift)
+    options = {"exact": False, "full": full, "shift": shift, "target": target}
+    program = compile_kernels(kernels, d, **options)
     _check_domains(program, X)
     F = _factor_values(program, X)
-    n, threads = program.n_kernels, thread_count()
-    S = np.zeros((threads, 2, padded(n), padded(n)))
-    row_sums = np.zeros((threads, n, m))
-    diagonal = np.zeros((n, m))
-    sums = (S, row_sums, diagonal)
+    p, threads = program.n_kernels, thread_count()
+    S = np.zeros((threads, 2, padded(p), padded(p)))
+    a, row_sums = np.zeros((threads, 2, p)), np.zeros((threads, p, m))
+    diagonal = np.zeros((p, m))
+    sums = (S, a, row_sums, diagonal)
     shape = _tile_shape(program, V.itemsize)
     for box, external in _boxes(program, X, m):
         args = (V, Y, F, external, box, shape, *sums)
         on_threads(loops.add_statistics, _compiled(program), *args, count=threads)
-    S = S[:, 0].sum(axis=0) + 2.0 * S[:, 1].sum(axis=0)
-    S = np.triu(S[:n, :n])
-    return S + np.triu(S, 1).T, row_sums.sum(axis=0), diagonal
+    S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
+    S = np.triu(S[:p, :p])
+    return S + np.triu(S, 1).T, a, row_sums.sum(axis=0), diagonal
 
 
 def _boxes(program, X, m):

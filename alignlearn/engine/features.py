@@ -39,8 +39,24 @@ def _centred_gram(
                 row[c] *= row[c]
 
 
+def constant_columns(X):
+    """Which columns of X have no variance, shape (p,): centring leaves only rounding of them."""
+    if not is_sparse(X):
+        return X.min(axis=0) == X.max(axis=0)
+    X = X.tocsc()
+    return X.min(axis=0).toarray().ravel() == X.max(axis=0).toarray().ravel()
+
+
 def centred_feature_gram(X, *, square=False):
     """``X' H X`` (p, p), or its entrywise square, for dense or sparse X of shape (m, p)."""
+    G = _feature_gram(X, square)
+    constant = constant_columns(X)
+    G[constant] = 0.0
+    G[:, constant] = 0.0
+    return G
+
+
+def _feature_gram(X, square):
     if not is_sparse(X):
         Z = np.asarray(X, dtype=np.float64)
         Z = Z - Z.mean(axis=0)
@@ -68,7 +84,7 @@ def rank_one_sums(X, Y):
     """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centred (m, c)."""
     M = centred_feature_gram(X, square=True)
     # Y is centred, so X need not be.
-    a = np.square(np.asarray(X.T @ Y)).sum(axis=1)
+    a = np.where(constant_columns(X), 0.0, np.square(np.asarray(X.T @ Y)).sum(axis=1))
     return a, M, np.sqrt(np.diagonal(M))
 
 
@@ -80,6 +96,6 @@ def low_rank_sums(X, Y, groups, scales):
     trace = np.add.reduceat(np.diagonal(C), starts)
     np.multiply(C, C, out=C)
     M = np.add.reduceat(np.add.reduceat(C, starts, axis=0), starts, axis=1)
-    B = np.square(np.asarray(X.T @ Y)).sum(axis=1)
+    B = np.where(constant_columns(X), 0.0, np.square(np.asarray(X.T @ Y)).sum(axis=1))
     a = np.add.reduceat(B[columns], starts)
     return a * scales, M * np.outer(scales, scales), trace * scales

@@ -23,51 +23,62 @@ def _gather(X, Y, features, first, last, tile):
 
 
 @jit_sum
-def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
-    """Row sums of the tile into ``row_sums[:, i + r]`` and column sums into ``column_sums``."""
+def _add_sums(W, n_kernels, target, i, nr, nc, zero, row_sums, column_sums, a):
+    """Row sums of a tile into ``row_sums[:, i + r]``, column sums, and products with the target."""
     for k in range(n_kernels):
-        c, total = column_sums[k, :nc], row_sums[k]
+        c, total, inner = column_sums[k, :nc], row_sums[k], zero
         r = 0
         while r + 4 <= nr:
             e0, e1 = W[k, r * nc : (r + 1) * nc], W[k, (r + 1) * nc : (r + 2) * nc]
             e2, e3 = W[k, (r + 2) * nc : (r + 3) * nc], W[k, (r + 3) * nc : (r + 4) * nc]
-            s0 = s1 = s2 = s3 = zero
+            t0, t1 = target[r * nc : (r + 1) * nc], target[(r + 1) * nc : (r + 2) * nc]
+            t2, t3 = target[(r + 2) * nc : (r + 3) * nc], target[(r + 3) * nc : (r + 4) * nc]
+            s0 = s1 = s2 = s3 = u0 = u1 = zero
             for j in range(nc):
-                c[j] += (e0[j] + e1[j]) + (e2[j] + e3[j])
-                s0 += e0[j]
-                s1 += e1[j]
-                s2 += e2[j]
-                s3 += e3[j]
+                x0, x1, x2, x3 = e0[j], e1[j], e2[j], e3[j]
+                c[j] += (x0 + x1) + (x2 + x3)
+                s0 += x0
+                s1 += x1
+                s2 += x2
+                s3 += x3
+                u0 += x0 * t0[j] + x1 * t1[j]
+                u1 += x2 * t2[j] + x3 * t3[j]
             total[i + r] += s0
             total[i + r + 1] += s1
             total[i + r + 2] += s2
             total[i + r + 3] += s3
+            inner += u0 + u1
             r += 4
         while r < nr:
-            e, s0 = W[k, r * nc : (r + 1) * nc], zero
+            e0, t0 = W[k, r * nc : (r + 1) * nc], target[r * nc : (r + 1) * nc]
+            s0 = u0 = zero
             for j in range(nc):
-                c[j] += e[j]
-                s0 += e[j]
+                c[j] += e0[j]
+                s0 += e0[j]
+                u0 += e0[j] * t0[j]
             total[i + r] += s0
+            inner += u0
             r += 1
+        a[k] += inner
 
 
 @jit_sum
-def add_statistics(thread, program, X, Y, F, external, box, shape, S, row_sums, diagonal):
+def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sums, diagonal):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
     ``program`` is (code, parameters, primitives, features, n_rows, n_kernels); ``box`` is (i0, i1,
     j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows a tile);
     ``thread`` is (number, count): blocks of rows are dealt out in turn, which balances a triangle;
-    each thread has its own accumulator, the first axis of ``S`` and ``row_sums``.
+    each thread has its own accumulator, the first axis of ``S``, ``a`` and ``row_sums``.
 
-    Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` (to be doubled);
-    blocks on the diagonal are visited in full, both orders of a pair, and go to ``S[:, 0]``.
+    Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` and ``a[:, 1]`` (to
+    be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index
+    0. The target is the register after the padded outputs.
     """
     code, parameters, primitives, features, n_rows, n_kernels = program
     i0, i1, j0, j1 = box
     block, rows = shape
-    S, row_sums = S[thread[0]], row_sums[thread[0]]
+    S, a, row_sums = S[thread[0]], a[thread[0]], row_sums[thread[0]]
     n_values = S.shape[1]
     zero = X.dtype.type(0)
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
@@ -87,8 +98,10 @@ def add_statistics(thread, program, X, Y, F, external, box, shape, S, row_sums, 
                 fill_primitives(primitives, x, tile, nr, nc, W)
                 near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
                 run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
-                add_products(W, n_values, nr * nc, zero, S[0] if on_diagonal else S[1])
-                _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums)
+                once = 0 if on_diagonal else 1
+                add_products(W, n_values, nr * nc, zero, S[once])
+                target = W[n_values, : nr * nc]
+                _add_sums(W, n_kernels, target, i, nr, nc, zero, row_sums, column_sums, a[once])
                 if on_diagonal:
                     for k in range(n_kernels):
                         for r in range(nr):

@@ -24,23 +24,38 @@ _logarithmic = jit(formulas.logarithmic)
 
 @jit_sum
 def _squared_distances(x, start, stop, tile, nr, nc, out):
-    """out[r * nc + j] = |x[:, r] - tile[:, j]|^2 over feature rows start..stop, four at a time."""
-    for r in range(nr):
-        d = out[r * nc : (r + 1) * nc]
+    """out[r * nc + j] = |x[:, r] - tile[:, j]|^2 over feature rows start..stop.
+
+    Two rows and four features at a time: each value of the tile is loaded once for two rows.
+    """
+    for r in range(0, nr, 2):
+        # q == r: an odd last row, alone.
+        q = min(r + 1, nr - 1)
+        d, e = out[r * nc : (r + 1) * nc], out[q * nc : (q + 1) * nc]
         d[:] = 0
+        if q == r:
+            for f in range(start, stop):
+                x0, t0 = x[f, r], tile[f, :nc]
+                for j in range(nc):
+                    d[j] += (x0 - t0[j]) * (x0 - t0[j])
+            continue
+        e[:] = 0
         f = start
         while f + 4 <= stop:
             x0, x1, x2, x3 = x[f, r], x[f + 1, r], x[f + 2, r], x[f + 3, r]
+            y0, y1, y2, y3 = x[f, q], x[f + 1, q], x[f + 2, q], x[f + 3, q]
             t0, t1, t2, t3 = tile[f, :nc], tile[f + 1, :nc], tile[f + 2, :nc], tile[f + 3, :nc]
             for j in range(nc):
                 u0, u1, u2, u3 = x0 - t0[j], x1 - t1[j], x2 - t2[j], x3 - t3[j]
                 d[j] += (u0 * u0 + u1 * u1) + (u2 * u2 + u3 * u3)
+                v0, v1, v2, v3 = y0 - t0[j], y1 - t1[j], y2 - t2[j], y3 - t3[j]
+                e[j] += (v0 * v0 + v1 * v1) + (v2 * v2 + v3 * v3)
             f += 4
         while f < stop:
-            x0, t0 = x[f, r], tile[f, :nc]
+            x0, y0, t0 = x[f, r], x[f, q], tile[f, :nc]
             for j in range(nc):
-                u0 = x0 - t0[j]
-                d[j] += u0 * u0
+                d[j] += (x0 - t0[j]) * (x0 - t0[j])
+                e[j] += (y0 - t0[j]) * (y0 - t0[j])
             f += 1
 
 
@@ -227,60 +242,99 @@ def run(code, parameters, rows, columns, external, nr, nc, W):
 
 @jit_sum
 def add_products(W, n_values, n, zero, S):
-    """S[k, l] += sum_j W[k, j] W[l, j] for k <= l in blocks of four rows.
+    """S[k, l] += sum_j W[k, j] W[l, j] for k <= l in blocks of five rows.
 
-    ``n_values`` is a multiple of 4 (pad with zero rows); ``zero`` fixes the type of the partial
-    sums over n <= a few hundred pairs, which are then added to float64 ``S``. Only the blocks on
-    and above the diagonal are filled.
+    ``n_values`` is a multiple of 5 (pad with zero rows); ``zero`` fixes the type of the partial
+    sums over the n pairs of a tile, which are then added to float64 ``S``. Only the blocks on and
+    above the diagonal are filled. Five by five is the largest block whose sums fit the 32 vector
+    registers: 2.5 products a load, 2.3 ns a pair for ten kernels against 3.4 ns with four by four.
     """
-    for k in range(0, n_values, 4):
-        a0, a1, a2, a3 = W[k, :n], W[k + 1, :n], W[k + 2, :n], W[k + 3, :n]
-        s00 = s01 = s02 = s03 = s11 = s12 = s13 = s22 = s23 = s33 = zero
-        for j in range(n):
-            s00 += a0[j] * a0[j]
-            s01 += a0[j] * a1[j]
-            s02 += a0[j] * a2[j]
-            s03 += a0[j] * a3[j]
-            s11 += a1[j] * a1[j]
-            s12 += a1[j] * a2[j]
-            s13 += a1[j] * a3[j]
-            s22 += a2[j] * a2[j]
-            s23 += a2[j] * a3[j]
-            s33 += a3[j] * a3[j]
-        _add_row(S, k, k, s00, s01, s02, s03)
-        _add_row(S, k + 1, k, zero, s11, s12, s13)
-        _add_row(S, k + 2, k, zero, zero, s22, s23)
-        _add_row(S, k + 3, k, zero, zero, zero, s33)
-        for m in range(k + 4, n_values, 4):
-            b0, b1, b2, b3 = W[m, :n], W[m + 1, :n], W[m + 2, :n], W[m + 3, :n]
-            s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = zero
-            s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = zero
+    for k in range(0, n_values, 5):
+        a0, a1, a2 = W[k, :n], W[k + 1, :n], W[k + 2, :n]
+        a3, a4 = W[k + 3, :n], W[k + 4, :n]
+        _add_diagonal_block(a0, a1, a2, a3, a4, n, zero, S[k : k + 5, k : k + 5])
+        for m in range(k + 5, n_values, 5):
+            b0, b1, b2 = W[m, :n], W[m + 1, :n], W[m + 2, :n]
+            b3, b4 = W[m + 3, :n], W[m + 4, :n]
+            s00 = s01 = s02 = s03 = s04 = zero
+            s10 = s11 = s12 = s13 = s14 = zero
+            s20 = s21 = s22 = s23 = s24 = zero
+            s30 = s31 = s32 = s33 = s34 = zero
+            s40 = s41 = s42 = s43 = s44 = zero
             for j in range(n):
-                s00 += a0[j] * b0[j]
-                s01 += a0[j] * b1[j]
-                s02 += a0[j] * b2[j]
-                s03 += a0[j] * b3[j]
-                s10 += a1[j] * b0[j]
-                s11 += a1[j] * b1[j]
-                s12 += a1[j] * b2[j]
-                s13 += a1[j] * b3[j]
-                s20 += a2[j] * b0[j]
-                s21 += a2[j] * b1[j]
-                s22 += a2[j] * b2[j]
-                s23 += a2[j] * b3[j]
-                s30 += a3[j] * b0[j]
-                s31 += a3[j] * b1[j]
-                s32 += a3[j] * b2[j]
-                s33 += a3[j] * b3[j]
-            _add_row(S, k, m, s00, s01, s02, s03)
-            _add_row(S, k + 1, m, s10, s11, s12, s13)
-            _add_row(S, k + 2, m, s20, s21, s22, s23)
-            _add_row(S, k + 3, m, s30, s31, s32, s33)
+                y0, y1, y2, y3, y4 = b0[j], b1[j], b2[j], b3[j], b4[j]
+                x = a0[j]
+                s00 += x * y0
+                s01 += x * y1
+                s02 += x * y2
+                s03 += x * y3
+                s04 += x * y4
+                x = a1[j]
+                s10 += x * y0
+                s11 += x * y1
+                s12 += x * y2
+                s13 += x * y3
+                s14 += x * y4
+                x = a2[j]
+                s20 += x * y0
+                s21 += x * y1
+                s22 += x * y2
+                s23 += x * y3
+                s24 += x * y4
+                x = a3[j]
+                s30 += x * y0
+                s31 += x * y1
+                s32 += x * y2
+                s33 += x * y3
+                s34 += x * y4
+                x = a4[j]
+                s40 += x * y0
+                s41 += x * y1
+                s42 += x * y2
+                s43 += x * y3
+                s44 += x * y4
+            _add_row(S[k + 0, m : m + 5], s00, s01, s02, s03, s04)
+            _add_row(S[k + 1, m : m + 5], s10, s11, s12, s13, s14)
+            _add_row(S[k + 2, m : m + 5], s20, s21, s22, s23, s24)
+            _add_row(S[k + 3, m : m + 5], s30, s31, s32, s33, s34)
+            _add_row(S[k + 4, m : m + 5], s40, s41, s42, s43, s44)
 
 
 @jit_sum
-def _add_row(S, k, m, v0, v1, v2, v3):
-    S[k, m] += v0
-    S[k, m + 1] += v1
-    S[k, m + 2] += v2
-    S[k, m + 3] += v3
+def _add_diagonal_block(a0, a1, a2, a3, a4, n, zero, S):
+    s00 = s01 = s02 = s03 = s04 = zero
+    s11 = s12 = s13 = s14 = zero
+    s22 = s23 = s24 = zero
+    s33 = s34 = zero
+    s44 = zero
+    for j in range(n):
+        x0, x1, x2, x3, x4 = a0[j], a1[j], a2[j], a3[j], a4[j]
+        s00 += x0 * x0
+        s01 += x0 * x1
+        s02 += x0 * x2
+        s03 += x0 * x3
+        s04 += x0 * x4
+        s11 += x1 * x1
+        s12 += x1 * x2
+        s13 += x1 * x3
+        s14 += x1 * x4
+        s22 += x2 * x2
+        s23 += x2 * x3
+        s24 += x2 * x4
+        s33 += x3 * x3
+        s34 += x3 * x4
+        s44 += x4 * x4
+    _add_row(S[0], s00, s01, s02, s03, s04)
+    _add_row(S[1], zero, s11, s12, s13, s14)
+    _add_row(S[2], zero, zero, s22, s23, s24)
+    _add_row(S[3], zero, zero, zero, s33, s34)
+    _add_row(S[4], zero, zero, zero, zero, s44)
+
+
+@jit_sum
+def _add_row(row, v0, v1, v2, v3, v4):
+    row[0] += v0
+    row[1] += v1
+    row[2] += v2
+    row[3] += v3
+    row[4] += v4

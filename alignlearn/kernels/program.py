@@ -44,6 +44,9 @@ SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE = range(4)
 
 # A ladder step is worth taking up to this many squarings instead of one exponential.
 _MAX_SQUARINGS = 4
+# Squaring K doubles its relative error, so an exponential starts a ladder afresh after this many
+# (2^12 roundings are 5e-13). Squaring K - 1 for K <= 1 does not.
+_MAX_DOUBLINGS = 12
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,8 @@ class Program:
 
 
 def padded(n):
-    """n rounded up to a multiple of 4, the block of ``engine.tiles.add_products``."""
-    return -(-n // 4) * 4
+    """n rounded up to a multiple of 5, the block of ``engine.tiles.add_products``."""
+    return -(-n // 5) * 5
 
 
 class Builder:
@@ -98,10 +101,10 @@ class Builder:
         self._features = []
         self._primitives = {}  # (kind, columns) -> (index, register)
         self._factors, self._external, self._domains = [], [], []
-        # Primitives and temporaries come after the outputs, which are padded to whole blocks of 4.
+        # The other registers come after the outputs, which are padded to whole blocks.
         self._rows = padded(n_kernels)
         self._free = []
-        self._ladder = {}  # (primitive register, coefficient) -> (output row, is K form)
+        self._ladder = {}  # (primitive register, coefficient) -> (row, is K form, doublings)
         self._top_level = False
         self._columns = None  # the selection in force: a tuple of column numbers, or None for all
 
@@ -158,16 +161,15 @@ class Builder:
     def exponential(self, dst, src, coefficient) -> float:
         """Emit exp(coefficient * src) by a ladder step or an exponential; return the offset."""
         full = self.full if self._top_level else self.exact
-        if self._top_level:
-            step = self._ladder_step(src, coefficient, full)
-            if step is not None:
-                op, row, n = step
-                self.emit(op, dst, row, n)
-            else:
-                self.emit(EXP if full else EXPM1, dst, src, f0=coefficient)
-            self._ladder[src, coefficient] = (dst, full)
+        step = self._ladder_step(src, coefficient, full) if self._top_level else None
+        if step is not None:
+            op, row, n, doublings = step
+            self.emit(op, dst, row, n)
         else:
+            doublings = 0
             self.emit(EXP if full else EXPM1, dst, src, f0=coefficient)
+        if self._top_level:
+            self._ladder[src, coefficient] = (dst, full, doublings)
         return 0.0 if full else 1.0
 
     def _ladder_step(self, src, coefficient, full):
@@ -176,11 +178,11 @@ class Builder:
             found = self._ladder.get((src, coefficient / 2.0**n))
             if found is None:
                 continue
-            row, was_full = found
-            if was_full and full:
-                return SQUARE, row, n
-            if not was_full:
-                return (SQUARE_UNSHIFT if full else SQUARE_SHIFTED), row, n
+            row, was_full, doublings = found
+            op = SQUARE if was_full else SQUARE_UNSHIFT if full else SQUARE_SHIFTED
+            doublings += n if op != SQUARE_SHIFTED or coefficient > 0 else 0
+            if (full or not was_full) and doublings <= _MAX_DOUBLINGS:
+                return op, row, n, doublings
         return None
 
     def top_level(self, kernel, dst) -> float:
@@ -216,7 +218,9 @@ class Builder:
         )
 
 
-def compile_kernels(kernels, n_features, *, exact=True, full=None, shift=None) -> Program:
+def compile_kernels(
+    kernels, n_features, *, exact=True, full=None, shift=None, target=None
+) -> Program:
     """Lower resolved kernels to a :class:`Program`.
 
     Parameters
@@ -231,10 +235,14 @@ def compile_kernels(kernels, n_features, *, exact=True, full=None, shift=None) -
         Centred mode: which exponentials to keep as K instead of K - 1.
     shift : sequence of float of length p, optional
         Centred mode: a constant added to each kernel that is not a plain exponential.
+    target : Kernel, optional
+        One more kernel, left in row ``padded(p)``, the first register after the outputs.
     """
     p = len(kernels)
     builder = Builder(n_features, p, exact=exact)
     offsets = np.zeros(p)
+    if target is not None:
+        target._lower(builder, builder._new_row())
     # Ladder steps need the smaller coefficient first.
     order = sorted(range(p), key=lambda k: (not kernels[k]._is_exponential, kernels[k]._rate, k))
     for k in order:
