@@ -8,8 +8,8 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _KERNELS = (
-    "Binomial Columns Cosine Exponential ExponentialDot FeatureWeighted FromFunction Gaussian Kernel "
-    "Laplacian Linear Log Polynomial Precomputed RankOneKernels Sigmoid TL1 gaussian_kernels"
+    "Binomial Columns Cosine Exponential ExponentialDot FeatureWeighted FromFunction Gaussian "
+    "Kernel Laplacian Linear Log Polynomial Precomputed RankOneKernels Sigmoid TL1 gaussian_kernels"
 )
 _WHERE = {
     "kernels": _KERNELS,

@@ -77,7 +77,7 @@ def check_test_features(estimator, X, n_features):
             "The feature names should match those that were passed during fit.\n"
             + _name_differences(list(fitted), list(given))
         )
-    if (fitted is None) != (given is None) and (fitted is not None or given is not None):
+    if (fitted is None) != (given is None):
         message = (
             f"X has feature names, but {name} was fitted without feature names"
             if fitted is None
@@ -103,7 +103,8 @@ def _name_differences(fitted, given):
     return text or "Feature names must be in the same order as they were in fit.\n"
 
 
-def _require_y(estimator, y):
+def require_y(estimator, y):
+    """Every estimator here learns from a target."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -121,7 +122,7 @@ def _warn_column(y):
 
 def class_codes(estimator, y, n_samples):
     """Sorted classes, and the number of each sample's class."""
-    _require_y(estimator, y)
+    require_y(estimator, y)
     _warn_column(y)
     labels = check_labels(y, n_samples)
     if labels.dtype.kind == "f" and np.any(labels != np.floor(labels)):
@@ -136,7 +137,7 @@ def class_codes(estimator, y, n_samples):
 
 def real_targets(estimator, y, n_samples, multi_output):
     """Targets as float64 of shape (m,), or (m, c) where several outputs are accepted."""
-    _require_y(estimator, y)
+    require_y(estimator, y)
     if not multi_output:
         _warn_column(y)
     y = check_targets(y, n_samples)

@@ -81,13 +81,16 @@ class PairSource:
         self._terms = [self.kernels[k] for k in used], weights[used]
         return combined_kernel(self.kernels, weights)
 
-    def gram(self):
-        """Training Gram matrix (m, m) of the combination, up to a constant."""
-        return weighted_gram(*self._terms, self.X, exact=False)
+    def gram(self, exact=False):
+        """Training Gram matrix (m, m) of the combination, up to a constant if not exact."""
+        return weighted_gram(*self._terms, self.X, exact=exact)
 
-    def cross_gram(self, X):
+    def cross_gram(self, X, exact=False):
         """The same against new samples, (n, m)."""
-        return weighted_gram(*self._terms, X, self.X, exact=False)
+        return weighted_gram(*self._terms, X, self.X, exact=exact)
+
+    def forget_grams(self):
+        """Drop training Gram matrices, if any are held."""
 
     def reduce(self, support, coef):
         """Keep the support samples; return what to add to the intercept."""
@@ -154,18 +157,24 @@ class FeatureSource:
         return self.kernel
 
     def _centred(self, X):
-        return X if self.sparse else X - self.mean
+        if self.sparse:
+            return X
+        return (X.toarray() if hasattr(X, "tocsr") else X) - self.mean
 
-    def gram(self):
-        """Training Gram matrix (m, m) of the combination, of centred features if dense."""
-        K = self.kernel(self._centred(self.X))
-        return K if self.sparse else 0.5 * (K + K.T)
+    def gram(self, exact=False):
+        """Training Gram matrix (m, m), of centred features if they are dense and not exact."""
+        K = self.kernel(self.X if exact else self._centred(self.X))
+        K += K.T.copy()
+        K *= 0.5
+        return K
 
-    def cross_gram(self, X):
+    def cross_gram(self, X, exact=False):
         """The same against new samples, (n, m)."""
-        if hasattr(X, "tocsr") and not self.sparse:
-            X = X.toarray()
-        return self.kernel(self._centred(X), self._centred(self.X))
+        pair = (X, self.X) if exact else (self._centred(X), self._centred(self.X))
+        return self.kernel(*pair)
+
+    def forget_grams(self):
+        """Nothing to drop."""
 
     def reduce(self, support, coef):
         """Keep one coefficient a feature; return what to add to the intercept."""
@@ -205,19 +214,30 @@ class GramCombination:
         return total
 
 
+def _check_kinds(grams):
+    """Real entries, for those matrices that have a dtype before they are read."""
+    if not hasattr(grams, "__len__") or not hasattr(grams, "__getitem__"):
+        return
+    for k in range(len(grams)):
+        dtype = getattr(grams[k], "dtype", None)
+        if dtype is not None and dtype.kind not in "biuf":
+            raise ValueError(f"X: precomputed kernel {k} must hold real numbers, got {dtype}.")
+
+
 class GramSource:
     """Given Gram matrices, read one at a time."""
 
     n_features = None
 
     def __init__(self, grams):
+        _check_kinds(grams)
         numbers, self.kernels = precomputed_kernels(grams)
         self.n_samples = len(numbers)
         _inputs.check_sample_count(self.n_samples)
         self.numbers, self.grams = numbers, [k.gram for k in self.kernels]
         for k, gram in enumerate(self.grams):
-            K = gram[:]
-            _inputs.check_psd(f"X: precomputed kernel {k}", np.asarray(K), np.asarray(K).dtype)
+            K = np.asarray(gram[:])
+            _inputs.check_psd(f"X: precomputed kernel {k}", K, K.dtype)
 
     def statistics(self, y, task):
         """Alignment statistics of the kernels with y."""
@@ -228,18 +248,22 @@ class GramSource:
         self.kernel = GramCombination(weights)
         return self.kernel
 
-    def gram(self):
+    def gram(self, exact=True):
         """Training Gram matrix (m, m) of the combination."""
         return self.kernel(self.grams)
 
-    def cross_gram(self, X):
+    def cross_gram(self, X, exact=True):
         """The same against new samples, (n, m)."""
         return self.kernel(X)
+
+    def forget_grams(self):
+        """Drop the training Gram matrices."""
+        self.kernels = self.grams = self.numbers = None
 
     def reduce(self, support, coef):
         """Keep the numbers of the support samples; return what to add to the intercept."""
         self.support, self.coef = support, coef
-        self.n_kernels, self.kernels, self.grams, self.numbers = len(self.grams), None, None, None
+        self.forget_grams()
         return 0.0
 
     def check_test(self, X):

@@ -1,0 +1,99 @@
+"""The learned kernel as a transformer, for machines that take a precomputed Gram matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators import _inputs
+from alignlearn.estimators._base import KernelLearner
+from alignlearn.targets import target_columns
+from alignlearn.validation import check_choice
+
+
+class KernelCombiner(KernelLearner):
+    """Transformer from samples to Gram matrices of the kernel learned by centred alignment.
+
+    ``make_pipeline(KernelCombiner(kernels), SVC(kernel="precomputed"))`` is a classifier.
+
+    Parameters
+    ----------
+    kernels, weighting, normalize
+        As in `MKLClassifier`.
+    center : bool, default True
+        Centre the Gram matrices at the means of the training samples.
+    task : {"auto", "classification", "regression"}, default "auto"
+        How to read y; "auto" takes floating-point values as regression.
+
+    Attributes
+    ----------
+    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
+statistics_, result_, n_features_in_, feature_names_in_
+        As in `MKLClassifier`.
+    means_ : ndarray of shape (m,)
+        Column means of the training Gram matrix, up to a constant; with ``center``.
+
+    Notes
+    -----
+    A fitted combiner holds the training samples, since every column of its output is one; with
+    "precomputed" it holds weights and means only.
+    """
+
+    def __init__(
+        self, kernels=None, *, weighting="alignf", normalize="trace", center=True, task="auto"
+    ):
+        self.kernels = kernels
+        self.weighting = weighting
+        self.normalize = normalize
+        self.center = center
+        self.task = task
+
+    def fit(self, X, y):
+        """Learn the kernel from X and y (m samples); return self."""
+        self._fit(X, y)
+        return self
+
+    def fit_transform(self, X, y):
+        """Learn the kernel and return the Gram matrix of the training samples, (m, m)."""
+        return self._centred(self._fit(X, y))
+
+    def transform(self, X):
+        """Gram matrix between n samples and the training samples.
+
+        Parameters
+        ----------
+        X : as in ``fit``, n samples
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Centred with the training means if ``center``.
+        """
+        X = self._check_test(X)
+        return self._centred(self._source.cross_gram(X, exact=not self.center))
+
+    def _fit(self, X, y):
+        task = check_choice("task", self.task, ("auto", "classification", "regression"))
+        if not isinstance(self.center, (bool, np.bool_)):
+            raise TypeError(f"center must be True or False, got {self.center!r}.")
+
+        def target(n_samples):
+            _inputs.require_y(self, y)
+            columns = target_columns(y, n_samples, task)
+            if not np.any(columns):
+                raise ValueError("y is constant (1 class); at least two values are needed.")
+            return y
+
+        source, _ = self._learn(X, target, task)
+        self._source = source
+        K = source.gram(exact=not self.center)
+        if self.center:
+            self.means_ = K.mean(axis=0, dtype=np.float64)
+        source.forget_grams()
+        return K
+
+    def _centred(self, K):
+        if self.center:
+            # The smallest error comes from rows first: they carry the constants.
+            K -= K.mean(axis=1, keepdims=True, dtype=np.float64)
+            K -= self.means_ - self.means_.mean()
+        return K

@@ -1,0 +1,50 @@
+"""scikit-learn's own checks of its conventions, with no expected failure."""
+
+import warnings
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import alignlearn as al
+
+ESTIMATORS = [
+    al.MKLClassifier(),
+    al.MKLClassifier(multiclass="ovr", weighting="align"),
+    al.MKLRegressor(),
+    al.MKLRegressor(machine="svr"),
+    al.KernelCombiner(),
+    al.MKLClassifier(kernels=al.RankOneKernels()),
+    al.MKLRegressor(kernels=["linear"]),
+]
+
+
+def _checks(estimators):
+    """parametrize_with_checks, without the warning that an estimator is no BaseEstimator.
+
+    It is not, since scikit-learn is no run-time dependency.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Estimator .* does not inherit from")
+        mark = parametrize_with_checks(estimators)
+        # Some versions make the list lazily.
+        return pytest.mark.parametrize(mark.args[0], list(mark.args[1]), **mark.kwargs)
+
+
+@_checks(ESTIMATORS)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_the_checks_can_fail():
+    class Broken(al.MKLRegressor):
+        def predict(self, X):
+            return super().predict(X)[:1]
+
+    failed = 0
+    for case in _checks([Broken()]).args[1]:
+        estimator, check = case.values if hasattr(case, "values") else case
+        if "regressors_train" in str(check):
+            with pytest.raises((AssertionError, ValueError)):
+                check(estimator)
+            failed += 1
+    assert failed
