@@ -9,7 +9,7 @@ from alignlearn._jit import jit
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not.
 SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-_TILE = 64
+_TILE = 128
 
 
 @jit
@@ -40,7 +40,7 @@ def gram_extremes(K, tile):
     An entry that is not finite makes one of the two not finite.
     """
     m = K.shape[0]
-    mirror = np.empty((tile, tile), dtype=K.dtype)
+    mirror = np.empty((tile, tile + 8), dtype=K.dtype)  # 8: or its columns share few cache sets
     largest, skew = np.int64(0), np.int64(0)
     for top in range(0, m, tile):
         for left in range(top, m, tile):

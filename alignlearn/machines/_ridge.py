@@ -66,7 +66,6 @@ class KernelRidge:
         mean = share @ y
         right = ((y - mean).T * root).T
         self.dual_coef_ = (_solve(system, right, alpha).T * root).T
-        # One column of K at a time in float64: K may be float32.
         offset = share @ (K @ self.dual_coef_)
         self.intercept_ = mean - offset if self.fit_intercept else np.zeros_like(mean)
         if y.ndim == 1:
@@ -90,13 +89,18 @@ def _centred(K, share):
 def _solve(system, right, alpha):
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+    rounding = len(system) * np.finfo(np.float64).eps * np.abs(system.diagonal()).max()
     try:
         factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError as error:
+        definite = factor[0].diagonal().min() ** 2 > rounding
+    except LinAlgError:
+        definite = False
+    if not definite:
         raise ValueError(
-            f"K + alpha I is not positive definite at alpha={alpha:g}: raise alpha above minus the "
-            "smallest eigenvalue of K, or use a positive semi-definite kernel."
-        ) from error
+            f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: raise "
+            "alpha above minus the smallest eigenvalue of K (with an intercept, of the centred K, "
+            "which has the eigenvalue 0)."
+        )
     return cho_solve(factor, right, check_finite=False)
 
 
@@ -164,7 +168,7 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
     values, vectors = eigh(centred, overwrite_a=True, check_finite=False)
     if fit_intercept:
         values, vectors = values[:-1], vectors[:, :-1]
-    values[np.abs(values) < 1e-12 * scale] = 0.0
+    values[(values < 0.0) & (values > -1e-12 * scale)] = 0.0  # rounding of a semi-definite K
     if values[0] + alphas.min() <= 0.0:
         raise ValueError(
             f"K + alpha I is not positive definite at alpha={alphas.min():g}; the smallest "

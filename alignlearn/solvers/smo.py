@@ -138,6 +138,7 @@ class _Problem:
         movable = np.flatnonzero(lower < upper)
         few = movable.size < _WORTH_COMPACTING * linear.size
         self.base = movable if few else np.arange(linear.size)
+        self.state = None
 
     def minimise(self, coef, tol, max_iter, shrinking):
         """Run SMO from ``coef``; the number of steps. The result is in ``coef``, ``gradient``."""
@@ -148,11 +149,11 @@ class _Problem:
         while True:
             before = self.state[kernels.BETA].copy()
             chunk = min(_STEPS_BETWEEN_SHRINKS, max(self.index.size, 100), max_iter - n_iter)
-            steps, violation = kernels.iterate(
+            steps, violation, _unused = kernels.iterate(
                 self.rows, self.K, self.index, self.filled, self.state, self.epsilon, limits, chunk
             )
             n_iter += steps
-            stuck = steps > 0 and np.array_equal(before, self.state[kernels.BETA])
+            stuck = violation <= self.rounding() or np.array_equal(before, self.state[kernels.BETA])
             stop = violation <= tol or n_iter >= max_iter or stuck
             if self.shrunk and (stop or (violation <= 10.0 * tol and not checked)):
                 checked = checked or violation <= 10.0 * tol
@@ -165,6 +166,12 @@ class _Problem:
         self.store()
         self.gradient = self.full_gradient() if self.base.size < coef.size else self.state[0].copy()
         return n_iter
+
+    def rounding(self):
+        """Size of the rounding errors in a gradient: no smaller violation means anything."""
+        coef = np.abs(self.state[kernels.BETA]).sum()
+        largest = np.abs(self.linear).max()
+        return np.finfo(np.float64).eps * (coef * np.abs(self.diagonal).max() + largest)
 
     @property
     def shrunk(self):
@@ -181,7 +188,7 @@ class _Problem:
 
     def activate_all(self):
         """Make all coefficients active again, with a gradient computed afresh."""
-        if hasattr(self, "state"):
+        if self.state is not None:
             self.store()
         full = np.empty((7, self.coef.size))
         full[kernels.GRADIENT] = self.full_gradient()

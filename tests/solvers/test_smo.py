@@ -1,0 +1,236 @@
+"""SMO against scipy's general solvers, LIBSVM, and the optimality conditions written in NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.svm import SVC, SVR
+
+from alignlearn.solvers.smo import smo
+
+TIGHT = 1e-9
+
+
+def gaussian_gram(X, gamma=0.5):
+    return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(-1))
+
+
+def problem(m, seed, C=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, 2))
+    sign = np.where(X[:, 0] + 0.7 * rng.standard_normal(m) > 0.0, 1.0, -1.0)
+    sign[:2] = 1.0, -1.0
+    reach = C * sign
+    return gaussian_gram(X), sign, (np.minimum(reach, 0.0), np.maximum(reach, 0.0))
+
+
+def kkt_violation(K, linear, lower, upper, epsilon, b):
+    """Largest difference of one-sided slopes over pairs that may move, by a plain loop."""
+    g = K.astype(float) @ b + linear
+    up = [g[k] + (epsilon if b[k] >= 0 else -epsilon) for k in range(len(b)) if b[k] < upper[k]]
+    down = [g[k] + (epsilon if b[k] > 0 else -epsilon) for k in range(len(b)) if b[k] > lower[k]]
+    return max(max(down, default=-np.inf) - min(up, default=np.inf), 0.0)
+
+
+def value(K, linear, epsilon, b):
+    return 0.5 * b @ K @ b + linear @ b + epsilon * np.abs(b).sum()
+
+
+def oracle_value(K, linear, lower, upper, epsilon):
+    """Optimum by SLSQP over the positive and the negative parts of b."""
+    m = len(linear)
+    bounds = [(0.0, u) for u in upper] + [(0.0, -low) for low in lower]
+    constraint = {"type": "eq", "fun": lambda z: z[:m].sum() - z[m:].sum()}
+
+    def fun(z):
+        b = z[:m] - z[m:]
+        slope = K @ b + linear
+        return 0.5 * b @ K @ b + linear @ b + epsilon * z.sum(), np.r_[
+            slope + epsilon, -slope + epsilon
+        ]
+
+    solution = minimize(
+        fun, np.zeros(2 * m), jac=True, bounds=bounds, constraints=constraint, method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )  # fmt: skip
+    return solution.fun
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("epsilon", [0.0, 0.2])
+def test_small_problems_agree_with_a_general_solver(seed, epsilon):
+    rng = np.random.default_rng(seed)
+    m = 12
+    K = gaussian_gram(rng.standard_normal((m, 2)))
+    linear = rng.standard_normal(m)
+    lower, upper = -rng.uniform(0.0, 2.0, m), rng.uniform(0.0, 2.0, m)
+    lower[:3] = 0.0
+    upper[2:4] = 0.0
+    result = smo(K, linear, (lower, upper), epsilon=epsilon, tol=TIGHT)
+    assert result.objective == pytest.approx(
+        oracle_value(K, linear, lower, upper, epsilon), abs=1e-7
+    )
+    assert result.objective == pytest.approx(value(K, linear, epsilon, result.coef), abs=1e-12)
+    assert kkt_violation(K, linear, lower, upper, epsilon, result.coef) <= 2 * TIGHT
+    assert abs(result.coef.sum()) < 1e-12
+    assert (result.coef >= lower).all()
+    assert (result.coef <= upper).all()
+    assert 0.0 <= result.duality_gap < 1e-7
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("shrinking", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_classification_reaches_libsvm_objective(C, shrinking, dtype):
+    K, sign, bounds = problem(400, seed=1, C=C)
+    K = K.astype(dtype)
+    result = smo(K, -sign, bounds, tol=1e-7, shrinking=shrinking)
+    oracle = SVC(C=C, kernel="precomputed", tol=1e-7).fit(K.astype(float), sign)
+    b = np.zeros(400)
+    b[oracle.support_] = oracle.dual_coef_[0]
+    assert result.objective == pytest.approx(value(K.astype(float), -sign, 0.0, b), rel=1e-6)
+    assert result.kkt_violation <= 1e-7
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-7
+    assert -result.multiplier == pytest.approx(oracle.intercept_[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_regression_reaches_libsvm_objective(C):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((300, 2))
+    K, y = gaussian_gram(X), np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(300)
+    reach = np.full(300, C)
+    result = smo(K, -y, (-reach, reach), epsilon=0.1, tol=1e-7)
+    oracle = SVR(C=C, epsilon=0.1, kernel="precomputed", tol=1e-7).fit(K, y)
+    b = np.zeros(300)
+    b[oracle.support_] = oracle.dual_coef_[0]
+    assert result.objective == pytest.approx(value(K, -y, 0.1, b), rel=1e-6)
+    assert kkt_violation(K, -y, -reach, reach, 0.1, result.coef) <= 1.1e-7
+
+
+def test_shrinking_sets_variables_aside_and_keeps_the_solution(monkeypatch):
+    from alignlearn.solvers import smo as module
+
+    monkeypatch.setattr(module, "_STEPS_BETWEEN_SHRINKS", 100)
+    sizes = []
+    keep = module._Problem.keep
+
+    def spy(self, kept):
+        keep(self, kept)
+        sizes.append(self.index.size)
+
+    monkeypatch.setattr(module._Problem, "keep", spy)
+    K, sign, bounds = problem(500, seed=3, C=5.0)
+    shrunk = smo(K, -sign, bounds, tol=1e-8)
+    assert min(sizes) < 250
+    assert len(sizes) > 2
+    whole = smo(K, -sign, bounds, tol=1e-8, shrinking=False)
+    assert shrunk.objective == pytest.approx(whole.objective, rel=1e-12)
+    np.testing.assert_allclose(shrunk.gradient, K @ shrunk.coef - sign, atol=1e-11)
+
+
+def test_fixed_variables_are_never_moved_and_equal_the_smaller_problem():
+    K, sign, (lower, upper) = problem(200, seed=4)
+    inside = np.arange(200) % 3 == 0
+    part = smo(K, -sign, (np.where(inside, lower, 0.0), np.where(inside, upper, 0.0)), tol=TIGHT)
+    small = np.ascontiguousarray(K[np.ix_(inside, inside)])
+    alone = smo(small, -sign[inside], (lower[inside], upper[inside]), tol=TIGHT)
+    assert not part.coef[~inside].any()
+    np.testing.assert_allclose(part.coef[inside], alone.coef, atol=1e-6)
+    np.testing.assert_allclose(part.gradient, K @ part.coef - sign, atol=1e-12)
+
+
+def test_duality_gap_bounds_the_distance_to_the_optimum():
+    K, sign, bounds = problem(200, seed=5, C=3.0)
+    best = smo(K, -sign, bounds, tol=1e-10)
+    assert best.duality_gap < 1e-6
+    for tol in (1e-1, 1e-2):
+        loose = smo(K, -sign, bounds, tol=tol)
+        assert loose.kkt_violation <= tol
+        assert 0.0 < loose.objective - best.objective <= loose.duality_gap
+
+
+def test_duality_gap_is_primal_minus_dual():
+    K, sign, bounds = problem(100, seed=6, C=2.0)
+    result = smo(K, -sign, bounds, tol=1e-2)
+    decision = K @ result.coef - result.multiplier
+    primal = 0.5 * result.coef @ K @ result.coef + 2.0 * np.maximum(1 - sign * decision, 0).sum()
+    assert result.duality_gap == pytest.approx(primal + result.objective, rel=1e-10)
+
+
+def test_warm_start_at_the_solution_takes_no_step_and_elsewhere_the_same_end():
+    K, sign, bounds = problem(300, seed=7)
+    cold = smo(K, -sign, bounds, tol=1e-6)
+    assert cold.n_iter > 100
+    assert smo(K, -sign, bounds, tol=1e-6, start=cold.coef).n_iter <= 1
+    wider = tuple(4.0 * bound for bound in bounds)
+    warm, again = smo(K, -sign, wider, tol=1e-8, start=cold.coef), smo(K, -sign, wider, tol=1e-8)
+    assert warm.objective == pytest.approx(again.objective, rel=1e-10)
+    wild = smo(K, -sign, bounds, tol=1e-8, start=np.full(300, 7.0))
+    assert abs(wild.coef.sum()) < 1e-10
+
+
+def test_iteration_limit_is_exact_and_reported():
+    K, sign, bounds = problem(300, seed=8)
+    result = smo(K, -sign, bounds, tol=1e-8, max_iter=17)
+    assert result.n_iter == 17
+    assert not result.converged
+    assert result.kkt_violation == pytest.approx(kkt_violation(K, -sign, *bounds, 0.0, result.coef))
+
+
+def test_tolerance_below_rounding_ends():
+    K, sign, bounds = problem(60, seed=9, C=1e3)
+    result = smo(K, -sign, bounds, tol=1e-300, max_iter=10**6)
+    assert result.n_iter < 10**6
+    assert result.kkt_violation < 1e-9
+
+
+@pytest.mark.parametrize(
+    "K",
+    [
+        np.ones((6, 6)),
+        np.zeros((6, 6)),
+        np.outer([1.0, 1, 2, 2, 3, 3], [1.0, 1, 2, 2, 3, 3]),
+        np.kron(np.ones((2, 2)), np.eye(3)),
+        np.eye(6) - 0.3 * np.ones((6, 6)),
+    ],
+    ids=["constant", "zero", "rank-one", "duplicates", "indefinite"],
+)
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon):
+    sign = np.array([1.0, -1, 1, -1, -1, 1])
+    bounds = (np.minimum(2.0 * sign, 0.0), np.maximum(2.0 * sign, 0.0))
+    if epsilon:
+        bounds = (np.full(6, -2.0), np.full(6, 2.0))
+    result = smo(K, -sign, bounds, epsilon=epsilon, tol=1e-8)
+    assert result.converged
+    assert kkt_violation(K, -sign, *bounds, epsilon, result.coef) <= 1e-8
+
+
+def test_read_only_input_is_used_in_place():
+    K, sign, bounds = problem(50, seed=10)
+    expected = smo(K, -sign, bounds)
+    K.setflags(write=False)
+    np.testing.assert_array_equal(smo(K, -sign, bounds).coef, expected.coef)
+
+
+@given(seed=st.integers(0, 10**6), m=st.integers(4, 30), C=st.floats(0.05, 50.0))
+def test_order_of_samples_and_scale_do_not_matter(seed, m, C):
+    K, sign, bounds = problem(m, seed, C)
+    base = smo(K, -sign, bounds, tol=TIGHT)
+    order = np.random.default_rng(seed).permutation(m)
+    moved = smo(
+        np.ascontiguousarray(K[np.ix_(order, order)]),
+        -sign[order],
+        (bounds[0][order], bounds[1][order]),
+        tol=TIGHT,
+    )
+    scaled = smo(4.0 * K, -sign, (bounds[0] / 4.0, bounds[1] / 4.0), tol=TIGHT)
+    assert moved.objective == pytest.approx(base.objective, rel=1e-7)
+    assert scaled.objective * 4.0 == pytest.approx(base.objective, rel=1e-7)
+    # Distinct points: a strictly positive definite K has one solution.
+    np.testing.assert_allclose(K @ scaled.coef * 4.0, K @ base.coef, atol=1e-6 * max(C, 1.0))
+    np.testing.assert_allclose(
+        K[np.ix_(order, order)] @ moved.coef, (K @ base.coef)[order], atol=1e-6 * max(C, 1.0)
+    )

@@ -1,0 +1,466 @@
+"""The machines against scikit-learn, brute force, published counterexamples and laws."""
+
+import os
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import datasets
+from sklearn.kernel_ridge import KernelRidge as SklearnRidge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from alignlearn.machines import (
+    KernelRidge,
+    SupportVectorClassifier,
+    SupportVectorRegressor,
+    ridge_loo_path,
+)
+from alignlearn.validation import ConvergenceWarning
+
+
+def split(X, y, limit=600):
+    """Gram matrices and targets: two thirds to train, one third to test."""
+    X = StandardScaler().fit_transform(X)[:limit]
+    y = y[: len(X)]
+    K = rbf_kernel(X, gamma=1.0 / X.shape[1])
+    train = np.arange(len(y)) % 3 > 0
+    return np.ascontiguousarray(K[np.ix_(train, train)]), y[train], K[np.ix_(~train, train)]
+
+
+def bundled(name):
+    return split(*getattr(datasets, f"load_{name}")(return_X_y=True))
+
+
+def noisy(m, seed, n_classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, 2))
+    y = np.digitize(X[:, 0] + 0.5 * rng.standard_normal(m), [-0.5, 0.5][: n_classes - 1])
+    y[:n_classes] = np.arange(n_classes)
+    return rbf_kernel(X, gamma=0.5), y
+
+
+# Ridge
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ridge_without_intercept_is_the_known_formula(dtype):
+    rng = np.random.default_rng(0)
+    K = rbf_kernel(rng.standard_normal((40, 3))).astype(dtype)
+    Y = rng.standard_normal((40, 2))
+    ours = KernelRidge(alpha=0.3, fit_intercept=False).fit(K, Y)
+    oracle = SklearnRidge(alpha=0.3, kernel="precomputed").fit(K.astype(float), Y)
+    np.testing.assert_allclose(ours.dual_coef_, oracle.dual_coef_, rtol=1e-9)
+    np.testing.assert_allclose(ours.predict(K[:5]), oracle.predict(K[:5].astype(float)), rtol=1e-7)
+
+
+def test_ridge_uses_the_plain_not_the_averaged_loss():
+    """With the loss (1/m) sum the solution is (K + lambda m I)^-1 y, so alpha = m lambda."""
+    rng = np.random.default_rng(1)
+    K, y, lam = rbf_kernel(rng.standard_normal((20, 2))), rng.standard_normal(20), 0.05
+
+    def averaged(c):
+        return np.mean((K @ c - y) ** 2) + lam * c @ K @ c
+
+    right = KernelRidge(alpha=20 * lam, fit_intercept=False).fit(K, y).dual_coef_
+    wrong = KernelRidge(alpha=lam, fit_intercept=False).fit(K, y).dual_coef_
+    assert averaged(right) < averaged(wrong)
+    for step in 1e-3 * rng.standard_normal((20, 20)):
+        assert averaged(right) < averaged(right + step)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ridge_intercept_minimises_the_primal_objective(weighted):
+    """Oracle: least squares in explicit features, the intercept an unpenalised column."""
+    rng = np.random.default_rng(2)
+    features, y = rng.standard_normal((30, 4)) + 5.0, rng.standard_normal(30) + 2.0
+    weight = rng.uniform(0.0, 2.0, 30) if weighted else np.ones(30)
+    weight[:3] = 0.0 if weighted else 1.0
+    design = np.c_[features, np.ones(30)]
+    penalty = np.diag([0.7] * 4 + [0.0])
+    normal = (design * weight[:, None]).T @ design + penalty
+    solution = np.linalg.solve(normal, design.T @ (weight * y))
+    machine = KernelRidge(alpha=0.7).fit(features @ features.T, y, weight if weighted else None)
+    new = rng.standard_normal((6, 4))
+    np.testing.assert_allclose(
+        machine.predict(new @ features.T), new @ solution[:-1] + solution[-1], rtol=1e-9
+    )
+    assert abs(machine.dual_coef_.sum()) < 1e-11
+
+
+@given(seed=st.integers(0, 10**6), shift=st.floats(0.0, 1e4))
+def test_ridge_with_intercept_ignores_a_constant_added_to_the_kernel(seed, shift):
+    rng = np.random.default_rng(seed)
+    K, y = rbf_kernel(rng.standard_normal((12, 2))), rng.standard_normal(12)
+    plain, shifted = KernelRidge(alpha=0.5).fit(K, y), KernelRidge(alpha=0.5).fit(K + shift, y)
+    np.testing.assert_allclose(shifted.predict(K + shift), plain.predict(K), atol=1e-8)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("columns", [None, 2])
+def test_loo_path_equals_leaving_each_sample_out(intercept, columns):
+    rng = np.random.default_rng(3)
+    K = rbf_kernel(rng.standard_normal((25, 3)), gamma=0.2) + 3.0
+    y = rng.standard_normal(25 if columns is None else (25, columns)) + 1.0
+    alphas = [1e-6, 1e-3, 1.0, 100.0]
+    path = ridge_loo_path(K, y, alphas, fit_intercept=intercept)
+    for alpha, predictions, mse in zip(alphas, path.predictions, path.loo_mse):
+        brute = np.empty_like(y)
+        for i in range(25):
+            rest = np.arange(25) != i
+            machine = KernelRidge(alpha=alpha, fit_intercept=intercept)
+            machine.fit(K[np.ix_(rest, rest)], y[rest])
+            brute[i] = machine.predict(K[i : i + 1, rest])[0]
+        np.testing.assert_allclose(predictions, brute, rtol=1e-6, atol=1e-8)
+        assert mse == pytest.approx(np.mean((brute - y) ** 2), rel=1e-6)
+    assert path.best_alpha == alphas[int(np.argmin(path.loo_mse))]
+
+
+def test_loo_path_on_a_constant_kernel_predicts_the_mean_of_the_others():
+    y = np.array([1.0, 2.0, 6.0])
+    path = ridge_loo_path(np.ones((3, 3)), y, [0.1, 1.0])
+    np.testing.assert_allclose(path.predictions, [[4.0, 3.5, 1.5]] * 2, rtol=1e-12)
+    assert path.best_alpha == 1.0
+
+
+def test_ridge_names_a_system_that_is_not_positive_definite():
+    y = np.arange(3.0)
+    with pytest.raises(ValueError, match="not positive definite"):
+        KernelRidge(alpha=0.0).fit(np.eye(3), y)
+    with pytest.raises(ValueError, match="not positive definite"):
+        KernelRidge(alpha=1.0, fit_intercept=False).fit(-2.0 * np.eye(3), y)
+    with pytest.raises(ValueError, match="not positive definite"):
+        ridge_loo_path(-2.0 * np.eye(3), y, [1.0])
+
+
+# Classification
+
+
+@pytest.mark.parametrize("name", ["breast_cancer", "wine", "digits"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_predictions_are_those_of_libsvm(name, C):
+    K, y, K_test = bundled(name)
+    ours = SupportVectorClassifier(C=C, tol=1e-6).fit(K, y)
+    oracle = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, y)
+    np.testing.assert_array_equal(ours.predict(K_test), oracle.predict(K_test))
+    np.testing.assert_allclose(
+        ours.decision_function(K_test), oracle.decision_function(K_test), atol=2e-4
+    )
+    assert ours.duality_gap_.max() < 1e-3
+
+
+@pytest.mark.parametrize("name", ["ionosphere", "heart_statlog", "sonar", "german_numeric"])
+def test_predictions_on_uci_data_are_those_of_libsvm(name):
+    folder = os.environ.get("ALIGNLEARN_DATA")
+    if not folder or not (path := Path(folder) / f"{name}.npz").exists():
+        pytest.skip(f"{name}.npz is not in the folder ALIGNLEARN_DATA")
+    with np.load(path) as data:
+        K, y, K_test = split(data["X"].astype(float), data["y"])
+    ours = SupportVectorClassifier(C=10.0, tol=1e-6).fit(K, y)
+    oracle = SVC(C=10.0, kernel="precomputed", tol=1e-6).fit(K, y)
+    np.testing.assert_array_equal(ours.predict(K_test), oracle.predict(K_test))
+
+
+def test_one_vs_rest_is_one_binary_machine_a_class():
+    K, y, K_test = bundled("wine")
+    machine = SupportVectorClassifier(multiclass="ovr", tol=1e-6).fit(K, y)
+    decisions = machine.decision_function(K_test)
+    for k, label in enumerate(machine.classes_):
+        binary = SVC(kernel="precomputed", tol=1e-6).fit(K, y == label)
+        np.testing.assert_allclose(decisions[:, k], binary.decision_function(K_test), atol=1e-4)
+    np.testing.assert_array_equal(machine.predict(K_test), machine.classes_[decisions.argmax(1)])
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_all_problems_are_one_matrix_product(multiclass):
+    K, y = noisy(90, seed=4, n_classes=3)
+    machine = SupportVectorClassifier(multiclass=multiclass, tol=1e-8).fit(K, y)
+    raw = K[:, machine.support_] @ machine.dual_coef_ + machine.intercept_
+    assert raw.shape == (90, 3)
+    signs = [(y == 1) * 1 - (y == 0), (y == 2) * 1 - (y == 0), (y == 2) * 1 - (y == 1)]
+    if multiclass == "ovr":
+        signs = [np.where(y == k, 1, -1) for k in range(3)]
+    for sign, decision, gap, objective in zip(
+        signs, raw.T, machine.duality_gap_, machine.objective_
+    ):
+        used = sign != 0
+        binary = SVC(kernel="precomputed", tol=1e-8).fit(K[np.ix_(used, used)], sign[used])
+        coef = binary.dual_coef_[0]
+        square = coef @ K[np.ix_(used, used)][np.ix_(binary.support_, binary.support_)] @ coef
+        hinge = np.maximum(1 - sign[used] * decision[used], 0).sum()
+        assert objective == pytest.approx(np.abs(coef).sum() - 0.5 * square, rel=1e-6)
+        assert 0.5 * square + hinge - objective == pytest.approx(gap, abs=1e-5)
+
+
+def test_labels_may_be_strings_and_the_positive_class_is_the_second():
+    K, y = noisy(80, seed=5)
+    numbers = SupportVectorClassifier().fit(K, y)
+    words = SupportVectorClassifier().fit(K, np.array(["no", "yes"])[y])
+    assert words.classes_.tolist() == ["no", "yes"]
+    assert words.decision_function(K).shape == (80,)
+    np.testing.assert_array_equal(words.predict(K) == "yes", words.decision_function(K) > 0)
+    np.testing.assert_array_equal(words.predict(K) == "yes", numbers.predict(K) == 1)
+    assert np.mean(numbers.predict(K) == y) > 0.7
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0}])
+def test_weights_agree_with_libsvm(class_weight):
+    K, y = noisy(150, seed=6)
+    y[y == 0] = np.arange((y == 0).sum()) % 3 > 0
+    weight = np.random.default_rng(6).uniform(0.1, 3.0, 150)
+    if class_weight == "balanced":
+        weight = np.ones(150)
+    ours = SupportVectorClassifier(class_weight=class_weight, tol=1e-8).fit(K, y, weight)
+    oracle = SVC(kernel="precomputed", class_weight=class_weight, tol=1e-8)
+    oracle.fit(K, y, sample_weight=weight)
+    np.testing.assert_allclose(ours.decision_function(K), oracle.decision_function(K), atol=1e-5)
+
+
+@given(seed=st.integers(0, 10**6), n_copies=st.integers(1, 4))
+def test_a_weight_of_two_is_a_point_twice_and_zero_is_none(seed, n_copies):
+    K, y = noisy(16, seed)
+    rng = np.random.default_rng(seed)
+    repeats = np.ones(16, dtype=int)
+    repeats[2:] = rng.integers(0, n_copies + 1, 14)
+    index = np.repeat(np.arange(16), repeats)
+    for class_weight in (None, "balanced"):
+        machine = SupportVectorClassifier(C=0.7, class_weight=class_weight, tol=1e-9)
+        weighted = machine.fit(K, y, repeats).objective_[0]
+        decisions = machine.decision_function(K) - machine.intercept_
+        machine.fit(K[np.ix_(index, index)], y[index])
+        assert machine.objective_[0] == pytest.approx(weighted, rel=1e-7)
+        copies = machine.decision_function(K[:, index]) - machine.intercept_
+        np.testing.assert_allclose(copies, decisions, atol=1e-6)
+
+
+def test_intercept_without_free_vectors_is_the_middle_of_its_interval():
+    """Every alpha is C = 1, so "any i with alpha_i > 0 gives b" would put a margin at 1: wrong.
+
+    With w = .8 all margins stay below 1 for b in [-1, .2]; the middle is -.4.
+    """
+    x, y = np.array([0.0, 1.0, 0.4, 0.6]), np.array([-1, 1, 1, -1])
+    machine = SupportVectorClassifier(C=1.0, tol=1e-10).fit(np.outer(x, x), y)
+    np.testing.assert_allclose(machine.full_dual_coef()[:, 0], y, atol=1e-12)
+    assert machine.intercept_[0] == pytest.approx(-0.4)
+    margins = y * machine.decision_function(np.outer(x, x))
+    np.testing.assert_allclose(margins, [0.4, 0.4, -0.08, -0.08], atol=1e-12)
+    hinge = np.maximum(1 - y * (0.8 * x + np.linspace(-3, 3, 601)[:, None]), 0).sum(axis=1)
+    assert np.maximum(1 - margins, 0).sum() <= hinge.min() + 1e-12
+
+
+def test_hard_margin_of_separable_classes():
+    """Distances along a line: points 0, 1 | 3, 4 have the separator at 2, margin 1."""
+    x, y = np.array([0.0, 1.0, 3.0, 4.0]), np.array(["a", "a", "b", "b"])
+    machine = SupportVectorClassifier(C=np.inf, tol=1e-9).fit(np.outer(x, x), y)
+    assert machine.objective_[0] == pytest.approx(0.5, rel=1e-8)
+    assert machine.duality_gap_[0] < 1e-7
+    assert machine.support_.tolist() == [1, 2]
+    np.testing.assert_allclose(
+        machine.decision_function(np.outer([2.0, 3.0, 5.0], x)), [0.0, 1.0, 3.0], atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_hard_margin_is_the_soft_one_with_a_large_C(seed, scale):
+    X = np.random.default_rng(seed).standard_normal((60, 5))
+    y = X @ [1.0, -1, 0.5, 0, 0] > 0.1
+    K = scale * (X @ X.T + 10.0)
+    hard = SupportVectorClassifier(C=np.inf, tol=1e-7).fit(K, y)
+    soft = SupportVectorClassifier(C=2.0 * hard.objective_[0], tol=1e-7).fit(K, y)
+    assert hard.objective_[0] == pytest.approx(soft.objective_[0], rel=1e-6)
+    assert (hard.decision_function(K) * np.where(y, 1, -1)).min() == pytest.approx(1.0, abs=1e-5)
+    three = SupportVectorClassifier(C=np.inf).fit(
+        np.kron(np.eye(3), np.ones((2, 2))), list("aabbcc")
+    )
+    assert (three.predict(np.kron(np.eye(3), np.ones((2, 2)))) == list("aabbcc")).all()
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([[0.0], [1.0], [2.0]], [0, 1, 0]),
+        ([[0.0], [1.0], [1.0], [3.0]], [0, 0, 1, 1]),
+        ([[1.0], [1.0]], [0, 1]),
+        ([[0.0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]),
+        (np.random.default_rng(0).standard_normal((200, 3)), np.arange(200) % 2),
+    ],
+    ids=["between", "touching", "same-point", "xor", "random"],
+)
+def test_hard_margin_refuses_inseparable_classes(x, y):
+    x = np.asarray(x)
+    with pytest.raises(ValueError, match="not separable in the feature space"):
+        SupportVectorClassifier(C=np.inf).fit(x @ x.T, y)
+
+
+def test_hard_margin_leaves_out_samples_of_weight_zero():
+    x, y = np.array([0.0, 1.0, 3.0, 4.0, -9.0]), np.array([0, 0, 1, 1, 1])
+    K = np.outer(x, x)
+    with pytest.raises(ValueError, match="not separable"):
+        SupportVectorClassifier(C=np.inf).fit(K, y)
+    machine = SupportVectorClassifier(C=np.inf, tol=1e-8).fit(K, y, [1, 1, 5, 1, 0])
+    assert machine.objective_[0] == pytest.approx(0.5, rel=1e-7)
+
+
+def test_iteration_limit_warns_with_the_violation_reached():
+    K, y = noisy(100, seed=7)
+    with pytest.warns(ConvergenceWarning, match=r"after 5 steps with a KKT violation of \d"):
+        machine = SupportVectorClassifier(max_iter=5).fit(K, y)
+    assert machine.kkt_violation_[0] > 1e-3
+    with pytest.warns(ConvergenceWarning, match="after 5 steps"):
+        SupportVectorRegressor(max_iter=5).fit(K, y)
+
+
+def test_warm_start_saves_steps_and_changes_nothing_else():
+    K, y = noisy(300, seed=8, n_classes=3)
+    first = SupportVectorClassifier(C=1.0, tol=1e-6).fit(K, y)
+    cold = SupportVectorClassifier(C=1.1, tol=1e-6).fit(K, y)
+    warm = SupportVectorClassifier(C=1.1, tol=1e-6).fit(K, y, alpha0=first.full_dual_coef())
+    assert warm.n_iter_.sum() < cold.n_iter_.sum()
+    np.testing.assert_allclose(warm.objective_, cold.objective_, rtol=1e-8)
+
+
+def test_a_pickled_machine_predicts_and_holds_no_gram_matrix():
+    K, y = noisy(200, seed=9)
+    machine = SupportVectorClassifier().fit(K, y)
+    data = pickle.dumps(machine)
+    assert len(data) < K.nbytes / 10
+    np.testing.assert_array_equal(pickle.loads(data).predict(K), machine.predict(K))
+
+
+# Regression
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_regression_agrees_with_libsvm(C, weighted):
+    K, y, K_test = bundled("diabetes")
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)) if weighted else None
+    ours = SupportVectorRegressor(C=C, epsilon=5.0, tol=1e-6).fit(K, y, weight)
+    oracle = SVR(C=C, epsilon=5.0, kernel="precomputed", tol=1e-6).fit(K, y, weight)
+    np.testing.assert_allclose(ours.predict(K_test), oracle.predict(K_test), atol=1e-3)
+    coef = oracle.dual_coef_[0]
+    support = oracle.support_
+    dual = y[support] @ coef - 5.0 * np.abs(coef).sum()
+    dual -= 0.5 * coef @ K[np.ix_(support, support)] @ coef
+    assert ours.objective_[0] == pytest.approx(dual, rel=1e-6)
+    assert ours.duality_gap_[0] < 1e-5 * dual
+
+
+def test_regression_within_the_tube_is_a_constant():
+    y = np.array([1.0, 1.5, 2.0, 1.2])
+    machine = SupportVectorRegressor(C=10.0, epsilon=0.6).fit(np.eye(4), y)
+    assert machine.support_.size == 0
+    np.testing.assert_allclose(machine.predict(np.zeros((2, 4))), 1.5)
+
+
+# Bad input
+
+EYE = np.eye(4)
+LABELS = np.array([0, 1, 0, 1])
+NAN, INF, SKEW = EYE.copy(), EYE.copy(), EYE.copy()
+NAN[3, 0], INF[0, 3], SKEW[0, 1] = np.nan, np.inf, 1e-3
+SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
+
+
+@pytest.mark.parametrize("machine", [SVM(), REG(), RIDGE()])
+@pytest.mark.parametrize(
+    ("K", "y", "weight", "message"),
+    [
+        (EYE[:3], LABELS, None, "K must be a square"),
+        (np.ones(4), LABELS, None, "K must be a two-dimensional"),
+        (np.ones((0, 0)), LABELS[:0], None, "y has 0 class|K must be a square"),
+        (NAN, LABELS, None, "K has NaN or infinite"),
+        (INF, LABELS, None, "K has NaN or infinite"),
+        (SKEW, LABELS, None, "K is not symmetric"),
+        (SKEW.astype(np.float32), LABELS, None, "K is not symmetric"),
+        (EYE, LABELS[:3], None, "K has 4 rows but y has 3"),
+        (EYE, np.array([0, 1, np.nan, 0]), None, "y has NaN or infinite"),
+        (EYE, np.array([0, 1, np.inf, 0]), None, "y has NaN or infinite"),
+        (EYE, np.zeros((4, 2, 1)), None, "y must have shape"),
+        (EYE, LABELS, [1, 1, 1, -1], "sample_weight must be finite and not negative"),
+        (EYE, LABELS, [1, 1, 1, np.nan], "sample_weight must be finite"),
+        (EYE, LABELS, [0, 0, 0, 0], "sample_weight is zero for every sample"),
+        (EYE, LABELS, [1, 1, 1], r"sample_weight must have shape \(4,\)"),
+    ],
+)
+def test_bad_data_is_named(machine, K, y, weight, message):
+    with pytest.raises(ValueError, match=message):
+        machine.fit(K, y, weight)
+
+
+@pytest.mark.parametrize(
+    ("machine", "error", "message"),
+    [
+        (SVM(C=0.0), ValueError, "C=0.0 is out of range"),
+        (SVM(C=-1.0), ValueError, "C=-1.0 is out of range"),
+        (SVM(C="1"), TypeError, "C must be a real number"),
+        (SVM(tol=0.0), ValueError, "tol=0.0 is out of range"),
+        (SVM(max_iter=0), ValueError, "max_iter=0.0 is out of range"),
+        (SVM(max_iter=1.5), TypeError, "max_iter must be an integer"),
+        (SVM(multiclass="both"), ValueError, "multiclass='both' is not known"),
+        (SVM(class_weight="equal"), ValueError, "class_weight='equal' is not known"),
+        (SVM(class_weight=[1, 2]), TypeError, "class_weight must be None, 'balanced' or a dict"),
+        (SVM(class_weight={7: 1.0}), ValueError, "class_weight has labels that y has not"),
+        (SVM(class_weight={1: -1.0}), ValueError, "class_weight=-1.0 is out of range"),
+        (SVM(class_weight={1: 0.0}), ValueError, "class_weight must be > 0"),
+        (REG(C=np.inf), ValueError, "C=inf is out of range"),
+        (REG(epsilon=-0.1), ValueError, "epsilon=-0.1 is out of range"),
+        (RIDGE(alpha=-1.0), ValueError, "alpha=-1.0 is out of range"),
+    ],
+)
+def test_bad_parameters_are_named(machine, error, message):
+    with pytest.raises(error, match=message):
+        machine.fit(EYE, LABELS)
+
+
+def test_bad_labels_and_test_kernels_are_named():
+    with pytest.raises(ValueError, match="y has 1 class"):
+        SVM().fit(EYE, np.zeros(4))
+    with pytest.raises(TypeError, match="y mixes labels"):
+        SVM().fit(EYE, np.array([0, "a", 1, "b"], dtype=object))
+    with pytest.raises(TypeError, match="y must hold real numbers"):
+        REG().fit(EYE, list("abcd"))
+    with pytest.raises(ValueError, match="zero for all samples of class"):
+        SVM().fit(EYE, LABELS, [1, 0, 1, 0])
+    with pytest.raises(ValueError, match="alpha0 must be a finite array"):
+        SVM().fit(EYE, LABELS, alpha0=np.zeros(3))
+    for machine in (SVM(), REG(), RIDGE()):
+        machine.fit(EYE, LABELS)
+        with pytest.raises(ValueError, match="K_test must have a column for each of the 4"):
+            machine.predict(EYE[:, :3])
+        with pytest.raises(ValueError, match="K_test has NaN"):
+            machine.predict(NAN)
+    with pytest.raises(ValueError, match="alphas is empty"):
+        ridge_loo_path(EYE, LABELS, [])
+    with pytest.raises(ValueError, match=r"alphas=0\.0 is out of range"):
+        ridge_loo_path(EYE, LABELS, [0.0])
+    with pytest.raises(ValueError, match="at least two"):
+        ridge_loo_path(EYE[:1, :1], LABELS[:1], [1.0])
+
+
+@pytest.mark.parametrize("machine", [SVM(C=5.0), SVM(C=np.inf), REG(C=5.0), RIDGE()])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_input_is_not_modified(machine, order):
+    K, y = noisy(40, seed=10)
+    K = np.array(K, order=order)
+    K[0, 1] += 1e-12
+    before, labels, weight = K.copy(), y.copy(), np.linspace(0.5, 1.0, 40)
+    machine.fit(K, y, weight)
+    np.testing.assert_array_equal(K, before)
+    np.testing.assert_array_equal(y, labels)
+    np.testing.assert_array_equal(weight, np.linspace(0.5, 1.0, 40))
+
+
+def test_integer_grams_and_read_only_arrays_are_accepted():
+    K = np.array([[4, 2, 0], [2, 4, 1], [0, 1, 4]])
+    expected = SVM(tol=1e-9).fit(K.astype(float), [0, 1, 0]).dual_coef_
+    K.setflags(write=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(SVM(tol=1e-9).fit(K, [0, 1, 0]).dual_coef_, expected)
