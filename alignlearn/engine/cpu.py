@@ -215,7 +215,7 @@ def centred_sums(X, Y, kernels):
     F = _factor_values(program, X)
     p, threads = program.n_kernels, thread_count()
     S = np.zeros((threads, 2, padded(p), padded(p)))
-    a, row_sums = np.zeros((threads, 2, p)), np.zeros((threads, p, m))
+    a, row_sums = np.zeros((threads, 2, padded(p))), np.zeros((threads, p, m))
     diagonal = np.zeros((p, m))
     sums = (S, a, row_sums, diagonal)
     shape = _tile_shape(program, V.itemsize)
@@ -224,7 +224,7 @@ def centred_sums(X, Y, kernels):
         on_threads(loops.add_statistics, _compiled(program), *args, count=threads)
     S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
     S = np.triu(S[:p, :p])
-    return S + np.triu(S, 1).T, a, row_sums.sum(axis=0), diagonal
+    return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0), diagonal
 
 
 def _boxes(program, X, m):

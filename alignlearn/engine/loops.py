@@ -23,17 +23,15 @@ def _gather(X, Y, features, first, last, tile):
 
 
 @jit_sum
-def _add_sums(W, n_kernels, target, i, nr, nc, zero, row_sums, column_sums, a):
-    """Row sums of a tile into ``row_sums[:, i + r]``, column sums, and products with the target."""
+def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
+    """Row sums of a tile into ``row_sums[:, i + r]`` and column sums into ``column_sums``."""
     for k in range(n_kernels):
-        c, total, inner = column_sums[k, :nc], row_sums[k], zero
+        c, total = column_sums[k, :nc], row_sums[k]
         r = 0
         while r + 4 <= nr:
             e0, e1 = W[k, r * nc : (r + 1) * nc], W[k, (r + 1) * nc : (r + 2) * nc]
             e2, e3 = W[k, (r + 2) * nc : (r + 3) * nc], W[k, (r + 3) * nc : (r + 4) * nc]
-            t0, t1 = target[r * nc : (r + 1) * nc], target[(r + 1) * nc : (r + 2) * nc]
-            t2, t3 = target[(r + 2) * nc : (r + 3) * nc], target[(r + 3) * nc : (r + 4) * nc]
-            s0 = s1 = s2 = s3 = u0 = u1 = zero
+            s0 = s1 = s2 = s3 = zero
             for j in range(nc):
                 x0, x1, x2, x3 = e0[j], e1[j], e2[j], e3[j]
                 c[j] += (x0 + x1) + (x2 + x3)
@@ -41,25 +39,19 @@ def _add_sums(W, n_kernels, target, i, nr, nc, zero, row_sums, column_sums, a):
                 s1 += x1
                 s2 += x2
                 s3 += x3
-                u0 += x0 * t0[j] + x1 * t1[j]
-                u1 += x2 * t2[j] + x3 * t3[j]
             total[i + r] += s0
             total[i + r + 1] += s1
             total[i + r + 2] += s2
             total[i + r + 3] += s3
-            inner += u0 + u1
             r += 4
         while r < nr:
-            e0, t0 = W[k, r * nc : (r + 1) * nc], target[r * nc : (r + 1) * nc]
-            s0 = u0 = zero
+            e0 = W[k, r * nc : (r + 1) * nc]
+            s0 = zero
             for j in range(nc):
                 c[j] += e0[j]
                 s0 += e0[j]
-                u0 += e0[j] * t0[j]
             total[i + r] += s0
-            inner += u0
             r += 1
-        a[k] += inner
 
 
 @jit_sum
@@ -99,9 +91,8 @@ def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sum
                 near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
                 run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
                 once = 0 if on_diagonal else 1
-                add_products(W, n_values, nr * nc, zero, S[once])
-                target = W[n_values, : nr * nc]
-                _add_sums(W, n_kernels, target, i, nr, nc, zero, row_sums, column_sums, a[once])
+                add_products(W, n_values, nr * nc, zero, S[once], a[once])
+                _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums)
                 if on_diagonal:
                     for k in range(n_kernels):
                         for r in range(nr):

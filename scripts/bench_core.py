@@ -1,0 +1,301 @@
+#!/usr/bin/env python
+"""Ratios against the obvious baselines, measured in one run on the same number of threads.
+
+    python scripts/bench_core.py                # every row, a few minutes
+    python scripts/bench_core.py ladder svc     # some rows
+
+Times are the best of several interleaved repeats, which is the least sensitive to a shared machine.
+The baselines are what a user would write: scikit-learn and NumPy, given the same threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import alignlearn as al
+
+ROWS = []
+
+
+def row(function):
+    """Register a benchmark: a function that yields (work, baseline s, ours s, target ratio)."""
+    ROWS.append(function)
+    return function
+
+
+def best_of(repeats, *functions):
+    """Least time of each function over interleaved repeats."""
+    best = [np.inf] * len(functions)
+    for _ in range(repeats):
+        for k, function in enumerate(functions):
+            start = time.perf_counter()
+            function()
+            best[k] = min(best[k], time.perf_counter() - start)
+    return best
+
+
+def threads(n):
+    """Limit BLAS and the library to n threads."""
+    numba.set_num_threads(min(n, numba.config.NUMBA_NUM_THREADS))
+    return threadpool_limits(n)
+
+
+def sample(m=4000, d=20, dtype=np.float64):
+    """Standard normal samples and a noisy target."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, d))
+    y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(m)
+    return X.astype(dtype), y
+
+
+def numpy_statistics(X, y, gammas):
+    """The obvious way: p Gram matrices, centred by their means, and one matrix product."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    m, target = len(X), y - y.mean()
+    stack, trace = np.empty((len(gammas), m * m)), np.empty(len(gammas))
+    for k, gamma in enumerate(gammas):
+        K = rbf_kernel(X, gamma=gamma)
+        means = K.mean(axis=0)
+        K -= means
+        K -= means[:, None]
+        K += means.mean()
+        trace[k] = np.trace(K)
+        stack[k] = K.ravel()
+    return stack @ np.outer(target, target).ravel(), stack @ stack.T, trace
+
+
+def _statistics_row(gammas, label, targets):
+    X, y = sample()
+    X32 = X.astype(np.float32)
+    kernels = al.gaussian_kernels(gammas)
+    ours = None
+    for n, target in zip((1, 2), targets):
+        with threads(n):
+            al.alignment_statistics(X[:300], y[:300], kernels)
+            base, fast = best_of(
+                3,
+                lambda: numpy_statistics(X, y, gammas),
+                lambda: [al.alignment_statistics(X, y, kernels) for _ in range(3)],
+            )
+        yield f"{label}, float64, {n} thread(s)", base, fast / 3, target
+        if n == 1:
+            ours = fast / 3
+            with threads(1):
+                al.alignment_statistics(X32[:300], y[:300], kernels)
+                (single,) = best_of(9, lambda: al.alignment_statistics(X32, y, kernels))
+            yield f"{label}, float32, 1 thread", base, single, None
+        else:
+            yield f"{label}: 2 threads against 1, ours", ours, fast / 3, 1.8
+
+
+@row
+def ladder():
+    """a, M, traces; m = 4000, p = 10 Gaussians in ratio 2, d = 20."""
+    yield from _statistics_row(2.0 ** np.arange(-9, 1), "ladder m=4000 p=10", (25, 25))
+
+
+@row
+def unrelated():
+    """The same for ten unrelated gammas."""
+    yield from _statistics_row(np.geomspace(0.002, 1.1, 10), "10 unrelated gammas", (10, 10))
+
+
+@row
+def large():
+    """Exact statistics of 100,000 samples on two threads, against the first row scaled up."""
+    kernels = al.gaussian_kernels(2.0 ** np.arange(-9, 1))
+    X, y = sample()
+    with threads(2):
+        al.alignment_statistics(X[:300], y[:300], kernels)
+        (small,) = best_of(5, lambda: al.alignment_statistics(X, y, kernels))
+        X, y = sample(100_000)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        (fast,) = best_of(1, lambda: al.alignment_statistics(X, y, kernels))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield f"m=100,000 ({peak / 1e6:.2f} GB in all), scaled row 1", small * 25.0**2, fast, 1 / 1.2
+    yield f"  memory above the start, MB (limit 1000): {(peak - before) / 1e3:.0f}", 0, 0, None
+
+
+_MEMORY = """
+import resource, numpy as np, alignlearn as al
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((20_000, 20)), rng.standard_normal(20_000)
+kernels = al.gaussian_kernels(2.0 ** np.arange(-9, 1))
+al.alignment_statistics(X[:300], y[:300], kernels)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+al.alignment_statistics(X, y, kernels)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3)
+"""
+
+
+@row
+def memory():
+    """Peak extra memory at m = 20,000, p = 10, in a process of its own."""
+    used = float(
+        subprocess.run(
+            [sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=True
+        ).stdout
+    )
+    yield f"m=20,000 p=10: extra MB {used:.0f} (limit 200), Grams would be MB", 32_000, used, 160
+
+
+@row
+def alignf():
+    """The QP at p = 1000, M dense of rank 500, against scipy's nnls on a factor."""
+    from scipy.optimize import nnls
+
+    from alignlearn.solvers.nnqp import nonnegative_qp
+
+    rng = np.random.default_rng(0)
+    for label, A in (
+        ("nonnegative", rng.random((500, 1000))),
+        ("Gaussian", rng.standard_normal((500, 1000))),
+    ):
+        b = A @ np.maximum(rng.standard_normal(1000), 0) + rng.standard_normal(500)
+        M, a = A.T @ A, A.T @ b
+        with threads(1):
+            nonnegative_qp(M, a)
+            base, fast = best_of(
+                5,
+                lambda A=A, b=b: nnls(A, b, maxiter=10_000),
+                lambda M=M, a=a: nonnegative_qp(M, a),
+            )
+        result, reference = nonnegative_qp(M, a), nnls(A, b)[0]
+        scale = np.sqrt(np.diagonal(M))
+        gradient = (M @ reference - a) / scale
+        residual = np.max(np.abs(np.minimum(reference * scale, gradient))) / np.max(abs(a / scale))
+        yield (
+            f"AlignF p=1000 rank 500 {label} (KKT ours {result.kkt_residual:.0e}, nnls "
+            f"{residual:.0e})",
+            base,
+            fast,
+            5,
+        )
+
+
+def overlapping_classes(m, d, seed=0):
+    """Standardised data, a curved noisy boundary, 10 per cent of the labels flipped."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, d))
+    score = X @ rng.standard_normal(d) / np.sqrt(d) + 0.5 * np.sin(2.0 * X[:, 0]) * X[:, 1]
+    y = np.where(score + 0.3 * rng.standard_normal(m) > 0.0, 1, -1)
+    y[rng.random(m) < 0.1] *= -1
+    return (X - X.mean(0)) / X.std(0), y
+
+
+@row
+def svc():
+    """C-SVC on a precomputed Gram matrix at m = 4000, against scikit-learn's (LIBSVM)."""
+    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.svm import SVC
+
+    from alignlearn.machines import SupportVectorClassifier
+
+    X, y = overlapping_classes(4000, 20)
+    K = rbf_kernel(X, gamma=1.0 / 20)
+    with threads(1):
+        SupportVectorClassifier().fit(np.ascontiguousarray(K[:200, :200]), y[:200])
+        for C in (1.0, 100.0):
+            default, large_cache, fast = best_of(
+                3,
+                lambda C=C: SVC(C=C, kernel="precomputed").fit(K, y),
+                lambda C=C: SVC(C=C, kernel="precomputed", cache_size=2000).fit(K, y),
+                lambda C=C: SupportVectorClassifier(C=C).fit(K, y),
+            )
+            yield f"SVC m=4000 C={C:g}, LIBSVM cache 200 MB", default, fast, 2
+            yield f"SVC m=4000 C={C:g}, LIBSVM cache 2 GB", large_cache, fast, 2
+
+
+@row
+def rank_one():
+    """Rank-one kernels of 4000 sparse columns, against dense NumPy."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    X = sparse.random(2000, 4000, 0.014, format="csr", random_state=rng)
+    y = rng.standard_normal(2000)
+    dense = X.toarray()
+
+    def baseline():
+        Z = dense - dense.mean(axis=0)
+        G = Z.T @ Z
+        return np.square(Z.T @ (y - y.mean())), G * G, np.square(Z).sum(axis=0)
+
+    with threads(1):
+        kernels = al.RankOneKernels()
+        al.alignment_statistics(X, y, kernels)
+        base, fast = best_of(5, baseline, lambda: al.alignment_statistics(X, y, kernels))
+    yield "rank-one m=2000 p=4000 sparse", base, fast, 10
+
+
+_IMPORT = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
+_FIT = """
+import time, numpy as np
+t = time.perf_counter()
+import alignlearn as al
+rng = np.random.default_rng(0)
+X = rng.standard_normal((200, 5)); y = (X[:, 0] > 0).astype(int)
+al.MKLClassifier().fit(X, y)
+print(time.perf_counter() - t)
+"""
+
+
+def _python(code, repeats=1, **environment):
+    times = []
+    for _ in range(repeats):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **environment},
+        )
+        times.append(float(run.stdout))
+    return min(times)
+
+
+@row
+def start():
+    """Import time, and MKLClassifier.fit from an empty and from a filled cache."""
+    others = _python(_IMPORT.format("import numba, scipy"), 7)
+    ours = _python(_IMPORT.format("import alignlearn"), 7)
+    yield "import alignlearn against import numba, scipy (limit 1.3)", others, ours, 1 / 1.3
+    with tempfile.TemporaryDirectory() as cache:
+        cold = _python(_FIT, NUMBA_CACHE_DIR=cache)
+        warm = _python(_FIT, 3, NUMBA_CACHE_DIR=cache)
+    yield "MKLClassifier.fit, cold, against 45 s", 45.0, cold, 1
+    yield "MKLClassifier.fit, cached, against 2 s", 2.0, warm, 1
+
+
+def main():
+    """Print the table."""
+    names = [function.__name__ for function in ROWS]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("rows", nargs="*", help=f"rows to run: {', '.join(names)}; default all")
+    chosen = parser.parse_args().rows or names
+    unknown = set(chosen) - set(names)
+    if unknown:
+        parser.error(f"unknown rows {', '.join(sorted(unknown))}; accepted: {', '.join(names)}")
+    print(f"{'work':<72} {'baseline':>10} {'ours':>10} {'ratio':>7} {'target':>7}")
+    for function in ROWS:
+        if function.__name__ in chosen:
+            for work, base, fast, target in function():
+                ratio = f"{base / fast:7.1f}" if fast else ""
+                goal = f"{target:7.1f}" if target else ""
+                numbers = f"{base:10.4g} {fast:10.4g}" if fast else ""
+                print(f"{work:<72} {numbers} {ratio} {goal}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
