@@ -75,7 +75,10 @@ def _not_shifted(case):
 CORRECTED = Claim(
     name="p1-theorem-14-footnote-corrected",
     source=f"{P1}, Theorem 14 for labels that are not centred, corrected",
-    statement=r"\mathrm{E}(y - \bar y - \sigma h^*)^2 \le \sigma^2(1-\rho),\ \sigma^2 = \mathrm{Var}\,y",
+    statement=(
+        r"\mathrm{E}(y - \bar y - \sigma h^*)^2 \le \sigma^2(1-\rho),"
+        r"\ \sigma^2 = \mathrm{Var}(y)"
+    ),
     hypotheses="Var(y) > 0, 0 < E[K_c^2] finite; h* of the standardised labels.",
     kind="upper",
     bound=corrected_bound,

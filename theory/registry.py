@@ -35,10 +35,19 @@ _FILES = (
     "p1_h_s",
     "p1_h_s_rate",
     "p1_theorem_15",
+    "p1_theorem_16",
+    "p1_theorem_17",
+    "p1_hypothesis_bound",
+    "p1_trace_inequality",
+    "p1_trace_degenerate",
+    "p1_alignf_stability",
+    "p1_l1_l2",
     "p1_lemma_18",
     "p1_covariance_change",
     "p1_lemma_19",
     "p1_lemma_19_table",
+    "p1_lemma_20",
+    "p1_prop_21",
 )
 
 
