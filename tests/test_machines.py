@@ -121,6 +121,14 @@ def test_loo_path_equals_leaving_each_sample_out(intercept, columns):
     assert path.best_alpha == alphas[int(np.argmin(path.loo_mse))]
 
 
+def test_ridge_without_regularisation_interpolates():
+    K, _ = noisy(12, seed=11)
+    y = np.arange(12.0)
+    np.testing.assert_allclose(
+        KernelRidge(alpha=0.0).fit(K + 5.0, y).predict(K + 5.0), y, atol=1e-8
+    )
+
+
 def test_loo_path_on_a_constant_kernel_predicts_the_mean_of_the_others():
     y = np.array([1.0, 2.0, 6.0])
     path = ridge_loo_path(np.ones((3, 3)), y, [0.1, 1.0])
@@ -131,7 +139,7 @@ def test_loo_path_on_a_constant_kernel_predicts_the_mean_of_the_others():
 def test_ridge_names_a_system_that_is_not_positive_definite():
     y = np.arange(3.0)
     with pytest.raises(ValueError, match="not positive definite"):
-        KernelRidge(alpha=0.0).fit(np.eye(3), y)
+        KernelRidge(alpha=0.0).fit(np.ones((3, 3)), y)
     with pytest.raises(ValueError, match="not positive definite"):
         KernelRidge(alpha=1.0, fit_intercept=False).fit(-2.0 * np.eye(3), y)
     with pytest.raises(ValueError, match="not positive definite"):

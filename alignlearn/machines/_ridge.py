@@ -62,6 +62,10 @@ class KernelRidge:
         system = _centred(K, share)
         system *= root
         system *= root[:, None]
+        if self.fit_intercept:
+            # The weighted constant is an eigenvector with value 0 and orthogonal to the right-hand
+            # side: its eigenvalue is free, and a large one keeps the sum of coefficients at 0.
+            system += (system.trace() or 1.0) * np.multiply.outer(root, root) / weight.sum()
         system[np.diag_indices_from(system)] += np.where(weight > 0.0, alpha, 1.0)
         mean = share @ y
         right = ((y - mean).T * root).T
@@ -98,8 +102,7 @@ def _solve(system, right, alpha):
     if not definite:
         raise ValueError(
             f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: raise "
-            "alpha above minus the smallest eigenvalue of K (with an intercept, of the centred K, "
-            "which has the eigenvalue 0)."
+            "alpha above minus the smallest eigenvalue of K (of the centred K with an intercept)."
         )
     return cho_solve(factor, right, check_finite=False)
 
