@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from alignlearn.targets import target_columns
+from alignlearn.targets import plain_columns, target_columns
 from alignlearn.validation import DegenerateKernelWarning, check_choice, check_finite, check_gram
 
 
@@ -80,34 +80,44 @@ def alignment(K, L, *, kind="centered"):
     check_choice("kind", kind, ("centered", "uncentered", "unnormalized"))
     K = check_gram("K", K)
     L = _gram_or_target("L", L, K.shape[0], center=kind != "uncentered")
-    if kind != "uncentered":
-        K, L = _center(K), _center(L)
-    inner = float(np.vdot(K, L))
     if kind == "unnormalized":
-        return inner / K.shape[0] ** 2
+        return _hsic(_center_or_zero(K), _center_or_zero(L), False)
+    K, L = _unit(K), _unit(L)
+    if kind == "centered":
+        K, L = _center_or_zero(K), _center_or_zero(L)
+    inner = float(np.vdot(K, L))
     return _ratio_or_zero(inner, np.linalg.norm(K) * np.linalg.norm(L), "alignment")
 
 
 def _gram_or_target(name, L, m, *, center=True):
-    L = L if isinstance(L, np.ndarray) else np.asarray(L)
-    if L.ndim == 2 and L.shape[0] == L.shape[1]:
+    # A list of labels of mixed type has to stay one: an array would hide it.
+    shape = L.shape if hasattr(L, "shape") else np.asarray(L, dtype=object).shape
+    if len(shape) == 2 and shape[0] == shape[1]:
         L = check_gram(name, L)
     else:
-        Y = target_columns(L) if center else _plain_columns(L)
+        columns = target_columns if center else plain_columns
+        Y = columns(L, name=name)
         L = Y @ Y.T
     if L.shape[0] != m:
         raise ValueError(f"{name} has {L.shape[0]} samples, but K has {m}.")
     return L
 
 
-def _plain_columns(y):
-    """Target columns without centring, for the uncentred alignment."""
-    Y = target_columns(y)
-    if np.asarray(y).dtype.kind == "f":
-        return np.asarray(y, dtype=np.float64).reshape(len(Y), -1)
-    if Y.shape[1] == 1:
-        return np.where(Y > 0, 1.0, -1.0)
-    return (Y.max(axis=1, keepdims=True) == Y).astype(np.float64)
+def _unit(K):
+    """K over its largest entry, which a normalised measure cannot see, and products bear."""
+    largest = np.max(np.abs(K))
+    return K / largest if largest > 0 else K
+
+
+# Centring rounds by a few units in the last place of the largest entry.
+_ROUNDING = 8 * np.finfo(np.float64).eps
+
+
+def _center_or_zero(K):
+    """Centred, and exactly zero where centring leaves rounding only."""
+    largest = np.max(np.abs(K))
+    K = _center(K)
+    return K if np.max(np.abs(K)) > _ROUNDING * largest else np.zeros_like(K)
 
 
 def _ratio_or_zero(numerator, denominator, what):
@@ -145,7 +155,7 @@ def hsic(K, L, *, unbiased=False):
     """
     K = check_gram("K", K)
     L = _gram_or_target("L", L, K.shape[0])
-    return _hsic(_center(K), _center(L), unbiased)
+    return _hsic(_center_or_zero(K), _center_or_zero(L), unbiased)
 
 
 def _hsic(K, L, unbiased):
@@ -192,7 +202,7 @@ def cka(K, L, *, unbiased=False):
     """
     K = check_gram("K", K)
     L = _gram_or_target("L", L, K.shape[0])
-    K, L = _center(K), _center(L)
+    K, L = _center_or_zero(_unit(K)), _center_or_zero(_unit(L))
     self_terms = _hsic(K, K, unbiased), _hsic(L, L, unbiased)
     denominator = np.sqrt(self_terms[0] * self_terms[1]) if min(self_terms) > 0 else 0.0
     return _ratio_or_zero(_hsic(K, L, unbiased), float(denominator), "CKA")

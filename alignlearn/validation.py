@@ -23,7 +23,8 @@ def check_choice(name: str, value, accepted):
 
 def check_number(name: str, value, *, low=None, high=None, strict=False, finite=True) -> float:
     """Return ``value`` as a float within the stated range, else raise an error that states it."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+    real = (int, float, np.integer, np.floating)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, real):
         raise TypeError(f"{name} must be a real number, got {value!r}.")
     value = float(value)
     bad = np.isnan(value) or (finite and np.isinf(value))
@@ -44,17 +45,22 @@ def check_samples(name: str, X, vectors: bool = True):
 
     Integers become float64; float32, float64 and memmaps are passed through without a copy.
     """
-    if not vectors:
-        X = np.asarray(X) if hasattr(X, "__array__") else X
-        if not hasattr(X, "__len__") or len(X) == 0:
-            raise ValueError(f"{name} must be a non-empty sequence of samples, got {X!r:.80}.")
-        return X
     if hasattr(X, "tocsr"):
         raise TypeError(
             f"{name} is a sparse matrix; sparse input is accepted for RankOneKernels and Linear "
             f"kernels only. Use {name}.toarray()."
         )
-    X = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if not vectors:
+        X = np.asarray(X) if hasattr(X, "__array__") else X
+        if not hasattr(X, "__len__") or getattr(X, "shape", None) == () or len(X) == 0:
+            raise ValueError(f"{name} must be a non-empty sequence of samples, got {X!r:.80}.")
+        return X
+    try:
+        X = X if isinstance(X, np.ndarray) else np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a matrix (n_samples, n_features): {error}.") from None
+    if not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
     if X.dtype.kind in "biu" or X.dtype == object or X.dtype == np.float16:
         try:
             X = X.astype(np.float64)
@@ -81,18 +87,20 @@ SYMMETRY_TOLERANCE = 1e-8
 
 def check_gram(name: str, K) -> np.ndarray:
     """A finite, symmetric float64 matrix; symmetric to 1e-8 of its largest entry."""
-    K = np.asarray(K)
+    try:
+        K = np.asarray(K)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a square Gram matrix: {error}.") from None
     if K.ndim != 2 or K.shape[0] != K.shape[1] or K.shape[0] == 0:
         raise ValueError(f"{name} must be a square Gram matrix, got shape {K.shape}.")
-    if K.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
-    K = K.astype(np.float64, copy=False)
     check_symmetric(name, K)
-    return K
+    return K.astype(np.float64, copy=False)
 
 
 def check_symmetric(name: str, K):
-    """Check a square matrix-like for finiteness and symmetry, block by block."""
+    """Check a square matrix-like for real numbers, finiteness and symmetry, block by block."""
+    if getattr(K, "dtype", np.dtype(float)).kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
     m, step = K.shape[0], 512
     largest = worst = 0.0
     for i in range(0, m, step):

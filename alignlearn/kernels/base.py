@@ -34,7 +34,10 @@ class Kernel:
     _needs_vectors = True  # False: also works on arbitrary objects
 
     def __call__(self, X, Y=None):
-        """Gram matrix between the rows of X and of Y (X itself if None), float64 (n_X, n_Y)."""
+        """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
+
+        float32 if both are float32, else float64.
+        """
         from alignlearn.engine.cpu import gram_matrix
 
         return gram_matrix(self, X, Y)
@@ -82,10 +85,14 @@ class Kernel:
     __rmul__ = __mul__
 
     def __truediv__(self, other):
-        return self * (1.0 / other) if _is_number(other) else NotImplemented
+        if not _is_number(other):
+            return NotImplemented
+        if not (0.0 < other < np.inf):
+            raise KernelRuleError(f"({self!r}) / {other!r}: a divisor must be finite and > 0.")
+        return self * (1.0 / other)
 
     def __pow__(self, exponent):
-        if isinstance(exponent, (bool, np.bool_)) or exponent != int(exponent) or exponent < 1:
+        if not (_is_number(exponent) and 1 <= exponent < np.inf and exponent == int(exponent)):
             raise KernelRuleError(
                 f"({self!r}) ** {exponent!r}: only natural powers 1, 2, 3, ... of a kernel are "
                 "guaranteed to be kernels."
@@ -95,12 +102,10 @@ class Kernel:
     def __sub__(self, other):
         if _is_number(other):
             return self.shifted(-other)
-        raise KernelRuleError(
-            f"{self!r} - {other!r}: a difference of kernels is not guaranteed to be positive "
-            "semi-definite; only sums with non-negative coefficients are."
-        )
+        raise _difference(self, other)
 
-    __rsub__ = __sub__
+    def __rsub__(self, other):
+        raise _difference(other, self)
 
     def __neg__(self):
         return self * -1.0
@@ -125,10 +130,20 @@ class Kernel:
 
 
 def _is_number(value):
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+    real = (int, float, np.integer, np.floating)
+    return isinstance(value, real) and not isinstance(value, (bool, np.bool_))
+
+
+def _difference(left, right):
+    return KernelRuleError(
+        f"{left!r} - {right!r}: a difference of kernels is not guaranteed to be positive "
+        "semi-definite; only sums with non-negative coefficients are."
+    )
 
 
 def _non_negative(value, rule, expression):
+    if not _is_number(value):
+        raise TypeError(f"{expression}: {rule} must be a real number >= 0, got {value!r}.")
     value = float(value)
     if not (0.0 <= value < np.inf):
         raise KernelRuleError(
@@ -326,6 +341,8 @@ class Columns(_Unary):
     columns: tuple = ()
 
     def __post_init__(self):
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a Kernel object, got {self.kernel!r}.")
         object.__setattr__(self, "columns", _column_tuple(self.columns))
 
     @property
@@ -356,7 +373,7 @@ def _column_tuple(columns):
         columns = range(columns.stop)[columns]
     elif isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
         columns = (columns,)
-    array = np.asarray(list(columns))
+    array = np.asarray(list(columns) if hasattr(columns, "__iter__") else columns)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
         raise ValueError(
             f"columns={columns!r}: accepted are a non-negative integer, a slice with a stop, or a "
@@ -369,6 +386,8 @@ def select_columns(X, columns):
     """``X[:, columns]`` (X itself for None), with an error that names the kernel's columns."""
     if columns is None:
         return X
+    if len(getattr(X, "shape", ())) != 2:
+        raise ValueError("Columns needs samples that are the rows of a matrix X (m, d).")
     if max(columns) >= X.shape[1]:
         raise ValueError(
             f"Columns selects column {max(columns)}, but X has only {X.shape[1]} columns."

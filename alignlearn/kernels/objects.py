@@ -78,7 +78,7 @@ class Precomputed(Kernel):
     ----------
     gram : array-like of shape (m, m)
         ndarray, memmap or anything with ``shape`` and NumPy indexing. Kept by reference: a pickle
-        holds it.
+        holds it. Must be finite, and symmetric to 1e-8 of its largest entry.
     is_psd : bool, default True
     name : str, optional
     """
@@ -88,9 +88,12 @@ class Precomputed(Kernel):
     name: str | None = None
 
     def __post_init__(self):
-        shape = np.shape(self.gram)
+        if not hasattr(self.gram, "shape"):
+            object.__setattr__(self, "gram", np.asarray(self.gram))
+        shape = self.gram.shape
         if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
             raise ValueError(f"gram must be a square matrix, got shape {shape}.")
+        check_symmetric(f"precomputed {self.name}" if self.name else "gram", self.gram)
 
     def __str__(self):
         return self.name or "precomputed"
@@ -106,7 +109,7 @@ class Precomputed(Kernel):
     def _numbers(self, X):
         X = np.asarray(X)
         numbers = X.astype(np.int64)
-        n = np.shape(self.gram)[0]
+        n = self.gram.shape[0]
         if X.shape[1] != 1 or np.any(numbers != X) or np.any((numbers < 0) | (numbers >= n)):
             raise ValueError(
                 f"{self}: samples of a precomputed kernel are row numbers, an (m, 1) array of "
@@ -127,7 +130,8 @@ class _Item:
 
     def __init__(self, grams, k):
         self._grams, self._k = grams, k
-        self.shape = np.shape(grams[k])
+        first = grams[k] if hasattr(grams[k], "shape") else np.asarray(grams[k])
+        self.shape, self.dtype = first.shape, first.dtype
 
     def __getitem__(self, index):
         item = self._grams[self._k]
@@ -163,6 +167,5 @@ def precomputed_kernels(grams):
                 f"precomputed kernel {k} has shape {item.shape}; all must be square and of the "
                 f"size of the first, {items[0].shape}."
             )
-        check_symmetric(f"precomputed kernel {k}", item)
     kernels = [Precomputed(item, name=f"kernel {k}") for k, item in enumerate(items)]
     return np.arange(items[0].shape[0])[:, None], kernels

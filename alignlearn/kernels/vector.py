@@ -66,7 +66,7 @@ class _Exponential(_GammaKernel):
 
     def __str__(self):
         if not isinstance(self.gamma, str):
-            return f"{type(self).__name__.lower()}(gamma={self.gamma:.4g})"
+            return f"{type(self).__name__.lower()}(gamma={self.gamma * self.multiple:.4g})"
         times = "" if self.multiple == 1.0 else f" * {self.multiple:g}"
         return f"{type(self).__name__.lower()}(gamma={self.gamma}{times})"
 

@@ -1,0 +1,71 @@
+"""The vectorised exponentials against extended precision."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from alignlearn.engine import vectormath
+
+LD = np.longdouble
+
+
+@njit
+def apply_exp(x):
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = vectormath.exp(x[i])
+    return out
+
+
+@njit
+def apply_expm1(x):
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = vectormath.expm1(x[i])
+    return out
+
+
+def arguments(low, high, smallest, dtype):
+    """The whole range, both signs of every magnitude, and where the reduction changes."""
+    rng = np.random.default_rng(0)
+    magnitudes = 10.0 ** rng.uniform(np.log10(smallest), np.log10(high), 40_000)
+    edges = (np.arange(-1000, 1001) / 2) * np.log(2)
+    x = np.concatenate([rng.uniform(low, high, 40_000), magnitudes, -magnitudes, edges])
+    for k in range(2):
+        x = np.concatenate([x, np.nextafter(edges, np.inf if k else -np.inf)])
+    x = x[(x > low) & (x < high)].astype(dtype)
+    return x[x != 0]
+
+
+CASES = [(np.float64, -708.0, 709.0, 1e-300, 5e-16), (np.float32, -87.0, 88.0, 1e-30, 2.5e-7)]
+
+
+@pytest.mark.parametrize(("dtype", "low", "high", "smallest", "bound"), CASES)
+def test_relative_error_over_the_range(dtype, low, high, smallest, bound):
+    x = arguments(low, high, smallest, dtype)
+    for function, exact in (
+        (apply_exp, np.exp(x.astype(LD))),
+        (apply_expm1, np.expm1(x.astype(LD))),
+    ):
+        y = function(x)
+        assert y.dtype == dtype
+        assert np.max(np.abs(y.astype(LD) - exact) / np.abs(exact)) < bound
+
+
+@pytest.mark.parametrize(("dtype", "low", "high", "smallest", "bound"), CASES)
+def test_special_values(dtype, low, high, smallest, bound):
+    x = np.array([0.0, -0.0, -np.inf, 10 * low, np.inf, 10 * high, np.nan], dtype)
+    y, z = apply_exp(x), apply_expm1(x)
+    np.testing.assert_array_equal(y[:2], 1)
+    np.testing.assert_array_equal(z[:2], 0)
+    assert np.all((y[2:4] > 0) & (y[2:4] <= 2 * np.exp(LD(low))))
+    np.testing.assert_array_equal(z[2:4], -1)
+    assert np.all(np.isfinite(y[4:6]))
+    assert np.all(y[4:6] >= 0.99 * np.exp(LD(high)))
+    assert np.isnan(y[6])
+    assert np.isnan(z[6])
+
+
+def test_smallest_arguments_of_expm1_survive():
+    x = np.array([1e-300, -1e-300, 5e-324, 1e-17])
+    np.testing.assert_array_equal(apply_expm1(x), x)

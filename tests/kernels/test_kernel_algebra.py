@@ -1,0 +1,227 @@
+"""Closure rules: values of combinations, and refusals that name the rule."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import samples
+
+from alignlearn.kernels import (
+    TL1,
+    Columns,
+    Cosine,
+    FromFunction,
+    Gaussian,
+    Kernel,
+    KernelRuleError,
+    Laplacian,
+    Linear,
+    Log,
+    Polynomial,
+    Sigmoid,
+)
+
+X = np.random.default_rng(0).normal(size=(31, 4))
+Z = np.random.default_rng(1).normal(size=(13, 4))
+G, L, P = Gaussian(0.3), Linear(), Polynomial(0.2, 1.0, 2)
+
+
+def first_column(A):
+    """A factor f(x) that pickles."""
+    return A[:, 0]
+
+
+def _normalized(k):
+    return lambda A, B: k(A, B) / np.sqrt(np.outer(k.diag(A), k.diag(B)))
+
+
+RULES = {
+    "sum": (G + L, lambda A, B: G(A, B) + L(A, B)),
+    "sum of three, flattened": (G + (L + P), lambda A, B: G(A, B) + L(A, B) + P(A, B)),
+    "sum builtin": (sum([G, L]), lambda A, B: G(A, B) + L(A, B)),
+    "multiple": (2.5 * G, lambda A, B: 2.5 * G(A, B)),
+    "multiple from the right": (G * np.float64(2.5), lambda A, B: 2.5 * G(A, B)),
+    "zero multiple": (0 * G, lambda A, B: 0 * G(A, B)),
+    "quotient by a number": (G / 4, lambda A, B: G(A, B) / 4),
+    "sum of multiples": (2 * G + 3 * (4 * L), lambda A, B: 2 * G(A, B) + 12 * L(A, B)),
+    "product": (G * L, lambda A, B: G(A, B) * L(A, B)),
+    "product of sums": ((G + 1) * (L + P), lambda A, B: (G(A, B) + 1) * (L(A, B) + P(A, B))),
+    "power": ((G + L) ** 3, lambda A, B: (G(A, B) + L(A, B)) ** 3),
+    "shift": (G + 0.5, lambda A, B: G(A, B) + 0.5),
+    "shift from the left": (0.5 + L, lambda A, B: L(A, B) + 0.5),
+    "shift twice": (G.shifted(1) - (-2), lambda A, B: G(A, B) + 3),
+    "factor": (
+        G.weighted(first_column),
+        lambda A, B: A[:, :1] * G(A, B) * B[:, 0],
+    ),
+    "exponential": ((0.5 * G + 0.1 * L).exp(), lambda A, B: np.exp(0.5 * G(A, B) + 0.1 * L(A, B))),
+    "normalised": (P.normalized(), _normalized(P)),
+    "normalised sum": ((G + L).normalized(), _normalized(G + L)),
+    "cosine is normalised linear": (Cosine(), _normalized(L)),
+    "on columns": (Columns(G, [2, 0]), lambda A, B: G(A[:, [2, 0]], B[:, [2, 0]])),
+    "on one column": (Columns(L, 3), lambda A, B: np.outer(A[:, 3], B[:, 3])),
+    "on a slice": (Columns(G, slice(1, 3)), lambda A, B: G(A[:, 1:3], B[:, 1:3])),
+    "on columns of columns": (
+        Columns(Columns(G, [1]), [2, 3]),
+        lambda A, B: G(A[:, [3]], B[:, [3]]),
+    ),
+    "on a repeated column": (Columns(G, [1, 1]), lambda A, B: G(A[:, [1, 1]], B[:, [1, 1]])),
+    "columns of a combination": (
+        Columns(G * L + Columns(P, [0, 1]), [3, 1, 0]),
+        lambda A, B: (G * L)(A[:, [3, 1, 0]], B[:, [3, 1, 0]]) + P(A[:, [3, 1]], B[:, [3, 1]]),
+    ),
+    "factor and norm on columns": (
+        Columns(P.normalized().weighted(first_column), [2, 1]),
+        lambda A, B: A[:, [2]] * _normalized(P)(A[:, [2, 1]], B[:, [2, 1]]) * B[:, 2],
+    ),
+    "feature sets": (
+        Columns(G, [0, 1]) * Columns(Laplacian(0.5), [2, 3]) + Columns(L, [0]),
+        lambda A, B: (
+            G(A[:, :2], B[:, :2]) * Laplacian(0.5)(A[:, 2:], B[:, 2:]) + np.outer(A[:, 0], B[:, 0])
+        ),
+    ),
+    "indefinite sum": (TL1(3.0) + Log(), lambda A, B: TL1(3.0)(A, B) + Log()(A, B)),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_combination_has_the_values_of_its_rule(rule):
+    kernel, expected = RULES[rule]
+    # float: numpy.float64 * kernel must not end as an array of objects.
+    assert isinstance(kernel, Kernel)
+    for A, B, K in [(X, Z, kernel(X, Z)), (X, X, kernel(X))]:
+        np.testing.assert_allclose(K, expected(A, B), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(kernel.diag(X), np.diagonal(kernel(X)), rtol=1e-12, atol=1e-14)
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert hash(pickle.loads(pickle.dumps(kernel))) == hash(kernel)
+
+
+def test_numpy_scalar_from_the_left():
+    assert np.float64(2.0) * G == 2.0 * G
+    assert np.int64(2) + G == G + 2
+
+
+def test_inner_parameters_are_resolved_on_their_own_columns():
+    kernel = 2 * Columns(Gaussian(), [1]) + Columns(Columns(Gaussian(), [0]).normalized(), [2, 3])
+    A = X * [1.0, 2.0, 3.0, 4.0]
+    expected = 2 * Gaussian(1 / A[:, 1].var())(A[:, [1]]) + Gaussian(1 / A[:, 2].var())(A[:, [2]])
+    np.testing.assert_allclose(kernel(A), expected, rtol=1e-12)
+
+
+@given(samples(max_samples=8, scales=(0.3, 1.0)), st.integers(0, 2**12))
+def test_every_combination_of_psd_kernels_is_psd(X, choices):
+    """A random walk over the rules ends in a positive semi-definite matrix."""
+    kernel = [Gaussian(1.0), Linear(), Polynomial(0.5), Laplacian(0.5)][choices % 4]
+    for step in range(3):
+        kernel = [
+            kernel + Gaussian(3.0),
+            kernel * Gaussian(0.1),
+            kernel.normalized(),
+            kernel**2,
+            kernel.weighted(first_column),
+            0.3 * kernel + 0.1,
+            (0.1 * kernel.normalized()).exp(),
+            kernel / 3,
+        ][choices // 4 // 8**step % 8]
+    assert kernel.is_psd
+    w = np.linalg.eigvalsh(kernel(X))
+    assert w[0] >= -1e-13 * max(w[-1], 1.0) * len(X)
+
+
+REFUSED = {
+    "difference": (lambda: G - L, "difference"),
+    "difference from a number": (lambda: 1 - G, "difference"),
+    "difference from zero": (lambda: 0 - G, "difference"),
+    "difference from a negative number": (lambda: -1 - G, "difference"),
+    "negative": (lambda: -G, "multiple must be finite and >= 0"),
+    "negative multiple": (lambda: -2.0 * G, "multiple must be finite and >= 0"),
+    "NaN multiple": (lambda: np.nan * G, "multiple"),
+    "infinite multiple": (lambda: G * np.inf, "multiple"),
+    "negative shift": (lambda: G + (-1), "shift must be finite and >= 0"),
+    "negative shift by subtraction": (lambda: G - 1, "shift"),
+    "negative shift by name": (lambda: G.shifted(-1e-9), "shift"),
+    "NaN shift": (lambda: G.shifted(np.nan), "shift"),
+    "division by a negative number": (lambda: G / -2, "divisor"),
+    "division by zero": (lambda: G / 0, "divisor"),
+    "division by NumPy's zero": (lambda: G / np.float64(0), "divisor"),
+    "zero power": (lambda: G**0, "natural powers"),
+    "negative power": (lambda: G**-1, "natural powers"),
+    "fractional power": (lambda: G**0.5, "natural powers"),
+    "NaN power": (lambda: G**np.nan, "natural powers"),
+    "infinite power": (lambda: G**np.inf, "natural powers"),
+    "boolean power": (lambda: G**True, "natural powers"),
+    "power of an indefinite kernel": (lambda: TL1(1.0) ** 2, "TL1.*indefinite; a power"),
+    "product with TL1": (lambda: G * TL1(1.0), "indefinite; a product"),
+    "product with an indefinite sum": (lambda: G * (L + Log()), "indefinite; a product"),
+    "exponential of Log": (lambda: Log().exp(), "indefinite; an exponential"),
+    "normalised Sigmoid": (lambda: Sigmoid().normalized(), "indefinite; a normalisation"),
+    "normalised on columns": (lambda: Columns(TL1(), 0).normalized(), "a normalisation"),
+    "product with a function": (
+        lambda: FromFunction(max, is_psd=False) * G,
+        "indefinite; a product",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", REFUSED)
+def test_combination_without_guarantee_is_refused_with_the_rule(rule):
+    combine, message = REFUSED[rule]
+    with pytest.raises(KernelRuleError, match=message):
+        combine()
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        lambda: G + "rbf",
+        lambda: G * True,
+        lambda: G * 1j,
+        lambda: G / "2",
+        lambda: 2 / G,
+        lambda: G.shifted("1"),
+        lambda: G.shifted(None),
+        lambda: G.weighted(3),
+        lambda: Columns("rbf", [0]),
+    ],
+)
+def test_what_is_no_kernel_and_no_number_is_a_type_error(combine):
+    with pytest.raises(TypeError):
+        combine()
+
+
+def test_indefinite_is_inherited():
+    for kernel in (TL1(), Log(), Sigmoid()):
+        assert not kernel.is_psd
+        for combined in (kernel + G, 2 * kernel, kernel + 1, Columns(kernel, 0)):
+            assert not combined.is_psd
+        assert not kernel.weighted(first_column).is_psd
+    assert (G * L + 2 * P).is_psd
+
+
+@pytest.mark.parametrize(
+    "columns", [[], -1, [0, -1], [0.5], "ab", True, 2.5, None, [[0, 1]], np.array([True, False]),
+                slice(None), slice(-2, 3), slice(2, 0)]
+)  # fmt: skip
+def test_bad_columns_are_refused_by_name(columns):
+    with pytest.raises(ValueError, match=r"columns.*(accepted|non-negative)"):
+        Columns(G, columns)
+
+
+def test_columns_beyond_the_data_are_refused():
+    for kernel in (Columns(G, 4), Columns(Columns(G, 2), [0, 1]), 1 + Columns(G, [0, 9])):
+        with pytest.raises(ValueError, match=r"Columns selects column \d, but X has only"):
+            kernel(X)
+    with pytest.raises(ValueError, match="Columns needs samples that are the rows"):
+        Columns(FromFunction(max), 0)([1, 2])
+
+
+def test_factor_of_wrong_shape_is_refused():
+    with pytest.raises(ValueError, match=r"must return one value a sample, shape \(31,\)"):
+        G.weighted(np.transpose)(X)
+
+
+def test_normalised_kernel_is_zero_where_the_diagonal_is():
+    K = Linear().normalized()(np.array([[0.0], [2.0], [-1.0]]))
+    np.testing.assert_array_equal(K, [[0, 0, 0], [0, 1, -1], [0, -1, 1]])

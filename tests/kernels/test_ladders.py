@@ -1,0 +1,136 @@
+"""Exponentials in ratio 2^n share one exponential, in both forms, and lose nothing by it."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alignlearn.engine.cpu import weighted_gram
+from alignlearn.kernels import (
+    Columns,
+    Exponential,
+    ExponentialDot,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    gaussian_kernels,
+)
+from alignlearn.kernels import program as ops
+from alignlearn.kernels.program import compile_kernels
+from alignlearn.streaming import alignment_statistics
+
+X = np.random.default_rng(0).normal(size=(37, 3))
+X[:5] = X[5:10] + 1e-5
+EXPONENTIALS = (ops.EXP, ops.EXPM1)
+
+
+def count_exponentials(kernels, **options):
+    code = compile_kernels(kernels, 3, **options).code
+    return int(np.isin(code[:, 0], EXPONENTIALS).sum())
+
+
+@pytest.mark.parametrize("options", [{"exact": True}, {"exact": False}], ids=str)
+def test_a_ladder_needs_one_exponential(options):
+    rng = np.random.default_rng(0)
+    for gammas in (2.0 ** np.arange(-6, 4), 4.0 ** np.arange(-3, 3), [3.0, 1.5, 12.0]):
+        assert count_exponentials(gaussian_kernels(rng.permutation(gammas)), **options) == 1
+    assert count_exponentials(gaussian_kernels([1.0, 3.0, 9.0]), **options) == 3
+    # Another primitive, or the same on other columns, is another ladder.
+    kernels = [Gaussian(1.0), Laplacian(2.0), Columns(Gaussian(2.0), [0]), Exponential(4.0)]
+    assert count_exponentials(kernels, **options) == 4
+
+
+@pytest.mark.parametrize(
+    "gammas",
+    [
+        [0.1, 0.2],
+        [0.1, 0.4],
+        [0.1, 0.8],
+        [0.1, 1.6],
+        [0.1, 3.2],
+        [3.2, 0.1, 0.8, 0.1, 0.3, 3.2, 0.2],
+        list(2.0 ** np.arange(-30, 31)),
+    ],
+    ids=["2", "4", "8", "16", "32", "unsorted with duplicates", "61 steps of 2"],
+)
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian, Exponential])
+def test_ladder_equals_one_by_one(kind, gammas):
+    kernels = [kind(g) for g in gammas]
+    for k, kernel in enumerate(kernels):
+        pick = np.eye(len(kernels))[k]
+        # Below 1e-300 an exponential stops at the smallest normal number, a square at 0.
+        K = weighted_gram(kernels, pick, X)
+        np.testing.assert_allclose(K, kernel(X), rtol=1e-11, atol=1e-300)
+
+
+def test_duplicates_in_a_ladder_are_bitwise_equal():
+    s = alignment_statistics(X, X[:, 0], gaussian_kernels([1.0, 0.5, 1.0, 0.25, 1.0]))
+    assert s.M[0, 0] == s.M[2, 2] == s.M[4, 4] == s.M[0, 2] == s.M[2, 4]
+    assert s.a[0] == s.a[2] == s.a[4]
+
+
+@pytest.mark.parametrize("kind", [Gaussian, ExponentialDot])
+def test_long_ladder_keeps_its_accuracy(kind):
+    """Sixty squarings in a row would turn a rounding into 1e-8."""
+    gammas = 2.0 ** np.arange(-25, 36 if kind is Gaussian else 4)
+    y = X[:, 1] ** 2
+    s = alignment_statistics(X, y, [kind(g) for g in gammas])
+    D, G, _ = oracle.pair_primitives(X, X)
+    t = -D if kind is Gaussian else G
+    a, M, _, target = oracle.statistics([np.expm1(np.longdouble(g) * t) for g in gammas], y)
+    norm = np.sqrt(np.diagonal(M))
+    assert np.max(np.abs(s.M - M) / np.outer(norm, norm)) < 1e-11
+    assert np.max(np.abs(s.a - a) / (norm * target)) < 1e-11
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *gaussian_kernels(2.0 ** np.arange(-8, 6)),
+                Laplacian(0.5),
+                Laplacian(1.0),
+                ExponentialDot(0.1),
+                ExponentialDot(0.2),
+                Columns(Gaussian(0.5), [0, 2]),
+                Columns(Gaussian(1.0), [0, 2]),
+                Linear(),
+                Polynomial(0.5),
+                Gaussian(0.5) + Linear(),
+                2 * Gaussian(0.25),
+                Gaussian(0.5) * Laplacian(2.0) + 0.7,
+            ]
+        ),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_any_mix_equals_one_by_one_and_up_to_a_constant_in_centred_mode(kernels):
+    weights = np.arange(1.0, len(kernels) + 1)
+    expected = sum(w * k(X) for w, k in zip(weights, kernels))
+    np.testing.assert_allclose(weighted_gram(kernels, weights, X), expected, rtol=1e-12, atol=1e-13)
+    difference = weighted_gram(kernels, weights, X, exact=False) - expected
+    assert np.ptp(difference) <= 1e-13 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_offsets_turn_centred_registers_into_values(full):
+    """Value = register + offset, for plain exponentials in both forms and for shifted others."""
+    from alignlearn.engine import loops
+    from alignlearn.engine.cpu import _compiled
+
+    kernels = [Gaussian(0.5), Gaussian(1.0), Linear() + 3, Gaussian(0.5) + 2 * Gaussian(0.1)]
+    p = len(kernels)
+    program = compile_kernels(kernels, 3, exact=False, full=[full] * p, shift=[0, 0, -1.5, 0.25])
+    i, j = np.triu_indices(len(X))
+    empty = np.empty((0, len(i)))
+    registers = loops.paired_values(
+        _compiled(program), X[i], X[j], empty, empty, np.empty((0, 1, len(i)))
+    )
+    assert program.offsets[0] == (0.0 if full else 1.0)
+    for k, kernel in enumerate(kernels):
+        values = registers[k] + program.offsets[k]
+        np.testing.assert_allclose(values, kernel(X)[i, j], rtol=1e-12, atol=1e-14)

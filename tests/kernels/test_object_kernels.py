@@ -1,0 +1,192 @@
+"""Kernels from functions on any objects, and from given Gram matrices."""
+
+import numpy as np
+import pytest
+
+from alignlearn.kernels import Columns, FromFunction, Gaussian, Precomputed, precomputed_kernels
+from alignlearn.streaming import alignment_statistics
+
+WORDS = ["kernel", "kern", "colonel", "", "align", "aligned", "line"]
+
+
+def common_letters(a, b):
+    """Number of letters two words share: an inner product of indicator vectors."""
+    return float(len(set(a) & set(b)))
+
+
+def inner_products(A, B):
+    return np.asarray(A) @ np.asarray(B).T
+
+
+def psd(m, seed=0):
+    A = np.random.default_rng(seed).normal(size=(m, m))
+    return A @ A.T
+
+
+def test_function_of_two_strings():
+    kernel = FromFunction(common_letters)
+    expected = [[len(set(a) & set(b)) for b in WORDS] for a in WORDS]
+    np.testing.assert_array_equal(kernel(WORDS), expected)
+    np.testing.assert_array_equal(kernel(WORDS[:2], WORDS), expected[:2])
+    np.testing.assert_array_equal(kernel.diag(WORDS), np.diagonal(expected))
+    np.testing.assert_array_equal((2 * kernel + 1)(WORDS), 2 * np.array(expected) + 1)
+    assert str(kernel) == "common_letters"
+    assert str(FromFunction(common_letters, name="letters")) == "letters"
+
+
+def test_function_of_rows_and_vectorised_function():
+    X, Z = np.arange(12.0).reshape(4, 3), np.ones((2, 3))
+    for kernel in (FromFunction(np.dot), FromFunction(inner_products, vectorized=True)):
+        np.testing.assert_array_equal(kernel(X), X @ X.T)
+        np.testing.assert_array_equal(kernel(X, Z), X @ Z.T)
+        np.testing.assert_array_equal(Columns(kernel, [2])(X), np.outer(X[:, 2], X[:, 2]))
+        mixed = kernel + Gaussian(0.1)
+        np.testing.assert_allclose(mixed(X), X @ X.T + Gaussian(0.1)(X), rtol=1e-14)
+
+
+def test_vectorised_function_sees_no_more_than_blocks(monkeypatch):
+    from alignlearn.engine import cpu
+
+    sizes = []
+
+    def spy(A, B):
+        sizes.append(len(A) * len(B))
+        return inner_products(A, B)
+
+    monkeypatch.setattr(cpu, "_EXTERNAL_BYTES", 8 * 128 * 128)
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    kernel = FromFunction(spy, vectorized=True)
+    np.testing.assert_allclose(kernel(X), X @ X.T)
+    s = alignment_statistics(X, X[:, 0], [kernel])
+    expected = alignment_statistics(X, X[:, 0], ["linear"])
+    np.testing.assert_allclose(s.M, expected.M, rtol=1e-12)
+    assert max(sizes) <= 128 * 128
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (FromFunction(lambda a, b: np.nan), "returned NaN"),
+        (FromFunction(lambda A, B: np.zeros((1, 1)), vectorized=True), r"shape \(1, 1\), expected"),
+    ],
+)
+def test_bad_values_of_a_function_are_refused(kernel, message):
+    with pytest.raises(ValueError, match=message):
+        kernel(WORDS)
+
+
+def test_bad_functions_and_samples_are_refused():
+    with pytest.raises(TypeError, match="function must be callable"):
+        FromFunction("rbf")
+    for empty in ([], 3, np.array(3)):
+        with pytest.raises(ValueError, match="X must be a non-empty sequence"):
+            FromFunction(common_letters)(empty)
+
+
+def test_precomputed_takes_sample_numbers():
+    K = psd(6)
+    kernel = Precomputed(K, name="mine")
+    rows = np.array([[4], [1], [1]])
+    np.testing.assert_array_equal(kernel(np.arange(6)[:, None]), K)
+    np.testing.assert_array_equal(kernel(rows, rows[:1]), K[[4, 1, 1]][:, [4]])
+    np.testing.assert_array_equal(kernel.diag(rows), K[[4, 1, 1], [4, 1, 1]])
+    np.testing.assert_array_equal(Precomputed(K.tolist())(rows), K[[4, 1, 1]][:, [4, 1, 1]])
+    assert kernel.gram is K
+    assert str(kernel) == "mine"
+
+
+def test_precomputed_next_to_features():
+    K, X = psd(6), np.random.default_rng(1).normal(size=(6, 2))
+    kernel = Columns(Precomputed(K), 0) + Columns(Gaussian(0.5), [1, 2])
+    numbered = np.column_stack([np.arange(6), X])
+    np.testing.assert_allclose(kernel(numbered), K + Gaussian(0.5)(X), rtol=1e-14)
+    np.testing.assert_allclose(
+        kernel(numbered[[3, 0]], numbered[4:]),
+        K[[3, 0]][:, 4:] + Gaussian(0.5)(X[[3, 0]], X[4:]),
+        rtol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("rows", [[[6]], [[-1]], [[0.5]], [[0, 1]]])
+def test_precomputed_refuses_what_is_no_sample_number(rows):
+    with pytest.raises(ValueError, match=r"row numbers.*integers in \[0, 6\)"):
+        Precomputed(psd(6))(np.array(rows))
+
+
+@pytest.mark.parametrize(
+    ("gram", "message"),
+    [
+        (np.zeros((2, 3)), "gram must be a square matrix"),
+        (np.zeros((0, 0)), "gram must be a square matrix"),
+        (np.zeros(4), "gram must be a square matrix"),
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), r"gram is not symmetric.*1e-08 times"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "gram contains NaN"),
+        ([["a"]], "gram must hold real numbers"),
+        (np.array([[1j]]), "gram must hold real numbers"),
+    ],
+)
+def test_bad_gram_is_refused_by_name(gram, message):
+    with pytest.raises(ValueError, match=message):
+        Precomputed(gram)
+
+
+def test_asymmetry_is_found_in_any_block_and_measured_against_the_largest_entry():
+    K = psd(1100) * 1e6
+    largest = np.abs(K).max()
+    K[1050, 3] += 0.9e-8 * largest
+    Precomputed(K)
+    K[1050, 3] += 0.2e-8 * largest
+    with pytest.raises(ValueError, match="not symmetric"):
+        Precomputed(K)
+
+
+class Lazy:
+    """Matrices made on demand."""
+
+    def __init__(self, p, m):
+        self.p, self.m = p, m
+
+    def __len__(self):
+        return self.p
+
+    def __getitem__(self, k):
+        if not 0 <= k < self.p:
+            raise IndexError(k)
+        return psd(self.m, seed=k)
+
+
+def test_every_form_of_precomputed_kernels_gives_the_same_statistics(tmp_path):
+    grams = np.array([psd(40, seed=k) for k in range(3)])
+    y = np.arange(40.0)
+    expected = alignment_statistics(list(grams), y, "precomputed")
+    np.save(tmp_path / "grams.npy", grams)
+    mapped = np.load(tmp_path / "grams.npy", mmap_mode="r")
+    files = []
+    for k, K in enumerate(grams):
+        np.save(tmp_path / f"{k}.npy", K)
+        files.append(np.load(tmp_path / f"{k}.npy", mmap_mode="r"))
+    for form in (grams, grams.tolist(), mapped, files, Lazy(3, 40), [K.tolist() for K in grams]):
+        s = alignment_statistics(form, y, "precomputed")
+        np.testing.assert_array_equal(s.M, expected.M)
+        np.testing.assert_array_equal(s.a, expected.a)
+    assert expected.names == ("kernel 0", "kernel 1", "kernel 2")
+    sample_numbers, kernels = precomputed_kernels(Lazy(3, 40))
+    np.testing.assert_array_equal(kernels[2](sample_numbers), grams[2])
+
+
+@pytest.mark.parametrize(
+    ("grams", "error", "message"),
+    [
+        ([], ValueError, "empty"),
+        (np.zeros((3, 3)), ValueError, r"shape \(p, m, m\), got \(3, 3\)"),
+        ((np.eye(2) for _ in range(2)), TypeError, "sequence of .* matrices.*generator"),
+        ([np.eye(3), np.eye(4)], ValueError, r"precomputed kernel 1 has shape \(4, 4\)"),
+        ([np.eye(3), np.eye(3)[:2]], ValueError, "precomputed kernel 1 has shape"),
+        ([np.eye(2), [[1.0, 2.0], [3.0, 1.0]]], ValueError, "precomputed kernel 1 is not symm"),
+        ([np.eye(2), np.diag([1.0, np.inf])], ValueError, "precomputed kernel 1 contains"),
+        ([np.array([["a"]])], ValueError, "precomputed kernel 0 must hold real numbers"),
+    ],
+)
+def test_bad_precomputed_kernels_are_refused_by_number(grams, error, message):
+    with pytest.raises(error, match=message):
+        alignment_statistics(grams, [0.0, 1.0, 2.0], "precomputed")
