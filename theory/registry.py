@@ -48,6 +48,17 @@ _FILES = (
     "p1_lemma_19_table",
     "p1_lemma_20",
     "p1_prop_21",
+    "p2_theorem_1",
+    "p2_theorem_2",
+    "p2_lemma_1",
+    "p2_prop_1",
+    "p2_prop_2",
+    "p2_eq_20",
+    "p2_y_norm",
+    "p2_prop_3",
+    "p2_theorem_3",
+    "p2_algorithm_1",
+    "p2_algorithm_1_spectrum",
 )
 
 
