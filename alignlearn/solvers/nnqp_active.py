@@ -5,7 +5,7 @@ never formed: rows of ``M`` are read in place and scaled on the fly.
 
 The active set is that of Lawson and Hanson (1974, chapter 23) in the normal-equation form of Bro
 and de Jong (1997), started from any feasible point and letting several variables in at a time. It
-keeps the upper factor ``R`` of ``S_PP + delta I = R'R`` row by row (all inner loops are contiguous),
+keeps the upper factor ``R`` of ``S_PP + delta I = R'R`` row by row (inner loops are contiguous),
 appends a column by a forward substitution and removes one by Givens rotations, which are backward
 stable.
 """
@@ -250,7 +250,7 @@ def active_set(M, d, b, delta, v, usable, R, index, s, threshold, max_iter):
             # The factored system contradicts the gradient: the leader is at 0 within rounding.
             allowed[chosen[0]] = False
         else:
-            for k in range(p):  # an array assignment here compiles 2 s of error messages
+            for k in range(p):  # an array assignment here would compile 2 s of error messages
                 allowed[k] = usable[k]
         gradient(M, d, b, v, g)
     return EXHAUSTED, s, n_iter
