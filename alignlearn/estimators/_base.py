@@ -27,6 +27,8 @@ class KernelLearner(Estimator):
 
     def _learn(self, X, check_target, task):
         """Fit stage 1 and return the source with the combined kernel, and y as checked."""
+        # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
+        self.__dict__.pop("_source", None)
         normalize = check_normalize(self.normalize)
         weighting = get_weighting(self.weighting)
         names = _inputs.feature_names(X)
@@ -64,10 +66,12 @@ class KernelLearner(Estimator):
 
     def _check_test(self, X):
         self._check_is_fitted()
-        checked = self._source.check_test(X)
-        if self._source.n_features is not None:
-            _inputs.check_test_features(self, X, checked.shape[1])
-        return checked
+        if self._source.n_features is None:
+            return self._source.check_test(X)
+        _inputs.check_test_names(self, X)
+        X = self._source.check_test(X)
+        _inputs.check_test_width(self, X.shape[1])
+        return X
 
     def summary(self, max_rows=30):
         """The learned combination as a text table.

@@ -68,39 +68,42 @@ def check_sample_count(n_samples):
         raise ValueError(f"X has {n_samples} sample; at least 2 are needed to learn a kernel.")
 
 
-def check_test_features(estimator, X, n_features):
-    """Compare columns (and their names, for data frames) with those of ``fit``."""
+def check_test_names(estimator, X):
+    """Compare the column names of a data frame with those of ``fit``."""
     fitted, given = getattr(estimator, "feature_names_in_", None), feature_names(X)
     name = type(estimator).__name__
-    if fitted is not None and given is not None and list(fitted) != list(given):
+    if fitted is None and given is not None:
+        message = f"X has feature names, but {name} was fitted without feature names"
+        warnings.warn(message, UserWarning, stacklevel=4)
+    elif fitted is not None and given is None:
+        message = f"X does not have valid feature names, but {name} was fitted with feature names"
+        warnings.warn(message, UserWarning, stacklevel=4)
+    elif fitted is not None and list(fitted) != list(given):
         raise ValueError(
             "The feature names should match those that were passed during fit.\n"
-            + _name_differences(list(fitted), list(given))
-        )
-    if (fitted is None) != (given is None):
-        message = (
-            f"X has feature names, but {name} was fitted without feature names"
-            if fitted is None
-            else f"X does not have valid feature names, but {name} was fitted with feature names"
-        )
-        warnings.warn(message, UserWarning, stacklevel=4)
-    if n_features != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {n_features} features, but {name} is expecting {estimator.n_features_in_} "
-            "features as input."
+            + _name_differences(set(fitted), set(given))
         )
 
 
 def _name_differences(fitted, given):
-    unseen = sorted(set(given) - set(fitted))
-    missing = sorted(set(fitted) - set(given))
     text = ""
-    if unseen:
-        text += "Feature names unseen at fit time:\n" + "".join(f"- {n}\n" for n in unseen[:5])
-    if missing:
-        text += "Feature names seen at fit time, yet now missing:\n"
-        text += "".join(f"- {n}\n" for n in missing[:5])
+    for title, names in (
+        ("Feature names unseen at fit time:", given - fitted),
+        ("Feature names seen at fit time, yet now missing:", fitted - given),
+    ):
+        if names:
+            shown = [*(f"- {n}" for n in sorted(names)[:5]), *(["- ..."] if len(names) > 5 else [])]
+            text += "\n".join([title, *shown, ""])
     return text or "Feature names must be in the same order as they were in fit.\n"
+
+
+def check_test_width(estimator, n_features):
+    """As many columns as in ``fit``."""
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
 
 
 def require_y(estimator, y):
@@ -120,8 +123,8 @@ def _warn_column(y):
         )
 
 
-def class_codes(estimator, y, n_samples):
-    """Sorted classes, and the number of each sample's class."""
+def class_labels(estimator, y, n_samples):
+    """Labels of one kind, of at least two classes."""
     require_y(estimator, y)
     _warn_column(y)
     labels = check_labels(y, n_samples)
@@ -129,10 +132,9 @@ def class_codes(estimator, y, n_samples):
         raise ValueError(
             "Unknown label type: y holds continuous values; a classifier accepts class labels."
         )
-    classes, codes = np.unique(labels, return_inverse=True)
-    if classes.size < 2:
-        raise ValueError(f"y has 1 class, {classes[0]!r}; a classifier needs at least two classes.")
-    return classes, codes.reshape(-1)
+    if np.all(labels == labels[0]):
+        raise ValueError(f"y has 1 class, {labels[0]!r}; a classifier needs at least two classes.")
+    return labels
 
 
 def real_targets(estimator, y, n_samples, multi_output):

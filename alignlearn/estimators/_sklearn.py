@@ -41,8 +41,11 @@ class Estimator(ParamsMixin):
 
     _estimator_type = None
 
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_source")
+
     def _check_is_fitted(self):
-        if not hasattr(self, "weights_"):
+        if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
 
     def _accepts_sparse(self):

@@ -100,7 +100,8 @@ class PairSource:
 
     def check_test(self, X):
         """New samples, validated."""
-        return _inputs.as_samples(X, any(k._needs_vectors for k in self.kernels))
+        vectors = any(k._needs_vectors for k in self.kernels)
+        return _inputs.as_samples(X if self.n_features is None else np.asarray(X), vectors)
 
     def decisions(self, X):
         """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), in blocks of rows."""
@@ -163,10 +164,7 @@ class FeatureSource:
 
     def gram(self, exact=False):
         """Training Gram matrix (m, m), of centred features if they are dense and not exact."""
-        K = self.kernel(self.X if exact else self._centred(self.X))
-        K += K.T.copy()
-        K *= 0.5
-        return K
+        return self.kernel(self.X if exact else self._centred(self.X))
 
     def cross_gram(self, X, exact=False):
         """The same against new samples, (n, m)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators._base import KernelLearner
-from alignlearn.estimators._inputs import class_codes
+from alignlearn.estimators._inputs import class_labels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.targets import check_labels
 
@@ -145,13 +145,10 @@ class MKLClassifier(KernelLearner):
             max_iter=self.max_iter,
         )
 
-        def labels(n_samples):
-            self.classes_, codes = class_codes(self, y, n_samples)
-            return self.classes_[codes]
-
-        source, y = self._learn(X, labels, "classification")
-        machine.fit(source.gram(), y)
+        source, labels = self._learn(X, lambda m: class_labels(self, y, m), "classification")
+        machine.fit(source.gram(), labels)
         self.machine_ = machine
+        self.classes_ = machine.classes_
         self.support_ = machine.support_
         self.dual_coef_ = machine.dual_coef_
         self.n_iter_ = machine.n_iter_
