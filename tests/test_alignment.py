@@ -1,0 +1,294 @@
+"""Centring, alignment, HSIC and CKA of Gram matrices: laws, definitions, exact expectations."""
+
+import itertools
+from fractions import Fraction
+from math import factorial
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import generators, gram_matrices, labels
+
+from alignlearn.alignment import alignment, center_kernel, cka, hsic
+from alignlearn.validation import DegenerateKernelWarning
+
+
+@st.composite
+def gram_pairs(draw, min_samples=1):
+    K = draw(gram_matrices(min_samples=min_samples))
+    return K, draw(gram_matrices(n_samples=len(K)))
+
+
+def frobenius(A, B):
+    return float(np.sum(np.asarray(A, oracle.LD) * B))
+
+
+@given(gram_matrices())
+def test_centred_kernel_is_h_k_h(K):
+    centred = center_kernel(K)
+    tolerance = 1e-14 * np.abs(K).max()
+    np.testing.assert_allclose(centred, oracle.center(K).astype(float), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(centred.sum(axis=0), 0, atol=len(K) * tolerance)
+    np.testing.assert_allclose(center_kernel(centred), centred, rtol=0, atol=4 * tolerance)
+
+
+@given(gram_pairs())
+def test_lemma_1_centring_one_matrix_of_a_product_is_enough(pair):
+    K, L = pair
+    both = frobenius(center_kernel(K), center_kernel(L))
+    bound = 1e-13 * np.linalg.norm(K) * np.linalg.norm(L)
+    assert abs(frobenius(center_kernel(K), L) - both) <= bound
+    assert abs(frobenius(K, center_kernel(L)) - both) <= bound
+
+
+@given(generators(), st.integers(1, 8), st.integers(1, 5))
+def test_new_samples_are_centred_with_the_training_mean_feature(rng, m, n):
+    features, new = rng.normal(size=(m, 3)), rng.normal(size=(n, 3))
+    mean = features.mean(axis=0)
+    expected = (new - mean) @ (features - mean).T
+    centred = center_kernel(new @ features.T, features @ features.T)
+    np.testing.assert_allclose(centred, expected, atol=1e-13)
+    K = features @ features.T
+    np.testing.assert_allclose(center_kernel(K, K), center_kernel(K), atol=1e-13)
+
+
+@given(gram_pairs(min_samples=2), st.floats(1e-6, 1e6), st.floats(0, 10))
+@pytest.mark.filterwarnings("ignore::alignlearn.DegenerateKernelWarning")
+def test_alignment_is_the_cosine_of_centred_matrices(pair, scale, shift):
+    K, L = pair
+    value = alignment(K, L)
+    Kc, Lc = oracle.center(K), oracle.center(L)
+    norms = np.sqrt(np.sum(Kc * Kc) * np.sum(Lc * Lc))
+    # Near constant matrices (1 + 1e-6 K) the centred part has lost six digits on entry.
+    assume(min(np.abs(Kc).max() / np.abs(K).max(), np.abs(Lc).max() / np.abs(L).max()) > 1e-8)
+    assert value == pytest.approx(float(np.sum(Kc * Lc) / norms), abs=1e-6)
+    assert -1e-12 <= value <= 1 + 1e-12
+    assert alignment(L, K) == pytest.approx(value, abs=1e-13)
+    assert alignment(scale * K, L) == pytest.approx(value, abs=1e-7)
+    assert alignment(K + shift * np.abs(K).max(), L) == pytest.approx(value, abs=1e-6)
+    assert alignment(K, K) == pytest.approx(1, abs=1e-12)
+    assert cka(K, L) == pytest.approx(value, abs=1e-13)
+
+
+@given(gram_pairs())
+@pytest.mark.filterwarnings("ignore::alignlearn.DegenerateKernelWarning")
+def test_other_kinds_follow_their_definitions(pair):
+    K, L = pair
+    m, norms = len(K), np.linalg.norm(K) * np.linalg.norm(L)
+    expected = frobenius(K, L) / norms if norms > 0 else 0.0
+    assert alignment(K, L, kind="uncentered") == pytest.approx(expected, rel=1e-12)
+    expected = frobenius(oracle.center(K), oracle.center(L)) / m**2
+    value = alignment(K, L, kind="unnormalized")
+    assert value == pytest.approx(expected, abs=1e-13 * norms)
+    assert hsic(K, L) == value
+    assert value >= -1e-13 * norms
+
+
+def one_hot(y):
+    return (np.asarray(y)[:, None] == np.unique(y)).astype(float)
+
+
+@given(st.data(), st.integers(2, 9))
+@pytest.mark.filterwarnings("ignore::alignlearn.DegenerateKernelWarning")
+def test_labels_stand_for_their_target_kernel(data, m):
+    K = data.draw(gram_matrices(n_samples=m))
+    y = data.draw(labels(m))
+    Y = one_hot(y)
+    if Y.shape[1] == 2:
+        Y = Y[:, 1:] - Y[:, :1]  # -1 and +1
+    for kind in ("centered", "uncentered", "unnormalized"):
+        if Y.shape[1] == 1 and kind == "uncentered":
+            continue  # one class: the sign of the label is arbitrary, its kernel 11' is not
+        expected = alignment(K, Y @ Y.T, kind=kind)
+        assert alignment(K, y, kind=kind) == pytest.approx(expected, rel=1e-9, abs=1e-13)
+    assert cka(K, y) == pytest.approx(cka(K, Y @ Y.T), rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["centered", "uncentered", "unnormalized"])
+@pytest.mark.parametrize("dtype", [float, int])
+def test_target_matrix_and_vector_of_real_values(kind, dtype):
+    K = np.diag([1.0, 2.0, 3.0, 4.0, 5.0]) + 1
+    Y = np.array([[1, 2], [3, 4], [5, 6], [0, 0], [1, 1]], dtype=dtype)
+    assert alignment(K, Y, kind=kind) == pytest.approx(alignment(K, Y @ Y.T, kind=kind))
+    column = Y[:, 0].astype(float)
+    expected = alignment(K, np.outer(column, column), kind=kind)
+    assert alignment(K, column, kind=kind) == pytest.approx(expected)
+    assert alignment(K, Y[:, :1], kind=kind) == pytest.approx(expected)
+
+
+@given(gram_pairs(min_samples=4))
+def test_unbiased_hsic_is_the_zeroed_diagonal_form(pair):
+    K, L = pair
+    bound = 1e-12 * np.abs(K).max() * np.abs(L).max()
+    assert abs(hsic(K, L, unbiased=True) - oracle.unbiased_hsic(K, L)) <= bound
+
+
+# Three points of probability 1/2, 1/3, 1/6 and two kernels on them, in rationals.
+_P = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
+_U = [Fraction(1), Fraction(1, 2), Fraction(-1)]
+_W = [Fraction(1), Fraction(-1), Fraction(1, 3)]
+_K = [[a * b + Fraction(int(i == j), 2) for j, b in enumerate(_U)] for i, a in enumerate(_U)]
+_L = [[a * b for b in _W] for a in _W]
+
+
+def _population_hsic():
+    def centred(K):
+        rows = [sum(p * v for p, v in zip(_P, row)) for row in K]
+        mean = sum(p * r for p, r in zip(_P, rows))
+        return [[K[i][j] - rows[i] - rows[j] + mean for j in range(3)] for i in range(3)]
+
+    Kc, Lc = centred(_K), centred(_L)
+    pairs = itertools.product(range(3), repeat=2)
+    return sum(_P[i] * _P[j] * Kc[i][j] * Lc[i][j] for i, j in pairs)
+
+
+def _expectation(statistic, m):
+    """Over samples of size m: a statistic of the counts, weighted by the multinomial law."""
+    total = 0.0
+    for counts in itertools.product(range(m + 1), repeat=3):
+        if sum(counts) != m:
+            continue
+        probability = Fraction(factorial(m))
+        for n, p in zip(counts, _P):
+            probability *= p**n / Fraction(factorial(n))
+        index = np.repeat(np.arange(3), counts)
+        grams = (np.array(A, dtype=float)[np.ix_(index, index)] for A in (_K, _L))
+        total += float(probability) * statistic(*grams)
+    return total
+
+
+@pytest.mark.parametrize("m", [4, 5, 6])
+def test_unbiased_hsic_has_the_population_value_as_expectation(m):
+    assert _population_hsic() == Fraction(136, 729)
+    value = _expectation(lambda K, L: hsic(K, L, unbiased=True), m)
+    assert value == pytest.approx(136 / 729, rel=1e-12)
+
+
+@pytest.mark.parametrize(("m", "expected"), [(2, 217 / 1296), (3, 719 / 4374), (4, 2531 / 15552)])
+def test_biased_hsic_has_the_known_exact_expectation(m, expected):
+    """Values of the corrected Lemma 19 of Cortes, Mohri and Rostamizadeh (2012)."""
+    assert _expectation(hsic, m) == pytest.approx(expected, rel=1e-12)
+
+
+def test_unbiased_cka_removes_the_bias_of_wide_representations():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 20, 2000))
+    assert cka(A @ A.T, B @ B.T) > 0.9
+    assert abs(cka(A @ A.T, B @ B.T, unbiased=True)) < 0.1
+    assert cka(A @ A.T, A @ A.T, unbiased=True) == pytest.approx(1)
+
+
+@given(st.integers(1, 12), st.sampled_from([0.0, 0.1, 0.3, 0.7, 1e-9, 3e8]), generators())
+def test_a_matrix_without_variance_has_alignment_zero_and_says_so(m, value, rng):
+    L = np.eye(m)
+    f = rng.normal(size=m)
+    for constant in (np.full((m, m), value), value * (f[:, None] + f)):
+        for call in (
+            lambda K: alignment(K, L),
+            lambda K: alignment(L, K),
+            lambda K: alignment(K, K),
+            lambda K: cka(K, K),
+        ):
+            with pytest.warns(DegenerateKernelWarning, match="no variance"):
+                assert call(constant) == 0.0
+        assert hsic(constant, L) == 0.0
+        if m >= 4:
+            with pytest.warns(DegenerateKernelWarning):
+                assert cka(constant, constant, unbiased=True) == 0.0
+
+
+@pytest.mark.parametrize("y", [np.full(3, 0.1), [1, 1, 1], ["a", "a", "a"], np.zeros(3)])
+def test_constant_target_has_alignment_zero_and_says_so(y):
+    with pytest.warns(DegenerateKernelWarning):
+        assert alignment(np.diag([1.0, 2, 3]), y) == 0.0
+
+
+def test_zero_matrix_uncentred():
+    with pytest.warns(DegenerateKernelWarning):
+        assert alignment(np.zeros((2, 2)), np.eye(2), kind="uncentered") == 0.0
+
+
+def test_magnitudes_whose_squares_overflow_or_vanish():
+    K = np.diag([1.0, 2.0, 3.0])
+    expected = alignment(K, np.eye(3))
+    for scale in (1e-200, 1e200):
+        for kind in ("centered", "uncentered"):
+            value = alignment(scale * K, np.eye(3), kind=kind)
+            assert value == pytest.approx(alignment(K, np.eye(3), kind=kind), rel=1e-14)
+        assert cka(scale * K, np.eye(3)) == pytest.approx(expected, rel=1e-14)
+
+
+def test_inputs_are_not_modified():
+    K, y = np.diag([1.0, 2, 3, 4]), np.arange(4.0)
+    L = K + np.outer(y, y)
+    for array in (K, L, y):
+        array.flags.writeable = False
+    center_kernel(K)
+    center_kernel(K[:2], K)
+    for kind in ("centered", "uncentered", "unnormalized"):
+        alignment(K, L, kind=kind)
+        alignment(K, y, kind=kind)
+    cka(L, L, unbiased=True)
+    hsic(K, y, unbiased=True)
+
+
+BAD_MATRIX = [
+    (np.zeros((2, 3)), ValueError, "K must be a square Gram matrix"),
+    (np.zeros((0, 0)), ValueError, "K must be a square Gram matrix"),
+    (3.0, ValueError, "K must be a square Gram matrix"),
+    ([[1.0, 2.0], [3.0]], ValueError, "K must be a square Gram matrix"),
+    ([["a"]], ValueError, "K must hold real numbers"),
+    ([[1j]], ValueError, "K must hold real numbers"),
+    ([[1.0, np.nan], [np.nan, 1.0]], ValueError, "K contains NaN"),
+    ([[1.0, 2.0], [2.1, 1.0]], ValueError, "K is not symmetric.*accepted is 1e-08"),
+]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        center_kernel,
+        lambda K: alignment(K, [0, 1]),
+        lambda K: hsic(K, [0, 1]),
+        lambda K: cka(K, [0, 1]),
+    ],
+)
+@pytest.mark.parametrize(("K", "error", "message"), BAD_MATRIX)
+def test_bad_matrix_is_refused_by_name(function, K, error, message):
+    with pytest.raises(error, match=message):
+        function(K)
+
+
+@pytest.mark.parametrize(
+    ("L", "error", "message"),
+    [
+        (np.eye(4), ValueError, "L has 4 samples, but K has 3"),
+        ([0.0, 1.0], ValueError, "L has 2 samples, but K has 3"),
+        ([[1.0, 2, 3], [2, 1, 1], [0, 1, 1]], ValueError, "L is not symmetric"),
+        ([0.0, np.nan, 1.0], ValueError, "L contains NaN"),
+        ([1, "a", "b"], TypeError, "L holds labels of mixed type"),
+        ([None, 1, 2], TypeError, "L must hold numbers or strings"),
+        ([1j, 2, 3], TypeError, "L must hold numbers or strings"),
+        (3, ValueError, "L must be a 1-d array"),
+    ],
+)
+@pytest.mark.parametrize("function", [alignment, hsic, cka])
+def test_bad_second_argument_is_refused_by_name(function, L, error, message):
+    with pytest.raises(error, match=message):
+        function(np.eye(3), L)
+
+
+def test_bad_options_are_refused_by_name():
+    with pytest.raises(ValueError, match="kind='cosine' is not known; accepted: 'centered'"):
+        alignment(np.eye(3), np.eye(3), kind="cosine")
+    for function in (hsic, cka):
+        with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
+            function(np.eye(3), np.eye(3), unbiased=True)
+    with pytest.raises(ValueError, match=r"K must have shape \(n, 2\), one column a training"):
+        center_kernel(np.ones((2, 3)), np.eye(2))
+    with pytest.raises(ValueError, match="K contains NaN"):
+        center_kernel([[np.nan, 1.0]], np.eye(2))
+    with pytest.raises(ValueError, match="K_train is not symmetric"):
+        center_kernel(np.eye(2), np.array([[1.0, 2.0], [0.0, 1.0]]))

@@ -1,0 +1,100 @@
+"""Target columns: classes, real values, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import labels
+
+from alignlearn.targets import check_labels, check_targets, plain_columns, target_columns
+
+
+@given(st.integers(1, 12).flatmap(labels))
+def test_classes_become_signs_or_one_hot_columns(y):
+    classes = sorted(set(np.asarray(y).tolist()))
+    Y = plain_columns(y)
+    if len(classes) > 2:
+        expected = [[float(v == c) for c in classes] for v in y]
+    else:
+        expected = [[1.0 if classes.index(v) else -1.0] for v in y]
+    np.testing.assert_array_equal(Y, expected)
+    centred = target_columns(y)
+    np.testing.assert_allclose(centred, Y - Y.mean(axis=0), atol=1e-15)
+    assert centred.dtype == np.float64
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
+def test_real_values_are_one_centred_column(y):
+    Y = target_columns(y)
+    np.testing.assert_allclose(Y[:, 0], np.array(y) - np.mean(y), atol=1e-9)
+    np.testing.assert_array_equal(Y, target_columns(np.array(y)[:, None]))
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.7, 1e300])
+@pytest.mark.parametrize("m", [1, 3, 6, 7, 10])
+def test_constant_target_is_exactly_zero(value, m):
+    np.testing.assert_array_equal(target_columns(np.full(m, value)), 0)
+    np.testing.assert_array_equal(target_columns(np.full((m, 2), value)), 0)
+
+
+def test_kinds_are_read_from_the_type_unless_said():
+    assert target_columns(np.array([0, 1, 2])).shape == (3, 3)
+    assert target_columns(np.array([0.0, 1.0, 2.0])).shape == (3, 1)
+    assert target_columns([0.0, 1.0, 2.0]).shape == (3, 1)
+    assert target_columns(np.array([[0, 1], [1, 0], [2, 2]])).shape == (3, 2)
+    assert target_columns(np.array([0.0, 1.0, 2.0]), task="classification").shape == (3, 3)
+    np.testing.assert_array_equal(target_columns([1, 2, 6], task="regression")[:, 0], [-2, -1, 3])
+    np.testing.assert_array_equal(target_columns([True, False])[:, 0], [1, -1])
+    objects = np.array(["b", "a", "b"], dtype=object)
+    np.testing.assert_allclose(target_columns(objects)[:, 0], [2 / 3, -4 / 3, 2 / 3])
+
+
+def test_input_is_not_modified():
+    y = np.arange(5.0)
+    y.flags.writeable = False
+    target_columns(y)
+    assert check_targets(y) is y
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        ([1, "a"], TypeError, "mixed type"),
+        (["a", np.nan], TypeError, "mixed type"),
+        ([None, 1], TypeError, "numbers or strings"),
+        ([1.0, np.nan], ValueError, "NaN or infinity"),
+        (np.array([1.0, np.inf]), ValueError, "NaN or infinity"),
+        ([], ValueError, r"shape \(m,\) or \(m, c\)"),
+        (5, ValueError, "1-d array of labels"),
+        (None, ValueError, "1-d array of labels"),
+        (np.zeros((2, 2, 2)), ValueError, "shape"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), TypeError, "numbers or strings"),
+        (np.array([1j, 2]), TypeError, "numbers or strings"),
+        (np.zeros((2, 0)), ValueError, "shape"),
+    ],
+)
+def test_bad_targets_are_refused_by_name(y, error, message):
+    with pytest.raises(error, match=f"^y .*{message}"):
+        target_columns(y)
+    with pytest.raises(error, match=f"^L .*{message}"):
+        target_columns(y, name="L")
+
+
+@pytest.mark.parametrize("y", [["1", "2"], [1j, 2], [None, "a"], [[1.0], [1.0, 2.0]]])
+def test_regression_takes_numbers_only(y):
+    with pytest.raises(ValueError, match="y must hold real numbers"):
+        target_columns(y, task="regression")
+
+
+def test_lengths_sparse_input_and_task():
+    from scipy import sparse
+
+    with pytest.raises(ValueError, match="y has 2 labels, but X has 3 samples"):
+        target_columns([0, 1], 3)
+    with pytest.raises(ValueError, match="y has 2 targets, but X has 3 samples"):
+        target_columns([0.0, 1.0], 3)
+    for check in (check_labels, check_targets):
+        with pytest.raises(TypeError, match="y is a sparse matrix"):
+            check(sparse.eye_array(3).tocsr())
+    with pytest.raises(ValueError, match="task='ranking' is not known; accepted: 'auto'"):
+        target_columns([0, 1], task="ranking")
