@@ -11,7 +11,7 @@ alignment, section 5 (protocol) and appendix C (tests).
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from alignlearn.engine import cpu, features
 from alignlearn.kernels import RankOneKernels, kernel_list
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.streaming import alignment_statistics, check_features
-from alignlearn.targets import check_labels, check_targets
-from alignlearn.validation import check_choice, check_number, check_samples
+from alignlearn.targets import check_labels, check_targets, target_columns
+from alignlearn.validation import check_choice, check_number
 from alignlearn.weights import get_weighting
 
 METHODS = (BEST_SINGLE, "uniform", "align", "alignf")
@@ -80,18 +80,13 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
         trials.append([trial.run(method) for method in methods])
         if verbose:
             _report(t, protocol.n_folds, methods, trials[-1])
-    error, validation, alignment, parameter = (
-        np.array([[getattr(o, name) for o in row] for row in trials]).T
-        for name in ("error", "validation_error", "alignment", "parameter")
-    )
+    names = ("error", "validation_error", "alignment", "test_alignment", "parameter")
+    by_method = {n: np.array([[getattr(o, n) for o in row] for row in trials]).T for n in names}
     return Comparison(
         methods=methods,
         kernel_names=trial.names,
         task=task,
-        error=error,
-        validation_error=validation,
-        alignment=alignment,
-        parameter=parameter,
+        **by_method,
         weights=np.array([[o.weights for o in row] for row in trials]).swapaxes(0, 1),
         shape=tuple(X.shape),
         protocol=protocol,
@@ -105,6 +100,7 @@ class _Outcome:
     error: float
     validation_error: float
     alignment: float
+    test_alignment: float
     parameter: float
     weights: np.ndarray
 
@@ -129,9 +125,14 @@ class _Trial:
 
     def run(self, method):
         """Learn, choose on the validation fold, test."""
-        if method != BEST_SINGLE:
+        if method == BEST_SINGLE:
+            found = self._best_single()
+        else:
             result = get_weighting(method).solve(self.statistics)
-            return self._evaluate(result.weights, result.alignment)
+            found = self._evaluate(result.weights, result.alignment)
+        return replace(found, test_alignment=self._test_alignment(found.weights))
+
+    def _best_single(self):
         alignments = self.statistics.alignments
         best = None
         # Between kernels that validate equally well the better aligned one is taken.
@@ -157,9 +158,19 @@ class _Trial:
             error=_error(predictions[best][n:], self.y_test, self.task),
             validation_error=validation[best],
             alignment=float(alignment),
+            test_alignment=np.nan,
             parameter=self.grid[best],
             weights=weights,
         )
+
+    def _test_alignment(self, weights):
+        test = self.held_out[len(self.y_validate) :]
+        K = self.source.gram(weights * self.scale, test)
+        K = K - K.mean(axis=0)
+        K -= K.mean(axis=1, keepdims=True)
+        Y = target_columns(self.y_test, task=self.task)
+        norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
+        return float(np.vdot(Y, K @ Y) / norms) if norms > 0.0 else 0.0
 
     def _grams(self, weights):
         """Combined Gram matrices, centred at the training mean: training and held-out rows."""

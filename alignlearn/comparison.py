@@ -51,7 +51,11 @@ class Comparison:
     validation_error : ndarray of shape (n, f)
         The same on the validation fold, at the chosen parameter.
     alignment : ndarray of shape (n, f)
-        Centred alignment of the combined kernel with the target on the training folds.
+        Centred alignment of the combined kernel with the target on the training folds, which is
+        what weights are learned from.
+    test_alignment : ndarray of shape (n, f)
+        The same on the test fold. Alignment has an upward bias that grows as samples get fewer, so
+        the two are not on one scale.
     parameter : ndarray of shape (n, f)
         Chosen C or alpha.
     weights : ndarray of shape (n, f, p)
@@ -67,6 +71,7 @@ class Comparison:
     error: np.ndarray
     validation_error: np.ndarray
     alignment: np.ndarray
+    test_alignment: np.ndarray
     parameter: np.ndarray
     weights: np.ndarray
     shape: tuple[int, ...]
@@ -92,13 +97,14 @@ class Comparison:
 
     def table(self) -> str:
         """Methods with mean and standard deviation of error and alignment, and p-values."""
-        tested = "uniform" in self.methods
         digits = _digits(self.error) if self.task == "regression" else 4
-        rows = [("method", "error", "alignment", "p against uniform" if tested else "")]
+        rows = [("method", "error", "alignment", "on test fold")]
         for i, method in enumerate(self.methods):
-            p = self._p_text(method) if tested else ""
-            error, alignment = _spread(self.error[i], digits), _spread(self.alignment[i], 4)
-            rows.append((method, error, alignment, p))
+            columns = [_spread(a[i], 4) for a in (self.alignment, self.test_alignment)]
+            rows.append((method, _spread(self.error[i], digits), *columns))
+        if "uniform" in self.methods:
+            p = ["p against uniform", *map(self._p_text, self.methods)]
+            rows = [(*row, text) for row, text in zip(rows, p)]
         widths = [max(map(len, column)) for column in zip(*rows)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         lines.insert(1, "-" * max(map(len, lines)))
@@ -114,33 +120,37 @@ class Comparison:
         """What the columns of the table are."""
         return (
             f"error: {ERROR_NAMES[self.task]}, on the test fold. alignment: centred, with the "
-            "target, on the training\nfolds. Mean +- standard deviation over "
-            f"{self.protocol.n_folds} folds. p: paired one-sided t-test for a lower error."
+            f"target, on the training\nfolds and on the test fold. Mean +- standard deviation over "
+            f"{self.protocol.n_folds} folds. p: paired one-sided t-test for\na lower error."
         )
 
     def verdict(self, level=0.05) -> str:
-        """One sentence: whether learning the kernel beat the uniform combination."""
+        """In plain words: whether learning the kernel beat the uniform combination, or lost."""
         level = check_number("level", level, low=0.0, high=1.0, strict=True)
         if not self.learned or "uniform" not in self.methods:
             return "Nothing to judge: a learned combination and the uniform one are both needed."
         p = {m: self.p_value(m) for m in self.learned}
         winners = [f"{m} (p = {p[m]:.2g})" for m in self.learned if p[m] < level]
+        losers = [f"{m} (p = {1.0 - p[m]:.2g})" for m in self.learned if 1.0 - p[m] < level]
+        lost = f" Uniform beat {', '.join(losers)}." if losers else ""
         if winners:
-            return f"Learned kernels beat the uniform combination at p < {level:g}: " + (
-                f"{', '.join(winners)}."
+            return (
+                f"Learned kernels beat the uniform combination at p < {level:g}: "
+                f"{', '.join(winners)}.{lost}"
             )
+        return (
+            f"No learned kernel beat the uniform combination at p < {level:g}{self._best(p)}{lost}"
+        )
+
+    def _best(self, p):
         mean = self.error.mean(axis=1)
         best = min(self.learned, key=lambda m: mean[self.index(m)])
         gap = mean[self.index(best)] - mean[self.index("uniform")]
         if abs(gap) <= 1e-9 * mean[self.index("uniform")]:
-            how = "has the same mean error"
-        else:
-            chance = "" if np.isnan(p[best]) else f" (p = {p[best]:.2g})"
-            how = f"has a mean error {abs(gap):.2g} {'lower' if gap < 0 else 'higher'}{chance}"
-        return (
-            f"No learned kernel beat the uniform combination at p < {level:g}: the best of them, "
-            f"{best}, {how}."
-        )
+            return f": the best of them, {best}, has the same mean error."
+        chance = "" if np.isnan(p[best]) else f" (p = {p[best]:.2g})"
+        how = "lower" if gap < 0 else "higher"
+        return f": the best of them, {best}, has a mean error {abs(gap):.2g} {how}{chance}."
 
     def __str__(self):
         return "\n".join([self.table(), "", self.legend(), self.verdict()])
