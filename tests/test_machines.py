@@ -306,6 +306,12 @@ def test_hard_margin_refuses_inseparable_classes(x, y):
         SupportVectorClassifier(C=np.inf).fit(x @ x.T, y)
 
 
+def test_hard_margin_refuses_an_indefinite_kernel():
+    K = np.array([[1.0, 3.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    with pytest.raises(ValueError, match="needs a positive semi-definite K"):
+        SupportVectorClassifier(C=np.inf).fit(K, [0, 1, 1])
+
+
 def test_hard_margin_leaves_out_samples_of_weight_zero():
     x, y = np.array([0.0, 1.0, 3.0, 4.0, -9.0]), np.array([0, 0, 1, 1, 1])
     K = np.outer(x, x)

@@ -11,6 +11,7 @@ from alignlearn.solvers.smo import smo
 # Two classes count as separable if the distance of their convex hulls exceeds this share of the
 # diameter of the data; the square, 1e-10, still stands out from the rounding of b'Kb.
 _LEAST_DISTANCE = 1e-5
+_ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
@@ -64,7 +65,13 @@ def _nearest_points(K, sign, max_iter, shrinking):
         coef, n_iter = result.coef, n_iter + result.n_iter
         total = float(sign @ coef)
         values = result.gradient + (2.0 - total) * sign
-        width = np.sqrt(max(float(coef @ values), 0.0))
+        square = float(coef @ values)
+        if square < -_ROUNDING:
+            raise ValueError(
+                "C=inf asks for a hard margin, which needs a positive semi-definite K; this K has "
+                "a direction of negative square. Use a finite C."
+            )
+        width = np.sqrt(max(square, 0.0))
         gap = values[sign > 0].min() - values[sign < 0].max()
         if gap > _LEAST_DISTANCE * width and gap > 0.0:
             return coef * (2.0 / (gap * radius2)), n_iter

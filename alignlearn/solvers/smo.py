@@ -153,18 +153,21 @@ class _Problem:
                 self.rows, self.K, self.index, self.filled, self.state, self.epsilon, limits, chunk
             )
             n_iter += steps
-            stuck = violation <= self.rounding() or np.array_equal(before, self.state[kernels.BETA])
-            stop = violation <= tol or n_iter >= max_iter or stuck
-            if self.shrunk and (stop or (violation <= 10.0 * tol and not checked)):
-                checked = checked or violation <= 10.0 * tol
+            unmoved = steps > 0 and np.array_equal(before, self.state[kernels.BETA])
+            stuck = unmoved or tol < violation <= self.rounding()
+            close = violation <= 10.0 * tol and not checked
+            if self.shrunk and (close or violation <= tol or stuck):
+                checked = checked or close
+                shrinking = shrinking and not stuck
                 self.activate_all()
-                stop = self.violation() <= tol or n_iter >= max_iter or stuck
-            if stop:
+                violation, stuck = self.violation(), False
+            if violation <= tol or n_iter >= max_iter or stuck:
                 break
             if shrinking:
                 self.shrink()
         self.store()
-        self.gradient = self.full_gradient() if self.base.size < coef.size else self.state[0].copy()
+        exact = self.index.size == coef.size
+        self.gradient = self.state[kernels.GRADIENT].copy() if exact else self.full_gradient()
         return n_iter
 
     def rounding(self):

@@ -130,6 +130,24 @@ def test_shrinking_sets_variables_aside_and_keeps_the_solution(monkeypatch):
     np.testing.assert_allclose(shrunk.gradient, K @ shrunk.coef - sign, atol=1e-11)
 
 
+def test_every_step_descends_also_across_the_kink_of_the_penalty():
+    rng = np.random.default_rng(11)
+    K, y = gaussian_gram(rng.standard_normal((40, 2)), 0.1), rng.standard_normal(40)
+    reach, start = np.full(40, 3.0), rng.uniform(-3.0, 3.0, 40)
+    values = [
+        smo(K, -y, (-reach, reach), epsilon=0.5, start=start, tol=1e-9, max_iter=n).objective
+        for n in range(1, 150)
+    ]
+    assert (np.diff(values) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_second_order_selection_needs_as_few_steps_as_libsvm(C):
+    K, sign, bounds = problem(400, seed=12, C=C)
+    oracle = SVC(C=C, kernel="precomputed", tol=1e-3).fit(K, sign)
+    assert smo(K, -sign, bounds).n_iter < 1.15 * oracle.n_iter_[0]
+
+
 def test_fixed_variables_are_never_moved_and_equal_the_smaller_problem():
     K, sign, (lower, upper) = problem(200, seed=4)
     inside = np.arange(200) % 3 == 0
@@ -213,6 +231,18 @@ def test_read_only_input_is_used_in_place():
     expected = smo(K, -sign, bounds)
     K.setflags(write=False)
     np.testing.assert_array_equal(smo(K, -sign, bounds).coef, expected.coef)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_exact_solution_of_the_shrunk_problem_does_not_end_the_solve(seed):
+    """Rank one and repeated points: the active part is often solved to the last bit."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal(42).round(1), rng.standard_normal(42)
+    reach = 4.0 * rng.uniform(0.0, 2.0, 42)
+    K = np.outer(x, x)
+    result = smo(K, -y, (-reach, reach), tol=1e-8)
+    assert result.converged
+    assert kkt_violation(K, -y, -reach, reach, 0.0, result.coef) <= 1e-7
 
 
 @given(seed=st.integers(0, 10**6), m=st.integers(4, 30), C=st.floats(0.05, 50.0))
