@@ -13,10 +13,67 @@ from importlib import import_module
 from .claim import Claim, HypothesisNotMet, NegativeControl, Verdict, check, clopper_pearson
 from .registry import CLAIMS, all_claims
 
-_LAZY = {
-    "verify": "verify",
-    "RandomDraw": "draws",
+# The function `verify` is not here: the module of that name would hide it.
+_MODULES = {
+    "draws": ("RandomDraw",),
+    "problems": ("FiniteDistribution", "GaussianMixture", "Moments", "two_points"),
+    "concentration": (
+        "alignment_deviation",
+        "alignment_deviation_refined",
+        "bias_bound",
+        "covariance_deviation",
+        "expected_numerator",
+        "numerator_deviation",
+        "perturbation_bound",
+        "proposition_11",
+        "smallest_sample_size",
+        "theorem_12",
+        "theorem_12_by_its_proof",
+    ),
+    "intervals": (
+        "Interval",
+        "alignment_interval",
+        "alignment_interval_by_numerator",
+        "alignment_interval_from",
+        "u_statistic",
+        "u_statistic_deviation",
+        "u_statistic_interval",
+    ),
+    "predictors": (
+        "classification_guarantee",
+        "classification_risk",
+        "g_star",
+        "gamma_values",
+        "h_sample",
+        "h_star",
+        "regression_guarantee",
+        "regression_risk",
+        "scaled_regression_risk",
+        "theorem_14",
+        "unnormalised_guarantee",
+    ),
+    "stability": (
+        "alignf_change",
+        "hypothesis_bound",
+        "krr_stability",
+        "lkrr_capacity",
+        "lkrr_stability",
+        "proposition_3",
+        "residual_bound",
+        "theorem_16",
+        "two_stage_stability",
+        "two_stage_stability_by_weights",
+    ),
+    "generalization": (
+        "exchange_bound",
+        "lkrr_bound",
+        "theorem_17",
+        "theorem_17_with_loss_bound",
+        "theorem_3",
+        "two_stage_bound",
+    ),
 }
+_LAZY = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "CLAIMS",

@@ -221,23 +221,23 @@ def check(claim: Claim, case: Case, *, level: float = 0.999) -> Verdict:
         nan = math.nan
         return Verdict(claim.name, "inconclusive", nan, nan, nan, nan, 0, 0, note=str(reason))
     if _is_exact(bound) and _is_exact(measured):
-        slack = np.atleast_1d(np.asarray(_signed(claim.kind, bound, measured), dtype=float))
-        violated = np.atleast_1d(_signed(claim.kind, bound, measured) < 0)
-        bound, measured = np.broadcast_arrays(float(bound), float(measured))
+        difference = _signed(claim.kind, bound, measured)
+        slack, violated = np.array([float(difference)]), np.array([difference < 0])
+        bound, measured = np.array([float(bound)]), np.array([float(measured)])
+        scale = np.maximum(np.abs(bound), np.abs(measured))
     else:
         bound, measured = np.broadcast_arrays(
             np.asarray(bound, dtype=float), np.asarray(measured, dtype=float)
         )
         scale = _scale(claim, case, bound, measured)
-        slack = np.atleast_1d(_signed(claim.kind, bound, measured))
+        slack = np.asarray(_signed(claim.kind, bound, measured))
         violated = slack < -claim.rtol * scale
-    bound, measured = bound.reshape(-1), measured.reshape(-1)
-    slack, violated = slack.reshape(-1), violated.reshape(-1)
-    return _judge(claim, case, (bound, measured, slack, violated), level)
+    values = np.broadcast_arrays(bound, measured, slack, violated, scale)
+    return _judge(claim, case, [np.ravel(value) for value in values], level)
 
 
 def _judge(claim, case, values, level) -> Verdict:
-    bound, measured, slack, violated = values
+    bound, measured, slack, violated, scale = values
     undefined = np.isnan(bound) | np.isnan(measured)
     if undefined.all():
         nan = math.nan
@@ -267,7 +267,7 @@ def _judge(claim, case, values, level) -> Verdict:
         b,
         q,
         float(slack[worst]),
-        _tightness(claim.kind, b, q),
+        _tightness(claim.kind, b, q, scale[worst]),
         violations,
         trials,
         frequency,
@@ -292,9 +292,8 @@ def _scale(claim, case, bound, measured):
     return np.maximum(np.abs(np.nan_to_num(bound)), np.abs(np.nan_to_num(measured)))
 
 
-def _tightness(kind, bound, measured) -> float:
+def _tightness(kind, bound, measured, scale) -> float:
     if kind in ("identity", "equivalence"):
-        size = max(abs(bound), abs(measured))
-        return abs(bound - measured) / size if size > 0 and math.isfinite(size) else 0.0
+        return float(abs(bound - measured) / scale) if scale > 0 and math.isfinite(scale) else 0.0
     top, bottom = (bound, measured) if kind == "lower" else (measured, bound)
     return top / bottom if bottom > 0 and math.isfinite(bottom) else math.nan

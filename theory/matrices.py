@@ -48,6 +48,8 @@ def alignf_minimiser(a, M):
     d = np.where(d > 0, d, 1.0)
     w, V = np.linalg.eigh(M / np.outer(d, d))
     keep = w > 1e-12 * max(w[-1], 1e-300)
+    if not keep.any():
+        return np.zeros(len(a))
     root = np.sqrt(w[keep])
     u, _ = nnls(root[:, None] * V[:, keep].T, (V[:, keep].T @ (a / d)) / root, maxiter=100 * len(a))
     return u / d

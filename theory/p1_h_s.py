@@ -35,7 +35,8 @@ def _sample(case):
     """Kernel centred over the distribution and labels, on the sample."""
     law, i = case["law"], case["index"]
     K = law.center(case["K"])[np.ix_(i, i)]
-    if np.linalg.norm(center(K)) < 1e-6 * np.abs(case["K"]).max() or np.ptp(law.labels[i]) == 0:
+    varies = np.linalg.norm(center(K)) > 1e-6 * np.abs(case["K"]).max()
+    if not varies or np.ptp(law.labels[i]) == 0:
         raise HypothesisNotMet("the kernel and the labels must vary on the sample")
     return K, law.labels[i]
 

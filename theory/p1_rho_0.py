@@ -30,7 +30,7 @@ def _rho(case):
     rho = alignment(case["K"], np.outer(case["y"], case["y"]))
     if np.isnan(rho) or np.ptp(case["y"]) < 1e-3:
         raise HypothesisNotMet("the centred kernel and the centred labels must not be zero")
-    if np.linalg.norm(center(case["K"])) < 1e-6 * np.linalg.norm(case["K"]):
+    if not np.linalg.norm(center(case["K"])) > 1e-6 * np.linalg.norm(case["K"]):
         raise HypothesisNotMet("the centred kernel must not be zero")
     return rho
 

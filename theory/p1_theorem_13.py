@@ -40,7 +40,7 @@ def cases(draw):
 
 def alignment_of(case):
     law, K = case["law"], case["K"]
-    if law.moments(K, K).theta < 1e-12 * np.diagonal(K).max() ** 2:
+    if not law.moments(K, K).theta > 1e-12 * np.diagonal(K).max() ** 2:
         raise HypothesisNotMet("E[K_c^2] must be positive")
     return max(law.alignment(K, law.target()), 0.0)
 

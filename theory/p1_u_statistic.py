@@ -28,7 +28,7 @@ def cases(draw):
 
 def u_statistics(counts, K, L):
     """U of many samples given as counts of the atoms (trials, n)."""
-    m = counts.sum(1)
+    m = counts.sum(1).astype(float)
     W = counts / m[:, None]
     k, d = ((np.diagonal(A) - 2 * W @ A + ((W @ A) * W).sum(1)[:, None]) for A in (K, L))
     both, tk, td = (counts * k * d).sum(1), (counts * k).sum(1), (counts * d).sum(1)

@@ -1,0 +1,232 @@
+"""Run every claim on many inputs and say whether what is recorded about it is so.
+
+`verify` is what ``alignlearn verify`` calls. Inputs come from hypothesis where it is installed,
+which shrinks a violation to a small one and hunts for tight cases, otherwise from NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+
+from .claim import Claim, Verdict, check
+from .draws import RandomDraw, strategy
+from .registry import CLAIMS, all_claims
+
+TRUE_STATUSES = ("holds", "gap")
+
+
+@dataclass
+class Finding:
+    """What was found about one claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    found : str
+        "holds" or "violated"; "undecided" if no case led to a decision.
+    as_recorded : bool
+        The finding is that of the claim's status, its counterexample violates it, its correction
+        survives the counterexample, and its negative control is rejected.
+    outcomes : Counter of the outcomes of `check` over the examples
+    worst : Verdict or None
+        The example closest to a violation.
+    problems : list of str
+        What is not as recorded.
+    """
+
+    claim: Claim
+    found: str = "undecided"
+    as_recorded: bool = False
+    outcomes: Counter = field(default_factory=Counter)
+    worst: Verdict | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+def examine(claim: Claim, examples: int = 100) -> Finding:
+    """Check one claim on `examples` cases, its counterexample and its negative control.
+
+    Parameters
+    ----------
+    claim : Claim
+    examples : int
+
+    Returns
+    -------
+    Finding
+    """
+    finding = Finding(claim)
+    _run(claim, finding, examples)
+    expected = "holds" if claim.status in TRUE_STATUSES else "violated"
+    violated = finding.outcomes["violated"] > 0
+    if claim.counterexample is not None:
+        verdict = check(claim, claim.counterexample())
+        violated = violated or verdict.outcome == "violated"
+        if verdict.outcome != "violated":
+            finding.problems.append("the counterexample does not violate it")
+        _note_worst(finding, verdict)
+        if claim.corrected is not None:
+            _check_correction(claim, finding)
+    decided = finding.outcomes["holds"] + finding.outcomes["vacuous"] > 0
+    finding.found = "violated" if violated else "holds" if decided else "undecided"
+    if finding.found != expected:
+        finding.problems.append(f"found {finding.found}, recorded {claim.status!r}")
+    if check(claim.wrong(), claim.negative_control.case()).outcome != "violated":
+        finding.problems.append("the negative control is not rejected")
+    finding.as_recorded = not finding.problems
+    return finding
+
+
+def select(names: Iterable[str] | None = None) -> list[Claim]:
+    """Claims by name, printed ones with their corrections; all of them for None.
+
+    Raises
+    ------
+    KeyError
+        For a name that is not a claim.
+    """
+    everything = {claim.name: claim for claim in all_claims()}
+    if names is None:
+        return list(everything.values())
+    chosen = []
+    for name in names:
+        if name not in everything:
+            raise KeyError(f"{name!r} is not a claim; accepted: {', '.join(everything)}.")
+        claim = everything[name]
+        while claim is not None:
+            chosen.append(claim)
+            claim = claim.corrected if name in CLAIMS else None
+    return chosen
+
+
+def verify(claims: Iterable[str] | None = None, examples: int = 100, stream=None) -> int:
+    """Examine claims and print the table.
+
+    Parameters
+    ----------
+    claims : iterable of str, optional
+        Names; all claims by default.
+    examples : int
+        Cases for each claim, at least 1.
+    stream : text stream, optional
+        Standard output by default.
+
+    Returns
+    -------
+    int
+        Exit code: 0 if every claim is as recorded, else 1.
+
+    Raises
+    ------
+    ValueError
+        If `examples` is less than 1.
+    KeyError
+        For a name that is not a claim.
+    """
+    if not examples >= 1:
+        raise ValueError(f"examples={examples!r} is out of range; accepted: examples >= 1.")
+    stream = sys.stdout if stream is None else stream
+    chosen = select(claims)
+    width = max(len(claim.name) for claim in chosen)
+    print(_line(("claim", "as printed", "found", "closest", "examples", ""), width), file=stream)
+    wrong = 0
+    for claim in chosen:
+        finding = examine(claim, examples)
+        wrong += not finding.as_recorded
+        print(_line(_cells(finding), width), file=stream, flush=True)
+    source = "hypothesis" if find_spec("hypothesis") else "NumPy draws (hypothesis is missing)"
+    print(f"{len(chosen)} claims, {wrong} not as recorded; cases from {source}.", file=stream)
+    return 1 if wrong else 0
+
+
+def markdown_table() -> str:
+    """The claims with their status as printed and the corrected form, as a Markdown table."""
+    lines = ["| claim | source | as printed | corrected or sharpened |", "|---|---|---|---|"]
+    for claim in CLAIMS.values():
+        forms = []
+        better = claim.corrected
+        while better is not None:
+            forms.append(f"${better.statement}$".replace("|", r"\vert "))
+            better = better.corrected
+        source = claim.source.replace("|", r"\vert ")
+        lines.append(f"| `{claim.name}` | {source} | {claim.status} | {'; '.join(forms)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _run(claim, finding, examples):
+    """Put the cases in; stop at the (shrunk) first violation of a claim that is said to hold."""
+    stop = claim.status in TRUE_STATUSES
+    if find_spec("hypothesis"):
+        _run_hypothesis(claim, finding, examples, stop)
+        return
+    for seed in range(examples):
+        verdict = check(claim, claim.cases(RandomDraw(seed)))
+        _record(finding, verdict)
+        if stop and verdict.outcome == "violated":
+            return
+
+
+class _Violation(Exception):
+    """Raised inside hypothesis so that it shrinks the case."""
+
+
+def _run_hypothesis(claim, finding, examples, stop):
+    from hypothesis import HealthCheck, given, settings, target
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy(claim))
+    def run(case):
+        verdict = check(claim, case)
+        _record(finding, verdict)
+        aim = claim.kind in ("upper", "lower") and claim.confidence is None
+        if aim and 0 <= verdict.tightness <= 1:
+            target(verdict.tightness)
+        if stop and verdict.outcome == "violated":
+            raise _Violation(verdict)
+
+    try:
+        run()
+    except _Violation as violation:
+        finding.problems.append(f"violated: {violation.args[0]}")
+
+
+def _record(finding, verdict):
+    finding.outcomes[verdict.outcome] += 1
+    _note_worst(finding, verdict)
+
+
+def _note_worst(finding, verdict):
+    if math.isnan(verdict.tightness) or verdict.outcome == "inconclusive":
+        return
+    if finding.worst is None or verdict.tightness > finding.worst.tightness:
+        finding.worst = verdict
+
+
+def _check_correction(claim, finding):
+    verdict = check(claim.corrected, claim.counterexample())
+    refused = claim.status == "holds after fix" and verdict.outcome == "inconclusive"
+    if verdict.outcome not in ("holds", "vacuous") and not refused:
+        finding.problems.append("the corrected form does not survive the counterexample")
+
+
+def _cells(finding):
+    worst = "-" if finding.worst is None else f"{finding.worst.tightness:.3g}"
+    total = sum(finding.outcomes.values())
+    note = "; ".join(finding.problems) if finding.problems else ""
+    return finding.claim.name, finding.claim.status, finding.found, worst, str(total), note
+
+
+def _line(cells, width):
+    name, status, found, worst, total, note = cells
+    return f"{name:{width}}  {status:15}  {found:9}  {worst:>9}  {total:>8}  {note}".rstrip()
