@@ -28,8 +28,21 @@ def _resolve_gamma(gamma, X):
     n_features = X.shape[1]
     if gamma == "auto":
         return 1.0 / n_features
-    variance = float(np.var(X, dtype=np.float64))
+    variance = _variance(X)
     return 1.0 / (n_features * variance) if variance > 0 else 1.0
+
+
+def _variance(X):
+    """Variance of all entries, read in blocks of rows; exactly 0 if they are all the same."""
+    origin, step = float(X[0, 0]), max(1, 2**20 // X.shape[1])
+
+    def mean(f):
+        # In C order, so that the memory layout does not change the order of the sum.
+        blocks = (X[i : i + step].astype(np.float64, order="C") for i in range(0, len(X), step))
+        return sum(float(np.sum(f(block - origin))) for block in blocks) / X.size
+
+    centre = mean(lambda block: block)
+    return mean(lambda block: np.square(block - centre))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,473 @@
+"""Streamed statistics against the definition on whole matrices in extended precision."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from strategies import labels, samples
+
+from alignlearn.kernels import (
+    TL1,
+    Columns,
+    FromFunction,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    RankOneKernels,
+    gaussian_kernels,
+)
+from alignlearn.streaming import AlignmentAccumulator, alignment_statistics
+
+LD = oracle.LD
+
+
+def data(m, d=5, seed=0):
+    """Unit normal samples with duplicated points, and a target that depends on them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    X[: m // 5] = X[m // 2 : m // 2 + m // 5]
+    return X, X[:, 0] + np.sin(X[:, -1]) + 0.3 * rng.normal(size=m)
+
+
+def gaussian(gamma, columns=slice(None)):
+    """The Gaussian kernel minus 1, which centring cannot see and extended precision keeps."""
+    return lambda X: np.expm1(-LD(gamma) * oracle.pair_primitives(X[:, columns], X[:, columns])[0])
+
+
+def polynomial(gamma, coef0, degree):
+    return lambda X: (LD(gamma) * oracle.pair_primitives(X, X)[1] + coef0) ** degree
+
+
+def truncated(tau, columns):
+    L1 = lambda X: oracle.pair_primitives(X[:, columns], X[:, columns])[2]  # noqa: E731
+    return lambda X: np.maximum(tau - L1(X), 0)
+
+
+FAMILIES = {
+    "ladder": [(g, gaussian(g.gamma)) for g in gaussian_kernels(2.0 ** np.arange(-4, 4))],
+    "unrelated gammas": [(g, gaussian(g.gamma)) for g in gaussian_kernels([0.03, 0.1, 0.7, 1.1])],
+    "near constant": [(g, gaussian(g.gamma)) for g in gaussian_kernels([1e-6, 2e-6, 1e-9])],
+    "near identity": [(g, gaussian(g.gamma)) for g in gaussian_kernels([1e6, 2e6, 30.0])],
+    "from constant to identity": [
+        (g, gaussian(g.gamma)) for g in gaussian_kernels(10.0 ** np.arange(-6, 7, 2))
+    ],
+    "duplicated": [(Gaussian(0.2), gaussian(0.2))] * 5 + [(2 * Gaussian(0.2), gaussian(0.2))],
+    "mixed": [
+        (Columns(Gaussian(0.5), [0, 1]), gaussian(0.5, [0, 1])),
+        (Gaussian(1e-6), gaussian(1e-6)),
+        (Polynomial(0.2, 1.0, 3), polynomial(0.2, 1, 3)),
+        (Linear(), polynomial(1, 0, 1)),
+        (Columns(TL1(1.0), [2, 3]), truncated(1, [2, 3])),
+        (Columns(Linear(), 4), lambda X: np.outer(X[:, 4], X[:, 4]).astype(LD)),
+        (Columns(Gaussian(1.0), [0, 1]), gaussian(1.0, [0, 1])),
+    ],
+}
+FAMILIES["duplicated"][-1] = (2 * Gaussian(0.2), lambda X: 2 * gaussian(0.2)(X))
+
+
+def errors(s, kernels_of, X, Y):
+    """Largest error relative to |K_k| |K_l|, |K_k| |T| and the trace's absolute terms."""
+    grams = [f(X) for f in kernels_of]
+    a, M, trace, target = oracle.statistics(grams, Y)
+    norm = np.sqrt(np.maximum(np.diagonal(M), 0))
+    # A kernel without variance leaves rounding.
+    norm = np.where(norm > 1e-16 * np.array([np.sqrt(np.sum(K**2)) for K in grams]), norm, 1)
+    return (
+        float(np.max(np.abs(s.M - M) / np.outer(norm, norm))),
+        float(np.max(np.abs(s.a - a) / (norm * target))) if target > 0 else 0.0,
+        float(np.max(np.abs(s.trace - trace) / np.maximum(np.abs(trace), 1e-300))),
+        float(abs(s.target_norm - target) / target) if target > 0 else 0.0,
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("unbiased", [False, True])
+def test_statistics_equal_the_definition(family, unbiased):
+    kernels, formulas = zip(*FAMILIES[family])
+    X, y = data(150)
+    s = alignment_statistics(X, y, kernels, unbiased=unbiased)
+    if not unbiased:
+        assert max(errors(s, formulas, X, y)) < 1e-10
+        return
+    m = len(X)
+    grams = [f(X) for f in formulas]
+    target = np.outer(y - y.mean(), y - y.mean())
+    scale = [np.linalg.norm(oracle.center(K).astype(float)) for K in [*grams, target]]
+    for k, K in enumerate(grams):
+        for other, L in enumerate(grams):
+            expected = m**2 * oracle.unbiased_hsic(K, L)
+            assert abs(s.M[k, other] - expected) <= 1e-10 * scale[k] * scale[other]
+        expected = m**2 * oracle.unbiased_hsic(K, target)
+        assert abs(s.a[k] - expected) <= 1e-10 * scale[k] * scale[-1]
+    expected = m * np.sqrt(oracle.unbiased_hsic(target, target))
+    assert s.target_norm == pytest.approx(float(expected), rel=1e-10)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 7, 63, 65, 127, 128, 129, 255, 257])
+def test_sizes_around_the_borders_of_blocks(m):
+    kernels, formulas = zip(*FAMILIES["mixed"])
+    X, y = data(m)
+    s = alignment_statistics(X, y, kernels)
+    assert s.n_samples == m
+    if m == 1:
+        for value in (s.a, s.M, s.trace, s.target_norm):
+            np.testing.assert_array_equal(value, 0)
+    else:
+        assert max(errors(s, formulas, X, y)) < 1e-10
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4, 5, 6, 9, 11, 21])
+def test_numbers_of_kernels_around_the_borders_of_product_blocks(p):
+    gammas = np.geomspace(0.01, 3.0, p)
+    X, y = data(140, d=7)
+    s = alignment_statistics(X, y, gaussian_kernels(gammas))
+    assert max(errors(s, [gaussian(g) for g in gammas], X, y)) < 1e-10
+    np.testing.assert_array_equal(s.M, s.M.T)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 6, 9])
+def test_numbers_of_features_around_the_borders_of_unrolled_loops(d):
+    X, y = data(40, d=d)
+    kernels = [Gaussian(0.3), Linear(), Laplacian(0.2)]
+    formulas = [
+        gaussian(0.3),
+        polynomial(1, 0, 1),
+        lambda X: np.expm1(-LD(0.2) * oracle.pair_primitives(X, X)[2]),
+    ]
+    assert max(errors(alignment_statistics(X, y, kernels), formulas, X, y)) < 1e-11
+
+
+@settings(max_examples=50)
+@given(samples(min_samples=2, max_samples=10), st.data())
+def test_any_samples_and_labels(X, draw):
+    """Duplicated points, constant columns and any scale; error relative to the plain norms."""
+    y = draw.draw(labels(len(X)))
+    gamma = 1.0 / max(np.var(X), 1e-12)
+    s = alignment_statistics(X, y, gaussian_kernels(gamma * 2.0 ** np.arange(-3, 4)))
+    K = gaussian(gamma)(X)
+    codes = np.unique(y, return_inverse=True)[1]
+    Y = np.eye(codes.max() + 1)[codes] if codes.max() > 1 else 2.0 * codes[:, None] - 1
+    a, M, trace, target = oracle.statistics([K], Y)
+    k = 3
+    assert abs(s.M[k, k] - M[0, 0]) <= 1e-12 * np.sum(K**2)
+    assert abs(s.a[k] - a[0]) <= 1e-12 * np.sqrt(np.sum(K**2)) * np.sum(Y**2)
+    assert abs(s.trace[k] - trace[0]) <= 1e-12 * (np.abs(K).sum() + 1e-300)
+    assert s.target_norm == pytest.approx(float(target), rel=1e-12, abs=1e-14)
+    assert np.all(np.isfinite(s.alignments))
+    assert np.all(np.abs(s.alignments) <= 1 + 1e-9)
+
+
+@pytest.mark.parametrize("family", ["ladder", "near constant", "near identity", "mixed"])
+def test_single_precision(family):
+    kernels, formulas = zip(*FAMILIES[family])
+    X, y = data(150)
+    X = X.astype(np.float32)
+    s = alignment_statistics(X, y, kernels)
+    assert s.M.dtype == s.a.dtype == np.float64
+    assert max(errors(s, formulas, X, y)[:3]) < 2e-5
+
+
+def test_every_form_of_the_same_samples_gives_the_same_statistics(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, size=(140, 3))
+    y = rng.normal(size=140)
+    kernels = [Gaussian(0.1), Linear(), Laplacian()]
+    expected = alignment_statistics(X.astype(np.float64), y, kernels)
+    np.save(tmp_path / "X.npy", X.astype(np.float64))
+    forms = {
+        "integers": X,
+        "lists": X.tolist(),
+        "memory map": np.load(tmp_path / "X.npy", mmap_mode="r"),
+        "Fortran order": np.asfortranarray(X, dtype=np.float64),
+        "strided": np.repeat(X.astype(np.float64), 2, axis=0)[::2],
+        "big endian": X.astype(">f8"),
+        "objects": X.astype(object),
+        "single precision": X.astype(np.float32),
+    }
+    for name, form in forms.items():
+        s = alignment_statistics(form, y, kernels)
+        rtol = 1e-5 if name == "single precision" else 0
+        np.testing.assert_allclose(s.M, expected.M, rtol=rtol, err_msg=name)
+        np.testing.assert_allclose(s.a, expected.a, rtol=rtol, atol=rtol, err_msg=name)
+
+
+def test_inputs_are_not_modified():
+    X, y = data(30)
+    K = X @ X.T
+    for array in (X, y, K):
+        array.flags.writeable = False
+    kernels = [Gaussian(0.1), Polynomial(0.3).normalized(), Columns(Linear(), 2)]
+    alignment_statistics(X, y, kernels)
+    alignment_statistics([K], y, "precomputed")
+    alignment_statistics(X, y, RankOneKernels())
+    alignment_statistics(X, y, [Columns(Linear(), [0, 1]), Linear()])
+
+
+TARGETS = {
+    "three classes": (lambda y: np.digitize(y, [-0.5, 0.5]), lambda y: np.eye(3)[y]),
+    "strings": (
+        lambda y: np.where(y > 0, "yes", "no").tolist(),
+        lambda y: np.where(np.array(y) == "yes", 1.0, -1.0),
+    ),
+    "booleans": (lambda y: y > 0.3, lambda y: np.where(y, 1.0, -1.0)),
+    "matrix": (lambda y: np.column_stack([y, y**2, np.ones_like(y)]), lambda y: y),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_targets(kind):
+    make, columns = TARGETS[kind]
+    X, y = data(133)
+    y = make(y)
+    kernels, formulas = zip(*FAMILIES["mixed"])
+    s = alignment_statistics(X, y, kernels)
+    assert max(errors(s, formulas, X, columns(y))) < 1e-10
+    accurate = alignment_statistics(X, y, kernels, unbiased=True)
+    assert not np.allclose(accurate.M, s.M, rtol=1e-4)
+
+
+def test_precomputed_objects_and_vectors_take_the_same_road():
+    X, y = data(140)
+    G = Gaussian(0.2)
+    K = G(X)
+    numbers = np.arange(140)[:, None]
+    numbered = np.column_stack([numbers, X])
+    expected = alignment_statistics(X, y, [G, Linear() + 1])
+    rows = list(X)
+
+    def by_hand(x, z):
+        return np.exp(-0.2 * np.sum((x - z) ** 2))
+
+    variants = [
+        alignment_statistics([K, X @ X.T], y, "precomputed"),
+        alignment_statistics(numbers, y, [Precomputed(K), Precomputed(X @ X.T)]),
+        alignment_statistics(
+            numbered, y, [Columns(Precomputed(K), 0), Columns(Linear(), range(1, 6))]
+        ),
+        alignment_statistics(rows, y, [FromFunction(by_hand), FromFunction(np.dot)]),
+    ]
+    for s in variants:
+        np.testing.assert_allclose(s.M, expected.M, rtol=1e-10)
+        np.testing.assert_allclose(s.a, expected.a, rtol=1e-10)
+        np.testing.assert_allclose(s.trace, expected.trace, rtol=1e-10)
+
+
+def test_large_constant_parts_of_any_kernel_cost_few_digits():
+    """The shift by the pilot's mean: 1e6 + K has the statistics of K to ten digits."""
+    X, y = data(90)
+    for kernel in (Polynomial(0.1, 1.0, 2), Linear(), TL1(3.0), 0.5 * Gaussian(0.1) + Linear()):
+        plain = alignment_statistics(X, y, [kernel, Laplacian(1.0)])
+        shifted = alignment_statistics(X, y, [kernel + 1e6, Laplacian(1.0)])
+        np.testing.assert_allclose(shifted.M, plain.M, rtol=1e-8)
+        np.testing.assert_allclose(shifted.a, plain.a, rtol=1e-8)
+
+
+@pytest.mark.parametrize("m", [3, 7, 300])
+def test_kernels_without_variance_are_exactly_zero(m):
+    y = np.arange(float(m))
+    X = np.full((m, 3), 0.1)
+    kernels = ["rbf", "linear", "poly", "sigmoid", "cosine", "tl1", "log", "exponential-dot"]
+    s = alignment_statistics(X, y, [*kernels, Polynomial(0.3).normalized()])
+    for value in (s.a, s.M, s.trace, s.alignments):
+        np.testing.assert_array_equal(value, 0)
+    X = np.column_stack([np.full(m, 0.1), y])
+    s = alignment_statistics(X, y, RankOneKernels())
+    np.testing.assert_allclose(s.alignments, [0, 1], rtol=1e-12)
+    assert s.M[0, 0] == s.a[0] == 0
+    s = alignment_statistics(X, y, [Columns(Linear(), 0), Linear()])
+    np.testing.assert_allclose(s.alignments, [0, 1], rtol=1e-12)
+    s = alignment_statistics(X, np.full(m, 0.1), ["rbf"])
+    assert s.target_norm == s.a[0] == s.alignments[0] == 0
+
+
+SPARSE = {
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_array,
+    "coo": sparse.coo_array,
+    "csr matrix": sparse.csr_matrix,
+    "lil": sparse.lil_array,
+    "dense": np.asarray,
+}
+
+
+@pytest.mark.parametrize("form", SPARSE)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_rank_one_kernels(form, dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.integers(-4, 5, size=(60, 8)) * (rng.random((60, 8)) < 0.3)).astype(dtype)
+    X[:, 3] = 0
+    X[:, 4] = 2  # constant columns
+    y = rng.normal(size=60)
+    s = alignment_statistics(SPARSE[form](X), y, RankOneKernels())
+    formulas = [lambda X, k=k: np.outer(X[:, k], X[:, k]).astype(LD) for k in range(8)]
+    assert max(errors(s, formulas, X.astype(float), y)[:2]) < 1e-12
+    np.testing.assert_array_equal(s.M[[3, 4]], 0)
+    np.testing.assert_array_equal(s.trace[[3, 4]], 0)
+    pairs = alignment_statistics(X.astype(float), y, [Columns(Linear(), k) + 0 for k in range(8)])
+    np.testing.assert_allclose(s.M, pairs.M, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(s.a, pairs.a, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(s.trace, pairs.trace, rtol=1e-10, atol=1e-9)
+    assert s.names[2] == "column 2"
+
+
+@pytest.mark.parametrize("form", SPARSE)
+def test_low_rank_kernels_on_columns(form):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.5)
+    y = rng.integers(0, 3, size=50)
+    kernels = [
+        Linear(),
+        2 * Columns(Linear(), [0, 2, 3]),
+        Columns(3 * Columns(Linear(), [1]), [4, 5]),
+        Columns(Linear(), 1),
+        0 * Linear(),
+    ]
+    s = alignment_statistics(SPARSE[form](X), y, kernels)
+    pairs = alignment_statistics(X, y, [k + 0 for k in kernels])
+    for name in ("a", "M", "trace", "target_norm"):
+        np.testing.assert_allclose(getattr(s, name), getattr(pairs, name), rtol=1e-11, atol=1e-11)
+    assert s.names == tuple(str(k) for k in kernels)
+
+
+def test_sparse_duplicate_entries_are_summed():
+    entries = ([1.0, 2.0, 4.0, -1.0], ([0, 0, 2, 3], [0, 0, 1, 1]))
+    X = sparse.coo_array(entries, shape=(5, 2))
+    y = np.array([1.0, 0, 2, 5, 3])
+    s = alignment_statistics(X, y, RankOneKernels(("u", "v")))
+    expected = alignment_statistics(X.toarray(), y, RankOneKernels())
+    np.testing.assert_allclose(s.M, expected.M)
+    np.testing.assert_allclose(s.a, expected.a)
+    assert s.names == ("u", "v")
+
+
+def test_default_kernels_are_a_ladder_around_the_variance_of_the_data():
+    X, y = data(40)
+    s = alignment_statistics(100 * X, y)
+    np.testing.assert_allclose(s.M, alignment_statistics(X, y).M, rtol=1e-9)
+    assert s.n_kernels == len(s.names) == 9
+
+
+X3, Y3 = np.eye(3), [0.0, 1.0, 3.0]
+BAD = {
+    "NaN in X": ((X3 * np.nan, Y3), ValueError, "X contains NaN or infinity"),
+    "inf in y": ((X3, [0.0, 1.0, np.inf]), ValueError, "y contains NaN or infinity"),
+    "short y": ((X3, [0.0, 1.0]), ValueError, "y has 2 targets, but X has 3 samples"),
+    "short labels": ((X3, ["a", "b"]), ValueError, "y has 2 labels, but X has 3 samples"),
+    "1-d X": (([1.0, 2.0, 3.0], Y3), ValueError, r"X must be a matrix .*reshape"),
+    "no X": ((None, Y3), ValueError, "X must be a matrix"),
+    "ragged X": (([[1.0], [1.0, 2.0]], Y3), ValueError, "X must be a matrix"),
+    "string X": (([["a"], ["b"], ["c"]], Y3), ValueError, "X must hold real numbers"),
+    "empty X": ((np.empty((0, 2)), []), ValueError, "at least one sample"),
+    "mixed labels": ((X3, [1, "a", 2]), TypeError, "y holds labels of mixed type"),
+    "no kernels": ((X3, Y3, []), ValueError, "kernels is empty"),
+    "number of kernels": ((X3, Y3, 5), TypeError, "kernels must be a sequence"),
+    "unknown string": ((X3, Y3, ["fbr"]), ValueError, "'fbr' is not known; accepted: cosine"),
+    "matrix as kernel": ((X3, Y3, [X3]), TypeError, "Precomputed"),
+    "sparse X": ((sparse.csr_array(X3), Y3, ["rbf"]), TypeError, "X is a sparse matrix"),
+    "sparse X of objects": (
+        (sparse.csr_array(X3), Y3, [FromFunction(max)]), TypeError, "X is a sparse matrix"),
+    "NaN in sparse X": (
+        (sparse.csr_array(X3 * np.nan), Y3, RankOneKernels()), ValueError, "X contains NaN"),
+    "no sparse columns": (
+        (sparse.csr_array((3, 0)), Y3, RankOneKernels()), ValueError, "at least one sample and"),
+    "column": ((X3, Y3, [Columns(Linear(), 7)]), ValueError, "Columns selects column 7, but X"),
+    "pair column": ((X3, Y3, [Columns(Gaussian(), 7)]), ValueError, "Columns selects column 7"),
+    "names": (
+        (X3, Y3, RankOneKernels(("a",))), ValueError, "RankOneKernels has 1 names, but X has 3"),
+    "precomputed and y": (([X3], [0.0, 1.0], "precomputed"), ValueError, "y has 2 targets"),
+    "asymmetric": (
+        ([X3, np.triu(np.ones((3, 3)))], Y3, "precomputed"), ValueError,
+        "precomputed kernel 1 is not symmetric.*accepted is 1e-08"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name(case):
+    arguments, error, message = BAD[case]
+    with pytest.raises(error, match=message):
+        alignment_statistics(*arguments)
+
+
+def test_bad_options_are_refused_by_name():
+    with pytest.raises(ValueError, match="task='rank' is not known; accepted: 'auto'"):
+        alignment_statistics(X3, Y3, task="rank")
+    with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
+        alignment_statistics(X3, Y3, unbiased=True)
+    for X, kernels in ((X3, RankOneKernels()), (sparse.csr_array(X3), ["linear"])):
+        with pytest.raises(ValueError, match="unbiased=True is not available for rank-one"):
+            alignment_statistics(X, Y3, kernels, unbiased=True)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(1.0, 0.0, 0.5), Polynomial(1e80, 0.0, 4)])
+def test_values_that_are_not_finite_are_an_error_that_names_the_kernel(kernel):
+    X, y = data(20)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"polynomial.*not finite"):
+        alignment_statistics(X, y, [Gaussian(1.0), kernel])
+
+
+def batches(X, y, size):
+    return [(X[i : i + size], y[i : i + size]) for i in range(0, len(X), size)]
+
+
+def test_accumulator_averages_u_statistics():
+    X, y = data(48)
+    kernels = ["rbf", Polynomial(0.3)]
+    accumulator = AlignmentAccumulator(kernels)
+    fixed = [Gaussian().resolve(X[:8]), Polynomial(0.3)]
+    M, a, target = 0.0, 0.0, 0.0
+    for A, b in batches(X, y, 8):
+        assert accumulator.update(A, b) is accumulator
+        grams = [k(A) for k in fixed]
+        T = np.outer(b - b.mean(), b - b.mean())
+        M += np.array([[oracle.unbiased_hsic(K, L) for L in grams] for K in grams])
+        a += np.array([oracle.unbiased_hsic(K, T) for K in grams])
+        target += oracle.unbiased_hsic(T, T)
+    s = accumulator.statistics()
+    assert accumulator.n_batches == 6
+    assert s.n_samples == 48
+    np.testing.assert_allclose(s.M, (M / 6).astype(float), rtol=1e-11)
+    np.testing.assert_allclose(s.a, (a / 6).astype(float), rtol=1e-11, atol=1e-13)
+    # Negative estimates of single batches must not be cut off at 0.
+    assert s.target_norm == pytest.approx(float(np.sqrt(target / 6)), rel=1e-11)
+
+
+def test_accumulator_target_keeps_negative_batches():
+    rng = np.random.default_rng(0)
+    Y = rng.choice([-1.0, 1.0], size=(2000, 4))  # E T^2 is known for independent signs
+    accumulator = AlignmentAccumulator([Linear() + 0])
+    for y in Y:
+        accumulator.update(np.arange(4.0)[:, None], y)
+    assert accumulator.statistics().target_norm ** 2 == pytest.approx(1.0, abs=0.1)
+
+
+def test_accumulators_merge():
+    X, y = data(40)
+    parts = batches(X, y, 10)
+    whole = AlignmentAccumulator([Gaussian(0.2), "linear"])
+    left, right, empty = (AlignmentAccumulator([Gaussian(0.2), "linear"]) for _ in range(3))
+    for k, part in enumerate(parts):
+        whole.update(*part)
+        (left if k < 1 else right).update(*part)
+    merged = empty.merge(left).merge(right).merge(AlignmentAccumulator(["rbf"]))
+    for name in ("a", "M", "trace", "target_norm", "n_samples", "names"):
+        expected, value = getattr(whole.statistics(), name), getattr(merged.statistics(), name)
+        if name == "names":
+            assert value == expected
+        else:
+            np.testing.assert_allclose(value, expected, rtol=1e-13)
+
+
+def test_accumulator_refusals():
+    accumulator = AlignmentAccumulator(["linear", "rbf"])
+    with pytest.raises(ValueError, match="no batch has been added"):
+        accumulator.statistics()
+    with pytest.raises(ValueError, match="at least 4 samples, got 3"):
+        accumulator.update(X3, Y3)
+    accumulator.update(np.eye(4), np.arange(4.0))
+    other = AlignmentAccumulator(["rbf"]).update(np.eye(4), np.arange(4.0))
+    with pytest.raises(ValueError, match="the batch has 1 kernels, the accumulator has 2"):
+        accumulator.merge(other)
