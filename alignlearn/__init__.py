@@ -5,6 +5,10 @@ Names are loaded on first use, so ``import alignlearn`` costs little more than `
 
 from importlib import import_module
 
+# The one name that is also a module's: loaded here (it needs NumPy only), since a later first
+# import of that module by another would put the module in the function's place.
+from alignlearn.alignment import alignment as alignment
+
 __version__ = "0.1.0"
 
 _KERNELS = (

@@ -20,7 +20,7 @@ from alignlearn.kernels import FeatureWeighted, Precomputed, RankOneKernels, ker
 from alignlearn.kernels.base import Scaled, Sum
 from alignlearn.kernels.objects import precomputed_kernels
 from alignlearn.streaming import _linear_groups, alignment_statistics
-from alignlearn.validation import check_choice, check_finite, check_symmetric
+from alignlearn.validation import check_choice, check_finite
 
 _BLOCK_ENTRIES = 2**22
 
@@ -113,16 +113,13 @@ class PairSource:
 
 
 def _check_given(kernel, X):
-    """Kernels built on given matrices: symmetric and, unless marked, positive semi-definite."""
+    """Kernels built on given matrices: positive semi-definite, unless marked."""
     given = [k for k in _leaves(kernel) if isinstance(k, Precomputed)]
-    if given:
+    if given and kernel.is_psd:
+        single = any(k.gram.dtype == np.float32 for k in given)
         K = weighted_gram([kernel], [1.0], X)
-        name = f"kernels: the matrix of {kernel}"
-        check_finite(name, K)
-        check_symmetric(name, K)
-        if kernel.is_psd:
-            single = any(getattr(k.gram, "dtype", None) == np.float32 for k in given)
-            _inputs.check_psd(name, K, "float32" if single else "float64")
+        dtype = "float32" if single else "float64"
+        _inputs.check_psd(f"kernels: the matrix of {kernel}", K, dtype)
 
 
 def _leaves(kernel):
@@ -153,7 +150,8 @@ class FeatureSource:
         if self.groups is not None:
             per_feature = np.zeros(self.n_features)
             for w, (columns, scale) in zip(weights, self.groups):
-                np.add.at(per_feature, slice(None) if columns is None else columns, w * scale)
+                where = slice(None) if columns is None else list(columns)
+                np.add.at(per_feature, where, w * scale)
         self.kernel = FeatureWeighted(per_feature)
         return self.kernel
 
@@ -212,23 +210,12 @@ class GramCombination:
         return total
 
 
-def _check_kinds(grams):
-    """Real entries, for those matrices that have a dtype before they are read."""
-    if not hasattr(grams, "__len__") or not hasattr(grams, "__getitem__"):
-        return
-    for k in range(len(grams)):
-        dtype = getattr(grams[k], "dtype", None)
-        if dtype is not None and dtype.kind not in "biuf":
-            raise ValueError(f"X: precomputed kernel {k} must hold real numbers, got {dtype}.")
-
-
 class GramSource:
     """Given Gram matrices, read one at a time."""
 
     n_features = None
 
     def __init__(self, grams):
-        _check_kinds(grams)
         numbers, self.kernels = precomputed_kernels(grams)
         self.n_samples = len(numbers)
         _inputs.check_sample_count(self.n_samples)

@@ -17,13 +17,13 @@ class GramView:
     Parameters
     ----------
     gram : array-like of shape (m, m)
-        Also a memmap, or anything with ``shape`` and NumPy indexing of rows.
+        Also a memmap, or anything with ``dtype`` and NumPy indexing of rows.
     rows, columns : ndarray of int
     """
 
     def __init__(self, gram, rows, columns):
         self._gram, self._rows, self._columns = gram, rows, columns
-        self.shape = len(rows), len(columns)
+        self.shape, self.dtype = (len(rows), len(columns)), gram.dtype
 
     def __len__(self):
         return self.shape[0]
@@ -47,7 +47,7 @@ class GramViews:
 
     def __getitem__(self, k):
         gram = self._grams[k]
-        gram = gram if hasattr(gram, "shape") else np.asarray(gram)
+        gram = gram if hasattr(gram, "dtype") else np.asarray(gram)
         return GramView(gram, self._rows, self._columns)
 
 
@@ -125,17 +125,18 @@ def _one_fold(estimator, grams, y, train, test, scoring, found):
 
 def _folds(cv, y, stratify, random_state):
     """A list of (train, test) index arrays."""
-    if hasattr(cv, "split"):
-        folds = cv.split(np.zeros((len(y), 1)), y)
-    elif isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        folds = _own_folds(int(cv), y, stratify, random_state)
-    elif hasattr(cv, "__iter__") and not isinstance(cv, (str, bytes)):
-        folds = cv
-    else:
+    number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+    if isinstance(cv, (str, bytes)) or not (
+        number or hasattr(cv, "split") or hasattr(cv, "__iter__")
+    ):
         raise TypeError(
             "cv must be a number of folds, an iterable of (train, test) or an object with "
             f"split(X, y); got {cv!r}."
         )
+    if number:
+        folds = _own_folds(int(cv), y, stratify, random_state)
+    else:
+        folds = cv.split(np.zeros((len(y), 1)), y) if hasattr(cv, "split") else cv
     folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]
     if not folds:
         raise ValueError("cv gives no folds; at least one (train, test) is needed.")

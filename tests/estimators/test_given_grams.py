@@ -1,0 +1,311 @@
+"""Given Gram matrices, features without pairs, and the combiner."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from oracle import center
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from strategies import generators, samples
+
+import alignlearn as al
+from alignlearn.weights import AlignLinear
+
+KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5), al.Linear(), al.Laplacian(0.2)]
+
+
+def _data(load=load_wine, n=100):
+    X, y = load(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))[:n]
+    X = ((X - X.mean(axis=0)) / X.std(axis=0))[order]
+    return X[::2], y[order][::2], X[1::2], y[order][1::2]
+
+
+class Lazy:
+    """A sequence that makes matrix k when asked, and counts how often it was."""
+
+    def __init__(self, make, p):
+        self.make, self.p, self.reads = make, p, []
+
+    def __len__(self):
+        return self.p
+
+    def __getitem__(self, k):
+        if k >= self.p:
+            raise IndexError(k)
+        self.reads.append(k)
+        return self.make(k)
+
+
+def _as_list(grams, path):
+    return list(grams)
+
+
+def _as_lists(grams, path):
+    return [K.tolist() for K in grams]
+
+
+def _as_array(grams, path):
+    return np.array(grams)
+
+
+def _as_memmap(grams, path):
+    file = np.memmap(path / f"{len(grams[0])}", np.float64, "w+", shape=np.shape(grams))
+    file[:] = grams
+    return np.memmap(path / f"{len(grams[0])}", np.float64, "r", shape=np.shape(grams))
+
+
+def _as_lazy(grams, path):
+    return Lazy(lambda k: grams[k], len(grams))
+
+
+FORMS = [_as_list, _as_lists, _as_array, _as_memmap, _as_lazy]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__[4:])
+def test_given_matrices_are_the_kernels_they_hold(form, tmp_path):
+    X, y, Z, t = _data()
+    train = form([k(X) for k in KERNELS], tmp_path)
+    test = form([k(Z, X) for k in KERNELS], tmp_path / "..")
+    expected = al.MKLClassifier(KERNELS, tol=1e-8).fit(X, y)
+    model = al.MKLClassifier("precomputed", tol=1e-8).fit(train, y)
+    np.testing.assert_allclose(model.weights_, expected.weights_, atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(test), expected.decision_function(Z), atol=1e-5
+    )
+    assert model.score(test, t) == expected.score(Z, t)
+    np.testing.assert_allclose(model.kernel_(test), expected.kernel_(Z, X), rtol=1e-7, atol=1e-12)
+    data = pickle.dumps(model)
+    assert len(data) < 12_000  # one matrix alone has 20,000 bytes
+    np.testing.assert_array_equal(pickle.loads(data).predict(test), model.predict(test))
+
+
+def test_given_matrices_in_regression():
+    X, y, Z, _ = _data(load_diabetes)
+    expected = al.MKLRegressor(KERNELS).fit(X, y)
+    model = al.MKLRegressor("precomputed").fit([k(X) for k in KERNELS], y)
+    test = [k(Z, X) for k in KERNELS]
+    np.testing.assert_allclose(model.predict(test), expected.predict(Z), rtol=1e-8)
+
+
+def test_a_matrix_of_weight_zero_is_not_read_at_prediction():
+    X, y, Z, _ = _data()
+    model = al.MKLClassifier("precomputed").fit([k(X) for k in KERNELS], y)
+    zero = np.flatnonzero(model.weights_ == 0)
+    assert zero.size
+    test = [k(Z, X) for k in KERNELS]
+    expected = model.decision_function(test)
+    test[zero[0]] = np.full_like(test[0], np.nan)
+    np.testing.assert_array_equal(model.decision_function(test), expected)
+
+
+def test_given_matrices_on_sample_numbers_mix_with_features():
+    X, y, Z, _ = _data()
+    every = np.vstack([X, Z])
+    numbered = np.column_stack([np.arange(len(every)), every])
+    columns = range(1, 14)
+    given = al.Columns(al.Precomputed(KERNELS[0](every)), 0)
+    model = al.MKLClassifier([given, al.Columns(KERNELS[2], columns)], tol=1e-8)
+    model.fit(numbered[: len(X)], y)
+    expected = al.MKLClassifier([KERNELS[0], KERNELS[2]], tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(numbered[len(X) :]), expected.decision_function(Z), atol=1e-6
+    )
+
+
+def test_single_precision_matrices_pass_with_their_rounding():
+    X, y, _, _ = _data()
+    low_rank = [X[:, :3] @ X[:, :3].T, X @ X.T]
+    single = [K.astype(np.float32) for K in low_rank]
+    assert min(np.linalg.eigvalsh(np.float64(K))[0] for K in single) < -1e-7
+    model = al.MKLClassifier("precomputed").fit(single, y)
+    expected = al.MKLClassifier("precomputed").fit(low_rank, y)
+    np.testing.assert_allclose(model.weights_, expected.weights_, atol=1e-6)
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_an_indefinite_matrix_is_refused_unless_marked(marked):
+    X, y, _, _ = _data()
+    K = al.Sigmoid(0.5, -1.0)(X)
+    smallest = np.linalg.eigvalsh(K)[0]
+    assert smallest < -1e-3
+    numbers = np.arange(len(X))[:, None]
+    if marked:
+        model = al.MKLClassifier([al.Precomputed(K, is_psd=False)]).fit(numbers, y)
+        assert not model.kernel_.is_psd
+        return
+    with pytest.raises(ValueError, match=rf"kernel 1 is not .*about {smallest:.3g}.*1e-08"):
+        al.MKLClassifier("precomputed").fit([KERNELS[0](X), K], y)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        al.MKLClassifier([al.Precomputed(K)]).fit(numbers, y)
+
+
+@given(rng=generators())
+def test_semi_definite_matrices_of_any_rank_and_size_are_accepted(rng):
+    m = int(rng.integers(3, 30))
+    rank = int(rng.integers(1, m))
+    F = rng.normal(size=(m, rank)) * 10.0 ** rng.integers(-6, 7)
+    y = np.arange(m) % 2
+    al.MKLClassifier("precomputed").fit([F @ F.T, np.zeros((m, m))], y)
+
+
+# Features without pairs
+
+
+def _sparse_data(rng, m=80, p=30):
+    X = sp.random_array((m, p), density=0.3, rng=rng, format="csr")
+    y = (X.toarray()[:, :3].sum(axis=1) > 0.5).astype(int)
+    return X, y
+
+
+@pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_matrix, sp.coo_array], ids=str)
+def test_rank_one_kernels_sparse_dense_and_one_by_one(convert):
+    X, y = _sparse_data(np.random.default_rng(0))
+    dense = X.toarray()
+    fits = [
+        al.MKLClassifier(al.RankOneKernels(), tol=1e-9).fit(convert(X), y),
+        al.MKLClassifier(al.RankOneKernels(), tol=1e-9).fit(dense, y),
+        al.MKLClassifier([al.Columns(al.Linear(), k) for k in range(30)], tol=1e-9).fit(dense, y),
+        # The power keeps these from being recognised as linear: they go through pairs.
+        al.MKLClassifier(
+            [al.Columns(al.Linear() ** 1, k) for k in range(30)], tol=1e-9
+        ).fit(dense, y),
+    ]  # fmt: skip
+    test = np.random.default_rng(1).normal(size=(7, 30))
+    expected = fits[-1].decision_function(test)
+    for model in fits[:-1]:
+        np.testing.assert_allclose(model.weights_, fits[-1].weights_, atol=1e-8)
+        np.testing.assert_allclose(model.decision_function(test), expected, atol=1e-5)
+        np.testing.assert_allclose(model.decision_function(convert(test)), expected, atol=1e-5)
+        by_hand = test @ model.coef_[:, 0] + model.intercept_[0]
+        np.testing.assert_allclose(model.decision_function(test), by_hand, atol=1e-12)
+        assert isinstance(model.kernel_, al.FeatureWeighted)
+        assert len(pickle.dumps(model)) < 30_000
+
+
+def test_linear_kernels_on_groups_of_features_may_overlap_and_be_scaled():
+    X, y, Z, _ = _data(load_diabetes)
+    X, Z = X + 50.0, Z + 50.0
+    groups = [(0, 1, 2), (2, 3), tuple(range(10))]
+    factors = [1.0, 1e3, 1e-3]
+    kernels = [f * al.Columns(al.Linear(), g) for f, g in zip(factors, groups)]
+    model = al.MKLRegressor(kernels, weighting="align", alpha=0.5).fit(X, y)
+    grams = [f * X[:, list(g)] @ X[:, list(g)].T for f, g in zip(factors, groups)]
+    tests = [f * Z[:, list(g)] @ X[:, list(g)].T for f, g in zip(factors, groups)]
+    expected = al.MKLRegressor("precomputed", weighting="align", alpha=0.5).fit(grams, y)
+    np.testing.assert_allclose(model.weights_, expected.weights_, rtol=1e-7)
+    np.testing.assert_allclose(model.predict(Z), expected.predict(tests), rtol=1e-6)
+    by_hand = model.kernel_(Z, X) @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(model.predict(Z), by_hand, rtol=1e-8)
+
+
+def test_features_far_from_the_origin_lose_nothing():
+    """Centring before the product, not after it."""
+    X, y, Z, _ = _data(load_diabetes)
+    near = al.MKLRegressor(al.RankOneKernels()).fit(X, y)
+    far = al.MKLRegressor(al.RankOneKernels()).fit(X + 1e7, y)
+    np.testing.assert_allclose(far.predict(Z + 1e7), near.predict(Z), rtol=1e-5)
+
+
+def test_coef_exists_for_linear_kernels_only():
+    X, y, _, _ = _data()
+    assert not hasattr(al.MKLClassifier().fit(X, y), "coef_")
+    with pytest.raises(ValueError, match="not fitted"):
+        _ = al.MKLClassifier().coef_
+
+
+@given(X=samples(max_samples=8), rng=generators())
+def test_feature_weighted_is_the_sum_of_its_rank_one_kernels(X, rng):
+    weights = rng.choice([0.0, 0.5, 3.0], size=X.shape[1])
+    kernel = al.FeatureWeighted(weights)
+    expected = sum(w * np.outer(v, v) for w, v in zip(weights, X.T))
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(kernel(X), expected, atol=1e-13 * scale)
+    np.testing.assert_allclose(kernel(sp.csr_array(X), X), expected, atol=1e-13 * scale)
+    np.testing.assert_allclose(kernel(X, sp.csc_array(X)), expected, atol=1e-13 * scale)
+    np.testing.assert_allclose(kernel(sp.csr_array(X)), expected, atol=1e-13 * scale)
+    for form in (X, sp.csr_array(X)):
+        np.testing.assert_allclose(kernel.diag(form), np.diag(expected), atol=1e-13 * scale)
+    # As a part of other kernels it goes through the engine.
+    both = 2.0 * kernel + al.Linear()
+    np.testing.assert_allclose(both(X), 2 * expected + X @ X.T, rtol=1e-12, atol=1e-12 * scale)
+
+
+def test_feature_weighted_is_a_value():
+    kernel = al.FeatureWeighted([1.0, 2.0])
+    assert kernel == al.FeatureWeighted(np.array([1, 2]))
+    assert hash(kernel) == hash(al.FeatureWeighted((1, 2)))
+    assert kernel != al.FeatureWeighted([1.0, 3.0])
+    assert kernel.is_psd
+    assert not al.FeatureWeighted([1.0, -1.0]).is_psd
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    with pytest.raises(ValueError, match="read-only"):
+        kernel.weights[0] = 5.0
+    with pytest.raises(ValueError, match="weights must be"):
+        al.FeatureWeighted([np.nan])
+    with pytest.raises(ValueError, match="3 columns, but the kernel has 2"):
+        kernel(np.ones((2, 3)))
+
+
+# The combiner
+
+
+@pytest.mark.parametrize("kernels", [KERNELS, [al.Gaussian(1e-7), al.Linear()], ["linear"]])
+def test_the_combiner_returns_the_centred_combination(kernels):
+    X, y, Z, _ = _data()
+    model = al.KernelCombiner(kernels)
+    K = model.fit_transform(X, y)
+    full = sum(
+        w * s * np.asarray(center(k(np.vstack([X, Z]))), np.longdouble)
+        for w, s, k in zip(model.weights_, model.scale_, model.kernels_)
+    )
+    m = len(X)
+    T = full[m:, :m] - full[m:, :m].mean(1, keepdims=True) - full[:m, :m].mean(0)
+    np.testing.assert_allclose(K, np.asarray(center(full[:m, :m]), float), atol=1e-6)
+    np.testing.assert_allclose(
+        model.transform(Z), np.asarray(T + full[:m, :m].mean(), float), atol=1e-6
+    )
+    np.testing.assert_allclose(model.transform(X), K, atol=1e-10)
+    np.testing.assert_allclose(K.sum(axis=0), 0, atol=1e-9)
+    assert np.trace(K) == pytest.approx(m, rel=1e-6)
+
+
+def test_the_combiner_without_centring_returns_the_learned_kernel():
+    X, y, Z, _ = _data()
+    for kernels in (KERNELS, al.RankOneKernels()):
+        model = al.KernelCombiner(kernels, center=False)
+        np.testing.assert_allclose(model.fit_transform(X, y), model.kernel_(X), rtol=1e-10)
+        np.testing.assert_allclose(model.transform(Z), model.kernel_(Z, X), rtol=1e-10)
+        assert not hasattr(model, "means_")
+
+
+def test_combiner_and_machine_are_the_classifier():
+    X, y, Z, t = _data()
+    pipeline = make_pipeline(al.KernelCombiner(), SVC(kernel="precomputed", C=2.0, tol=1e-8))
+    model = al.MKLClassifier(C=2.0, tol=1e-8).fit(X, y)
+    pipeline.fit(X, y)
+    np.testing.assert_allclose(pipeline.decision_function(Z), model.decision_function(Z), atol=1e-5)
+    assert pipeline.score(Z, t) > 0.9
+
+
+def test_the_combiner_takes_given_matrices_and_forgets_them():
+    X, y, Z, _ = _data()
+    grams, tests = [k(X) for k in KERNELS], [k(Z, X) for k in KERNELS]
+    model = al.KernelCombiner("precomputed")
+    K = model.fit_transform(grams, y)
+    reference = al.KernelCombiner(KERNELS)
+    np.testing.assert_allclose(K, reference.fit_transform(X, y), atol=1e-10)
+    np.testing.assert_allclose(model.transform(tests), reference.transform(Z), atol=1e-10)
+    assert len(pickle.dumps(model)) < 8_000
+
+
+def test_the_combiner_in_regression_with_weights_of_any_sign():
+    X, y, _, _ = _data(load_diabetes)
+    model = al.KernelCombiner(KERNELS, weighting=AlignLinear())
+    K = model.fit_transform(X, y)
+    assert model.weights_.min() < 0
+    assert model.alignment_ == pytest.approx(al.alignment(K, y), rel=1e-8)

@@ -1,0 +1,366 @@
+"""The estimators against machines trained on explicitly centred and normalised Gram matrices."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import center
+from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.svm import SVC, SVR
+from strategies import generators
+
+import alignlearn as al
+from alignlearn.engine.cpu import weighted_gram
+from alignlearn.weights import AlignF, AlignLinear
+
+NEAR_CONSTANT = [al.Gaussian(1e-7), al.Gaussian(3e-7), al.Gaussian(1e-3), al.Polynomial(0.1, 50.0)]
+ORDINARY = [al.Gaussian(0.1), al.Gaussian(0.5), al.Linear(), al.Laplacian(0.2)]
+
+
+def _data(load, n=120):
+    X, y = load(return_X_y=True)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(X))[:n]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return X[order], y[order]
+
+
+def _split(X, y):
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def _gaussian_less_one(gamma, X, Z):
+    """K - 1, which centring turns into the same matrix as K; in long double."""
+    X, Z = np.asarray(X, np.longdouble), np.asarray(Z, np.longdouble)
+    return np.expm1(-np.longdouble(gamma) * ((X[:, None] - Z[None]) ** 2).sum(-1))
+
+
+def _exact(kernel, X, Z):
+    if isinstance(kernel, al.Gaussian):
+        return _gaussian_less_one(kernel.gamma, X, Z)
+    return np.asarray(kernel(X, Z), np.longdouble)
+
+
+def _centred_combination(model, kernels, X_train, X_test):
+    """Train and test Gram matrices of the learned weights, each kernel centred and normalised."""
+    m = len(X_train)
+    train, test = 0, 0
+    for kernel, weight in zip(kernels, model.weights_):
+        K, T = _exact(kernel, X_train, X_train), _exact(kernel, X_test, X_train)
+        Kc = center(K)
+        Tc = T - T.mean(1, keepdims=True) - K.mean(0) + K.mean()
+        scale = m / np.trace(Kc)
+        train, test = train + weight * scale * Kc, test + weight * scale * Tc
+    return np.asarray(train, float), np.asarray(test, float)
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "alignf"])
+@pytest.mark.parametrize("kernels", [ORDINARY, NEAR_CONSTANT], ids=["ordinary", "near constant"])
+def test_ridge_is_ridge_on_the_centred_kernel(kernels, weighting):
+    X, y, Z, _ = _split(*_data(load_diabetes))
+    model = al.MKLRegressor(kernels, weighting=weighting, alpha=0.3).fit(X, y)
+    K, T = _centred_combination(model, kernels, X, Z)
+    expected = T @ np.linalg.solve(K + 0.3 * np.eye(len(K)), y - y.mean()) + y.mean()
+    np.testing.assert_allclose(model.predict(Z), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernels", [ORDINARY, NEAR_CONSTANT], ids=["ordinary", "near constant"])
+def test_support_vector_regression_is_libsvm_on_the_centred_kernel(kernels):
+    X, y, Z, _ = _split(*_data(load_diabetes))
+    y = y / 50.0
+    model = al.MKLRegressor(kernels, machine="svr", C=2.0, epsilon=0.2, tol=1e-8).fit(X, y)
+    K, T = _centred_combination(model, kernels, X, Z)
+    reference = SVR(kernel="precomputed", C=2.0, epsilon=0.2, tol=1e-8).fit(K, y)
+    np.testing.assert_allclose(model.predict(Z), reference.predict(T), atol=1e-6)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_iris])
+@pytest.mark.parametrize("weighting", ["uniform", "alignf"])
+@pytest.mark.parametrize("kernels", [ORDINARY, NEAR_CONSTANT], ids=["ordinary", "near constant"])
+def test_classifier_is_libsvm_on_the_centred_kernel(kernels, weighting, load):
+    X, y, Z, _ = _split(*_data(load))
+    model = al.MKLClassifier(kernels, weighting=weighting, C=3.0, tol=1e-8).fit(X, y)
+    K, T = _centred_combination(model, kernels, X, Z)
+    reference = SVC(kernel="precomputed", C=3.0, tol=1e-8, break_ties=True).fit(K, y)
+    scores = reference.decision_function(T)
+    np.testing.assert_allclose(model.decision_function(Z), scores, atol=1e-5)
+    np.testing.assert_array_equal(model.predict(Z), reference.predict(T))
+
+
+def test_one_against_the_rest_is_libsvm_for_each_class():
+    X, y, Z, _ = _split(*_data(load_wine))
+    model = al.MKLClassifier(ORDINARY, multiclass="ovr", tol=1e-8).fit(X, y)
+    K, T = _centred_combination(model, ORDINARY, X, Z)
+    for k in range(3):
+        reference = SVC(kernel="precomputed", tol=1e-8).fit(K, y == k)
+        expected = reference.decision_function(T)
+        np.testing.assert_allclose(model.decision_function(Z)[:, k], expected, atol=1e-5)
+
+
+def test_normalisation_off_uses_the_kernels_as_they_are():
+    X, y, Z, _ = _split(*_data(load_diabetes))
+    model = al.MKLRegressor(ORDINARY, normalize=None, weighting="uniform", alpha=2.0).fit(X, y)
+    K = sum(k(X) for k in ORDINARY) / 4
+    Kc = np.asarray(center(K), float)
+    T = sum(k(Z, X) for k in ORDINARY) / 4
+    dual = np.linalg.solve(Kc + 2.0 * np.eye(len(X)), y - y.mean())
+    expected = T @ dual + y.mean() - K.mean(axis=0) @ dual
+    np.testing.assert_allclose(model.predict(Z), expected, rtol=1e-10)
+    np.testing.assert_array_equal(model.scale_, 1.0)
+
+
+ALGEBRA = [
+    al.Gaussian(1e-6),
+    al.Gaussian(0.3) + al.Gaussian(1e-5) * 3.0,
+    2.0 * al.Gaussian(0.1) * al.Laplacian(0.2),
+    (al.Linear() + 1.0) ** 2,
+    al.Gaussian(0.2).shifted(4.0),
+    al.Columns(al.Gaussian(1e-4), (0, 2)),
+    al.Polynomial(0.3, 1.0, 2).normalized(),
+    (0.1 * al.Cosine()).exp(),
+    al.ExponentialDot(0.01),
+    al.TL1(3.0),
+    al.Log(2.0),
+]
+
+
+@pytest.mark.parametrize("kernel", ALGEBRA, ids=str)
+def test_the_constant_left_out_depends_on_the_kernel_only(kernel):
+    rng = np.random.default_rng(1)
+    X, Z = rng.normal(size=(9, 3)), 2.0 + rng.normal(size=(5, 3))
+    missing = [
+        weighted_gram([kernel], [1.7], A, B) - weighted_gram([kernel], [1.7], A, B, exact=False)
+        for A, B in [(X, None), (Z, X), (X[:2], Z)]
+    ]
+    constant = missing[0].flat[0]
+    for difference in missing:
+        np.testing.assert_allclose(difference, constant, atol=1e-13 * (1 + abs(constant)))
+
+
+@pytest.mark.parametrize("machine", ["krr", "svr"])
+@given(rng=generators(), p=st.integers(1, 4))
+def test_dual_coefficients_sum_to_zero(machine, rng, p):
+    """What makes centring and constants a matter of the intercept."""
+    X, y = rng.normal(size=(12, 2)), rng.normal(size=12)
+    kernels = al.gaussian_kernels(10.0 ** rng.uniform(-6, 2, size=p))
+    model = al.MKLRegressor(kernels, machine=machine, epsilon=0.01).fit(X, y)
+    assert abs(model.dual_coef_.sum()) <= 1e-9 * np.abs(model.dual_coef_).sum()
+
+
+@given(rng=generators(), factor=st.sampled_from([1e-6, 3.0, 1e5]))
+def test_weights_do_not_depend_on_the_units_of_a_kernel_nor_on_the_order_of_samples(rng, factor):
+    X, y = rng.normal(size=(14, 3)), rng.normal(size=14)
+    kernels = [al.Gaussian(0.5), al.Linear(), al.Polynomial(0.5, 1.0, 2)]
+    first = al.MKLRegressor(kernels).fit(X, y)
+    order = rng.permutation(14)
+    scaled = [kernels[0], factor * kernels[1], kernels[2]]
+    second = al.MKLRegressor(scaled).fit(X[order], y[order])
+    np.testing.assert_allclose(second.weights_, first.weights_, atol=1e-7)
+    np.testing.assert_allclose(second.predict(X), first.predict(X), rtol=1e-6, atol=1e-8)
+
+
+@given(rng=generators(), shift=st.floats(-100, 100), factor=st.sampled_from([-7.0, 0.01, 1e4]))
+def test_ridge_moves_with_an_affine_change_of_the_target(rng, shift, factor):
+    X, y = rng.normal(size=(10, 2)), rng.normal(size=10)
+    first, second = al.MKLRegressor().fit(X, y), al.MKLRegressor().fit(X, shift + factor * y)
+    np.testing.assert_allclose(second.weights_, first.weights_, atol=1e-8)
+    expected = shift + factor * first.predict(X)
+    np.testing.assert_allclose(second.predict(X), expected, rtol=1e-7, atol=1e-9 * abs(shift))
+
+
+def test_several_targets_share_a_kernel_and_are_ridges_of_it():
+    X, y, Z, _ = _split(*_data(load_diabetes))
+    Y = np.column_stack([y, X[:, 0] ** 2])
+    model = al.MKLRegressor(ORDINARY).fit(X, Y)
+    K, T = _centred_combination(model, ORDINARY, X, Z)
+    expected = T @ np.linalg.solve(K + np.eye(len(K)), Y - Y.mean(axis=0)) + Y.mean(axis=0)
+    np.testing.assert_allclose(model.predict(Z), expected, rtol=1e-8)
+    assert model.score(X, Y) == pytest.approx(
+        np.mean([1 - np.var(Y[:, c] - model.predict(X)[:, c]) / np.var(Y[:, c]) for c in (0, 1)]),
+        rel=1e-2,
+    )
+
+
+# What a fitted estimator says
+
+
+def test_alignments_are_those_of_the_gram_matrices():
+    X, y = _data(load_iris)
+    model = al.MKLClassifier(ORDINARY).fit(X, y)
+    assert model.alignment_ == pytest.approx(al.alignment(model.kernel_(X), y), rel=1e-10)
+    own = [al.alignment(k(X), y) for k in ORDINARY]
+    np.testing.assert_allclose(model.kernel_alignments_, own, rtol=1e-10)
+    uniform = sum(
+        len(X) * np.asarray(center(k(X)), float) / np.trace(center(k(X))) for k in ORDINARY
+    )
+    assert model.uniform_alignment_ == pytest.approx(al.alignment(uniform, y), rel=1e-10)
+    assert np.trace(center(model.kernel_(X))) == pytest.approx(len(X), rel=1e-10)
+    np.testing.assert_array_equal(AlignF().solve(model.statistics_).weights, model.weights_)
+
+
+def test_decisions_follow_from_the_learned_kernel():
+    X, y, Z, _ = _split(*_data(load_iris))
+    model = al.MKLClassifier(multiclass="ovr").fit(X, y)
+    by_hand = model.kernel_(Z, X[model.support_]) @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(model.decision_function(Z), by_hand, atol=1e-9)
+    assert model.dual_coef_.shape == (len(model.support_), 3)
+    regressor = al.MKLRegressor(machine="svr").fit(X, y)
+    K = regressor.kernel_(Z, X[regressor.support_])
+    np.testing.assert_allclose(
+        regressor.predict(Z), K @ regressor.dual_coef_ + regressor.intercept_, atol=1e-9
+    )
+
+
+def test_the_learned_kernel_works_in_scikit_learn():
+    X, y, Z, _ = _split(*_data(load_wine))
+    model = al.MKLClassifier(ORDINARY, C=2.0, tol=1e-8).fit(X, y)
+    reference = SVC(kernel=model.kernel_, C=2.0, tol=1e-8, break_ties=True).fit(X, y)
+    np.testing.assert_array_equal(model.predict(Z), reference.predict(Z))
+
+
+def test_a_pickle_holds_support_samples_and_coefficients_only():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 4))
+    y = np.where(X[:, 0] + 0.1 * rng.normal(size=600) > 0, "yes", "no")
+    model = al.MKLClassifier(weighting="uniform", C=10.0).fit(X, y)
+    data = pickle.dumps(model)
+    support = len(model.support_)
+    assert support < 200
+    assert len(data) < 8 * support * (4 + 2) + 10_000  # a Gram matrix has 2,880,000 bytes
+    assert len(pickle.dumps(model.kernel_)) < 2_000
+    again = pickle.loads(data)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    ridge = al.MKLRegressor().fit(X, X[:, 0])
+    assert len(pickle.dumps(ridge)) < 8 * 600 * (4 + 3) + 10_000
+
+
+def test_prediction_in_blocks_is_prediction_at_once(monkeypatch):
+    from alignlearn.estimators import _sources
+
+    X, y, Z, _ = _split(*_data(load_wine))
+    model = al.MKLClassifier().fit(X, y)
+    whole = model.decision_function(Z)
+    monkeypatch.setattr(_sources, "_BLOCK_ENTRIES", 7 * len(model.support_))
+    sizes = []
+    original = _sources.PairSource.cross_gram
+
+    def counted(self, X, exact=False):
+        sizes.append(len(X))
+        return original(self, X, exact)
+
+    monkeypatch.setattr(_sources.PairSource, "cross_gram", counted)
+    np.testing.assert_allclose(model.decision_function(Z), whole, atol=1e-12)
+    assert max(sizes) == 7
+    assert sum(sizes) == len(Z)
+
+
+def test_summary_lists_kernels_and_both_alignments():
+    X, y = _data(load_wine)
+    model = al.MKLClassifier(ORDINARY).fit(X, y)
+    lines = model.summary().splitlines()
+    assert [line.split("  ")[0].strip() for line in lines[1:5]] == [str(k) for k in ORDINARY]
+    shares = [float(line.split()[-1].rstrip("%")) for line in lines[1:5]]
+    expected = 100 * model.weights_ * model.statistics_.a / (model.weights_ @ model.statistics_.a)
+    np.testing.assert_allclose(shares, expected, atol=0.051)
+    assert sum(shares) == pytest.approx(100, abs=0.3)
+    assert f"{model.alignment_:.4f}" in lines[5]
+    assert f"{model.uniform_alignment_:.4f}" in lines[5]
+    assert "gain nothing" not in model.summary()
+    uniform = al.MKLClassifier(ORDINARY, weighting="uniform").fit(X, y)
+    assert "learned weights gain nothing" in uniform.summary()
+    short = model.summary(max_rows=1).splitlines()
+    assert short[1].split() == lines[1 + int(np.argmax(expected))].split()
+    assert short[2] == "... and 3 more kernels, of smaller share"
+
+
+def test_summary_names_weights_that_are_not_determined():
+    X, y = _data(load_wine)
+    twice = [al.Gaussian(0.1), al.Gaussian(0.1), al.Linear()]
+    text = al.MKLClassifier(twice, weighting="uniform").fit(X, y).summary()
+    assert "does not determine: gaussian(gamma=0.1), gaussian(gamma=0.1)" in text
+
+
+# Inputs of several kinds
+
+
+def test_float32_is_accepted_and_close():
+    X, y, Z, _ = _split(*_data(load_diabetes))
+    double = al.MKLRegressor().fit(X, y)
+    single = al.MKLRegressor().fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(single.predict(Z.astype(np.float32)), double.predict(Z), rtol=1e-3)
+
+
+def test_functions_on_objects():
+    words = ["aa", "ab", "abb", "b", "bb", "bbb", "ba", "a"] * 2
+    y = [w.count("a") > w.count("b") for w in words]
+    shared = al.FromFunction(
+        lambda s, t: float(s.count("a") * t.count("a") + s.count("b") * t.count("b"))
+    )
+    length = al.FromFunction(lambda s, t: float(len(s) == len(t)))
+    model = al.MKLClassifier([shared, length], C=100.0).fit(words, y)
+    assert model.score(words, y) == 1.0
+    assert model.predict(["aaaa", "bbbb"]).tolist() == [True, False]
+    assert model.weights_[0] > model.weights_[1]
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_indefinite_kernels_are_accepted_and_named():
+    X, y, Z, t = _split(*_data(load_wine))
+    model = al.MKLClassifier([al.TL1(9.0), al.Log(2.0)], weighting="uniform").fit(X, y)
+    assert not model.kernel_.is_psd
+    assert "not guaranteed to be positive semi-definite" in model.summary()
+    assert model.score(Z, t) > 0.9
+    sigmoid = al.MKLRegressor([al.Sigmoid(0.5, -1.0)], alpha=1e-9)
+    with pytest.raises(ValueError, match="not positive definite"):
+        sigmoid.fit(X, y)
+
+
+def test_weights_of_any_sign():
+    X, y, Z, _ = _split(*_data(load_diabetes))
+    model = al.MKLRegressor(ORDINARY, weighting=AlignLinear(), alpha=1.0).fit(X, y)
+    assert model.weights_.min() < 0
+    assert not model.kernel_.is_psd
+    total = sum(w * s * k(Z, X) for w, s, k in zip(model.weights_, model.scale_, ORDINARY))
+    np.testing.assert_allclose(model.kernel_(Z, X), total, rtol=1e-10, atol=1e-10)
+
+
+def test_a_kernel_constant_on_the_sample_gets_no_weight():
+    X, y = _data(load_wine)
+    X = np.column_stack([X, np.ones(len(X))])
+    kernels = [al.Gaussian(0.1), al.Columns(al.Gaussian(1.0), 13), al.Columns(al.Linear(), 13)]
+    for weighting in ("uniform", "align", "alignf"):
+        model = al.MKLClassifier(kernels, weighting=weighting).fit(X, y)
+        np.testing.assert_array_equal(model.weights_, [1, 0, 0])
+
+
+def test_hard_margin():
+    X, y = _data(load_iris)
+    X, y = X[y != 2], y[y != 2]
+    model = al.MKLClassifier(["linear"], C=np.inf).fit(X, y)
+    margins = np.where(y == 1, 1, -1) * model.decision_function(X)
+    assert margins.min() == pytest.approx(1.0, abs=2e-3)
+    with pytest.raises(ValueError, match="not separable"):
+        al.MKLClassifier(["linear"], C=np.inf).fit(X, np.arange(len(y)) % 2)
+
+
+def test_class_weights_reach_the_machine():
+    X, y, Z, _ = _split(*_data(load_wine))
+    weight = {0: 1.0, 1: 5.0, 2: 0.2}
+    model = al.MKLClassifier(ORDINARY, class_weight=weight, tol=1e-8).fit(X, y)
+    K, T = _centred_combination(model, ORDINARY, X, Z)
+    reference = SVC(kernel="precomputed", class_weight=weight, tol=1e-8).fit(K, y)
+    np.testing.assert_allclose(
+        model.decision_function(Z), reference.decision_function(T), atol=1e-5
+    )
+
+
+def test_a_failed_fit_leaves_no_fit():
+    X, y = _data(load_wine)
+    model = al.MKLClassifier(["linear"]).fit(X, y)
+    model.set_params(C=-1.0)
+    with pytest.raises(ValueError, match=r"C=-1\.0"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="not fitted"):
+        model.predict(X)
