@@ -1,0 +1,266 @@
+"""The numbers of the counterexamples, to the digits in which they are known."""
+
+from fractions import Fraction
+from importlib import import_module
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS, check
+from alignlearn.theory.claim import HypothesisNotMet
+
+
+def module(name):
+    return import_module(f"alignlearn.theory.{name}")
+
+
+def numbers(name):
+    """The worst entry of the printed and of the corrected claim at the counterexample."""
+    claim = CLAIMS[name]
+    printed = check(claim, claim.counterexample())
+    assert printed.outcome == "violated"
+    fixed = check(claim.corrected, claim.counterexample()) if claim.corrected else None
+    return printed, fixed
+
+
+def test_lemma_6():
+    printed, fixed = numbers("p1-lemma-6")
+    assert (printed.measured, printed.bound, fixed.bound) == (4, pytest.approx(2), pytest.approx(4))
+
+
+def test_uncentred_objective():
+    file = module("p1_eq_3")
+    case = file.counterexample()
+    assert (file.bound(case)[-1], file.measure(case)[-1]) == (4, 0)
+
+
+def test_rho_0():
+    file = module("p1_rho_0")
+    printed, fixed = numbers("p1-rho-0")
+    assert (printed.bound, printed.measured, fixed.bound) == (4, 2, pytest.approx(2))
+    shifted = file._control_case()
+    assert file.measure(shifted) == pytest.approx(2)
+    assert np.linalg.norm(np.outer(shifted["y"], shifted["y"])) == 4
+
+
+def test_overall_problem_is_unbounded():
+    file = module("p1_overall_problem")
+    assert file.measure(file.counterexample()) == 2420
+    assert file.measure(file._further_out()) == 24990200
+
+
+def test_iteration_for_the_single_stage_problem():
+    file = module("p1_eq_9_iteration")
+    case = file.counterexample()
+    from alignlearn.theory.learners import aligned_iteration
+
+    _, steps = aligned_iteration(case["kernels"], case["y"], *file._terms(case))
+    np.testing.assert_allclose(sorted(steps[-2:]), [0.169, 0.180], atol=5e-4)
+    _, steps = aligned_iteration(case["kernels"], case["y"], np.zeros(2), 0.1 * np.eye(2))
+    assert steps[-1] < 1e-12
+
+
+@pytest.mark.parametrize(("m", "value"), [(3, "64/27"), (6, "32/9"), (12, "112/27"), (24, "40/9")])
+def test_attained_perturbations(m, value):
+    file = module("p1_lemma_18")
+    assert m * file.measure(file.extremal(m)) == pytest.approx(float(Fraction(value)))
+    assert float(Fraction(value)) == pytest.approx(128 / 27 * (1 - 3 / (2 * m)))
+
+
+@pytest.mark.parametrize(("m", "value"), [(2, 2), (4, 3), (5, 3.456), (6, 32 / 9)])
+def test_largest_perturbation_over_all_signs(m, value):
+    """Every sample of features +-1: nothing above the attained values."""
+    from itertools import combinations_with_replacement
+
+    points = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1)], float)
+    best = 0.0
+    for common in combinations_with_replacement(range(4), m - 1):
+        values = []
+        for last in range(4):
+            x, z = points[[*common, last]].T
+            values.append((np.mean(x * z) - x.mean() * z.mean()) ** 2)
+        best = max(best, m * (max(values) - min(values)))
+    assert best == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("m", "right", "printed"),
+    [(2, "217/1296", "47/144"), (3, "719/4374", "3919/13122"), (4, "2531/15552", "4247/15552")],
+)
+def test_bias_table(m, right, printed):
+    file = module("p1_lemma_19_table")
+    case = file.counterexample(m)
+    assert file.bound(case) == Fraction(printed)
+    assert file.measure(case) == file.corrected_bound(case) == Fraction(right)
+    # With 4 and -2 in place of 2 and -1 the printed table is right.
+    assert file.bound(case, middle=4, edge=2) == Fraction(right)
+
+
+@pytest.mark.parametrize(("m", "bias"), [(2, "-1/2"), (3, "-11/27"), (4, "-11/32")])
+def test_bias_is_attained(m, bias):
+    case = module("p1_lemma_19").extremal(m)
+    law, K = case["law"], case["K"]
+    assert law.expected_numerator(K, K, m) - law.moments(K, K).theta == Fraction(bias)
+    assert Fraction(-(2 * m * m - 3 * m + 2), m**3) == Fraction(bias)
+
+
+def test_rate_of_theorem_12():
+    file = module("p1_theorem_12_rate")
+    law, K, L = file.law_of({"q": 0.01})
+    assert law.alignment(K, L) == pytest.approx(0.240, abs=5e-4)
+    low = file.measure({"q": 0.01, "m": 2000, "eps": 0.2, "C": 1.0})
+    assert np.log(low) / 2000 == pytest.approx(np.log(0.99), abs=1e-4)
+
+
+def test_theorem_13():
+    printed, fixed = numbers("p1-theorem-13")
+    assert printed.measured == pytest.approx(0.8)
+    assert printed.bound == pytest.approx(0.7790, abs=5e-5)
+    assert fixed.bound == pytest.approx(0.9263, abs=5e-5)
+    # Without roots: R > 1 - rho/Gamma reads E[yu]^4 > (1 - R)^2 E[u^2] max u^2 for centred u.
+    p = [Fraction(1, 10), Fraction(8, 10), Fraction(1, 10)]
+    u = [Fraction(1), Fraction(1, 100), Fraction(-108, 100)]
+    y = [Fraction(3), Fraction(-1, 3), Fraction(-1, 3)]
+    assert sum(a * b for a, b in zip(p, u)) == sum(a * b for a, b in zip(p, y)) == 0
+    assert sum(a * b * b for a, b in zip(p, y)) == 1
+    cross = sum(a * b * c for a, b, c in zip(p, u, y))
+    square = sum(a * b * b for a, b in zip(p, u))
+    assert cross**4 > Fraction(1, 25) * square * max(v * v for v in u)
+
+
+def test_theorem_14_with_the_footnote():
+    printed, fixed = numbers("p1-theorem-14-footnote")
+    assert printed.measured == pytest.approx(1 / 3)
+    assert printed.bound == pytest.approx(0, abs=1e-12)
+    assert fixed.measured == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("m", [101, 1001, 10001])
+def test_gap_of_the_sample_predictor(m):
+    file = module("p1_h_s_rate")
+    assert file.measure(file.counterexample(m)) == pytest.approx(0.25)
+
+
+def test_theorem_16_fails_in_three_ways():
+    file = module("p1_theorem_16")
+    printed, fixed = numbers("p1-theorem-16")
+    assert printed.measured == pytest.approx(2 / 11)
+    assert printed.bound == pytest.approx(19 / 225)
+    assert fixed.outcome == "holds"
+    first = check(file.CLAIM, file.residual_counterexample())
+    assert first.bound == pytest.approx(0.2)
+    assert first.measured == pytest.approx(0.2882, abs=5e-5)
+    assert check(file.CLAIM, file.residual_counterexample(96)).outcome == "holds"
+    assert check(file.CLAIM, file.residual_counterexample(97)).outcome == "violated"
+    third = check(file.CLAIM, file.constant_counterexample())
+    assert (third.measured, third.bound) == (pytest.approx(1 / 11), pytest.approx(1 / 50))
+    for case in (file.residual_counterexample(), file.constant_counterexample()):
+        assert check(file.CORRECTED, case).outcome == "holds"
+
+
+@pytest.mark.parametrize(
+    ("m", "ridge", "change", "printed"),
+    [
+        (3, 10.0, "2/11", "13/150"),
+        (4, 3.0, "1/2", "7/18"),
+        (10, 10.0, "2/11", "1/25"),
+        (1000, 10.0, "2/11", "101/5000"),
+    ],
+)
+def test_alignf_is_not_stable(m, ridge, change, printed):
+    """The bound with ||Delta mu||_1 = 2 and ||K||_2 = m, K not centred."""
+    from alignlearn.theory.exchange import flipped_label, two_stage_change
+    from alignlearn.theory.stability import theorem_16
+
+    case = flipped_label(m, ridge)
+    np.testing.assert_allclose([case["mu"], case["mu_new"]], np.eye(2), atol=1e-9)
+    assert two_stage_change(case)[-1] == pytest.approx(float(Fraction(change)))
+    assert theorem_16(m, 1.0, ridge, 1.0, 1.0, 2.0 * m) == pytest.approx(float(Fraction(printed)))
+    assert float(Fraction(change)) > float(Fraction(printed))
+
+
+def test_l1_from_l2():
+    printed, fixed = numbers("p1-l1-l2")
+    assert (printed.measured, printed.bound, fixed.bound) == (0.5, 0.25, 0.5)
+
+
+def test_hypothesis_bound_is_attained():
+    file = module("p1_hypothesis_bound")
+    case = file._control_case()
+    assert file.measure(case)[-1] == pytest.approx(5)
+    assert file.sharp_bound(case) == pytest.approx(5)
+
+
+def test_generalisation_bounds_of_both_papers():
+    printed, fixed = numbers("p1-theorem-17")
+    assert (printed.measured, round(printed.bound, 4)) == (pytest.approx(0.5, abs=1e-3), 0.0046)
+    assert fixed.outcome == "holds"
+    printed, fixed = numbers("p2-theorem-3")
+    assert (printed.measured, printed.bound) == (50, pytest.approx(10.73, abs=1e-2))
+    assert fixed.bound == pytest.approx(107.3, abs=0.1)
+
+
+def test_propositions_1_and_2_of_the_2009_paper():
+    file = module("p2_prop_1")
+    printed, _ = numbers("p2-prop-1")
+    assert printed.measured == pytest.approx(1166.65, abs=0.01)
+    assert printed.bound == pytest.approx(168.72, abs=0.01)
+    assert check(file.CLAIM, file.other_reading()).outcome == "violated"
+    file = module("p2_prop_2")
+    printed, _ = numbers("p2-prop-2")
+    assert printed.measured == pytest.approx(53 / 58080)
+    assert printed.bound == pytest.approx(4e-5)
+    other = file.counterexample() | {"old_alpha": False}
+    assert file.measure(other) == pytest.approx(1.082e-3, abs=5e-7)
+
+
+def test_y_norm_argument_fails():
+    file = module("p2_y_norm")
+    case = file.argument_counterexample()
+    first = file.rank_one_terms(case)[0]
+    eigenvalue = np.linalg.eigvals(first).real
+    assert eigenvalue.min() == pytest.approx(-0.5)
+    assert case["alpha"] @ np.linalg.pinv(case["kernels"][0]) @ first @ case[
+        "alpha"
+    ] == pytest.approx(0)
+
+
+def test_proposition_3():
+    file = module("p2_prop_3")
+    printed, fixed = numbers("p2-prop-3")
+    assert printed.measured == pytest.approx(3.9992e-4, abs=5e-9)
+    assert printed.bound == pytest.approx(3.0353e-4, abs=5e-9)
+    assert fixed.bound == pytest.approx(6.2414e-4, abs=5e-8)
+    # With kappa from the two norms, and the residual 1.0002 rounded up.
+    from alignlearn.theory.stability import proposition_3
+
+    residual, kappa = file.residuals(file.counterexample()), np.sqrt(2) * 1e4 * (np.sqrt(2) + 1)
+    assert residual == pytest.approx(1.0002, abs=1e-4)
+    assert proposition_3(2, 1e8, residual, kappa, 1.0, 2) == pytest.approx(3.4519e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize(("m", "ratio"), [(50, 0.99889), (200, 0.99993)])
+def test_stability_of_lkrr_is_sharp(m, ratio):
+    file = module("p2_prop_3")
+    assert check(file.CORRECTED, file.sharp_case(m)).tightness == pytest.approx(ratio, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("radius", "eta", "converges"),
+    [
+        (100.0, 0.2, False),
+        (100.0, 0.01, False),
+        (1e6, 0.30, False),
+        (1e6, 0.34, True),
+        (1e6, 0.5, True),
+    ],
+)
+def test_algorithm_1(radius, eta, converges):
+    file = module("p2_algorithm_1")
+    step = file.relative_step(file.counterexample(eta, radius), eta)
+    assert (step < 1e-7) == converges
+
+
+def test_theorem_1_needs_a_kernel_that_sees_the_labels():
+    file = module("p2_theorem_1")
+    with pytest.raises(HypothesisNotMet, match="K_k y"):
+        file.corrected_bound(file.counterexample())

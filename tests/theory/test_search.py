@@ -1,0 +1,50 @@
+"""An adversary against the corrected claims, and that it finds violations where there are some."""
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS, check
+from alignlearn.theory.search import VectorDraw, adversary
+from alignlearn.theory.verify import select
+
+CORRECTED = {claim.name: claim for claim in select()}
+
+# Claims with how close the adversary is known to come.
+CLOSE = {
+    "p1-lemma-6-corrected": 0.9,
+    "p1-lemma-18-sharpened": 0.5,
+    "p1-lemma-18-same-kernel": 0.9,
+    "p1-covariance-change": 0.9,
+    "p1-lemma-19-sharpened": 0.9,
+    "p1-theorem-13-corrected": 0.6,
+    "p1-theorem-14-sharpened": 0.99,
+    "p1-theorem-16-corrected": 0.3,
+    "p1-hypothesis-bound-sharpened": 0.8,
+    "p1-trace-degenerate": 0.8,
+    "p1-lemma-20-corollary": 0.9,
+    "p1-prop-21": 0.9,
+    "p2-theorem-2": 0.5,
+    "p2-y-norm": 0.9,
+}
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_corrected_claims_resist_and_are_not_idle(name):
+    verdict = adversary(CORRECTED[name], 800, random_state=0)
+    assert verdict.outcome == "holds"
+    assert CLOSE[name] <= verdict.tightness <= 1 + 1e-6
+
+
+def test_stability_of_lkrr_resists():
+    assert adversary(CORRECTED["p2-prop-3-corrected"], 120, random_state=0).outcome == "holds"
+
+
+@pytest.mark.parametrize("name", ["p1-lemma-6", "p1-prop-7", "p1-theorem-14-footnote", "p1-l1-l2"])
+def test_the_adversary_finds_violations_of_false_claims(name):
+    assert adversary(CLAIMS[name], 800, random_state=0).outcome == "violated"
+
+
+def test_same_vector_same_case():
+    claim = CLAIMS["p1-lemma-18"]
+    vector = np.random.default_rng(0).random(50)
+    first, second = (check(claim, claim.cases(VectorDraw(vector))) for _ in range(2))
+    assert first.measured == second.measured

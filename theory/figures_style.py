@@ -1,0 +1,128 @@
+"""How every figure looks: colours, shading of what says nothing, marks, and how a file is written.
+
+Colours are those of Okabe and Ito, which stay apart for colour-blind readers; line styles and
+markers differ as well. matplotlib is imported by the functions that draw; no window is opened.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, RED, PURPLE, GREY = "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#777777"
+
+# One look for each role, in all figures.
+PRINTED = {"color": RED, "linestyle": (0, (6, 2)), "linewidth": 1.9}
+REPAIRED = {"color": ORANGE, "linestyle": (0, (4, 1.5, 1, 1.5)), "linewidth": 1.9}
+CORRECTED = {"color": BLUE, "linestyle": "-", "linewidth": 2.1}
+REFINED = {"color": GREEN, "linestyle": (0, (3, 1)), "linewidth": 2.1}
+INTERVAL = {"color": PURPLE, "linestyle": (0, (1, 1)), "linewidth": 2.4}
+OBSERVED = {"color": BLACK, "marker": "o", "markersize": 4.5, "linestyle": "-", "linewidth": 0.9}
+SECOND = {"color": GREY, "marker": "s", "markersize": 4.0, "linestyle": "-", "linewidth": 0.9}
+BY_RANK = (PRINTED, CORRECTED, REFINED, INTERVAL, REPAIRED)
+
+_SETTINGS = {
+    "font.size": 10.0,
+    "axes.titlesize": 10.5,
+    "axes.labelsize": 10.5,
+    "legend.fontsize": 9.0,
+    "svg.hashsalt": "alignlearn",
+    "axes.unicode_minus": True,
+}
+
+
+def new_figure(columns=1, *, width=None, height=4.6):
+    """A figure and its row of axes."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_SETTINGS):
+        figure = Figure(figsize=(width or (6.6 if columns == 1 else 5.3 * columns), height))
+        figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.06)
+        axes = np.atleast_1d(figure.subplots(1, columns))
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(True, which="major", color="#E3E3E3", linewidth=0.6)
+        ax.set_axisbelow(True)
+    return figure, axes
+
+
+def finish(ax, *, x="sample size $m$", y, title="", log="xy", legend="best"):
+    """Scales, labels, title and legend of one panel."""
+    if "x" in log:
+        ax.set_xscale("log")
+    if "y" in log:
+        ax.set_yscale("log")
+    ax.set_xlabel(x, fontsize=10.5)
+    ax.set_ylabel(y, fontsize=10.5)
+    if title:
+        ax.set_title(title, fontsize=10.5, loc="left")
+    if legend:
+        ax.legend(loc=legend, fontsize=9, frameon=True, framealpha=0.92, edgecolor="none")
+
+
+def shade_vacuous(ax, level, text, *, place=0.985, side="right"):
+    """Shade what lies above `level`, where a bound says no more than what is always true.
+
+    Call it after the limits of the y-axis are final.
+    """
+    bottom, top = ax.get_ylim()
+    if level >= top:
+        return
+    ax.axhspan(level, top, color="#000000", alpha=0.07, linewidth=0, zorder=0)
+    ax.axhline(level, color=GREY, linewidth=0.8, zorder=1)
+    ax.set_ylim(bottom, top)
+    ax.text(
+        place if side == "right" else 1 - place,
+        level,
+        text,
+        transform=ax.get_yaxis_transform(),
+        ha=side,
+        va="bottom",
+        fontsize=9,
+        color="#444444",
+        zorder=2,
+    )
+
+
+def mark_start(ax, m, level, colour, *, shift=(0, -14), ha="center"):
+    """Mark where a bound first says something, with its m."""
+    ax.plot([m], [level], "o", color=colour, markersize=6, mec="white", mew=0.9, zorder=5)
+    ax.annotate(
+        count(m),
+        (m, level),
+        xytext=shift,
+        textcoords="offset points",
+        ha=ha,
+        fontsize=9,
+        color=colour,
+        zorder=6,
+        bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8},
+    )
+
+
+def count(m):
+    """A sample size in words a reader takes in: 582, 3,157, 1.2 x 10^7."""
+    if m < 100_000:
+        return f"{m:,}"
+    exponent = int(np.floor(np.log10(m)))
+    return rf"${m / 10**exponent:.1f}\times10^{{{exponent}}}$"
+
+
+def log_grid(low, high, number=200):
+    """Distinct whole numbers from low to high, evenly spaced in their logarithm."""
+    return np.unique(np.round(np.geomspace(low, high, number)).astype(np.int64))
+
+
+def save(figure, path):
+    """Write a figure; the ending decides the format. The same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    path = Path(path)
+    # What depends on the day or on the version of a program would change the files for nothing.
+    metadata = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
+    with rc_context(_SETTINGS):
+        figure.savefig(path, dpi=130, metadata=metadata.get(path.suffix.lower()))
+    return path
