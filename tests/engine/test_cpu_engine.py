@@ -1,0 +1,185 @@
+"""Threads, memory, blocks of values from outside, weighted sums of kernels."""
+
+import os
+import tracemalloc
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import generators
+
+from alignlearn.engine import cpu, features
+from alignlearn.engine.cpu import weighted_gram
+from alignlearn.engine.threads import on_threads, thread_count
+from alignlearn.kernels import (
+    Columns,
+    FromFunction,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    gaussian_kernels,
+)
+from alignlearn.streaming import alignment_statistics
+
+MANY = pytest.param(
+    2,
+    marks=pytest.mark.skipif(
+        numba.config.NUMBA_NUM_THREADS < 2, reason="numba may use one thread only"
+    ),
+)
+
+
+@pytest.fixture
+def threads(request):
+    before = numba.get_num_threads()
+    numba.set_num_threads(request.param)
+    yield request.param
+    numba.set_num_threads(before)
+
+
+def data(m, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    return X, X[:, 0] + rng.normal(size=m)
+
+
+KERNELS = [*gaussian_kernels([0.1, 0.2, 0.5]), Polynomial(0.2), Columns(Laplacian(0.4), [1, 2])]
+
+
+@pytest.mark.parametrize("threads", [1, MANY], indirect=True)
+@pytest.mark.parametrize("external", [False, True])
+def test_results_are_bitwise_the_same_in_every_run(threads, external):
+    assert thread_count() == threads
+    X, y = data(700)
+    outside = FromFunction(lambda A, B: A @ B.T, vectorized=True)
+    kernels = [*KERNELS, outside] if external else KERNELS
+    first = alignment_statistics(X, y, kernels)
+    gram = weighted_gram(kernels, np.ones(len(kernels)), X)
+    for _ in range(3):
+        again = alignment_statistics(X, y, kernels)
+        for name in ("a", "M", "trace"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
+        np.testing.assert_array_equal(weighted_gram(kernels, np.ones(len(kernels)), X), gram)
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba may use one thread only")
+@pytest.mark.parametrize("m", [3, 130, 700])
+def test_the_number_of_threads_changes_rounding_only(m):
+    X, y = data(m)
+    before, results = numba.get_num_threads(), []
+    try:
+        for count in (1, 2):
+            numba.set_num_threads(count)
+            results.append((alignment_statistics(X, y, KERNELS), Gaussian(0.3)(X)))
+    finally:
+        numba.set_num_threads(before)
+    (one, gram_one), (two, gram_two) = results
+    np.testing.assert_allclose(one.M, two.M, rtol=1e-12)
+    np.testing.assert_allclose(one.a, two.a, rtol=1e-10)
+    np.testing.assert_array_equal(gram_one, gram_two)
+
+
+def test_more_threads_than_blocks():
+    seen = []
+    on_threads(lambda thread, value: seen.append((thread, value)), "x", count=3)
+    assert sorted(seen) == [((t, 3), "x") for t in range(3)]
+
+
+def test_errors_of_threads_reach_the_caller():
+    def fail(thread):
+        if thread[0] == 1:
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        on_threads(fail, count=2)
+
+
+def peak_bytes(function):
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_stays_far_below_one_gram_matrix():
+    X, y = data(3000)
+    one_gram = 8 * len(X) ** 2
+    alignment_statistics(X[:200], y[:200], KERNELS)  # compiled, and traced without it
+    assert peak_bytes(lambda: alignment_statistics(X, y, KERNELS)) < one_gram / 20
+    assert peak_bytes(lambda: alignment_statistics(X, y, KERNELS, unbiased=True)) < one_gram / 20
+    # The measure can fail: a Gram matrix is seen.
+    assert peak_bytes(lambda: Gaussian(0.1)(X)) >= one_gram
+
+
+def test_weighted_sum_holds_one_matrix_and_writes_where_told():
+    X, _ = data(1000)
+    out = np.empty((1000, 1000))
+    weights = np.arange(1.0, 6.0)
+    assert peak_bytes(lambda: weighted_gram(KERNELS, weights, X, out=out)) < 8 * 1000**2 / 4
+    assert weighted_gram(KERNELS, weights, X, out=out) is out
+    expected = sum(w * k(X) for w, k in zip(weights, KERNELS))
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_memory_map_is_not_read_whole(tmp_path):
+    """tracemalloc sees copies, not pages: there must be none of the map's size."""
+    X, _ = data(20_000, d=40)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    size = os.path.getsize(tmp_path / "X.npy")
+    resolved = Gaussian().resolve(X)
+    assert peak_bytes(lambda: cpu._prepare([resolved], mapped)) < size / 4
+    assert Gaussian().resolve(mapped) == resolved
+    assert peak_bytes(lambda: Gaussian().resolve(mapped)) < 3 * 8 * 2**20 + 2**16
+
+
+@pytest.mark.parametrize("m", [1, 2, 127, 128, 129, 257])
+@pytest.mark.parametrize("n", [1, 128, 130])
+def test_gram_matrices_around_the_borders_of_blocks(m, n):
+    X, Z = data(m)[0], data(n, seed=1)[0]
+    expected = np.exp(-0.3 * ((X[:, None] - Z[None]) ** 2).sum(-1))
+    np.testing.assert_allclose(Gaussian(0.3)(X, Z), expected, rtol=1e-12)
+    np.testing.assert_allclose(Gaussian(0.3)(X), Gaussian(0.3)(X, X), rtol=1e-14)
+    np.testing.assert_array_equal(np.diagonal(Gaussian(0.3)(X)), 1)
+
+
+def test_values_from_outside_in_several_boxes(monkeypatch):
+    X, y = data(300)
+    inner = FromFunction(lambda A, B: A @ B.T, vectorized=True)
+    expected = alignment_statistics(X, y, [Linear(), Gaussian(0.1)])
+    for limit in (1, 8 * 130**2, 8 * 260**2):
+        monkeypatch.setattr(cpu, "_EXTERNAL_BYTES", limit)
+        s = alignment_statistics(X, y, [inner, Gaussian(0.1)])
+        np.testing.assert_allclose(s.M, expected.M, rtol=1e-11)
+        np.testing.assert_allclose(s.a, expected.a, rtol=1e-11)
+        np.testing.assert_allclose(s.trace, expected.trace, rtol=1e-11)
+        np.testing.assert_allclose(inner(X), X @ X.T, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(inner(X[:7], X), X[:7] @ X.T, rtol=1e-13, atol=1e-13)
+
+
+def test_many_kernels_make_small_tiles_not_wrong_ones():
+    X, y = data(70)
+    kernels = [Polynomial(0.01 * k, 1.0, 2) for k in range(1, 301)]
+    s = alignment_statistics(X, y, kernels)
+    for k in (0, 150, 299):
+        alone = alignment_statistics(X, y, [kernels[k]])
+        assert s.M[k, k] == pytest.approx(alone.M[0, 0], rel=1e-10)
+        assert s.a[k] == pytest.approx(alone.a[0], rel=1e-10)
+
+
+@settings(max_examples=40)
+@given(generators(), st.integers(1, 9), st.integers(1, 6), st.booleans())
+def test_centred_feature_products(rng, m, p, square):
+    from scipy import sparse
+
+    X = rng.normal(size=(m, p)) * (rng.random((m, p)) < 0.6)
+    Z = X - X.mean(axis=0)
+    expected = (Z.T @ Z) ** (2 if square else 1)
+    for form in (X, sparse.csr_array(X), sparse.csc_array(X)):
+        value = features.centred_feature_gram(form, square=square)
+        np.testing.assert_allclose(value, expected, rtol=1e-10, atol=1e-13)
