@@ -34,7 +34,7 @@ def _resolve_gamma(gamma, X):
 
 def _variance(X):
     """Variance of all entries, read in blocks of rows; exactly 0 if they are all the same."""
-    origin, step = float(X[0, 0]), max(1, 2**20 // X.shape[1])
+    origin, step = float(X[0, 0]), max(1, 2**17 // X.shape[1])
 
     def mean(f):
         # In C order, so that the memory layout does not change the order of the sum.

@@ -109,7 +109,7 @@ def test_gamma_scale_is_that_of_scikit_learn_and_is_fixed_on_the_first_argument(
     for m in range(1, 12):
         assert Gaussian("scale").resolve(np.full((m, 3), 0.1)).gamma == 1.0
     for shift in (0.0, 1e6):  # more than one block of rows
-        A = shift + np.random.default_rng(0).normal(size=(2**20, 2)).astype(np.float32)
+        A = shift + np.random.default_rng(0).normal(size=(2**18, 2)).astype(np.float32)
         expected = 1 / (2 * A.var(dtype=np.longdouble))
         assert Gaussian().resolve(A).gamma == pytest.approx(float(expected), rel=1e-12)
     assert TL1().resolve(X) == TL1(0.7 * 4)

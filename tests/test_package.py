@@ -1,0 +1,112 @@
+"""The package as installed: its list of folders, what importing it costs, its public names."""
+
+import configparser
+import importlib
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import alignlearn
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_package_list_equals_the_folders():
+    """An unlisted subpackage works in an editable install and is missing from a wheel."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    listed = config["options"]["packages"].split()
+    folders = [path.parent for path in (ROOT / "alignlearn").rglob("__init__.py")]
+    expected = [".".join(folder.relative_to(ROOT).parts) for folder in folders]
+    assert sorted(listed) == sorted([*expected, "alignlearn.theory"])
+    assert not [path for path in (ROOT / "theory").iterdir() if (path / "__init__.py").exists()]
+
+
+_PROBE = """
+import json, sys
+from numba.core import event
+
+class Listener(event.Listener):
+    compiled = []
+    def on_start(self, e):
+        self.compiled.append(str(e.data.get("dispatcher")))
+    def on_end(self, e):
+        pass
+
+event.register("numba:compile", Listener())
+import alignlearn
+early = [name for name in WATCHED if name in sys.modules]
+for name in alignlearn.__all__:
+    getattr(alignlearn, name)
+import alignlearn.streaming
+print(json.dumps({"early": early, "compiled": Listener.compiled,
+                  "late": [name for name in WATCHED if name in sys.modules]}))
+"""
+_NEVER = ["matplotlib", "sklearn", "dask"]
+_NOT_AT_ONCE = ["scipy.stats", "scipy.optimize", "urllib.request", "concurrent.futures.process"]
+
+
+def test_import_compiles_nothing_and_stays_light():
+    probe = _PROBE.replace("WATCHED", repr(_NEVER + _NOT_AT_ONCE))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", probe], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["early"] == []
+    assert seen["compiled"] == []
+    assert not set(seen["late"]) & set(_NEVER)
+
+
+def test_the_probe_sees_a_compilation():
+    probe = _PROBE.replace("WATCHED", "[]").replace(
+        "import alignlearn.streaming", "import numba; numba.njit(lambda x: x)(1)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["compiled"]
+
+
+@pytest.mark.parametrize("name", alignlearn.__all__)
+def test_public_name_resolves_whatever_was_imported_before(name):
+    importlib.import_module("alignlearn.streaming")
+    value = getattr(alignlearn, name)
+    assert inspect.ismodule(value) == (name in ("datasets", "machines", "theory"))
+    assert name in dir(alignlearn)
+    assert inspect.getdoc(value)
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        alignlearn.nonsense  # noqa: B018
+
+
+def public_objects():
+    """Public classes and functions, and the methods the classes define, of every module."""
+    for info in pkgutil.walk_packages(alignlearn.__path__, "alignlearn."):
+        if any(part.startswith("_") for part in info.name.split(".")[1:]):
+            continue
+        module = importlib.import_module(info.name)
+        for name, value in vars(module).items():
+            if name.startswith("_") or getattr(value, "__module__", None) != info.name:
+                continue
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield f"{info.name}.{name}", value
+            for method, function in vars(value).items() if inspect.isclass(value) else ():
+                if not method.startswith("_") and inspect.isfunction(function):
+                    yield f"{info.name}.{name}.{method}", getattr(value, method)
+
+
+def test_public_functions_have_docstrings():
+    # inspect.getdoc looks in base classes too: an override may leave the text to them.
+    assert [name for name, value in public_objects() if not inspect.getdoc(value)] == []
+
+
+def test_version_is_that_of_the_metadata():
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    assert alignlearn.__version__ == config["metadata"]["version"]
