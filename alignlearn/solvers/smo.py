@@ -27,7 +27,7 @@ from alignlearn.solvers import smo_kernels as kernels
 from alignlearn.validation import ConvergenceWarning
 
 _TAU = 1e-12  # least curvature of a pair; LIBSVM's value
-_STEPS_BETWEEN_SHRINKS = 1000
+_LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one
 _WORTH_COMPACTING = 0.7  # share of the rows below which gathering them pays (measured)
 
 
@@ -145,19 +145,17 @@ class _Problem:
         self.coef = coef
         self.activate_all()
         limits = np.array([tol, _TAU])
-        n_iter, checked = 0, False
+        n_iter = 0
         while True:
             before = self.state[kernels.BETA].copy()
-            chunk = min(_STEPS_BETWEEN_SHRINKS, max(self.index.size, 100), max_iter - n_iter)
+            chunk = min(max(coef.size // 2, _LEAST_STEPS), max_iter - n_iter)
             steps, violation, _unused = kernels.iterate(
                 self.rows, self.K, self.index, self.filled, self.state, self.epsilon, limits, chunk
             )
             n_iter += steps
             unmoved = steps > 0 and np.array_equal(before, self.state[kernels.BETA])
             stuck = unmoved or tol < violation <= self.rounding()
-            close = violation <= 10.0 * tol and not checked
-            if self.shrunk and (close or violation <= tol or stuck):
-                checked = checked or close
+            if self.shrunk and (violation <= tol or stuck):
                 shrinking = shrinking and not stuck
                 self.activate_all()
                 violation, stuck = self.violation(), False

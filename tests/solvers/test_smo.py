@@ -112,7 +112,6 @@ def test_regression_reaches_libsvm_objective(C):
 def test_shrinking_sets_variables_aside_and_keeps_the_solution(monkeypatch):
     from alignlearn.solvers import smo as module
 
-    monkeypatch.setattr(module, "_STEPS_BETWEEN_SHRINKS", 100)
     sizes = []
     keep = module._Problem.keep
 
@@ -141,11 +140,15 @@ def test_every_step_descends_also_across_the_kink_of_the_penalty():
     assert (np.diff(values) <= 1e-12).all()
 
 
-@pytest.mark.parametrize("C", [1.0, 100.0])
-def test_second_order_selection_needs_as_few_steps_as_libsvm(C):
-    K, sign, bounds = problem(400, seed=12, C=C)
-    oracle = SVC(C=C, kernel="precomputed", tol=1e-3).fit(K, sign)
-    assert smo(K, -sign, bounds).n_iter < 1.15 * oracle.n_iter_[0]
+def test_second_order_selection_needs_as_few_steps_as_libsvm():
+    """Ten-dimensional points: K is well conditioned, so the count depends little on ties."""
+    rng = np.random.default_rng(12)
+    X = rng.standard_normal((400, 10))
+    sign = np.where(X[:, 0] + 0.7 * rng.standard_normal(400) > 0.0, 1.0, -1.0)
+    K, reach = gaussian_gram(X, 0.1), 100.0 * sign
+    ours = smo(K, -sign, (np.minimum(reach, 0.0), np.maximum(reach, 0.0)))
+    oracle = SVC(C=100.0, kernel="precomputed", tol=1e-3).fit(K, sign)
+    assert ours.n_iter < 1.1 * oracle.n_iter_[0]
 
 
 def test_fixed_variables_are_never_moved_and_equal_the_smaller_problem():
