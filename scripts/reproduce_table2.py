@@ -55,7 +55,7 @@ ROWS = (
         ((0.158, 0.013), (0.173, 0.016), (0.176, 0.017)),
         size=1000,
         notes=(
-            "The paper says only 'kinematics' and 1000 points. Taken here: kin-8nm, one of the eight",
+            "The paper says only 'kinematics' and 1000 points. Taken here: kin-8nm, one of eight",
             "variants in Delve, and its first 1000 points; random subsets of 1000 give errors of",
             "0.143, 0.129 and 0.122. The alignment of uniform may differ for the same reason.",
         ),

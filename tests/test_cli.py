@@ -1,0 +1,229 @@
+"""The command line: files of every kind, the table and figure, and errors on one line."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from alignlearn import cli, datasets
+from alignlearn.cli import main
+from alignlearn.compare import compare
+from alignlearn.comparison import Protocol
+from alignlearn.kernels import Gaussian, Laplacian, Linear, RankOneKernels, gaussian_kernels
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    return X, np.where(np.sin(2 * X[:, 0]) + X[:, 1] > 0, 1, -1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def csv(folder, table):
+    X, y = table
+    rows = [",".join([*map(repr, x.tolist()), "yes" if v > 0 else "no"]) for x, v in zip(X, y)]
+    (folder / "table.csv").write_text("\n".join(["a,b,c,kind", *rows]))
+    return "table.csv"
+
+
+def errors_in(text):
+    """Mean errors by method, read from the printed table."""
+    found = re.findall(r"^(\S+) +([0-9.]+) \+- ([0-9.]+)  ", text, flags=re.MULTILINE)
+    return {name: (float(mean), float(deviation)) for name, mean, deviation in found}
+
+
+def test_csv_prints_the_comparison_and_writes_the_figure(csv, table, folder, capsys):
+    assert main(["compare", csv]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("table.csv: 40 samples, 3 features, 2 classes, support vector machine; 9")
+    found = compare(*table)
+    errors = errors_in(out)
+    assert list(errors) == ["best-single", "uniform", "align", "alignf"]
+    for method, error in zip(found.methods, found.error):
+        assert errors[method] == (round(error.mean(), 4), round(error.std(ddof=1), 4))
+    assert found.verdict() in out
+    assert (folder / "alignlearn-compare-table.png").read_bytes()[:4] == b"\x89PNG"
+    assert out.rstrip().endswith("figure: alignlearn-compare-table.png")
+
+
+def test_target_task_and_protocol_options_reach_the_comparison(csv, table, capsys):
+    X, y = table
+    options = "--target a --task regression --folds 4 --scale minmax --random-state 7 --no-figure"
+    text = csv_with_numbers(csv, table)
+    assert main(["compare", text, *options.split(), "--methods", "uniform, alignf"]) == 0
+    out = capsys.readouterr().out
+    protocol = Protocol(4, "minmax", 7)
+    Z = np.column_stack([X[:, 1:], y])
+    found = compare(Z, X[:, 0], methods=("uniform", "alignf"), protocol=protocol)
+    assert errors_in(out)["alignf"][0] == pytest.approx(found.error[1].mean(), abs=1e-3)
+    assert "real target, kernel ridge regression" in out
+    assert "4 folds (2 train, 1 validates, 1 tests)" in out
+
+
+def csv_with_numbers(csv, table):
+    X, y = table
+    np.savetxt("numbers.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,y", comments="")
+    return "numbers.csv"
+
+
+def test_npz_and_another_target(folder, table, capsys):
+    X, y = table
+    np.savez("two.npz", X=X, y=y, price=X[:, 0] ** 2)
+    assert main(["compare", "two.npz", "--target", "price", "--no-figure"]) == 0
+    out = capsys.readouterr().out
+    found = compare(X, X[:, 0] ** 2)
+    assert errors_in(out)["alignf"][0] == pytest.approx(found.error[3].mean(), rel=1e-3)
+    assert not list(folder.glob("*.png"))
+
+
+def test_sparse_svmlight_takes_rank_one_kernels_or_is_made_dense(folder, capsys):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 12)) < 0.15, 1.0 + rng.random((60, 12)), 0.0)
+    X[0] = 1.0
+    y = X[:, :3].sum(axis=1) + 0.1 * rng.normal(size=60)
+    dump_svmlight_file(X, y, "counts.svm", zero_based=False)
+    assert main(["compare", "counts.svm", "--no-figure"]) == 0
+    out = capsys.readouterr().out
+    data = datasets.load("counts.svm")
+    assert not isinstance(data.X, np.ndarray)
+    found = compare(data.X, data.y, RankOneKernels(), methods=("uniform", "align", "alignf"))
+    assert "one kernel a column" in out
+    assert errors_in(out)["align"][0] == pytest.approx(found.error[1].mean(), rel=1e-3)
+    assert main(["compare", "counts.svm", "--kernels", "linear", "--no-figure"]) == 0
+    assert "made dense" in capsys.readouterr().out
+
+
+def test_kernel_lists_and_ladders():
+    X = np.zeros((3, 2))
+    assert cli._kernels(X, None, None)[1] == gaussian_kernels()
+    assert cli._kernels(X, None, (-4, 3))[1] == gaussian_kernels(2.0 ** np.arange(-4, 4))
+    kernels = cli._kernels(X, "laplacian, linear", (0, 1))[1]
+    assert kernels == [Laplacian(1.0), Laplacian(2.0), Linear()]
+    assert cli._kernels(X, "rbf,linear", None)[1][2] == Gaussian("scale", 0.25)
+    args = cli._parser().parse_args(cli._joined(["compare", "x", "--gammas", "-4:3"]))
+    assert args.gammas == (-4, 3)
+
+
+def test_large_data_is_subsampled_with_a_note(csv, capsys):
+    assert main(["compare", csv, "--max-samples", "30", "--no-figure"]) == 0
+    out = capsys.readouterr().out
+    assert "30 samples" in out
+    assert "random subset of 30 of 40 rows" in out
+    assert main(["compare", csv, "--max-samples", "0", "--no-figure"]) == 0
+    assert "note" not in capsys.readouterr().out
+
+
+def test_verbose_reports_on_stderr_and_warnings_become_notes(csv, capsys):
+    # The same kernels twice: a singular matrix, of which AlignLinear warns in every fold.
+    options = "--methods uniform,alignf-linear --kernels rbf,rbf --verbose --no-figure"
+    assert main(["compare", csv, *options.split()]) == 0
+    err = capsys.readouterr().err.splitlines()
+    assert sum(line.startswith("fold ") for line in err) == 10
+    notes = [line for line in err if line.startswith("alignlearn: note: AlignLinear: M is")]
+    assert notes
+    assert len(set(notes)) == len(notes)
+    assert len(err) == 10 + len(notes)
+
+
+@pytest.mark.parametrize(
+    ("out", "written"),
+    [("f.svg", "f.svg"), ("g.pdf", "g.pdf"), ("h", "h.png"), (".", "alignlearn-compare-table.png")],
+)
+def test_out_names_a_file_a_stem_or_a_folder(csv, folder, capsys, out, written):
+    options = ["--methods", "uniform,align", "--kernels", "linear", "--out", out]
+    assert main(["compare", csv, *options]) == 0
+    start = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[written[-3:]]
+    assert (folder / written).read_bytes().startswith(start)
+    assert written in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.csv"], "missing.csv.*no such file"),
+        (["brest_cancer"], "Did you mean 'breast_cancer'"),
+        (["{csv}", "--target", "kin"], "not a column.*Did you mean 'kind'"),
+        (["{csv}", "--target", "9"], "out of range"),
+        (["{csv}", "--task", "regression"], "strings"),
+        (["{csv}", "--folds", "2"], "n_folds=2"),
+        (["{csv}", "--kernels", "rfb"], "'rfb' is not known"),
+        (["{csv}", "--kernels", "linear", "--gammas", "0:1"], "--gammas needs"),
+        (["{csv}", "--kernels", "rank-one,rbf"], "stands alone"),
+        (["{csv}", "--kernels", "rank-one", "--methods", "best-single"], "best-single"),
+        (["{csv}", "--gammas", "3"], "A:B"),
+        (["{csv}", "--gammas", "3:1"], "A <= B"),
+        (["{csv}", "--methods", "aline"], "methods='aline'.*accepted"),
+        (["{csv}", "--scale", "log"], "--scale"),
+        (["{csv}", "--max-samples", "-5"], "--max-samples"),
+        (["{csv}", "--out", "figure.jpg"], "accepted endings"),
+        (["{csv}", "--out", "no/such/figure.png"], "does not exist"),
+        (["one.csv"], "single class"),
+        (["gap.csv"], "missing values"),
+        (["rare.csv"], "class rare has 1 sample"),
+        (["words.csv"], "holds text"),
+        (["two.npz"], "several targets.*--target"),
+        ([], "DATA"),
+        (["{csv}", "--no-such-option"], "unrecognized"),
+    ],
+)
+def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys, arguments, words):
+    rows = "".join(f"{i},{i * i},a\n" for i in range(20))
+    files = {"one.csv": rows, "gap.csv": rows + "1,,b\n", "rare.csv": rows + "1,1,rare\n"}
+    files["words.csv"] = "".join(f"{i},red,{i % 2}\n" for i in range(20))
+    for name, text in files.items():
+        with open(name, "w") as file:
+            file.write(text)
+    np.savez("two.npz", X=np.zeros((9, 2)), Y=np.zeros((9, 2)))
+    try:
+        code = main(["compare", *(a.format(csv=csv) for a in arguments)])
+    except SystemExit as stop:
+        code = stop.code
+    err = capsys.readouterr().err
+    assert code == 2
+    assert err.startswith("alignlearn: error: ")
+    assert err.count("\n") == 1
+    assert re.search(words, err)
+
+
+def test_missing_rows_can_be_left_out(folder, capsys):
+    rows = [f"{i % 7},{i * i % 11},{'ab'[i % 2]}" for i in range(30)]
+    (folder / "gap.csv").write_text("\n".join([*rows, "1,,b"]))
+    assert main(["compare", "gap.csv", "--missing", "drop", "--no-figure"]) == 0
+    assert "30 samples" in capsys.readouterr().out
+
+
+def test_help_teaches_and_lists_the_command(capsys):
+    for arguments, words in (([], "compare"), (["compare"], "examples:")):
+        with pytest.raises(SystemExit) as stop:
+            main([*arguments, "--help"])
+        assert stop.value.code == 0
+        assert words in capsys.readouterr().out
+
+
+def test_python_m_and_light_start(csv):
+    code = (
+        "import sys, runpy; sys.argv = ['alignlearn', '--version']\n"
+        "try: runpy.run_module('alignlearn', run_name='__main__')\n"
+        "except SystemExit as stop: assert stop.code == 0\n"
+        "heavy = {'numba', 'scipy', 'matplotlib', 'sklearn'} & set(sys.modules); assert not heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    command = [sys.executable, "-m", "alignlearn", "compare", csv, "--no-figure"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "alignf" in done.stdout
+    assert done.stderr == ""
+    done = subprocess.run([*command, "--target", "none"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

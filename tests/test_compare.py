@@ -1,0 +1,417 @@
+"""The comparison: against the protocol written out with NumPy and scikit-learn, and its laws."""
+
+import importlib.util
+import os
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.svm import SVC
+
+from alignlearn.compare import ALPHA_GRID, C_GRID, METHODS, compare, split
+from alignlearn.comparison import Comparison, Protocol, paired_t_test
+from alignlearn.kernels import Columns, Gaussian, Linear, RankOneKernels, gaussian_kernels
+
+GAMMAS = (0.03, 0.3, 3.0)
+
+
+def problem(task, m=60, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -1.0]
+    signal = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
+    if task == "regression":
+        return X, signal + 0.2 * rng.normal(size=m)
+    return X, np.array(["low", "mid", "top"])[np.digitize(signal, [-0.2, 1.0])]
+
+
+# The protocol, written out
+
+
+def centred(K, K_train):
+    """Centre in feature space at the training mean, by the projector."""
+    m = len(K_train)
+    mean = np.full((m, m), 1.0 / m)
+    ones = np.full((len(K), m), 1.0 / m)
+    return K - ones @ K_train - K @ mean + ones @ K_train @ mean
+
+
+def alignment(K, y):
+    """Centred alignment from full matrices."""
+    labels = np.unique(y)
+    Y = y[:, None] if y.dtype.kind == "f" else (y[:, None] == labels[None]).astype(float)
+    T = Y @ Y.T
+    K, T = centred(K, K), centred(T, T)
+    return np.sum(K * T) / np.sqrt(np.sum(K * K) * np.sum(T * T))
+
+
+def written_out(X, y, weights, parts, grid):
+    """(validation error, test error, index in the grid) of each trial's weights by sklearn."""
+    train, validate, test = parts
+    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    K = {name: 0.0 for name in ("train", "validate", "test")}
+    for weight, gamma in zip(weights, GAMMAS):
+        K_train = rbf_kernel(Z[train], gamma=gamma)
+        scale = len(train) / np.trace(centred(K_train, K_train))
+        for name, rows in zip(K, parts):
+            block = rbf_kernel(Z[rows], Z[train], gamma=gamma)
+            K[name] = K[name] + weight * scale * centred(block, K_train)
+    errors = []
+    for value in grid:
+        if y.dtype.kind == "f":
+            machine = KernelRidge(alpha=value, kernel="precomputed")
+            mean = y[train].mean()
+            machine.fit(K["train"], y[train] - mean)
+            errors.append(
+                [
+                    np.sqrt(np.mean((machine.predict(K[n]) + mean - y[r]) ** 2))
+                    for n, r in (("validate", validate), ("test", test))
+                ]
+            )
+        else:
+            machine = SVC(C=value, kernel="precomputed", tol=1e-6).fit(K["train"], y[train])
+            errors.append(
+                [
+                    np.mean(machine.predict(K[n]) != y[r])
+                    for n, r in (("validate", validate), ("test", test))
+                ]
+            )
+    errors = np.array(errors)
+    best = int(np.argmin(errors[:, 0]))
+    return errors[best, 0], errors[best, 1], best
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_protocol_agrees_with_numpy_and_sklearn(task):
+    X, y = problem(task)
+    grid = (0.5, 4.0, 32.0) if task == "classification" else (10.0, 0.5, 1e-2)
+    found = compare(X, y, gaussian_kernels(GAMMAS), protocol=Protocol(grid=grid, random_state=3))
+    assert found.methods == METHODS
+    folds = split(y, 5, task, 3)
+    for t in range(5):
+        train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))
+        parts = train, folds[(t + 1) % 5], folds[t]
+        singles = [written_out(X, y, w, parts, grid) for w in np.eye(3)]
+        assert found.validation_error[0, t] == pytest.approx(min(s[0] for s in singles))
+        for i in range(4):
+            weights = found.weights[i, t]
+            validation, test, best = written_out(X, y, weights, parts, grid)
+            assert found.validation_error[i, t] == pytest.approx(validation, rel=1e-8)
+            assert found.error[i, t] == pytest.approx(test, rel=1e-8)
+            assert found.parameter[i, t] == grid[best]
+
+
+def test_alignments_are_those_of_the_combined_gram_matrix():
+    X, y = problem("classification")
+    found = compare(X, y, gaussian_kernels(GAMMAS), protocol=Protocol(grid=(1.0,)))
+    folds = split(y, 5, "classification")
+    train, test = np.sort(np.concatenate(folds[2:])), folds[0]
+    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    for i in range(4):
+        for rows, value in ((train, found.alignment), (test, found.test_alignment)):
+            K = 0.0
+            for weight, gamma in zip(found.weights[i, 0], GAMMAS):
+                K_train = rbf_kernel(Z[train], gamma=gamma)
+                scale = len(train) / np.trace(centred(K_train, K_train))
+                K = K + weight * scale * rbf_kernel(Z[rows], gamma=gamma)
+            assert value[i, 0] == pytest.approx(alignment(K, y[rows]), rel=1e-10)
+    assert found.alignment[3].min() >= found.alignment[:3].max(axis=0).min()
+
+
+def test_weights_sum_to_one_and_alignf_is_best_aligned():
+    X, y = problem("regression")
+    found = compare(X, y)
+    np.testing.assert_allclose(found.weights.sum(axis=2), 1.0)
+    assert np.all(found.weights >= 0.0)
+    assert found.weights.shape == (4, 5, 9)
+    assert np.all((found.weights[0] > 0).sum(axis=1) == 1)
+    np.testing.assert_allclose(found.weights[1], 1.0 / 9.0)
+    assert np.all(found.alignment[3] >= found.alignment[:3] - 1e-12)
+
+
+# No leakage
+
+
+def test_the_test_fold_decides_nothing():
+    X, y = problem("regression")
+    first = compare(X, y, gaussian_kernels(GAMMAS))
+    test = split(y, 5, "regression")[0]
+    X2, y2 = X.copy(), y.copy()
+    X2[test], y2[test] = X2[test] * 7.0, y2[test] + 100.0
+    second = compare(X2, y2, gaussian_kernels(GAMMAS))
+    for name in ("weights", "alignment", "parameter", "validation_error"):
+        np.testing.assert_array_equal(getattr(first, name)[:, 0], getattr(second, name)[:, 0])
+    assert np.all(second.error[:, 0] > 10.0 * first.error[:, 0])
+    assert np.any(first.weights[:, 1:] != second.weights[:, 1:])
+
+
+def test_validation_labels_do_not_change_the_weights():
+    X, y = problem("regression")
+    first = compare(X, y, gaussian_kernels(GAMMAS), methods=("align", "alignf"))
+    y2 = y.copy()
+    y2[split(y, 5, "regression")[1]] *= -3.0
+    second = compare(X, y2, gaussian_kernels(GAMMAS), methods=("align", "alignf"))
+    np.testing.assert_array_equal(first.weights[:, 0], second.weights[:, 0])
+    assert np.any(first.parameter[:, 0] != second.parameter[:, 0])
+
+
+def test_inputs_are_not_modified_and_the_seed_decides():
+    X, y = problem("classification")
+    X0, y0 = X.copy(), y.copy()
+    once = compare(X, y, GAUSSIANS, protocol=Protocol(random_state=5))
+    again = compare(X, y, GAUSSIANS, protocol=Protocol(random_state=5))
+    other = compare(X, y, GAUSSIANS, protocol=Protocol(random_state=6))
+    np.testing.assert_array_equal(X, X0)
+    np.testing.assert_array_equal(y, y0)
+    np.testing.assert_array_equal(once.alignment, again.alignment)
+    np.testing.assert_array_equal(once.error, again.error)
+    assert np.any(once.alignment != other.alignment)
+
+
+GAUSSIANS = gaussian_kernels(GAMMAS)
+
+
+# Folds
+
+
+@given(
+    counts=st.lists(st.integers(1, 20), min_size=1, max_size=4),
+    n_folds=st.integers(3, 7),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_folds_are_disjoint_cover_and_keep_the_classes(counts, n_folds, seed):
+    y = np.repeat(np.arange(len(counts)), counts)
+    folds = split(y, n_folds, "classification", seed)
+    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(len(y)))
+    sizes = np.array([[np.sum(y[f] == k) for f in folds] for k in range(len(counts))])
+    assert np.all(sizes.max(axis=1) - sizes.min(axis=1) <= 1)
+    assert np.ptp([len(f) for f in folds]) <= 1
+    plain = split(y, n_folds, "regression", seed)
+    np.testing.assert_array_equal(np.sort(np.concatenate(plain)), np.arange(len(y)))
+
+
+# Scaling of columns
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax"])
+def test_units_of_columns_do_not_matter(scale):
+    X, y = problem("regression")
+    protocol = Protocol(scale=scale)
+    first = compare(X, y, GAUSSIANS, protocol=protocol)
+    second = compare(X * [3.0, 1e-3, 40.0] + [1.0, -2.0, 0.0], y, GAUSSIANS, protocol=protocol)
+    np.testing.assert_allclose(first.error, second.error, rtol=1e-6)
+    np.testing.assert_allclose(first.alignment, second.alignment, rtol=1e-8)
+
+
+def test_minmax_is_fitted_on_the_training_folds():
+    X, y = problem("regression")
+    train = np.sort(np.concatenate(split(y, 5, "regression")[2:]))
+    low, high = X[train].min(axis=0), X[train].max(axis=0)
+    Z = 2.0 * (X - low) / (high - low) - 1.0
+    scaled = compare(X, y, GAUSSIANS, protocol=Protocol(scale="minmax"))
+    raw = compare(Z, y, GAUSSIANS, protocol=Protocol(scale="none"))
+    np.testing.assert_allclose(scaled.error[:, 0], raw.error[:, 0], rtol=1e-8)
+    assert np.any(np.abs(scaled.error[:, 1:] - raw.error[:, 1:]) > 1e-6)
+
+
+def test_a_constant_column_changes_nothing():
+    X, y = problem("regression")
+    with_constant = np.column_stack([X, np.full(len(X), 0.1)])
+    a = compare(X, y, GAUSSIANS).error
+    np.testing.assert_allclose(compare(with_constant, y, GAUSSIANS).error, a, rtol=1e-9)
+
+
+# Kernels of other kinds
+
+
+def test_rank_one_kernels_agree_with_linear_kernels_on_columns():
+    rng = np.random.default_rng(2)
+    X = rng.poisson(0.6, size=(50, 6)).astype(float)
+    y = X @ rng.normal(size=6) + 0.1 * rng.normal(size=50)
+    methods = ("uniform", "align", "alignf")
+    dense = compare(X, y, RankOneKernels(), methods=methods)
+    thin = compare(sparse.csr_matrix(X), y, RankOneKernels(), methods=methods)
+    columns = [Columns(Linear(), k) for k in range(6)]
+    pairs = compare(X, y, columns, methods=methods, protocol=Protocol(scale="none"))
+    for other in (thin, pairs):
+        for name in ("error", "alignment", "test_alignment", "weights", "parameter"):
+            np.testing.assert_allclose(getattr(other, name), getattr(dense, name), rtol=1e-7)
+    assert dense.kernel_names == tuple(f"column {k}" for k in range(6))
+
+
+def test_mixed_kernels_and_names_relative_to_the_data():
+    X, y = problem("regression")
+    found = compare(X, y, ["rbf", "linear", Gaussian("scale", 2.0)], methods=("uniform",))
+    assert found.kernel_names == ("gaussian(gamma=scale)", "linear", "gaussian(gamma=scale * 2)")
+    folds = split(y, 5, "regression")
+    train = np.sort(np.concatenate(folds[2:]))
+    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    kernels = [rbf_kernel(Z[train], gamma=g) for g in (1 / 3, 2 / 3)] + [linear_kernel(Z[train])]
+    K = sum(k / np.trace(centred(k, k)) for k in kernels)
+    assert found.alignment[0, 0] == pytest.approx(alignment(K, y[train]), rel=1e-10)
+
+
+def test_weights_of_mixed_sign_leave_out_alphas_that_are_too_small():
+    X, y = problem("regression")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = compare(X, y, methods=("alignf-linear", "align-lq"))
+    assert np.any(found.weights[0] < 0.0)
+    assert np.all(np.isfinite(found.error))
+    np.testing.assert_allclose(np.abs(found.weights).sum(axis=2), 1.0)
+
+
+def test_default_grids_run_from_strong_to_weak_regularisation():
+    assert list(C_GRID) == sorted(C_GRID)
+    assert list(ALPHA_GRID) == sorted(ALPHA_GRID, reverse=True)
+    # A tie goes to the stronger regularisation: two distant clusters are never confused.
+    X = np.repeat([[0.0], [9.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 1))
+    found = compare(X, np.repeat([0, 1], 30), ["linear"], protocol=Protocol(grid=(16.0, 1.0, 4.0)))
+    assert np.all(found.validation_error == 0.0)
+    assert np.all(found.parameter == 1.0)
+    # The order in which a grid is given does not matter.
+    X, y = problem("regression")
+    errors = [compare(X, y, GAUSSIANS, protocol=Protocol(grid=g)).error for g in ((1, 9), (9, 1))]
+    np.testing.assert_array_equal(*errors)
+
+
+# Results
+
+
+def by_hand(errors, methods=("uniform", "align", "alignf"), task="classification"):
+    errors = np.asarray(errors, dtype=float)
+    n, f = errors.shape
+    weights = np.full((n, f, 2), 0.5)
+    return Comparison(
+        methods, ("a", "b"), task, errors, errors, errors, errors, errors, weights, (50, 3),
+        Protocol(n_folds=f),
+    )  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0.0, 1.0, width=16), st.floats(0.0, 1.0, width=16)),
+        min_size=3,
+        max_size=9,
+    )
+)
+def test_paired_t_test_is_scipys(pairs):
+    a, b = np.array(pairs).T
+    p = paired_t_test(a, b)
+    if np.all(a == b):
+        assert np.isnan(p)
+    elif np.ptp(a - b) < 1e-9:
+        assert p == float(np.mean(a - b) > 0)
+    else:
+        expected = stats.ttest_rel(a, b, alternative="less").pvalue
+        assert p == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_p_value_is_small_for_the_better_method():
+    found = by_hand([[0.30, 0.32, 0.31, 0.33], [0.20, 0.23, 0.22, 0.22], [0.30, 0.32, 0.31, 0.33]])
+    expected = stats.ttest_rel(found.error[1], found.error[0], alternative="less").pvalue
+    assert found.p_value("align") == pytest.approx(expected)
+    assert found.p_value("align") < 0.01 < 0.99 < found.p_value("uniform", against="align")
+    assert np.isnan(found.p_value("alignf"))
+
+
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [
+        ([[0.30, 0.32, 0.31], [0.20, 0.23, 0.22], [0.3, 0.33, 0.3]], "beat the uniform.*: align ("),
+        ([[0.30, 0.32, 0.31], [0.29, 0.35, 0.30], [0.3, 0.4, 0.3]], "No learned.* align, .*higher"),
+        ([[0.30, 0.32, 0.31], [0.30, 0.32, 0.31], [0.3, 0.4, 0.3]], "align, has the same mean"),
+        ([[0.20, 0.22, 0.21], [0.20, 0.23, 0.20], [0.3, 0.33, 0.31]], "No .* Uniform beat alignf"),
+    ],
+)
+def test_verdict_says_what_the_numbers_say(errors, words):
+    import re
+
+    assert re.search(words.replace("(", r"\("), by_hand(errors).verdict())
+
+
+def test_table_lists_every_method_with_its_mean_and_deviation():
+    found = by_hand([[30.0, 32.0, 31.0], [20.0, 23.0, 22.0], [30.0, 32.0, 31.0]], task="regression")
+    lines = found.table().splitlines()
+    assert len(lines) == 5
+    assert lines[2].split() == [
+        "uniform", "31.00", "+-", "1.00", "31.0000", "+-", "1.0000", "31.0000", "+-", "1.0000", "-",
+    ]  # fmt: skip
+    assert "21.67 +- 1.53" in lines[3]
+    assert lines[4].endswith("same errors")
+    assert "RMSE" in str(found)
+    without = replace(found, methods=("best-single", "align", "alignf"))
+    assert "p against" not in without.table()
+    assert "Nothing to judge" in without.verdict()
+
+
+# Bad input
+
+X60, Y60 = problem("regression")
+LABELS = np.arange(60) % 2
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"X": np.where(X60 > 15, np.nan, X60)}, ValueError, "X contains NaN"),
+        ({"X": X60[:, 0]}, ValueError, "X must be a matrix"),
+        ({"X": X60[:50]}, ValueError, "y has 60 .*X has 50"),
+        ({"X": sparse.csr_matrix(X60)}, TypeError, "RankOneKernels"),
+        ({"y": np.ones(60)}, ValueError, "y is constant"),
+        ({"y": np.zeros(60, dtype=int)}, ValueError, "single class"),
+        ({"y": np.r_[0, 0, np.ones(58, dtype=int)]}, ValueError, "class 0 has 2 samples"),
+        ({"y": np.where(Y60 > 1, np.inf, Y60)}, ValueError, "y contains NaN"),
+        ({"y": np.column_stack([Y60, Y60])}, ValueError, "one target"),
+        ({"X": X60[:8], "y": Y60[:8]}, ValueError, "at least 2 for each fold"),
+        ({"kernels": []}, ValueError, "kernels is empty"),
+        ({"kernels": ["nope"]}, ValueError, "'nope' is not known"),
+        ({"kernels": RankOneKernels()}, ValueError, "best-single"),
+        ({"methods": ()}, ValueError, "methods is empty"),
+        ({"methods": ("align", "best")}, ValueError, "methods='best'.*accepted.*'align-lq'"),
+        ({"methods": ("align", "align")}, ValueError, "twice"),
+        ({"task": "ranking"}, ValueError, "task='ranking'"),
+        ({"protocol": 5}, TypeError, "Protocol"),
+        ({"protocol": Protocol(n_folds=2)}, ValueError, "n_folds=2"),
+        ({"protocol": Protocol(scale="log")}, ValueError, "scale='log'"),
+        ({"protocol": Protocol(grid=())}, ValueError, "grid is empty"),
+        ({"protocol": Protocol(grid=(0.0,))}, ValueError, "grid"),
+    ],
+)
+def test_bad_input_is_named(change, error, words):
+    arguments = {"X": X60, "y": Y60, **change}
+    with pytest.raises(error, match=words):
+        compare(**arguments)
+
+
+def test_every_kernel_constant_on_the_training_folds():
+    with pytest.raises(ValueError, match="constant"):
+        compare(np.ones((60, 2)), Y60, GAUSSIANS, methods=("best-single",))
+
+
+# Published numbers
+
+
+@pytest.mark.skipif(
+    not Path(os.environ.get("ALIGNLEARN_DATA", ""), "ionosphere.npz").is_file(),
+    reason="ALIGNLEARN_DATA has no ionosphere.npz",
+)
+def test_ionosphere_of_table_2_within_one_standard_deviation():
+    path = Path(__file__).parents[1] / "scripts" / "reproduce_table2.py"
+    spec = importlib.util.spec_from_file_location("reproduce_table2", path)
+    script = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules[spec.name] = script
+    spec.loader.exec_module(script)
+    row = next(r for r in script.ROWS if r.name == "ionosphere")
+    errors, alignments, _ = script.measure(row, 2)
+    for ours, paper in ((errors, row.error), (alignments, row.alignment)):
+        mean, deviation = np.array(paper).T
+        assert np.all(np.abs(ours.mean(axis=(0, 2)) - mean) <= deviation)

@@ -1,0 +1,125 @@
+"""The scripts: executable, sound shell, clear messages; and what .ci/run hands over."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMANDS = ["scripts/demo", "scripts/test", ".ci/run"]
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
+    reason="needs a POSIX shell and the source tree",
+)
+
+
+def run(command, **environment):
+    env = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "scripts/reproduce_table2.py"])
+def test_commands_are_executable(name):
+    assert (ROOT / name).stat().st_mode & stat.S_IXUSR
+    assert (ROOT / name).read_text().startswith("#!")
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "scripts/_env.sh"])
+def test_shell_syntax(name):
+    shell = "bash" if name.startswith(".ci") else "sh"
+    done = run([shell, "-n", str(ROOT / name)])
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of what the scripts need; nothing is made in the real tree."""
+    for name in ["scripts/demo", "scripts/test", "scripts/_env.sh", ".ci/run", "setup.cfg"]:
+        (tmp_path / "main" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / "main" / name)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path / "main")
+    return tmp_path / "main"
+
+
+def stub(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["demo", "test"])
+def test_a_python_that_is_missing_or_too_old_is_named(tree, tmp_path, name):
+    done = run([str(tree / "scripts" / name)], PYTHON="no-such-python")
+    assert done.returncode == 1
+    assert "no-such-python" in done.stderr
+    assert "3.10" in done.stderr
+    old = stub(tmp_path / "old", '[ "$1" = -V ] && echo "Python 3.8.1" && exit 0; exit 1')
+    done = run([str(tree / "scripts" / name)], PYTHON=old)
+    assert done.returncode == 1
+    assert "is Python 3.8.1; Python 3.10 or newer is needed" in done.stderr
+    assert not list(tree.glob(".venv*"))
+
+
+def python_stub(tmp_path, pip=0):
+    """A Python whose venv holds another stub that logs its arguments and imitates pip."""
+    inner = tmp_path / "inner"
+    stub(inner, f'echo "$@" >>{tmp_path}/log; [ "$2" = pip ] && exit {pip}; exit 0')
+    return stub(
+        tmp_path / "python",
+        f'case "$1$2" in -mvenv) mkdir -p "$3/bin"; cp {inner} "$3/bin/python"; '
+        f'cp {inner} "$3/bin/pytest";; -c*) echo stub;; esac',
+    )
+
+
+def test_demo_installs_once_and_runs_the_three_comparisons(tree, tmp_path):
+    python = python_stub(tmp_path)
+    for _ in range(2):
+        done = run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
+        assert (done.returncode, done.stderr) == (0, "")
+    log = (tmp_path / "log").read_text().splitlines()
+    assert sum("pip install" in line and line.endswith("[demo]") for line in log) == 1
+    compared = [line.split()[3] for line in log if " compare " in line]
+    assert compared == ["breast_cancer", "wine", "diabetes"] * 2
+    (tree / "setup.cfg").write_text("changed")
+    run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
+    log = (tmp_path / "log").read_text().splitlines()
+    assert sum("pip install" in line for line in log) == 2
+
+
+def test_a_failing_pip_is_explained_and_tried_again(tree, tmp_path):
+    python = python_stub(tmp_path, pip=1)
+    for _ in range(2):
+        done = run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
+        assert done.returncode == 1
+        assert "pip could not install" in done.stderr
+    assert (tmp_path / "log").read_text().count("pip install") == 2
+
+
+def test_demo_refuses_a_folder_that_is_not_there(tree):
+    done = run([str(tree / "scripts" / "demo"), "no/such/folder"])
+    assert done.returncode == 1
+    assert "is not a folder" in done.stderr
+
+
+def test_test_script_lints_and_hands_arguments_to_pytest(tree, tmp_path):
+    environment = {"PYTHON": python_stub(tmp_path), "CI": "1", "NUMBA_CACHE_DIR": ""}
+    done = run([str(tree / "scripts" / "test"), "-k", "one"], **environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    log = (tmp_path / "log").read_text().splitlines()
+    assert [line.split()[2] for line in log[-3:-1]] == ["check", "format"]
+    assert log[-1] == "-k one"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_ci_sets_the_data_folder_where_it_exists(tree, tmp_path, there):
+    stub(tree / "scripts" / "test", 'echo "data=$ALIGNLEARN_DATA ci=$CI arguments=$*"')
+    if there:
+        (tmp_path / "shared" / "data").mkdir(parents=True)
+    done = run([str(tree / ".ci" / "run"), "-x"], ALIGNLEARN_DATA="", CI="")
+    folder = (tmp_path / "shared" / "data").resolve() if there else ""
+    assert done.stdout == f"data={folder} ci=1 arguments=-x\n"
