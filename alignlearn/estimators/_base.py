@@ -6,9 +6,10 @@ import numpy as np
 
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._sklearn import Estimator
-from alignlearn.estimators._sources import GramSource, check_normalize, open_source
+from alignlearn.estimators._sources import FeatureSource, GramSource, open_source
 from alignlearn.kernels import Kernel, RankOneKernels, kernel_list
 from alignlearn.streaming import _linear_groups
+from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
 
@@ -29,14 +30,15 @@ class KernelLearner(Estimator):
         """Fit stage 1 and return the source with the combined kernel, and y as checked."""
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
         self.__dict__.pop("_source", None)
-        normalize = check_normalize(self.normalize)
+        if self.normalize is not None:
+            check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
         names = _inputs.feature_names(X)
         source = open_source(X, self.kernels)
         y = check_target(source.n_samples)
         statistics = source.statistics(y, task)
         scale = np.ones(statistics.n_kernels)
-        if normalize == "trace":
+        if self.normalize == "trace":
             statistics, scale = statistics.trace_normalized()
         if not np.any(statistics.norms > 0.0):
             raise ValueError(
@@ -119,3 +121,15 @@ class KernelLearner(Estimator):
             yield f"Weights the data does not determine: {names}{more}"
         if isinstance(self.kernel_, Kernel) and not self.kernel_.is_psd:
             yield "The learned kernel is not guaranteed to be positive semi-definite."
+
+
+class LinearInFeatures:
+    """``coef_`` for estimators with a ``_source`` that may be linear in the features."""
+
+    @property
+    def coef_(self):
+        """Coefficients of the features, (n_features, q), where the learned kernel is linear."""
+        self._check_is_fitted()
+        if not isinstance(self._source, FeatureSource):
+            raise AttributeError("coef_ exists only where the learned kernel is linear.")
+        return self._source.coef

@@ -20,8 +20,9 @@ from alignlearn.kernels import FeatureWeighted, Precomputed, RankOneKernels, ker
 from alignlearn.kernels.base import Scaled, Sum
 from alignlearn.kernels.objects import precomputed_kernels
 from alignlearn.streaming import _linear_groups, alignment_statistics
-from alignlearn.validation import check_choice, check_finite
+from alignlearn.validation import check_finite
 
+# Kernel values held at once while predicting: 32 MB in float64.
 _BLOCK_ENTRIES = 2**22
 
 
@@ -89,8 +90,9 @@ class PairSource:
         """The same against new samples, (n, m)."""
         return weighted_gram(*self._terms, X, self.X, exact=exact)
 
-    def forget_grams(self):
-        """Drop training Gram matrices, if any are held."""
+    def keep_all(self):
+        """Keep every training sample, in a copy that the caller cannot change."""
+        self.X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
 
     def reduce(self, support, coef):
         """Keep the support samples; return what to add to the intercept."""
@@ -101,7 +103,9 @@ class PairSource:
     def check_test(self, X):
         """New samples, validated."""
         vectors = any(k._needs_vectors for k in self.kernels)
-        return _inputs.as_samples(X if self.n_features is None else np.asarray(X), vectors)
+        if self.n_features is not None and not hasattr(X, "tocsr"):
+            X = np.asarray(X)
+        return _inputs.as_samples(X, vectors)
 
     def decisions(self, X):
         """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), in blocks of rows."""
@@ -169,8 +173,9 @@ class FeatureSource:
         pair = (X, self.X) if exact else (self._centred(X), self._centred(self.X))
         return self.kernel(*pair)
 
-    def forget_grams(self):
-        """Nothing to drop."""
+    def keep_all(self):
+        """Keep every training sample, in a copy that the caller cannot change."""
+        self.X = self.X.copy()
 
     def reduce(self, support, coef):
         """Keep one coefficient a feature; return what to add to the intercept."""
@@ -241,14 +246,14 @@ class GramSource:
         """The same against new samples, (n, m)."""
         return self.kernel(X)
 
-    def forget_grams(self):
-        """Drop the training Gram matrices."""
+    def keep_all(self):
+        """New samples come with their own matrices, so the training matrices are dropped."""
         self.kernels = self.grams = self.numbers = None
 
     def reduce(self, support, coef):
         """Keep the numbers of the support samples; return what to add to the intercept."""
         self.support, self.coef = support, coef
-        self.forget_grams()
+        self.keep_all()
         return 0.0
 
     def check_test(self, X):
@@ -280,10 +285,3 @@ class GramSource:
         for rows in _row_blocks(n, self.n_samples):
             out[rows] = self.kernel._sum(X, rows, self.support) @ self.coef
         return out
-
-
-def check_normalize(normalize):
-    """ "trace" or None."""
-    if normalize is not None:
-        check_choice("normalize", normalize, ("trace",))
-    return normalize

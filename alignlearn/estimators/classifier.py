@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._base import KernelLearner
+from alignlearn.estimators._base import KernelLearner, LinearInFeatures
 from alignlearn.estimators._inputs import class_labels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.targets import check_labels
 
 
-class MKLClassifier(KernelLearner):
+class MKLClassifier(LinearInFeatures, KernelLearner):
     """Support vector classifier whose kernel is learned by centred alignment.
 
     Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
@@ -156,11 +156,6 @@ class MKLClassifier(KernelLearner):
         self._source = source
         return self
 
-    @property
-    def coef_(self):
-        """Coefficients of the features, where the learned kernel is linear."""
-        return _feature_coef(self)
-
     def decision_function(self, X):
         """Confidence of each class.
 
@@ -196,10 +191,3 @@ class MKLClassifier(KernelLearner):
         return float(
             np.average(predicted == check_labels(y, len(predicted)), weights=sample_weight)
         )
-
-
-def _feature_coef(estimator):
-    estimator._check_is_fitted()
-    if not hasattr(estimator._source, "mean"):
-        raise AttributeError("coef_ exists only where the learned kernel is linear in features.")
-    return estimator._source.coef

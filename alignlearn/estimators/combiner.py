@@ -88,7 +88,7 @@ statistics_, result_, n_features_in_, feature_names_in_
         K = source.gram(exact=not self.center)
         if self.center:
             self.means_ = K.mean(axis=0, dtype=np.float64)
-        source.forget_grams()
+        source.keep_all()
         return K
 
     def _centred(self, K):

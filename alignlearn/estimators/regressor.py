@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._base import KernelLearner
+from alignlearn.estimators._base import KernelLearner, LinearInFeatures
 from alignlearn.estimators._inputs import real_targets
-from alignlearn.estimators.classifier import _feature_coef
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.targets import check_targets
 from alignlearn.validation import check_choice
 
 
-class MKLRegressor(KernelLearner):
+class MKLRegressor(LinearInFeatures, KernelLearner):
     """Kernel ridge or support vector regression whose kernel is learned by centred alignment.
 
     Parameters
@@ -131,11 +130,6 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
         self._source = source
         return self
-
-    @property
-    def coef_(self):
-        """Coefficients of the features, where the learned kernel is linear."""
-        return _feature_coef(self)
 
     def predict(self, X):
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""

@@ -102,6 +102,37 @@ def test_regression_score_is_the_coefficient_of_determination():
     assert model.score(X, Y) == pytest.approx(r2_score(Y, model.predict(X)), rel=1e-12)
 
 
+class Frame:
+    """A data frame as far as names go."""
+
+    def __init__(self, values, columns):
+        self.values, self.columns = values, columns
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+def test_column_names_are_kept_and_compared():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:40, :3], y[:40]
+    model = al.MKLRegressor().fit(Frame(X, ["age", "bmi", "s1"]), y)
+    assert model.feature_names_in_.tolist() == ["age", "bmi", "s1"]
+    expected = model.predict(Frame(X, ["age", "bmi", "s1"]))
+    with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- s2.*now missing:\n- s1"):
+        model.predict(Frame(X, ["age", "bmi", "s2"]))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(Frame(X, ["bmi", "age", "s1"]))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_array_equal(model.predict(X), expected)
+    unnamed = al.MKLRegressor().fit(Frame(X, [0, 1, 2]), y)
+    assert not hasattr(unnamed, "feature_names_in_")
+    assert unnamed.n_features_in_ == 3
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        unnamed.predict(Frame(X, ["age", "bmi", "s1"]))
+    again = model.fit(X, y)
+    assert not hasattr(again, "feature_names_in_")
+
+
 WITHOUT = """
 import sys
 sys.modules["sklearn"] = None

@@ -1,0 +1,238 @@
+"""Every kind of bad input: an error that names the argument and says what is accepted."""
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import alignlearn as al
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(12, 3))
+Y = np.repeat([1.0, 2.0], 6)
+LABELS = np.array(["a", "b"])[Y.astype(int) - 1]
+GRAMS = np.array([X @ X.T, np.exp(-((X[:, None] - X) ** 2).sum(-1))])
+
+CLASSIFIER, RIDGE = al.MKLClassifier(), al.MKLRegressor()
+SVR, COMBINER = al.MKLRegressor(machine="svr"), al.KernelCombiner()
+REGRESSORS = [RIDGE, SVR]
+ALL = [CLASSIFIER, *REGRESSORS, COMBINER]
+LINEAR, GIVEN = {"kernels": ["linear"]}, {"kernels": "precomputed"}
+MIXED = "y holds labels of mixed type"
+
+
+def _with(value, index=(2, 1)):
+    bad = X.astype(object) if isinstance(value, (str, dict)) else X.copy()
+    bad[index] = value
+    return bad
+
+
+def _gram(value, index=(0, 3, 4)):
+    bad = GRAMS.copy()
+    bad[index] = value
+    return bad
+
+
+def _negative():
+    bad = GRAMS.copy()
+    bad[1] -= 0.5 * np.eye(12)
+    return bad
+
+
+# estimators, parameters, X, y, what the message must say
+BAD_FITS = {
+    "NaN": (ALL, {}, _with(np.nan), Y, "X contains NaN or inf.*finite"),
+    "infinity": (ALL, {}, _with(-np.inf), Y, "X contains NaN or inf.*finite"),
+    "text in X": (ALL, {}, _with("red"), Y, "X must hold real numbers"),
+    "dict in X": (ALL, {}, _with({}), Y, "X must hold real numbers"),
+    "complex X": (ALL, {}, X + 1j, Y, "X must hold real numbers"),
+    "X of one dimension": (ALL, {}, X[:, 0], Y, r"X must be a matrix .*\(12,\).*reshape\(-1, 1\)"),
+    "X of three dimensions": (ALL, {}, X[None], Y, r"X must be a matrix .*\(1, 12, 3\)"),
+    "ragged X": (ALL, {}, [[1.0, 2.0], [3.0]], Y[:2], "X must|inhomogeneous"),
+    "no X": (ALL, {}, None, Y, "X must be a matrix"),
+    "X a string": (ALL, {}, "table", Y, "X must be a matrix"),
+    "no sample": (ALL, {}, X[:0], Y[:0], r"X has shape \(0, 3\).*at least one sample"),
+    "no feature": (ALL, {}, X[:, :0], Y, r"X has 0 feature.*minimum of 1"),
+    "one sample": (ALL, {}, X[:1], Y[:1], "X has 1 sample; at least 2"),
+    "sparse X": (ALL, {}, sp.csr_array(X), Y, "X is a sparse matrix.*toarray"),
+    "NaN in sparse X": (ALL, LINEAR, sp.csr_array(_with(np.nan)), Y, "X contains NaN"),
+    "every kernel constant": (ALL, {}, np.ones((12, 3)), Y, "X: every kernel is constant"),
+    "no y": (ALL, {}, X, None, "requires y"),
+    "y too long": (ALL, {}, X, np.tile(Y, 2), "y has 24 .*X has 12"),
+    "constant y": ([*REGRESSORS, COMBINER], {}, X, np.full(12, 0.1), "y is constant.*at least two"),
+    "one class": ([CLASSIFIER], {}, X, ["a"] * 12, "y has 1 class, .*'a'.*at least two"),
+    "one class of numbers": ([COMBINER], {}, X, [1] * 12, "y is constant"),
+    "NaN in y": ([*REGRESSORS, COMBINER], {}, X, np.append(Y[1:], np.nan), "y contains NaN"),
+    "NaN label": ([CLASSIFIER], {}, X, np.append(Y[1:], np.nan), "y contains NaN"),
+    "labels of mixed type": ([CLASSIFIER, COMBINER], {}, X, [*"abc", *range(9)], MIXED),
+    "missing label": ([CLASSIFIER, COMBINER], {}, X, [None, *LABELS[1:]], MIXED),
+    "continuous labels": ([CLASSIFIER], {}, X, X[:, 0], "Unknown label type: y .*class labels"),
+    "labels in columns": ([CLASSIFIER], {}, X, X[:, :2] > 0, r"y must be a 1-d array.*\(12, 2\)"),
+    "text as target": (REGRESSORS, {}, X, LABELS, "y must hold real numbers"),
+    "several targets": ([SVR], {}, X, X[:, :2], r"y must have shape \(12,\), got \(12, 2\)"),
+    "no kernels": (ALL, {"kernels": []}, X, Y, "kernels is empty; give at least one"),
+    "unknown kernel": (ALL, {"kernels": "rfb"}, X, Y, "kernel 'rfb' is not known; accepted: .*rbf"),
+    "unknown in list": (ALL, {"kernels": ["rbf", "x"]}, X, Y, "kernel 'x' is not known"),
+    "number as kernel": (ALL, {"kernels": [2.0]}, X, Y, "a kernel must be .*2.0"),
+    "number as kernels": (ALL, {"kernels": 2.0}, X, Y, "kernels must be a sequence"),
+    "column too far": (
+        ALL, {"kernels": [al.Columns(al.Gaussian(1.0), 3)]}, X, Y, "column 3, but X has only 3",
+    ),
+    "linear column too far": (
+        ALL, {"kernels": [al.Columns(al.Linear(), 3)]}, X, Y, "column 3, but X has only 3",
+    ),
+    "outside the domain": (
+        ALL, {"kernels": [al.Binomial(5.0)]}, X, Y, "gamma.*must be < 1 for every sample",
+    ),
+    "names of other features": (
+        ALL, {"kernels": al.RankOneKernels(("a", "b"))}, X, Y, "2 names, but X has 3 columns",
+    ),
+    "unknown weighting": (
+        ALL, {"weighting": "best"}, X, Y, "weighting='best' is not known; accepted: .*'alignf'",
+    ),
+    "weighting a class": (ALL, {"weighting": al.AlignF}, X, Y, "weighting must be one of"),
+    "weighting exponent": (
+        ALL, {"weighting": al.AlignLq(q=0.5)}, X, Y, "q=0.5 is out of range; accepted: 1 <= q",
+    ),
+    "unknown normalize": (
+        ALL, {"normalize": "max"}, X, Y, "normalize='max' is not known; accepted: 'trace'",
+    ),
+    "negative C": ([CLASSIFIER, SVR], {"C": -1.0}, X, Y, "C=-1.0 .* accepted: .*0 < C"),
+    "zero C": ([CLASSIFIER, SVR], {"C": 0}, X, Y, "C=0.0 is out of range"),
+    "C a string": ([CLASSIFIER, SVR], {"C": "1"}, X, Y, "C must be a real number, got '1'"),
+    "infinite C": ([SVR], {"C": np.inf}, X, Y, "C=inf is out of range"),
+    "zero tol": ([CLASSIFIER, SVR], {"tol": 0.0}, X, Y, "tol=0.0 is out of range"),
+    "zero max_iter": ([CLASSIFIER, SVR], {"max_iter": 0}, X, Y, "max_iter=0.* is out of range"),
+    "unknown multiclass": ([CLASSIFIER], {"multiclass": "all"}, X, Y, "multiclass='all'.*'ovo'"),
+    "class_weight a string": ([CLASSIFIER], {"class_weight": "x"}, X, Y, "='x'.*'balanced'"),
+    "class_weight of no class": ([CLASSIFIER], {"class_weight": {7: 1}}, X, Y, "class_weight has"),
+    "class_weight a list": ([CLASSIFIER], {"class_weight": [1]}, X, Y, "class_weight must be"),
+    "negative alpha": ([RIDGE], {"alpha": -1e-3}, X, Y, "alpha=-0.001 is out of range"),
+    "alpha None": ([RIDGE], {"alpha": None}, X, Y, "alpha must be a real number"),
+    "negative epsilon": ([SVR], {"epsilon": -0.1}, X, Y, "epsilon=-0.1 is out of range"),
+    "unknown machine": (REGRESSORS, {"machine": "svm"}, X, Y, "machine='svm'.*'krr', 'svr'"),
+    "center a string": ([COMBINER], {"center": "yes"}, X, Y, "center must be True or False"),
+    "unknown task": ([COMBINER], {"task": "rank"}, X, Y, "task='rank'.*'classification'"),
+}  # fmt: skip
+
+BAD_GRAMS = {
+    "not symmetric": (_gram(9.0), "kernel 0 is not symmetric.*accepted is 1e-08"),
+    "NaN": (_gram(np.nan), "kernel 0 contains NaN"),
+    "complex": (list(GRAMS + 1j), "kernel 0 must hold real numbers"),
+    "text": ([np.full((12, 12), "a")], "kernel 0 must hold real numbers"),
+    "negative eigenvalue": (
+        _negative(),
+        "kernel 1 is not positive semi-definite.*about -0.*accepted",
+    ),
+    "zero diagonal": (GRAMS * (1 - np.eye(12)), "kernel 0 is not positive semi-definite"),
+    "not square": (GRAMS[:, :5], r"kernel 0 has shape \(5, 12\)"),
+    "of two sizes": ([GRAMS[0], GRAMS[1][:5, :5]], r"kernel 1 has shape \(5, 5\).*\(12, 12\)"),
+    "one matrix": (GRAMS[0], r"must have shape \(p, m, m\), got \(12, 12\)"),
+    "none": ([], "list of precomputed kernels is empty"),
+    "not a sequence": (3.0, "sequence of .* matrices"),
+    "one sample": (np.ones((2, 1, 1)), "X has 1 sample; at least 2"),
+}
+
+BAD_TESTS = {
+    "fewer columns": ({}, X, X[:, :2], "X has 2 features, but .* is expecting 3"),
+    "NaN": ({}, X, _with(np.nan), "X contains NaN"),
+    "one dimension": ({}, X, X[0], "Reshape your data"),
+    "no rows": ({}, X, X[:0], r"X has shape \(0, 3\)"),
+    "sparse": ({}, X, sp.csr_array(X), "X is a sparse matrix"),
+    "linear, fewer columns": ({"kernels": "linear"}, X, X[:, :2], "X has 2 features"),
+    "fewer matrices": (GIVEN, GRAMS, GRAMS[:1], "sequence of 2 matrices .*got 1 items"),
+    "no matrices": (GIVEN, GRAMS, 7, "sequence of 2 matrices .*got int"),
+    "other training samples": (GIVEN, GRAMS, GRAMS[:, :, :5], r"shape \(12, 5\).*12\)"),
+    "unequal rows": (GIVEN, GRAMS, [GRAMS[0], GRAMS[1][:3]], r"kernel 1 has shape \(3, 12\)"),
+    "NaN in a matrix": (GIVEN, GRAMS, GRAMS * np.nan, "kernel . contains NaN"),
+    "single rows": (GIVEN, GRAMS, GRAMS[:, 0], r"kernel 0 has shape \(12,\)"),
+}  # fmt: skip
+
+
+def _estimator(base, parameters):
+    return type(base)(**{**base.get_params(deep=False), **copy.deepcopy(parameters)})
+
+
+def _name(base):
+    return repr(base).partition("(")[0] + getattr(base, "machine", "")
+
+
+@pytest.mark.parametrize(
+    ("base", "case"),
+    [pytest.param(b, c, id=f"{_name(b)}: {c}") for c, row in BAD_FITS.items() for b in row[0]],
+)
+def test_bad_training_input(base, case):
+    _, parameters, samples, y, message = BAD_FITS[case]
+    with pytest.raises((ValueError, TypeError), match=message):
+        _estimator(base, parameters).fit(samples, y)
+
+
+@pytest.mark.parametrize("base", ALL, ids=_name)
+def test_the_rows_differ_from_accepted_input_in_what_is_bad_only(base):
+    y = LABELS if base is CLASSIFIER else Y
+    _estimator(base, {}).fit(X, y)
+    _estimator(base, {}).fit(X, Y)
+    _estimator(base, GIVEN).fit(GRAMS, y)
+    _estimator(base, {"kernels": al.RankOneKernels()}).fit(sp.csr_array(X), y)
+
+
+@pytest.mark.parametrize("case", BAD_GRAMS)
+@pytest.mark.parametrize("base", ALL, ids=_name)
+def test_bad_matrices(base, case):
+    grams, message = BAD_GRAMS[case]
+    y = Y[:1] if case == "one sample" else Y
+    with pytest.raises((ValueError, TypeError), match=message):
+        _estimator(base, GIVEN).fit(grams, y)
+
+
+@pytest.mark.parametrize("case", BAD_TESTS)
+@pytest.mark.parametrize("base", ALL, ids=_name)
+def test_bad_new_samples(base, case):
+    parameters, train, test, message = BAD_TESTS[case]
+    model = _estimator(base, parameters).fit(train, Y)
+    with pytest.raises((ValueError, TypeError), match=message):
+        (model.transform if base is COMBINER else model.predict)(test)
+
+
+@pytest.mark.parametrize("base", ALL, ids=_name)
+def test_before_fit(base):
+    model = _estimator(base, {})
+    for call in ("predict", "decision_function", "transform", "score"):
+        if hasattr(model, call):
+            with pytest.raises(ValueError, match=f"{type(base).__name__} .*call fit"):
+                getattr(model, call)(*(X, Y) if call == "score" else (X,))
+    with pytest.raises(ValueError, match="call fit"):
+        model.summary()
+
+
+@pytest.mark.parametrize("make", [al.Gaussian, al.Laplacian, al.Polynomial, al.ExponentialDot])
+@pytest.mark.parametrize("gamma", [-1.0, 0.0, np.nan, np.inf, "wide", None])
+def test_bad_gamma_is_refused_by_the_kernel(make, gamma):
+    with pytest.raises((ValueError, TypeError), match="gamma"):
+        make(gamma)
+
+
+@pytest.mark.parametrize("base", ALL, ids=_name)
+@pytest.mark.parametrize("kernels", [None, "linear", "precomputed", "function"])
+def test_nothing_is_modified(base, kernels):
+    train, y = (GRAMS if kernels == "precomputed" else X).copy(), Y.copy()
+    if kernels == "function":
+        kernels = [al.FromFunction(lambda s, t: float(s @ t)), "rbf"]
+    weighting = al.AlignF(tol=1e-9)
+    before = train.copy(), copy.copy(kernels), weighting.get_params()
+    train.flags.writeable = y.flags.writeable = False
+    model = _estimator(base, {}).set_params(kernels=kernels, weighting=weighting)
+    model.fit(train, y)
+    (model.transform if base is COMBINER else model.predict)(train)
+    np.testing.assert_array_equal(train, before[0])
+    np.testing.assert_array_equal(y, Y)
+    assert model.kernels is kernels
+    assert (kernels, weighting.get_params()) == before[1:]
+    # What fit returned does not change with the caller's arrays.
+    if not isinstance(kernels, str) or kernels != "precomputed":
+        train.flags.writeable = True
+        call = model.transform if base is COMBINER else model.predict
+        expected = call(X)
+        train[:] = 0.0
+        np.testing.assert_array_equal(call(X), expected)
