@@ -9,7 +9,7 @@ from alignlearn._jit import jit
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not.
 SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-_TILE = 128
+_TILE = 8, 64
 
 
 @jit
@@ -19,33 +19,28 @@ def _magnitude(value):
 
 
 @jit
-def _tile_extremes(K, mirror, top, left, height, width):
-    for j in range(width):
-        row = K[left + j][top : top + height]
-        for i in range(height):
-            mirror[i, j] = row[i]
+def _tile_extremes(K, top, left, height, width):
     largest, skew = np.int64(0), np.int64(0)
     for i in range(height):
-        row, other = K[top + i][left : left + width], mirror[i]
+        row = K[top + i][left : left + width]
         for j in range(width):
             largest = max(largest, _magnitude(row[j]))
-            skew = max(skew, _magnitude(row[j] - other[j]))
+            skew = max(skew, _magnitude(row[j] - K[left + j, top + i]))
     return largest, skew
 
 
 @jit
-def gram_extremes(K, tile):
+def gram_extremes(K, height, width):
     """Largest |K_ij| with i <= j (by tiles) and largest |K_ij - K_ji|; reads K once.
 
-    An entry that is not finite makes one of the two not finite.
+    An entry that is not finite makes one of the two not finite. ``height`` numbers should fill a
+    cache line, so that the transposed tile costs one line a row.
     """
     m = K.shape[0]
-    mirror = np.empty((tile, tile + 8), dtype=K.dtype)  # 8: or its columns share few cache sets
     largest, skew = np.int64(0), np.int64(0)
-    for top in range(0, m, tile):
-        for left in range(top, m, tile):
-            height, width = min(tile, m - top), min(tile, m - left)
-            found = _tile_extremes(K, mirror, top, left, height, width)
+    for top in range(0, m, height):
+        for left in range(top, m, width):
+            found = _tile_extremes(K, top, left, min(height, m - top), min(width, m - left))
             largest, skew = max(largest, found[0]), max(skew, found[1])
     return np.int64(largest).view(np.float64), np.int64(skew).view(np.float64)
 
@@ -85,7 +80,7 @@ def check_gram(K, n_targets=None):
     if n_targets is not None and n_targets != K.shape[0]:
         raise ValueError(f"K has {K.shape[0]} rows but y has {n_targets} values; they must agree.")
     K = K.T if K.flags.f_contiguous else np.ascontiguousarray(K)
-    largest, skew = gram_extremes(K, _TILE)
+    largest, skew = gram_extremes(K, *_TILE)
     if not np.isfinite(largest + skew):
         raise ValueError("K has NaN or infinite entries; all must be finite.")
     tolerance = SYMMETRY_TOLERANCE[K.dtype]
