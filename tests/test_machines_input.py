@@ -1,0 +1,118 @@
+"""What the machines refuse, with which words, and what they leave untouched."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+
+from alignlearn.machines import (
+    KernelRidge,
+    SupportVectorClassifier,
+    SupportVectorRegressor,
+    ridge_loo_path,
+)
+
+EYE = np.eye(4)
+LABELS = np.array([0, 1, 0, 1])
+NAN, INF, SKEW = EYE.copy(), EYE.copy(), EYE.copy()
+NAN[3, 0], INF[0, 3], SKEW[0, 1] = np.nan, np.inf, 1e-3
+SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
+
+
+@pytest.mark.parametrize("machine", [SVM(), REG(), RIDGE()])
+@pytest.mark.parametrize(
+    ("K", "y", "weight", "message"),
+    [
+        (EYE[:3], LABELS, None, "K must be a square"),
+        (np.ones(4), LABELS, None, "K must be a two-dimensional"),
+        (np.ones((0, 0)), LABELS[:0], None, "y has 0 class|K must be a square"),
+        (NAN, LABELS, None, "K has NaN or infinite"),
+        (INF, LABELS, None, "K has NaN or infinite"),
+        (SKEW, LABELS, None, "K is not symmetric"),
+        (SKEW.astype(np.float32), LABELS, None, "K is not symmetric"),
+        (EYE, LABELS[:3], None, "K has 4 rows but y has 3"),
+        (EYE, np.array([0, 1, np.nan, 0]), None, "y has NaN or infinite"),
+        (EYE, np.array([0, 1, np.inf, 0]), None, "y has NaN or infinite"),
+        (EYE, np.zeros((4, 2, 1)), None, "y must have shape"),
+        (EYE, LABELS, [1, 1, 1, -1], "sample_weight must be finite and not negative"),
+        (EYE, LABELS, [1, 1, 1, np.nan], "sample_weight must be finite"),
+        (EYE, LABELS, [0, 0, 0, 0], "sample_weight is zero for every sample"),
+        (EYE, LABELS, [1, 1, 1], r"sample_weight must have shape \(4,\)"),
+    ],
+)
+def test_bad_data_is_named(machine, K, y, weight, message):
+    with pytest.raises(ValueError, match=message):
+        machine.fit(K, y, weight)
+
+
+@pytest.mark.parametrize(
+    ("machine", "error", "message"),
+    [
+        (SVM(C=0.0), ValueError, "C=0.0 is out of range"),
+        (SVM(C=-1.0), ValueError, "C=-1.0 is out of range"),
+        (SVM(C="1"), TypeError, "C must be a real number"),
+        (SVM(tol=0.0), ValueError, "tol=0.0 is out of range"),
+        (SVM(max_iter=0), ValueError, "max_iter=0.0 is out of range"),
+        (SVM(max_iter=1.5), TypeError, "max_iter must be an integer"),
+        (SVM(multiclass="both"), ValueError, "multiclass='both' is not known"),
+        (SVM(class_weight="equal"), ValueError, "class_weight='equal' is not known"),
+        (SVM(class_weight=[1, 2]), TypeError, "class_weight must be None, 'balanced' or a dict"),
+        (SVM(class_weight={7: 1.0}), ValueError, "class_weight has labels that y has not"),
+        (SVM(class_weight={1: -1.0}), ValueError, "class_weight=-1.0 is out of range"),
+        (SVM(class_weight={1: 0.0}), ValueError, "class_weight must be > 0"),
+        (REG(C=np.inf), ValueError, "C=inf is out of range"),
+        (REG(epsilon=-0.1), ValueError, "epsilon=-0.1 is out of range"),
+        (RIDGE(alpha=-1.0), ValueError, "alpha=-1.0 is out of range"),
+    ],
+)
+def test_bad_parameters_are_named(machine, error, message):
+    with pytest.raises(error, match=message):
+        machine.fit(EYE, LABELS)
+
+
+def test_bad_labels_and_test_kernels_are_named():
+    with pytest.raises(ValueError, match="y has 1 class"):
+        SVM().fit(EYE, np.zeros(4))
+    with pytest.raises(TypeError, match="y mixes labels"):
+        SVM().fit(EYE, np.array([0, "a", 1, "b"], dtype=object))
+    with pytest.raises(TypeError, match="y must hold real numbers"):
+        REG().fit(EYE, list("abcd"))
+    with pytest.raises(ValueError, match="zero for all samples of class"):
+        SVM().fit(EYE, LABELS, [1, 0, 1, 0])
+    with pytest.raises(ValueError, match="alpha0 must be a finite array"):
+        SVM().fit(EYE, LABELS, alpha0=np.zeros(3))
+    for machine in (SVM(), REG(), RIDGE()):
+        machine.fit(EYE, LABELS)
+        with pytest.raises(ValueError, match="K_test must have a column for each of the 4"):
+            machine.predict(EYE[:, :3])
+        with pytest.raises(ValueError, match="K_test has NaN"):
+            machine.predict(NAN)
+    with pytest.raises(ValueError, match="alphas is empty"):
+        ridge_loo_path(EYE, LABELS, [])
+    with pytest.raises(ValueError, match=r"alphas=0\.0 is out of range"):
+        ridge_loo_path(EYE, LABELS, [0.0])
+    with pytest.raises(ValueError, match="at least two"):
+        ridge_loo_path(EYE[:1, :1], LABELS[:1], [1.0])
+
+
+@pytest.mark.parametrize("machine", [SVM(C=5.0), SVM(C=np.inf), REG(C=5.0), RIDGE()])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_input_is_not_modified(machine, order):
+    X = np.random.default_rng(10).standard_normal((40, 2))
+    K, y = np.array(rbf_kernel(X, gamma=0.5), order=order), (X[:, 0] > 0).astype(int)
+    K[0, 1] += 1e-12
+    before, labels, weight = K.copy(), y.copy(), np.linspace(0.5, 1.0, 40)
+    machine.fit(K, y, weight)
+    np.testing.assert_array_equal(K, before)
+    np.testing.assert_array_equal(y, labels)
+    np.testing.assert_array_equal(weight, np.linspace(0.5, 1.0, 40))
+
+
+def test_integer_grams_and_read_only_arrays_are_accepted():
+    K = np.array([[4, 2, 0], [2, 4, 1], [0, 1, 4]])
+    expected = SVM(tol=1e-9).fit(K.astype(float), [0, 1, 0]).dual_coef_
+    K.setflags(write=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(SVM(tol=1e-9).fit(K, [0, 1, 0]).dual_coef_, expected)
