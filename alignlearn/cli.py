@@ -242,14 +242,17 @@ def _compare(args):
 def _head(data, X, y, family, folds):
     import numpy as np
 
+    from alignlearn.comparison import wrapped
+
     if data.task == "classification":
         kind = f"{np.unique(y).size} classes, support vector machine"
     else:
         kind = "real target, kernel ridge regression"
-    print(
+    text = (
         f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {kind}; {family}; "
         f"{folds} folds ({folds - 2} train, 1 validates, 1 tests)"
     )
+    print(wrapped(text))
 
 
 def _subset(data, max_samples, random_state):

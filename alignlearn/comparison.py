@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import fill
 
 import numpy as np
 
@@ -120,8 +121,8 @@ class Comparison:
         """What the columns of the table are."""
         return (
             f"error: {ERROR_NAMES[self.task]}, on the test fold. alignment: centred, with the "
-            f"target, on the training\nfolds and on the test fold. Mean +- standard deviation over "
-            f"{self.protocol.n_folds} folds. p: paired one-sided t-test for\na lower error."
+            f"target, on the training folds and on the test fold. Mean +- standard deviation over "
+            f"{self.protocol.n_folds} folds. p: paired one-sided t-test for a lower error."
         )
 
     def verdict(self, level=0.05) -> str:
@@ -153,11 +154,16 @@ class Comparison:
         return f": the best of them, {best}, has a mean error {abs(gap):.2g} {how}{chance}."
 
     def __str__(self):
-        return "\n".join([self.table(), "", self.legend(), self.verdict()])
+        return "\n\n".join([self.table(), wrapped(self.legend()), wrapped(self.verdict())])
 
     def __repr__(self):
         m, d = self.shape
         return f"Comparison({self.task}, X {m} x {d}, methods={self.methods})"
+
+
+def wrapped(text):
+    """Text in lines of at most 96 characters, for a terminal."""
+    return fill(text, 96, break_on_hyphens=False)
 
 
 def _spread(values, digits):

@@ -1,0 +1,55 @@
+"""The README's code runs, and what it shows is what the commands print."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from alignlearn.cli import main
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+TEXT = README.read_text(encoding="utf-8") if README.is_file() else ""
+
+pytestmark = pytest.mark.skipif(not TEXT, reason="needs the source tree")
+
+
+def shown_after(start):
+    """The indented block that follows a piece of text."""
+    block = TEXT.partition(start)[2].lstrip("\n")
+    lines = []
+    for line in block.splitlines():
+        if line and not line.startswith("    "):
+            break
+        lines.append(line.removeprefix("    "))
+    return "\n".join(lines).strip()
+
+
+def numbers(text):
+    return [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.\d+(?![\d.])", text)]
+
+
+def test_the_ten_lines_print_what_is_shown(capsys):
+    code = re.search(r"```python\n(.*?)```\n", TEXT, flags=re.DOTALL)
+    exec(compile(code[1], "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    shown = shown_after(code[0])
+    assert [line.split("  ")[0] for line in printed.splitlines()[:6]] == [
+        line.split("  ")[0] for line in shown.splitlines()[:6]
+    ]
+    # Another machine may round a borderline prediction or a weight differently.
+    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.02)
+
+
+def test_the_comparison_shown_is_the_one_printed(capsys):
+    assert main(["compare", "breast_cancer", "--no-figure"]) == 0
+    printed = capsys.readouterr().out
+    shown = shown_after("`alignlearn compare breast_cancer`:\n")
+    rows = [
+        [line.split()[0] for line in text.splitlines() if " +- " in line]
+        for text in (printed, shown)
+    ]
+    assert rows[0] == rows[1] == ["best-single", "uniform", "align", "alignf"]
+    tables = [[line for line in text.splitlines() if " +- 0" in line] for text in (printed, shown)]
+    for ours, theirs in zip(*tables):
+        # All but the p-value: error, alignment, alignment on the test fold.
+        assert numbers(ours)[:6] == pytest.approx(numbers(theirs)[:6], abs=0.006)
