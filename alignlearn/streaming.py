@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._centring import finish_sums
 from alignlearn.alignment import unbiased_from_centred
 from alignlearn.engine import cpu, features
+from alignlearn.folds import fold_codes, fold_statistics
 from alignlearn.kernels import Columns, Linear, RankOneKernels, kernel_list, precomputed_kernels
 from alignlearn.kernels.base import Scaled
 from alignlearn.statistics import AlignmentStatistics
@@ -13,7 +15,7 @@ from alignlearn.targets import target_columns
 from alignlearn.validation import check_finite, check_samples
 
 
-def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False):
+def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, folds=None):
     """Everything stage 1 needs, in one pass over the pairs of samples.
 
     Parameters
@@ -32,14 +34,18 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False):
     unbiased : bool, default False
         Return ``m^2`` times U-statistics (m >= 4) in place of ``<K_kc, K_lc>_F``. M need then not
         be positive semi-definite.
+    folds : array-like of shape (m,), optional
+        Fold labels. The result is then a list with the statistics of every *training set*, all
+        samples outside one fold, in the order of the sorted labels and still from one pass.
+        ``gamma="scale"`` is then fixed on all samples.
 
     Returns
     -------
-    AlignmentStatistics
+    AlignmentStatistics, or a list of them with ``folds``
 
     Notes
     -----
-    Memory is O(m p + p^2) beside the input; no Gram matrix is formed.
+    Memory is O(m p + p^2) beside the input, times the number of folds; no Gram matrix is formed.
 
     References
     ----------
@@ -47,57 +53,21 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False):
     """
     if isinstance(kernels, str) and kernels == "precomputed":
         X, kernels = precomputed_kernels(X)
+    if folds is not None and unbiased:
+        raise ValueError("unbiased=True is not available together with folds.")
     if isinstance(kernels, RankOneKernels):
-        return _feature_statistics(X, y, kernels, task, unbiased)
+        return _feature_statistics(X, y, kernels, task, unbiased, folds=folds)
     kernels = kernel_list(kernels)
     groups = _linear_groups(kernels)
     if groups is not None and (features.is_sparse(X) or not unbiased):
-        return _feature_statistics(X, y, kernels, task, unbiased, groups)
+        return _feature_statistics(X, y, kernels, task, unbiased, groups, folds)
     X = check_samples("X", X, any(k._needs_vectors for k in kernels))
     Y = target_columns(y, len(X), task)
     kernels = [k.resolve(X) for k in kernels]
-    sums = cpu.centred_sums(X, Y, kernels)
-    return _finish(*sums, Y, tuple(str(k) for k in kernels), unbiased)
-
-
-# Centred products below this share of the plain ones are rounding: the kernel has no variance.
-_ROUNDING = 4 * np.finfo(np.float64).eps
-
-
-def _finish(S, a, row_sums, diagonal, Y, names, unbiased):
-    """Centre the sums: ``M_kl = S_kl - (2/m) r_k' r_l + s_k s_l / m^2``."""
-    m = row_sums.shape[1]
-    _check_sums(S, names)
-    total = row_sums.sum(axis=1)
-    M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
-    M = 0.5 * (M + M.T)
-    zero = np.diagonal(M) <= _ROUNDING * np.diagonal(S)
-    trace = diagonal.sum(axis=1) - total / m
-    target2 = float(np.sum(np.square(Y.T @ Y)))
-    if unbiased:
-        if m < 4:
-            raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
-        centred = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
-        length = np.square(Y).sum(axis=1)
-        columns = trace[:, None]
-        M = unbiased_from_centred(M, m**2 * (centred @ centred.T), m * columns, m * trace, m)
-        a = unbiased_from_centred(a, m**2 * (centred @ length), m * trace, m * length.sum(), m)
-        square = m * length.sum()
-        target2 = unbiased_from_centred(target2, m**2 * (length @ length), square, square, m)
-    M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
-    target_norm = float(np.sqrt(max(target2, 0.0)))
-    return AlignmentStatistics(a, M, trace, target_norm, m, names)
-
-
-def _check_sums(S, names):
-    """Raise where a kernel's values are not finite, or too large to be squared and summed."""
-    bad = np.flatnonzero(~np.isfinite(np.diagonal(S)))
-    if len(bad):
-        raise ValueError(
-            f"kernels: {names[bad[0]]} has values that are not finite, or whose squares overflow, "
-            "on these samples; accepted are finite values up to about 1e150. Scale X or lower "
-            "gamma."
-        )
+    names = tuple(str(k) for k in kernels)
+    if folds is not None:
+        return fold_statistics(X, Y, kernels, names, fold_codes(folds, len(X)))
+    return finish_sums(*cpu.centred_sums(X, Y, kernels), Y, names, unbiased)
 
 
 def _linear_groups(kernels):
@@ -119,10 +89,16 @@ def _linear_groups(kernels):
     return groups
 
 
-def _feature_statistics(X, y, kernels, task, unbiased, groups=None):
+def _feature_statistics(X, y, kernels, task, unbiased, groups=None, folds=None):
     if unbiased:
         raise ValueError("unbiased=True is not available for rank-one or sparse input.")
     X = check_features(X)
+    if folds is not None:
+        # Features cost little: each training set by itself.
+        codes, Y = fold_codes(folds, X.shape[0]), target_columns(y, X.shape[0], task)
+        rows = [np.flatnonzero(codes != t) for t in range(codes.max() + 1)]
+        X = X.tocsr() if features.is_sparse(X) else X
+        return [_feature_statistics(X[r], Y[r], kernels, "regression", False, groups) for r in rows]
     Y = target_columns(y, X.shape[0], task)
     if groups is None:
         a, M, trace = features.rank_one_sums(X, Y)

@@ -204,38 +204,92 @@ def centred_sums(X, Y, kernels):
     row_sums, diagonal : ndarray of shape (p, m)
         ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
     """
-    V = _vectors(kernels, X)
-    m, d = V.shape
-    Y = _frozen(np.asarray(Y, dtype=V.dtype))
-    full, shift = _choose_forms(kernels, X, V)
-    target = Columns(Linear(), range(d, d + Y.shape[1]))
-    options = {"exact": False, "full": full, "shift": shift, "target": target}
-    program = compile_kernels(kernels, d, **options)
-    _check_domains(program, X)
-    F = _factor_values(program, X)
-    p, threads = program.n_kernels, thread_count()
-    S = np.zeros((threads, 2, padded(p), padded(p)))
-    a, row_sums = np.zeros((threads, 2, padded(p))), np.zeros((threads, p, m))
-    diagonal = np.zeros((p, m))
-    sums = (S, a, row_sums, diagonal)
-    shape = _tile_shape(program, V.itemsize)
-    for box, external in _boxes(program, X, m):
-        args = (V, Y, F, external, box, shape, *sums)
-        on_threads(loops.add_statistics, _compiled(program), *args, count=threads)
-    S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
-    S = np.triu(S[:p, :p])
-    return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0), diagonal
+    m = len(X)
+    sums = _PairSums(X, Y, kernels)
+    S, a, row_sums = sums.add((0, m, 0, m))
+    return S, a, row_sums, sums.diagonal
 
 
-def _boxes(program, X, m):
-    """Squares of pairs on and above the diagonal, with the values evaluated outside."""
+def fold_sums(X, Y, kernels, starts):
+    """:func:`centred_sums` of every pair of folds, in the same single pass.
+
+    Parameters
+    ----------
+    X, Y, kernels
+        As there, samples ordered by fold.
+    starts : sequence of int, length n_folds + 1
+        Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
+
+    Returns
+    -------
+    S : ndarray of shape (n_folds, n_folds, p, p)
+        ``sum K_k K_l`` over the pairs (i, j), i in fold g and j in fold h; symmetric in g, h.
+    a : ndarray of shape (n_folds, n_folds, p)
+    row_sums : ndarray of shape (n_folds, p, m)
+        ``sum_j K_k(x_i, x_j)`` over j in fold h.
+    diagonal : ndarray of shape (p, m)
+    """
+    n, p, m = len(starts) - 1, len(kernels), len(X)
+    sums = _PairSums(X, Y, kernels)
+    S, a, row_sums = np.zeros((n, n, p, p)), np.zeros((n, n, p)), np.zeros((n, p, m))
+    for g in range(n):
+        rows = slice(starts[g], starts[g + 1])
+        for h in range(g, n):
+            columns = slice(starts[h], starts[h + 1])
+            box = (rows.start, rows.stop, columns.start, columns.stop)
+            total, inner, by_row = sums.add(box)
+            # Off the diagonal both orders of each pair were counted.
+            share = 1.0 if g == h else 0.5
+            S[g, h] = S[h, g] = share * total
+            a[g, h] = a[h, g] = share * inner
+            row_sums[h][:, rows] = by_row[:, rows]
+            row_sums[g][:, columns] = by_row[:, columns]
+    return S, a, row_sums, sums.diagonal
+
+
+class _PairSums:
+    """One pass over the pairs of X: compiled kernels, bound data, and sums over a box of pairs."""
+
+    def __init__(self, X, Y, kernels):
+        self.X, self.V = X, _vectors(kernels, X)
+        self.Y = _frozen(np.asarray(Y, dtype=self.V.dtype))
+        d = self.V.shape[1]
+        full, shift = _choose_forms(kernels, X, self.V)
+        target = Columns(Linear(), range(d, d + self.Y.shape[1]))
+        options = {"exact": False, "full": full, "shift": shift, "target": target}
+        self.program = compile_kernels(kernels, d, **options)
+        _check_domains(self.program, X)
+        self.F = _factor_values(self.program, X)
+        self.diagonal = np.zeros((len(kernels), len(X)))
+
+    def add(self, box):
+        """S (p, p), a (p,) and row sums (p, m) over a box, a square on the diagonal or disjoint.
+
+        Both orders of every pair count.
+        """
+        p, threads = self.program.n_kernels, thread_count()
+        S = np.zeros((threads, 2, padded(p), padded(p)))
+        a = np.zeros((threads, 2, padded(p)))
+        row_sums = np.zeros((threads, p, len(self.X)))
+        shape = _tile_shape(self.program, self.V.itemsize)
+        for part, external in _boxes(self.program, self.X, box):
+            args = (self.V, self.Y, self.F, external, part, shape, S, a, row_sums, self.diagonal)
+            on_threads(loops.add_statistics, _compiled(self.program), *args, count=threads)
+        S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
+        S = np.triu(S[:p, :p])
+        return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)
+
+
+def _boxes(program, X, box):
+    """A box of pairs in parts whose values evaluated outside fit in memory."""
+    i0, i1, j0, j1 = box
     if not program.external:
-        yield (0, m, 0, m), np.empty((0, m, m))
+        yield box, np.empty((0, i1 - i0, j1 - j0))
         return
     side = int((_EXTERNAL_BYTES / (8 * len(program.external))) ** 0.5)
     side = max(_BLOCK, side // _BLOCK * _BLOCK)
-    for i in range(0, m, side):
-        for j in range(i, m, side):
-            rows, columns = slice(i, min(i + side, m)), slice(j, min(j + side, m))
+    for i in range(i0, i1, side):
+        for j in range(i if i0 == j0 else j0, j1, side):
+            rows, columns = slice(i, min(i + side, i1)), slice(j, min(j + side, j1))
             external = _external_block(program, X[rows], X[columns])
             yield (rows.start, rows.stop, columns.start, columns.stop), external
