@@ -25,7 +25,16 @@ _WHERE = {
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
-_MODULES = ("datasets", "engine", "estimators", "kernels", "machines", "theory", "weights")
+_MODULES = (
+    "datasets",
+    "engine",
+    "estimators",
+    "kernels",
+    "machines",
+    "significance",
+    "theory",
+    "weights",
+)
 
 __all__ = sorted([*_NAMES, "datasets", "machines", "theory"])
 

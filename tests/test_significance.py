@@ -1,0 +1,496 @@
+"""Significance tests, against scipy, brute force and Demsar's worked example."""
+
+import itertools
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import integrate, stats
+
+from alignlearn import significance
+from alignlearn.significance import (
+    corrected_resampled_t_test,
+    critical_difference_diagram,
+    friedman_test,
+    holm,
+    holm_adjusted,
+    nemenyi,
+    paired_t_test,
+    pairwise_t_tests,
+)
+
+# Demsar (2006), table 6: AUC on 14 data sets. The last digit decides a tie: on "wine", the last
+# row but one, the printed values of C4.5+cf and C4.5+m+cf are both 0.975 and their ranks 2 and 3.
+NAMES = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
+AUC = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],
+        [0.599, 0.591, 0.590, 0.569],
+        [0.954, 0.971, 0.968, 0.967],
+        [0.628, 0.661, 0.654, 0.657],
+        [0.882, 0.888, 0.886, 0.898],
+        [0.936, 0.931, 0.916, 0.931],
+        [0.661, 0.668, 0.609, 0.685],
+        [0.583, 0.583, 0.563, 0.625],
+        [0.775, 0.838, 0.866, 0.875],
+        [1.000, 1.000, 1.000, 1.000],
+        [0.940, 0.962, 0.965, 0.962],
+        [0.619, 0.666, 0.614, 0.669],
+        [0.972, 0.981, 0.9751, 0.975],
+        [0.957, 0.978, 0.946, 0.970],
+    ]
+)
+
+
+def demsar(**options):
+    return friedman_test(AUC, NAMES, greater_is_better=True, **options)
+
+
+def errors(n, k=None):
+    shape = n if k is None else (n, k)
+    return arrays(np.float64, shape, elements=st.floats(0.0, 1.0, width=32))
+
+
+# A few values, so that ties are common.
+tables = st.tuples(st.integers(2, 9), st.integers(3, 6)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0.1, 0.2, 0.25, 0.4, 0.7]))
+)
+
+
+# t-tests
+
+
+@pytest.mark.parametrize("alternative", ["less", "greater", "two-sided"])
+@pytest.mark.parametrize("n", [2, 5, 40])
+def test_paired_t_test_is_scipys(alternative, n):
+    rng = np.random.default_rng(n)
+    a, b = rng.random((2, n))
+    ours, theirs = paired_t_test(a, b, alternative), stats.ttest_rel(a, b, alternative=alternative)
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
+    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-10)
+    assert ours.df == n - 1
+    assert ours.mean_difference == pytest.approx(np.mean(a - b), rel=1e-12)
+    assert ours.mean_difference / ours.standard_error == pytest.approx(ours.statistic, rel=1e-12)
+
+
+def test_default_asks_whether_the_first_is_better():
+    low, high = [0.1, 0.12, 0.11, 0.09], [0.2, 0.21, 0.22, 0.2]
+    assert paired_t_test(low, high).p_value < 0.01
+    assert paired_t_test(high, low).p_value > 0.99
+
+
+@given(st.integers(2, 8).flatmap(lambda n: st.tuples(errors(n), errors(n))))
+def test_the_two_sides_of_the_t_test_complement_each_other(pair):
+    a, b = pair
+    less, greater = paired_t_test(a, b), paired_t_test(a, b, "greater")
+    swapped = paired_t_test(b, a)
+    assert swapped.p_value == greater.p_value
+    assert swapped.statistic == -less.statistic
+    two_sided = paired_t_test(a, b, "two-sided").p_value
+    if np.array_equal(a, b):
+        assert (less.p_value, greater.p_value, two_sided) == (1.0, 1.0, 1.0)
+    else:
+        assert less.p_value + greater.p_value == pytest.approx(1.0, abs=1e-14)
+        assert two_sided == pytest.approx(2 * min(less.p_value, greater.p_value), abs=1e-14)
+
+
+@pytest.mark.parametrize("alternative", ["less", "greater", "two-sided"])
+def test_equal_errors_give_p_1(alternative):
+    a = np.array([0.1, 0.2, 0.3])
+    b = np.array([0.1, 0.2, 0.1 + 0.2])  # rounding is no difference
+    for result in (
+        paired_t_test(a, b, alternative),
+        corrected_resampled_t_test(a, b, 80, 20, alternative),
+    ):
+        assert (result.statistic, result.p_value, result.mean_difference) == (0.0, 1.0, 0.0)
+
+
+def test_equal_differences_give_the_limit():
+    a = np.array([0.1, 0.2, 0.3, 1.7])
+    b = a + 0.1  # not exactly 0.1 everywhere
+    assert len(set(b - a)) > 1
+    result = paired_t_test(a, b)
+    assert (result.statistic, result.p_value, result.standard_error) == (-np.inf, 0.0, 0.0)
+    assert result.mean_difference == pytest.approx(-0.1)
+    assert paired_t_test(b, a).p_value == 1.0
+    assert paired_t_test(b, a, "two-sided").p_value == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_the_t_test_does_not_depend_on_the_unit(scale):
+    a, b = np.random.default_rng(3).random((2, 6))
+    expected = paired_t_test(a, b)
+    result = paired_t_test(scale * a, scale * b)
+    assert result.p_value == pytest.approx(expected.p_value, rel=1e-9)
+    assert result.mean_difference == pytest.approx(scale * expected.mean_difference, rel=1e-9)
+
+
+def test_corrected_t_test_is_a_plain_one_with_a_larger_variance():
+    a, b = np.random.default_rng(4).random((2, 10))
+    plain = stats.ttest_rel(a, b)
+    result = corrected_resampled_t_test(a, b, n_train=90, n_test=10)
+    # (1/n + n_test/n_train) in place of 1/n
+    statistic = plain.statistic / math.sqrt(1.0 + 10 * 10 / 90)
+    assert result.statistic == pytest.approx(statistic, rel=1e-12)
+    assert result.p_value == pytest.approx(stats.t.cdf(statistic, 9), rel=1e-10)
+
+
+def test_corrected_t_test_keeps_its_level_under_cross_validation_like_dependence():
+    # Differences with correlation n_test / (n_test + n_train), the model behind the correction.
+    rng, n, rho = np.random.default_rng(5), 10, 0.1
+    shared, own = rng.normal(size=(2000, 1)), rng.normal(size=(2000, n))
+    samples = math.sqrt(rho) * shared + math.sqrt(1.0 - rho) * own
+    zero = np.zeros(n)
+    corrected = np.mean(
+        [corrected_resampled_t_test(d, zero, 90, 10).p_value < 0.1 for d in samples]
+    )
+    plain = np.mean([paired_t_test(d, zero).p_value < 0.1 for d in samples])
+    assert abs(corrected - 0.1) < 0.025  # 3.7 standard deviations of the share
+    assert plain > 0.15
+
+
+def test_pairwise_entries_say_whether_the_column_beats_the_row():
+    rng = np.random.default_rng(6)
+    table = rng.normal(size=(5, 3)) * 0.01 + [0.3, 0.2, 0.1]
+    p = pairwise_t_tests(table)
+    np.testing.assert_array_equal(p < 0.1, [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(np.diag(p), 1.0)
+    assert p[0, 1] == pytest.approx(
+        stats.ttest_rel(table[:, 1], table[:, 0], alternative="less").pvalue, rel=1e-10
+    )
+    corrected = pairwise_t_tests(table, n_train=600, n_test=200)
+    assert corrected[0, 1] == corrected_resampled_t_test(table[:, 1], table[:, 0], 600, 200).p_value
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: paired_t_test([0.1], [0.2]), "at least 2 folds"),
+        (lambda: paired_t_test([], []), "at least 2 folds"),
+        (lambda: paired_t_test([0.1, 0.2], [0.2]), "errors_a has 2 values and errors_b 1"),
+        (lambda: paired_t_test([0.1, np.nan], [0.2, 0.3]), "errors_a contains NaN"),
+        (lambda: paired_t_test([0.1, 0.2], [0.2, np.inf]), "errors_b contains NaN or inf"),
+        (lambda: paired_t_test([[0.1, 0.2]], [[0.2, 0.3]]), r"shape \(1, 2\)"),
+        (lambda: paired_t_test(["a", "b"], [0.2, 0.3]), "errors_a must hold real numbers"),
+        (lambda: paired_t_test([-1.5e308, 0], [1.5e308, 0]), "errors_a - errors_b contains"),
+        (lambda: paired_t_test([0.1, 0.2], [0.2, 0.3], "lower"), "alternative='lower'"),
+        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 0, 5), "n_train=0.0"),
+        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 5, -1), "n_test=-1.0"),
+        (lambda: pairwise_t_tests(np.ones((5, 1))), "at least 2 columns"),
+        (lambda: pairwise_t_tests(np.ones((5, 2)), n_test=3), "both sizes or neither"),
+    ],
+)
+def test_t_tests_reject(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# Friedman
+
+
+def test_friedman_gives_the_published_example():
+    result = demsar(tie_correction=False)
+    np.testing.assert_allclose(result.average_ranks, [3.143, 2.000, 2.893, 1.964], atol=5e-4)
+    assert result.chi2 == pytest.approx(9.28, abs=5e-3)
+    assert result.f_statistic == pytest.approx(3.69, abs=5e-3)
+    assert result.df == (3, 39)
+    # The published critical value of F(3, 39) at 0.05 is 2.85, so that p < 0.05.
+    assert result.p_value == pytest.approx(stats.f.sf(result.f_statistic, 3, 39), rel=1e-10)
+    assert result.p_value < 0.05
+    np.testing.assert_array_equal(result.ranks[1], [1, 2, 3, 4])
+    np.testing.assert_array_equal(result.ranks[5], [1, 2.5, 4, 2.5])
+    np.testing.assert_array_equal(result.ranks[9], [2.5] * 4)
+
+
+@given(tables)
+def test_friedman_is_scipys_and_an_analysis_of_variance_of_the_ranks(table):
+    result = friedman_test(table)
+    n, k = table.shape
+    ranks = stats.rankdata(table, axis=1)
+    np.testing.assert_array_equal(result.ranks, ranks)
+    if np.ptp(table, axis=1).max() == 0.0:
+        assert (result.chi2, result.f_statistic) == (0.0, 0.0)
+        assert (result.p_value, result.chi2_p_value) == (1.0, 1.0)
+        return
+    theirs = stats.friedmanchisquare(*table.T)
+    assert result.chi2 == pytest.approx(theirs.statistic, rel=1e-9, abs=1e-9)
+    assert result.chi2_p_value == pytest.approx(theirs.pvalue, rel=1e-8)
+    between = n * np.sum((ranks.mean(axis=0) - ranks.mean()) ** 2)
+    within = np.sum((ranks - ranks.mean(axis=0)) ** 2)
+    if within == 0.0:
+        assert result.f_statistic == np.inf
+        assert 0.0 < result.p_value <= 0.5 ** (n - 1)
+    else:
+        f = (between / (k - 1)) / (within / ((k - 1) * (n - 1)))
+        assert result.f_statistic == pytest.approx(f, rel=1e-9, abs=1e-9)
+        assert result.p_value == pytest.approx(stats.f.sf(f, k - 1, (k - 1) * (n - 1)), rel=1e-7)
+
+
+@given(tables, st.integers(0, 2**32 - 1))
+def test_friedman_does_not_depend_on_the_order_or_on_increasing_maps(table, seed):
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(table.shape[0]), rng.permutation(table.shape[1])
+    result, other = friedman_test(table), friedman_test(np.exp(table[rows][:, columns]))
+    np.testing.assert_allclose(other.average_ranks, result.average_ranks[columns], rtol=1e-14)
+    assert other.p_value == pytest.approx(result.p_value, rel=1e-7)
+    negated = friedman_test(-table, greater_is_better=True)
+    np.testing.assert_array_equal(negated.average_ranks, result.average_ranks)
+
+
+def test_two_methods_give_the_sign_test_statistic():
+    table = np.array([[1, 2], [1, 2], [2, 1], [3, 3], [1, 5], [1, 4], [0, 1]], dtype=float)
+    wins, losses = 5, 1
+    assert friedman_test(table).chi2 == pytest.approx((wins - losses) ** 2 / (wins + losses))
+
+
+@pytest.mark.parametrize("row", [[1, 2, 3], [1, 1, 3], [1, 1, 2, 2]])
+def test_p_value_of_full_agreement_is_exact(row):
+    n = 3
+    orders = set(itertools.permutations(row))
+    draws = itertools.product(orders, repeat=n)
+    share = sum(len(set(draw)) == 1 for draw in draws) / len(orders) ** n
+    result = friedman_test([row] * n)
+    assert result.f_statistic == np.inf
+    assert result.p_value == pytest.approx(share, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: friedman_test(np.ones((5, 1))), "at least 2 columns"),
+        (lambda: friedman_test(np.ones((1, 5))), "at least 2 rows"),
+        (lambda: friedman_test([0.1, 0.2]), r"results has shape \(2,\)"),
+        (lambda: friedman_test([[0.1, np.nan], [0.1, 0.2]]), "results contains NaN"),
+        (lambda: friedman_test([[0.1, 0.3], [0.1]]), "results must be an array"),
+        (lambda: friedman_test(AUC, ["a", "b"]), "names has 2 entries for 4 methods"),
+        (lambda: friedman_test(AUC, ["a", "b", "c", "a"]), "names a method twice"),
+    ],
+)
+def test_friedman_rejects(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# Holm
+
+
+def test_holm_gives_the_published_example():
+    # Demsar (2006), section 3.2.2: C4.5 against the others; two of three are rejected at 0.05.
+    result = holm(demsar(), control="C4.5")
+    assert result.pairs == tuple(("C4.5", name) for name in NAMES[1:])
+    np.testing.assert_allclose(result.z, [2.342, 0.512, 2.416], atol=1e-3)
+    np.testing.assert_allclose(result.p_value, [0.019, 0.607, 0.016], atol=2e-3)
+    np.testing.assert_array_equal(result.adjusted < 0.05, [True, False, True])
+    published = holm([3.143, 2.000, 2.893, 1.964], 14, control=0, names=NAMES)
+    np.testing.assert_allclose(published.adjusted, result.adjusted, atol=1e-3)
+
+
+def test_holm_over_all_pairs():
+    result = holm(demsar())
+    assert result.pairs == tuple(itertools.combinations(NAMES, 2))
+    np.testing.assert_allclose(result.p_value, 2 * stats.norm.sf(np.abs(result.z)), rtol=1e-12)
+    np.testing.assert_array_equal(result.adjusted, holm_adjusted(result.p_value))
+    assert result.adjusted.min() == pytest.approx(6 * result.p_value.min())
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8), st.floats(0.001, 0.999))
+def test_holm_adjusted_decides_as_the_procedure_does(p, level):
+    p = np.array(p)
+    before = p.copy()
+    adjusted = holm_adjusted(p)
+    rejected = np.zeros(p.size, dtype=bool)
+    for step, i in enumerate(np.argsort(p, kind="stable")):
+        if (p.size - step) * p[i] > level:
+            break
+        rejected[i] = True
+    np.testing.assert_array_equal(adjusted <= level, rejected)
+    assert np.all(adjusted >= p)
+    assert adjusted.max() <= 1.0
+    np.testing.assert_array_equal(p, before)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: holm_adjusted([]), "at least one value"),
+        (lambda: holm_adjusted([0.1, 1.2]), r"all in \[0, 1\]"),
+        (lambda: holm_adjusted([0.1, np.nan]), "p_values contains NaN"),
+        (lambda: holm(demsar(), control="C5"), "control='C5'"),
+        (lambda: holm(demsar(), control=4), "control=4; accepted: 0 to 3"),
+        (lambda: holm(demsar(), 14), "known to a FriedmanResult"),
+        (lambda: holm([1.0, 2.0]), "n_datasets=None"),
+        (lambda: holm([1.0, 2.0], 1), "n_datasets=1"),
+        (lambda: holm([1.0], 5), "at least 2 methods"),
+        (lambda: holm([0.1, 0.2, 0.3], 5), "not average ranks of 3 methods"),
+    ],
+)
+def test_holm_rejects(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# Nemenyi
+
+
+def test_nemenyi_gives_the_published_example():
+    # At 0.05 not even the best and the worst differ; at 0.1 C4.5 loses to two (figure 1a).
+    strict, loose = nemenyi(demsar()), nemenyi(demsar(), level=0.1)
+    assert strict.critical_difference == pytest.approx(1.25, abs=5e-3)
+    assert not strict.significant.any()
+    assert strict.groups == ((3, 1, 2, 0),)
+    assert loose.critical_difference == pytest.approx(1.12, abs=5e-3)
+    assert loose.groups == ((3, 1, 2), (2, 0))
+    np.testing.assert_array_equal(loose.significant[0], [False, True, False, True])
+    assert loose.significant.sum() == 4
+
+
+# Demsar (2006), table 5a, given to three digits.
+@pytest.mark.parametrize(
+    ("level", "values"),
+    [
+        (0.05, [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]),
+        (0.10, [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]),
+    ],
+)
+def test_critical_values_are_the_published_ones(level, values):
+    ours = [nemenyi(np.full(k, 0.5 * (k + 1)), 10, level=level).q for k in range(2, 11)]
+    np.testing.assert_allclose(ours, values, atol=1.1e-3)
+
+
+def test_nemenyi_p_values_are_tails_of_the_range_of_normals():
+    result = nemenyi(demsar())
+    k, error = 4, math.sqrt(4 * 5 / (6 * 14))
+    width = math.sqrt(2.0) * abs(result.average_ranks[0] - result.average_ranks[3]) / error
+
+    def density(z):
+        inside = stats.norm.cdf(z) - stats.norm.cdf(z - width)
+        return k * stats.norm.pdf(z) * inside ** (k - 1)
+
+    assert result.p_value[0, 3] == pytest.approx(
+        1.0 - integrate.quad(density, -8.0, 8.0 + width)[0], rel=1e-6
+    )
+    np.testing.assert_array_equal(np.diag(result.p_value), 1.0)
+    np.testing.assert_array_equal(result.p_value, result.p_value.T)
+
+
+@given(tables, st.sampled_from([0.01, 0.05, 0.1, 0.5]))
+def test_nemenyi_is_consistent_and_its_groups_are_the_largest(table, level):
+    result = nemenyi(friedman_test(table), level=level)
+    k = table.shape[1]
+    clear = np.abs(result.p_value - level) > 1e-6
+    np.testing.assert_array_equal(result.significant[clear], (result.p_value < level)[clear])
+    sets = [
+        set(members)
+        for size in range(2, k + 1)
+        for members in itertools.combinations(range(k), size)
+        if not any(result.significant[i, j] for i, j in itertools.combinations(members, 2))
+    ]
+    largest = [s for s in sets if not any(s < other for other in sets)]
+    assert sorted(map(sorted, result.groups)) == sorted(map(sorted, largest))
+
+
+def test_nemenyi_rejects_a_level_outside_its_range():
+    with pytest.raises(ValueError, match=r"level=1\.0"):
+        nemenyi(demsar(), level=1.0)
+
+
+# The diagram
+
+
+def rendered(axes):
+    """Boxes of the texts in pixels, after drawing."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = axes.figure
+    FigureCanvasAgg(figure).draw()
+    return [text.get_window_extent() for text in axes.texts], figure.bbox
+
+
+def many(k, n, seed=0):
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(n, k)) + np.linspace(0.0, 3.0, k)
+    return friedman_test(table, [f"kernel {j} " + "and more " * (j % 5) for j in range(k)])
+
+
+@pytest.mark.parametrize(
+    "ranks",
+    [
+        demsar(),
+        many(2, 5),
+        many(24, 40),
+        many(60, 300),
+        nemenyi([2.0, 2.0, 2.0], 5),
+        nemenyi([1.0, 2.0, 3.0], 2, names=["$2^{-3}$", "x" * 90, "a_b"]),
+    ],
+    ids=["example", "two", "many", "very many", "ties", "names"],
+)
+def test_texts_of_the_diagram_are_inside_and_apart(ranks):
+    axes = critical_difference_diagram(ranks, title="A title")
+    boxes, inside = rendered(axes)
+    assert len(boxes) >= len(ranks.names) + 4
+    for box in boxes:
+        assert box.x0 >= inside.x0
+        assert box.x1 <= inside.x1
+        assert box.y0 >= inside.y0
+        assert box.y1 <= inside.y1
+    for one, two in itertools.combinations(boxes, 2):
+        # Boxes have room for descenders, so neighbouring lines may share two pixels.
+        shared = min(one.y1, two.y1) - max(one.y0, two.y0)
+        assert shared < 2.0 or min(one.x1, two.x1) <= max(one.x0, two.x0)
+
+
+def test_diagram_shows_names_ranks_and_the_groups():
+    result = nemenyi(demsar(), level=0.1)
+    axes = critical_difference_diagram(result)
+    texts = [text.get_text() for text in axes.texts]
+    for name, rank in zip(NAMES, ["3.14", "2.00", "2.89", "1.96"]):
+        assert f"{name}  {rank}" in texts
+    assert any("1.12" in text and "0.1" in text for text in texts)
+    lines = sorted(axes.lines, key=lambda line: line.get_linewidth())[-2:]
+    elbows = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 3]
+    stems = sorted(x[0] for x in elbows)
+    spans = sorted((min(line.get_xdata()), max(line.get_xdata())) for line in lines)
+    # Ranks in order: C4.5+m+cf, C4.5+m, C4.5+cf, C4.5; groups are the first three and the last two.
+    np.testing.assert_allclose(spans, [(stems[0], stems[2]), (stems[2], stems[3])], atol=0.05)
+    assert spans[0][0] < stems[0]
+    assert spans[0][1] < stems[3]
+
+
+def test_diagram_in_given_axes_shrinks_to_fit():
+    from matplotlib.figure import Figure
+
+    axes = Figure(figsize=(6.0, 2.5)).subplots(1, 2)[0]
+    assert critical_difference_diagram([3.1, 2.0, 2.9, 2.0], 14, names=NAMES, ax=axes) is axes
+    boxes, _ = rendered(axes)
+    area = axes.get_window_extent()
+    assert all(box.x0 >= area.x0 and box.x1 <= area.x1 for box in boxes)
+    assert all(box.y0 >= area.y0 and box.y1 <= area.y1 for box in boxes)
+
+
+def test_diagram_rejects_what_a_result_already_knows():
+    with pytest.raises(ValueError, match="known to a NemenyiResult"):
+        critical_difference_diagram(nemenyi(demsar()), 14)
+
+
+# The module
+
+
+def test_import_is_light_and_public_names_exist():
+    code = (
+        "import sys, alignlearn; alignlearn.significance; "
+        "print([m for m in ('scipy.stats', 'scipy.special', 'matplotlib') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+    assert all(hasattr(significance, name) for name in significance.__all__)
+
+
+def test_results_are_frozen():
+    for result in (paired_t_test([1, 2], [2, 4]), demsar(), holm(demsar()), nemenyi(demsar())):
+        with pytest.raises(AttributeError):
+            result.names = ()
