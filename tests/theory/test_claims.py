@@ -1,7 +1,11 @@
 """Every claim: no violation where it holds; counterexamples and negative controls rejected."""
 
 import math
+import re
+from importlib import import_module
+from pathlib import Path
 
+import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, all_claims, check
 from alignlearn.theory.draws import strategy
@@ -56,3 +60,44 @@ def test_names_and_order():
         assert claim.negative_control.note
     assert len(set(IDS)) == len(IDS)
     assert math.isnan(check(EVERY[0], EVERY[0].negative_control.case()).frequency[0])
+
+
+def _module(claim):
+    return import_module(f"alignlearn.theory.{claim.name.replace('-', '_')}")
+
+
+def test_claim_files_have_the_sections_of_the_template_in_order():
+    heads = ("cases", "bound", "measure", "negative control", "claim")
+    for claim in [*CLAIMS.values(), import_module("alignlearn.theory.template").CLAIM]:
+        text = Path(_module(claim).__file__).read_text(encoding="utf-8")
+        found = re.findall(r"^# -- (cases|bound|measure|negative control|claim)\b", text, re.M)
+        order = [head for head in heads if head in found]
+        assert found == order, claim.name
+        assert {"cases", "bound", "measure", "claim"} <= set(found), claim.name
+
+
+def test_template_works():
+    claim = import_module("alignlearn.theory.template").CLAIM
+    assert check(claim, {"K": np.eye(3)}).outcome == "holds"
+    assert check(claim.wrong(), claim.negative_control.case()).outcome == "violated"
+
+
+def test_every_correction_has_a_proof_that_its_file_names():
+    proofs = Path(__file__).parents[2] / "theory" / "proofs.md"
+    sections = set(re.findall(r"^## (\d+)\.", proofs.read_text(encoding="utf-8"), re.M))
+    used = set()
+    for claim in CLAIMS.values():
+        form = claim
+        while form is not None:
+            if form.proof:
+                used.add(form.proof)
+                assert form.proof in sections, form.name
+                text = " ".join(_module(claim).__doc__.split())
+                named = {
+                    n
+                    for part in re.findall(r"sections? ([\d, and]+)", text)
+                    for n in re.findall(r"\d+", part)
+                }
+                assert form.proof in named, form.name
+            form = form.corrected
+    assert used == sections
