@@ -1,9 +1,11 @@
 """The published claims about learning with centred alignment, evaluated.
 
 `CLAIMS` maps names to `Claim` objects in the order of the papers; ``check(claim, case)`` gives a
-`Verdict`. The bounds that are right are plain functions in `concentration`, `predictors` and
-`stability`; exact population quantities are in `problems`; ``verify()`` runs everything and
-prints the table. Nothing heavy is imported until it is used.
+`Verdict`. The bounds are plain functions in `concentration`, `intervals`, `predictors`,
+`stability` and `generalization`, and attributes of this package; those whose docstring says "as
+printed" are the papers' own. Exact population quantities are in `problems`. ``verify.verify()``
+runs everything and prints the table, ``proofs.md`` has the proofs. Nothing heavy is imported
+until it is used.
 """
 
 from __future__ import annotations

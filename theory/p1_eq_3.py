@@ -3,7 +3,7 @@
 Statement ((3) and (4) of the 2012 paper): the alignment of K_k with K_Y is <K_k, K_Y>/(||K_k||
 ||K_Y||), and the unnormalised alignment of sum_k mu_k K_k is <sum_k mu_k K_k, K_Y>. Checked: both
 against the definitions. Verdict: holds after a fix; every matrix must be centred, and (4) lacks
-the factor 1/m^2 (which does not change its maximiser).
+the factor 1/m^2 (which does not change its maximiser); proofs.md, section 19.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ CORRECTED = Claim(
     scale=lambda case: 1.0,
     rtol=1e-9,
     negative_control=NegativeControl(_control_case, bound=bound, note="nothing is centred"),
+    proof="19",
 )
 
 CLAIM = replace(
@@ -104,4 +105,5 @@ CLAIM = replace(
     status="holds after fix",
     counterexample=counterexample,
     corrected=CORRECTED,
+    proof="",
 )

@@ -5,7 +5,7 @@ of the 2009 paper, in 10 to 50 iterations. We read this as alpha <- (alpha + (K_
 y)/2, mu(alpha) the minimiser of the inner problem. Checked: the smallest relative step among the
 last 100 of 500. Verdict: false when gamma'' > 0, where the iteration can enter a 2-cycle. With
 gamma'' = 0 it converges locally at rate 1/2 or better (proofs.md, section 16). Correct: use a
-convex solver on (9); checked by its optimality conditions.
+convex solver on (9); checked by its optimality conditions (section 19).
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ CORRECTED = Claim(
     negative_control=NegativeControl(
         counterexample, measure=_no_averaging, note="three steps only"
     ),
+    proof="19",
 )
 
 CLAIM = replace(
@@ -113,4 +114,5 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    proof="",
 )

@@ -5,7 +5,7 @@ Statement (figure 1 of the 2012 paper): with a fraction alpha of the points at (
 -1, the others at (1, 0) labelled 1, and K = <x, x'> + 1, the uncentred alignment is A = (alpha^2
 + (1-alpha)^2)^(1/2) and the centred one is 1, for all alpha in [0, 1]. Checked: A^2, rho, and
 whether rho is defined. Verdict: holds after a fix; at alpha = 0 and 1 the centred kernel vanishes
-and rho is 0/0.
+and rho is 0/0; proofs.md, section 19.
 """
 
 from __future__ import annotations
@@ -105,5 +105,6 @@ CORRECTED = replace(
     cases=_inside,
     status="holds",
     counterexample=None,
+    proof="19",
 )
 CLAIM = replace(CLAIM, corrected=CORRECTED)

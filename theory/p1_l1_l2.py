@@ -2,7 +2,7 @@
 
 Statement (end of section 4.3 of the 2012 paper, where M_q = {mu >= 0, ||mu||_q^q = Lambda_q}): L1
 = ||mu||_1 <= sqrt(p) L2. Checked: both sides with L2 = ||mu||_2^2 as defined. Verdict: false for
-L2 < 1/p-sized weights (p = 1, mu = 1/2: 1/2 > 1/4). Correct: sqrt(p L2).
+L2 < 1/p-sized weights (p = 1, mu = 1/2: 1/2 > 1/4). Correct: sqrt(p L2); proofs.md, section 19.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ CORRECTED = Claim(
     negative_control=NegativeControl(
         lambda: {"mu": np.ones(4)}, bound=lambda case: 0.5 * corrected_bound(case), note="half"
     ),
+    proof="19",
 )
 
 CLAIM = replace(
@@ -72,4 +73,5 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    proof="",
 )

@@ -4,7 +4,7 @@ Statement (theorem 1 of the 2009 paper): mu = mu0 + L v/||v||, v_k = alpha'K_k a
 the unique vector with alpha = (K_mu + lam)^-1 y. Checked: mu is feasible, no feasible competitor
 has a smaller y'(K_mu + lam)^-1 y, and the formula is defined. Verdict: holds after a fix: lam >
 0, and some K_k y != 0 (equivalently v != 0). Then alpha and mu are unique; if all K_k y = 0,
-alpha = y/lam, v = 0 and every mu is optimal.
+alpha = y/lam, v = 0 and every mu is optimal; proofs.md, section 19.
 """
 
 from __future__ import annotations
@@ -122,6 +122,7 @@ CORRECTED = Claim(
     scale=lambda case: case["y"] @ case["y"] / case["lam"],
     rtol=1e-9,
     negative_control=NegativeControl(_control_case, measure=_equal_weights, note="equal weights"),
+    proof="19",
 )
 
 CLAIM = replace(
@@ -133,4 +134,5 @@ CLAIM = replace(
     status="holds after fix",
     counterexample=counterexample,
     corrected=CORRECTED,
+    proof="",
 )

@@ -89,6 +89,7 @@ def test_every_correction_has_a_proof_that_its_file_names():
     for claim in CLAIMS.values():
         form = claim
         while form is not None:
+            assert form is claim or form.proof, form.name
             if form.proof:
                 used.add(form.proof)
                 assert form.proof in sections, form.name
