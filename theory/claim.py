@@ -69,9 +69,9 @@ class Claim:
     cases : callable Draw -> Case
         Draws an input that meets the hypotheses (see `draws.py`).
     confidence : float or None
-        None for a statement without probability. Otherwise the level 1 - delta at which the cases
-        are drawn; the entries of `measure` are then independent repetitions, and each case
-        carries ``"delta"``.
+        None for a statement without probability. Otherwise the level 1 - delta at which it is
+        usually quoted; the entries of `measure` are then independent repetitions, and
+        ``case["delta"]`` is what their violations are compared with.
     status : {"holds", "holds after fix", "gap", "false"}
         The statement as printed. "gap": true, but the printed proof is wrong.
     counterexample : callable () -> Case, optional

@@ -19,7 +19,7 @@ from .claim import HypothesisNotMet
 
 PRINTED_CONSTANT = 24.0
 # 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
-# (section 1 of the proofs).
+# (proofs.md, section 5).
 SHARP_CONSTANT = 25 * np.sqrt(15) / 18
 
 

@@ -265,3 +265,22 @@ def test_theorem_1_needs_a_kernel_that_sees_the_labels():
     file = module("p2_theorem_1")
     with pytest.raises(HypothesisNotMet, match="K_k y"):
         file.corrected_bound(file.counterexample())
+
+
+def test_proposition_7_as_printed_is_right_for_even_powers():
+    file = module("p1_prop_7")
+    rng = np.random.default_rng(0)
+    for q in (2.0, 4.0):
+        for _ in range(50):
+            case = {"a": rng.random(3) + 0.1, "q": q, "budget": 1.0, "mu": rng.standard_normal(3)}
+            assert check(file.CLAIM, case).outcome == "holds"
+
+
+@pytest.mark.parametrize(("ratio", "least"), [(1e-2, 0.98), (1e-4, 0.9998)])
+def test_stability_for_one_kernel_is_sharp(ratio, least):
+    """One point whose label goes from 1 to -1, kappa / lam0 small."""
+    file = module("p2_theorem_2")
+    case = {"F": np.ones((3, 2)) / np.sqrt(2), "y": np.ones(1), "y_new": -1.0, "lam0": 1 / ratio}
+    verdict = check(file.CLAIM, case)
+    assert verdict.outcome == "holds"
+    assert least <= verdict.tightness <= 1
