@@ -15,7 +15,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from alignlearn.compare import ALPHA_GRID, C_GRID, METHODS, compare, split
+from alignlearn.compare import ALPHA_GRID, C_GRID, METHODS, _grid, _ridge_path, compare, split
 from alignlearn.comparison import Comparison, Protocol, paired_t_test
 from alignlearn.kernels import Columns, Gaussian, Linear, RankOneKernels, gaussian_kernels
 
@@ -267,6 +267,15 @@ def test_weights_of_mixed_sign_leave_out_alphas_that_are_too_small():
     np.testing.assert_allclose(np.abs(found.weights).sum(axis=2), 1.0)
 
 
+def test_ridge_path_of_an_indefinite_matrix():
+    K, y = np.diag([5.0, 1.0, -2.0]), np.array([1.0, 2.0, 3.0])
+    path = _ridge_path(K, np.eye(3), y, (4.0, 1.0))
+    np.testing.assert_allclose(path[0], 2.0 + (y - 2.0) / [9.0, 5.0, 2.0])
+    assert np.all(np.isinf(path[1]))
+    with pytest.raises(ValueError, match=r"eigenvalue -2, below minus every alpha"):
+        _ridge_path(K, np.eye(3), y, (1.0, 0.5))
+
+
 def test_default_grids_run_from_strong_to_weak_regularisation():
     assert list(C_GRID) == sorted(C_GRID)
     assert list(ALPHA_GRID) == sorted(ALPHA_GRID, reverse=True)
@@ -275,6 +284,7 @@ def test_default_grids_run_from_strong_to_weak_regularisation():
     found = compare(X, np.repeat([0, 1], 30), ["linear"], protocol=Protocol(grid=(16.0, 1.0, 4.0)))
     assert np.all(found.validation_error == 0.0)
     assert np.all(found.parameter == 1.0)
+    assert _grid(Protocol(grid=(1.0, 9.0, 2.0)), "regression") == (9.0, 2.0, 1.0)
     # The order in which a grid is given does not matter.
     X, y = problem("regression")
     errors = [compare(X, y, GAUSSIANS, protocol=Protocol(grid=g)).error for g in ((1, 9), (9, 1))]
@@ -311,6 +321,12 @@ def test_paired_t_test_is_scipys(pairs):
     else:
         expected = stats.ttest_rel(a, b, alternative="less").pvalue
         assert p == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_paired_t_test_of_equal_differences():
+    low, high = np.full(4, 0.25), np.full(4, 0.5)
+    assert paired_t_test(low, high) == 0.0
+    assert paired_t_test(high, low) == 1.0
 
 
 def test_p_value_is_small_for_the_better_method():
