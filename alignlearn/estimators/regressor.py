@@ -1,6 +1,4 @@
-"""Regression with a learned kernel: centred alignment, then kernel ridge or a support vector
-machine.
-"""
+"""Regression with a learned kernel: centred alignment, then kernel ridge or epsilon-SVR."""
 
 from __future__ import annotations
 
