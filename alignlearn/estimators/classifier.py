@@ -79,8 +79,8 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     ``summary()`` say so. Given matrices that are not marked must be positive semi-definite: ``K +
     t I`` must have a Cholesky factor for t = 1e-8 times the mean diagonal (1e-4 for float32).
 
-    ``fit`` takes no ``sample_weight``: alignment counts every sample once, and weights in the machine
-    alone would not mean what they say. `alignlearn.machines` takes them.
+    ``fit`` takes no ``sample_weight``: alignment counts every sample once, and weights in the
+    machine alone would not mean what they say. `alignlearn.machines` takes them.
 
     Memory at ``fit`` is the one (m, m) matrix that the machine needs. A fitted estimator holds
     support samples and coefficients.
