@@ -125,7 +125,7 @@ def _ratio_or_zero(numerator, denominator, what):
         return numerator / denominator
     warnings.warn(
         f"The {what} is 0 by definition: a kernel has no variance on this sample (constant after "
-        "centring), or its unbiased estimate is not positive.",
+        "centring), or none off its diagonal if unbiased.",
         DegenerateKernelWarning,
         stacklevel=3,
     )
@@ -198,11 +198,17 @@ def cka(K, L, *, unbiased=False):
     Returns
     -------
     float
-        0 with a DegenerateKernelWarning where a self term is not positive.
+        In [0, 1] for kernels if biased, in [-1, 1] if not. 0 with a DegenerateKernelWarning where a
+        self term is 0: no variance, or (unbiased) a matrix ``f_i + f_j`` off its diagonal.
     """
     K = check_gram("K", K)
     L = _gram_or_target("L", L, K.shape[0])
     K, L = _center_or_zero(_unit(K)), _center_or_zero(_unit(L))
-    self_terms = _hsic(K, K, unbiased), _hsic(L, L, unbiased)
-    denominator = np.sqrt(self_terms[0] * self_terms[1]) if min(self_terms) > 0 else 0.0
+    denominator = np.sqrt(_self_term(K, unbiased) * _self_term(L, unbiased))
     return _ratio_or_zero(_hsic(K, L, unbiased), float(denominator), "CKA")
+
+
+def _self_term(K, unbiased):
+    """HSIC of a centred matrix with itself, exactly zero where only rounding is left."""
+    value = _hsic(K, K, unbiased)
+    return value if value > 4 * _ROUNDING * _hsic(K, K, False) else 0.0

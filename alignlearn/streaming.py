@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._centring import finish_sums
-from alignlearn.alignment import unbiased_from_centred
 from alignlearn.engine import cpu, features
 from alignlearn.folds import fold_codes, fold_statistics
 from alignlearn.kernels import Columns, Linear, RankOneKernels, kernel_list, precomputed_kernels
@@ -32,8 +31,8 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, fol
     task : {"auto", "classification", "regression"}
         How to read y; "auto" takes floating-point values as regression.
     unbiased : bool, default False
-        Return ``m^2`` times U-statistics (m >= 4) in place of ``<K_kc, K_lc>_F``. M need then not
-        be positive semi-definite.
+        Return ``m^2`` times U-statistics (m >= 4) in place of ``<K_kc, K_lc>_F``. M stays positive
+        semi-definite (they are inner products of U-centred matrices), ``a`` may be negative.
     folds : array-like of shape (m,), optional
         Fold labels. The result is then a list with the statistics of every *training set*, all
         samples outside one fold, in the order of the sorted labels and still from one pass.
@@ -49,7 +48,8 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, fol
 
     References
     ----------
-    Cortes, Mohri and Rostamizadeh (2012), section 3.2.
+    Cortes, Mohri and Rostamizadeh (2012), section 3.2. Szekely and Rizzo (2014), Partial distance
+    correlation with methods for dissimilarities, section 3, for U-centring.
     """
     if isinstance(kernels, str) and kernels == "precomputed":
         X, kernels = precomputed_kernels(X)
@@ -131,13 +131,6 @@ def check_features(X):
     return X
 
 
-def _unbiased_square(Y):
-    """The U-statistic of ``T = Y Y'`` with itself for centred Y (m, c); may be negative."""
-    square = np.einsum("ij,ij->i", Y, Y)
-    f = float(np.sum((Y.T @ Y) ** 2)) / len(Y) ** 2
-    return unbiased_from_centred(f, square @ square, square.sum(), square.sum(), len(Y))
-
-
 class AlignmentAccumulator:
     """Alignment statistics averaged over mini-batches.
 
@@ -178,8 +171,7 @@ class AlignmentAccumulator:
             kernels = self._resolved = [k.resolve(X) for k in kernels]
         s = alignment_statistics(X, y, kernels, task=self.task, unbiased=True)
         m2 = float(s.n_samples) ** 2
-        target = _unbiased_square(target_columns(y, s.n_samples, self.task))
-        parts = [s.a / m2, s.M / m2, s.trace / s.n_samples, target, s.n_samples]
+        parts = [s.a / m2, s.M / m2, s.trace / s.n_samples, s.target_norm**2 / m2, s.n_samples]
         self._add(parts, 1, s.names)
         return self
 
@@ -206,7 +198,7 @@ class AlignmentAccumulator:
         """Averages over the batches: unbiased estimates of the expectations over pairs.
 
         In these units ``a`` and ``M`` do not grow with the number of samples; ``trace`` is a mean
-        per sample. M is an estimate, not a Gram matrix, and need not be positive semi-definite.
+        per sample. M is positive semi-definite, as every batch's is.
         """
         if self._sum is None:
             raise ValueError("no batch has been added; call update(X, y) first.")

@@ -205,6 +205,27 @@ def test_constant_target_has_alignment_zero_and_says_so(y):
         assert alignment(np.diag([1.0, 2, 3]), y) == 0.0
 
 
+@pytest.mark.parametrize("m", [4, 5, 7, 9, 10, 33])
+def test_unbiased_cka_of_a_diagonal_matrix_is_zero_and_says_so(m):
+    """Only its diagonal differs from a constant, and U-statistics leave the diagonal out."""
+    f = np.random.default_rng(m).normal(size=m)
+    K = np.diag(f**2) + 0.3 + f[:, None] + f
+    for L in (K, np.outer(f, f)):
+        with pytest.warns(DegenerateKernelWarning, match="off its diagonal"):
+            assert cka(K, L, unbiased=True) == 0.0
+    assert cka(K, K) == pytest.approx(1)
+
+
+@given(st.integers(4, 7), st.integers(1, 5), generators())
+def test_unbiased_products_form_a_positive_semi_definite_matrix(m, p, rng):
+    """They are inner products of U-centred matrices, for indefinite kernels too."""
+    grams = [(A := rng.normal(size=(m, m))) + A.T for _ in range(p)]
+    M = np.array([[hsic(K, L, unbiased=True) for L in grams] for K in grams])
+    w = np.linalg.eigvalsh(M)
+    assert w[0] >= -1e-13 * w[-1]
+    assert abs(cka(grams[0], grams[-1], unbiased=True)) <= 1 + 1e-12
+
+
 def test_zero_matrix_uncentred():
     with pytest.warns(DegenerateKernelWarning):
         assert alignment(np.zeros((2, 2)), np.eye(2), kind="uncentered") == 0.0

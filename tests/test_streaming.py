@@ -11,6 +11,7 @@ from strategies import labels, samples
 from alignlearn.kernels import (
     TL1,
     Columns,
+    ExponentialDot,
     FromFunction,
     Gaussian,
     Laplacian,
@@ -257,8 +258,11 @@ def test_precomputed_objects_and_vectors_take_the_same_road():
 
 
 def test_large_constant_parts_of_any_kernel_cost_few_digits():
-    """The shift by the pilot's mean: 1e6 + K has the statistics of K to ten digits."""
     X, y = data(90)
+    # The constant is in the values here; the pilot's mean takes it out before they are squared.
+    hidden = Polynomial(1.0, 1e5, 2)
+    s = alignment_statistics(X, y, [hidden, Gaussian(1.0)])
+    assert max(errors(s, [polynomial(1, 10**5, 2), gaussian(1.0)], X, y)) < 1e-10
     for kernel in (Polynomial(0.1, 1.0, 2), Linear(), TL1(3.0), 0.5 * Gaussian(0.1) + Linear()):
         plain = alignment_statistics(X, y, [kernel, Laplacian(1.0)])
         shifted = alignment_statistics(X, y, [kernel + 1e6, Laplacian(1.0)])
@@ -271,7 +275,8 @@ def test_kernels_without_variance_are_exactly_zero(m):
     y = np.arange(float(m))
     X = np.full((m, 3), 0.1)
     kernels = ["rbf", "linear", "poly", "sigmoid", "cosine", "tl1", "log", "exponential-dot"]
-    s = alignment_statistics(X, y, [*kernels, Polynomial(0.3).normalized()])
+    others = [Polynomial(0.3).normalized(), ExponentialDot(0.7), Gaussian(0.1) + ExponentialDot()]
+    s = alignment_statistics(X, y, [*kernels, *others])
     for value in (s.a, s.M, s.trace, s.alignments):
         np.testing.assert_array_equal(value, 0)
     X = np.column_stack([np.full(m, 0.1), y])
@@ -282,6 +287,15 @@ def test_kernels_without_variance_are_exactly_zero(m):
     np.testing.assert_allclose(s.alignments, [0, 1], rtol=1e-12)
     s = alignment_statistics(X, np.full(m, 0.1), ["rbf"])
     assert s.target_norm == s.a[0] == s.alignments[0] == 0
+
+
+def test_narrow_kernels_have_unbiased_statistics_exactly_zero():
+    """Diagonal on the sample: U-statistics leave nothing but rounding of them."""
+    X, y = np.arange(37.0)[:, None], np.sin(np.arange(37.0))
+    s = alignment_statistics(X, y, [Gaussian(800.0), Gaussian(1.0)], unbiased=True)
+    for value in (s.M[0], s.a[:1], s.alignments[:1]):
+        np.testing.assert_array_equal(value, 0)
+    assert s.M[1, 1] > 0
 
 
 SPARSE = {
@@ -431,17 +445,7 @@ def test_accumulator_averages_u_statistics():
     assert s.n_samples == 48
     np.testing.assert_allclose(s.M, (M / 6).astype(float), rtol=1e-11)
     np.testing.assert_allclose(s.a, (a / 6).astype(float), rtol=1e-11, atol=1e-13)
-    # Negative estimates of single batches must not be cut off at 0.
     assert s.target_norm == pytest.approx(float(np.sqrt(target / 6)), rel=1e-11)
-
-
-def test_accumulator_target_keeps_negative_batches():
-    rng = np.random.default_rng(0)
-    Y = rng.choice([-1.0, 1.0], size=(2000, 4))  # E T^2 is known for independent signs
-    accumulator = AlignmentAccumulator([Linear() + 0])
-    for y in Y:
-        accumulator.update(np.arange(4.0)[:, None], y)
-    assert accumulator.statistics().target_norm ** 2 == pytest.approx(1.0, abs=0.1)
 
 
 def test_accumulators_merge():
