@@ -59,6 +59,11 @@ def main(argv=None) -> int:
         warnings.simplefilter("always")
         try:
             code = args.run(args)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader (such as head) has enough; the final flush must not complain either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
         except (ValueError, TypeError, OSError, ImportError) as error:
             if getattr(args, "verbose", False):
                 import traceback
@@ -230,11 +235,12 @@ def _compare(args):
     protocol = Protocol(n_folds=args.folds, scale=args.scale, random_state=args.random_state)
     options = {"methods": methods, "task": data.task, "verbose": args.verbose}
     comparison = compare(X, y, kernels, protocol=protocol, **options)
-    print(comparison)
     if figure is not None:
         from alignlearn.plotting import plot_comparison
 
         plot_comparison(comparison, figure, title=f"{data.name}, {family}")
+    print(comparison)
+    if figure is not None:
         print(f"\nfigure: {figure}")
     return 0
 

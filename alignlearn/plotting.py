@@ -18,7 +18,8 @@ _STYLES = {
     "align-lq": ("align-lq", "#009E73", "P"),
 }
 _MOST_BARS = 20
-_GAUSSIAN = re.compile(r"gaussian\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
+_LONGEST = 20
+_WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
 
 
 def plot_comparison(comparison, path=None, *, title=""):
@@ -43,7 +44,7 @@ def plot_comparison(comparison, path=None, *, title=""):
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 4.9), layout="constrained")
+    figure = Figure(figsize=(11.0, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_weights(left, comparison)
     _draw_errors(right, comparison)
@@ -81,11 +82,13 @@ def _draw_weights(axes, comparison):
     line = {"color": _STYLES["uniform"][1], "linestyle": "--", "linewidth": 1.2}
     axes.axhline(1.0 / p, label=f"uniform: 1/{p}", **line)
     labels, what = tick_labels([comparison.kernel_names[k] for k in shown])
-    long = max(map(len, labels)) > 8
-    axes.set_xticks(np.arange(shown.size), labels, rotation=90 if long else 0)
+    if max(map(len, labels)) > len("$2^{-10}$"):
+        axes.set_xticks(np.arange(shown.size), labels, rotation=90, fontsize=8)
+    else:
+        axes.set_xticks(np.arange(shown.size), labels)
     if shown.size < p:
-        what = f"{shown.size} of {p} kernels, largest weights first"
-    axes.set(xlabel=what, ylabel="weight of the trace-normalised kernel")
+        what = f"{shown.size} of {p}, largest weights first: {what}"
+    axes.set(xlabel=what, ylabel="weight (kernels of equal trace)")
     axes.set_title(f"Learned weights: mean and range over {rows.shape[1]} folds", fontsize=11)
     axes.legend(frameon=False)
     _tidy(axes)
@@ -103,7 +106,7 @@ def _draw_errors(axes, comparison):
         axes.plot(alignment.mean(), error.mean(), marker, color=colour, label=label, **mean)
     axes.set(
         xlabel="centred alignment with the target, training folds",
-        ylabel=f"error on the test fold ({ERROR_NAMES[comparison.task]})",
+        ylabel=f"test error ({ERROR_NAMES[comparison.task]})",
     )
     axes.set_title("Large: mean of a method. Small: one fold, joined by a line.", fontsize=11)
     axes.margins(0.08)
@@ -117,20 +120,31 @@ def _tidy(axes):
 
 
 def tick_labels(names):
-    """Short labels for kernels, and what they are: the gammas if all are Gaussian.
+    """Short labels for kernels, and what they are: only the gammas if all are Gaussian.
 
     Returns
     -------
     labels : list of str
     what : str
     """
-    matches = [_GAUSSIAN.fullmatch(name) for name in names]
-    if not all(matches) or len({bool(m[1]) for m in matches}) > 1:
-        return [name if len(name) <= 32 else f"{name[:30]}..." for name in names], "kernel"
-    labels = [_power_of_two(float(m[2] or 1.0)) for m in matches]
-    if matches[0][1]:
-        return labels, "gamma of the Gaussian, times 1 / (features x variance)"
-    return labels, "gamma of the Gaussian, per squared unit of X"
+    matches = [_WITH_GAMMA.fullmatch(name) for name in names]
+    gammas = [m and _power_of_two(float(m[3] or 1.0)) for m in matches]
+    units = {bool(m[2]) for m in matches if m}
+    gaussian = all(m and m[1] == "gaussian" for m in matches)
+    if gaussian and units == {True}:
+        return gammas, "gamma of the Gaussian, times 1 / (features x variance)"
+    if gaussian and units == {False}:
+        return gammas, "gamma of the Gaussian, per squared unit of X"
+    if len(units) > 1:
+        return [_short(name) for name in names], "kernel"
+    labels = [f"{m[1]} {g}" if m else _short(name) for m, g, name in zip(matches, gammas, names)]
+    if not units:
+        return labels, "kernel"
+    return labels, "kernel, gamma" + (" times 1 / (features x variance)" if True in units else "")
+
+
+def _short(name):
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
 
 
 def _power_of_two(value):

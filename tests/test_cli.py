@@ -227,3 +227,12 @@ def test_python_m_and_light_start(csv):
     done = subprocess.run([*command, "--target", "none"], capture_output=True, text=True)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error(csv):
+    command = [sys.executable, "-m", "alignlearn", "compare", csv, "--methods", "uniform,align"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

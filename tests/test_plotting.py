@@ -69,7 +69,7 @@ def test_of_many_kernels_the_heaviest_are_shown():
     labels = [t.get_text() for t in left.get_xticklabels()]
     mean = found.weights[2:].mean(axis=1).max(axis=0)
     assert labels == [f"column {k}" for k in np.argsort(-mean)[:20]]
-    assert "20 of 50 kernels" in left.get_xlabel()
+    assert "20 of 50, largest" in left.get_xlabel()
 
 
 def test_without_learned_methods_the_others_are_drawn():
@@ -86,9 +86,17 @@ def test_tick_labels():
     assert labels == ["$2^{-5}$", "0.3"]
     assert "units of X" not in what
     assert "squared unit of X" in what
-    assert tick_labels(["linear", *relative]) == (["linear", *relative], "kernel")
-    assert tick_labels([relative[0], "gaussian(gamma=0.3)"])[1] == "kernel"
-    assert tick_labels(["x" * 50])[0] == ["x" * 30 + "..."]
+    mixed, what = tick_labels(["linear", *relative, "laplacian(gamma=scale * 2)"])
+    assert mixed == ["linear", "gaussian $2^{-4}$", "gaussian $2^{0}$", "laplacian $2^{1}$"]
+    assert "features" in what
+    assert tick_labels(["linear", "gaussian(gamma=4)"]) == (
+        ["linear", "gaussian $2^{2}$"],
+        "kernel, gamma",
+    )
+    # Gammas in different units are not shown as if they could be compared.
+    absolute = "gaussian(gamma=0.3)"
+    assert tick_labels([relative[1], absolute]) == (["gaussian(gamma=sc...", absolute], "kernel")
+    assert tick_labels(["x" * 50]) == (["x" * 17 + "..."], "kernel")
 
 
 def test_no_window_system_is_touched():
