@@ -1,0 +1,310 @@
+"""L2-regularised kernel learning with ridge regression: three solvers of one convex problem.
+
+With v_k(alpha) = alpha'K_k alpha the problem of Cortes, Mohri and Rostamizadeh (2009), eq. (5), is
+
+    minimise  lam |alpha|^2 - 2 y'alpha + mu0'v + L |v|_2,
+
+convex in alpha, and its minimiser solves (K_mu + lam) alpha = y at mu = mu0 + L v/|v|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_SUBSPACE_LIMIT = 30
+_SLOW = 0.4  # a preconditioner that gains less than this in a step is out of date
+_NEWTON_STEPS = 60
+_STALLED = 12
+_CYCLING = 48
+
+
+@dataclass(frozen=True)
+class RidgeProblem:
+    """A family of kernels, targets Y (c, m), lam > 0, mu0 (p,) >= 0 and the radius L >= 0."""
+
+    family: object
+    Y: np.ndarray
+    lam: float
+    mu0: np.ndarray
+    radius: float
+
+    def weights(self, v):
+        """mu0 + L v/|v|, the maximiser of mu'v; any direction is optimal where v = 0."""
+        top = v.max()
+        if not top > 0.0:
+            return self.mu0.copy()
+        v = np.maximum(v, 0.0) / top
+        return self.mu0 + self.radius * v / np.linalg.norm(v)
+
+    def rounding(self, mu):
+        """What rounding alone leaves of the fixed-point residual, at most 1e-6."""
+        size = mu @ np.maximum(self.family.traces(), 0.0)
+        return min(np.finfo(np.float64).eps * size / self.lam, 1e-6)
+
+    def lower_value(self, alpha, v):
+        """Value of the max-min problem (4) at alpha: a lower bound of the optimum."""
+        norm = np.linalg.norm(np.maximum(v, 0.0))
+        linear = 2.0 * np.vdot(alpha, self.Y) - self.lam * np.vdot(alpha, alpha)
+        return float(linear - self.mu0 @ v - self.radius * norm)
+
+
+@dataclass
+class RidgeState:
+    """Where a solver stands.
+
+    ``step`` is the relative length of (K_mu + lam)^-1 y - alpha, the fixed-point residual, and
+    ``gap`` the duality gap of the min-max problem (3) at mu = mu(alpha) and alpha, relative to its
+    value: r'(K_mu + lam)^-1 r with the residual r = y - (K_mu + lam) alpha.
+    """
+
+    alpha: np.ndarray
+    mu: np.ndarray
+    value: float
+    gap: float
+    step: float
+    n_iter: int
+    converged: bool
+
+
+def _state(problem, alpha, mu, v, change, gap, n_iter, tol):
+    step = _norm(change) / _norm(alpha)
+    value = problem.lower_value(alpha, v)
+    converged = step <= max(tol, problem.rounding(mu))
+    return RidgeState(alpha, mu, value, max(gap, 0.0) / value, step, n_iter, converged)
+
+
+def interpolated(problem, eta, tol, max_iter, alpha=None):
+    """Algorithm 1: alpha <- eta alpha + (1 - eta) (K_mu(alpha) + lam)^-1 y.
+
+    Stops early where the step has not become shorter in many iterations, as in a cycle.
+    """
+    family, Y, lam = problem.family, problem.Y, problem.lam
+    if alpha is None:
+        alpha = family.factor(problem.mu0, lam)(Y) if problem.mu0.any() else Y / lam
+    best, since, n_iter = np.inf, 0, 0
+    while True:
+        v = family.quadratic(alpha)
+        mu = problem.weights(v)
+        change = family.factor(mu, lam)(Y) - alpha
+        step = _norm(change) / _norm(alpha)
+        n_iter += 1
+        since = 0 if step < 0.999 * best else since + 1
+        best = min(best, step)
+        if step <= tol or n_iter >= max_iter or since > _CYCLING:
+            break
+        alpha = alpha + (1.0 - eta) * change
+    gap = np.vdot(Y, alpha + change) - problem.lower_value(alpha, v)
+    return _state(problem, alpha, mu, v, change, gap, n_iter, tol)
+
+
+def subspace(problem, tol, max_iter):
+    """Minimise over growing subspaces, each spanned by preconditioned residuals.
+
+    The residual y - (K_mu(alpha) + lam) alpha is minus half the gradient. Algorithm 1 steps along
+    (K_mu + lam)^-1 times it; here that direction joins a basis, over which the convex objective is
+    minimised exactly (a problem of the basis' size), so that nothing learned is thrown away. The
+    factor may be that of an earlier mu: it only has to be close, and is renewed when progress
+    slows. An iteration so costs one pass over the kernels instead of two and a factorisation, and
+    there are fewer of them.
+    """
+    family, Y, lam = problem.family, problem.Y, problem.lam
+    reference = problem.weights(family.quadratic(Y))
+    solve = family.factor(reference, lam)
+    basis = _Basis(problem)
+    change, step, best, since, n_iter, renewed = solve(Y), np.inf, np.inf, 0, 0, 0
+    while True:
+        n_iter += 1
+        basis.extend(change)
+        alpha, forms, mu, v = basis.minimise()
+        residual = Y - lam * alpha - family.apply(mu, forms)
+        change = solve(residual)
+        before, step = step, _norm(change) / _norm(alpha)
+        since = 0 if step < 0.9 * best else since + 1
+        best = min(best, step)
+        if step <= tol or n_iter >= max_iter or since > _STALLED:
+            break
+        if step > _SLOW * before and n_iter - renewed > 2:
+            solve, renewed, reference = family.factor(mu, lam), n_iter, mu
+            change = solve(residual)
+    # K_mu + lam is at least share times the matrix that was factorised, so its inverse at most
+    # 1/share times that inverse.
+    share = np.min(mu / reference, where=reference > 0.0, initial=1.0)
+    gap = np.vdot(residual, change) / share if share > 0.0 else np.vdot(residual, residual) / lam
+    return _state(problem, alpha, mu, v, change, gap, n_iter, tol)
+
+
+class _Basis:
+    """Orthonormal directions with their forms, and the problem restricted to their span."""
+
+    def __init__(self, problem):
+        self.problem = problem
+        c, m = problem.Y.shape
+        self.Z = np.empty((0, c, m))
+        self.F = []
+        self.T = np.empty((problem.family.n_kernels, 0, 0))
+        self.coef = np.empty(0)
+
+    def extend(self, direction):
+        """Add a direction; a full basis is first replaced by the current point."""
+        if len(self.Z) >= _SUBSPACE_LIMIT:
+            self._collapse()
+        new = direction / _norm(direction)
+        for _ in range(2):  # twice is enough (Kahan)
+            flat = self.Z.reshape(len(self.Z), new.size)
+            new = new - (flat.T @ (flat @ new.ravel())).reshape(new.shape)
+            size = _norm(new)
+            if size < 1e-14:
+                return
+            new /= size
+        family, j = self.problem.family, len(self.Z)
+        forms = family.forms(new)
+        self.Z = np.concatenate([self.Z, new[None]])
+        self.F.append(forms)
+        T = np.zeros((family.n_kernels, j + 1, j + 1))
+        T[:, :j, :j] = self.T
+        for i in range(j + 1):
+            T[:, i, j] = T[:, j, i] = family.cross(new, forms, self.Z[i], self.F[i])
+        self.T, self.coef = T, np.append(self.coef, 0.0)
+
+    def _collapse(self):
+        alpha, forms, _, _ = self.point()
+        size = _norm(alpha)
+        self.Z, self.F = alpha[None] / size, [forms / size]
+        self.T = (self.T @ self.coef @ self.coef / size**2)[:, None, None]
+        self.coef = np.array([size])
+
+    def point(self):
+        """alpha, its forms, mu(alpha) and v(alpha)."""
+        alpha = np.tensordot(self.coef, self.Z, 1)
+        forms = sum(c * F for c, F in zip(self.coef, self.F))
+        v = self.T @ self.coef @ self.coef
+        return alpha, forms, self.problem.weights(v), v
+
+    def minimise(self):
+        """Newton's method with backtracking in the coordinates of the basis."""
+        problem, j = self.problem, len(self.coef)
+        linear = self.Z.reshape(j, -1) @ problem.Y.ravel()
+        coef = self.coef
+        value, B = self._value(coef, linear)
+        for _ in range(_NEWTON_STEPS):
+            gradient, H = self._derivatives(coef, B, linear)
+            step = -np.linalg.solve(H, gradient)
+            slope = gradient @ step
+            if -slope <= 1e-30 * abs(value):
+                break
+            t, decrease = 1.0, 0.0
+            while t > 1e-8:
+                trial = coef + t * step
+                new, B_new = self._value(trial, linear)
+                decrease = value - new
+                if decrease >= -1e-4 * t * slope:
+                    break
+                t *= 0.5
+            if t <= 1e-8:
+                # At rounding of the value a full Newton step still improves the gradient.
+                trial = coef + step
+                new, B_new = self._value(trial, linear)
+                if (
+                    np.abs(self._derivatives(trial, B_new, linear)[0]).max()
+                    >= 0.5 * np.abs(gradient).max()
+                ):
+                    break
+            coef, value, B = trial, new, B_new
+        self.coef = coef
+        return self.point()
+
+    def _value(self, coef, linear):
+        problem = self.problem
+        B = self.T @ coef
+        v = np.maximum(B @ coef, 0.0)
+        value = problem.lam * (coef @ coef) - 2.0 * linear @ coef + problem.mu0 @ v
+        return value + problem.radius * np.linalg.norm(v), B
+
+    def _derivatives(self, coef, B, linear):
+        """Half the gradient and half the Hessian of the restricted problem."""
+        problem = self.problem
+        v = B @ coef
+        norm = np.linalg.norm(v)
+        A = np.tensordot(problem.weights(v), self.T, 1)
+        A.flat[:: len(A) + 1] += problem.lam
+        gradient = A @ coef - linear
+        if norm > 0.0 and problem.radius > 0.0:
+            along = B.T @ (v / norm)
+            A += (2.0 * problem.radius / norm) * (B.T @ B - np.outer(along, along))
+        return gradient, A
+
+
+def frank_wolfe(problem, mu, tol, max_iter):
+    """Frank-Wolfe in mu with exact line search: each step one-dimensional and convex.
+
+    The linear minimiser over the ball is mu0 + L v/|v|, so a unit step is Algorithm 1 with eta = 0;
+    the line search makes it descend for every L. The slopes along a step are differences that
+    rounding limits to half the digits; from there Algorithm 1 with eta = 1/2, which converges
+    locally at a rate of at most 1/2, supplies the rest.
+    """
+    point, n_iter, best, since = _Evaluation(problem, mu), 0, np.inf, 0
+    while True:
+        n_iter += 1
+        end = _Evaluation(problem, problem.weights(point.v))
+        change = end.alpha - point.alpha
+        step = _norm(change) / _norm(point.alpha)
+        since = 0 if step < 0.9 * best else since + 1
+        best = min(best, step)
+        # Far from the solution the step may be long while the value falls.
+        stalled = since > _STALLED and end.value - point.value > -1e-13 * point.value
+        if step <= tol or n_iter >= max_iter or stalled:
+            break
+        found = _line_minimum(problem, point, end, end.mu - point.mu)
+        if found is point:
+            break
+        point = found
+    gap = end.value - problem.lower_value(point.alpha, point.v)
+    state = _state(problem, point.alpha, end.mu, point.v, change, gap, n_iter, tol)
+    if state.converged or n_iter >= max_iter:
+        return state
+    polished = interpolated(problem, 0.5, tol, max_iter - n_iter, point.alpha)
+    polished.n_iter += n_iter
+    return polished if polished.step < state.step else state
+
+
+class _Evaluation:
+    """J(mu) = Y'(K_mu + lam)^-1 Y with what its derivatives need."""
+
+    def __init__(self, problem, mu):
+        self.mu, self.problem = mu, problem
+        self.solve = problem.family.factor(mu, problem.lam)
+        self.alpha = self.solve(problem.Y)
+        self.forms = problem.family.forms(self.alpha)
+        self.v = problem.family.cross(self.alpha, self.forms, self.alpha, self.forms)
+        self.value = float(np.vdot(problem.Y, self.alpha))
+
+    def slopes(self, direction):
+        """First and second derivative of J along a direction in mu."""
+        change = self.problem.family.apply(direction, self.forms)
+        return -direction @ self.v, 2.0 * np.vdot(change, self.solve(change))
+
+
+def _line_minimum(problem, point, end, direction):
+    """The minimum of J from ``point`` to ``end``, by Newton's method kept in a bracket."""
+    if -direction @ end.v <= 0.0:
+        return end
+    low, high, t, best = 0.0, 1.0, 0.0, point
+    first = slope = abs(direction @ point.v)
+    for _ in range(20):
+        first_t, second = best.slopes(direction)
+        low, high = (t, high) if first_t < 0.0 else (low, t)
+        guess = t - first_t / second if second > 0.0 else high
+        t = guess if low < guess < high else 0.5 * (low + high)
+        best = _Evaluation(problem, point.mu + t * direction)
+        slope = abs(direction @ best.v)
+        if slope <= 1e-3 * first or high - low < 1e-12:
+            break
+    # Near the solution the values agree to rounding while the slopes still tell.
+    rounding = 8.0 * np.finfo(np.float64).eps * abs(point.value)
+    return best if best.value <= point.value + rounding else point
+
+
+def _norm(A):
+    return float(np.linalg.norm(A.ravel()))
