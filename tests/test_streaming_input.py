@@ -1,0 +1,127 @@
+"""Statistics averaged over mini-batches, and what streaming refuses."""
+
+import numpy as np
+import oracle
+import pytest
+from scipy import sparse
+
+from alignlearn.kernels import Columns, FromFunction, Gaussian, Linear, Polynomial, RankOneKernels
+from alignlearn.streaming import AlignmentAccumulator, alignment_statistics
+
+
+def data(m, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    return X, X[:, 0] + rng.normal(size=m)
+
+
+X3, Y3 = np.eye(3), [0.0, 1.0, 3.0]
+BAD = {
+    "NaN in X": ((X3 * np.nan, Y3), ValueError, "X contains NaN or infinity"),
+    "inf in y": ((X3, [0.0, 1.0, np.inf]), ValueError, "y contains NaN or infinity"),
+    "short y": ((X3, [0.0, 1.0]), ValueError, "y has 2 targets, but X has 3 samples"),
+    "short labels": ((X3, ["a", "b"]), ValueError, "y has 2 labels, but X has 3 samples"),
+    "1-d X": (([1.0, 2.0, 3.0], Y3), ValueError, r"X must be a matrix .*reshape"),
+    "no X": ((None, Y3), ValueError, "X must be a matrix"),
+    "ragged X": (([[1.0], [1.0, 2.0]], Y3), ValueError, "X must be a matrix"),
+    "string X": (([["a"], ["b"], ["c"]], Y3), ValueError, "X must hold real numbers"),
+    "empty X": ((np.empty((0, 2)), []), ValueError, "at least one sample"),
+    "mixed labels": ((X3, [1, "a", 2]), TypeError, "y holds labels of mixed type"),
+    "no kernels": ((X3, Y3, []), ValueError, "kernels is empty"),
+    "number of kernels": ((X3, Y3, 5), TypeError, "kernels must be a sequence"),
+    "unknown string": ((X3, Y3, ["fbr"]), ValueError, "'fbr' is not known; accepted: cosine"),
+    "matrix as kernel": ((X3, Y3, [X3]), TypeError, "Precomputed"),
+    "sparse X": ((sparse.csr_array(X3), Y3, ["rbf"]), TypeError, "X is a sparse matrix"),
+    "sparse X of objects": (
+        (sparse.csr_array(X3), Y3, [FromFunction(max)]), TypeError, "X is a sparse matrix"),
+    "NaN in sparse X": (
+        (sparse.csr_array(X3 * np.nan), Y3, RankOneKernels()), ValueError, "X contains NaN"),
+    "no sparse columns": (
+        (sparse.csr_array((3, 0)), Y3, RankOneKernels()), ValueError, "at least one sample and"),
+    "column": ((X3, Y3, [Columns(Linear(), 7)]), ValueError, "Columns selects column 7, but X"),
+    "pair column": ((X3, Y3, [Columns(Gaussian(), 7)]), ValueError, "Columns selects column 7"),
+    "names": (
+        (X3, Y3, RankOneKernels(("a",))), ValueError, "RankOneKernels has 1 names, but X has 3"),
+    "precomputed and y": (([X3], [0.0, 1.0], "precomputed"), ValueError, "y has 2 targets"),
+    "asymmetric": (
+        ([X3, np.triu(np.ones((3, 3)))], Y3, "precomputed"), ValueError,
+        "precomputed kernel 1 is not symmetric.*accepted is 1e-08"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name(case):
+    arguments, error, message = BAD[case]
+    with pytest.raises(error, match=message):
+        alignment_statistics(*arguments)
+
+
+def test_bad_options_are_refused_by_name():
+    with pytest.raises(ValueError, match="task='rank' is not known; accepted: 'auto'"):
+        alignment_statistics(X3, Y3, task="rank")
+    with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
+        alignment_statistics(X3, Y3, unbiased=True)
+    for X, kernels in ((X3, RankOneKernels()), (sparse.csr_array(X3), ["linear"])):
+        with pytest.raises(ValueError, match="unbiased=True is not available for rank-one"):
+            alignment_statistics(X, Y3, kernels, unbiased=True)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(1.0, 0.0, 0.5), Polynomial(1e80, 0.0, 4)])
+def test_values_that_are_not_finite_are_an_error_that_names_the_kernel(kernel):
+    X, y = data(20)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"polynomial.*not finite"):
+        alignment_statistics(X, y, [Gaussian(1.0), kernel])
+
+
+def batches(X, y, size):
+    return [(X[i : i + size], y[i : i + size]) for i in range(0, len(X), size)]
+
+
+def test_accumulator_averages_u_statistics():
+    X, y = data(48)
+    kernels = ["rbf", Polynomial(0.3)]
+    accumulator = AlignmentAccumulator(kernels)
+    fixed = [Gaussian().resolve(X[:8]), Polynomial(0.3)]
+    M, a, target = 0.0, 0.0, 0.0
+    for A, b in batches(X, y, 8):
+        assert accumulator.update(A, b) is accumulator
+        grams = [k(A) for k in fixed]
+        T = np.outer(b - b.mean(), b - b.mean())
+        M += np.array([[oracle.unbiased_hsic(K, L) for L in grams] for K in grams])
+        a += np.array([oracle.unbiased_hsic(K, T) for K in grams])
+        target += oracle.unbiased_hsic(T, T)
+    s = accumulator.statistics()
+    assert accumulator.n_batches == 6
+    assert s.n_samples == 48
+    np.testing.assert_allclose(s.M, (M / 6).astype(float), rtol=1e-11)
+    np.testing.assert_allclose(s.a, (a / 6).astype(float), rtol=1e-11, atol=1e-13)
+    assert s.target_norm == pytest.approx(float(np.sqrt(target / 6)), rel=1e-11)
+
+
+def test_accumulators_merge():
+    X, y = data(40)
+    parts = batches(X, y, 10)
+    whole = AlignmentAccumulator([Gaussian(0.2), "linear"])
+    left, right, empty = (AlignmentAccumulator([Gaussian(0.2), "linear"]) for _ in range(3))
+    for k, part in enumerate(parts):
+        whole.update(*part)
+        (left if k < 1 else right).update(*part)
+    merged = empty.merge(left).merge(right).merge(AlignmentAccumulator(["rbf"]))
+    for name in ("a", "M", "trace", "target_norm", "n_samples", "names"):
+        expected, value = getattr(whole.statistics(), name), getattr(merged.statistics(), name)
+        if name == "names":
+            assert value == expected
+        else:
+            np.testing.assert_allclose(value, expected, rtol=1e-13)
+
+
+def test_accumulator_refusals():
+    accumulator = AlignmentAccumulator(["linear", "rbf"])
+    with pytest.raises(ValueError, match="no batch has been added"):
+        accumulator.statistics()
+    with pytest.raises(ValueError, match="at least 4 samples, got 3"):
+        accumulator.update(X3, Y3)
+    accumulator.update(np.eye(4), np.arange(4.0))
+    other = AlignmentAccumulator(["rbf"]).update(np.eye(4), np.arange(4.0))
+    with pytest.raises(ValueError, match="the batch has 1 kernels, the accumulator has 2"):
+        accumulator.merge(other)
