@@ -90,11 +90,14 @@ class Comparison:
     def p_value(self, method, against="uniform") -> float:
         """One-sided paired t-test over the folds: small if ``method`` has the lower mean error.
 
-        NaN where the errors do not differ at all. The training folds of the trials overlap, so the
+        1 where the errors do not differ at all. The training folds of the trials overlap, so the
         differences are not independent and the test is optimistic (Dietterich 1998, Approximate
         statistical tests for comparing supervised classification learning algorithms).
         """
-        return paired_t_test(self.error[self.index(method)], self.error[self.index(against)])
+        from alignlearn.significance import paired_t_test
+
+        pair = self.error[self.index(method)], self.error[self.index(against)]
+        return paired_t_test(*pair).p_value
 
     def table(self) -> str:
         """Methods with mean and standard deviation of error and alignment, and p-values."""
@@ -114,8 +117,10 @@ class Comparison:
     def _p_text(self, method):
         if method == "uniform":
             return "-"
+        if np.array_equal(self.error[self.index(method)], self.error[self.index("uniform")]):
+            return "same errors"
         p = self.p_value(method)
-        return "same errors" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+        return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
     def legend(self) -> str:
         """What the columns of the table are."""
@@ -132,7 +137,8 @@ class Comparison:
             return "Nothing to judge: a learned combination and the uniform one are both needed."
         p = {m: self.p_value(m) for m in self.learned}
         winners = [f"{m} (p = {p[m]:.2g})" for m in self.learned if p[m] < level]
-        losers = [f"{m} (p = {1.0 - p[m]:.2g})" for m in self.learned if 1.0 - p[m] < level]
+        reverse = {m: self.p_value("uniform", m) for m in self.learned}
+        losers = [f"{m} (p = {reverse[m]:.2g})" for m in self.learned if reverse[m] < level]
         lost = f" Uniform beat {', '.join(losers)}." if losers else ""
         if winners:
             return (
@@ -149,9 +155,9 @@ class Comparison:
         gap = mean[self.index(best)] - mean[self.index("uniform")]
         if abs(gap) <= 1e-9 * mean[self.index("uniform")]:
             return f": the best of them, {best}, has the same mean error."
-        chance = "" if np.isnan(p[best]) else f" (p = {p[best]:.2g})"
         how = "lower" if gap < 0 else "higher"
-        return f": the best of them, {best}, has a mean error {abs(gap):.2g} {how}{chance}."
+        size = f"{abs(gap):.2g} {how} (p = {p[best]:.2g})"
+        return f": the best of them, {best}, has a mean error {size}."
 
     def __str__(self):
         return "\n\n".join([self.table(), wrapped(self.legend()), wrapped(self.verdict())])
@@ -174,22 +180,3 @@ def _digits(values):
     """Decimals that show four digits of the largest value."""
     largest = np.abs(values).max()
     return int(max(0, 3 - np.floor(np.log10(largest)))) if largest > 0.0 else 4
-
-
-def paired_t_test(errors, reference) -> float:
-    """P-value of the paired t-test for mean(errors) < mean(reference); NaN if all are equal.
-
-    Parameters
-    ----------
-    errors, reference : ndarray of shape (n,), n >= 2
-    """
-    from scipy.special import stdtr
-
-    difference = np.asarray(errors, dtype=np.float64) - reference
-    if not difference.any():
-        return np.nan
-    n = difference.size
-    mean, deviation = difference.mean(), difference.std(ddof=1)
-    if deviation <= 1e-12 * abs(mean):
-        return float(mean > 0)
-    return float(stdtr(n - 1, mean / (deviation / np.sqrt(n))))

@@ -9,7 +9,7 @@ from alignlearn.engine.threads import on_threads, thread_count
 from alignlearn.kernels.base import Columns, select_columns
 from alignlearn.kernels.program import compile_kernels, padded
 from alignlearn.kernels.vector import Linear
-from alignlearn.validation import check_samples
+from alignlearn.validation import check_finite, check_samples
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
@@ -28,15 +28,26 @@ def _tile_shape(program, itemsize):
     return block, max(1, min(pairs // block, _TILE_ROWS))
 
 
-def _compiled(program):
+def _compiled(program, means=None):
+    """What the loops take; ``means`` are subtracted from the bound features."""
     return (
         program.code,
         program.parameters,
         program.primitives,
         program.features,
+        np.zeros(len(program.features)) if means is None else means,
         program.n_rows,
         program.n_kernels,
     )
+
+
+def _means(program, V):
+    """Means of the bound features to be centred, 0 for the others."""
+    means = np.zeros(len(program.features))
+    if program.centred.any():
+        columns = program.features[program.centred]
+        means[program.centred] = V.mean(axis=0, dtype=np.float64)[columns]
+    return means
 
 
 def _frozen(X):
@@ -54,14 +65,17 @@ def _vectors(kernels, X):
 
 
 def _factor_values(program, X):
-    rows = [f(np.asarray(select_columns(X, columns))) for f, columns in program.factors]
-    for values, (f, _) in zip(rows, program.factors):
-        if np.shape(values) != (len(X),):
+    """f(x) of the pre/post multiplications, shape (n_factors, len(X))."""
+    out = np.empty((len(program.factors), len(X)))
+    for row, (f, columns) in zip(out, program.factors):
+        values = np.asarray(f(select_columns(X, columns)), dtype=np.float64)
+        if values.shape != row.shape or not np.all(np.isfinite(values)):
             raise ValueError(
-                f"f={f!r} must return one value a sample, shape ({len(X)},); got "
-                f"shape {np.shape(values)}."
+                f"f={f!r} must return one finite value a sample, shape ({len(X)},); got shape "
+                f"{values.shape}{'' if values.shape != row.shape else ' with NaN or infinity'}."
             )
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(X))
+        row[:] = values
+    return out
 
 
 def _check_domains(program, X):
@@ -79,14 +93,15 @@ def _external_block(program, X, Y):
 
 def _prepare(kernels, X, Y=None):
     """Validated samples and resolved kernels; ``Y`` None means X itself."""
-    X = check_samples("X", X, any(k._needs_vectors for k in kernels))
+    vectors = any(k._needs_vectors for k in kernels)
+    X = check_samples("X", X, vectors)
     if Y is not None:
-        Y = check_samples("Y", Y, any(k._needs_vectors for k in kernels))
-        if np.ndim(X) == 2 and np.ndim(Y) == 2 and X.shape[1] != Y.shape[1]:
+        Y = check_samples("Y", Y, vectors)
+        if getattr(X, "ndim", 1) == 2 == getattr(Y, "ndim", 1) and X.shape[1] != Y.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns but Y has {Y.shape[1]}; they must have the same."
             )
-        if isinstance(X, np.ndarray) and isinstance(Y, np.ndarray) and X.dtype != Y.dtype:
+        if vectors and X.dtype != Y.dtype:
             X, Y = X.astype(np.float64), Y.astype(np.float64)
     return X, Y, [k.resolve(X) for k in kernels]
 
@@ -123,6 +138,10 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     FX = _factor_values(program, X)
     FZ = FX if Y is None else _factor_values(program, Z)
     weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if weights.shape != (len(kernels),):
+        raise ValueError(
+            f"weights has shape {weights.shape}, expected ({len(kernels)},): one number a kernel."
+        )
     out = np.empty((len(X), len(Z)), dtype=VX.dtype) if out is None else out
     shape = _tile_shape(program, VX.itemsize)
     ops = _compiled(program)
@@ -130,14 +149,21 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
         external = np.empty((0, len(X), len(Z)))
         args = (external, weights, shape, Y is None, out)
         on_threads(loops.weighted_gram, ops, VX, VZ, FX, FZ, *args)
-        return out
+        return _finite(out, kernels)
     step = max(1, _EXTERNAL_BYTES // (8 * len(program.external) * max(len(Z), 1)))
     for i in range(0, len(X), step):
         rows = slice(i, i + step)
         external = _external_block(program, X[rows], Z)
         args = (external, weights, shape, False, out[rows])
         on_threads(loops.weighted_gram, ops, VX[rows], VZ, FX[:, rows], FZ, *args)
-    return out
+    return _finite(out, kernels)
+
+
+def _finite(gram, kernels):
+    """The Gram matrix, or an error: a formula may leave its domain."""
+    names = " + ".join(str(k) for k in kernels[:3]) + (" + ..." if len(kernels) > 3 else "")
+    check_finite(f"the Gram matrix of {names}", gram)
+    return gram
 
 
 def gram_diagonal(kernel, X):
@@ -158,29 +184,26 @@ def _choose_forms(kernels, X, V):
 
     The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
     """
-    program = compile_kernels(kernels, V.shape[1], exact=False)
+    program = compile_kernels(kernels, V.shape[1], exact=False, centre=True)
     i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
     i, j = np.sort(i), np.sort(j)
     grid = np.repeat(i, len(j)), np.tile(j, len(i))
-    external = np.empty((0, 1, len(grid[0])))
-    if program.external:
-        take = _take(X)
-        block = _external_block(program, take(i), take(j))
-        external = block.reshape(len(program.external), 1, -1)
-    F = [_factor_values(program, V[g]) for g in grid]
+    sides = _take(X, i), _take(X, j)
+    external = _external_block(program, *sides).reshape(-1, 1, len(grid[0]))
+    FI, FJ = (_factor_values(program, side) for side in sides)
+    F = np.repeat(FI, len(j), axis=1), np.tile(FJ, len(i))
     pairs = [_frozen(V[g]) for g in grid]
-    values = loops.paired_values(_compiled(program), *pairs, *F, external)
-    mean, spread = values.mean(axis=1), values.std(axis=1)
+    values = loops.paired_values(_compiled(program, _means(program, V)), *pairs, *F, external)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, spread = values.mean(axis=1), values.std(axis=1)
     # A shift pays once the mean hides a digit of the variation.
     shift = np.where(np.abs(mean) > 3.0 * spread, -mean, 0.0)
     return mean + program.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
 
 
-def _take(X):
-    """Row selection for arrays and for lists of objects."""
-    return (
-        (lambda index: X[index]) if hasattr(X, "shape") else (lambda index: [X[i] for i in index])
-    )
+def _take(X, index):
+    """Some samples of an array or of a list of objects."""
+    return X[index] if hasattr(X, "shape") else [X[i] for i in index]
 
 
 def centred_sums(X, Y, kernels):
@@ -198,7 +221,7 @@ def centred_sums(X, Y, kernels):
     Returns
     -------
     S : ndarray of shape (p, p)
-        ``<K_k, K_l>_F`` of the kernels up to constants.
+        ``<K_k, K_l>_F`` of the kernels up to terms f(x) + f(x') that centring removes.
     a : ndarray of shape (p,)
         ``<K_k, Y Y'>_F``, already that of the centred kernels because Y is centred.
     row_sums, diagonal : ndarray of shape (p, m)
@@ -256,8 +279,9 @@ class _PairSums:
         d = self.V.shape[1]
         full, shift = _choose_forms(kernels, X, self.V)
         target = Columns(Linear(), range(d, d + self.Y.shape[1]))
-        options = {"exact": False, "full": full, "shift": shift, "target": target}
-        self.program = compile_kernels(kernels, d, **options)
+        forms = {"full": full, "shift": shift, "target": target}
+        self.program = compile_kernels(kernels, d, exact=False, centre=True, **forms)
+        self.ops = _compiled(self.program, _means(self.program, self.V))
         _check_domains(self.program, X)
         self.F = _factor_values(self.program, X)
         self.diagonal = np.zeros((len(kernels), len(X)))
@@ -274,7 +298,7 @@ class _PairSums:
         shape = _tile_shape(self.program, self.V.itemsize)
         for part, external in _boxes(self.program, self.X, box):
             args = (self.V, self.Y, self.F, external, part, shape, S, a, row_sums, self.diagonal)
-            on_threads(loops.add_statistics, _compiled(self.program), *args, count=threads)
+            on_threads(loops.add_statistics, self.ops, *args, count=threads)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
         S = np.triu(S[:p, :p])
         return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)

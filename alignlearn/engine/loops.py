@@ -9,14 +9,14 @@ from alignlearn.engine.tiles import add_products, fill_primitives, fill_primitiv
 
 
 @jit_sum
-def _gather(X, Y, features, first, last, tile):
-    """tile[f, j] = column features[f] of sample first + j; columns past X's are Y's."""
+def _gather(X, Y, features, means, first, last, tile):
+    """tile[f, j] = column features[f] of sample first + j, less its mean; past X's come Y's."""
     d = X.shape[1]
     for f in range(features.shape[0]):
-        t, c = tile[f], features[f]
+        t, c, mean = tile[f], features[f], means[f]
         if c < d:
             for j in range(first, last):
-                t[j - first] = X[j, c]
+                t[j - first] = X[j, c] - mean
         else:
             for j in range(first, last):
                 t[j - first] = Y[j, c - d]
@@ -58,7 +58,8 @@ def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
 def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sums, diagonal):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
-    ``program`` is (code, parameters, primitives, features, n_rows, n_kernels); ``box`` is (i0, i1,
+    ``program`` is (code, parameters, primitives, features, means, n_rows,
+    n_kernels); ``box`` is (i0, i1,
     j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows a tile);
     ``thread`` is (number, count): blocks of rows are dealt out in turn, which balances a triangle;
     each thread has its own accumulator, the first axis of ``S``, ``a`` and ``row_sums``.
@@ -67,7 +68,7 @@ def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sum
     be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index
     0. The target is the register after the padded outputs.
     """
-    code, parameters, primitives, features, n_rows, n_kernels = program
+    code, parameters, primitives, features, means, n_rows, n_kernels = program
     i0, i1, j0, j1 = box
     block, rows = shape
     S, a, row_sums = S[thread[0]], a[thread[0]], row_sums[thread[0]]
@@ -82,11 +83,11 @@ def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sum
         for jb in range(ib if i0 == j0 else j0, j1, block):
             nc = min(jb + block, j1) - jb
             on_diagonal = ib == jb
-            _gather(X, Y, features, jb, jb + nc, tile)
+            _gather(X, Y, features, means, jb, jb + nc, tile)
             column_sums[:] = 0
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
-                _gather(X, Y, features, i, i + nr, x)
+                _gather(X, Y, features, means, i, i + nr, x)
                 fill_primitives(primitives, x, tile, nr, nc, W)
                 near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
                 run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
@@ -109,7 +110,7 @@ def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symme
 
     With ``symmetric``, Z is X: only blocks on and above the diagonal are computed, then mirrored.
     """
-    code, parameters, primitives, features, n_rows, n_kernels = program
+    code, parameters, primitives, features, means, n_rows, n_kernels = program
     block, rows = shape
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
     tile = np.empty((features.shape[0], block), X.dtype)
@@ -119,10 +120,10 @@ def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symme
         ie = min(ib + block, n)
         for jb in range(ib if symmetric else 0, m, block):
             nc = min(block, m - jb)
-            _gather(Z, Z, features, jb, jb + nc, tile)
+            _gather(Z, Z, features, means, jb, jb + nc, tile)
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
-                _gather(X, X, features, i, i + nr, x)
+                _gather(X, X, features, means, i, i + nr, x)
                 fill_primitives(primitives, x, tile, nr, nc, W)
                 near = external[:, i : i + nr, jb : jb + nc]
                 run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
@@ -142,7 +143,7 @@ def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symme
 @jit_sum
 def paired_values(program, X, Z, FX, FZ, external):
     """Kernel values of the pairs (X[j], Z[j]), shape (n_kernels, n)."""
-    code, parameters, primitives, features, n_rows, n_kernels = program
+    code, parameters, primitives, features, means, n_rows, n_kernels = program
     n = X.shape[0]
     out = np.empty((n_kernels, n))
     width = 256
@@ -152,8 +153,8 @@ def paired_values(program, X, Z, FX, FZ, external):
     factors, ones = np.empty((FX.shape[0], width)), np.ones((FX.shape[0], 1))
     for j0 in range(0, n, width):
         nc = min(width, n - j0)
-        _gather(X, X, features, j0, j0 + nc, x)
-        _gather(Z, Z, features, j0, j0 + nc, z)
+        _gather(X, X, features, means, j0, j0 + nc, x)
+        _gather(Z, Z, features, means, j0, j0 + nc, z)
         fill_primitives_paired(primitives, x[:, :nc], z[:, :nc], W)
         # A pair is a column of a one-row tile, so f(x) f(x') enters through the columns.
         for q in range(FX.shape[0]):

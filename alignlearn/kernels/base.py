@@ -209,10 +209,10 @@ class Product(_Several):
         return " * ".join(f"({k})" if isinstance(k, Sum) else str(k) for k in self.kernels)
 
     def _lower(self, b, dst):
-        b.add_constant(dst, self.kernels[0]._lower(b, dst))
+        b.exact_value(self.kernels[0], dst)
         row = b.temporary()
         for kernel in self.kernels[1:]:
-            b.add_constant(row, kernel._lower(b, row))
+            b.exact_value(kernel, row)
             b.emit(ops.MULTIPLY, dst, row)
         b.release(row)
         return 0.0
@@ -272,7 +272,7 @@ class Power(_Unary):
         return f"({self.kernel})^{self.exponent}"
 
     def _lower(self, b, dst):
-        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.exact_value(self.kernel, dst)
         b.emit(ops.POWER_IN_PLACE, dst, integer=self.exponent)
         return 0.0
 
@@ -288,7 +288,7 @@ class Exponentiated(_Unary):
         return f"exp({self.kernel})"
 
     def _lower(self, b, dst):
-        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.exact_value(self.kernel, dst)
         b.emit(ops.EXP_IN_PLACE, dst, f0=1.0)
         return 0.0
 
@@ -303,7 +303,7 @@ class Weighted(_Unary):
         return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"
 
     def _lower(self, b, dst):
-        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.exact_value(self.kernel, dst)
         b.emit(ops.FACTOR, dst, integer=b.factor(self.f))
         return 0.0
 
@@ -323,7 +323,7 @@ class Normalized(_Unary):
         return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
 
     def _lower(self, b, dst):
-        b.add_constant(dst, self.kernel._lower(b, dst))
+        b.exact_value(self.kernel, dst)
         b.emit(ops.FACTOR, dst, integer=b.factor(self._inverse_norm))
         return 0.0
 

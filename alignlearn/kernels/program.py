@@ -61,6 +61,8 @@ class Program:
         Kind, first and last+1 bound feature, register row.
     features : ndarray of int64
         Columns of the data to bind, in order; a column may occur several times.
+    centred : ndarray of bool
+        Bound features from which the mean over all samples is subtracted.
     factors : tuple of (callable, columns)
         ``f(X[:, columns]) -> (m,)`` for FACTOR.
     external : tuple of (kernel, columns)
@@ -76,6 +78,7 @@ class Program:
     parameters: np.ndarray
     primitives: np.ndarray
     features: np.ndarray
+    centred: np.ndarray
     factors: tuple
     external: tuple
     domains: tuple
@@ -92,13 +95,15 @@ def padded(n):
 class Builder:
     """Collects the operations of a list of kernels; kernels call it from ``_lower``."""
 
-    def __init__(self, n_features, n_kernels, *, exact):
+    def __init__(self, n_features, n_kernels, *, exact, centre=False):
         self.n_features = n_features
         self.exact = exact
         self.full = exact  # whether a top-level exponential is kept as K rather than K - 1
         self._code, self._parameters = [], []
         self._groups = {}  # columns -> first bound feature
-        self._features = []
+        self._features, self._centred = [], []
+        self._centre = centre
+        self._additive = False  # whether a term f(x) + f(x') may be dropped here
         self._primitives = {}  # (kind, columns) -> (index, register)
         self._factors, self._external, self._domains = [], [], []
         # The other registers come after the outputs, which are padded to whole blocks.
@@ -116,16 +121,23 @@ class Builder:
         yield
         self._columns = outer
 
-    def primitive(self, kind) -> int:
-        """The register row of a primitive on the columns in force."""
+    def primitive(self, kind, *, centred=False) -> int:
+        """The register row of a primitive on the columns in force (minus their means)."""
         columns = self._columns
-        key = (kind, columns)
+        key = (kind, columns, centred)
         if key not in self._primitives:
-            if columns not in self._groups:
-                self._groups[columns] = len(self._features)
-                self._features.extend(range(self.n_features) if columns is None else columns)
+            group = (columns, centred)
+            if group not in self._groups:
+                self._groups[group] = len(self._features)
+                bound = range(self.n_features) if columns is None else columns
+                self._features.extend(bound)
+                self._centred.extend([centred] * len(bound))
             self._primitives[key] = self._new_row()
         return self._primitives[key]
+
+    def inner_product(self) -> int:
+        """The register of <x, x'>, or of <x - mean, x' - mean> where centring removes the rest."""
+        return self.primitive(INNER_PRODUCT, centred=self._additive)
 
     def _new_row(self):
         self._rows += 1
@@ -187,10 +199,16 @@ class Builder:
 
     def top_level(self, kernel, dst) -> float:
         """Lower ``kernel`` into the output row ``dst``; return its offset."""
-        self._top_level = kernel._is_exponential
+        self._top_level, self._additive = kernel._is_exponential, self._centre
         offset = kernel._lower(self, dst)
-        self._top_level = False
+        self._top_level = self._additive = False
         return offset
+
+    def exact_value(self, kernel, dst):
+        """Lower ``kernel`` into ``dst`` to be used as a factor or an argument: its exact value."""
+        additive, self._additive = self._additive, False
+        self.add_constant(dst, kernel._lower(self, dst))
+        self._additive = additive
 
     def add_constant(self, dst, offset):
         """Turn a register with an offset into the exact value."""
@@ -200,8 +218,8 @@ class Builder:
     def finish(self, offsets) -> Program:
         """The program."""
         primitives = []
-        for (kind, columns), row in self._primitives.items():
-            start = self._groups[columns]
+        for (kind, columns, centred), row in self._primitives.items():
+            start = self._groups[columns, centred]
             width = self.n_features if columns is None else len(columns)
             primitives.append((kind, start, start + width, row))
         return Program(
@@ -209,6 +227,7 @@ class Builder:
             np.array(self._parameters, dtype=np.float64).reshape(-1, 3),
             np.array(primitives, dtype=np.int64).reshape(-1, 4),
             np.array(self._features, dtype=np.int64),
+            np.array(self._centred, dtype=bool),
             tuple(self._factors),
             tuple(self._external),
             tuple(self._domains),
@@ -219,7 +238,7 @@ class Builder:
 
 
 def compile_kernels(
-    kernels, n_features, *, exact=True, full=None, shift=None, target=None
+    kernels, n_features, *, exact=True, centre=False, full=None, shift=None, target=None
 ) -> Program:
     """Lower resolved kernels to a :class:`Program`.
 
@@ -231,6 +250,8 @@ def compile_kernels(
         Number of columns of the data the program will be bound to.
     exact : bool
         Kernel values, or values up to a constant per kernel.
+    centre : bool
+        Also drop terms f(x) + f(x') that centring removes: linear kernels on centred columns.
     full : sequence of bool of length p, optional
         Centred mode: which exponentials to keep as K instead of K - 1.
     shift : sequence of float of length p, optional
@@ -239,7 +260,7 @@ def compile_kernels(
         One more kernel, left in row ``padded(p)``, the first register after the outputs.
     """
     p = len(kernels)
-    builder = Builder(n_features, p, exact=exact)
+    builder = Builder(n_features, p, exact=exact, centre=centre)
     offsets = np.zeros(p)
     if target is not None:
         target._lower(builder, builder._new_row())

@@ -136,7 +136,7 @@ class Linear(Kernel):
         return "linear"
 
     def _lower(self, b, dst):
-        b.emit(ops.AFFINE, dst, b.primitive(ops.INNER_PRODUCT), f0=1.0)
+        b.emit(ops.AFFINE, dst, b.inner_product(), f0=1.0)
         return 0.0
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators
 
+import alignlearn as al
 from alignlearn.engine import cpu, features
 from alignlearn.engine.cpu import weighted_gram
 from alignlearn.engine.threads import on_threads, thread_count
@@ -183,3 +184,47 @@ def test_centred_feature_products(rng, m, p, square):
     for form in (X, sparse.csr_array(X), sparse.csc_array(X)):
         value = features.centred_feature_gram(form, square=square)
         np.testing.assert_allclose(value, expected, rtol=1e-10, atol=1e-13)
+
+
+def test_linear_kernels_on_shifted_columns_lose_nothing():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = X[:, 0] ** 2
+    mixed = 2.0 * al.Columns(al.Linear(), [0, 1]) + al.Gaussian(0.3)
+    kernels = [al.Linear(), mixed, al.Gaussian(1.0)]
+    # 2^20 added to multiples of 2^-30: the shifted columns are exact.
+    grid = np.round(X * 2.0**30) / 2.0**30
+    near = al.alignment_statistics(grid, y, kernels)
+    far = al.alignment_statistics(grid + 2.0**20, y, kernels)
+    np.testing.assert_allclose(far.M, near.M, rtol=1e-9)
+    np.testing.assert_allclose(far.a, near.a, rtol=1e-9)
+
+
+def test_only_sums_may_drop_terms_of_one_sample():
+    X = np.random.default_rng(1).standard_normal((50, 3)) + 3.0
+    y = X[:, 0]
+    for kernel in (al.Linear() * al.Gaussian(0.1), al.Linear() ** 2, al.Linear().normalized()):
+        streamed = al.alignment_statistics(X, y, [kernel])
+        given = al.alignment_statistics([kernel(X)], y, "precomputed")
+        np.testing.assert_allclose(streamed.a, given.a, rtol=1e-10)
+
+
+def test_functions_on_strings_may_be_normalized_and_lengths_may_differ():
+    words = ["a", "bb", "ccc", "dddd", "ee"]
+    kernel = al.FromFunction(lambda u, v: float(len(u) * len(v) + (u == v))).normalized()
+    stats = al.alignment_statistics(words, [0.0, 1.0, 2.0, 1.0, 0.0], [kernel])
+    given = al.alignment_statistics([kernel(words)], [0.0, 1.0, 2.0, 1.0, 0.0], "precomputed")
+    np.testing.assert_allclose(stats.a, given.a, rtol=1e-10)
+    product = al.FromFunction(lambda u, v: float(len(u) * len(v)))
+    np.testing.assert_array_equal(
+        product(np.array(["a", "b"]), np.array(["aaa", "b"])), [[3.0, 1.0], [3.0, 1.0]]
+    )
+
+
+def test_values_that_are_not_finite_are_refused():
+    X = np.random.default_rng(2).standard_normal((20, 2))
+    with pytest.raises(ValueError, match="with NaN or infinity"):
+        al.Gaussian(1.0).weighted(lambda X: X[:, 0] * np.nan)(X)
+    with pytest.raises(ValueError, match=r"Gram matrix of polynomial.* contains NaN"):
+        al.Polynomial(1.0, 0.0, 1.5)(X)
+    with pytest.raises(ValueError, match=r"weights has shape \(1,\), expected \(2,\)"):
+        cpu.weighted_gram([al.Gaussian(1.0)] * 2, [1.0], X)
