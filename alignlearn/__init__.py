@@ -21,7 +21,7 @@ _WHERE = {
     "statistics": "AlignmentStatistics",
     "streaming": "AlignmentAccumulator alignment_statistics",
     "weights": "Align AlignF AlignLinear AlignLq Uniform",
-    "estimators": "KernelCombiner MKLClassifier MKLRegressor",
+    "estimators": "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}

@@ -1,0 +1,350 @@
+"""Machines on a learned kernel with their regularisation chosen by cross-validation.
+
+What a grid search computes again for every candidate is computed once: the alignment statistics of
+all training sets in one pass over the pairs, one Gram matrix a fold, one solution path a Gram
+matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators import _inputs, _paths, _tuning
+from alignlearn.estimators._sources import open_source
+from alignlearn.estimators.classifier import MKLClassifier
+from alignlearn.estimators.regressor import MKLRegressor
+from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor
+from alignlearn.validation import check_choice
+
+_CS = np.logspace(-2, 3, 6).tolist()
+_ALPHAS = np.logspace(-4, 2, 13).tolist()
+
+
+class _Search:
+    """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
+
+    def _search(self, X, y, source, *, parameter, values, path):
+        """Choose, fit on everything, and store the results.
+
+        Parameters
+        ----------
+        X, y : as given to ``fit``, and as checked
+        source : opened on X
+        parameter : {"C", "alpha"}
+        values : list of float
+        path : callable
+            ``path(K, y, split, values)``: predictions of the test samples, one array a value.
+        """
+        score = _tuning.get_score(self.scoring, self._estimator_type)
+        given, rules, several = _tuning.check_weightings(self.weighting)
+        splits = self._splits(y)
+        everything = np.arange(source.n_samples)
+        folds = [(everything, everything)] if splits is None else splits
+        scores = np.empty((len(folds), len(rules), len(values)))
+        for t, statistics in enumerate(self._statistics(source, y, rules, splits)):
+            train, test = folds[t]
+            for r, rule in enumerate(rules):
+                source.combine(
+                    _tuning.fold_weights(
+                        self._untuned, source, X, y, rule, train=train, statistics=statistics
+                    )
+                )
+                predictions = path(source.gram(), y, folds[t], values)
+                scores[t, r] = [score(y[test], predicted) for predicted in predictions]
+        results = _tuning.search_results(parameter, values, given, several, scores)
+        self._store_search(*results, given[0], X, y)
+        self.n_splits_ = source.n_samples if splits is None else len(splits)
+
+    def _splits(self, y):
+        stratify = self._estimator_type == "classifier"
+        return _tuning.split_samples(self.cv, y, stratify, self.random_state)
+
+    def _statistics(self, source, y, rules, splits):
+        """Statistics of every training set, or of all samples for leave-one-out."""
+        task = "classification" if self._estimator_type == "classifier" else "regression"
+        if not any(_tuning.from_statistics(rule) for rule in rules):
+            return [None] * (1 if splits is None else len(splits))
+        if splits is None:
+            return [source.statistics(y, task)]
+        return _tuning.training_statistics(source, y, task, splits)
+
+    def _store_search(self, results, best, weighting, X, y):
+        params = results["params"][best]
+        # The parameter of the machine, and the weighting if several were given.
+        model = self._untuned(weighting).set_params(**params).fit(X, y)
+        fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k == "_source"}
+        for name in ("C_", "alpha_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        vars(self).update(fitted)
+        for name, value in params.items():
+            setattr(self, f"{name}_", value)
+        self.weighting_ = model.weighting
+        self.cv_results_, self.best_params_, self.best_index_ = results, params, best
+        self.best_score_ = float(results["mean_test_score"][best])
+
+    def _open(self, X):
+        # A fit that fails leaves an estimator that is not fitted.
+        self.__dict__.pop("_source", None)
+        if self.normalize is not None:
+            check_choice("normalize", self.normalize, ("trace",))
+        return open_source(X, self.kernels)
+
+
+class MKLClassifierCV(_Search, MKLClassifier):
+    """`MKLClassifier` that chooses ``C``, and if asked the weighting, by cross-validation.
+
+    Equal to a grid search over the same folds, with much less work: one pass over the pairs of
+    samples gives the alignment statistics of every training set, each fold forms its Gram matrix
+    once, and machines are solved from the smallest C up, each started from the last.
+
+    Parameters
+    ----------
+    kernels, multiclass, normalize, class_weight, tol, max_iter
+        As in `MKLClassifier`.
+    weighting : str, object, or list of them, default "alignf"
+        Several are compared, such as ``[AlignLq(q) for q in (1.5, 2, 4)]``.
+    Cs : sequence of float, optional
+        Values of C; default 1e-2, 1e-1, ..., 1e3.
+    cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
+default 5
+        A number of folds: shuffled, with classes in equal shares, at most as many as samples of
+        the largest class. Labels: each sample is tested with those of its label.
+    scoring : {"accuracy", "balanced_accuracy"} or callable, optional
+        ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
+    random_state : int or numpy.random.Generator, optional
+        Of the shuffle; None shuffles with a fixed seed, so results repeat.
+
+    Attributes
+    ----------
+    C_ : float
+        The chosen value; the first of ``Cs`` among equals.
+    weighting_ : str or object
+        The chosen rule.
+    best_score_ : float
+        Mean score over folds of the chosen candidate.
+    best_params_ : dict
+    best_index_ : int
+        Its position in ``cv_results_``.
+    cv_results_ : dict of ndarray
+        ``params`` (list of dict), ``param_C``, ``param_weighting`` (if several were given),
+        ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``, in
+        the order of scikit-learn's grid search over the same values.
+    n_splits_ : int
+    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
+statistics_, result_, classes_, support_, dual_coef_, intercept_, coef_, n_iter_, machine_, \
+n_features_in_, feature_names_in_
+        Of the fit on all samples with the chosen values, as in `MKLClassifier`.
+
+    Notes
+    -----
+    Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
+    is fixed on all samples.
+
+    Memory is that of `MKLClassifier` plus one training set's copy of the Gram matrix.
+    """
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        weighting="alignf",
+        Cs=None,
+        cv=5,
+        scoring=None,
+        multiclass="ovo",
+        normalize="trace",
+        class_weight=None,
+        tol=1e-3,
+        max_iter=None,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.weighting = weighting
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.multiclass = multiclass
+        self.normalize = normalize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _machine(self, C):
+        return SupportVectorClassifier(
+            C,
+            multiclass=self.multiclass,
+            class_weight=self.class_weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+    def _untuned(self, rule):
+        return MKLClassifier(
+            self.kernels,
+            weighting=rule,
+            multiclass=self.multiclass,
+            normalize=self.normalize,
+            class_weight=self.class_weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+    def fit(self, X, y):
+        """Choose C (and the weighting), then learn the kernel and train on everything.
+
+        Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
+        cannot be made or a training set has one class only.
+
+        Returns
+        -------
+        self
+        """
+        source = self._open(X)
+        labels = _inputs.class_labels(self, y, source.n_samples)
+        values = _tuning.check_grid("Cs", self.Cs, _CS)
+
+        def path(K, y, split, values):
+            return _paths.machine_predictions(self._machine, K, y, split, values)
+
+        self._search(X, labels, source, parameter="C", values=values, path=path)
+        return self
+
+
+class MKLRegressorCV(_Search, MKLRegressor):
+    """`MKLRegressor` that chooses ``alpha`` or ``C``, and if asked the weighting, by validation.
+
+    Equal to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
+    kernel ridge all values of alpha come from one matrix reduction a fold, and leave-one-out
+    predictions are exact and need no refits.
+
+    Parameters
+    ----------
+    kernels, machine, epsilon, normalize, tol, max_iter
+        As in `MKLRegressor`.
+    weighting : str, object, or list of them, default "alignf"
+        Several are compared.
+    alphas : sequence of float, optional
+        "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios. Positive for
+        leave-one-out, otherwise >= 0.
+    Cs : sequence of float, optional
+        "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
+    cv : "loo", int, sequence of m labels, iterable of (train, test), or object with \
+``split(X, y)``, optional
+        Default: "loo" (leave-one-out) for "krr" with one weighting, else 5 shuffled folds.
+    scoring : {"neg_root_mean_squared_error", "neg_mean_squared_error", "neg_mean_absolute_error", \
+"r2"} or callable, optional
+        ``scoring(y_true, y_predicted) -> float``, larger being better; default the first. With
+        leave-one-out it is called once, on the predictions of all samples.
+    random_state : int or numpy.random.Generator, optional
+        Of the shuffle; None shuffles with a fixed seed, so results repeat.
+
+    Attributes
+    ----------
+    alpha_ : float
+        "krr": the chosen value.
+    C_ : float
+        "svr": the chosen value.
+    weighting_, best_score_, best_params_, best_index_, cv_results_, n_splits_
+        As in `MKLClassifierCV`. For leave-one-out ``split0_test_score`` is the one score.
+    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
+statistics_, result_, coef_, support_, dual_coef_, intercept_, n_iter_, machine_, n_features_in_, \
+feature_names_in_
+        Of the fit on all samples with the chosen values, as in `MKLRegressor`.
+
+    Notes
+    -----
+    Leave-one-out is that of the machine: the kernel was learned with the sample that is left out.
+    That serves to choose alpha, not to judge the kernel; to compare weightings, or for a score to
+    report, use folds, where weights are learned on each training set alone.
+    """
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        weighting="alignf",
+        machine="krr",
+        alphas=None,
+        Cs=None,
+        epsilon=0.1,
+        cv=None,
+        scoring=None,
+        normalize="trace",
+        tol=1e-3,
+        max_iter=None,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.weighting = weighting
+        self.machine = machine
+        self.alphas = alphas
+        self.Cs = Cs
+        self.epsilon = epsilon
+        self.cv = cv
+        self.scoring = scoring
+        self.normalize = normalize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _untuned(self, rule):
+        return MKLRegressor(
+            self.kernels,
+            weighting=rule,
+            machine=self.machine,
+            epsilon=self.epsilon,
+            normalize=self.normalize,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+    def _machine(self, C):
+        return SupportVectorRegressor(C, self.epsilon, tol=self.tol, max_iter=self.max_iter)
+
+    def _leave_one_out(self):
+        if self.cv is None:
+            single = not isinstance(self.weighting, (list, tuple)) or len(self.weighting) == 1
+            return self.machine == "krr" and single
+        loo = isinstance(self.cv, str) and self.cv == "loo"
+        if loo and self.machine != "krr":
+            raise ValueError(
+                f"cv='loo' is for machine='krr', where it has a closed form; got machine="
+                f"{self.machine!r}. Give a number of folds."
+            )
+        return loo
+
+    def _splits(self, y):
+        if self._leave_one_out():
+            return None
+        cv = 5 if self.cv is None else self.cv
+        return _tuning.split_samples(cv, y, False, self.random_state)
+
+    def fit(self, X, y):
+        """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
+
+        Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
+        be made.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("machine", self.machine, ("krr", "svr"))
+        source = self._open(X)
+        y = _inputs.real_targets(self, y, source.n_samples, self._multi_output())
+        if self.machine == "svr":
+            parameter, values = "C", _tuning.check_grid("Cs", self.Cs, _CS)
+        else:
+            loo = self._leave_one_out()
+            parameter = "alpha"
+            values = _tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
+        self._search(X, y, source, parameter=parameter, values=values, path=self._path)
+        return self
+
+    def _path(self, K, y, split, values):
+        if self.machine == "svr":
+            return _paths.machine_predictions(self._machine, K, y, split, values)
+        if self._leave_one_out():
+            return _paths.leave_one_out_predictions(K, y, values)
+        return _paths.ridge_predictions(K, y, split, values)

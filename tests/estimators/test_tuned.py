@@ -1,0 +1,395 @@
+"""Tuned estimators against grid search, refits without one sample, and scikit-learn's checks."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import alignlearn as al
+from alignlearn.estimators import _paths, _tuning
+from alignlearn.machines import KernelRidge
+
+KERNELS = al.gaussian_kernels(2.0 ** np.arange(-6, 0))
+CS = [1.0, 0.1, 100.0, 10.0]
+ALPHAS = [1e-2, 1e2, 1.0]
+
+
+def two_classes(m=120, seed=0):
+    X, y = make_classification(m, 6, n_informative=4, n_redundant=0, flip_y=0.15, random_state=seed)
+    return StandardScaler().fit_transform(X), y
+
+
+def smooth(m=90, seed=0, columns=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    y = np.stack([np.sin(X[:, c]) + 0.2 * rng.normal(size=m) for c in range(columns)], axis=1)
+    return X, y[:, 0] if columns == 1 else y
+
+
+def assert_same_search(tuned, grid, rtol=1e-8):
+    """The same candidates in the same order, scores, ranks and choice as a GridSearchCV."""
+    ours, theirs = tuned.cv_results_, grid.cv_results_
+    for key in ("mean_test_score", "std_test_score"):
+        np.testing.assert_allclose(ours[key], theirs[key], rtol=rtol, atol=1e-12)
+    for t in range(grid.n_splits_):
+        key = f"split{t}_test_score"
+        np.testing.assert_allclose(ours[key], theirs[key], rtol=rtol)
+    np.testing.assert_array_equal(ours["rank_test_score"], theirs["rank_test_score"])
+    assert ours["params"] == theirs["params"]
+    assert tuned.best_params_ == grid.best_params_
+    assert tuned.best_index_ == grid.best_index_
+    np.testing.assert_allclose(tuned.best_score_, grid.best_score_, rtol=rtol)
+    assert tuned.n_splits_ == grid.n_splits_
+
+
+@pytest.mark.parametrize("weighting", ["alignf", "align-lq", "uniform"])
+@pytest.mark.parametrize("normalize", ["trace", None])
+def test_classifier_equals_grid_search(weighting, normalize):
+    X, y = two_classes()
+    cv = list(StratifiedKFold(4, shuffle=True, random_state=1).split(X, y))
+    options = {"weighting": weighting, "normalize": normalize, "tol": 1e-8}
+    tuned = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
+    grid = GridSearchCV(al.MKLClassifier(KERNELS, **options), {"C": CS}, cv=cv).fit(X, y)
+    assert_same_search(tuned, grid)
+    assert grid.best_params_["C"] == tuned.C_
+    best = grid.best_estimator_
+    np.testing.assert_allclose(
+        tuned.decision_function(X), best.decision_function(X), rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_array_equal(tuned.weights_, best.weights_)
+    assert tuned.score(X, y) == grid.score(X, y)
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_more_classes_with_class_weights_and_overlapping_test_sets(multiclass):
+    """Shuffle splits are no partition: each training set then gets its own statistics."""
+    X, y = load_iris(return_X_y=True)
+    X = X[:, :2] + 0.5 * np.random.default_rng(0).normal(size=(150, 2))
+    cv = list(ShuffleSplit(3, test_size=0.4, random_state=0).split(X))
+    options = {"multiclass": multiclass, "class_weight": "balanced", "tol": 1e-8}
+    options["weighting"] = "align"
+    tuned = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
+    grid = GridSearchCV(al.MKLClassifier(KERNELS, **options), {"C": CS}, cv=cv).fit(X, y)
+    assert_same_search(tuned, grid)
+    np.testing.assert_array_equal(tuned.predict(X), grid.predict(X))
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_ridge_equals_grid_search(columns):
+    X, y = smooth(columns=columns)
+    cv = list(KFold(5, shuffle=True, random_state=0).split(X))
+    tuned = al.MKLRegressorCV(KERNELS, alphas=ALPHAS, cv=cv).fit(X, y)
+    grid = GridSearchCV(
+        al.MKLRegressor(KERNELS), {"alpha": ALPHAS}, cv=cv, scoring="neg_root_mean_squared_error"
+    ).fit(X, y)
+    assert_same_search(tuned, grid)
+    assert tuned.alpha_ == grid.best_params_["alpha"]
+    assert not hasattr(tuned, "C_")
+    np.testing.assert_allclose(tuned.predict(X), grid.predict(X), rtol=1e-12)
+
+
+def test_support_vector_regression_equals_grid_search():
+    X, y = smooth()
+    cv = list(KFold(3).split(X))
+    options = {"machine": "svr", "epsilon": 0.05, "tol": 1e-9}
+    tuned = al.MKLRegressorCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
+    grid = GridSearchCV(
+        al.MKLRegressor(KERNELS, **options),
+        {"C": CS},
+        cv=cv,
+        scoring="neg_root_mean_squared_error",
+    ).fit(X, y)
+    assert_same_search(tuned, grid, rtol=1e-6)
+    assert grid.best_params_["C"] == tuned.C_
+    assert not hasattr(tuned, "alpha_")
+
+
+def test_a_list_of_weightings_is_searched_too():
+    X, y = two_classes()
+    cv = list(StratifiedKFold(3).split(X, y))
+    rules = ["uniform", al.AlignLq(q=1.2), al.AlignLq(q=4.0)]
+    tuned = al.MKLClassifierCV(KERNELS, weighting=rules, Cs=CS, cv=cv, tol=1e-8).fit(X, y)
+    base = al.MKLClassifier(KERNELS, tol=1e-8)
+    grid = GridSearchCV(base, {"C": CS, "weighting": rules}, cv=cv).fit(X, y)
+    assert_same_search(tuned, grid)
+    assert tuned.weighting_ is grid.best_params_["weighting"]
+    assert list(tuned.cv_results_["param_weighting"]) == 4 * rules
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_leave_one_out_equals_refits(columns):
+    """The kernel is that of all samples; the machine is refitted without each sample."""
+    X, y = smooth(m=25, columns=columns)
+    tuned = al.MKLRegressorCV(KERNELS, alphas=ALPHAS).fit(X, y)
+    K = tuned.kernel_(X)
+    for alpha, score in zip(ALPHAS, tuned.cv_results_["mean_test_score"]):
+        errors = np.empty((25, columns))
+        for i in range(25):
+            rest = np.flatnonzero(np.arange(25) != i)
+            machine = KernelRidge(alpha).fit(K[np.ix_(rest, rest)], y[rest])
+            errors[i] = y[i] - machine.predict(K[[i]][:, rest])[0]
+        expected = -np.sqrt(np.mean(errors**2, axis=0)).mean()
+        assert score == pytest.approx(expected, rel=1e-9)
+    assert tuned.n_splits_ == 25
+    assert tuned.best_score_ == tuned.cv_results_["split0_test_score"].max()
+
+
+def test_default_is_leave_one_out_for_one_weighting_only():
+    X, y = smooth()
+    alphas = [0.1, 1.0]
+    one = al.MKLRegressorCV(KERNELS, alphas=alphas).fit(X, y)
+    explicit = al.MKLRegressorCV(KERNELS, alphas=alphas, cv="loo").fit(X, y)
+    assert one.best_score_ == explicit.best_score_
+    assert one.n_splits_ == 90
+    several = al.MKLRegressorCV(KERNELS, alphas=alphas, weighting=["align", "alignf"]).fit(X, y)
+    assert several.n_splits_ == 5
+    assert al.MKLRegressorCV(KERNELS, machine="svr", Cs=[1.0]).fit(X, y).n_splits_ == 5
+
+
+def test_given_grams_equal_kernels():
+    X, y = two_classes(60)
+    grams = [k(X) for k in KERNELS]
+    cv = np.arange(60) % 4
+    options = {"Cs": CS, "cv": cv, "tol": 1e-8}
+    tuned = al.MKLClassifierCV("precomputed", **options).fit(grams, y)
+    expected = al.MKLClassifierCV(KERNELS, **options).fit(X, y)
+    np.testing.assert_allclose(
+        tuned.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_allclose(
+        tuned.decision_function([k(X[:5], X) for k in KERNELS]),
+        expected.decision_function(X[:5]),
+        rtol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csc_array])
+def test_rank_one_kernels_equal_grid_search(form):
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((80, 12)) < 0.4, rng.poisson(3.0, (80, 12)), 0.0)
+    y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=80) > 0, "up", "down")
+    cv = list(StratifiedKFold(3).split(X, y))
+    base = al.MKLClassifier(al.RankOneKernels(), tol=1e-8)
+    grid = GridSearchCV(base, {"C": CS}, cv=cv).fit(X, y)
+    tuned = al.MKLClassifierCV(al.RankOneKernels(), Cs=CS, cv=cv, tol=1e-8).fit(form(X), y)
+    assert_same_search(tuned, grid)
+    np.testing.assert_allclose(tuned.coef_, grid.best_estimator_.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_list_of_strings_with_a_function_kernel():
+    words = ["ab", "abb", "abbb", "ba", "baa", "baaa", "abab", "baba"]
+    kernel = al.FromFunction(lambda s, t: float(len(set(s[:1]) & set(t[:1])) + (s == t)))
+    y = [w[0] for w in words]
+    tuned = al.MKLClassifierCV([kernel], Cs=[1.0], cv=2).fit(words, y)
+    assert tuned.score(words, y) == 1.0
+
+
+def test_scoring_of_classifiers():
+    X, y = two_classes(80)
+    y = np.where(np.arange(80) % 4 == 0, y, 1)
+    cv = list(StratifiedKFold(3).split(X, y))
+    grid = GridSearchCV(
+        al.MKLClassifier(KERNELS, tol=1e-8), {"C": CS}, cv=cv, scoring="balanced_accuracy"
+    ).fit(X, y)
+    for scoring in ("balanced_accuracy", balanced_accuracy_score):
+        tuned = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv, scoring=scoring, tol=1e-8).fit(X, y)
+        assert_same_search(tuned, grid)
+
+
+@pytest.mark.parametrize("scoring", ["neg_mean_squared_error", "neg_mean_absolute_error", "r2"])
+def test_scoring_of_regressors(scoring):
+    X, y = smooth()
+    cv = list(KFold(3).split(X))
+    grid = GridSearchCV(al.MKLRegressor(KERNELS), {"alpha": ALPHAS}, cv=cv, scoring=scoring)
+    tuned = al.MKLRegressorCV(KERNELS, alphas=ALPHAS, cv=cv, scoring=scoring)
+    assert_same_search(tuned.fit(X, y), grid.fit(X, y))
+
+
+def test_functions_as_scores():
+    X, y = smooth()
+    for function, name in ((r2_score, "r2"), (mean_absolute_error, None)):
+        tuned = al.MKLRegressorCV(KERNELS, alphas=ALPHAS, scoring=function).fit(X, y)
+        if name:
+            named = clone(tuned).set_params(scoring=name).fit(X, y)
+            assert tuned.best_score_ == pytest.approx(named.best_score_, rel=1e-12)
+    assert tuned.best_score_ == tuned.cv_results_["mean_test_score"].max() > 0.0
+
+
+def test_first_candidate_wins_a_tie():
+    X = np.array([[-1.0], [-1.1], [-0.9], [1.0], [1.1], [0.9]])
+    y = [0, 0, 0, 1, 1, 1]
+    tuned = al.MKLClassifierCV(["linear"], Cs=[10.0, 1.0, 100.0], cv=3).fit(X, y)
+    np.testing.assert_array_equal(tuned.cv_results_["mean_test_score"], 1.0)
+    assert tuned.C_ == 10.0
+
+
+def test_labels_and_shuffles_repeat():
+    X, y = two_classes(70)
+    labels = [f"group {i % 3}" for i in range(70)]
+    groups = [int(i % 3) for i in range(70)]
+    pairs = [(np.flatnonzero(np.arange(70) % 3 != f), np.arange(f, 70, 3)) for f in range(3)]
+    found = [
+        al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv).fit(X, y).cv_results_["mean_test_score"]
+        for cv in (labels, groups, pairs, iter(pairs))
+    ]
+    for scores in found[1:]:
+        np.testing.assert_array_equal(scores, found[0])
+    seeds = [
+        al.MKLClassifierCV(KERNELS, Cs=[0.5], random_state=s).fit(X, y).best_score_
+        for s in (None, None, 0, 1, 2, 3)
+    ]
+    assert seeds[0] == seeds[1]
+    assert len(set(seeds)) > 1
+
+
+def test_statistics_of_training_sets_come_from_one_pass(monkeypatch):
+    """Not a pass a fold: they are asked for once, and never for a fold by itself."""
+    calls = []
+    real = _tuning.alignment_statistics
+
+    def counted(X, y, kernels, **options):
+        calls.append(options.get("folds") is not None)
+        return real(X, y, kernels, **options)
+
+    monkeypatch.setattr(_tuning, "alignment_statistics", counted)
+    X, y = two_classes(60)
+    al.MKLClassifierCV(KERNELS, Cs=CS, weighting=["align", "alignf"], cv=6).fit(X, y)
+    assert calls == [True]
+    cv = list(ShuffleSplit(2, random_state=0).split(X))
+    al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv).fit(X, y)
+    assert calls == [True, False, False]
+
+
+def test_machines_start_from_the_last_solution():
+    X, y = two_classes(200)
+    K = al.MKLClassifier(KERNELS).fit(X, y).kernel_(X)
+    steps = []
+
+    class Machine(al.machines.SupportVectorClassifier):
+        def fit(self, *args, **options):
+            super().fit(*args, **options)
+            steps.append((self.C, options["alpha0"] is not None, int(self.n_iter_.sum())))
+            return self
+
+    split = np.arange(160), np.arange(160, 200)
+    _paths.machine_predictions(Machine, K, y, split, [10.0, 0.1, 20.0, 1.0])
+    assert [(C, warm) for C, warm, _ in steps] == [
+        (0.1, False),
+        (1.0, True),
+        (10.0, True),
+        (20.0, True),
+    ]
+    cold = Machine(20.0).fit(K[:160, :160], y[:160], alpha0=None).n_iter_.sum()
+    assert steps[3][2] < cold
+
+
+def test_ridge_path_at_the_ends():
+    """alpha = 0 interpolates, or is refused for a singular matrix; and two samples alone."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 30))
+    K, y = A @ A.T, rng.normal(size=30)
+    split = np.arange(20), np.arange(20)
+    predicted = _paths.ridge_predictions(K, y, split, [0.0, 1e9])
+    np.testing.assert_allclose(predicted[0], y[:20], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(predicted[1], y[:20].mean(), atol=1e-5)
+    B = A[:, :5]
+    with pytest.raises(ValueError, match=r"not positive definite.*alpha=0"):
+        _paths.ridge_predictions(B @ B.T, y, split, [1.0, 0.0])
+    with pytest.raises(ValueError, match=r"not positive definite.*alpha=1e-20"):
+        _paths.ridge_predictions(B @ B.T, y, split, [1e-20])
+    two = np.arange(2), np.arange(2, 4)
+    expected = KernelRidge(0.5).fit(K[:2, :2], y[:2]).predict(K[2:4, :2])
+    np.testing.assert_allclose(_paths.ridge_predictions(K, y, two, [0.5])[0], expected, rtol=1e-12)
+
+
+def test_in_a_pipeline_and_after_a_second_fit():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:100], y[:100]
+    model = make_pipeline(StandardScaler(), al.MKLRegressorCV(alphas=[1.0, 10.0]))
+    assert 0.2 < model.fit(X, y).score(X, y) < 1.0
+    tuned = model[-1]
+    tuned.set_params(machine="svr", Cs=[1.0], cv=2).fit(X, y)
+    assert not hasattr(tuned, "alpha_")
+    assert "C_" in vars(tuned)
+    assert "gaussian" in tuned.summary().lower()
+
+
+def test_less_time_than_a_grid_search():
+    X, y = two_classes(300)
+    cv = list(StratifiedKFold(5).split(X, y))
+    Cs = np.logspace(-2, 2, 9)
+    ours, theirs = [], []
+    for _ in range(3):
+        start = time.perf_counter()
+        al.MKLClassifierCV(KERNELS, Cs=Cs, cv=cv).fit(X, y)
+        ours.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        GridSearchCV(al.MKLClassifier(KERNELS), {"C": Cs}, cv=cv).fit(X, y)
+        theirs.append(time.perf_counter() - start)
+    assert min(ours) < min(theirs)
+
+
+CLASSIFIER, REGRESSOR = al.MKLClassifierCV, al.MKLRegressorCV
+BAD = [
+    (CLASSIFIER, {"Cs": []}, "Cs is empty"),
+    (CLASSIFIER, {"Cs": [1.0, 0.0]}, "Cs"),
+    (CLASSIFIER, {"cv": 1}, "cv"),
+    (CLASSIFIER, {"cv": "loo"}, "cv"),
+    (CLASSIFIER, {"cv": [0] * 20}, "same fold label"),
+    (CLASSIFIER, {"cv": [([0, 1, 2], [3])]}, "training set of fold 0 holds 1 class"),
+    (CLASSIFIER, {"cv": [([0, 19], [20])]}, "goes from 20 to 20"),
+    (CLASSIFIER, {"cv": [([0, 19], [])]}, "test set of fold 0"),
+    (CLASSIFIER, {"cv": []}, "no folds"),
+    (CLASSIFIER, {"scoring": "roc"}, "scoring"),
+    (CLASSIFIER, {"scoring": lambda y, p: np.nan}, "NaN"),
+    (CLASSIFIER, {"weighting": []}, "empty list"),
+    (CLASSIFIER, {"weighting": ["nonsense"]}, "nonsense"),
+    (CLASSIFIER, {"normalize": "nonsense"}, "normalize"),
+    (REGRESSOR, {"alphas": []}, "alphas is empty"),
+    (REGRESSOR, {"alphas": [0.0]}, "alphas"),
+    (REGRESSOR, {"alphas": [-1.0], "cv": 3}, "alphas"),
+    (REGRESSOR, {"alphas": [np.inf], "cv": 3}, "alphas"),
+    (REGRESSOR, {"machine": "svr", "cv": "loo"}, "closed form"),
+    (REGRESSOR, {"machine": "nonsense"}, "machine"),
+    (REGRESSOR, {"scoring": "accuracy"}, "scoring"),
+]
+
+
+@pytest.mark.parametrize(("make", "params", "message"), BAD)
+def test_bad_input(make, params, message):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    y = np.repeat([0, 1], 10) if make is CLASSIFIER else X[:, 0]
+    model = make(**params)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "weights_")
+
+
+def _checks(estimators):
+    """As in the checks of the untuned estimators, which inherit from no class of scikit-learn."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Estimator .* does not inherit from")
+        mark = parametrize_with_checks(estimators)
+        return pytest.mark.parametrize(mark.args[0], list(mark.args[1]), **mark.kwargs)
+
+
+@_checks(
+    [
+        al.MKLClassifierCV(Cs=[0.1, 1.0]),
+        al.MKLClassifierCV(kernels=al.RankOneKernels(), Cs=[1.0], cv=2),
+        al.MKLRegressorCV(),
+        al.MKLRegressorCV(weighting=["align", "alignf"], alphas=[0.1, 1.0], cv=3),
+        al.MKLRegressorCV(machine="svr", Cs=[1.0, 10.0]),
+    ]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
