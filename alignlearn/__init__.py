@@ -20,6 +20,7 @@ _WHERE = {
     "alignment": "alignment center_kernel cka hsic",
     "statistics": "AlignmentStatistics",
     "streaming": "AlignmentAccumulator alignment_statistics",
+    "onestage": "AlignedKRR Ensemble L1SVM LKRR",
     "weights": "Align AlignF AlignLinear AlignLq Uniform",
     "estimators": "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
     "validation": "ConvergenceWarning DegenerateKernelWarning",

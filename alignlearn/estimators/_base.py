@@ -45,7 +45,12 @@ class KernelLearner(Estimator):
                 "X: every kernel is constant on the training samples, so nothing can be learned; "
                 "accepted: samples on which at least one kernel varies."
             )
-        result = weighting.solve(statistics)
+        if callable(getattr(weighting, "solve_grams", None)):
+            from alignlearn.estimators._one_stage import solve_one_stage
+
+            result = solve_one_stage(self, weighting, source, y, task, statistics, scale)
+        else:
+            result = weighting.solve(statistics)
         self._store(source, result, scale, names)
         return source, y
 

@@ -23,8 +23,10 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         Gram matrices (m, m) in ``fit`` and (n, m) later. RankOneKernels and linear kernels also
         take sparse X.
     weighting : str or object, default "alignf"
-        "uniform", "align", "alignf", "alignf-linear", "align-lq", or an object with a method
-        ``solve(statistics)``.
+        Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
+        "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
+        matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's own C, or an object such
+        as `LKRR` with a method ``solve_grams``, whose weights the machine then uses.
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     multiclass : {"ovo", "ovr"}, default "ovo"

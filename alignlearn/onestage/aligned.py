@@ -26,9 +26,9 @@ class AlignedKRR(OneStageWeighting):
 
     Parameters
     ----------
-    gamma : float, default 0.0
+    gamma : float, default 1.0
         Reward for alignment, >= 0.
-    gamma1, gamma2 : float, default 1.0 and 0.0
+    gamma1, gamma2 : float, default 1.0
         gamma' and gamma'' of the paper, >= 0 and not both 0: without them there is no minimiser.
     alpha : float, default 1.0
         Ridge parameter, > 0. It can be had from the others: with ``mu = alpha mu'`` the problem
@@ -53,9 +53,9 @@ class AlignedKRR(OneStageWeighting):
 
     def __init__(
         self,
-        gamma=0.0,
+        gamma=1.0,
         gamma1=1.0,
-        gamma2=0.0,
+        gamma2=1.0,
         alpha=1.0,
         *,
         solver="newton",

@@ -130,7 +130,8 @@ def subspace(problem, tol, max_iter):
             change = solve(residual)
     # K_mu + lam is at least share times the matrix that was factorised, so its inverse at most
     # 1/share times that inverse.
-    share = np.min(mu / reference, where=reference > 0.0, initial=1.0)
+    used = reference > 0.0
+    share = np.min(mu[used] / reference[used], initial=1.0)
     gap = np.vdot(residual, change) / share if share > 0.0 else np.vdot(residual, residual) / lam
     return _state(problem, alpha, mu, v, change, gap, n_iter, tol)
 

@@ -15,6 +15,9 @@ from alignlearn.onestage.ridge import RidgeState, _Evaluation, _norm
 from alignlearn.solvers.smo import smo
 
 _EXTRA = 200  # kernels of zero weight that a step may bring in
+_FLAT = 0.4  # a slope this much smaller than at the start, of either sign, ends a search
+_TRIALS = 12
+_ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 def minimise_on_simplex(oracle, start, total, tol, max_iter):
@@ -23,8 +26,8 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
     Parameters
     ----------
     oracle : callable
-        ``oracle(x)`` gives an object with ``value`` J(x), ``gradient`` (p,), ``lower`` (a lower
-        bound of min J) and ``hessian(index)``.
+        ``oracle(x, near=None)`` gives an object with ``x``, ``value`` J(x), ``gradient`` (p,) <= 0,
+        ``lower`` (a lower bound of min J) and ``hessian(index)``.
     start : (p,) feasible
     total : float
     tol : float
@@ -37,42 +40,48 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
     (point, gap, n_iter, converged)
         The oracle's object at the best x, the relative gap to the best lower bound.
     """
-    point = oracle(start)
-    lower, n_iter = point.lower, 0
+    point = best = oracle(start)
+    lower, n_iter, damping = point.lower, 0, 0.0
     while True:
-        gap = (point.value - lower) / abs(point.value) if point.value else 0.0
+        gap = (best.value - lower) / abs(best.value) if best.value else 0.0
         if gap <= tol or n_iter >= max_iter:
             break
         n_iter += 1
-        found = _search(oracle, point, _newton_target(point, total, gap))
-        if found is None:
-            break
-        point = found
+        target = _newton_target(point, total, gap, damping)
+        point, full = _search(oracle, point, target)
         lower = max(lower, point.lower)
-    return point, max(gap, 0.0), n_iter, gap <= tol
+        best = point if point.value < best.value or point.lower >= lower else best
+        if full == 0.0:
+            break
+        # As Levenberg and Marquardt do: more damping after a step cut short, less after a full one.
+        damping = 0.25 * damping if full == 1.0 else min(max(4.0 * damping, 0.02), 1.0)
+        damping = damping if damping > 1e-3 else 0.0
+    return best, max(gap, 0.0), n_iter, gap <= tol
 
 
-def _newton_target(point, total, gap):
-    """Minimiser over the simplex of the second-order model at the point."""
+def _newton_target(point, total, gap, damping):
+    """Minimiser over the simplex of the second-order model at the point.
+
+    Where the machine's free coefficients change along the way, its Hessian promises too much. J
+    lies below ``J(x') - sum_k g_k (x'_k^2 / x_k - x'_k)`` (the bound behind the multiplicative
+    update ``x_k sqrt(v_k)``), whose second derivatives ``-2 g_k / x_k`` so bound the curvature;
+    ``damping`` times them is added.
+    """
     x, g = point.x, point.gradient
     idle = np.flatnonzero(x <= 0.0)
     if idle.size > _EXTRA:
         idle = idle[np.argsort(g[idle], kind="stable")[:_EXTRA]]
     index = np.union1d(np.flatnonzero(x > 0.0), idle)
-    H = point.hessian(index)
+    now, slopes = x[index] / total, g[index] / np.abs(g[index]).max()
     # Units in which the step and the slopes are of order one.
-    slope = np.abs(g[index]).max()
-    H = H * (total / slope)
+    H = point.hessian(index) * (total / np.abs(g[index]).max())
     H.flat[:: len(H) + 1] += 1e-12 * max(np.trace(H) / len(H), 1e-300)
-    now = x[index] / total
-    start = np.zeros(index.size)
-    accuracy = min(1e-3, 0.01 * gap)
+    H.flat[:: len(H) + 1] -= damping * 2.0 * slopes / np.maximum(now, 0.1 / now.size)
     found = smo(
         H,
-        g[index] / slope,
+        slopes,
         (-now, np.full(index.size, 1.0)),
-        start=start,
-        tol=max(accuracy, 1e-13),
+        tol=max(min(1e-3, 0.01 * gap), 1e-13),
         max_iter=20000 + 200 * index.size,
         shrinking=False,
     )
@@ -84,20 +93,30 @@ def _newton_target(point, total, gap):
 
 
 def _search(oracle, point, target):
-    """A point of lower value on the way to the target, or None."""
+    """A better point on the way to the target, and the share t of the way; t = 0 if there is none.
+
+    Slopes decide, not values: J is convex along the way, and a machine solved inexactly gives its
+    slope more surely than the difference of two of its values.
+    """
     direction = target - point.x
     slope = point.gradient @ direction
-    if not slope < 0.0:
-        return None
-    t = 1.0
-    for _ in range(30):
+    if slope > _ROUNDING * abs(point.value):
+        return point, 0.0
+    t, low, high = 1.0, (0.0, slope), None
+    for _ in range(_TRIALS):
         x = target if t == 1.0 else point.x + t * direction
         trial = oracle(x, near=point)
-        if trial.value <= point.value + 1e-4 * t * slope:
-            return trial
-        curvature = 2.0 * (trial.value - point.value - t * slope) / t**2
-        t = min(max(-slope / curvature, 0.1 * t), 0.5 * t)
-    return None
+        end = trial.gradient @ direction
+        if end <= _FLAT * abs(slope):
+            return trial, t
+        # Near the optimum slopes are rounding while the bounds still close in.
+        if abs(slope) <= _ROUNDING * abs(point.value):
+            closer = trial.value - trial.lower < 0.9 * (point.value - point.lower)
+            return (trial, t) if closer else (point, 0.0)
+        high = t, end
+        t = low[0] + (high[0] - low[0]) * -low[1] / (high[1] - low[1])
+        t = min(max(t, 0.05 * high[0]), 0.9 * high[0])
+    return point, 0.0
 
 
 class _RidgeOracle(_Evaluation):

@@ -1,5 +1,7 @@
 """Stage 1: weights of the kernels."""
 
+from importlib import import_module
+
 from .base import Weighting, WeightResult
 from .two_stage import Align, AlignF, AlignLinear, AlignLq, Uniform
 
@@ -21,31 +23,38 @@ _BY_NAME = {
     "alignf-linear": AlignLinear,
     "align-lq": AlignLq,
 }
+# Loaded when asked for: they need the solvers of whole machines.
+_ONE_STAGE = {"lkrr": "LKRR", "l1-svm": "L1SVM", "aligned-krr": "AlignedKRR"}
 
 
 def get_weighting(weighting):
-    """Return the rule that ``weighting`` names, or ``weighting`` itself if it has ``solve``.
+    """Return the rule that ``weighting`` names, or ``weighting`` itself if it is a rule.
 
     Parameters
     ----------
-    weighting : {"uniform", "align", "alignf", "alignf-linear", "align-lq"} or object
-        An object needs a method ``solve(statistics)`` that returns a `WeightResult`.
+    weighting : str or object
+        Two-stage: "uniform", "align", "alignf", "alignf-linear", "align-lq". One-stage: "lkrr",
+        "l1-svm", "aligned-krr". An object needs a method ``solve(statistics)`` or
+        ``solve_grams(grams, y, statistics=...)`` that returns a `WeightResult`.
 
     Raises
     ------
     ValueError
         An unknown string.
     TypeError
-        Neither a string nor an object with ``solve``.
+        Neither a string nor a rule.
     """
-    options = ", ".join(repr(name) for name in _BY_NAME)
+    options = ", ".join(repr(name) for name in [*_BY_NAME, *_ONE_STAGE])
     if isinstance(weighting, str):
+        if weighting in _ONE_STAGE:
+            return getattr(import_module("alignlearn.onestage"), _ONE_STAGE[weighting])()
         if weighting not in _BY_NAME:
             raise ValueError(f"weighting={weighting!r} is not known; accepted: {options}.")
         return _BY_NAME[weighting]()
-    if isinstance(weighting, type) or not callable(getattr(weighting, "solve", None)):
+    methods = (getattr(weighting, name, None) for name in ("solve", "solve_grams"))
+    if isinstance(weighting, type) or not any(callable(method) for method in methods):
         raise TypeError(
-            f"weighting must be one of {options} or an object with a method solve(statistics), "
-            f"got {weighting!r}."
+            f"weighting must be one of {options} or an object with a method solve(statistics) or "
+            f"solve_grams(grams, y), got {weighting!r}."
         )
     return weighting

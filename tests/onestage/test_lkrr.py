@@ -1,0 +1,284 @@
+"""LKRR against the plain iteration, brute force over the weights, and Theorem 1 itself."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from alignlearn.theory.learners import lkrr as plain_lkrr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize
+from strategies import generators
+
+from alignlearn.onestage import LKRR, FeatureFamily, GramFamily
+from alignlearn.onestage.ridge import RidgeProblem, interpolated
+from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
+
+SOLVERS = ("subspace", "interpolated", "frank-wolfe")
+# Two orthogonal samples: for a large radius the iteration with eta < 1/3 has a 2-cycle.
+CYCLE = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])]), np.array([1.0, 1.1])
+
+
+def random_kernels(rng, m, p, rank=None):
+    factors = rng.normal(size=(p, m, rank or m))
+    return factors @ factors.transpose(0, 2, 1) / (rank or m)
+
+
+def value(mu, K, y, lam):
+    """The maximum over alpha in problem (3), by a plain solve."""
+    return y @ np.linalg.solve(np.tensordot(mu, K, 1) + lam * np.eye(len(y)), y)
+
+
+@settings(max_examples=40)
+@given(
+    generators(),
+    st.integers(2, 9),
+    st.integers(1, 5),
+    st.sampled_from([0.01, 1.0, 100.0]),
+    st.sampled_from([0.1, 1.0]),
+    st.sampled_from([0.0, 1.0]),
+    st.sampled_from(SOLVERS),
+)
+def test_equals_the_plain_iteration(rng, m, p, radius, lam, mu0, solver):
+    K, y = random_kernels(rng, m, p, rng.integers(1, m + 1)), rng.normal(size=m)
+    alpha, mu = plain_lkrr(K, y, lam, np.full(p, mu0), radius)
+    found = LKRR(radius, mu0, lam, solver=solver, tol=1e-9).solve_grams(K, y)
+    assert found.converged
+    np.testing.assert_allclose(found.weights, mu, rtol=1e-6, atol=1e-7 * mu.max())
+    np.testing.assert_allclose(found.dual_coef, alpha, rtol=1e-6, atol=1e-7 * np.abs(alpha).max())
+
+
+def test_theorem_1_holds_at_the_solution():
+    rng = np.random.default_rng(0)
+    K, y, mu0 = random_kernels(rng, 12, 4), rng.normal(size=12), np.array([0.0, 1.0, 0.5, 2.0])
+    found = LKRR(3.0, mu0, 0.2, tol=1e-13).solve_grams(K, y)
+    v = np.einsum("i,kij,j->k", found.dual_coef, K, found.dual_coef)
+    np.testing.assert_allclose(found.weights, mu0 + 3.0 * v / np.linalg.norm(v), rtol=1e-12)
+    A = np.tensordot(found.weights, K, 1) + 0.2 * np.eye(12)
+    np.testing.assert_allclose(A @ found.dual_coef, y, atol=1e-11)
+    assert found.objective == pytest.approx(value(found.weights, K, y, 0.2), rel=1e-12)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_no_weights_on_a_grid_are_better(norm):
+    rng = np.random.default_rng(1)
+    K, y = random_kernels(rng, 7, 2), rng.normal(size=7)
+    found = LKRR(2.0, 0.3, 0.5, norm=norm, tol=1e-10).solve_grams(K, y)
+    angles = np.linspace(0.0, np.pi / 2, 2001)
+    grid = np.column_stack([np.cos(angles), np.sin(angles)])
+    grid /= np.linalg.norm(grid, norm, axis=1)[:, None]
+    values = [value(0.3 + 2.0 * g, K, y, 0.5) for g in grid]
+    best = 0.3 + 2.0 * grid[np.argmin(values)]
+    assert np.min(values) >= found.objective * (1 - 1e-9)
+    assert np.min(values) <= found.objective * (1 + 1e-6)
+    np.testing.assert_allclose(found.weights, best, atol=5e-3)
+
+
+def test_norm_1_equals_a_general_solver_and_is_sparse():
+    rng = np.random.default_rng(2)
+    K, y = random_kernels(rng, 30, 8, rank=2), rng.normal(size=30)
+    found = LKRR(1.0, 0.0, 0.1, norm=1, tol=1e-10).solve_grams(K, y)
+
+    def objective(mu):
+        alpha = np.linalg.solve(np.tensordot(mu, K, 1) + 0.1 * np.eye(30), y)
+        return y @ alpha, -np.einsum("i,kij,j->k", alpha, K, alpha)
+
+    other = minimize(
+        objective, np.full(8, 1 / 8), jac=True, bounds=[(0, 1)] * 8, method="SLSQP",
+        constraints={"type": "eq", "fun": lambda mu: mu.sum() - 1}, options={"ftol": 1e-14},
+    )  # fmt: skip
+    assert found.objective <= other.fun * (1 + 1e-9)
+    np.testing.assert_allclose(found.weights, other.x, atol=1e-4)
+    assert found.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("radius", "eta"), [(100.0, 0.2), (100.0, 0.01), (1e6, 0.3)])
+def test_the_iteration_cycles_below_one_third_and_frank_wolfe_takes_over(radius, eta):
+    K, y = CYCLE
+    problem = RidgeProblem(GramFamily(K), y[None], 1.0, np.ones(2), radius)
+    alone = interpolated(problem, eta, 1e-9, 3000)
+    assert not alone.converged
+    assert alone.step > 1e-3
+    found = LKRR(radius, eta=eta, solver="interpolated").solve_grams(K, y)
+    best = LKRR(radius).solve_grams(K, y)
+    assert found.converged
+    assert found.method == "frank-wolfe"
+    np.testing.assert_allclose(found.weights, best.weights, rtol=1e-6)
+
+
+@pytest.mark.parametrize("eta", [0.34, 0.5])
+def test_the_iteration_converges_above_one_third(eta):
+    K, y = CYCLE
+    problem = RidgeProblem(GramFamily(K), y[None], 1.0, np.ones(2), 1e6)
+    found = interpolated(problem, eta, 1e-8, 3000)
+    assert found.converged
+    assert found.n_iter < (100 if eta == 0.5 else 1100)
+
+
+@settings(max_examples=25)
+@given(generators(), st.sampled_from(SOLVERS), st.integers(1, 3))
+def test_the_gap_bounds_the_distance_from_the_optimum(rng, solver, max_iter):
+    K, y = random_kernels(rng, 8, 3), rng.normal(size=8)
+    exact = LKRR(50.0, 0.1, 0.05, tol=1e-12).solve_grams(K, y).objective
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        rule = LKRR(50.0, 0.1, 0.05, solver=solver, tol=1e-12, max_iter=max_iter)
+        early = rule.solve_grams(K, y)
+    above = value(early.weights, K, y, 0.05)
+    slack = 1e-10 * exact
+    assert early.objective <= exact + slack
+    assert above >= exact - slack
+    assert above - early.objective <= early.duality_gap * early.objective + slack
+
+
+def test_units_cancel():
+    rng = np.random.default_rng(3)
+    K, y = random_kernels(rng, 10, 3), rng.normal(size=10)
+    one = LKRR(1.0, 0.5, 0.1, tol=1e-11).solve_grams(K, y)
+    other = LKRR(7.0, 3.5, 0.7, tol=1e-11).solve_grams(K, 2.0 * y)
+    np.testing.assert_allclose(other.weights, 7.0 * one.weights, rtol=1e-9)
+    np.testing.assert_allclose(other.dual_coef, 2.0 / 7.0 * one.dual_coef, rtol=1e-8)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("p", [6, 40])
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+def test_rank_one_features_equal_matrices(layout, p, norm):
+    rng = np.random.default_rng(4)
+    m = 25
+    X = rng.poisson(0.4, size=(m, p)) * 1.0
+    y = X @ rng.normal(size=p) + rng.normal(size=m)
+    y -= y.mean()
+    Xc = X - X.mean(axis=0)
+    K = np.einsum("ik,jk->kij", Xc, Xc)
+    family = FeatureFamily(sparse.csr_matrix(X) if layout == "sparse" else X)
+    rule = LKRR(2.0, 0.0, 0.5, norm=norm, tol=1e-12)
+    dense, features = rule.solve_grams(K, y), rule.solve_grams(family, y)
+    np.testing.assert_allclose(features.weights, dense.weights, atol=1e-9 * dense.weights.max())
+    if norm == 2:
+        np.testing.assert_allclose(features.dual_coef, dense.dual_coef, atol=1e-9)
+
+
+def test_few_features_need_no_matrix_of_pairs():
+    rng = np.random.default_rng(5)
+    m, p = 4000, 6
+    X, y = rng.normal(size=(m, p)), rng.normal(size=m)
+    rule = LKRR(1.0, 0.0, 1.0)
+    rule.solve_grams(FeatureFamily(X[:50]), y[:50])  # compiles
+    for solver in SOLVERS:
+        rule.set_params(solver=solver)
+        tracemalloc.start()
+        rule.solve_grams(FeatureFamily(X), y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 8 * m * m / 10
+
+
+def test_columns_of_y_share_one_kernel():
+    rng = np.random.default_rng(6)
+    K, Y = random_kernels(rng, 9, 3), rng.normal(size=(9, 2))
+    found = LKRR(5.0, 0.2, 0.3, tol=1e-12).solve_grams(K, Y)
+    A = np.tensordot(found.weights, K, 1) + 0.3 * np.eye(9)
+    np.testing.assert_allclose(found.dual_coef, np.linalg.solve(A, Y), atol=1e-9)
+    v = np.einsum("ic,kij,jc->k", found.dual_coef, K, found.dual_coef)
+    np.testing.assert_allclose(found.weights, 0.2 + 5.0 * v / np.linalg.norm(v), rtol=1e-9)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_a_target_that_no_kernel_sees(norm):
+    K, y = np.array([[[1.0, -1.0], [-1.0, 1.0]]]), np.ones(2)
+    with pytest.warns(DegenerateKernelWarning, match="K_k y = 0"):
+        found = LKRR(2.0, 0.5, 4.0, norm=norm).solve_grams(K, y)
+    assert found.fallback
+    np.testing.assert_array_equal(found.weights, 0.5)
+    np.testing.assert_array_equal(found.dual_coef, 0.25)
+    with pytest.warns(DegenerateKernelWarning):
+        np.testing.assert_allclose(LKRR(2.0, 0.0, norm=norm).solve_grams(K, y).weights, 2.0)
+
+
+def test_zero_and_duplicated_kernels():
+    rng = np.random.default_rng(7)
+    K, y = random_kernels(rng, 8, 2), rng.normal(size=8)
+    K = np.array([K[0], np.zeros((8, 8)), K[1], K[0]])
+    found = LKRR(1.0, 0.0, tol=1e-10).solve_grams(K, y)
+    assert found.weights[1] == 0.0
+    assert found.weights[0] == pytest.approx(found.weights[3], rel=1e-12)
+
+
+def test_storage_in_single_precision_fortran_order_and_lists():
+    rng = np.random.default_rng(8)
+    K, y = random_kernels(rng, 11, 3), rng.normal(size=11)
+    K = 0.5 * (K + K.transpose(0, 2, 1))
+    before = K.copy()
+    K.flags.writeable = y.flags.writeable = False
+    exact = LKRR().solve_grams(K, y).weights
+    np.testing.assert_array_equal(K, before)
+    single = LKRR().solve_grams(K.astype(np.float32), y).weights
+    np.testing.assert_allclose(single, exact, rtol=1e-5)
+    mixed = [np.asfortranarray(K[0]), K[1].copy(), np.ascontiguousarray(K[2][::-1])[::-1]]
+    np.testing.assert_allclose(LKRR().solve_grams(mixed, y).weights, exact, rtol=1e-12)
+
+
+def test_a_run_cut_short_says_how_far_it_came():
+    rng = np.random.default_rng(9)
+    K, y = random_kernels(rng, 20, 5), rng.normal(size=20)
+    with pytest.warns(ConvergenceWarning, match="gap of .* fixed-point residual of"):
+        found = LKRR(1e3, 0.0, 1e-2, max_iter=1).solve_grams(K, y)
+    assert not found.converged
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        LKRR(1e3, 0.0, 1e-2, norm=1, max_iter=1).solve_grams(K, y)
+
+
+K2 = np.array([np.eye(3), np.ones((3, 3))])
+Y3 = np.array([1.0, -1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"Lambda": -1.0}, "Lambda"),
+        ({"alpha": 0.0}, "alpha"),
+        ({"alpha": -2.0}, "alpha"),
+        ({"mu0": [1.0, -1.0]}, "mu0.*accepted"),
+        ({"mu0": np.nan}, "mu0"),
+        ({"mu0": [1.0, 1.0, 1.0]}, r"mu0 has shape \(3,\)"),
+        ({"mu0": 0.0, "Lambda": 0.0}, "no kernel"),
+        ({"eta": 1.0}, "eta"),
+        ({"norm": 3}, "norm=3.*accepted: 1, 2"),
+        ({"solver": "magic"}, "solver"),
+        ({"tol": 0.0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+    ],
+)
+def test_parameters_out_of_range(params, match):
+    with pytest.raises(ValueError, match=match):
+        LKRR(**params).solve_grams(K2, Y3)
+
+
+@pytest.mark.parametrize(
+    ("grams", "y", "match"),
+    [
+        ([], Y3, r"p = 0"),
+        (K2[:, :2], Y3, "square"),
+        ([np.eye(3), np.eye(2)], Y3, r"grams\[1\]"),
+        (K2, Y3[:2], "y has 2"),
+        (K2 + np.triu(np.ones((3, 3)), 1), Y3, "not symmetric"),
+        (K2 * np.nan, Y3, "NaN"),
+        (K2, np.array([1.0, np.inf, 0.0]), "y contains"),
+        ([-np.eye(3)], Y3, "positive semi-definite"),
+        ([np.diag([1.0, 1.0, -9.0])], Y3, "positive"),
+        (np.array([["a"]]), Y3, "square"),
+    ],
+)
+def test_bad_input(grams, y, match):
+    with pytest.raises(ValueError, match=match):
+        LKRR(5.0).solve_grams(grams, y)
+
+
+def test_nan_away_from_the_rows_that_are_compared():
+    K = np.tile(np.eye(40), (2, 1, 1))
+    K[1, 7, 9] = K[1, 9, 7] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        LKRR().solve_grams(K, np.arange(40.0))
