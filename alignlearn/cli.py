@@ -102,11 +102,13 @@ def _joined(argv):
 
 def _parser():
     from alignlearn import __version__
+    from alignlearn.cli_theory import add_commands
 
     parser = _Parser(prog="alignlearn", description="Learn the kernel from data.")
     parser.add_argument("--version", action="version", version=f"alignlearn {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_compare(commands)
+    add_commands(commands)
     return parser
 
 

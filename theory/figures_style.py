@@ -56,8 +56,10 @@ def finish(ax, *, x="sample size $m$", y, title="", log="xy", legend="best"):
     """
     if "x" in log:
         ax.set_xscale("log")
+        _decades(ax.xaxis)
     if "y" in log:
         ax.set_yscale("log")
+        _decades(ax.yaxis)
     ax.set_xlabel(x, fontsize=10.5)
     ax.set_ylabel(y, fontsize=10.5)
     if title:
@@ -66,6 +68,22 @@ def finish(ax, *, x="sample size $m$", y, title="", log="xy", legend="best"):
         legend_below(ax)
     elif legend:
         ax.legend(loc=legend, fontsize=9, frameon=True, framealpha=0.92, edgecolor="none")
+
+
+def _decades(axis):
+    """Numbers at powers of ten, and plain ones between them where the range is short."""
+    from matplotlib.ticker import FuncFormatter, LogFormatterMathtext
+
+    low, high = axis.get_view_interval()
+    short = np.log10(max(high, 1e-300) / max(low, 1e-300)) < 2.2
+    plain = FuncFormatter(lambda value, position: f"{value:g}")
+    axis.set_major_formatter(plain if short else LogFormatterMathtext())
+
+    def between(value, position):
+        digit = value / 10 ** np.floor(np.log10(value) + 1e-9)
+        return f"{value:g}" if short and round(digit) in (2, 5) else ""
+
+    axis.set_minor_formatter(FuncFormatter(between))
 
 
 def legend_below(ax, columns=1, **options):

@@ -1,0 +1,119 @@
+"""``alignlearn bounds`` and ``alignlearn verify``."""
+
+import io
+
+import pytest
+
+from alignlearn.cli import main
+from alignlearn.theory import theorem_12
+from alignlearn.theory.figures_curves import mixture
+
+
+def run(capsys, *words):
+    code = main(list(words))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def rows_of(text):
+    """{m: cells} of the table."""
+    lines = [line.split() for line in text.splitlines()]
+    return {int(c[0].replace(",", "")): c[1:] for c in lines if c and c[0][0].isdigit()}
+
+
+def test_bounds_prints_the_table_and_writes_the_figure(capsys, tmp_path):
+    path = tmp_path / "theorem.svg"
+    words = ("--claim", "p1-theorem-12", "--m", "10:1e8", "--delta", ".05", "--out", str(path))
+    code, out, err = run(capsys, "bounds", *words)
+    assert (code, err) == (0, "")
+    assert path.read_text().startswith("<?xml")
+    rows = rows_of(out)
+    a = mixture().gaussian_moments(1.0).kernel_norm
+    assert float(rows[1000][0]) == pytest.approx(theorem_12(1000, 0.05, a, 1.0), rel=1e-3)
+    assert rows[10][-1] == "all"
+    assert rows[100_000_000][-1] == "-"
+    assert "not vacuous: printed: from m = 12,113,323 on" in out
+    assert "not vacuous: interval: from m = 582 on" in out
+
+
+def test_bounds_says_when_the_printed_bound_is_false(capsys):
+    code, out, _ = run(capsys, "bounds", "--claim", "p1-theorem-17", "--no-figure")
+    assert code == 0
+    assert "printed (false)" in out
+    assert "not vacuous: corrected: from m = 633 on" in out
+    changed = ("bounds", "--claim", "p1-theorem-17", "--no-figure", "--set", "lam0=0.1")
+    assert "lam0 = 0.1" in run(capsys, *changed)[1]
+
+
+def test_bounds_without_a_claim_lists_them(capsys):
+    code, out, _ = run(capsys, "bounds")
+    assert code == 0
+    assert "p1-theorem-12 " in out
+    assert "p2-prop-3" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--claim", "theorem 12"), "not a claim; claims with a bound for each m: p1-prop-11"),
+        (("--claim", "p1-lemma-1"), "has no bound for each m"),
+        (("--claim", "p1-theorem-12", "--delta", "1.5"), "accepted: 0 < delta < 1"),
+        (("--claim", "p1-theorem-12", "--set", "b=1"), "accepted: a, a_prime, rho"),
+        (("--claim", "p1-theorem-12", "--set", "a=0"), "zero variance"),
+        (("--claim", "p1-u-statistic", "--m", "2:3"), "needs m >= 4"),
+        (("--claim", "p1-theorem-12", "--out", "x.txt"), "accepted endings"),
+        (("--claim", "p1-theorem-12", "--out", "no/such/x.png"), "does not exist"),
+    ],
+)
+def test_bounds_refuses(capsys, words, message):
+    code, _, err = run(capsys, "bounds", *words)
+    assert code == 2
+    assert err.startswith("alignlearn: error: ")
+    assert len(err.splitlines()) == 1
+    assert message in err
+
+
+@pytest.mark.parametrize("m", ["10", "100:10", "0:10", "10:ten", "10:1e99", "1.5:9"])
+def test_bounds_refuses_sample_sizes(capsys, m):
+    with pytest.raises(SystemExit) as stopped:
+        main(["bounds", "--claim", "p1-theorem-12", "--m", m])
+    assert stopped.value.code == 2
+    assert "whole numbers" in capsys.readouterr().err
+
+
+def test_verify_passes_what_the_theory_says(capsys, tmp_path):
+    path = tmp_path / "table.txt"
+    words = ("--claims", "p1-lemma-1,p1-rho-0", "--examples", "5", "--out", str(path))
+    code, out, _ = run(capsys, "verify", *words)
+    assert code == 0
+    assert "p1-rho-0" in out
+    assert path.read_text() == out
+
+
+def test_verify_fails_when_a_claim_is_not_as_recorded(capsys, monkeypatch):
+    from dataclasses import replace
+
+    from alignlearn.theory import CLAIMS, p1_rho_0
+
+    claim = CLAIMS["p1-rho-0"]
+    monkeypatch.setattr(p1_rho_0, "CLAIM", replace(claim, status="holds"))
+    code, out, _ = run(capsys, "verify", "--claims", "p1-rho-0", "--examples", "5")
+    assert code == 1
+    assert "1 not as recorded" in out
+
+
+def test_verify_refuses(capsys):
+    code, _, err = run(capsys, "verify", "--claims", "p9")
+    assert code == 2
+    assert "p1-lemma-1" in err
+    code, _, err = run(capsys, "verify", "--examples", "0")
+    assert code == 2
+    assert "examples >= 1" in err
+
+
+def test_two_streams_get_the_same_text():
+    from alignlearn.cli_theory import _Both
+
+    streams = io.StringIO(), io.StringIO()
+    print("text", file=_Both(*streams), flush=True)
+    assert streams[0].getvalue() == streams[1].getvalue() == "text\n"
