@@ -105,7 +105,7 @@ def _range(text):
 
 
 def _assignment(text):
-    name, equals, value = text.partition("=")
+    name, _, value = text.partition("=")
     try:
         return name.strip(), float(value)
     except ValueError:
@@ -116,7 +116,8 @@ def _assignment(text):
 
 def run_bounds(args) -> int:
     """``alignlearn bounds``: print the table, write the figure, return the exit code."""
-    from alignlearn.theory.figures_curves import draw_curve, find_curve
+    from alignlearn.theory.figures_curves import find_curve
+    from alignlearn.theory.figures_drawing import draw_curve
     from alignlearn.theory.figures_style import log_grid, save
 
     if args.claim is None:
@@ -138,7 +139,8 @@ def run_bounds(args) -> int:
 
 def _list_curves():
     from alignlearn.theory import CLAIMS
-    from alignlearn.theory.figures_curves import CURVES, place
+    from alignlearn.theory.figures_curves import CURVES
+    from alignlearn.theory.figures_drawing import place
 
     print("claims with a bound for each m (--claim NAME):\n")
     width = max(map(len, CURVES))
@@ -151,7 +153,7 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
 
     Parameters
     ----------
-    curve : alignlearn.theory.figures_curves.Curve
+    curve : alignlearn.theory.figures_drawing.Curve
     low, high : int
         Sample sizes; rows are 1, 2 and 5 times powers of ten between them, and both ends.
     delta : float in (0, 1)
@@ -159,7 +161,7 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
         Numbers of the setting to replace.
     """
     from alignlearn.theory import CLAIMS
-    from alignlearn.theory.figures_curves import place
+    from alignlearn.theory.figures_drawing import place
 
     changes = changes or {}
     rows = _round_sizes(low, high)

@@ -1,7 +1,7 @@
 """The figures on the theory: `FIGURES` by name, `draw` and `write`.
 
 ``scripts/make_figures.py`` writes all of them; the command ``alignlearn bounds`` draws the bound
-of one claim (`figures_curves`).
+of one claim (`figures_curves`, `figures_drawing`).
 """
 
 from __future__ import annotations

@@ -85,7 +85,8 @@ def algorithm_1(quick=False):
     _draw_map(figure, left, quick)
     _draw_speed(right, quick)
     figure.suptitle(
-        r"Interpolated iteration $\alpha\leftarrow\eta\,\alpha+(1-\eta)(K(\alpha)+\lambda I)^{-1}y$",
+        r"Interpolated iteration "
+        r"$\alpha\leftarrow\eta\,\alpha+(1-\eta)(K(\alpha)+\lambda I)^{-1}y$",
         fontsize=11,
     )
     return figure

@@ -76,7 +76,7 @@ def sample_concentration(sizes, trials, random_state=0) -> Samples:
 def concentration(quick=False):
     """|rho - rho_S| against m: printed and sharpened bounds, what samples show, the interval."""
     sizes = style.log_grid(10, 1e6, 6 if quick else 16)
-    shown = sample_concentration(sizes, 100 if quick else 1000)
+    shown = sample_concentration(sizes, 100 if quick else 2000)
     moments = mixture().gaussian_moments(1.0)
     figure, (left, right) = style.new_figure(2, width=12.4, height=5.7)
     _draw_bounds(left, shown)

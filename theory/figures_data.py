@@ -142,7 +142,10 @@ def alignment_accuracy(quick=False):
         if quick:
             X, y = X[:200], y[:200]
         _draw_scores(ax, kernel_scores(X, y, data, 3 if quick else 5), data)
-    title = "Alignment of single Gaussian kernels with the target, against their accuracy"
+    title = (
+        "Alignment of single Gaussian kernels with the target against their accuracy; "
+        r"lines join neighbours in $\gamma$"
+    )
     if substitute:
         title += "; data sets of scikit-learn, those of the paper were not at hand"
     figure.suptitle(title, fontsize=11)
@@ -164,15 +167,15 @@ def _draw_scores(ax, scores, data):
     regression = data.task == "regression"
     x = "accuracy: 1 - RMSE, units of $y$" if regression else "accuracy: share classified rightly"
     low, high = data.exponents
-    for k, exponent in ((0, low), (-1, high)):
+    for k, exponent, shift, side in ((0, low, (8, 3), "left"), (-1, high, (0, 9), "center")):
         place = scores.accuracy[k], scores.uncentred[k]
         ax.annotate(
-            f"$\\gamma=2^{{{exponent}}}$", place, xytext=(0, 9), textcoords="offset points",
-            ha="center", fontsize=9,
+            f"$\\gamma=2^{{{exponent}}}$", place, xytext=shift, textcoords="offset points",
+            ha=side, fontsize=9,
         )  # fmt: skip
-    title = f"{data.title}: {len(scores.accuracy)} kernels, joined in the order of $\\gamma$"
+    title = f"{data.title}, {len(scores.accuracy)} kernels"
     style.finish(ax, x=x, y="alignment with the target", title=title, log="", legend=None)
-    ax.margins(0.09, 0.12)
+    ax.margins(0.16, 0.12)
     ax.set_ylim(0, None)
     ax.locator_params(axis="x", nbins=6)
     style.legend_below(ax)

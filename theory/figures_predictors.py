@@ -68,13 +68,13 @@ def predictor_risks(quick=False):
     """Risks of h_S and h*, and what the theorems promise of them, against m."""
     law, K = line_law()
     sizes = style.log_grid(10, 1e6, 7 if quick else 16)
-    found = sample_risks(law, K, sizes, 50 if quick else 300)
+    found = sample_risks(law, K, sizes, 50 if quick else 600)
     rho = law.alignment(K, law.target())
     h = predictors.h_star(law, K)
     figure, axes = style.new_figure(3, width=15.0, height=5.6)
     _draw_classification(axes[0], law, K, sizes, found, rho, h)
     _draw_regression(axes[1], law, sizes, found, rho, h)
-    _draw_gaps(axes[2], law, h, sizes, found, coin_gaps(sizes, 50 if quick else 300))
+    _draw_gaps(axes[2], law, h, sizes, found, coin_gaps(sizes, 50 if quick else 600))
     figure.suptitle(
         "Predictors from alignment: two normal laws on the line at distance 3, Gaussian kernel, "
         rf"$\rho={rho:.3f}$",

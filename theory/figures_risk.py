@@ -79,7 +79,7 @@ def _draw_theorem_17(ax, quick):
         place = (1.3e6, values["corrected"][-1])
         ax.annotate(f"$\\lambda_0={lam0:g}$", place, fontsize=9.5, va="center", color="#444444")
     sizes = style.log_grid(10, 100 if quick else 400, 4 if quick else 7)
-    found = np.quantile(ridge_gaps(sizes, 20 if quick else 60, 1.0), 0.95, axis=1)
+    found = np.quantile(ridge_gaps(sizes, 20 if quick else 200, 1.0), 0.95, axis=1)
     ax.plot(sizes, found, label=r"samples: 95 % quantile, $\lambda_0=1$", **style.OBSERVED)
     title = "(a) Theorem 17, $M=\\kappa=1$,\nweights fixed before"
     style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
@@ -121,7 +121,10 @@ def _draw_coin(ax):
     wrong = found > np.interp(sizes, m, printed)
     look = {"mfc": "none", "mec": style.RED, "markersize": 9, "mew": 1.5, "linestyle": ""}
     ax.plot(sizes[wrong], found[wrong], "o", label="violates the printed bound", **look)
-    title = "(c) Theorem 3, labels 0 and 10 by a coin,\n$K\\approx 0$: the loss is bounded by $M^2$, not $M$"
+    title = (
+        "(c) Theorem 3, labels 0 and 10 by a coin,\n"
+        r"$K\approx 0$: the loss is bounded by $M^2$, not $M$"
+    )
     style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
     ax.set_ylim(5e-3, 1e3)
     risk = label**2 / 2

@@ -91,7 +91,7 @@ def two_stage(quick=False):
             "(b) one kernel $xx'$, $\\lambda_0=1/100$:\nthe residual exceeds the label bound",
         ),
         (
-            mixture_change(style.log_grid(8, 60 if quick else 400, 8), 2 if quick else 12),
+            mixture_change(style.log_grid(8, 60 if quick else 400, 8), 2 if quick else 25),
             1 / np.sqrt(0.1),
             "(c) alignf, three Gaussian kernels, two normal\nlaws, one label flipped, "
             "$\\lambda_0=0.1$",
@@ -194,15 +194,17 @@ def lkrr_stability(quick=False):
         (
             scaled_family_change(style.log_grid(2, top, 10)),
             np.sqrt(near * 1e4 / 1e8),
-            "(a) two rank-one kernels, $K_k(x,x)=10^4$, $\\Lambda=1$,\n$\\lambda_0=10^8$: the printed bound fails",
+            "(a) two rank-one kernels, $K_k(x,x)=10^4$, $\\Lambda=1$,\n"
+            r"$\lambda_0=10^8$: the printed bound fails",
         ),
         (
             sharp_family_change(style.log_grid(2, top, 10)),
             np.sqrt(wide / 1e12),
-            "(b) the same, $K_k(x,x)=1$, $\\Lambda=10^6$,\n$\\lambda_0=10^{12}$: the corrected bound is attained",
+            "(b) the same, $K_k(x,x)=1$, $\\Lambda=10^6$,\n"
+            r"$\lambda_0=10^{12}$: the corrected bound is attained",
         ),
         (
-            lkrr_mixture_change(style.log_grid(8, top, 6), 2 if quick else 10),
+            lkrr_mixture_change(style.log_grid(8, top, 6), 2 if quick else 20),
             np.sqrt(three / 0.1),
             "(c) three Gaussian kernels, two normal laws,\none label flipped, $\\Lambda=1$, "
             "$\\lambda_0=0.1$",

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Draw the figures on the theory into figures/ and bring the README's table of claims up to date.
+
+Takes some minutes. Real data come from `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that
+has them); without them the figure on real data shows scikit-learn's bundled sets and says so.
+
+usage: scripts/make_figures.py [--only NAME] [--quick] [--out FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from alignlearn.theory.figures import FIGURES, write
+from alignlearn.theory.figures_table import claims_table
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
+
+
+def with_claims(text, table):
+    """The text with the table between the two markers.
+
+    Raises
+    ------
+    ValueError
+        If the markers are missing, repeated or in the wrong order.
+    """
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise ValueError(f"the README must contain {BEGIN} and {END} once, in this order.")
+    head, _, rest = text.partition(BEGIN)
+    tail = rest.partition(END)[2]
+    return f"{head}{BEGIN}\n\n{table}\n{END}{tail}"
+
+
+def update_readme():
+    """Write the table into README.md."""
+    path = ROOT / "README.md"
+    path.write_text(with_claims(path.read_text(encoding="utf-8"), claims_table()), encoding="utf-8")
+
+
+def main(argv=None):
+    """Draw what was asked for; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        choices=(*FIGURES, "readme"),
+        help=f"one of {', '.join(FIGURES)}, or readme for the table of claims; may be repeated",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer samples, for a look")
+    parser.add_argument(
+        "--out", metavar="FOLDER", type=Path, default=ROOT / "figures", help="default: figures"
+    )
+    args = parser.parse_args(argv)
+    args.out.mkdir(parents=True, exist_ok=True)
+    start = time.perf_counter()
+    for name in args.only or (*FIGURES, "readme"):
+        began = time.perf_counter()
+        if name == "readme":
+            update_readme()
+            sizes = "README.md"
+        else:
+            files = write(name, args.out, args.quick)
+            sizes = ", ".join(f"{f.name} {f.stat().st_size / 1000:.0f} kB" for f in files)
+        print(f"{name:<20} {time.perf_counter() - began:6.1f} s   {sizes}", flush=True)
+    print(f"{'total':<20} {time.perf_counter() - start:6.1f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (OSError, ValueError, ImportError) as error:
+        sys.exit(f"make_figures: {error}")
