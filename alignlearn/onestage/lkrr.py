@@ -103,8 +103,8 @@ class LKRR(OneStageWeighting):
             raise ValueError("grams contains NaN or infinity; all values must be finite.")
         if (v < -1e-8 * np.abs(family.traces()).max() * np.vdot(Y, Y)).any():
             raise ValueError(
-                f"grams[{int(np.argmin(v))}] is not positive semi-definite: y'K_k y = {v.min():.3g}; "
-                "accepted are positive semi-definite matrices."
+                f"grams[{int(np.argmin(v))}] is not positive semi-definite: y'K_k y = "
+                f"{v.min():.3g}; accepted are positive semi-definite matrices."
             )
         if not v.max() > 1e-14 * np.abs(family.traces()).max() * np.vdot(Y, Y):
             return self._degenerate(problem, shaped)

@@ -1,0 +1,135 @@
+"""One-stage rules inside the estimators: the same problem as on explicit centred matrices."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.model_selection import GridSearchCV
+
+import alignlearn as al
+
+KERNELS = al.gaussian_kernels([0.01, 0.1, 1.0])
+RULES = ("lkrr", "l1-svm", "aligned-krr")
+
+
+def centred_grams(X, gammas=(0.01, 0.1, 1.0)):
+    """Centred matrices of trace m."""
+    squares = np.square(X[:, None] - X[None]).sum(axis=2)
+    H = np.eye(len(X)) - 1.0 / len(X)
+    grams = [H @ np.exp(-g * squares) @ H for g in gammas]
+    return np.array([K * (len(X) / np.trace(K)) for K in grams])
+
+
+@pytest.fixture(scope="module")
+def regression():
+    X, y = load_diabetes(return_X_y=True)
+    return (X[:150] - X.mean(axis=0)) / X.std(axis=0), (y[:150] - y.mean()) / y.std()
+
+
+@pytest.fixture(scope="module")
+def classes():
+    X, y = load_wine(return_X_y=True)
+    return (X - X.mean(axis=0)) / X.std(axis=0), np.array(["a", "b", "c"])[y]
+
+
+@pytest.mark.parametrize(
+    ("rule", "direct"),
+    [
+        ("lkrr", al.LKRR(alpha=3.0)),
+        ("aligned-krr", al.AlignedKRR(alpha=3.0)),
+        ("l1-svm", al.L1SVM(C=2.0, epsilon=0.2, loss="epsilon-insensitive")),
+        (al.LKRR(2.0, 0.0, 3.0, norm=1), al.LKRR(2.0, 0.0, 3.0, norm=1)),
+    ],
+    ids=str,
+)
+def test_regression_equals_the_rule_on_centred_matrices(regression, rule, direct):
+    X, y = regression
+    model = al.MKLRegressor(KERNELS, weighting=rule, alpha=3.0, C=2.0, epsilon=0.2).fit(X, y)
+    expected = direct.solve_grams(centred_grams(X), y - y.mean())
+    np.testing.assert_allclose(model.weights_, expected.weights, rtol=1e-6, atol=1e-6)
+    assert model.result_.duality_gap <= 1e-3
+    assert model.alignment_ == pytest.approx(model.statistics_.alignment(model.weights_))
+    assert "gaussian" in model.summary().lower()
+
+
+def test_the_machine_repeats_the_one_stage_function(regression):
+    X, y = regression
+    model = al.MKLRegressor(KERNELS, weighting="lkrr", alpha=0.5).fit(X, y)
+    found = model.result_.dual_coef
+    np.testing.assert_allclose(model.machine_.dual_coef_, found, atol=1e-6 * np.abs(found).max())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_classification_with_three_classes(classes, rule):
+    X, y = classes
+    model = al.MKLClassifier(KERNELS, weighting=rule, C=5.0).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.9
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X[1::2]), model.predict(X[1::2]))
+
+
+def test_hinge_uses_the_labels_and_the_estimators_cost(classes):
+    X, y = classes
+    model = al.MKLClassifier(KERNELS, weighting="l1-svm", C=5.0, multiclass="ovr").fit(X, y)
+    expected = al.L1SVM(5.0, multiclass="ovr").solve_grams(centred_grams(X), y)
+    np.testing.assert_allclose(model.weights_, expected.weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rank_one_kernels_dense_sparse_and_by_columns(regression, rule):
+    X, y = regression
+    labels = np.where(y > 0, "high", "low")
+    dense = al.MKLClassifier(al.RankOneKernels(), weighting=rule).fit(X, labels)
+    csr = al.MKLClassifier(al.RankOneKernels(), weighting=rule).fit(sparse.csr_matrix(X), labels)
+    one_by_one = [al.Columns(al.Linear(), [j]) for j in range(X.shape[1])]
+    columns = al.MKLClassifier(one_by_one, weighting=rule).fit(X, labels)
+    pairs = al.MKLClassifier([*one_by_one, al.Gaussian(1e-9)], weighting=rule).fit(X, labels)
+    near = {"atol": 2e-3 * dense.weights_.max()} if rule == "l1-svm" else {"rtol": 1e-6}
+    np.testing.assert_allclose(csr.weights_, dense.weights_, **near)
+    np.testing.assert_allclose(columns.weights_, dense.weights_, **near)
+    assert pairs.weights_.shape == (X.shape[1] + 1,)
+
+
+def test_overlapping_groups_of_features(regression):
+    X, y = regression
+    groups = [[0, 1, 2], [2, 3], [4]]
+    kernels = [2.0 * al.Columns(al.Linear(), g) for g in groups]
+    model = al.MKLRegressor(kernels, weighting="lkrr").fit(X, y)
+    Xc = X - X.mean(axis=0)
+    grams = np.array([Xc[:, g] @ Xc[:, g].T for g in groups])
+    grams *= (len(X) / np.trace(grams, axis1=1, axis2=2))[:, None, None]
+    expected = al.LKRR().solve_grams(grams, y - y.mean())
+    np.testing.assert_allclose(model.weights_, expected.weights, rtol=1e-7)
+
+
+def test_given_matrices_and_the_combiner(regression):
+    X, y = regression
+    squares = np.square(X[:, None] - X[None]).sum(axis=2)
+    grams = [np.exp(-g * squares) for g in (0.01, 0.1, 1.0)]
+    given = al.MKLRegressor("precomputed", weighting="lkrr").fit(grams, y)
+    vectors = al.MKLRegressor(KERNELS, weighting="lkrr").fit(X, y)
+    combiner = al.KernelCombiner(KERNELS, weighting="lkrr").fit(X, y)
+    np.testing.assert_allclose(given.weights_, vectors.weights_, rtol=1e-6)
+    np.testing.assert_allclose(combiner.weights_, vectors.weights_, rtol=1e-12)
+    single = al.MKLRegressor(KERNELS, weighting="lkrr").fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(single.weights_, vectors.weights_, rtol=1e-3)
+
+
+def test_parameters_can_be_searched(regression):
+    X, y = regression
+    model = al.MKLRegressor(KERNELS, weighting=al.LKRR())
+    search = GridSearchCV(clone(model), {"weighting__Lambda": [0.1, 10.0]}, cv=2).fit(X, y)
+    assert search.best_params_["weighting__Lambda"] in (0.1, 10.0)
+
+
+def test_errors_name_both_parties(regression):
+    X, y = regression
+    with pytest.raises(ValueError, match=r"L1SVM.*learns from class labels"):
+        al.MKLRegressor(KERNELS, weighting=al.L1SVM()).fit(X, y)
+    with pytest.raises(ValueError, match="alpha"):
+        al.MKLRegressor(KERNELS, weighting="lkrr", alpha=0.0).fit(X, y)
+    with pytest.raises(ValueError, match="C="):
+        al.MKLClassifier(KERNELS, weighting="l1-svm", C=np.inf).fit(X, y > 0)

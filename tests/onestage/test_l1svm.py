@@ -1,0 +1,221 @@
+"""L1SVM against scikit-learn's machines on grids of weights, and its optimality conditions."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import SVC, SVR
+from strategies import generators
+
+from alignlearn.onestage import L1SVM, FeatureFamily, GramFamily
+from alignlearn.onestage.l1svm import problem_signs
+from alignlearn.onestage.svm import Duals, Settings, SVMPoint
+from alignlearn.validation import ConvergenceWarning
+
+
+def data(seed, m=40, p=3):
+    """Trace-normalised Gaussian kernels (mean diagonal 1) on noisy labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 - 0.7 + 0.5 * rng.normal(size=m) > 0, 1, -1)
+    squares = np.square(X[:, None] - X[None]).sum(axis=2)
+    K = np.array([np.exp(-g * squares) for g in np.geomspace(0.05, 5.0, p)])
+    return K, y, X
+
+
+def sklearn_value(K, y, C, epsilon=None):
+    """Twice the dual value of the machine: 2 a'1 - a'YKYa, and its signed coefficients."""
+    if epsilon is None:
+        machine = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K, y)
+    else:
+        machine = SVR(C=C, epsilon=epsilon, kernel="precomputed", tol=1e-8).fit(K, y)
+    b = np.zeros(len(y))
+    b[machine.support_] = machine.dual_coef_[0]
+    linear = np.abs(b).sum() if epsilon is None else y @ b - epsilon * np.abs(b).sum()
+    return 2 * linear - b @ K @ b, b
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+@pytest.mark.parametrize("norm", [1, 1.5, 3])
+def test_no_weights_on_a_grid_are_better(norm, C):
+    K, y, _ = data(0, p=2)
+    found = L1SVM(C, norm, Lambda=2.0, tol=1e-6).solve_grams(K, y)
+    angles = np.linspace(0.0, np.pi / 2, 201)
+    grid = np.column_stack([np.cos(angles), np.sin(angles)])
+    grid *= 2.0 / np.linalg.norm(grid, norm, axis=1)[:, None]
+    values = np.array([sklearn_value(np.tensordot(g, K, 1), y, C)[0] for g in grid])
+    assert found.converged
+    assert found.objective <= values.min() * (1 + 2e-6)
+    assert found.objective >= values.min() * (1 - 2e-3)
+    at_found = sklearn_value(np.tensordot(found.weights, K, 1), y, C)[0]
+    assert found.objective == pytest.approx(at_found, rel=1e-5)
+    assert np.linalg.norm(found.weights, norm) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_regression_against_a_grid(norm):
+    K, _, X = data(1, p=2)
+    y = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
+    found = L1SVM(3.0, norm, loss="epsilon-insensitive", epsilon=0.05, tol=1e-6).solve_grams(K, y)
+    angles = np.linspace(0.0, np.pi / 2, 101)
+    grid = np.column_stack([np.cos(angles), np.sin(angles)])
+    grid /= np.linalg.norm(grid, norm, axis=1)[:, None]
+    values = [sklearn_value(np.tensordot(g, K, 1), y, 3.0, 0.05)[0] for g in grid]
+    assert min(values) * (1 - 2e-3) <= found.objective <= min(values) * (1 + 2e-6)
+    decision = np.tensordot(found.weights, K, 1) @ found.dual_coef + found.intercept
+    assert np.mean(np.abs(decision - y)) < 0.2
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000), st.sampled_from([0.3, 10.0]), st.sampled_from([1, 1.3, 2.0, 5.0]))
+def test_optimality_conditions(seed, C, norm):
+    """Proportional to v^(1/(q-1)); for q = 1 the largest v_k on the support, smaller off it."""
+    K, y, _ = data(seed, p=5)
+    found = L1SVM(C, norm, tol=1e-7, max_iter=5000).solve_grams(K, y)
+    v = np.einsum("i,kij,j->k", found.dual_coef, K, found.dual_coef)
+    if norm == 1:
+        assert found.weights @ v >= v.max() * (1 - 1e-4)
+    else:
+        best = v ** (1 / (norm - 1))
+        best /= np.linalg.norm(best, norm)
+        # The gap is of second order in the weights.
+        np.testing.assert_allclose(found.weights, best, atol=5e-3)
+    assert abs(found.dual_coef.sum()) < 1e-9 * C
+    assert ((y * found.dual_coef >= 0) & (y * found.dual_coef <= C)).all()
+
+
+@settings(max_examples=15)
+@given(generators(), st.integers(1, 4), st.sampled_from([1, 2]))
+def test_the_gap_is_a_bound_wherever_the_method_stops(rng, max_iter, norm):
+    K, y, _ = data(int(rng.integers(1000)), p=6)
+    exact = L1SVM(5.0, norm, tol=1e-7, max_iter=5000).solve_grams(K, y).objective
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        early = L1SVM(5.0, norm, tol=1e-7, max_iter=max_iter).solve_grams(K, y)
+    at_weights = sklearn_value(np.tensordot(early.weights, K, 1), y, 5.0)[0]
+    assert at_weights <= early.objective * (1 + 1e-6)
+    assert early.objective * (1 - early.duality_gap) <= exact * (1 + 2e-7)
+
+
+def test_units_of_the_kernels_cancel():
+    K, y, _ = data(2, p=4)
+    scale = np.array([1e-3, 1.0, 7.0, 1e4])
+    one = L1SVM(2.0, tol=1e-6).solve_grams(K, y)
+    other = L1SVM(2.0, tol=1e-6).solve_grams(K * scale[:, None, None], y)
+    np.testing.assert_allclose(other.weights * scale, one.weights, atol=1e-3)
+    assert other.objective == pytest.approx(one.objective, rel=2e-6)
+
+
+def test_more_classes_share_one_kernel():
+    K, _, X = data(3, m=60, p=3)
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    found = L1SVM(1.0, tol=1e-6).solve_grams(K, y)
+    combined = np.tensordot(found.weights, K, 1)
+    total = 0.0
+    for i, j in [(0, 1), (0, 2), (1, 2)]:
+        rows = np.flatnonzero((y == i) | (y == j))
+        total += sklearn_value(combined[np.ix_(rows, rows)], y[rows], 1.0)[0]
+    assert found.objective == pytest.approx(total, rel=1e-5)
+    assert found.dual_coef.shape == (60, 3)
+    for other in np.eye(3):
+        assert _ovo_value(np.tensordot(other, K, 1), y) >= found.objective * (1 - 2e-6)
+
+
+def _ovo_value(K, y):
+    total = 0.0
+    for i, j in [(0, 1), (0, 2), (1, 2)]:
+        rows = np.flatnonzero((y == i) | (y == j))
+        total += sklearn_value(K[np.ix_(rows, rows)], y[rows], 1.0)[0]
+    return total
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_hessian_is_the_derivative_of_the_gradient(regression):
+    K, y, X = data(4, p=3)
+    y = X[:, 0] if regression else y
+    duals = Duals.tube(y[None], 1.0, 0.1) if regression else Duals.hinge(1.0 * y[None], 1.0)
+    family, x = GramFamily(K), np.array([0.5, 0.3, 0.2])
+
+    def point(x):
+        return SVMPoint(family, duals, Settings(tol=1e-12, kkt=1e-11, scale=np.ones(3)), x)
+
+    H = point(x).hessian(np.arange(3))
+    size = 1e-6
+    difference = [
+        (point(x + size * e).gradient - point(x - size * e).gradient) / (2 * size)
+        for e in np.eye(3)
+    ]
+    np.testing.assert_allclose(H, difference, rtol=1e-3, atol=1e-4 * np.abs(H).max())
+
+
+def test_features_equal_matrices():
+    _, y, X = data(5, m=50)
+    X = np.column_stack([X, X**2, np.random.default_rng(0).normal(size=(50, 4))])
+    Xc = X - X.mean(axis=0)
+    K = np.einsum("ik,jk->kij", Xc, Xc)
+    dense = L1SVM(1.0, tol=1e-6).solve_grams(K, y)
+    features = L1SVM(1.0, tol=1e-6).solve_grams(FeatureFamily(X), y)
+    assert features.objective == pytest.approx(dense.objective, rel=2e-6)
+    np.testing.assert_allclose(features.weights, dense.weights, atol=2e-3 * dense.weights.max())
+
+
+def test_a_zero_kernel_gets_no_weight():
+    K, y, _ = data(6, p=2)
+    K = np.array([np.zeros_like(K[0]), K[0], K[1]])
+    for norm in (1, 2):
+        assert L1SVM(norm=norm).solve_grams(K, y).weights[0] == 0.0
+
+
+def test_signs_of_the_problems():
+    y = np.array(["b", "a", "c", "a"])
+    np.testing.assert_array_equal(
+        problem_signs(y, "ovo"), [[1, -1, 0, -1], [0, -1, 1, -1], [-1, 0, 1, 0]]
+    )
+    np.testing.assert_array_equal(problem_signs(y, "ovr")[2], [-1, -1, 1, -1])
+
+
+def test_a_run_cut_short_says_how_far_it_came():
+    K, y, _ = data(7, p=6)
+    for norm in (1, 1.2):
+        with pytest.warns(ConvergenceWarning, match="relative duality gap of .* > tol=1e-06"):
+            found = L1SVM(10.0, norm, tol=1e-6, max_iter=1).solve_grams(K, y)
+        assert not found.converged
+        assert found.duality_gap > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"C": 0.0}, "C"),
+        ({"C": np.inf}, "C"),
+        ({"norm": 0.5}, "norm=0.5 is out of range"),
+        ({"norm": np.inf}, "norm"),
+        ({"Lambda": -1.0}, "Lambda"),
+        ({"Lambda": 0.0}, "Lambda"),
+        ({"epsilon": -0.1}, "epsilon"),
+        ({"loss": "square"}, "loss"),
+        ({"multiclass": "both"}, "multiclass"),
+        ({"tol": 0.0}, "tol"),
+        ({"max_iter": -1}, "max_iter"),
+    ],
+)
+def test_parameters_out_of_range(params, match):
+    K, y, _ = data(8)
+    with pytest.raises(ValueError, match=match):
+        L1SVM(**params).solve_grams(K, y)
+
+
+def test_bad_input():
+    K, y, _ = data(8)
+    with pytest.raises(ValueError, match="1 class"):
+        L1SVM().solve_grams(K, np.ones(40, dtype=int))
+    with pytest.raises(ValueError, match="negative trace"):
+        L1SVM().solve_grams(-K, y)
+    with pytest.raises(ValueError, match="every matrix is 0"):
+        L1SVM().solve_grams(0 * K, y)
+    with pytest.raises(ValueError, match="p = 0"):
+        L1SVM().solve_grams([], y)
+    with pytest.raises(ValueError, match="y has 39"):
+        L1SVM().solve_grams(K, y[:39])
