@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..solvers.nnqp import nonnegative_qp
 from ..validation import DegenerateKernelWarning, check_choice, check_number
 from .base import Weighting
 from .diagnostics import condition_number, unit_diagonal
+from .path import sparse_path
 
 # Beyond this the weights of AlignLinear keep fewer than four digits of what the sums hold.
 CONDITION_LIMIT = 1e12
@@ -73,14 +75,20 @@ class AlignF(Weighting):
         Relative KKT residual at which the solver stops.
     max_iter : int, optional
         Most linear systems solved, see `alignlearn.solvers.nnqp.nonnegative_qp`.
+    max_kernels : int, optional
+        Most kernels in use: those of `alignlearn.weights.path.sparse_path`. The certificate is then
+        that of the problem on these kernels alone.
     """
 
-    def __init__(self, normalize="l1", tol=1e-12, max_iter=None):
+    def __init__(self, normalize="l1", tol=1e-12, max_iter=None, max_kernels=None):
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.max_kernels = max_kernels
 
     def _solve(self, statistics, nonzero):
+        if self.max_kernels is not None:
+            return self._solve_sparse(statistics)
         M, a = statistics.M, statistics.a
         # A matrix of Frobenius products is positive semi-definite, whatever the kernels are.
         found = nonnegative_qp(M, a, tol=self.tol, max_iter=self.max_iter, check_psd=False)
@@ -91,6 +99,20 @@ class AlignF(Weighting):
             "n_iter": found.n_iter,
             "converged": found.converged,
         }
+
+    def _solve_sparse(self, statistics):
+        path = sparse_path(statistics, self.max_kernels, tol=self.tol)
+        support = path.supports[-1]
+        part = replace(
+            statistics,
+            a=statistics.a[support],
+            M=statistics.M[np.ix_(support, support)],
+            trace=statistics.trace[support],
+        )
+        found, details = AlignF(tol=self.tol, max_iter=self.max_iter)._solve(part, None)
+        v = np.zeros(statistics.n_kernels)
+        v[support] = found
+        return v, {**details, "n_iter": path.n_steps + details["n_iter"]}
 
 
 class AlignLinear(Weighting):
