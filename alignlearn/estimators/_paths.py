@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.estimators import _feature_space
 from alignlearn.machines import ridge_loo_path
 
 
@@ -45,7 +46,23 @@ def _predict(machine, K_test):
     return machine.classes_[machine.decision_function(K_test).argmax(axis=1)]
 
 
-def ridge_predictions(K, y, split, alphas):
+def ridge_predictions(source, y, split, alphas):
+    """Test predictions of kernel ridge for each alpha; in the features where they are fewer."""
+    if min(alphas) > 0.0 and _feature_space.fits_in_features(source):
+        features = _feature_space.WeightedFeatures(source)
+        return _feature_space.ridge_predictions(features, y, split, alphas, solve_shifted)
+    return gram_ridge_predictions(source.gram(), y, split, alphas)
+
+
+def leave_one_out_predictions(source, y, alphas):
+    """Prediction at each sample by the ridge machine trained on the others, for each alpha."""
+    if _feature_space.fits_in_features(source):
+        features = _feature_space.WeightedFeatures(source)
+        return _feature_space.leave_one_out_predictions(features, y, alphas)
+    return list(ridge_loo_path(source.gram(), y, alphas).predictions)
+
+
+def gram_ridge_predictions(K, y, split, alphas):
     """Test predictions of kernel ridge with an intercept for each alpha, from one reduction.
 
     ``Q'KcQ = T`` with T tridiagonal serves every alpha: ``(T + alpha I)^-1 Q'y`` is a solve of
@@ -76,30 +93,32 @@ def ridge_predictions(K, y, split, alphas):
     inner -= inner.mean(axis=1, keepdims=True)
     mean = y[train].mean(axis=0)
     target = (y[train] - mean).reshape(train.size, -1)
-    coef = _ridge_coefficients(inner, target, alphas)
+    # The constant vector has eigenvalue 0. At the mean of the others it does no harm, and the
+    # system is definite at alpha = 0 where the rest of K is.
+    inner += (float(np.trace(inner)) or 1.0) / train.size
+    coef = solve_shifted(inner, target, alphas)
+    coef -= coef.mean(axis=0)
     # The coefficients sum to 0, so rows of the test kernel need no centring.
     fitted = (K[np.ix_(test, train)] - means) @ coef
     fitted = fitted.reshape(test.size, len(alphas), -1) + mean
     return [fitted[:, k].reshape(test.size, *y.shape[1:]) for k in range(len(alphas))]
 
 
-def _ridge_coefficients(centred, target, alphas):
-    """``(centred + alpha I)^-1 target`` for each alpha, (m, n_alphas * c), columns of sum 0.
+def solve_shifted(system, target, alphas):
+    """``(system + alpha I)^-1 target`` for each alpha, side by side: (m, n_alphas * c).
 
-    The constant vector has eigenvalue 0: moving it to the mean of the spectrum leaves a system
-    that is definite at alpha = 0 where the rest of K is.
+    ``system`` (m, m), in C order, is overwritten. A ValueError says at which alpha the sum is not
+    positive definite to working precision.
     """
     from scipy.linalg import lapack
 
-    m = len(centred)
-    trace = float(np.trace(centred))
-    centred += (trace or 1.0) / m
-    rounding = m * np.finfo(np.float64).eps * np.abs(np.diagonal(centred)).max()
+    m = len(system)
+    rounding = m * np.finfo(np.float64).eps * np.abs(np.diagonal(system)).max()
+    size = int(lapack.dsytrd_lwork(m, lower=1)[0])
     # The transpose is in Fortran order, so nothing is copied.
-    factor, diagonal, beside, tau, _ = lapack.dsytrd(
-        centred.T, lower=1, lwork=int(lapack.dsytrd_lwork(m, lower=1)[0]), overwrite_a=1
-    )
+    factor, diagonal, beside, tau, _ = lapack.dsytrd(system.T, lower=1, lwork=size, overwrite_a=1)
     rotated = _apply(factor, tau, target, "T")
+    beside = beside if m > 1 else np.zeros(1)  # an empty array is refused
     solved = []
     for alpha in alphas:
         pivots, _, x, info = lapack.dptsv(diagonal + alpha, beside, rotated)
@@ -109,8 +128,7 @@ def _ridge_coefficients(centred, target, alphas):
                 "raise alphas above minus the smallest eigenvalue of the centred K."
             )
         solved.append(x)
-    coef = _apply(factor, tau, np.hstack(solved), "N")
-    return coef - coef.mean(axis=0)
+    return _apply(factor, tau, np.hstack(solved), "N")
 
 
 def _apply(factor, tau, B, trans):
@@ -123,8 +141,3 @@ def _apply(factor, tau, B, trans):
         size = lapack.dormqr("L", trans, reflectors, tau, out[1:], -1)[1][0]
         out[1:] = lapack.dormqr("L", trans, reflectors, tau, out[1:], int(size))[0]
     return out
-
-
-def leave_one_out_predictions(K, y, alphas):
-    """Prediction at each sample by the ridge machine trained on the others, for each alpha."""
-    return list(ridge_loo_path(K, y, alphas).predictions)

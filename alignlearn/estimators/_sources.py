@@ -177,10 +177,12 @@ class FeatureSource:
         """Keep every training sample, in a copy that the caller cannot change."""
         self.X = self.X.copy()
 
-    def reduce(self, support, coef):
+    def reduce(self, support, coef, of_features=None):
         """Keep one coefficient a feature; return what to add to the intercept."""
-        X = self.X.tocsr()[support] if self.sparse else self._centred(self.X[support])
-        self.coef = self.kernel.weights[:, None] * np.asarray(X.T @ coef)
+        if of_features is None:
+            X = self.X.tocsr()[support] if self.sparse else self._centred(self.X[support])
+            of_features = self.kernel.weights[:, None] * np.asarray(X.T @ coef)
+        self.coef = of_features
         self.X = None
         return -(self.mean @ self.coef)
 

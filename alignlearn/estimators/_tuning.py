@@ -106,25 +106,36 @@ def _partition(splits, m):
 
 def from_statistics(rule):
     """Whether a rule finds its weights from the alignment statistics alone."""
-    return getattr(rule, "needs", "statistics") == "statistics"
+    return not callable(getattr(rule, "solve_grams", None))
 
 
-def fold_weights(make, source, X, y, rule, *, train, statistics):
+def shared_weights(given, rule, parameter, n_values):
+    """Lists of positions of the values that have the same weights.
+
+    All of them, except for a one-stage rule given by name: it takes the machine's own parameter.
+    """
+    everything = list(range(n_values))
+    named = isinstance(given, str) and not from_statistics(rule)
+    if named and parameter in rule.get_params(deep=False):
+        return [[k] for k in everything]
+    return [everything]
+
+
+def fold_weights(learner, source, X, y, rule, *, train, statistics):
     """Weights of the kernels as they are, learned on one training set.
 
     Parameters
     ----------
-    make : callable
-        ``make(rule)`` gives an unfitted estimator without tuning.
+    learner : MKLClassifier or MKLRegressor
+        With the candidate's parameters, not fitted.
     source : opened on all samples
     X : as given to ``fit``
     y : of all samples
-    rule : object with ``solve``, or a one-stage rule
+    rule : object with ``solve`` or ``solve_grams``
     train : ndarray of int
     statistics : AlignmentStatistics
         Of the training set; only read where the rule needs no more.
     """
-    learner = make(rule)
     if from_statistics(rule):
         scale = 1.0
         if learner.normalize == "trace":

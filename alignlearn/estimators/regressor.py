@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators._base import KernelLearner, LinearInFeatures
+from alignlearn.estimators._feature_space import fit_ridge, fits_in_features
 from alignlearn.estimators._inputs import real_targets
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.targets import check_targets
-from alignlearn.validation import check_choice
+from alignlearn.validation import check_choice, check_number
 
 
 class MKLRegressor(LinearInFeatures, KernelLearner):
@@ -107,7 +108,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         """
         check_choice("machine", self.machine, ("krr", "svr"))
         if self.machine == "krr":
-            machine = KernelRidge(self.alpha)
+            machine = KernelRidge(check_number("alpha", self.alpha, low=0.0))
         else:
             machine = SupportVectorRegressor(
                 self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
@@ -115,11 +116,15 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         source, y = self._learn(
             X, lambda m: real_targets(self, y, m, self._multi_output()), "regression"
         )
-        machine.fit(source.gram(), y)
+        of_features = {}
+        if self.machine == "krr" and machine.alpha > 0.0 and fits_in_features(source):
+            of_features["of_features"] = fit_ridge(machine, source, y)
+        else:
+            machine.fit(source.gram(), y)
         self.machine_ = machine
         self.support_ = getattr(machine, "support_", np.arange(source.n_samples))
         columns = machine.dual_coef_.reshape(self.support_.size, -1)
-        intercept = machine.intercept_ + source.reduce(self.support_, columns)
+        intercept = machine.intercept_ + source.reduce(self.support_, columns, **of_features)
         if self.machine == "svr" or y.ndim == 1:
             self.dual_coef_ = columns[:, 0]
             self.intercept_ = float(np.ravel(intercept)[0])
@@ -134,6 +139,40 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         X = self._check_test(X)
         values = self._source.decisions(X) + self.intercept_
         return values[:, 0] if self.dual_coef_.ndim == 1 else values
+
+    def bound(self, delta=0.05, *, label_range=None, radius2=None, fixed=None):
+        """Upper bound of the expected squared error, from the stability of ridge regression.
+
+        Parameters
+        ----------
+        delta : float in (0, 1), default 0.05
+            The bound fails with probability at most ``delta``.
+        label_range : (low, high), optional
+            Interval that holds all labels of the distribution. Default: that of the sample.
+        radius2 : float, optional
+            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Default: the
+            largest on the training samples.
+        fixed : bool, optional
+            Whether kernels and weights were chosen without these samples. Default: only for equal
+            weights with ``normalize=None`` and kernels given by numbers. Weights learned on the
+            same samples have no stability, and only a vacuous bound is left.
+
+        Returns
+        -------
+        RiskBound
+            ``value`` in units of y^2, ``vacuous``, ``value_if_fixed``, ``empirical_risk``,
+            ``hypotheses`` and those ``not_met``.
+
+        Raises
+        ------
+        ValueError
+            For "svr", several targets, ``alpha=0``, negative weights, indefinite kernels, or an
+            argument out of range.
+        """
+        from alignlearn.estimators._bounds import risk_bound
+
+        self._check_is_fitted()
+        return risk_bound(self, delta, label_range, radius2, fixed)
 
     def score(self, X, y, sample_weight=None):
         """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.

@@ -33,7 +33,7 @@ class _Search:
         parameter : {"C", "alpha"}
         values : list of float
         path : callable
-            ``path(K, y, split, values)``: predictions of the test samples, one array a value.
+            ``path(source, y, split, values)``: predictions of the test samples, one array a value.
         """
         score = _tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = _tuning.check_weightings(self.weighting)
@@ -44,13 +44,15 @@ class _Search:
         for t, statistics in enumerate(self._statistics(source, y, rules, splits)):
             train, test = folds[t]
             for r, rule in enumerate(rules):
-                source.combine(
-                    _tuning.fold_weights(
-                        self._untuned, source, X, y, rule, train=train, statistics=statistics
+                for same in _tuning.shared_weights(given[r], rule, parameter, len(values)):
+                    some = [values[k] for k in same]
+                    learner = self._untuned(given[r]).set_params(**{parameter: some[0]})
+                    weights = _tuning.fold_weights(
+                        learner, source, X, y, rule, train=train, statistics=statistics
                     )
-                )
-                predictions = path(source.gram(), y, folds[t], values)
-                scores[t, r] = [score(y[test], predicted) for predicted in predictions]
+                    source.combine(weights)
+                    predictions = path(source, y, folds[t], some)
+                    scores[t, r, same] = [score(y[test], predicted) for predicted in predictions]
         results = _tuning.search_results(parameter, values, given, several, scores)
         self._store_search(*results, given[0], X, y)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
@@ -204,8 +206,8 @@ n_features_in_, feature_names_in_
         labels = _inputs.class_labels(self, y, source.n_samples)
         values = _tuning.check_grid("Cs", self.Cs, _CS)
 
-        def path(K, y, split, values):
-            return _paths.machine_predictions(self._machine, K, y, split, values)
+        def path(source, y, split, values):
+            return _paths.machine_predictions(self._machine, source.gram(), y, split, values)
 
         self._search(X, labels, source, parameter="C", values=values, path=path)
         return self
@@ -342,9 +344,9 @@ feature_names_in_
         self._search(X, y, source, parameter=parameter, values=values, path=self._path)
         return self
 
-    def _path(self, K, y, split, values):
+    def _path(self, source, y, split, values):
         if self.machine == "svr":
-            return _paths.machine_predictions(self._machine, K, y, split, values)
+            return _paths.machine_predictions(self._machine, source.gram(), y, split, values)
         if self._leave_one_out():
-            return _paths.leave_one_out_predictions(K, y, values)
-        return _paths.ridge_predictions(K, y, split, values)
+            return _paths.leave_one_out_predictions(source, y, values)
+        return _paths.ridge_predictions(source, y, split, values)

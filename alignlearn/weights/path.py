@@ -2,8 +2,9 @@
 
 Weights of largest alignment are, up to a factor, the least-squares solution of the target kernel on
 the centred kernels with nonnegative coefficients, and the squared alignment is the share of the
-target kernel that it explains. So greedy selection of kernels is orthogonal matching pursuit with a
-sign (Bruckstein, Elad and Zibulevsky 2008), in the p-sized statistics: the residual is never formed.
+target kernel that it explains. So greedy selection of kernels is orthogonal matching pursuit with
+a sign (Bruckstein, Elad and Zibulevsky 2008), here on the p-sized statistics: the residual, a
+matrix over pairs of samples, is never formed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ..statistics import AlignmentStatistics
 from ..validation import check_choice, check_number
 from .base import NORMALIZATIONS, _check, _normalized
 
-_DELTA = 1e-12  # ridge on the unit diagonal, as in nonnegative_qp
+# As in nonnegative_qp: the ridge on the unit diagonal, and the rounding of a gradient.
+_DELTA, _ROUNDING = 1e-12, 4.0 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,8 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
     max_kernels : int, optional
         Where to stop; default p, which gives the whole path.
     tol : float, default 1e-12
-        Accepted ``kkt_residual`` of the last point.
+        Accepted ``kkt_residual`` of the last point; where its rounding error is larger (at most
+        1e-10), that.
 
     Returns
     -------
@@ -98,16 +101,16 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
 
     Notes
     -----
-    The cost is O(p k) for a step with k kernels in use, and memory O(k^2) beside M. The best set of
-    k kernels is NP-hard to find; the squared alignment reached is at least ``1 - exp(-r)`` of the
-    best where no weight is held at 0, with r the submodularity ratio, at least the smallest sparse
-    eigenvalue of the scaled M (Das and Kempe 2011, theorem 3.2).
+    The cost is O(p k) for a step with k kernels in use, and memory O(k^2) beside M. To find the
+    best set of k kernels is NP-hard. Matching pursuit without the sign reaches a squared alignment
+    of at least ``1 - exp(-e^2)`` of the best, e being the least eigenvalue of any 2 k by 2 k
+    principal block of M scaled to a unit diagonal (Das and Kempe 2018).
 
     References
     ----------
     Bruckstein, Elad and Zibulevsky (2008), On the uniqueness of nonnegative sparse solutions to
-    underdetermined systems of equations. Das and Kempe (2011), Submodular meets spectral. Cortes,
-    Mohri and Rostamizadeh (2012), Proposition 9, for the program.
+    underdetermined systems of equations. Das and Kempe (2018), Approximate submodularity and its
+    applications. Cortes, Mohri and Rostamizadeh (2012), Proposition 9, for the program.
     """
     _check(statistics)
     tol = check_number("tol", tol, low=0.0, strict=True)
@@ -140,10 +143,10 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
 
 
 def _undominated(points):
-    """The sizes at which more is reached than with any fewer kernels."""
+    """The sizes at which more is reached than with any fewer kernels, by more than rounding."""
     kept, best = [], 0.0
     for k in sorted(points):
-        if points[k][0] > best:
+        if points[k][0] > best * (1.0 + 1e-12):
             kept.append(k)
             best = points[k][0]
     return kept
@@ -172,7 +175,7 @@ def _walk(M, d, b, most, tol):
         if s:
             support = np.sort(index[:s])
             points[s] = _projection(u, g, b), slack, support, u[support]
-        if slack <= max(tol, 4.0 * np.finfo(np.float64).eps * max(1.0, u.sum())):
+        if slack <= max(tol, min(_ROUNDING * max(1.0, u.sum()), 1e-10)):
             return points, True, n_steps
         if not append(R, s, index, M, d, entering, _DELTA, work):
             allowed[entering] = False

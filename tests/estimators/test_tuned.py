@@ -125,6 +125,21 @@ def test_a_list_of_weightings_is_searched_too():
     assert list(tuned.cv_results_["param_weighting"]) == 4 * rules
 
 
+@pytest.mark.parametrize("weighting", ["lkrr", al.LKRR(), ["align", "lkrr"]])
+def test_one_stage_rules_equal_grid_search(weighting):
+    """By name they take the machine's alpha, so their weights differ between candidates."""
+    X, y = smooth(m=45)
+    cv = list(KFold(3).split(X))
+    tuned = al.MKLRegressorCV(KERNELS[:3], weighting=weighting, alphas=ALPHAS, cv=cv).fit(X, y)
+    several = isinstance(weighting, list)
+    base = al.MKLRegressor(KERNELS[:3], weighting="align" if several else weighting)
+    grid = {"alpha": ALPHAS, **({"weighting": weighting} if several else {})}
+    scoring = "neg_root_mean_squared_error"
+    expected = GridSearchCV(base, grid, cv=cv, scoring=scoring).fit(X, y)
+    assert_same_search(tuned, expected)
+    np.testing.assert_array_equal(tuned.weights_, expected.best_estimator_.weights_)
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_leave_one_out_equals_refits(columns):
     """The kernel is that of all samples; the machine is refitted without each sample."""
@@ -298,17 +313,18 @@ def test_ridge_path_at_the_ends():
     A = rng.normal(size=(30, 30))
     K, y = A @ A.T, rng.normal(size=30)
     split = np.arange(20), np.arange(20)
-    predicted = _paths.ridge_predictions(K, y, split, [0.0, 1e9])
+    predicted = _paths.gram_ridge_predictions(K, y, split, [0.0, 1e9])
     np.testing.assert_allclose(predicted[0], y[:20], rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(predicted[1], y[:20].mean(), atol=1e-5)
     B = A[:, :5]
     with pytest.raises(ValueError, match=r"not positive definite.*alpha=0"):
-        _paths.ridge_predictions(B @ B.T, y, split, [1.0, 0.0])
+        _paths.gram_ridge_predictions(B @ B.T, y, split, [1.0, 0.0])
     with pytest.raises(ValueError, match=r"not positive definite.*alpha=1e-20"):
-        _paths.ridge_predictions(B @ B.T, y, split, [1e-20])
+        _paths.gram_ridge_predictions(B @ B.T, y, split, [1e-20])
     two = np.arange(2), np.arange(2, 4)
     expected = KernelRidge(0.5).fit(K[:2, :2], y[:2]).predict(K[2:4, :2])
-    np.testing.assert_allclose(_paths.ridge_predictions(K, y, two, [0.5])[0], expected, rtol=1e-12)
+    found = _paths.gram_ridge_predictions(K, y, two, [0.5])[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_in_a_pipeline_and_after_a_second_fit():

@@ -1,0 +1,214 @@
+"""A kernel a feature, thousands of them: ridge in the space of the features, and its cost."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import center
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+from strategies import generators
+
+import alignlearn as al
+from alignlearn.estimators import _feature_space, _paths
+from alignlearn.machines import KernelRidge, ridge_loo_path
+
+FORMS = [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csc_array]
+
+
+def counts(m, p, seed=0, columns=1):
+    """Word counts and a target on a few of them."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((m, p)) < 0.3, rng.poisson(2.0, (m, p)), 0).astype(float)
+    y = X[:, :3] @ rng.normal(size=(min(p, 3), columns)) + rng.normal(size=(m, columns))
+    return X, y[:, 0] if columns == 1 else y
+
+
+def grams_only(monkeypatch):
+    monkeypatch.setattr(_paths._feature_space, "fits_in_features", lambda source: False)
+    monkeypatch.setattr("alignlearn.estimators.regressor.fits_in_features", lambda source: False)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("weighting", ["alignf", "align", "uniform"])
+def test_ridge_in_features_equals_ridge_on_the_gram(monkeypatch, form, columns, weighting):
+    X, y = counts(60, 15, columns=columns)
+    model = al.MKLRegressor(al.RankOneKernels(), weighting=weighting, alpha=0.7)
+    model.fit(form(X), y)
+    small = (model.dual_coef_, model.intercept_, model.coef_, model.predict(form(X[:7])))
+    machine = model.machine_
+    grams_only(monkeypatch)
+    model.fit(form(X), y)
+    for found, expected in zip(
+        small, (model.dual_coef_, model.intercept_, model.coef_, model.predict(form(X[:7])))
+    ):
+        assert np.shape(found) == np.shape(expected)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(machine.dual_coef_, model.machine_.dual_coef_, rtol=1e-8)
+    np.testing.assert_allclose(machine.intercept_, model.machine_.intercept_, rtol=1e-8)
+    assert type(machine.intercept_) is type(model.machine_.intercept_)
+
+
+@given(generators(), st.sampled_from([1e-6, 1.0, 1e4]), st.booleans())
+def test_ridge_in_features_is_scikit_learns_ridge(rng, alpha, sparse):
+    """On the features times the square roots of their weights."""
+    m, p = int(rng.integers(8, 30)), int(rng.integers(1, 8))
+    X = rng.normal(size=(m, p)) * 10.0 ** rng.integers(-2, 3, size=p) + 1.0
+    y = rng.normal(size=m) + X[:, 0]
+    kernels = al.RankOneKernels()
+    model = al.MKLRegressor(kernels, weighting="align", alpha=alpha)
+    model.fit(scipy.sparse.csr_array(X) if sparse else X, y)
+    root = np.sqrt(model.kernel_.weights)
+    expected = Ridge(alpha).fit(X * root, y)
+    np.testing.assert_allclose(model.coef_[:, 0], expected.coef_ * root, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X * root), rtol=1e-6, atol=1e-6)
+
+
+def test_groups_of_linear_kernels_in_features(monkeypatch):
+    X, y = counts(50, 6)
+    kernels = [
+        al.Columns(al.Linear(), [0, 1]),
+        2.0 * al.Columns(al.Linear(), [1, 2, 5]),
+        al.Linear(),
+    ]
+    model = al.MKLRegressor(kernels, weighting="align").fit(X, y)
+    K = np.asarray(center(model.kernel_(X)), float)
+    expected = K @ np.linalg.solve(K + np.eye(50), y - y.mean()) + y.mean()
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9)
+
+
+def test_the_gram_matrix_serves_where_it_is_smaller_or_needed(monkeypatch):
+    """More features than samples, alpha = 0, or a negative weight."""
+    calls = []
+    real = _feature_space.fit_ridge
+    monkeypatch.setattr(
+        "alignlearn.estimators.regressor.fit_ridge", lambda *a: calls.append(1) or real(*a)
+    )
+    X, y = counts(30, 40)
+    al.MKLRegressor(al.RankOneKernels(), weighting="uniform").fit(X, y)
+    assert not calls
+    al.MKLRegressor(al.RankOneKernels(), weighting="alignf").fit(X, y)  # fewer than 30 in use
+    assert len(calls) == 1
+    with pytest.raises(ValueError, match="not positive definite"):
+        al.MKLRegressor(al.RankOneKernels(), alpha=0.0).fit(X[:, :5], y)
+    signed = al.MKLRegressor(al.RankOneKernels(), weighting="alignf-linear", alpha=30.0)
+    signed.fit(X[:, :5], y)
+    assert signed.weights_.min() < 0.0
+    assert len(calls) == 1
+    al.MKLRegressor(al.RankOneKernels(), machine="svr").fit(X[:, :5], y)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("columns", [1, 2])
+def test_paths_in_features_equal_those_on_the_gram(monkeypatch, form, columns):
+    X, y = counts(70, 12, columns=columns)
+    alphas = [1e-3, 1.0, 1e3]
+    cv = list(KFold(3).split(X))
+    tuned = al.MKLRegressorCV(al.RankOneKernels(), alphas=alphas, cv=cv).fit(form(X), y)
+    loo = al.MKLRegressorCV(al.RankOneKernels(), alphas=alphas).fit(form(X), y)
+    base = al.MKLRegressor(al.RankOneKernels())
+    grid = GridSearchCV(base, {"alpha": alphas}, cv=cv, scoring="neg_root_mean_squared_error")
+    grid.fit(X, y)
+    grams_only(monkeypatch)
+    for model in (tuned, loo):
+        here = model.cv_results_["mean_test_score"]
+        model.fit(form(X), y)
+        np.testing.assert_allclose(here, model.cv_results_["mean_test_score"], rtol=1e-9)
+    np.testing.assert_allclose(here, _loo_scores(loo, X, y, alphas), rtol=1e-9)
+    np.testing.assert_allclose(
+        tuned.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], rtol=1e-9
+    )
+
+
+def _loo_scores(model, X, y, alphas):
+    path = ridge_loo_path(model.kernel_(X), y, alphas)
+    return [-np.sqrt(np.mean((p - y) ** 2, axis=0)).mean() for p in path.predictions]
+
+
+def test_one_feature_alone():
+    X, y = counts(20, 1)
+    for cv in (None, 4):
+        model = al.MKLRegressorCV(al.RankOneKernels(), alphas=[0.1, 1.0], cv=cv).fit(X, y)
+        machine = KernelRidge(model.alpha_).fit(model.kernel_(X), y)
+        np.testing.assert_allclose(model.predict(X), machine.predict(model.kernel_(X)), rtol=1e-10)
+
+
+_END_TO_END = """
+import json, resource, sys, time
+import numpy as np, scipy.sparse
+import alignlearn as al
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+if {name!r}:
+    data = al.datasets.load({name!r}, download=False)
+    X, y = data.X, np.asarray(data.y, dtype=float)
+else:
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random(2000, 5000, density=0.011, format="csr", random_state=0,
+                            data_rvs=lambda n: rng.poisson(1.0, n) + 1.0)
+    y = np.asarray(X[:, :40] @ rng.normal(size=40)).ravel() + rng.normal(size=2000)
+kernels, sign = al.RankOneKernels(), y > y.mean()
+for model in (al.MKLRegressor(kernels), al.MKLClassifier(kernels)):  # compile first
+    model.fit(X[::9, :60], y[::9] if model._estimator_type == "regressor" else sign[::9])
+found = {{"shape": list(X.shape)}}
+for name, make, weighting, target in (
+    ("align + ridge", al.MKLRegressor, "align", y),
+    ("alignf + ridge", al.MKLRegressor, "alignf", y),
+    ("alignf + svc", al.MKLClassifier, "alignf", sign),
+    ("100 kernels + ridge", al.MKLRegressor, al.AlignF(max_kernels=100), y),
+):
+    model = make(kernels, weighting=weighting)
+    start = time.perf_counter()
+    model.fit(X, target)
+    seconds = time.perf_counter() - start
+    found[name] = [seconds, int(np.count_nonzero(model.weights_)), model.alignment_]
+    del model
+found["peak"] = peak()
+print(json.dumps(found))
+"""
+
+
+def end_to_end(name):
+    import json
+
+    done = subprocess.run(
+        [sys.executable, "-c", _END_TO_END.format(name=name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+BOOKS = pytest.param(
+    "sentiment_bigrams_books",
+    marks=pytest.mark.skipif(
+        "ALIGNLEARN_DATA" not in os.environ,
+        reason="reads the bigrams of book reviews from the folder that ALIGNLEARN_DATA names",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", ["", BOOKS])
+def test_five_thousand_kernels_in_seconds_and_below_a_gigabyte(name):
+    found = end_to_end(name)
+    assert found["shape"] == [2000, 5000]
+    assert found["peak"] < 1000.0
+    limit = found.pop("peak"), found.pop("shape")
+    for case, (seconds, used, alignment) in found.items():
+        assert seconds < 20.0, (case, limit)
+        assert 0.0 < alignment < 1.0
+        assert used <= (100 if case.startswith("100") else 5000)
+    assert found["alignf + ridge"][2] >= max(
+        found["align + ridge"][2], found["100 kernels + ridge"][2]
+    )
