@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators import _inputs
+from alignlearn.estimators._bounds import sample_ranges
 from alignlearn.estimators._sklearn import Estimator
 from alignlearn.estimators._sources import FeatureSource, GramSource, open_source
 from alignlearn.kernels import Kernel, RankOneKernels, kernel_list
@@ -52,6 +53,7 @@ class KernelLearner(Estimator):
         else:
             result = weighting.solve(statistics)
         self._store(source, result, scale, names)
+        source.ranges = sample_ranges(source, y)
         return source, y
 
     def _store(self, source, result, scale, names):

@@ -161,6 +161,19 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         self._source = source
         return self
 
+    @property
+    def alignment_interval_(self):
+        """95 % confidence interval for the population alignment of the learned kernel.
+
+        It allows for weights learned on the same samples. An `AlignmentInterval` with ``low``,
+        ``high``, ``vacuous``, what it rests on (``hypotheses``) and which of that is known to be
+        ``not_met``. Other levels: `alignlearn.estimators._bounds.alignment_interval`.
+        """
+        from alignlearn.estimators._bounds import alignment_interval
+
+        self._check_is_fitted()
+        return alignment_interval(self)
+
     def decision_function(self, X):
         """Confidence of each class.
 

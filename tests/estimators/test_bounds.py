@@ -1,0 +1,204 @@
+"""`MKLClassifier.alignment_interval_` and `MKLRegressor.bound`."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from alignlearn.theory import alignment_interval as interval_of_grams
+from alignlearn.theory.fitted import intercept_bound
+
+import alignlearn as al
+from alignlearn.estimators._bounds import alignment_interval, sample_ranges
+from alignlearn.estimators._sources import open_source
+
+GAMMAS = [0.1, 1.0]
+
+
+def classes(m, seed=0, c=2):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, c, m)
+    return rng.standard_normal((m, 2)) + 2.5 * np.eye(max(c, 2))[y][:, :2], y
+
+
+def regression(m, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (m, 2))
+    return X, np.clip(np.sin(X[:, 0]) + 0.1 * rng.standard_normal(m), -1, 1)
+
+
+# -- the interval ----------------------------------------------------------------------
+
+
+def test_the_interval_of_one_kernel_is_that_of_the_theory():
+    X, y = classes(300)
+    kernel = al.Gaussian(0.5)
+    clf = al.MKLClassifier([kernel]).fit(X, y)
+    signs = 2.0 * y - 1.0
+    low, high, vacuous = interval_of_grams(kernel(X), np.outer(signs, signs), 0.05, 1.0, 1.0)
+    found = clf.alignment_interval_
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.vacuous is vacuous
+    assert found.not_met == ()
+    assert found.low <= clf.alignment_ <= found.high
+
+
+def test_few_samples_give_a_vacuous_interval_and_many_do_not():
+    small = al.MKLClassifier(al.gaussian_kernels(GAMMAS)).fit(*classes(40)).alignment_interval_
+    assert (small.low, small.high, small.vacuous) == (0.0, 1.0, True)
+    assert "vacuous" in repr(small)
+    large = al.MKLClassifier(al.gaussian_kernels(GAMMAS)).fit(*classes(3000)).alignment_interval_
+    assert not large.vacuous
+    assert "rests on: samples independent" in repr(large)
+    assert "NOT met" not in repr(large)
+
+
+def test_normalisation_does_not_move_the_interval():
+    X, y = classes(2000)
+    found = [
+        al.MKLClassifier([al.Gaussian(0.5)], normalize=n).fit(X, y).alignment_interval_
+        for n in ("trace", None)
+    ]
+    assert found[0].low == pytest.approx(found[1].low)
+
+
+def test_what_is_assumed_is_said():
+    X, y = classes(200, c=3)
+    clf = al.MKLClassifier(["linear", al.Gaussian("scale")]).fit(X, y)
+    found = clf.alignment_interval_
+    assert any("training samples" in text for text in found.hypotheses)
+    assert any("gamma='scale'" in text for text in found.not_met)
+    assert "NOT met: gamma='scale'" in str(found)
+    given = alignment_interval(clf, 0.1, radius2=100.0)
+    assert "K_k(x, x) <= 100 for every kernel" in given.hypotheses
+    assert given.delta == 0.1
+    with pytest.raises(ValueError, match="delta"):
+        alignment_interval(clf, 2.0)
+
+
+def test_an_indefinite_kernel_has_no_interval():
+    X, y = classes(60)
+    found = al.MKLClassifier([al.TL1(2.0)]).fit(X, y).alignment_interval_
+    assert (found.low, found.high, found.vacuous) == (-1.0, 1.0, True)
+    assert found.not_met == ("kernels must be positive semi-definite",)
+
+
+def test_the_interval_survives_pickling_and_needs_a_fit():
+    clf = al.MKLClassifier(al.gaussian_kernels(GAMMAS)).fit(*classes(100))
+    assert pickle.loads(pickle.dumps(clf)).alignment_interval_ == clf.alignment_interval_
+    with pytest.raises(ValueError, match="not fitted"):
+        _ = al.MKLClassifier().alignment_interval_
+
+
+# -- the bound of the risk -------------------------------------------------------------
+
+
+def test_the_bound_of_a_fixed_kernel_is_that_of_the_theory():
+    X, y = regression(2000)
+    m, alpha = len(y), 2000.0
+    reg = al.MKLRegressor([al.Gaussian(0.5)], normalize=None, alpha=alpha).fit(X, y)
+    risk = np.mean((reg.predict(X) - y) ** 2)
+    found = reg.bound(0.1, label_range=(-1, 1))
+    # Gaussian features are unit vectors with inner products >= 0, at most 2^(1/2) apart.
+    expected = intercept_bound(risk, m, 0.1, 1.0, np.sqrt(2), alpha / m)
+    assert found.value == found.value_if_fixed == pytest.approx(expected)
+    assert found.empirical_risk == pytest.approx(risk)
+    assert found.not_met == ()
+    assert "expected squared error at most" in repr(found)
+
+
+def test_the_bound_becomes_useful_with_more_samples():
+    rows = []
+    for m in (200, 4000):
+        X, y = regression(m)
+        reg = al.MKLRegressor([al.Gaussian(0.5)], normalize=None, alpha=100.0 * m).fit(X, y)
+        rows.append(reg.bound())
+    assert rows[1].value < rows[0].value
+    assert rows[0].vacuous
+
+
+def test_the_bound_of_linear_kernels_uses_their_features():
+    X, y = regression(400)
+    reg = al.MKLRegressor(["linear"], normalize=None, alpha=400000.0).fit(X, y)
+    risk = np.mean((reg.predict(X) - y) ** 2)
+    radius2 = (X**2).sum(1).max()
+    half = (y.max() - y.min()) / 2
+    expected = intercept_bound(risk, 400, 0.05, half, 2 * np.sqrt(radius2), 1000.0)
+    assert reg.bound().value_if_fixed == pytest.approx(expected)
+
+
+def test_learned_weights_leave_a_vacuous_bound_unless_they_came_from_elsewhere():
+    X, y = regression(300)
+    reg = al.MKLRegressor(al.gaussian_kernels(GAMMAS), alpha=300.0).fit(X, y)
+    found = reg.bound()
+    assert found.vacuous
+    assert "learned" in found.not_met[0]
+    # The largest possible loss is all that is left: (2 + D/(2 lam0^(1/2)))^2 times Y^2.
+    half = (y.max() - y.min()) / 2
+    lam0 = 300.0 / 300
+    diameter2 = 2 * reg.weights_ @ reg.scale_
+    assert found.value == pytest.approx(half**2 * (2 + np.sqrt(diameter2 / lam0) / 2) ** 2)
+    told = reg.bound(fixed=True)
+    assert told.not_met == ()
+    assert told.value == found.value_if_fixed
+
+
+@pytest.mark.parametrize(
+    ("options", "call", "message"),
+    [
+        ({"machine": "svr"}, {}, "machine='krr'"),
+        ({}, {"delta": 0.0}, "delta"),
+        ({}, {"label_range": (0.0, 0.5)}, "label_range"),
+        ({}, {"label_range": (5.0,)}, "label_range"),
+        ({}, {"radius2": -1.0}, "radius2"),
+    ],
+)
+def test_the_bound_refuses(options, call, message):
+    X, y = regression(30)
+    reg = al.MKLRegressor([al.Gaussian(0.5)], **options).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        reg.bound(**call)
+
+
+def test_the_bound_refuses_several_targets_and_no_ridge():
+    X, y = regression(30)
+    with pytest.raises(ValueError, match="one target"):
+        al.MKLRegressor([al.Gaussian(0.5)]).fit(X, np.c_[y, -y]).bound()
+    reg = al.MKLRegressor([al.Gaussian(5.0)], alpha=0.0).fit(X, y)
+    with pytest.raises(ValueError, match="ridge lam0 must be positive"):
+        reg.bound()
+    with pytest.raises(ValueError, match="not fitted"):
+        al.MKLRegressor().bound()
+
+
+# -- what is kept of the samples -------------------------------------------------------
+
+
+def test_diagonals_of_every_kind_of_source():
+    X, y = regression(25)
+    kernels = [al.Gaussian(1.0), al.Polynomial(degree=2), "linear"]
+    expected = [k(X).diagonal().max() for k in (al.Gaussian(1.0), al.Polynomial(degree=2))]
+    expected.append((X**2).sum(1).max())
+    assert sample_ranges(open_source(X, kernels), y).radii == pytest.approx(expected, rel=1e-9)
+    grams = [X @ X.T, 2 * X @ X.T]
+    assert sample_ranges(open_source(grams, "precomputed"), y).radii == pytest.approx(
+        [expected[2], 2 * expected[2]]
+    )
+    features = (X**2).max(0)
+    for given in (X, scipy.sparse.csr_matrix(X)):
+        found = sample_ranges(open_source(given, al.RankOneKernels()), y)
+        assert found.radii == pytest.approx(features)
+    columns = [al.Columns(al.Linear(), [0]), al.Linear()]
+    found = sample_ranges(open_source(X, columns), y)
+    assert found.radii == pytest.approx([features[0], expected[2]])
+    assert found.labels == (y.min(), y.max())
+
+
+def test_estimators_do_not_import_the_theory():
+    code = (
+        "import sys, numpy as np, alignlearn.estimators as e;"
+        "assert 'alignlearn.theory' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
