@@ -12,6 +12,7 @@ from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.validation import ConvergenceWarning, check_choice, check_number
 
 SOLVERS = ("newton", "fixed-point")
+_FLOOR = 1e-9  # residual that the subproblems' own accuracy guarantees in double precision
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
@@ -38,7 +39,7 @@ class AlignedKRR(OneStageWeighting):
         iteration named in the paper, ``a <- (a + (K_mu(a) + alpha)^-1 y) / 2`` with mu(a) the
         minimiser for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
     tol : float, default 1e-8
-        Largest `kkt_residual`.
+        Largest `kkt_residual`; up to 1e-9 is accepted where no step makes it smaller.
     max_iter : int, optional
         200 by default.
 
@@ -158,6 +159,7 @@ class _Point(_Evaluation):
         self.full = problem
         quadratic = problem.Q @ mu
         self.objective = self.value - mu @ problem.linear + mu @ quadratic
+        self.size = self.value + mu @ np.abs(problem.linear) + mu @ np.abs(quadratic)
         self.gradient = 2.0 * quadratic - self.v - problem.linear
         scale = np.abs(np.concatenate([self.v, problem.linear, 2.0 * quadratic])).max()
         wrong = np.where(mu > 0.0, np.abs(self.gradient), np.maximum(-self.gradient, 0.0))
@@ -193,7 +195,7 @@ def _newton(problem, tol, max_iter):
         while t > 1e-6:
             trial = _Point(problem, target if t == 1.0 else point.mu + t * direction)
             decrease = point.objective - trial.objective
-            near = _ROUNDING * abs(point.value) + abs(slope) * 1e-4 * t
+            near = _ROUNDING * point.size + abs(slope) * 1e-4 * t
             if decrease >= -1e-4 * t * slope and slope < 0.0:
                 found = trial
             elif abs(decrease) <= near and trial.residual < point.residual:
@@ -202,6 +204,7 @@ def _newton(problem, tol, max_iter):
                 break
             t *= 0.5
         if found is None:
+            tol = max(tol, _FLOOR)
             break
         point = found
     return point, n_iter, point.residual <= tol

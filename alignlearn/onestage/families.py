@@ -59,7 +59,7 @@ class GramFamily:
         if len(grams) == 0:
             raise ValueError("grams is empty (p = 0); at least one matrix (m, m) is needed.")
         self.grams = [_prepared(grams[k], k) for k in range(len(grams))]
-        self.n_kernels = len(self.grams)
+        self.n_kernels, self._traces = len(self.grams), None
         self.n_samples = len(self.grams[0])
         for k, K in enumerate(self.grams):
             if len(K) != self.n_samples:
@@ -70,7 +70,9 @@ class GramFamily:
 
     def traces(self):
         """Trace of every matrix, (p,)."""
-        return np.array([np.trace(K, dtype=np.float64) for K in self.grams])
+        if self._traces is None:
+            self._traces = np.array([np.trace(K, dtype=np.float64) for K in self.grams])
+        return self._traces
 
     def forms(self, D):
         """``K_k d_c``, shape (p, c, m)."""
@@ -109,9 +111,10 @@ class GramFamily:
         out = np.zeros((self.n_samples, self.n_samples))
         used = np.flatnonzero(mu)
         if used.size:
-            used = np.concatenate([used, np.repeat(used[:1], -used.size % 4)])
-            weights = np.concatenate([mu[np.flatnonzero(mu)], np.zeros(used.size)])[: used.size]
-            on_threads(self._add, used.reshape(-1, 4), weights.reshape(-1, 4), out)
+            spare = -used.size % 4  # kernels go in fours; the last group is filled with weight 0
+            groups = np.concatenate([used, np.repeat(used[:1], spare)]).reshape(-1, 4)
+            weights = np.concatenate([mu[used], np.zeros(spare)]).reshape(-1, 4)
+            on_threads(self._add, groups, weights, out)
         if full:
             _loops.mirror(out, _TILE)
         return out
@@ -172,7 +175,7 @@ class FeatureFamily:
             mean = X.mean(axis=0) if center else 0.0
             self.X, self.XT = (X - mean) * root, None
             mean = np.zeros(n_features)
-        self.mean = mean if center else np.zeros(n_features)
+        self.mean, self._traces = mean if center else np.zeros(n_features), None
 
     def _sum_groups(self, values):
         """Sums over the features of each kernel, for (..., q)."""
@@ -183,11 +186,13 @@ class FeatureFamily:
 
     def traces(self):
         """Trace of every centred kernel matrix, (p,)."""
-        if self.sparse:
-            square = np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel()
-        else:
-            square = np.square(self.X).sum(axis=0)
-        return self._sum_groups(square - self.n_samples * np.square(self.mean))
+        if self._traces is None:
+            if self.sparse:
+                square = np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel()
+            else:
+                square = np.einsum("ij,ij->j", self.X, self.X)
+            self._traces = self._sum_groups(square - self.n_samples * np.square(self.mean))
+        return self._traces
 
     def forms(self, D):
         """``x_j' d_c`` for the centred features, shape (c, q)."""
@@ -217,7 +222,7 @@ class FeatureFamily:
         used = np.flatnonzero(weight)
         root = np.sqrt(weight[used])
         if not self.sparse:
-            Z = self.X[:, used] * root
+            Z = (self.X if used.size == weight.size else self.X[:, used]) * root
             return Z @ Z.T
         Z = self.X[:, used].multiply(root).tocsr()
         K = (Z @ Z.T).toarray()
