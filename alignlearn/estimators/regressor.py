@@ -174,40 +174,6 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self._check_is_fitted()
         return risk_bound(self, delta, label_range, radius2, fixed)
 
-    def bound(self, delta=0.05, *, label_range=None, radius2=None, fixed=None):
-        """Upper bound of the expected squared error, from the stability of ridge regression.
-
-        Parameters
-        ----------
-        delta : float in (0, 1), default 0.05
-            The bound fails with probability at most ``delta``.
-        label_range : (low, high), optional
-            Interval that holds all labels of the distribution. Default: that of the sample.
-        radius2 : float, optional
-            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Default: the
-            largest on the training samples.
-        fixed : bool, optional
-            Whether kernels and weights were chosen without these samples. Default: only for equal
-            weights with ``normalize=None`` and kernels given by numbers. Weights learned on the
-            same samples have no stability, and only a vacuous bound is left.
-
-        Returns
-        -------
-        RiskBound
-            ``value`` in units of y^2, ``vacuous``, ``value_if_fixed``, ``empirical_risk``,
-            ``hypotheses`` and those ``not_met``.
-
-        Raises
-        ------
-        ValueError
-            For "svr", several targets, ``alpha=0``, negative weights, indefinite kernels, or an
-            argument out of range.
-        """
-        from alignlearn.estimators._bounds import risk_bound
-
-        self._check_is_fitted()
-        return risk_bound(self, delta, label_range, radius2, fixed)
-
     def score(self, X, y, sample_weight=None):
         """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
 
