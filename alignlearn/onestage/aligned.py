@@ -39,7 +39,8 @@ class AlignedKRR(OneStageWeighting):
         iteration named in the paper, ``a <- (a + (K_mu(a) + alpha)^-1 y) / 2`` with mu(a) the
         minimiser for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
     tol : float, default 1e-8
-        Largest `kkt_residual`; up to 1e-9 is accepted where no step makes it smaller.
+        Largest `kkt_residual`; up to 1e-9, or what rounding leaves of
+        ill-conditioned problems (up to 1e-6), is accepted where no step makes it smaller.
     max_iter : int, optional
         200 by default.
 
@@ -185,7 +186,7 @@ def _newton(problem, tol, max_iter):
         problem, problem.inner(problem.linear + problem.family.quadratic(problem.base.Y))
     )
     n_iter = 0
-    while point.residual > tol and n_iter < max_iter:
+    while point.residual > max(tol, problem.base.rounding(point.mu)) and n_iter < max_iter:
         n_iter += 1
         H = point.hessian()
         target = problem.inner(2.0 * H @ point.mu - point.gradient, H)
@@ -207,7 +208,7 @@ def _newton(problem, tol, max_iter):
             tol = max(tol, _FLOOR)
             break
         point = found
-    return point, n_iter, point.residual <= tol
+    return point, n_iter, point.residual <= max(tol, problem.base.rounding(point.mu))
 
 
 def _fixed_point(problem, tol, max_iter):

@@ -167,7 +167,8 @@ class _Basis:
         T[:, :j, :j] = self.T
         for i in range(j + 1):
             T[:, i, j] = T[:, j, i] = family.cross(new, forms, self.Z[i], self.F[i])
-        self.T, self.coef = T, np.append(self.coef, 0.0)
+        # The first direction is a solution for fixed weights: a start where v is not 0.
+        self.T, self.coef = T, np.append(self.coef, 0.0 if j else _norm(direction))
 
     def _collapse(self):
         alpha, forms, _, _ = self.point()

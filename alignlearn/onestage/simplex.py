@@ -27,7 +27,8 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
     ----------
     oracle : callable
         ``oracle(x, near=None)`` gives an object with ``x``, ``value`` J(x), ``gradient`` (p,) <= 0,
-        ``lower`` (a lower bound of min J) and ``hessian(index)``.
+        ``lower`` (a lower bound of min J), ``hessian(index)`` and ``sharper()``: the same point
+        solved more exactly.
     start : (p,) feasible
     total : float
     tol : float
@@ -50,9 +51,12 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
         target = _newton_target(point, total, gap, damping)
         point, full = _search(oracle, point, target)
         lower = max(lower, point.lower)
-        best = point if point.value < best.value or point.lower >= lower else best
-        if full == 0.0:
+        best = point if point.value <= best.value else best
+        if full == 0.0 and damping == 1.0:
             break
+        if full == 0.0:
+            damping, point = 1.0, point.sharper()
+            continue
         # As Levenberg and Marquardt do: more damping after a step cut short, less after a full one.
         damping = 0.25 * damping if full == 1.0 else min(max(4.0 * damping, 0.02), 1.0)
         damping = damping if damping > 1e-3 else 0.0
@@ -127,6 +131,10 @@ class _RidgeOracle(_Evaluation):
         self.x, self.unit = x, unit
         self.gradient = -self.v * unit
         self.lower = self.value - x @ self.gradient + problem.radius * self.gradient.min()
+
+    def sharper(self):
+        """The same: a linear system is solved as exactly as can be."""
+        return self
 
     def hessian(self, index):
         family, c = self.problem.family, len(self.alpha)
