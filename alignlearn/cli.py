@@ -11,7 +11,6 @@ import os
 import sys
 import warnings
 
-_FIGURES = (".png", ".svg", ".pdf")
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential")
 _DENSE_LIMIT = 2**30
 _METHODS = "best-single,uniform,align,alignf"
@@ -219,12 +218,14 @@ def _compare(args):
     from alignlearn import datasets
     from alignlearn.compare import compare
     from alignlearn.comparison import Protocol
+    from alignlearn.plotting import figure_path, plot_comparison
 
     data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
     if data.y.ndim > 1:
         names = ", ".join(data.target_names) or f"0 to {data.y.shape[1] - 1}"
         raise ValueError(f"{data.name} has several targets; choose one by --target: {names}.")
-    figure = None if args.no_figure else _figure_path(args.out, data.name)
+    stem = f"compare-{data.name.partition('.')[0] or 'data'}"
+    figure = None if args.no_figure else figure_path(args.out, stem)
     X, y, notes = _subset(data, args.max_samples, args.random_state)
     X, kernels, dense_note = _kernels(X, args.kernels, args.gammas)
     rank_one = not isinstance(kernels, list)
@@ -238,8 +239,6 @@ def _compare(args):
     options = {"methods": methods, "task": data.task, "verbose": args.verbose}
     comparison = compare(X, y, kernels, protocol=protocol, **options)
     if figure is not None:
-        from alignlearn.plotting import plot_comparison
-
         plot_comparison(comparison, figure, title=f"{data.name}, {family}")
     print(comparison)
     if figure is not None:
@@ -319,27 +318,3 @@ def _methods(names, rank_one):
         return tuple(n.strip() for n in names.split(","))
     methods = tuple(_METHODS.split(","))
     return methods[1:] if rank_one else methods
-
-
-def _figure_path(out, name):
-    """Where the figure goes; checked before the work is done."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "the figure needs matplotlib: pip install matplotlib, or give --no-figure."
-        ) from None
-    stem = name.partition(".")[0] or "data"
-    default = f"alignlearn-compare-{stem}.png"
-    path = default if out is None else os.path.expanduser(out)
-    if os.path.isdir(path):
-        path = os.path.join(path, default)
-    ending = os.path.splitext(path)[1].lower()
-    if ending == "":
-        path += ".png"
-    elif ending not in _FIGURES:
-        raise ValueError(f"--out {out}: accepted endings are {', '.join(_FIGURES)}.")
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"--out {out}: the folder {folder} does not exist.")
-    return path

@@ -6,7 +6,6 @@ import argparse
 import os
 import re
 
-_FIGURES = (".png", ".svg", ".pdf")
 _MOST_M = 10**15
 
 _BOUNDS_HELP = """\
@@ -116,6 +115,7 @@ def _assignment(text):
 
 def run_bounds(args) -> int:
     """``alignlearn bounds``: print the table, write the figure, return the exit code."""
+    from alignlearn.plotting import figure_path
     from alignlearn.theory.figures_curves import find_curve
     from alignlearn.theory.figures_drawing import draw_curve
     from alignlearn.theory.figures_style import log_grid, save
@@ -276,39 +276,3 @@ class _Both:
     def flush(self):
         for stream in self._streams:
             stream.flush()
-
-
-def figure_path(out, stem):
-    """Where a figure goes, checked before the work is done.
-
-    Parameters
-    ----------
-    out : str or None
-        File, file without ending, folder, or None for the current folder.
-    stem : str
-        Name of the file where only a folder is given.
-
-    Raises
-    ------
-    ValueError, FileNotFoundError, ImportError
-        For an ending that is not accepted, a folder that does not exist, without matplotlib.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "the figure needs matplotlib: pip install matplotlib, or give --no-figure."
-        ) from None
-    default = f"alignlearn-{stem}.png"
-    path = default if out is None else os.path.expanduser(out)
-    if os.path.isdir(path):
-        path = os.path.join(path, default)
-    ending = os.path.splitext(path)[1].lower()
-    if ending == "":
-        path += ".png"
-    elif ending not in _FIGURES:
-        raise ValueError(f"--out {out}: accepted endings are {', '.join(_FIGURES)}.")
-    folder = os.path.dirname(path) or "."
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"--out {out}: the folder {folder} does not exist.")
-    return path
