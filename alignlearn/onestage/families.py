@@ -5,7 +5,8 @@ The one-stage problems touch the matrices ``K_k`` in four ways only:
 ``forms(D)``
     ``K_k d``, in whatever form the family likes, for the rows d of D; linear in D.
 ``cross(D, F, E, G)``
-    ``sum_c d_c' K_k e_c`` for each k, from F = forms(D) and G = forms(E).
+    ``sum_c d_c' K_k e_c`` for each k, from F = forms(D) and G = forms(E); ``against(F, E)`` is the
+    same without G.
 ``apply(mu, F)``
     ``sum_k mu_k K_k d``.
 ``factor(mu, lam)``
@@ -97,6 +98,9 @@ class GramFamily:
             out[k] = _loops.quadratic_form(self.grams[k], D)
 
     def cross(self, D, F, E, G):
+        return self.against(F, E)
+
+    def against(self, F, E):
         return F.reshape(self.n_kernels, -1) @ E.ravel()
 
     def apply(self, mu, F):
@@ -205,6 +209,9 @@ class FeatureFamily:
 
     def cross(self, D, F, E, G):
         return self._sum_groups((F * G).sum(axis=0))
+
+    def against(self, F, E):
+        return self._sum_groups((F * self.forms(E)).sum(axis=0))
 
     def apply(self, mu, F):
         weighted = mu[self.owner] * F

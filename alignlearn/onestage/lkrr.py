@@ -45,8 +45,9 @@ class LKRR(OneStageWeighting):
         Interpolation parameter of "interpolated", 0 <= eta < 1. It converges locally for eta > 1/3;
         below, it can cycle. 1/2 is the best choice.
     tol : float, default 1e-8
-        ``norm=2``: largest relative fixed-point residual ``|(K_mu + alpha)^-1 y - a| / |a|``, which
-        is ``kkt_residual`` of the result (rounding of ill-conditioned problems is allowed for).
+        ``norm=2``: largest relative fixed-point residual, ``|(K_mu + alpha)^-1 y - a| / |a|`` or
+        the like for mu, which is ``kkt_residual`` of the result (rounding of ill-conditioned
+        problems is allowed for).
         ``norm=1``: largest relative duality gap.
     max_iter : int, optional
         Most iterations of a method; default 1000.

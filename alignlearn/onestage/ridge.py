@@ -54,9 +54,10 @@ class RidgeProblem:
 class RidgeState:
     """Where a solver stands.
 
-    ``step`` is the relative length of (K_mu + lam)^-1 y - alpha, the fixed-point residual, and
-    ``gap`` the duality gap of the min-max problem (3) at mu = mu(alpha) and alpha, relative to its
-    value: r'(K_mu + lam)^-1 r with the residual r = y - (K_mu + lam) alpha.
+    ``step`` is the fixed-point residual: the larger relative length of (K_mu + lam)^-1 y - alpha
+    and of the change of mu that it brings (mu is the more sensitive where alpha lies mostly where
+    the kernels vanish). ``gap`` is the duality gap of the min-max problem (3) at mu = mu(alpha) and
+    alpha, relative to its value: r'(K_mu + lam)^-1 r, r = y - (K_mu + lam) alpha.
     """
 
     alpha: np.ndarray
@@ -68,11 +69,11 @@ class RidgeState:
     converged: bool
 
 
-def _state(problem, alpha, mu, v, change, gap, n_iter, tol):
-    step = _norm(change) / _norm(alpha)
+def _state(problem, alpha, mu, v, step, gap, n_iter, tol):
     value = problem.lower_value(alpha, v)
     converged = step <= max(tol, problem.rounding(mu))
-    return RidgeState(alpha, mu, value, max(gap, 0.0) / value, step, n_iter, converged)
+    gap = max(float(gap), 0.0) / value if value > 0.0 else np.inf
+    return RidgeState(alpha, mu, value, gap, step, n_iter, converged)
 
 
 def interpolated(problem, eta, tol, max_iter, alpha=None):
@@ -83,12 +84,12 @@ def interpolated(problem, eta, tol, max_iter, alpha=None):
     family, Y, lam = problem.family, problem.Y, problem.lam
     if alpha is None:
         alpha = family.factor(problem.mu0, lam)(Y) if problem.mu0.any() else Y / lam
-    best, since, n_iter = np.inf, 0, 0
+    best, since, n_iter, mu = np.inf, 0, 0, problem.mu0
     while True:
         v = family.quadratic(alpha)
-        mu = problem.weights(v)
+        before, mu = mu, problem.weights(v)
         change = family.factor(mu, lam)(Y) - alpha
-        step = _norm(change) / _norm(alpha)
+        step = max(_ratio(change, alpha), _ratio(mu - before, mu) / (1.0 - eta))
         n_iter += 1
         since = 0 if step < 0.999 * best else since + 1
         best = min(best, step)
@@ -96,7 +97,7 @@ def interpolated(problem, eta, tol, max_iter, alpha=None):
             break
         alpha = alpha + (1.0 - eta) * change
     gap = np.vdot(Y, alpha + change) - problem.lower_value(alpha, v)
-    return _state(problem, alpha, mu, v, change, gap, n_iter, tol)
+    return _state(problem, alpha, mu, v, step, gap, n_iter, tol)
 
 
 def subspace(problem, tol, max_iter):
@@ -120,7 +121,8 @@ def subspace(problem, tol, max_iter):
         alpha, forms, mu, v = basis.minimise()
         residual = Y - lam * alpha - family.apply(mu, forms)
         change = solve(residual)
-        before, step = step, _norm(change) / _norm(alpha)
+        shift = problem.weights(v + 2.0 * family.against(forms, change)) - mu
+        before, step = step, max(_ratio(change, alpha), _ratio(shift, mu))
         since = 0 if step < 0.9 * best else since + 1
         best = min(best, step)
         if step <= tol or n_iter >= max_iter or since > _STALLED:
@@ -133,7 +135,7 @@ def subspace(problem, tol, max_iter):
     used = reference > 0.0
     share = np.min(mu[used] / reference[used], initial=1.0)
     gap = np.vdot(residual, change) / share if share > 0.0 else np.vdot(residual, residual) / lam
-    return _state(problem, alpha, mu, v, change, gap, n_iter, tol)
+    return _state(problem, alpha, mu, v, step, gap, n_iter, tol)
 
 
 class _Basis:
@@ -251,7 +253,8 @@ def frank_wolfe(problem, mu, tol, max_iter):
         n_iter += 1
         end = _Evaluation(problem, problem.weights(point.v))
         change = end.alpha - point.alpha
-        step = _norm(change) / _norm(point.alpha)
+        shift = problem.weights(end.v) - end.mu
+        step = max(_ratio(change, point.alpha), _ratio(shift, end.mu))
         since = 0 if step < 0.9 * best else since + 1
         best = min(best, step)
         # Far from the solution the step may be long while the value falls.
@@ -263,7 +266,7 @@ def frank_wolfe(problem, mu, tol, max_iter):
             break
         point = found
     gap = end.value - problem.lower_value(point.alpha, point.v)
-    state = _state(problem, point.alpha, end.mu, point.v, change, gap, n_iter, tol)
+    state = _state(problem, point.alpha, end.mu, point.v, step, gap, n_iter, tol)
     if state.converged or n_iter >= max_iter:
         return state
     polished = interpolated(problem, 0.5, tol, max_iter - n_iter, point.alpha)
@@ -310,3 +313,9 @@ def _line_minimum(problem, point, end, direction):
 
 def _norm(A):
     return float(np.linalg.norm(A.ravel()))
+
+
+def _ratio(change, size):
+    """Relative length of a change; 0 where there is none, infinite where the size is 0."""
+    length = _norm(change)
+    return length / _norm(size) if length > 0.0 and size.any() else (np.inf if length else 0.0)

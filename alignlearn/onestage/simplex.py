@@ -51,7 +51,7 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
         target = _newton_target(point, total, gap, damping)
         point, full = _search(oracle, point, target)
         lower = max(lower, point.lower)
-        best = point if point.value <= best.value else best
+        best = point if point.value <= best.value + _ROUNDING * abs(best.value) else best
         if full == 0.0 and damping == 1.0:
             break
         if full == 0.0:
