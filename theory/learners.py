@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .matrices import combine, krr
+from .matrices import alignf_minimiser, combine, krr
 
 
 def quadratic_forms(kernels, alpha):
@@ -49,11 +49,7 @@ def lkrr(kernels, y, lam, mu0, radius):
 
 def kernel_quadratic(linear, Q):
     """argmin over mu >= 0 of mu'Q mu - mu'linear for positive definite Q."""
-    from scipy.optimize import nnls
-
-    L = np.linalg.cholesky(Q)
-    mu, _ = nnls(L.T, np.linalg.solve(L, linear) / 2, maxiter=100 * len(linear))
-    return mu
+    return alignf_minimiser(linear / 2, Q)
 
 
 def aligned_objective(mu, kernels, y, lam, linear, Q):

@@ -6,6 +6,8 @@ and none checks its input.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 
@@ -33,26 +35,49 @@ def alignment(K, L) -> float:
 
 
 def alignf_terms(kernels, y):
-    """a_k = <K_kc, yy'>_F and M_kl = <K_kc, K_lc>_F for kernels (p, m, m) and labels (m,)."""
+    """a_k = <K_kc, yy'>_F and M_kl = <K_kc, K_lc>_F for kernels (p, m, m) and labels (m,).
+
+    A kernel whose centring leaves only rounding counts as constant, with exact zeros.
+    """
     centred = np.array([center(K) for K in kernels])
+    size = np.abs(centred).max((1, 2))
+    centred[size <= 1e-14 * len(y) * np.abs(kernels).max((1, 2))] = 0.0
     a = np.array([y @ Kc @ y for Kc in centred])
     M = np.einsum("kij,lij->kl", centred, centred)
     return a, M
 
 
 def alignf_minimiser(a, M):
-    """argmin over v >= 0 of v'Mv - 2 v'a for a in range(M); M may be singular."""
-    from scipy.optimize import nnls
+    """argmin over v >= 0 of v'Mv - 2 v'a for a in range(M); M may be singular, p <= 12.
 
+    By trying every support. `scipy.optimize.nnls` is not used: where an unconstrained solution
+    lies on the boundary it can stop at a point that does not meet its optimality conditions.
+    """
+    p = len(a)
+    if p > 12:
+        raise ValueError(f"p={p} kernels are too many to try every support; accepted: p <= 12.")
     d = np.sqrt(np.diag(M))
     d = np.where(d > 0, d, 1.0)
-    w, V = np.linalg.eigh(M / np.outer(d, d))
-    keep = w > 1e-12 * max(w[-1], 1e-300)
-    if not keep.any():
-        return np.zeros(len(a))
-    root = np.sqrt(w[keep])
-    u, _ = nnls(root[:, None] * V[:, keep].T, (V[:, keep].T @ (a / d)) / root, maxiter=100 * len(a))
-    return u / d
+    return _best_support(M / np.outer(d, d), a / d) / d
+
+
+def _best_support(M, a):
+    p = len(a)
+    best, best_value = np.zeros(p), 0.0
+    for size in range(p, 0, -1):
+        for support in combinations(range(p), size):
+            s = list(support)
+            z = np.linalg.lstsq(M[np.ix_(s, s)], a[s], rcond=1e-12)[0]
+            if not (z >= 0).all():
+                continue
+            value = 2 * z @ a[s] - z @ M[np.ix_(s, s)] @ z
+            if value > best_value:
+                best, best_value = np.zeros(p), value
+                best[s] = z
+            if size == p:
+                # Feasible without the constraint, hence optimal.
+                return best
+    return best
 
 
 def krr(K, y, lam):
