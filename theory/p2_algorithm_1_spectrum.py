@@ -32,8 +32,8 @@ def _derivative(case):
     def step(alpha):
         return krr(combine(lkrr_weights(kernels, alpha, mu0, radius), kernels), y, lam)
 
-    size = 1e-4 * np.linalg.norm(alpha)
-    if (np.sqrt(v) < 30 * size * np.sqrt(np.trace(kernels, axis1=1, axis2=2))).all():
+    size = 1e-5 * np.linalg.norm(alpha)
+    if (np.sqrt(v) < 300 * size * np.sqrt(np.trace(kernels, axis1=1, axis2=2))).all():
         raise HypothesisNotMet("the difference quotient must stay away from v = 0")
     shifts = size * np.eye(len(y))
     return np.array([(step(alpha + e) - step(alpha - e)) / (2 * size) for e in shifts]).T
