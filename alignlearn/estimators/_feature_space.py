@@ -1,15 +1,26 @@
-"""Kernel ridge solved in the space of the features, where they are fewer than the samples.
+"""Machines solved in the space of the features, where these are few: no pair of samples is formed.
 
-With ``Z`` the centred features times the square roots of their weights, ``K = ZZ'`` and the
-solution is linear: ``(Z'Z + alpha I) u = Z'y``. No matrix over pairs of samples is formed.
+With ``Z`` the centred features times the square roots of their weights, ``K = ZZ'``. The ridge
+solution is linear, ``(Z'Z + alpha I) u = Z'y``; the support vector classifier's dual is solved by
+an interior point method with systems of the same size.
 """
 
 from __future__ import annotations
+
+import copy
+import warnings
 
 import numpy as np
 
 from alignlearn.engine.features import centred_feature_gram
 from alignlearn.machines._ridge import _solve
+from alignlearn.machines._svm import check_options, encode_labels, store_results
+from alignlearn.solvers.low_rank import low_rank_svm
+from alignlearn.validation import ConvergenceWarning, check_number
+
+# Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
+# (measured at C = 1), and a number of samples below which both take milliseconds.
+_SVM_RATIO, _SVM_SAMPLES = 25, 2000
 
 
 class WeightedFeatures:
@@ -40,6 +51,10 @@ class WeightedFeatures:
             self.Z = np.asarray(source.X[:, self.active], dtype=np.float64)
             self.Z = (self.Z - source.mean[self.active]) * self.root
 
+    def dense(self):
+        """Z as an array."""
+        return self.Z.toarray() if hasattr(self.Z, "tocsr") else self.Z
+
     def rows(self, index):
         """Some samples, and the mean of these."""
         Z = self.Z[index]
@@ -58,6 +73,62 @@ def fits_in_features(source):
     if weights is None or not hasattr(source, "groups"):
         return False
     return weights.min() >= 0.0 and np.count_nonzero(weights) < source.n_samples
+
+
+def svm_fits_in_features(source, C):
+    """Whether a support vector classifier on the source's combination is faster in the features."""
+    C = check_number("C", C, low=0.0, strict=True, finite=False)
+    if source.n_samples < _SVM_SAMPLES or np.isinf(C) or not fits_in_features(source):
+        return False
+    return _SVM_RATIO * np.count_nonzero(source.kernel.weights) <= source.n_samples
+
+
+def fit_classifier(machine, Z, y):
+    """Fit a `SupportVectorClassifier` with finite C as if on ``ZZ'``.
+
+    Parameters
+    ----------
+    machine : SupportVectorClassifier
+    Z : ndarray of shape (m, q)
+        Not centred or centred.
+    y : ndarray of shape (m,)
+
+    Returns
+    -------
+    SupportVectorClassifier
+        The same decisions as a function of the columns: its "kernel" is Z itself.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a problem stops above ``tol``.
+    """
+    options = check_options(machine)
+    C = check_number("C", machine.C, low=0.0, strict=True)
+    machine.classes_, codes = encode_labels(y)
+    cost = C * machine._class_weights(np.ones(codes.size), codes)[codes]
+    means = Z.mean(axis=0)
+    centred = Z - means
+    results = []
+    for sign in machine._signs(codes):
+        reach = cost * sign
+        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+        steps = min(100, options["max_iter"] or 100)
+        results.append(low_rank_svm(centred, -sign, bounds, tol=options["tol"], max_iter=steps))
+        if not results[-1].converged:
+            warnings.warn(
+                f"The interior point method stopped after {results[-1].n_iter} steps with a KKT "
+                f"violation of {results[-1].kkt_violation:.3g} > tol={options['tol']:g}; scale the "
+                "features, lower C, or raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+    store_results(machine, results)
+    u = Z[machine.support_].T @ machine.dual_coef_
+    machine.intercept_ = machine.intercept_ - means @ u
+    linear = copy.copy(machine)
+    linear.dual_coef_, linear.support_, linear.n_train_ = u, np.arange(len(u)), len(u)
+    return linear
 
 
 def fit_ridge(machine, source, y):

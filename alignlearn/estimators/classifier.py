@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators._base import KernelLearner, LinearInFeatures
+from alignlearn.estimators._feature_space import (
+    WeightedFeatures,
+    fit_classifier,
+    svm_fits_in_features,
+)
 from alignlearn.estimators._inputs import class_labels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.targets import check_labels
@@ -84,7 +89,9 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     ``fit`` takes no ``sample_weight``: alignment counts every sample once, and weights in the
     machine alone would not mean what they say. `alignlearn.machines` takes them.
 
-    Memory at ``fit`` is the one (m, m) matrix that the machine needs. A fitted estimator holds
+    Memory at ``fit`` is the one (m, m) matrix that the machine needs. Kernels that are linear in
+    the features need none where few features are in use (at most m / 25, m >= 2000): an interior
+    point method then solves the same problem, to the same ``tol``. A fitted estimator holds
     support samples and coefficients.
 
     References
@@ -151,7 +158,10 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         )
 
         source, labels = self._learn(X, lambda m: class_labels(self, y, m), "classification")
-        machine.fit(source.gram(), labels)
+        if svm_fits_in_features(source, self.C):
+            fit_classifier(machine, WeightedFeatures(source).dense(), labels)
+        else:
+            machine.fit(source.gram(), labels)
         self.machine_ = machine
         self.classes_ = machine.classes_
         self.support_ = machine.support_

@@ -50,6 +50,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     See `MKLClassifier` on centring, indefinite kernels and memory. "krr" needs ``K + alpha I``
     to be positive definite after centring, so with an indefinite kernel a large enough ``alpha``.
     Targets may have several columns with "krr"; one kernel is learned for all.
+    With kernels that are linear in the features, ridge regression with ``alpha > 0`` is solved in
+    the features in use where they are fewer than the samples, without an (m, m) matrix.
     """
 
     _estimator_type = "regressor"

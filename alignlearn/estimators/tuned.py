@@ -142,7 +142,11 @@ n_features_in_, feature_names_in_
     Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
     is fixed on all samples.
 
-    Memory is that of `MKLClassifier` plus one training set's copy of the Gram matrix.
+    A one-stage rule given by name takes the candidate's own C, so it is solved for every candidate.
+
+    Memory is that of `MKLClassifier` plus one training set's copy of the Gram matrix. Measured
+    against a grid search over the same folds (1000 samples, 9 Gaussians, 5 folds, one thread):
+    0.23 s and 0.81 s for 11 values of C, 0.33 s and 2.2 s for ridge and 13 values of alpha.
     """
 
     def __init__(
@@ -207,7 +211,7 @@ n_features_in_, feature_names_in_
         values = _tuning.check_grid("Cs", self.Cs, _CS)
 
         def path(source, y, split, values):
-            return _paths.machine_predictions(self._machine, source.gram(), y, split, values)
+            return _paths.classifier_predictions(self._machine, source, y, split, values)
 
         self._search(X, labels, source, parameter="C", values=values, path=path)
         return self

@@ -212,3 +212,80 @@ def test_five_thousand_kernels_in_seconds_and_below_a_gigabyte(name):
     assert found["alignf + ridge"][2] >= max(
         found["align + ridge"][2], found["100 kernels + ridge"][2]
     )
+
+
+def classes(m, p, n_classes, seed=0):
+    X, y = counts(m, p, seed)
+    X *= np.random.default_rng(seed).normal(1.0, 0.1, size=X.shape)  # no two points alike
+    edges = np.quantile(y, np.arange(1, n_classes) / n_classes)
+    return X, np.array(["low", "middle", "high"])[np.digitize(y, edges)]
+
+
+def smo_only(monkeypatch):
+    monkeypatch.setattr("alignlearn.estimators._feature_space._SVM_SAMPLES", 10**9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize(("n_classes", "multiclass"), [(2, "ovo"), (3, "ovo"), (3, "ovr")])
+def test_classifier_in_features_equals_smo(monkeypatch, form, n_classes, multiclass):
+    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 100)
+    X, y = classes(200, 8, n_classes)
+    model = al.MKLClassifier(
+        al.RankOneKernels(),
+        C=2.0,
+        multiclass=multiclass,
+        class_weight="balanced",
+        tol=1e-8,
+        weighting="align",
+    )
+    calls = []
+    real = _feature_space.low_rank_svm
+    monkeypatch.setattr(
+        _feature_space, "low_rank_svm", lambda *a, **k: calls.append(1) or real(*a, **k)
+    )
+    model.fit(form(X), y)
+    assert len(calls) == (1 if n_classes == 2 else 3)
+    assert np.all(model.machine_.kkt_violation_ <= 1e-8)
+    # The machine by itself: on the Gram matrix of centred features where they are dense.
+    K = model.kernel_(X - X.mean(axis=0)) if form is np.asarray else model.kernel_(X)
+    by_machine = model.machine_.decision_function(K)
+    found = model.decision_function(form(X))
+    coef, intercept = model.coef_, model.intercept_
+    smo_only(monkeypatch)
+    model.fit(form(X), y)
+    np.testing.assert_allclose(found, model.decision_function(form(X)), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(coef, model.coef_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(intercept, model.intercept_, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(by_machine, found, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_tuned_classifier_in_features_equals_smo(monkeypatch, n_classes):
+    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 100)
+    X, y = classes(210, 6, n_classes)
+    model = al.MKLClassifierCV(al.RankOneKernels(), Cs=[1.0, 0.01, 10.0], cv=3, tol=1e-8)
+    model.fit(scipy.sparse.csr_array(X), y)
+    found = model.cv_results_["mean_test_score"]
+    smo_only(monkeypatch)
+    model.fit(X, y)
+    np.testing.assert_allclose(found, model.cv_results_["mean_test_score"])
+
+
+def test_where_the_classifier_keeps_the_gram_matrix(monkeypatch):
+    """Few samples for the features, a hard margin; and a C out of range stays an error."""
+    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 10)
+    monkeypatch.setattr(_feature_space, "low_rank_svm", None)
+    X, y = classes(100, 8, 2)
+    al.MKLClassifier(al.RankOneKernels(), weighting="align").fit(X, y)
+    separable = np.repeat([[0.0], [3.0]], 50, axis=0)
+    al.MKLClassifier(al.RankOneKernels(), C=np.inf).fit(separable, np.repeat([0, 1], 50))
+    for C in (0.0, -1.0):
+        with pytest.raises(ValueError, match="is out of range"):
+            al.MKLClassifier(al.RankOneKernels(), C=C).fit(separable, np.repeat([0, 1], 50))
+
+
+def test_classifier_in_features_warns_where_it_stops_early(monkeypatch):
+    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 10)
+    X, y = classes(100, 2, 2)
+    with pytest.warns(al.ConvergenceWarning, match="KKT violation"):
+        al.MKLClassifier(al.RankOneKernels(), max_iter=2).fit(X, y)
