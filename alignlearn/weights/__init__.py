@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from .base import Weighting, WeightResult
+from .path import SparsePath, sparse_path
 from .two_stage import Align, AlignF, AlignLinear, AlignLq, Uniform
 
 __all__ = [
@@ -10,10 +11,12 @@ __all__ = [
     "AlignF",
     "AlignLinear",
     "AlignLq",
+    "SparsePath",
     "Uniform",
     "WeightResult",
     "Weighting",
     "get_weighting",
+    "sparse_path",
 ]
 
 _BY_NAME = {
