@@ -1,0 +1,148 @@
+"""The reproduction scripts: each runs with --quick and finds what it should."""
+
+import importlib
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+DATA = Path(os.environ.get("ALIGNLEARN_DATA") or "no such folder")
+NEEDED = ("ionosphere", "sonar", "heart_statlog", "sentiment_bigrams_kitchen")
+
+pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
+with_data = pytest.mark.skipif(
+    not all((DATA / f"{name}.npz").is_file() for name in NEEDED),
+    reason=f"ALIGNLEARN_DATA does not hold all of {', '.join(NEEDED)}",
+)
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Import a script by its name."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    return importlib.import_module
+
+
+@pytest.fixture
+def quick(script, tmp_path):
+    """Run a script with --quick: (what main returns, the text it wrote)."""
+
+    def run(name):
+        returned = script(name).main(["--quick", "--out", str(tmp_path)])
+        stem = tmp_path / name
+        assert stem.with_suffix(".png").stat().st_size > 5000
+        return returned, stem.with_suffix(".txt").read_text()
+
+    return run
+
+
+@with_data
+def test_table_1_correlations_of_ionosphere(quick):
+    found, text = quick("reproduce_table1")
+    centred, plain = found["ionosphere"]
+    assert centred == pytest.approx(0.9979, abs=0.01)  # published
+    assert plain == pytest.approx(0.9841, abs=0.03)
+    assert centred > plain
+    assert "splice" in text
+
+
+@with_data
+def test_table_2_agrees_on_ionosphere(quick, capsys):
+    count, text = quick("reproduce_table2")
+    assert count == 0
+    assert text == capsys.readouterr().out
+    assert len(re.findall("agrees$", text, flags=re.MULTILINE)) == 8
+    errors = {m: float(e) for m, e in re.findall(r"error of (\S+) +([\d.]+) ", text)}
+    assert list(errors) == ["uniform", "lkrr", "align", "alignf", "aligned-krr"]
+    assert errors["uniform"] > errors["lkrr"] > errors["align"] > errors["alignf"]
+
+
+@with_data
+def test_figure_3_weights_of_one_stage_follow_those_of_two(quick):
+    correlation, _ = quick("reproduce_figure3")
+    assert correlation > 0.6
+
+
+@with_data
+def test_table_3_runs_on_300_bigrams(quick):
+    outside, text = quick("reproduce_table3")
+    assert set(outside) == {("kitchen", "regression"), ("kitchen", "classification")}
+    errors = [float(e) for e in re.findall(r"error of \S+ +\S+ \+- \S+ +([\d.]+) ", text)]
+    assert len(errors) == 6
+    # Better than predicting the mean (1.72 stars) or one class, worse than with 4000 bigrams.
+    assert all(1.3 < e < 1.65 for e in errors[:3])
+    assert all(0.15 < e < 0.4 for e in errors[3:])
+
+
+@with_data
+def test_lkrr_on_two_sets_and_500_bigrams(quick):
+    (uci, reviews), _ = quick("reproduce_lkrr")
+    for errors, paper in zip(uci, (0.16, 0.17)):
+        assert np.all(np.abs(errors.mean(axis=1) - paper) < 0.1)
+    kitchen = reviews["kitchen"].mean(axis=2)
+    assert kitchen.shape == (2, 3)
+    assert np.all(kitchen[1] < kitchen[0])  # more bigrams, less error
+
+
+def test_l1_svm_of_rank_one_kernels_is_a_linear_program(script):
+    """L1SVM at C = |w|_1 / strength has the decisions and weights of the linear program."""
+    from scipy import sparse
+
+    from alignlearn.onestage import L1SVM, FeatureFamily
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = np.where(X[:, 0] - 0.5 * X[:, 1] + 0.5 * rng.standard_normal(60) > 0.0, 1.0, -1.0)
+    w, b = script("reproduce_table3").sparse_svm(sparse.csr_matrix(X), y, 6.0)
+    norm = np.abs(w).sum()
+    assert 0 < np.count_nonzero(np.abs(w) > 1e-9) < 8
+    found = L1SVM(norm / 6.0, tol=1e-7).solve_grams(FeatureFamily(X), y.astype(int))
+    np.testing.assert_allclose(found.weights, np.abs(w) / norm, atol=1e-3)
+    decisions = X @ (found.weights * (X.T @ found.dual_coef)) + found.intercept
+    np.testing.assert_allclose(decisions, X @ w + b, atol=1e-2)
+
+
+def test_verdicts_and_tests_beside_the_paper(script, capsys):
+    shared = script("_reproduce")
+    assert shared.verdict(1.04, (1.0, 0.05)) == "agrees"
+    assert shared.verdict(1.1, (1.0, 0.05)) == "+2.0 sd"
+    errors = np.array([[[0.5, 0.6, 0.55], [0.3, 0.42, 0.33]]] * 2)
+    paper = {("a", "b"): 0, ("b", "a"): 0}
+    shared.significance(shared.Output("none", _no_files()), errors, ("a", "b"), paper)
+    text = capsys.readouterr().out
+    assert "b better than a: paper 0, here 2/2" in text
+    assert "a better than b" not in text
+
+
+def _no_files():
+    from argparse import Namespace
+
+    return Namespace(out=None, quick=True)
+
+
+def test_trials_are_centred_and_judged_on_their_own_folds(script):
+    """Ridge on a feature trial against plain linear algebra on the columns."""
+    from scipy import sparse
+
+    from alignlearn.onestage import LKRR
+
+    shared = script("_reproduce")
+    rng = np.random.default_rng(1)
+    X = sparse.csr_matrix(rng.poisson(0.5, (50, 6)).astype(float))
+    y = rng.standard_normal(50)
+    parts = next(iter(shared.rotations(y, "regression", 3)))
+    assert sorted(np.concatenate(parts)) == list(range(50))
+    trial = shared.FeatureTrial(X, y, parts, "regression")
+    error, _, result = trial.choose([LKRR(0.0, 1.0, 2.0)])
+    A, _, T = (X[part].toarray() for part in parts)
+    mean, scale = A.mean(axis=0), A.std(axis=0)
+    A, T = (A - mean) / scale, (T - mean) / scale
+    target = y[parts[0]] - y[parts[0]].mean()
+    w = np.linalg.solve(A.T @ A + 2.0 * np.eye(6), A.T @ target)
+    expected = np.sqrt(np.mean((T @ w + y[parts[0]].mean() - y[parts[2]]) ** 2))
+    assert error == pytest.approx(expected, rel=1e-9)
+    assert result.weights == pytest.approx(1.0)
