@@ -30,8 +30,9 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
         "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
-        matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's own C, or an object such
-        as `LKRR` with a method ``solve_grams``, whose weights the machine then uses.
+        matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's own C (or alpha,
+        epsilon, multiclass), or an object such as `LKRR` with a method ``solve_grams``. The machine
+        is then trained on the kernel they give, whose weights keep the scale of their problem.
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     multiclass : {"ovo", "ovr"}, default "ovo"

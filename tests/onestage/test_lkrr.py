@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from strategies import generators
 
 from alignlearn.onestage import LKRR, FeatureFamily, GramFamily
-from alignlearn.onestage.ridge import RidgeProblem, interpolated
+from alignlearn.onestage.ridge import RidgeProblem, interpolated, subspace
 from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
 
 SOLVERS = ("subspace", "interpolated", "frank-wolfe")
@@ -282,3 +282,16 @@ def test_nan_away_from_the_rows_that_are_compared():
     K[1, 7, 9] = K[1, 9, 7] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         LKRR().solve_grams(K, np.arange(40.0))
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3])
+def test_the_gap_of_an_unfinished_subspace_is_a_bound(max_iter):
+    rng = np.random.default_rng(10)
+    for _ in range(20):
+        K, y = random_kernels(rng, 10, 4, rank=3), rng.normal(size=10)
+        problem = RidgeProblem(GramFamily(K), y[None], 0.05, np.full(4, 0.1), 50.0)
+        early = subspace(problem, 1e-14, max_iter)
+        above = value(early.mu, K, y, 0.05)
+        # The residual's own bound is exact up to the share of the matrix that was factorised.
+        assert above - early.value <= early.gap * early.value * (1 + 1e-9) + 1e-12 * above
+        assert early.gap * early.value <= 1e4 * (above - early.value) + 1e-12 * above
