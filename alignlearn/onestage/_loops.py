@@ -25,17 +25,23 @@ def _corner(K, first, last, x, out):
 
 
 @jit_sum
-def _four_rows(r0, r1, r2, r3, x, out, x0, x1, x2, x3):
-    """Sums of the rows times x; the rows' transposed product is added to ``out``."""
+def _four_rows(K, i, last, x, out):
+    """Add the parts right of the diagonal block of rows i to i + 3, and their mirror images."""
+    r0, r1, r2, r3 = K[i][last:], K[i + 1][last:], K[i + 2][last:], K[i + 3][last:]
+    right, below = x[last:], out[last:]
+    x0, x1, x2, x3 = x[i], x[i + 1], x[i + 2], x[i + 3]
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for j in range(x.size):
+    for j in range(right.size):
         k0, k1, k2, k3 = np.float64(r0[j]), np.float64(r1[j]), np.float64(r2[j]), np.float64(r3[j])
-        s0 += k0 * x[j]
-        s1 += k1 * x[j]
-        s2 += k2 * x[j]
-        s3 += k3 * x[j]
-        out[j] += k0 * x0 + k1 * x1 + k2 * x2 + k3 * x3
-    return s0, s1, s2, s3
+        s0 += k0 * right[j]
+        s1 += k1 * right[j]
+        s2 += k2 * right[j]
+        s3 += k3 * right[j]
+        below[j] += k0 * x0 + k1 * x1 + k2 * x2 + k3 * x3
+    out[i] += s0
+    out[i + 1] += s1
+    out[i + 2] += s2
+    out[i + 3] += s3
 
 
 @jit_sum
@@ -46,17 +52,9 @@ def symmetric_product(K, x, out):
     for i in range(0, m, 4):
         last = min(i + 4, m)
         for c in range(x.shape[0]):
-            xc, oc = x[c], out[c]
-            _corner(K, i, last, xc, oc)
+            _corner(K, i, last, x[c], out[c])
             if last < m:
-                s0, s1, s2, s3 = _four_rows(
-                    K[i][last:], K[i + 1][last:], K[i + 2][last:], K[i + 3][last:],
-                    xc[last:], oc[last:], xc[i], xc[i + 1], xc[i + 2], xc[i + 3],
-                )  # fmt: skip
-                oc[i] += s0
-                oc[i + 1] += s1
-                oc[i + 2] += s2
-                oc[i + 3] += s3
+                _four_rows(K, i, last, x[c], out[c])
 
 
 @jit_sum
@@ -92,7 +90,8 @@ def quadratic_form(K, x):
 
 
 @jit_sum
-def _add_four(row, r0, r1, r2, r3, w0, w1, w2, w3):
+def _add_four(row, r0, r1, r2, r3, weights):
+    w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
     for j in range(row.size):
         row[j] += (
             w0 * np.float64(r0[j])
@@ -104,9 +103,8 @@ def _add_four(row, r0, r1, r2, r3, w0, w1, w2, w3):
 @jit_sum
 def add_upper(K0, K1, K2, K3, weights, out, first, last):
     """Add four weighted matrices to rows ``first`` to ``last`` of the upper triangle of out."""
-    w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
     for i in range(first, last):
-        _add_four(out[i][i:], K0[i][i:], K1[i][i:], K2[i][i:], K3[i][i:], w0, w1, w2, w3)
+        _add_four(out[i][i:], K0[i][i:], K1[i][i:], K2[i][i:], K3[i][i:], weights)
 
 
 @jit_sum

@@ -98,12 +98,15 @@ class GramFamily:
             out[k] = _loops.quadratic_form(self.grams[k], D)
 
     def cross(self, D, F, E, G):
+        """``sum_c d_c' K_k e_c``, shape (p,), with F = forms(D) and G = forms(E)."""
         return self.against(F, E)
 
     def against(self, F, E):
+        """``sum_c d_c' K_k e_c``, shape (p,), with F = forms(D)."""
         return F.reshape(self.n_kernels, -1) @ E.ravel()
 
     def apply(self, mu, F):
+        """``sum_k mu_k K_k d_c``, shape (c, m), with F = forms(D)."""
         return (mu @ F.reshape(self.n_kernels, -1)).reshape(F.shape[1:])
 
     def columns(self, F, samples):
@@ -208,12 +211,15 @@ class FeatureFamily:
         return self._sum_groups(np.square(self.forms(D)).sum(axis=0))
 
     def cross(self, D, F, E, G):
+        """``sum_c d_c' K_k e_c``, shape (p,), with F = forms(D) and G = forms(E)."""
         return self._sum_groups((F * G).sum(axis=0))
 
     def against(self, F, E):
+        """``sum_c d_c' K_k e_c``, shape (p,), with F = forms(D)."""
         return self._sum_groups((F * self.forms(E)).sum(axis=0))
 
     def apply(self, mu, F):
+        """``sum_k mu_k K_k d_c``, shape (c, m), with F = forms(D)."""
         weighted = mu[self.owner] * F
         product = (self.X @ weighted.T).T if self.sparse else weighted @ self.X.T
         return product - (weighted @ self.mean)[:, None]
