@@ -2,14 +2,16 @@
 
 A case holds ``kernels`` (p, N, N) over N points: 0..m-2 are common, m-1 is x_m, m is x'_m, all N
 serve as test points; ``y`` (m,) and ``y_new`` (the label of x'_m); ``lam0``. ``mu`` and
-``mu_new`` are weights where the statement is about given weights.
+``mu_new`` are weights where the statement is about given weights. The learners, of which the
+statements speak, are the library's `KernelRidge` and, for alignf, `nonnegative_qp`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .matrices import alignf_minimiser, alignf_terms, combine, krr
+from . import library
+from .matrices import alignf_terms, combine
 
 
 def rows_of(case):
@@ -25,8 +27,7 @@ def labels_of(case):
 
 def fit_predict(kernel, rows, y, lam0):
     """Kernel ridge regression on the given rows of (N, N): predictions at all N points."""
-    alpha = krr(kernel[np.ix_(rows, rows)], y, lam0 * len(y))
-    return kernel[:, rows] @ alpha
+    return library.ridge(kernel[np.ix_(rows, rows)], y, lam0 * len(y), kernel[:, rows])
 
 
 def two_stage_change(case):
@@ -47,7 +48,7 @@ def constants(case):
 
 def alignf_weights(kernels, rows, y):
     """alignf's weights with sum 1 on the given rows; equal ones where a = 0."""
-    v = alignf_minimiser(*alignf_terms(kernels[:, rows][:, :, rows], y))
+    v = library.alignf_minimiser(*alignf_terms(kernels[:, rows][:, :, rows], y))
     return v / v.sum() if v.sum() > 0 else np.full(len(v), 1 / len(v))
 
 

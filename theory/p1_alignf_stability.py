@@ -7,7 +7,7 @@ Checked: for kernels with K(x, x) <= 1, labels +-1 and weights of sum 1, against
 one kernel to another and |h' - h| = 2/(1 + lam0) for every m >= 3. (With Tr K_k = 1 instead, lam0
 fixed, the predictions themselves vanish: `p1_trace_degenerate`.) What can be used: the
 data-dependent bound of ||Delta v|| and ||Delta mu|| from the solutions; proofs.md, sections 13
-and 15.
+and 15. The weights are those of the library's `nonnegative_qp`, the predictions of `KernelRidge`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from .exchange import (
     rows_of,
     two_stage_change,
 )
-from .matrices import alignf_minimiser, alignf_terms
+from .library import alignf_minimiser
+from .matrices import alignf_terms
 from .sources import P1
 
 # -- cases -----------------------------------------------------------------------------

@@ -6,9 +6,9 @@ Statement (section 3.4 of the 2012 paper, "overall problem"): the problem is max
 problem, which is the minimum of (8). Verdict: false; the printed maximum is +infinity as soon as
 one K_k is not zero, because alpha'K_k alpha outgrows lam alpha'alpha. Correct: the outer maximum
 over alpha of the inner minimum over mu, with the signs of the mu terms reversed; checked at the
-optimum, where the two agree. Also, "minimize F" must be "maximize", and the multiplier of the
-alignment constraint depends on alpha if it is introduced after the exchange, so it belongs to
-G(mu) = y'(K_mu + lam)^-1 y; proofs.md, section 4.
+alpha that `AlignedKRR` finds, where the two agree. Also, "minimize F" must be "maximize", and the
+multiplier of the alignment constraint depends on alpha if it is introduced after the exchange, so
+it belongs to G(mu) = y'(K_mu + lam)^-1 y; proofs.md, section 4.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from . import library
 from .claim import Claim, NegativeControl
 from .learners import aligned_krr, aligned_objective, kernel_quadratic, quadratic_forms
-from .matrices import alignf_terms, combine, krr
+from .matrices import alignf_terms
 from .sources import P1
 
 # -- cases -----------------------------------------------------------------------------
@@ -41,9 +42,13 @@ def _terms(case):
     """The linear term g a and the quadratic term g' I + g'' M; a and M per point, so that sizes
     stay moderate."""
     g, g1, g2 = case["gamma"]
-    m, p = len(case["y"]), len(case["kernels"])
+    a, M = _products(case)
+    return g * a, g1 * np.eye(len(a)) + g2 * M
+
+
+def _products(case):
     a, M = alignf_terms(case["kernels"], case["y"])
-    return g * a / m**2, g1 * np.eye(p) + g2 * M / m**2
+    return a / len(case["y"]) ** 2, M / len(case["y"]) ** 2
 
 
 # -- bound: the value of the problem ---------------------------------------------------
@@ -82,12 +87,10 @@ def counterexample():
 
 
 def saddle_value(case):
-    """min over mu >= 0 of the corrected objective, at the alpha that is best for the minimiser of
-    (8)."""
+    """min over mu >= 0 of the corrected objective, at the alpha that the library finds for (8)."""
     kernels, y, lam = case["kernels"], case["y"], case["lam"]
     linear, Q = _terms(case)
-    best = aligned_krr(kernels, y, lam, linear, Q)
-    alpha = krr(combine(best, kernels), y, lam)
+    alpha, _ = library.aligned_krr(kernels, y, lam, case["gamma"], *_products(case))
     gain = linear + quadratic_forms(kernels, alpha)
     mu = kernel_quadratic(gain, Q)
     return -lam * alpha @ alpha + 2 * alpha @ y - mu @ gain + mu @ Q @ mu

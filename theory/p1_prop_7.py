@@ -4,7 +4,8 @@ Statement (proposition 7 of the 2012 paper): the maximum of mu'a subject to sum 
 is at mu_k ~ a_k^(1/(q-1)), and mu >= 0 need not be required. Checked: no feasible mu does better.
 Verdict: false. For odd q the constraint does not bound negative entries (mu = (t, -t) is feasible
 for all t), for q that is not an integer it is undefined there; for even q it is right. Correct:
-sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2.
+sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser is that of `AlignLq`; it
+is also checked against the closed form and the constraint.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from alignlearn.weights import AlignLq
+
 from .claim import Claim, NegativeControl
+from .library import two_stage_weights
 from .sources import P1
 
 # -- cases -----------------------------------------------------------------------------
@@ -42,10 +46,16 @@ def _feasible(case):
 
 
 def bound(case):
-    a, q = case["a"], case["q"]
-    total = (a ** (q / (q - 1))).sum()
-    mu = (case["budget"] / total) ** (1 / q) * a ** (1 / (q - 1))
-    return float(mu @ a)
+    return float(_weights(case) @ case["a"])
+
+
+def _weights(case):
+    rule = AlignLq(case["q"], case["budget"], normalize=None)
+    return two_stage_weights(rule, case["a"], np.eye(len(case["a"])))
+
+
+def corrected_bound(case):
+    return np.array([bound(case), bound(case), case["budget"]])
 
 
 # -- measure: what is true -------------------------------------------------------------
@@ -66,7 +76,14 @@ def counterexample():
 def corrected_measure(case):
     mu, q = case["mu"], case["q"]
     used = (np.abs(mu) ** q).sum()
-    return float(mu @ case["a"] * min(1.0, (case["budget"] / max(used, 1e-300)) ** (1 / q)))
+    competitor = mu @ case["a"] * min(1.0, (case["budget"] / max(used, 1e-300)) ** (1 / q))
+    return np.array([competitor, _closed_form(case), (_weights(case) ** q).sum()])
+
+
+def _closed_form(case):
+    a, q = case["a"], case["q"]
+    total = (a ** (q / (q - 1))).sum()
+    return (case["budget"] / total) ** (1 / q) * a ** (1 / (q - 1)) @ a
 
 
 # -- negative control ------------------------------------------------------------------
@@ -79,7 +96,8 @@ def _control_case():
 def _wrong_exponent(case):
     a, q = case["a"], case["q"]
     mu = a ** (q - 1)
-    return float((case["budget"] / (mu**q).sum()) ** (1 / q) * mu @ a)
+    value = (case["budget"] / (mu**q).sum()) ** (1 / q) * mu @ a
+    return np.array([value, value, case["budget"]])
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -93,7 +111,7 @@ CORRECTED = Claim(
     ),
     hypotheses="a >= 0, not zero, of centred products; q > 1.",
     kind="upper",
-    bound=bound,
+    bound=corrected_bound,
     measure=corrected_measure,
     cases=cases,
     negative_control=NegativeControl(
@@ -108,6 +126,7 @@ CLAIM = replace(
     source=f"{P1}, Proposition 7",
     statement=r"\arg\max_{\sum\mu_k^q\le\Lambda} \mu^\top a \propto a_k^{1/(q-1)}",
     hypotheses="q > 1; the sign of mu is not constrained.",
+    bound=bound,
     measure=measure,
     status="false",
     counterexample=counterexample,

@@ -1,17 +1,21 @@
 """The non-negative combination with the largest alignment is a quadratic program.
 
 Statement (proposition 9 of the 2012 paper): if v minimises v'Mv - 2 v'a over v >= 0, then v/||v||
-maximises the alignment over mu >= 0. Checked: no non-negative competitor does better. Needs a !=
-0 (v = 0 exactly when a = 0); M may be singular, since a lies in its range. Verdict: holds.
+maximises the alignment over mu >= 0. Checked: with the weights of `AlignF`, that no non-negative
+competitor does better, nor the best of all supports. Needs a != 0 (v = 0 exactly when a = 0); M
+may be singular, since a lies in its range. Verdict: holds.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.weights import AlignF
+
 from .claim import Claim, HypothesisNotMet, NegativeControl
+from .library import two_stage_weights
 from .matrices import alignf_minimiser
-from .p1_prop_8 import cases, terms
+from .p1_prop_8 import cases, quotient, terms
 from .sources import P1
 
 # -- cases: those of proposition 8 -----------------------------------------------------
@@ -21,8 +25,7 @@ from .sources import P1
 
 def bound(case):
     a, M = terms(case)
-    v = alignf_minimiser(a, M)
-    return v @ a / np.sqrt(v @ M @ v)
+    return quotient(two_stage_weights(AlignF(), a, M), a, M)
 
 
 # -- measure: what is true -------------------------------------------------------------
@@ -34,7 +37,7 @@ def measure(case):
     size = mu @ M @ mu
     if not size > 0:
         raise HypothesisNotMet("the competitor must not be zero")
-    return mu @ a / np.sqrt(size)
+    return np.array([mu @ a / np.sqrt(size), quotient(alignf_minimiser(a, M), a, M)])
 
 
 # -- negative control ------------------------------------------------------------------

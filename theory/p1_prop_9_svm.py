@@ -3,8 +3,9 @@
 Statement (remark after proposition 9 of the 2012 paper). Made precise: drop the kernels with a_k
 = 0 (v_k = 0 may be taken there); then min over v >= 0 of v'Mv - 2 v'a is minus the smallest
 ||w||^2 with <K_kc, w> >= a_k for all k, a machine without offset, with one class and kernel
-M_kl/(a_k a_l). Checked: the two optimal values; the machine is solved in its own variables, by
-trying every set of active constraints. Verdict: holds.
+M_kl/(a_k a_l). Checked: the two optimal values; the program is solved by the library's
+`nonnegative_qp`, the machine in its own variables, by trying every set of active constraints.
+Verdict: holds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from itertools import combinations
 import numpy as np
 
 from .claim import Claim, HypothesisNotMet, NegativeControl
-from .matrices import alignf_minimiser, alignf_terms, center
+from .library import alignf_minimiser
+from .matrices import alignf_terms, center
 from .sources import P1
 
 # -- cases -----------------------------------------------------------------------------

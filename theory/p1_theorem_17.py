@@ -6,7 +6,7 @@ samples from a finite support, one fixed kernel (Delta mu = 0). Verdict: false: 
 M1^2/4, the bound of the loss, M2 inherits theorem 16's errors, ||Delta mu|| must be a supremum
 over pairs of samples, and sqrt(M/lam0) is M/sqrt(lam0). Correct:
 `generalization.two_stage_bound`, with the constants of exchanging (not removing) a point;
-proofs.md, section 14.
+proofs.md, section 14. The learner is the library's `KernelRidge`.
 """
 
 from __future__ import annotations

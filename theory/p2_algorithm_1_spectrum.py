@@ -4,8 +4,8 @@ Not in the paper: at the fixed point the derivative of f(alpha) = (K(alpha) + la
 eigenvalues in (-2, 0], so that those of the iteration lie in (3 eta - 2, eta]: strictly inside
 the unit disc for every L if eta > 1/3, of modulus at most 1/2 at eta = 1/2; proofs.md, section
 16. Checked: 2 + the smallest eigenvalue, and minus the largest, are not negative; the derivative
-is a central difference quotient, which does not use the formula of the proof. Verdict: holds; 1/3
-is the smallest such eta (two diagonal kernels, L large).
+is a central difference quotient at the solution of `LKRR`, which does not use the formula of the
+proof. Verdict: holds; 1/3 is the smallest such eta (two diagonal kernels, L large).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from .claim import Claim, HypothesisNotMet, NegativeControl
-from .learners import lkrr, lkrr_weights, quadratic_forms
+from .learners import lkrr_weights, quadratic_forms
+from .library import lkrr
 from .matrices import combine, krr
 from .p2_algorithm_1 import cases, counterexample
 from .sources import P2

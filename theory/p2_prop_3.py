@@ -5,7 +5,8 @@ for orthogonal kernels, C0 = 2 kappa M + 4 L M kappa^(1/2)(kappa/lam0 + 1), C1 =
 kappa^(3/2)/lam0. Checked: at all points, kappa the largest K(x, x) of the two learned kernels.
 Verdict: false; the arithmetic from propositions 1 and 2 is right, those are not. Correct: 2 M
 kappa_d/(lam0 m) with kappa_d = sup_x [mu0.k(x) + 3 L ||k(x)||_2], for all kernels and without
-sqrt(p); sharp; proofs.md, section 18. M bounds |h(x_m) - y_m| and |h'(x'_m) - y'_m| only.
+sqrt(p); sharp; proofs.md, section 18. M bounds |h(x_m) - y_m| and |h'(x'_m) - y'_m| only. The
+learner is the library's `LKRR`, its predictions those of `KernelRidge`.
 """
 
 from __future__ import annotations

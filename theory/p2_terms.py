@@ -4,7 +4,8 @@ and ``radius``.
 Reading: h and h' are the solutions on S and S', primes belong to S'; v~ and alpha~ belong to the
 old weights on the new sample, alpha~ = (K_mu(S') + lam)^-1 y', so that Delta_K = (') - (~) and
 Delta_S = (~) - (unprimed). The other reading of alpha in the vectors Phi_k alpha (the old sample
-instead of alpha~ on the new one) is available, and refuted too.
+instead of alpha~ on the new one) is available, and refuted too. The solutions are those of the
+library's `LKRR`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 
 from .claim import HypothesisNotMet
 from .exchange import labels_of, rows_of
-from .learners import lkrr, quadratic_forms
+from .learners import quadratic_forms
+from .library import lkrr
 from .matrices import combine, krr
 from .p2_lemma_1 import linear_map
 

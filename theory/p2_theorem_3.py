@@ -4,7 +4,7 @@ Statement (theorem 3 of the 2009 paper): R <= R_S + 2 b + (4 m b + M)(log(1/delt
 probability 1 - delta, |h(x) - y| <= M, b the stability. Checked: the frequency of violations over
 samples from a finite support, with the correct b of `p2_prop_3`. Verdict: false for M > 1, since
 the squared loss is bounded by M^2, not M. Correct: R_S + b + (2 m b +
-M^2)(log(1/delta)/2m)^(1/2); proofs.md, section 14.
+M^2)(log(1/delta)/2m)^(1/2); proofs.md, section 14. The learner is the library's `LKRR`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from . import generalization, stability
 from .claim import Claim, NegativeControl
 from .exchange import fit_predict
-from .learners import lkrr
+from .library import lkrr
 from .matrices import combine
 from .problems import FiniteDistribution
 from .sources import P2

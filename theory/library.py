@@ -1,0 +1,75 @@
+"""The library's solvers in the form in which the claims call them: what is put to the test.
+
+The plain versions in `learners` and `matrices` judge them and use nothing of what is called here.
+Ridge parameters: ``lam`` = lambda_0 m multiplies the identity.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from alignlearn.machines import KernelRidge
+from alignlearn.onestage import LKRR, AlignedKRR, GramFamily
+from alignlearn.onestage.ridge import RidgeProblem, interpolated
+from alignlearn.solvers.nnqp import nonnegative_qp
+from alignlearn.statistics import AlignmentStatistics
+from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
+
+
+def statistics(a, M):
+    """`AlignmentStatistics` of given products; targets of norm 1, traces are not used."""
+    return AlignmentStatistics(
+        a=a, M=M, trace=np.zeros(len(a)), target_norm=1.0, n_samples=len(a) + 1
+    )
+
+
+def two_stage_weights(rule, a, M):
+    """Weights (p,) that a two-stage rule gives for a and M."""
+    return rule.solve(statistics(a, M)).weights
+
+
+def alignf_minimiser(a, M):
+    """argmin over v >= 0 of v'Mv - 2 v'a by `nonnegative_qp`."""
+    return nonnegative_qp(M, a).v
+
+
+def ridge(K, y, lam, K_test):
+    """Predictions at the rows of K_test (n, m) by `KernelRidge` without intercept."""
+    return KernelRidge(lam, fit_intercept=False).fit(K, y).predict(K_test)
+
+
+def lkrr(kernels, y, lam, mu0, radius):
+    """Solution (alpha, mu) of L2-regularised kernel learning by `LKRR`.
+
+    Asked for more than rounding allows where v is almost 0, it warns; the claims judge what it
+    found instead.
+    """
+    rule = LKRR(radius, mu0, lam, tol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # All K_k y = 0: mu0 is returned, as optimal as any other.
+        warnings.simplefilter("ignore", DegenerateKernelWarning)
+        found = rule.solve_grams(kernels, y)
+    return found.dual_coef, found.weights
+
+
+def lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol):
+    """Last iterate of Algorithm 1 as `LKRR` runs it, without the solver that takes over from it."""
+    problem = RidgeProblem(GramFamily(kernels), np.array([y]), lam, mu0, radius)
+    return interpolated(problem, eta, tol, steps).alpha[0]
+
+
+def aligned_krr(kernels, y, lam, gamma, a, M, solver="newton", max_iter=None):
+    """Solution (alpha, mu) of (8) of the 2012 paper by `AlignedKRR`.
+
+    ``gamma`` holds gamma, gamma', gamma''; a and M are of the centred kernels. The averaged
+    iteration (``solver="fixed-point"``) says that it did not converge; here the caller finds out.
+    """
+    rule = AlignedKRR(*gamma, lam, solver=solver, tol=1e-10, max_iter=max_iter)
+    with warnings.catch_warnings():
+        if solver == "fixed-point":
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        found = rule.solve_grams(kernels, y, statistics=statistics(a, M))
+    return found.dual_coef, found.weights
