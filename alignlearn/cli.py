@@ -22,6 +22,11 @@ one validates and the others train: weights come from the training folds alone, 
 best single kernel from the validation fold. Classes are separated by a support vector machine, real
 targets are fitted by kernel ridge regression.
 
+Other methods learn weights and machine together: l1-svm for classes, lkrr and aligned-krr for real
+targets. ensemble is a reference that learns no kernel: one machine a kernel, and a linear
+combination of their predictions. These four take longer, and memory for one matrix a kernel of the
+training rows (not for rank-one kernels, with which there is no ensemble).
+
 Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
 p-value of a paired one-sided t-test against the uniform combination. Writes a figure: learned
 weights, and alignment against error.
@@ -31,6 +36,7 @@ examples:
   alignlearn compare breast_cancer
   alignlearn compare table.csv --target price --task regression
   alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
+  alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
   alignlearn compare reviews.svm --kernels rank-one --methods uniform,align,alignf
 
 exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
@@ -173,8 +179,9 @@ def _add_protocol(parser):
     add(
         "--methods",
         metavar="LIST",
-        help=f"of best-single, uniform, align, alignf, alignf-linear, align-lq. Default: "
-        f"{_METHODS}; without best-single for rank-one",
+        help=f"of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
+        f"classes l1-svm; for real targets lkrr, aligned-krr. Default: {_METHODS}; without "
+        "best-single for rank-one",
     )
     add(
         "--scale",

@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from alignlearn.comparison import BEST_SINGLE, Comparison, Protocol
-from alignlearn.engine import cpu, features
-from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn import _compare_one_stage as one_stage
+from alignlearn._compare_sources import RankOne, open_kernels
+from alignlearn.comparison import BEST_SINGLE, ENSEMBLE, Comparison, Protocol
+from alignlearn.engine import features
 from alignlearn.machines import SupportVectorClassifier
-from alignlearn.streaming import alignment_statistics, check_features
+from alignlearn.streaming import check_features
 from alignlearn.targets import check_labels, check_targets, target_columns
 from alignlearn.validation import check_choice, check_number
 from alignlearn.weights import get_weighting
 
 METHODS = (BEST_SINGLE, "uniform", "align", "alignf")
-OTHER_METHODS = ("alignf-linear", "align-lq")
+OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS)
 SCALES = ("standard", "minmax", "none")
 
 # Strong regularisation first: a tie on the validation fold goes to the first. Kernels have mean
@@ -47,8 +49,13 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
         Default: a ladder of nine Gaussians around ``gamma="scale"``. They are centred and scaled to
         equal trace on the training folds.
     methods : sequence of str
-        Of "best-single", "uniform", "align", "alignf", "alignf-linear", "align-lq". The best single
-        kernel costs one Gram matrix a kernel and is not available for RankOneKernels.
+        Of "best-single", "uniform", "align", "alignf", "alignf-linear", "align-lq"; of the rules
+        that learn weights and machine together, "l1-svm" for classification, "lkrr" and
+        "aligned-krr" for regression; and "ensemble", one machine a kernel and a linear combination
+        of their predictions, as a reference. "best-single" costs one Gram matrix a kernel;
+        "ensemble", "l1-svm", "lkrr" and "aligned-krr" hold one a kernel for the training folds,
+        except that the last three need none for RankOneKernels, for which "best-single" and
+        "ensemble" are not available.
     task : {"auto", "classification", "regression"}
         Classification is by support vector machine (one-vs-one), regression by kernel ridge.
         "auto" takes floating-point y as regression.
@@ -65,12 +72,12 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     ------
     ValueError
         Bad input: NaN or infinity, a single class or constant y, fewer than 3 samples in a class,
-        fewer than 2 samples a fold, unknown methods.
+        fewer than 2 samples a fold, methods that are unknown or not for this task.
     """
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
     X, y, task = _check_data(X, y, task)
-    source = _source(X, kernels)
-    methods = _check_methods(methods, source)
+    source = open_kernels(X, kernels)
+    methods = _check_methods(methods, source, task)
     if len(y) < 2 * protocol.n_folds:
         raise ValueError(f"X has {len(y)} samples; accepted: at least 2 for each fold.")
     folds = split(y, protocol.n_folds, task, protocol.random_state)
@@ -100,9 +107,9 @@ class _Outcome:
     error: float
     validation_error: float
     alignment: float
-    test_alignment: float
     parameter: float
     weights: np.ndarray
+    test_alignment: float = np.nan
 
 
 class _Trial:
@@ -110,7 +117,7 @@ class _Trial:
 
     def __init__(self, source, X, y, task, parts, protocol):
         train, validate, test = parts
-        self.task, self.grid = task, _grid(protocol, task)
+        self.task, self.protocol, self.grid = task, protocol, _grid(protocol, task)
         shift, scale = _column_scale(X[train], protocol.scale if source.scales else "none")
         self.X, held_out = (
             (A - shift) / scale if scale is not None else A
@@ -127,10 +134,18 @@ class _Trial:
         """Learn, choose on the validation fold, test."""
         if method == BEST_SINGLE:
             found = self._best_single()
+        elif method in one_stage.METHODS:
+            found = self._choose(self._one_stage.candidates(method))
         else:
             result = get_weighting(method).solve(self.statistics)
             found = self._evaluate(result.weights, result.alignment)
+        if method == ENSEMBLE:
+            return found
         return replace(found, test_alignment=self._test_alignment(found.weights))
+
+    @cached_property
+    def _one_stage(self):
+        return one_stage.OneStage(self)
 
     def _best_single(self):
         alignments = self.statistics.alignments
@@ -148,20 +163,23 @@ class _Trial:
         return best
 
     def _evaluate(self, weights, alignment):
-        K, K_held_out = self._grams(weights * self.scale)
         path = _ridge_path if self.task == "regression" else _svm_path
-        predictions = path(K, K_held_out, self.y, self.grid)
-        n = len(self.y_validate)
-        validation = [_error(p[:n], self.y_validate, self.task) for p in predictions]
-        best = int(np.argmin(validation))
-        return _Outcome(
-            error=_error(predictions[best][n:], self.y_test, self.task),
-            validation_error=validation[best],
-            alignment=float(alignment),
-            test_alignment=np.nan,
-            parameter=self.grid[best],
-            weights=weights,
-        )
+        predictions = path(*self.grams(weights), self.y, self.grid)
+        return self._choose((p, weights, alignment, g) for p, g in zip(predictions, self.grid))
+
+    def _choose(self, candidates):
+        """The first of the best validated.
+
+        A candidate is (predictions on the held-out rows, weights, alignment, parameter).
+        """
+        n, best = len(self.y_validate), None
+        for predictions, weights, alignment, parameter in candidates:
+            validation = _error(predictions[:n], self.y_validate, self.task)
+            if best is None or validation < best.validation_error:
+                error = _error(predictions[n:], self.y_test, self.task)
+                numbers = error, validation, float(alignment)
+                best = _Outcome(*numbers, parameter=parameter, weights=weights)
+        return best
 
     def _test_alignment(self, weights):
         test = self.held_out[len(self.y_validate) :]
@@ -172,8 +190,12 @@ class _Trial:
         norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
         return float(np.vdot(Y, K @ Y) / norms) if norms > 0.0 else 0.0
 
-    def _grams(self, weights):
-        """Combined Gram matrices, centred at the training mean: training and held-out rows."""
+    def grams(self, weights):
+        """Combined Gram matrices, centred at the training mean: training and held-out rows.
+
+        ``weights`` (p,) are those of the kernels of equal trace.
+        """
+        weights = weights * self.scale
         K = self.source.gram(weights, self.X)
         K_held_out = self.source.gram(weights, self.held_out, self.X)
         means = K.mean(axis=0)
@@ -228,63 +250,6 @@ def _grid(protocol, task):
         return ALPHA_GRID if task == "regression" else C_GRID
     ordered = sorted(protocol.grid, reverse=task == "regression")
     return tuple(ordered)
-
-
-# Kernels: where statistics and Gram matrices come from
-
-
-class _VectorKernels:
-    """Kernels evaluated on pairs of rows."""
-
-    scales = True
-
-    def __init__(self, kernels, names=None):
-        self.kernels = kernels
-        self.names = tuple(str(k) for k in kernels) if names is None else names
-
-    def resolve(self, X):
-        return _VectorKernels([k.resolve(X) for k in self.kernels], self.names)
-
-    def statistics(self, X, y, task):
-        return alignment_statistics(X, y, self.kernels, task=task)
-
-    def gram(self, weights, X, Z=None):
-        used = np.flatnonzero(weights)
-        kernels = [self.kernels[k] for k in used]
-        # Centring removes the constant that ``exact=False`` leaves out.
-        return cpu.weighted_gram(kernels, weights[used], X, Z, exact=False)
-
-
-class _RankOne:
-    """One kernel a column; columns need no scaling, since every kernel gets the same trace."""
-
-    scales = False
-
-    def __init__(self, family):
-        self.family, self.names = family, None
-
-    def resolve(self, X):
-        return self
-
-    def statistics(self, X, y, task):
-        return alignment_statistics(X, y, self.family, task=task)
-
-    def gram(self, weights, X, Z=None):
-        Z = X if Z is None else Z
-        if features.is_sparse(X):
-            return np.asarray((X.multiply(weights).tocsr() @ Z.T).todense())
-        return (X * weights) @ Z.T
-
-
-def _source(X, kernels):
-    if isinstance(kernels, RankOneKernels):
-        return _RankOne(kernels)
-    if features.is_sparse(X):
-        raise TypeError(
-            "X is a sparse matrix; accepted with it: kernels=RankOneKernels(). For other kernels "
-            "use X.toarray()."
-        )
-    return _VectorKernels(kernel_list(kernels))
 
 
 # Folds and columns
@@ -351,17 +316,19 @@ def _check_protocol(protocol):
     return protocol
 
 
-def _check_methods(methods, source):
+def _check_methods(methods, source, task):
     methods = (methods,) if isinstance(methods, str) else tuple(methods)
     if not methods:
         raise ValueError(f"methods is empty; accepted: {', '.join(METHODS + OTHER_METHODS)}.")
     for method in methods:
         check_choice("methods", method, METHODS + OTHER_METHODS)
-        if method == BEST_SINGLE and isinstance(source, _RankOne):
+        if method == BEST_SINGLE and isinstance(source, RankOne):
             raise ValueError(
                 f"methods: {BEST_SINGLE!r} is not available for RankOneKernels, where it would be "
                 "the best single column."
             )
+        if method in one_stage.METHODS:
+            one_stage.check_method(method, source, task)
     if len(set(methods)) < len(methods):
         raise ValueError(f"methods={methods!r} names a method twice.")
     return methods

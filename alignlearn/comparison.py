@@ -10,7 +10,8 @@ import numpy as np
 from alignlearn.validation import check_choice, check_number
 
 BEST_SINGLE = "best-single"
-NOT_LEARNED = (BEST_SINGLE, "uniform")
+ENSEMBLE = "ensemble"
+NOT_LEARNED = (BEST_SINGLE, "uniform", ENSEMBLE)
 ERROR_NAMES = {"classification": "fraction misclassified", "regression": "RMSE, in units of y"}
 
 
@@ -53,14 +54,15 @@ class Comparison:
         The same on the validation fold, at the chosen parameter.
     alignment : ndarray of shape (n, f)
         Centred alignment of the combined kernel with the target on the training folds, which is
-        what weights are learned from.
+        what weights are learned from. NaN for the ensemble, which has no combined kernel.
     test_alignment : ndarray of shape (n, f)
         The same on the test fold. Alignment has an upward bias that grows as samples get fewer, so
         the two are not on one scale.
     parameter : ndarray of shape (n, f)
-        Chosen C or alpha.
+        Chosen C or alpha, of a machine at the combined kernel (of every machine of the ensemble).
     weights : ndarray of shape (n, f, p)
-        Weights of the centred, trace-normalised kernels; absolute values sum to 1.
+        Weights of the centred, trace-normalised kernels; absolute values sum to 1. Of the ensemble,
+        weights of its machines: with more than two classes, the mean size over the classes.
     shape : tuple of int
         Of X.
     protocol : Protocol
@@ -80,7 +82,7 @@ class Comparison:
 
     @property
     def learned(self) -> tuple[str, ...]:
-        """The methods that learn a combination."""
+        """The methods that learn a combined kernel."""
         return tuple(m for m in self.methods if m not in NOT_LEARNED)
 
     def index(self, method) -> int:
@@ -173,6 +175,8 @@ def wrapped(text):
 
 
 def _spread(values, digits):
+    if np.isnan(values).any():
+        return "-"
     return f"{values.mean():.{digits}f} +- {values.std(ddof=1):.{digits}f}"
 
 

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from alignlearn.comparison import BEST_SINGLE, ERROR_NAMES
+from alignlearn.comparison import BEST_SINGLE, ENSEMBLE, ERROR_NAMES
 
 # Okabe and Ito's palette keeps its differences for colour-blind readers; markers differ as well.
 _STYLES = {
@@ -17,9 +17,14 @@ _STYLES = {
     "alignf": ("alignf", "#D55E00", "o"),
     "alignf-linear": ("alignf-linear", "#CC79A7", "v"),
     "align-lq": ("align-lq", "#009E73", "P"),
+    "lkrr": ("lkrr", "#56B4E9", "X"),
+    "l1-svm": ("l1-svm", "#8C6D1F", "<"),
+    "aligned-krr": ("aligned-krr", "#7B3294", "h"),
+    ENSEMBLE: ("ensemble of machines", "#000000", "*"),
 }
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 _MOST_BARS = 20
+_MOST_COLUMNS = 6  # of the legend
 _LONGEST = 20
 _WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
 
@@ -50,7 +55,7 @@ def plot_comparison(comparison, path=None, *, title=""):
     left, right = figure.subplots(1, 2)
     _draw_weights(left, comparison)
     _draw_errors(right, comparison)
-    columns = len(comparison.methods)
+    columns = min(len(comparison.methods), _MOST_COLUMNS)
     figure.legend(
         *right.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False
     )
@@ -97,12 +102,20 @@ def _draw_weights(axes, comparison):
 
 
 def _draw_errors(axes, comparison):
-    """One small marker a fold, joined over the methods, and one large marker for the mean."""
-    for alignment, error in zip(comparison.alignment.T, comparison.error.T):
+    """One small marker a fold, joined over the methods, and one large marker for the mean.
+
+    A method without a combined kernel, hence without alignment, is a dotted line at its mean error.
+    """
+    aligned = ~np.isnan(comparison.alignment).any(axis=1)
+    for alignment, error in zip(comparison.alignment[aligned].T, comparison.error[aligned].T):
         order = np.argsort(alignment)
         axes.plot(alignment[order], error[order], color="#CCCCCC", linewidth=0.8, zorder=1)
     for method, alignment, error in zip(comparison.methods, comparison.alignment, comparison.error):
         label, colour, marker = _STYLES[method]
+        if np.isnan(alignment).any():
+            line = {"linestyle": ":", "marker": marker, "markersize": 9, "clip_on": False}
+            axes.axhline(error.mean(), color=colour, label=label, **line)
+            continue
         axes.plot(alignment, error, marker, color=colour, markersize=5, alpha=0.5, mew=0)
         mean = {"markersize": 11, "markeredgecolor": "white", "markeredgewidth": 1.2, "zorder": 3}
         axes.plot(alignment.mean(), error.mean(), marker, color=colour, label=label, **mean)

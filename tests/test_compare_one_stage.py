@@ -1,0 +1,430 @@
+"""One-stage methods of the comparison: rules and machines on matrices made by hand, and laws."""
+
+import re
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from alignlearn import _compare_one_stage as one_stage
+from alignlearn._compare_sources import RankOne, VectorKernels
+from alignlearn.cli import main
+from alignlearn.compare import C_GRID, compare, split
+from alignlearn.comparison import Protocol
+from alignlearn.kernels import Columns, Linear, RankOneKernels, gaussian_kernels
+from alignlearn.onestage import L1SVM, LKRR, AlignedKRR, Ensemble
+from alignlearn.plotting import plot_comparison
+from alignlearn.statistics import AlignmentStatistics
+
+GAMMAS = (0.03, 0.3, 3.0)
+GAUSSIANS = gaussian_kernels(GAMMAS)
+ALPHAS = (10.0, 0.5, 1e-2)
+COSTS = (0.5, 4.0, 32.0)
+METHODS = {
+    "regression": ("uniform", "lkrr", "aligned-krr", "ensemble"),
+    "two": ("uniform", "l1-svm", "ensemble"),
+    "three": ("uniform", "l1-svm", "ensemble"),
+}
+
+
+def problem(kind, m=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -1.0]
+    signal = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
+    if kind == "regression":
+        return X, signal + 0.2 * rng.normal(size=m)
+    cuts = [-0.2, 1.0] if kind == "three" else [0.4]
+    noisy = signal + 0.2 * rng.normal(size=m)
+    return X, np.array(["low", "mid", "top"])[np.digitize(noisy, cuts)]
+
+
+@lru_cache
+def found_on(kind):
+    X, y = problem(kind)
+    protocol = Protocol(grid=ALPHAS if kind == "regression" else COSTS, random_state=3)
+    return compare(X, y, GAUSSIANS, methods=METHODS[kind], protocol=protocol)
+
+
+def by_hand(X, y, t, task):
+    """Trial t: y of (train, validate, test) and their (p, n, m) centred kernels of mean diagonal 1.
+
+    Centred with the projector of the training mean in feature space.
+    """
+    folds = split(y, 5, task, 3)
+    train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))
+    parts = train, folds[(t + 1) % 5], folds[t]
+    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    m = len(train)
+    H = np.eye(m) - 1.0 / m
+    out = []
+    for rows in parts:
+        kernels = []
+        for gamma in GAMMAS:
+            K = rbf_kernel(Z[train], gamma=gamma)
+            scale = m / np.trace(H @ K @ H)
+            kernels.append(
+                scale * (rbf_kernel(Z[rows], Z[train], gamma=gamma) - K.mean(axis=0)) @ H
+            )
+        out.append(np.array(kernels))
+    return [y[rows] for rows in parts], out
+
+
+def rmse(a, b):
+    return np.sqrt(np.mean((a - b) ** 2))
+
+
+def ridge_errors(weights, alpha, ys, kernels):
+    """(validation, test) error of scikit-learn's kernel ridge at given weights."""
+    K = [np.tensordot(weights, part, 1) for part in kernels]
+    mean = ys[0].mean()
+    machine = KernelRidge(alpha=alpha, kernel="precomputed").fit(K[0], ys[0] - mean)
+    return [rmse(machine.predict(K[i]) + mean, ys[i]) for i in (1, 2)]
+
+
+def svc_errors(weights, C, ys, kernels):
+    K = [np.tensordot(weights, part, 1) for part in kernels]
+    machine = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K[0], ys[0])
+    return [np.mean(machine.predict(K[i]) != ys[i]) for i in (1, 2)]
+
+
+# Against the protocol written out
+
+
+def ridge_rules(method, ys, kernels):
+    """The rules of a method, their terms brought to one size with the matrices themselves."""
+    if method == "lkrr":
+        return [LKRR(1.0, 0.0, alpha) for alpha in ALPHAS]
+    y = ys[0] - ys[0].mean()
+    uniform = kernels[0].mean(axis=0)
+    out = []
+    for alpha in ALPHAS:
+        for strength in one_stage.STRENGTHS:
+            gamma = strength * (y @ y) / alpha / (y @ uniform @ y)
+            gamma2 = strength * (y @ y) / alpha / np.sum(uniform**2)
+            for damping in one_stage.DAMPING:
+                # The two quadratic terms at the uniform weights, whose squares sum to 1/3.
+                gamma1 = damping * gamma2 * np.sum(uniform**2) / (1 / 3)
+                out.append(AlignedKRR(gamma, gamma1, gamma2, alpha))
+    return out
+
+
+@pytest.mark.parametrize("method", ["lkrr", "aligned-krr"])
+def test_ridge_rules_agree_with_the_protocol_written_out(method):
+    X, y = problem("regression")
+    found = found_on("regression")
+    i = found.index(method)
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, "regression")
+        trials = []
+        for rule in ridge_rules(method, ys, kernels):
+            mu = rule.solve_grams(kernels[0], ys[0] - ys[0].mean()).weights
+            trials.append((*ridge_errors(mu, rule.alpha, ys, kernels), mu / mu.sum(), rule, mu))
+        validation, test, weights, rule, mu = min(trials, key=lambda trial: trial[0])
+        assert found.validation_error[i, t] == pytest.approx(validation, rel=1e-6)
+        assert found.error[i, t] == pytest.approx(test, rel=1e-6)
+        np.testing.assert_allclose(found.weights[i, t], weights, atol=1e-6)
+        assert found.parameter[i, t] == pytest.approx(rule.alpha / mu.sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["lkrr", "aligned-krr"])
+def test_reported_weights_and_parameter_give_the_reported_errors(method):
+    X, y = problem("regression")
+    found = found_on("regression")
+    i = found.index(method)
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, "regression")
+        errors = ridge_errors(found.weights[i, t], found.parameter[i, t], ys, kernels)
+        assert found.validation_error[i, t] == pytest.approx(errors[0], rel=1e-6)
+        assert found.error[i, t] == pytest.approx(errors[1], rel=1e-6)
+
+
+def test_weights_of_lkrr_are_the_fixed_point_of_theorem_1():
+    X, y = problem("regression")
+    found = found_on("regression")
+    i = found.index("lkrr")
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, "regression")
+        w, alpha = found.weights[i, t], found.parameter[i, t]
+        K = np.tensordot(w, kernels[0], 1)
+        a = np.linalg.solve(K + alpha * np.eye(len(K)), ys[0] - ys[0].mean())
+        v = np.einsum("i,kij,j->k", a, kernels[0], a)
+        np.testing.assert_allclose(w, v / v.sum(), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_l1_svm_agrees_with_the_rule_and_scikit_learn(kind):
+    X, y = problem(kind)
+    found = found_on(kind)
+    i = found.index("l1-svm")
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, "classification")
+        trials = []
+        for C in COSTS:
+            weights = L1SVM(C).solve_grams(kernels[0], ys[0]).weights
+            trials.append((*svc_errors(weights, C, ys, kernels), weights, C))
+        validation, test, weights, C = min(trials, key=lambda trial: trial[0])
+        assert found.validation_error[i, t] == pytest.approx(validation)
+        assert found.error[i, t] == pytest.approx(test)
+        assert found.parameter[i, t] == C
+        np.testing.assert_allclose(found.weights[i, t], weights, atol=1e-5)
+
+
+def test_no_kernel_of_the_list_has_a_lower_svm_objective_than_the_learned_one():
+    X, y = problem("two")
+    found = found_on("two")
+    i = found.index("l1-svm")
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, "classification")
+        values = []
+        for weights in (found.weights[i, t], np.full(3, 1 / 3), *np.eye(3)):
+            K = np.tensordot(weights, kernels[0], 1)
+            machine = SVC(C=found.parameter[i, t], kernel="precomputed", tol=1e-6).fit(K, ys[0])
+            b = np.zeros(len(K))
+            b[machine.support_] = machine.dual_coef_[0]
+            values.append(np.abs(b).sum() - 0.5 * b @ K @ b)
+        assert values[0] <= 1.001 * min(values)
+        assert values[0] < 0.999 * max(values)
+
+
+@pytest.mark.parametrize("kind", ["regression", "two", "three"])
+def test_ensemble_agrees_with_machines_on_matrices_made_by_hand(kind):
+    X, y = problem(kind)
+    found = found_on(kind)
+    i = found.index("ensemble")
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, found.task)
+        trials = []
+        for value in ALPHAS if kind == "regression" else COSTS:
+            if kind == "regression":
+                model, loss = Ensemble("krr", alpha=value), rmse
+            else:
+                model, loss = Ensemble("svc", C=value, random_state=3), lambda a, b: np.mean(a != b)
+            model.fit(kernels[0], ys[0])
+            errors = [loss(model.predict(kernels[j]), ys[j]) for j in (1, 2)]
+            trials.append((*errors, model.weights_, value))
+        validation, test, weights, value = min(trials, key=lambda trial: trial[0])
+        assert found.validation_error[i, t] == pytest.approx(validation, rel=1e-6)
+        assert found.error[i, t] == pytest.approx(test, rel=1e-6)
+        assert found.parameter[i, t] == value
+        if kind == "three":
+            weights = np.abs(weights).mean(axis=1)
+        expected = weights / np.abs(weights).sum()
+        # The machines stop at a tolerance of 1e-3, where rounding decides how far they are.
+        tol = 1e-6 if kind == "regression" else 0.02
+        np.testing.assert_allclose(found.weights[i, t], expected, atol=tol)
+    assert np.isnan(found.alignment[i]).all()
+    assert np.isnan(found.test_alignment[i]).all()
+
+
+def test_ensemble_of_one_ridge_machine_is_a_scaled_ridge_machine():
+    X, y = problem("regression")
+    options = {"protocol": Protocol(grid=(0.1,), random_state=3)}
+    found = compare(X, y, gaussian_kernels((0.3,)), methods=("uniform", "ensemble"), **options)
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, "regression")
+        K, m = [part[1] for part in kernels], len(ys[0])
+        bordered = np.block([[K[0] + 0.1 * np.eye(m), np.ones((m, 1))], [np.ones((1, m)), 0.0]])
+        left_out = np.empty(m)
+        for j in range(m):
+            rows = np.arange(m + 1) != j
+            rest = np.linalg.solve(bordered[np.ix_(rows, rows)], np.append(ys[0], 0.0)[rows])
+            left_out[j] = bordered[j, rows] @ rest
+        level, centre = ys[0].mean(), left_out.mean()
+        square = np.sum((left_out - centre) ** 2)
+        weight = (left_out - centre) @ (ys[0] - level) / (1.001 * square)
+        machine = KernelRidge(alpha=0.1, kernel="precomputed").fit(K[0], ys[0] - level)
+        values = level + weight * (machine.predict(K[2]) + level - centre)
+        assert found.error[1, t] == pytest.approx(rmse(values, ys[2]), rel=1e-8)
+
+
+# Laws
+
+
+@pytest.mark.parametrize("kind", ["regression", "two"])
+def test_the_test_fold_decides_nothing(kind):
+    X, y = problem(kind)
+    test = split(y, 5, found_on(kind).task, 3)[0]
+    X2 = X.copy()
+    X2[test] = X2[test[::-1]] * 3.0
+    protocol = Protocol(grid=ALPHAS if kind == "regression" else COSTS, random_state=3)
+    first = found_on(kind)
+    second = compare(X2, y, GAUSSIANS, methods=METHODS[kind], protocol=protocol)
+    for name in ("weights", "parameter", "validation_error"):
+        np.testing.assert_array_equal(getattr(first, name)[:, 0], getattr(second, name)[:, 0])
+    assert np.any(first.error[:, 0] != second.error[:, 0])
+
+
+@pytest.mark.parametrize("kind", ["regression", "two", "three"])
+def test_weights_sum_to_one_in_size_and_learned_ones_are_not_negative(kind):
+    found = found_on(kind)
+    np.testing.assert_allclose(np.abs(found.weights).sum(axis=2), 1.0)
+    learned = [found.index(m) for m in METHODS[kind][1:-1]]
+    assert np.all(found.weights[learned] >= 0.0)
+    assert found.learned == METHODS[kind][1:-1]
+
+
+def test_alignment_is_that_of_the_learned_kernel():
+    X, y = problem("regression")
+    found = found_on("regression")
+    for t in range(5):
+        ys, kernels = by_hand(X, y, t, "regression")
+        target = ys[0] - ys[0].mean()
+        for i in (1, 2):
+            K = np.tensordot(found.weights[i, t], kernels[0], 1)
+            value = target @ K @ target / (np.linalg.norm(K) * (target @ target))
+            assert found.alignment[i, t] == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["regression", "two"])
+def test_rank_one_kernels_agree_with_linear_kernels_on_columns(kind):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 6))
+    X[:, 4] = 2.0
+    y = X @ [1.0, -1.0, 0.5, 0.0, 0.0, 0.2] + 0.3 * rng.normal(size=50)
+    y = y if kind == "regression" else (y > np.median(y)).astype(int)
+    methods = METHODS[kind][:-1]
+    grid = (1.0, 0.1) if kind == "regression" else (0.5, 2.0)
+    protocol = Protocol(scale="none", grid=grid)
+    columns = [Columns(Linear(), k) for k in range(6)]
+    pairs = compare(X, y, columns, methods=methods, protocol=protocol)
+    for A in (X, sparse.csr_matrix(X)):
+        found = compare(A, y, RankOneKernels(), methods=methods, protocol=protocol)
+        # L1SVM stops at a relative gap of 1e-3.
+        tol = 1e-5 if kind == "regression" else 0.02
+        np.testing.assert_allclose(found.weights, pairs.weights, atol=tol)
+        np.testing.assert_allclose(found.error, pairs.error, rtol=tol, atol=0.0)
+    assert np.all(pairs.weights[1:, :, 4] == 0.0)  # the constant column
+
+
+def test_a_kernel_that_does_not_vary_changes_nothing():
+    X, y = problem("regression")
+    X1 = np.column_stack([X, np.ones(60)])
+    kernels = [Columns(kernel, [0, 1, 2]) for kernel in GAUSSIANS]
+    methods = METHODS["regression"][1:]
+    protocol = Protocol(grid=(0.1,), random_state=3)
+    plain = compare(X1, y, kernels, methods=methods, protocol=protocol)
+    more = compare(X1, y, [*kernels, Columns(Linear(), 3)], methods=methods, protocol=protocol)
+    np.testing.assert_allclose(more.error, plain.error, rtol=1e-8)
+    np.testing.assert_allclose(more.weights[:, :, :3], plain.weights, atol=1e-8)
+    assert np.all(more.weights[:, :, 3] == 0.0)
+
+
+def test_a_class_of_three_samples():
+    X, _ = problem("two")
+    y = np.r_[np.zeros(30, int), np.ones(27, int), 2, 2, 2]
+    found = compare(X, y, GAUSSIANS, methods=METHODS["two"], protocol=Protocol(grid=(1.0,)))
+    assert np.all((found.error >= 0.0) & (found.error <= 1.0))
+    assert np.all(np.isfinite(found.weights))
+
+
+def test_terms_of_aligned_krr_have_one_size_at_the_uniform_kernel():
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(4, 9))
+    stats = AlignmentStatistics(rng.random(4) + 0.1, B @ B.T, np.ones(4), 7.0, 9)
+    u = np.full(4, 0.25)
+    rules = one_stage.rules("aligned-krr", stats, (2.0, 0.5))
+    sizes = [7.0 / alpha * s for alpha in (2.0, 0.5) for s in one_stage.STRENGTHS for _ in range(2)]
+    np.testing.assert_allclose([r.gamma * (u @ stats.a) for r in rules], sizes)
+    np.testing.assert_allclose([r.gamma2 * (u @ stats.M @ u) for r in rules], sizes)
+    assert [r.gamma1 for r in rules[::2]] == [0.0] * 6
+    np.testing.assert_allclose(
+        [r.gamma1 * (u @ u) for r in rules[1::2]], 0.1 * np.array(sizes[1::2])
+    )
+
+
+# Grids, errors, table, figure and command line
+
+
+def test_default_grids():
+    X, y = problem("regression")
+    found = compare(X, y, GAUSSIANS, methods=("lkrr", "ensemble"))
+    assert set(found.parameter[1]) <= set(one_stage.ALPHA_GRID)
+    assert list(one_stage.ALPHA_GRID) == sorted(one_stage.ALPHA_GRID, reverse=True)
+    assert set(one_stage.ALIGNED_ALPHA_GRID) <= set(one_stage.ALPHA_GRID)
+    options = {"scale": np.ones(2), "protocol": Protocol(), "task": "classification"}
+    for source, largest in ((RankOne(RankOneKernels()), 32.0), (VectorKernels([Linear()]), 2048.0)):
+        trial = SimpleNamespace(source=source, grid=C_GRID, **options)
+        assert one_stage.OneStage(trial)._grid("l1-svm")[-1] == largest
+
+
+@pytest.mark.parametrize(
+    ("kind", "kernels", "method", "words"),
+    [
+        ("two", None, "lkrr", "'lkrr' is for regression, .*classification; accepted.*'l1-svm', 'e"),
+        ("three", None, "aligned-krr", "'aligned-krr' is for regression.*task='regression'"),
+        ("regression", None, "l1-svm", "'l1-svm' is for classification.*: 'lkrr', 'aligned-krr', "),
+        ("two", RankOneKernels(), "ensemble", "'ensemble' is not available for RankOneKernels"),
+    ],
+)
+def test_methods_that_do_not_fit_are_named(kind, kernels, method, words):
+    with pytest.raises(ValueError, match=words):
+        compare(*problem(kind), kernels, methods=("uniform", method))
+
+
+@pytest.mark.parametrize("method", ["lkrr", "aligned-krr", "ensemble"])
+def test_every_kernel_constant_on_the_training_folds(method):
+    with pytest.raises(ValueError, match="every kernel is constant"):
+        compare(np.ones((60, 2)), problem("regression")[1], GAUSSIANS, methods=(method,))
+
+
+def test_table_and_verdict_take_the_ensemble_as_a_reference():
+    found = found_on("two")
+    line = next(text for text in found.table().splitlines() if text.startswith("ensemble"))
+    mean, spread = found.error[2].mean(), found.error[2].std(ddof=1)
+    assert line.split()[:6] == ["ensemble", f"{mean:.4f}", "+-", f"{spread:.4f}", "-", "-"]
+    assert "nan" not in str(found)
+    assert "ensemble" not in found.verdict()
+    assert "l1-svm" in found.verdict()
+
+
+@pytest.mark.parametrize("kind", ["regression", "two"])
+def test_figure_shows_every_method_apart(kind):
+    found = found_on(kind)
+    figure = plot_comparison(found)
+    left, right = figure.axes
+    assert len(left.patches) == 3 * len(found.learned)
+    handles, labels = right.get_legend_handles_labels()
+    assert labels[1:] == [*METHODS[kind][1:-1], "ensemble of machines"]
+    for get in ("get_color", "get_marker"):
+        assert len({getattr(line, get)() for line in handles}) == len(handles)
+    np.testing.assert_array_equal(handles[-1].get_ydata(), found.error[-1].mean())
+    assert handles[-1].get_linestyle() == ":"
+    joined = [line for line in right.lines if line.get_color() == "#CCCCCC"]
+    assert [len(line.get_xdata()) for line in joined] == [len(found.methods) - 1] * 5
+
+
+def test_styles_of_all_methods_differ():
+    from alignlearn.compare import METHODS as FIRST
+    from alignlearn.compare import OTHER_METHODS
+    from alignlearn.plotting import _STYLES
+
+    assert set(_STYLES) == {*FIRST, *OTHER_METHODS}
+    for column in zip(*_STYLES.values()):
+        assert len(set(column)) == len(_STYLES)
+
+
+def test_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y = problem("two")
+    rows = [",".join([*map(repr, x.tolist()), label]) for x, label in zip(X, y)]
+    (tmp_path / "table.csv").write_text("\n".join(["a,b,c,kind", *rows]))
+    methods = "uniform,align,alignf,l1-svm,ensemble"
+    options = ["--methods", methods, "--kernels", "rbf", "--gammas", "-2:0"]
+    assert main(["compare", "table.csv", *options]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    found = compare(X, y, gaussian_kernels((0.25, 0.5, 1.0)), methods=methods.split(","))
+    for method, error in zip(found.methods, found.error):
+        assert re.search(rf"^{method} +{error.mean():.4f} ", out, flags=re.MULTILINE)
+    assert (tmp_path / "alignlearn-compare-table.png").is_file()
+    assert main(["compare", "table.csv", "--methods", "lkrr", "--no-figure"]) == 2
+    assert "'lkrr' is for regression" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert all(name in text for name in one_stage.METHODS)
