@@ -78,14 +78,15 @@ def aligned_krr(kernels, y, lam, linear, Q):
     return best.x
 
 
-def aligned_iteration(kernels, y, linear, Q, steps=500):
-    """alpha <- (alpha + (K_mu(alpha) + I)^-1 y)/2 for `aligned_objective` at lam = 1.
+def aligned_iteration(kernels, y, linear, Q, steps=500, alpha=None):
+    """alpha <- (alpha + (K_mu(alpha) + I)^-1 y)/2 for `aligned_objective` at lam = 1; alpha = y
+    at first unless given.
 
     Returns
     -------
     (alpha, steps) : last iterate, relative lengths of all steps.
     """
-    alpha, lengths = krr(0 * kernels[0], y, 1.0), []
+    alpha, lengths = y if alpha is None else alpha, []
     for _ in range(steps):
         mu = kernel_quadratic(linear + quadratic_forms(kernels, alpha), Q)
         new = (alpha + krr(combine(mu, kernels), y, 1.0)) / 2
