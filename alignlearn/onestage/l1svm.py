@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from alignlearn.onestage.base import OneStageWeighting, check_count, real_rows, warn_unconverged
+from alignlearn.onestage.cuts import Cuts, minimise_with_cuts
 from alignlearn.onestage.simplex import minimise_on_simplex
 from alignlearn.onestage.svm import Duals, Settings, SVMPoint
 from alignlearn.targets import check_labels
@@ -44,7 +45,8 @@ class L1SVM(OneStageWeighting):
 
     Notes
     -----
-    ``q = 1``: Newton steps on the simplex (`alignlearn.onestage.simplex`), a handful as a rule.
+    ``q = 1``: Newton steps on the simplex (`alignlearn.onestage.simplex`), a handful as a rule;
+    where they stall at a kink, cutting planes (`alignlearn.onestage.cuts`).
     ``q > 1``: the closed-form update of Kloft, Brefeld, Sonnenburg and Zien (2011), ``mu_k``
     proportional to ``|w_k|^(2/(q+1))``. Every machine starts from the coefficients of the one
     before. ``duality_gap`` of the result is the machine's primal value at mu, an upper bound,
@@ -131,10 +133,13 @@ class L1SVM(OneStageWeighting):
         def oracle(x, near=None):
             return _SimplexPoint(family, duals, settings, x, near)
 
-        limit = self.max_iter or 500
-        point, gap, settings.n_updates, converged = minimise_on_simplex(
-            oracle, x, float(self.Lambda), self.tol, limit
-        )
+        limit, total = self.max_iter or 500, float(self.Lambda)
+        oracle = Cuts(oracle)
+        point, gap, n, converged = minimise_on_simplex(oracle, x, total, self.tol, limit)
+        settings.n_updates = n
+        if not converged and n < limit and point.v.any():
+            closer = minimise_with_cuts(oracle, point, total, self.tol, limit - n)
+            point, gap, settings.n_updates, converged = *closer[:2], n + closer[2], closer[3]
         return point, gap, converged
 
     def _closed_form(self, family, duals, settings, x):

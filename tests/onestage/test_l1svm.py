@@ -25,12 +25,12 @@ def data(seed, m=40, p=3):
     return K, y, X
 
 
-def sklearn_value(K, y, C, epsilon=None):
+def sklearn_value(K, y, C, epsilon=None, tol=1e-8):
     """Twice the dual value of the machine: 2 a'1 - a'YKYa, and its signed coefficients."""
     if epsilon is None:
-        machine = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K, y)
+        machine = SVC(C=C, kernel="precomputed", tol=tol).fit(K, y)
     else:
-        machine = SVR(C=C, epsilon=epsilon, kernel="precomputed", tol=1e-8).fit(K, y)
+        machine = SVR(C=C, epsilon=epsilon, kernel="precomputed", tol=tol).fit(K, y)
     b = np.zeros(len(y))
     b[machine.support_] = machine.dual_coef_[0]
     linear = np.abs(b).sum() if epsilon is None else y @ b - epsilon * np.abs(b).sum()
@@ -159,6 +159,25 @@ def test_features_equal_matrices():
     features = L1SVM(1.0, tol=1e-6).solve_grams(FeatureFamily(X), y)
     assert features.objective == pytest.approx(dense.objective, rel=2e-6)
     np.testing.assert_allclose(features.weights, dense.weights, atol=2e-3 * dense.weights.max())
+
+
+@pytest.mark.parametrize("C", [0.5, 2.0])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_kinks_are_closed_by_cutting_planes(seed, C):
+    # Few distinct samples and kernels of rank one: the dual coefficients are not unique.
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.6, size=(50, 6)).astype(float)
+    y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=50) > 1.2, 1, -1)
+    found = L1SVM(C, tol=1e-4).solve_grams(FeatureFamily(X), y)
+    assert found.converged
+    Z = X - X.mean(axis=0)
+    grams = np.array([np.outer(z, z) for z in Z.T])
+    trace = np.trace(grams, axis1=1, axis2=2) / 50
+    for t in rng.dirichlet(np.full(6, 0.3), 30):
+        value = sklearn_value(np.tensordot(t / trace, grams, 1), y, C, tol=1e-4)[0]
+        assert value >= found.objective * (1 - 1e-3)
+    at_found = sklearn_value(np.tensordot(found.weights, grams, 1), y, C, tol=1e-4)[0]
+    assert found.objective == pytest.approx(at_found, rel=1e-3)
 
 
 def test_a_zero_kernel_gets_no_weight():
