@@ -77,6 +77,12 @@ def check_matrix(M, d):
         How many pairs ``k < l`` have a scaled entry of at least ``1 - 1e-12``.
     """
     asymmetry, largest, n_close = _inspect(M, d)
+    _refuse(asymmetry, largest)
+    return (M + M.T) / 2 if asymmetry > 0.0 else M, n_close
+
+
+def _refuse(asymmetry, largest):
+    """Raise if a scaled asymmetry or entry is too large for a positive semi-definite matrix."""
     if not np.isfinite(asymmetry) or not np.isfinite(largest):
         raise ValueError("M contains NaN or inf; accepted: finite numbers.")
     if asymmetry > ASYMMETRY_TOLERANCE:
@@ -89,7 +95,24 @@ def check_matrix(M, d):
             f"M is not positive semi-definite: |M_kl| / sqrt(M_kk M_ll) reaches {largest:.6g}; "
             f"accepted: at most 1 + {PSD_TOLERANCE:g}."
         )
-    return (M + M.T) / 2 if asymmetry > 0.0 else M, n_close
+
+
+def has_ties(b, tolerance):
+    """Whether two entries differ by at most ``tolerance``: identical variables have equal ones."""
+    return bool((np.diff(np.sort(b)) <= tolerance).any())
+
+
+def check_rows(M, d, index):
+    """:func:`check_matrix` for some rows and the columns of the same numbers; of all if many."""
+    if 16 * index.size > d.size:
+        check_matrix(M, d)
+        return
+    scale = d[index, None] * d
+    rows, columns = M[index] * scale, M[:, index].T * scale
+    _refuse(
+        np.abs(rows - columns).max(initial=0.0),
+        max(np.abs(rows).max(initial=0.0), np.abs(columns).max(initial=0.0)),
+    )
 
 
 @jit

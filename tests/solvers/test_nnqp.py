@@ -243,3 +243,18 @@ def test_inputs_are_not_modified():
     nonnegative_qp(M, a, v0=v0)
     for given_array, copy in zip((M, a, v0), copies):
         np.testing.assert_array_equal(given_array, copy)
+
+
+def test_a_large_trusted_matrix_is_checked_where_it_matters():
+    rng = np.random.default_rng(0)
+    A = np.abs(rng.standard_normal((200, 300)))
+    M, a = A.T @ A, A.T @ (1.0 + rng.standard_normal(200))
+    v = nonnegative_qp(M, a, check_psd=False).v
+    np.testing.assert_array_equal(v > 0, nonnegative_qp(M, a).v > 0)
+    k = int(np.argmax(v))
+    other = (k + 1) % 300
+    for value, match in ((np.nan, "NaN"), (1.5 * M[k, other], "not symmetric")):
+        bad = M.copy()
+        bad[other, k] = value
+        with pytest.raises(ValueError, match=match):
+            nonnegative_qp(bad, a, check_psd=False)
