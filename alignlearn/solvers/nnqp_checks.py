@@ -130,10 +130,11 @@ def _inspect(M, d):
                     scale = d[i] * d[j]
                     x = M[i, j] * scale
                     difference = abs(x - M[j, i] * scale)
-                    # A NaN fails both comparisons: written so that it is taken, and stays.
-                    if not difference <= asymmetry:
+                    if difference > asymmetry:
                         asymmetry = difference
-                    if not abs(x) <= largest:
+                    elif difference != difference:  # NaN, of which every comparison is false
+                        return np.nan, np.nan, 0
+                    if abs(x) > largest:
                         largest = abs(x)
                     if x >= 1.0 - 1e-12:
                         n_close += 1
