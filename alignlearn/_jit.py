@@ -13,9 +13,9 @@ Every compiled function of the library uses one of these decorators:
 ``jit_fma``
     Contraction only: for formulas whose order of operations carries the accuracy (exponential,
     compensated forms), so ``reassoc`` must not touch them.
-``jit_parallel``
-    ``jit_sum`` with ``parallel=True``. ``prange`` bodies write disjoint rows or their own
-    accumulator, merged in a fixed order: results do not depend on timing.
+
+Threads are Python's (``alignlearn.engine.threads``): all functions release the GIL, and
+``parallel=True`` would cost a second compilation of every loop.
 
 Nothing is compiled at import; the first call compiles, later processes load from the cache.
 """
@@ -28,4 +28,3 @@ _REORDER = {"reassoc", "contract", "nsz"}
 jit = njit(**_COMMON)
 jit_fma = njit(fastmath={"contract"}, **_COMMON)
 jit_sum = njit(fastmath=_REORDER, **_COMMON)
-jit_parallel = njit(fastmath=_REORDER, parallel=True, **_COMMON)

@@ -214,6 +214,7 @@ def check_array(name, values, ndim):
 
 
 def check_table(name, values):
+    """A finite float64 matrix of at least two rows and two columns."""
     table = check_array(name, values, 2)
     if table.shape[0] < 2 or table.shape[1] < 2:
         raise ValueError(

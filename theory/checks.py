@@ -29,6 +29,7 @@ def check_positive(name: str, value, hypothesis: str) -> float:
 
 
 def check_radii(radius2, radius2_prime):
+    """Bounds of K(x, x) and K'(x, x), positive."""
     text = "K(x, x) <= R^2 needs a positive finite R^2."
     return (
         check_positive("radius2", radius2, text),
@@ -37,6 +38,7 @@ def check_radii(radius2, radius2_prime):
 
 
 def check_variances(a, a_prime, radius2, radius2_prime):
+    """E[K_c^2] and E[K'_c^2], positive and at most R^4 and R'^4."""
     text = "the kernel has zero variance, E[K_c^2] must be positive."
     a = check_positive("a", a, text)
     a_prime = check_positive("a_prime", a_prime, text)
