@@ -10,6 +10,7 @@ import numpy as np
 
 from alignlearn._centring import finish_sums
 from alignlearn.engine import cpu
+from alignlearn.validation import take
 
 
 def fold_codes(folds, n_samples):
@@ -46,7 +47,7 @@ def fold_statistics(X, Y, kernels, names, codes):
     """
     order = np.argsort(codes, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-    X = X[order] if hasattr(X, "shape") else [X[i] for i in order]
+    X = take(X, order)
     Y = Y[order]
     S, a, row_sums, diagonal = cpu.fold_sums(X, Y, kernels, starts)
     S_all, a_all, rows_all = S.sum(axis=(0, 1)), a.sum(axis=(0, 1)), row_sums.sum(axis=0)

@@ -117,6 +117,11 @@ def check_symmetric(name: str, K):
         )
 
 
+def take(X, index):
+    """Some samples of an array, or of a list of objects."""
+    return X[index] if hasattr(X, "shape") else [X[i] for i in index]
+
+
 def check_finite(name: str, A):
     """Raise a ValueError if an array holds NaN or infinity; reads it in blocks of rows."""
     step = max(1, 2**20 // max(1, A[:1].size))

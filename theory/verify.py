@@ -143,20 +143,6 @@ def verify(claims: Iterable[str] | None = None, examples: int = 100, stream=None
     return 1 if wrong else 0
 
 
-def markdown_table() -> str:
-    """The claims with their status as printed and the corrected form, as a Markdown table."""
-    lines = ["| claim | source | as printed | corrected or sharpened |", "|---|---|---|---|"]
-    for claim in CLAIMS.values():
-        forms = []
-        better = claim.corrected
-        while better is not None:
-            forms.append(f"${better.statement}$".replace("|", r"\vert "))
-            better = better.corrected
-        source = claim.source.replace("|", r"\vert ")
-        lines.append(f"| `{claim.name}` | {source} | {claim.status} | {'; '.join(forms)} |")
-    return "\n".join(lines) + "\n"
-
-
 def _run(claim, finding, examples):
     """Put the cases in; stop at the (shrunk) first violation of a claim that is said to hold."""
     stop = claim.status in TRUE_STATUSES

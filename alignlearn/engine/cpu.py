@@ -9,7 +9,7 @@ from alignlearn.engine.threads import on_threads, thread_count
 from alignlearn.kernels.base import Columns, select_columns
 from alignlearn.kernels.program import compile_kernels, padded
 from alignlearn.kernels.vector import Linear
-from alignlearn.validation import check_finite, check_samples
+from alignlearn.validation import check_finite, check_samples, take
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
@@ -188,7 +188,7 @@ def _choose_forms(kernels, X, V):
     i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
     i, j = np.sort(i), np.sort(j)
     grid = np.repeat(i, len(j)), np.tile(j, len(i))
-    sides = _take(X, i), _take(X, j)
+    sides = take(X, i), take(X, j)
     external = _external_block(program, *sides).reshape(-1, 1, len(grid[0]))
     FI, FJ = (_factor_values(program, side) for side in sides)
     F = np.repeat(FI, len(j), axis=1), np.tile(FJ, len(i))
@@ -199,11 +199,6 @@ def _choose_forms(kernels, X, V):
     # A shift pays once the mean hides a digit of the variation.
     shift = np.where(np.abs(mean) > 3.0 * spread, -mean, 0.0)
     return mean + program.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
-
-
-def _take(X, index):
-    """Some samples of an array or of a list of objects."""
-    return X[index] if hasattr(X, "shape") else [X[i] for i in index]
 
 
 def centred_sums(X, Y, kernels):

@@ -20,7 +20,7 @@ from alignlearn.kernels import FeatureWeighted, Precomputed, RankOneKernels, ker
 from alignlearn.kernels.base import Scaled, Sum
 from alignlearn.kernels.objects import precomputed_kernels
 from alignlearn.streaming import _linear_groups, alignment_statistics
-from alignlearn.validation import check_finite
+from alignlearn.validation import check_finite, take
 
 # Kernel values held at once while predicting: 32 MB in float64.
 _BLOCK_ENTRIES = 2**22
@@ -54,10 +54,6 @@ def combined_kernel(kernels, weights):
 def _row_blocks(n, width):
     step = max(1, _BLOCK_ENTRIES // max(1, width))
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
-
-
-def _take(X, rows):
-    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 class PairSource:
@@ -96,7 +92,7 @@ class PairSource:
 
     def reduce(self, support, coef):
         """Keep the support samples; return what to add to the intercept."""
-        self.X = _take(self.X, support)
+        self.X = take(self.X, support)
         self.coef = coef
         return 0.0
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._sources import FeatureSource, _take
+from alignlearn.estimators._sources import FeatureSource
 from alignlearn.estimators.cross_validation import GramViews, _folds
 from alignlearn.streaming import alignment_statistics
-from alignlearn.validation import check_choice, check_number
+from alignlearn.validation import check_choice, check_number, take
 from alignlearn.weights import get_weighting
 
 
@@ -90,7 +90,7 @@ def training_statistics(source, y, task, splits):
         return
     X = X.tocsr() if hasattr(X, "tocsr") else X
     for train, _ in splits:
-        yield alignment_statistics(_take(X, train), y[train], source.kernels, task=task)
+        yield alignment_statistics(take(X, train), y[train], source.kernels, task=task)
 
 
 def _partition(splits, m):
@@ -144,7 +144,7 @@ def fold_weights(learner, source, X, y, rule, *, train, statistics):
     given = hasattr(source, "grams")
     if not given:
         learner.set_params(kernels=source.kernels)
-    learner.fit(GramViews(X, train, train) if given else _take(source.X, train), y[train])
+    learner.fit(GramViews(X, train, train) if given else take(source.X, train), y[train])
     return learner.weights_ * learner.scale_
 
 

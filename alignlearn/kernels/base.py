@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from alignlearn.kernels import program as ops
-from alignlearn.validation import check_number
 
 
 class KernelRuleError(ValueError):
@@ -393,8 +392,3 @@ def select_columns(X, columns):
             f"Columns selects column {max(columns)}, but X has only {X.shape[1]} columns."
         )
     return X[:, list(columns)]
-
-
-def numeric(name, value, *, low=None, strict=False):
-    """A kernel parameter checked at construction, as a float."""
-    return check_number(name, value, low=low, strict=strict)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from alignlearn.kernels import program as ops
-from alignlearn.kernels.base import Kernel, numeric
+from alignlearn.kernels.base import Kernel
+from alignlearn.validation import check_number
 
 
 def _check_gamma(gamma):
@@ -19,7 +20,7 @@ def _check_gamma(gamma):
         if gamma not in ("scale", "auto"):
             raise ValueError(f'gamma={gamma!r}: accepted are a number > 0, "scale" and "auto".')
         return gamma
-    return numeric("gamma", gamma, low=0.0, strict=True)
+    return check_number("gamma", gamma, low=0.0, strict=True)
 
 
 def _resolve_gamma(gamma, X):
@@ -74,7 +75,7 @@ class _Exponential(_GammaKernel):
 
     def __post_init__(self):
         super().__post_init__()
-        multiple = numeric("multiple", self.multiple, low=0.0, strict=True)
+        multiple = check_number("multiple", self.multiple, low=0.0, strict=True)
         object.__setattr__(self, "multiple", multiple)
 
     def __str__(self):
@@ -157,8 +158,8 @@ class Polynomial(_GammaKernel):
 
     def __post_init__(self):
         super().__post_init__()
-        object.__setattr__(self, "coef0", numeric("coef0", self.coef0))
-        object.__setattr__(self, "degree", numeric("degree", self.degree, low=0.0))
+        object.__setattr__(self, "coef0", check_number("coef0", self.coef0))
+        object.__setattr__(self, "degree", check_number("degree", self.degree, low=0.0))
 
     def __str__(self):
         return f"{super().__str__()[:-1]}, coef0={self.coef0:g}, degree={self.degree:g})"
@@ -196,7 +197,7 @@ class Binomial(_GammaKernel):
 
     def __post_init__(self):
         super().__post_init__()
-        object.__setattr__(self, "alpha", numeric("alpha", self.alpha, low=0.0, strict=True))
+        object.__setattr__(self, "alpha", check_number("alpha", self.alpha, low=0.0, strict=True))
 
     def __str__(self):
         return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
@@ -226,7 +227,7 @@ class Sigmoid(_GammaKernel):
 
     def __post_init__(self):
         super().__post_init__()
-        object.__setattr__(self, "coef0", numeric("coef0", self.coef0))
+        object.__setattr__(self, "coef0", check_number("coef0", self.coef0))
 
     def __str__(self):
         return f"{super().__str__()[:-1]}, coef0={self.coef0:g})"
@@ -254,7 +255,7 @@ class TL1(Kernel):
 
     def __post_init__(self):
         if self.tau is not None:
-            object.__setattr__(self, "tau", numeric("tau", self.tau, low=0.0, strict=True))
+            object.__setattr__(self, "tau", check_number("tau", self.tau, low=0.0, strict=True))
 
     def __str__(self):
         return "tl1" if self.tau is None else f"tl1(tau={self.tau:g})"
@@ -281,7 +282,7 @@ class Log(Kernel):
     is_psd = False
 
     def __post_init__(self):
-        object.__setattr__(self, "sigma", numeric("sigma", self.sigma, low=0.0, strict=True))
+        object.__setattr__(self, "sigma", check_number("sigma", self.sigma, low=0.0, strict=True))
 
     def __str__(self):
         return f"log(sigma={self.sigma:g})"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from alignlearn.theory import CLAIMS, NegativeControl
-from alignlearn.theory.verify import examine, markdown_table, select, verify
+from alignlearn.theory.verify import examine, select, verify
 
 
 def test_table_and_exit_code():
@@ -57,9 +57,3 @@ def test_bad_input():
         select(["nothing"])
     with pytest.raises(ValueError, match="examples"):
         verify(examples=0)
-
-
-def test_markdown_has_one_row_a_claim():
-    lines = markdown_table().splitlines()
-    assert len(lines) == len(CLAIMS) + 2
-    assert all(line.count(" | ") == 3 for line in lines[2:])
