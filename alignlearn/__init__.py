@@ -5,9 +5,7 @@ Names are loaded on first use, so ``import alignlearn`` costs little more than `
 
 from importlib import import_module
 
-# The one name that is also a module's: loaded here (it needs NumPy only), since a later first
-# import of that module by another would put the module in the function's place.
-from alignlearn.alignment import alignment as alignment
+from alignlearn import _moved
 
 __version__ = "0.1.0"
 
@@ -17,33 +15,38 @@ _KERNELS = (
 )
 _WHERE = {
     "kernels": _KERNELS,
-    "alignment": "alignment center_kernel cka hsic",
-    "statistics": "AlignmentStatistics",
-    "streaming": "AlignmentAccumulator alignment_statistics",
-    "onestage": "AlignedKRR Ensemble L1SVM LKRR",
+    "statistics": "AlignmentStatistics alignment center_kernel cka hsic",
+    "sources": "AlignmentAccumulator alignment_statistics",
     "weights": "Align AlignF AlignLinear AlignLq Uniform",
+    "weights.one_stage": "AlignedKRR L1SVM LKRR",
+    "machines": "Ensemble",
     "estimators": "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
+    "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = (
+    "comparison",
     "datasets",
     "engine",
     "estimators",
     "kernels",
     "machines",
     "significance",
+    "statistics",
     "theory",
     "weights",
 )
 
 __all__ = sorted([*_NAMES, "datasets", "machines", "theory"])
 
+_moved.register(__name__)
+
 
 def __getattr__(name):
     if name in _NAMES:
         value = getattr(import_module(f"alignlearn.{_NAMES[name]}"), name)
-    elif name in _MODULES:
+    elif name in _MODULES or name in _moved.MOVED:
         value = import_module(f"alignlearn.{name}")
     else:
         raise AttributeError(f"module 'alignlearn' has no attribute {name!r}")

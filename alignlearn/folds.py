@@ -1,69 +1,115 @@
-"""Alignment statistics of every training set of a cross-validation from one pass over the pairs.
-
-Sums over pairs of folds are kept apart; those of a training set (all folds but one) are differences
-of sums, centred with the training set's own means.
-"""
+"""The one way to make folds: numbers of folds, labels, pairs of index arrays, or a splitter."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from alignlearn._centring import finish_sums
-from alignlearn.engine import cpu
-from alignlearn.validation import take
+from alignlearn.validation import check_labels, check_number
 
 
-def fold_codes(folds, n_samples):
-    """Fold numbers 0, 1, ... of each sample, in the order of the sorted labels."""
-    folds = np.asarray(folds)
-    if folds.shape != (n_samples,):
-        raise ValueError(
-            f"folds must hold one label a sample, shape ({n_samples},); got {folds.shape}."
-        )
-    labels, codes = np.unique(folds, return_inverse=True)
-    if len(labels) < 2:
-        raise ValueError(f"folds must hold at least 2 different labels, got {labels!r}.")
-    return codes
-
-
-def fold_statistics(X, Y, kernels, names, codes):
-    """Statistics of the samples outside each fold; see ``alignment_statistics(..., folds=...)``.
+def fold_numbers(y, n_folds, stratify, random_state=0):
+    """The fold of each sample: random, of sizes equal within 1, for classes also class by class.
 
     Parameters
     ----------
-    X : ndarray of shape (m, d) or list of m objects
-        Validated.
-    Y : ndarray of shape (m, c)
-        Target columns, centred over all samples.
-    kernels : list of Kernel
-        Resolved on all samples.
-    names : tuple of str
-    codes : ndarray of int of shape (m,)
-        See :func:`fold_codes`.
+    y : ndarray of shape (m,) or (m, c)
+    n_folds : int
+    stratify : bool
+        Whether y holds classes, of which every fold gets its share.
+    random_state : int or numpy.random.Generator, optional
+        None is the seed 0, so results repeat.
 
     Returns
     -------
-    list of AlignmentStatistics
+    ndarray of int of shape (m,)
     """
-    order = np.argsort(codes, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-    X = take(X, order)
-    Y = Y[order]
-    S, a, row_sums, diagonal = cpu.fold_sums(X, Y, kernels, starts)
-    S_all, a_all, rows_all = S.sum(axis=(0, 1)), a.sum(axis=(0, 1)), row_sums.sum(axis=0)
-    training_sets = []
-    for t in range(len(starts) - 1):
-        keep = np.ones(Y.shape[0], dtype=bool)
-        keep[starts[t] : starts[t + 1]] = False
-        sums = (
-            S_all - 2.0 * S[t].sum(axis=0) + S[t, t],
-            a_all - 2.0 * a[t].sum(axis=0) + a[t, t],
-            (rows_all - row_sums[t])[:, keep],
+    order = np.random.default_rng(0 if random_state is None else random_state).permutation(len(y))
+    if stratify:
+        codes = np.unique(y, return_inverse=True)[1].reshape(-1)
+        # Dealing out one class after the other keeps every fold's share of each.
+        order = order[np.argsort(codes[order], kind="stable")]
+    number = np.empty(len(y), dtype=np.intp)
+    number[order] = np.arange(len(y)) % n_folds
+    return number
+
+
+def make_folds(cv, y, stratify, random_state=None):
+    """A list of (train, test) index arrays.
+
+    Parameters
+    ----------
+    cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``
+        A number of folds is lowered to the number of samples, or to the size of the largest class,
+        where there are fewer. Labels: each sample is tested with those of its label.
+    y : ndarray of shape (m,) or (m, c)
+    stratify : bool
+        Whether y holds classes: then folds get equal shares, and a training set needs two.
+    random_state : int or numpy.random.Generator, optional
+
+    Raises
+    ------
+    ValueError, TypeError
+        Folds that cannot be made.
+    """
+    number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+    if number:
+        folds = _random_folds(int(cv), y, stratify, random_state)
+    elif isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+        raise TypeError(
+            "cv must be a number of folds, a fold label per sample, an iterable of (train, test) "
+            f"or an object with split(X, y); got {cv!r}."
         )
-        target = Y[keep]
-        mean = target.mean(axis=0)
-        # <K, Yc Yc'> from <K, Y Y'>: the training set has another mean than the whole sample.
-        shift = sums[2].sum(axis=1) * (mean @ mean) - 2.0 * sums[2] @ (target @ mean)
-        sums = (sums[0], sums[1] + shift, sums[2], diagonal[:, keep])
-        training_sets.append(finish_sums(*sums, target - mean, names))
-    return training_sets
+    elif (labels := _labels(cv, len(y))) is not None:
+        folds = _folds_of(labels)
+    else:
+        folds = cv.split(np.zeros((len(y), 1)), y) if hasattr(cv, "split") else cv
+    folds = [tuple(_positions(rows) for rows in fold) for fold in folds]
+    if not folds:
+        raise ValueError("cv gives no folds; at least one (train, test) is needed.")
+    for which, fold in enumerate(folds):
+        _check_fold(which, fold, y, stratify)
+    return folds
+
+
+def _random_folds(n_folds, y, stratify, random_state):
+    check_number("cv", n_folds, low=2)
+    most = len(y)
+    if stratify:
+        most = np.unique(check_labels(y), return_counts=True)[1].max()
+    return _folds_of(fold_numbers(y, min(n_folds, max(int(most), 2)), stratify, random_state))
+
+
+def _folds_of(labels):
+    different = np.unique(labels)
+    if len(different) < 2:
+        raise ValueError("cv gives all samples the same fold label; at least 2 are needed.")
+    return [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in different]
+
+
+def _labels(cv, m):
+    """Fold labels if that is what cv holds, else None."""
+    if hasattr(cv, "split") or not hasattr(cv, "__len__") or len(cv) != m:
+        return None
+    return None if any(np.ndim(label) for label in cv) else np.asarray(cv)
+
+
+def _positions(rows):
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def _check_fold(which, fold, y, stratify):
+    for name, rows in zip(("training", "test"), fold):
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
+            raise ValueError(f"cv: the {name} set of fold {which} must hold sample numbers.")
+        if rows.min() < 0 or rows.max() >= len(y):
+            raise ValueError(
+                f"cv: the {name} set of fold {which} goes from {rows.min()} to {rows.max()}; "
+                f"accepted: 0 to {len(y) - 1}."
+            )
+    labels = y[fold[0]]
+    if stratify and np.all(labels == labels[0]):
+        raise ValueError(
+            f"cv: the training set of fold {which} holds 1 class only, {labels[0]!r}; give fewer "
+            "or other folds."
+        )

@@ -21,7 +21,8 @@ from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
 
 import alignlearn as al
-from alignlearn.onestage import L1SVM, LKRR, FeatureFamily, GramFamily
+from alignlearn.sources import FeatureFamily, GramFamily
+from alignlearn.weights.one_stage import L1SVM, LKRR
 
 TOL = 1e-8
 

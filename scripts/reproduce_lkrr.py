@@ -15,7 +15,7 @@
    message: L2 regularised kernels (mu0 = 1) are better than the evenly weighted sum, and that is
    better than L1 regularised ones, for many kernels.
 
-All methods are `alignlearn.onestage.LKRR`: Lambda = 0 is kernel ridge with mu0.
+All methods are `alignlearn.weights.one_stage.LKRR`: Lambda = 0 is kernel ridge with mu0.
 
 usage: scripts/reproduce_lkrr.py [--quick] [--repeats N] [--out FOLDER]
 """
@@ -32,8 +32,9 @@ import _reproduce as shared
 
 from alignlearn import datasets
 from alignlearn.kernels import Gaussian, Linear, Polynomial
-from alignlearn.onestage import LKRR, FeatureFamily
 from alignlearn.significance import corrected_resampled_t_test
+from alignlearn.sources import FeatureFamily
+from alignlearn.weights.one_stage import LKRR
 
 UCI = {"breast_cancer_wisconsin": 0.03, "ionosphere": 0.08, "sonar": 0.16, "heart_statlog": 0.17}
 DOMAINS = ("books", "kitchen")

@@ -24,9 +24,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # for a copy that is imported, n
 import _reproduce as shared
 from reproduce_table2 import ROWS
 
-from alignlearn.alignment import alignment
-from alignlearn.compare import compare
-from alignlearn.comparison import Protocol
+from alignlearn.comparison import Protocol, compare
+from alignlearn.statistics.measures import alignment
 
 # Correlations with the centred and the not centred alignment. The copy of the paper used here has
 # lost the cells of this table: these are quoted, and were not checked against the printed page.

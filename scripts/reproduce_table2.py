@@ -33,10 +33,9 @@ sys.path.insert(0, str(Path(__file__).parent))  # for a copy that is imported, n
 import _reproduce as shared
 
 from alignlearn import datasets
-from alignlearn.compare import C_GRID, compare
-from alignlearn.comparison import Protocol
+from alignlearn.comparison import C_GRID, Protocol, compare
 from alignlearn.kernels import gaussian_kernels
-from alignlearn.onestage import L1SVM, LKRR, AlignedKRR
+from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 
 METHODS = ("uniform", "align", "alignf")
 RIDGE_GRID = tuple(10.0 ** (k / 2) for k in range(4, -11, -1))

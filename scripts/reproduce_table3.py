@@ -9,8 +9,8 @@ support vector machine; 5 folds of which 3 train, 1 validates and 1 tests.
 Methods: uniform; one-stage l2-krr (LKRR with mu0 = 0) or l1-svm; align. With rank-one kernels
 l1-svm is the support vector machine with the squared L1 norm of w: for every C the L1 norm itself
 at some strength s, C = |w|_1 / s, which is a linear program. It is solved as that, by scipy's
-HiGHS, along strengths in place of C (`alignlearn.onestage.L1SVM` has the same solution, and needs
-minutes for thousands of kernels; the tests compare the two on a small problem).
+HiGHS, along strengths in place of C (`alignlearn.L1SVM` has the same solution, and needs minutes
+for thousands of kernels; the tests compare the two on a small problem).
 
 The bigrams are of our own making (lower case, runs of letters and digits, the text of a review
 alone), since the paper does not say how it made its own; so everything is also run with the
@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for a copy that is imported, n
 import _reproduce as shared
 
 from alignlearn import datasets
-from alignlearn.onestage import LKRR
+from alignlearn.weights.one_stage import LKRR
 
 DOMAINS = ("books", "kitchen")
 FEATURES = ("counts", "presence")

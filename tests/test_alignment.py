@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import generators, gram_matrices, labels
 
-from alignlearn.alignment import alignment, center_kernel, cka, hsic
+from alignlearn.statistics.measures import alignment, center_kernel, cka, hsic
 from alignlearn.validation import DegenerateKernelWarning
 
 
@@ -307,7 +307,7 @@ def test_bad_options_are_refused_by_name():
     for function in (hsic, cka):
         with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
             function(np.eye(3), np.eye(3), unbiased=True)
-    with pytest.raises(ValueError, match=r"K must have shape \(n, 2\), one column a training"):
+    with pytest.raises(ValueError, match=r"K must have shape \(n, 2\), one column per training"):
         center_kernel(np.ones((2, 3)), np.eye(2))
     with pytest.raises(ValueError, match="K contains NaN"):
         center_kernel([[np.nan, 1.0]], np.eye(2))

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from alignlearn import cli, datasets
+from alignlearn import datasets
+from alignlearn.cli import compare as command
 from alignlearn.cli import main
-from alignlearn.compare import compare
-from alignlearn.comparison import Protocol
+from alignlearn.cli.main import parse
+from alignlearn.comparison import Protocol, compare
 from alignlearn.kernels import Gaussian, Laplacian, Linear, RankOneKernels, gaussian_kernels
 
 
@@ -98,7 +99,7 @@ def test_sparse_svmlight_takes_rank_one_kernels_or_is_made_dense(folder, capsys)
     data = datasets.load("counts.svm")
     assert not isinstance(data.X, np.ndarray)
     found = compare(data.X, data.y, RankOneKernels(), methods=("uniform", "align", "alignf"))
-    assert "one kernel a column" in out
+    assert "one kernel per column" in out
     assert errors_in(out)["align"][0] == pytest.approx(found.error[1].mean(), rel=1e-3)
     assert main(["compare", "counts.svm", "--kernels", "linear", "--no-figure"]) == 0
     assert "made dense" in capsys.readouterr().out
@@ -106,12 +107,12 @@ def test_sparse_svmlight_takes_rank_one_kernels_or_is_made_dense(folder, capsys)
 
 def test_kernel_lists_and_ladders():
     X = np.zeros((3, 2))
-    assert cli._kernels(X, None, None)[1] == gaussian_kernels()
-    assert cli._kernels(X, None, (-4, 3))[1] == gaussian_kernels(2.0 ** np.arange(-4, 4))
-    kernels = cli._kernels(X, "laplacian, linear", (0, 1))[1]
+    assert command.choose_kernels(X, None, None)[1] == gaussian_kernels()
+    assert command.choose_kernels(X, None, (-4, 3))[1] == gaussian_kernels(2.0 ** np.arange(-4, 4))
+    kernels = command.choose_kernels(X, "laplacian, linear", (0, 1))[1]
     assert kernels == [Laplacian(1.0), Laplacian(2.0), Linear()]
-    assert cli._kernels(X, "rbf,linear", None)[1][2] == Gaussian("scale", 0.25)
-    args = cli._parser().parse_args(cli._joined(["compare", "x", "--gammas", "-4:3"]))
+    assert command.choose_kernels(X, "rbf,linear", None)[1][2] == Gaussian("scale", 0.25)
+    args = parse(["compare", "x", "--gammas", "-4:3"])
     assert args.gammas == (-4, 3)
 
 

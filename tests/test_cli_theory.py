@@ -112,7 +112,6 @@ def test_verify_refuses(capsys):
 
 
 def test_two_streams_get_the_same_text():
-    from alignlearn.cli_theory import _Both
 
     streams = io.StringIO(), io.StringIO()
     print("text", file=_Both(*streams), flush=True)

@@ -15,9 +15,18 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from alignlearn.compare import ALPHA_GRID, C_GRID, METHODS, _grid, _ridge_path, compare, split
-from alignlearn.comparison import Comparison, Protocol
+from alignlearn.comparison import (
+    ALPHA_GRID,
+    C_GRID,
+    METHODS,
+    Comparison,
+    Protocol,
+    compare,
+    split,
+)
+from alignlearn.comparison.trial import grid
 from alignlearn.kernels import Columns, Gaussian, Linear, RankOneKernels, gaussian_kernels
+from alignlearn.machines.paths import ridge_path
 
 GAMMAS = (0.03, 0.3, 3.0)
 
@@ -75,7 +84,9 @@ def written_out(X, y, weights, parts, grid):
                 ]
             )
         else:
-            machine = SVC(C=value, kernel="precomputed", tol=1e-6).fit(K["train"], y[train])
+            machine = SVC(C=value, kernel="precomputed", tol=1e-6, break_ties=True).fit(
+                K["train"], y[train]
+            )
             errors.append(
                 [
                     np.mean(machine.predict(K[n]) != y[r])
@@ -268,12 +279,13 @@ def test_weights_of_mixed_sign_leave_out_alphas_that_are_too_small():
 
 
 def test_ridge_path_of_an_indefinite_matrix():
-    K, y = np.diag([5.0, 1.0, -2.0]), np.array([1.0, 2.0, 3.0])
-    path = _ridge_path(K, np.eye(3), y, (4.0, 1.0))
-    np.testing.assert_allclose(path[0], 2.0 + (y - 2.0) / [9.0, 5.0, 2.0])
+    V = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]).T / np.sqrt([2.0, 6.0])
+    K, y = V * [5.0, -2.0] @ V.T, np.array([1.0, 2.0, 4.0])
+    path = ridge_path(K, y, K, (4.0, 1.0), skip_indefinite=True)
+    np.testing.assert_allclose(path[0], y.mean() + V * [5 / 9, -2 / 2] @ V.T @ y)
     assert np.all(np.isinf(path[1]))
-    with pytest.raises(ValueError, match=r"eigenvalue -2, below minus every alpha"):
-        _ridge_path(K, np.eye(3), y, (1.0, 0.5))
+    with pytest.raises(ValueError, match=r"not positive definite.*at alpha=1: raise"):
+        ridge_path(K, y, K, (1.0, 0.5), skip_indefinite=True)
 
 
 def test_default_grids_run_from_strong_to_weak_regularisation():
@@ -284,7 +296,7 @@ def test_default_grids_run_from_strong_to_weak_regularisation():
     found = compare(X, np.repeat([0, 1], 30), ["linear"], protocol=Protocol(grid=(16.0, 1.0, 4.0)))
     assert np.all(found.validation_error == 0.0)
     assert np.all(found.parameter == 1.0)
-    assert _grid(Protocol(grid=(1.0, 9.0, 2.0)), "regression") == (9.0, 2.0, 1.0)
+    assert grid(Protocol(grid=(1.0, 9.0, 2.0)), "regression") == (9.0, 2.0, 1.0)
     # The order in which a grid is given does not matter.
     X, y = problem("regression")
     errors = [compare(X, y, GAUSSIANS, protocol=Protocol(grid=g)).error for g in ((1, 9), (9, 1))]

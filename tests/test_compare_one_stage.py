@@ -11,15 +11,13 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from alignlearn import _compare_one_stage as one_stage
-from alignlearn._compare_sources import RankOne, VectorKernels
 from alignlearn.cli import main
-from alignlearn.compare import C_GRID, compare, split
-from alignlearn.comparison import Protocol
+from alignlearn.comparison import C_GRID, Protocol, compare, one_stage, split
+from alignlearn.comparison.figure import plot_comparison
 from alignlearn.kernels import Columns, Linear, RankOneKernels, gaussian_kernels
-from alignlearn.onestage import L1SVM, LKRR, AlignedKRR, Ensemble
-from alignlearn.plotting import plot_comparison
+from alignlearn.machines import Ensemble
 from alignlearn.statistics import AlignmentStatistics
+from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 
 GAMMAS = (0.03, 0.3, 3.0)
 GAUSSIANS = gaussian_kernels(GAMMAS)
@@ -347,8 +345,8 @@ def test_default_grids():
     assert list(one_stage.ALPHA_GRID) == sorted(one_stage.ALPHA_GRID, reverse=True)
     assert set(one_stage.ALIGNED_ALPHA_GRID) <= set(one_stage.ALPHA_GRID)
     options = {"scale": np.ones(2), "protocol": Protocol(), "task": "classification"}
-    for source, largest in ((RankOne(RankOneKernels()), 32.0), (VectorKernels([Linear()]), 2048.0)):
-        trial = SimpleNamespace(source=source, grid=C_GRID, **options)
+    for kernels, largest in ((RankOneKernels(), 32.0), ([Linear()], 2048.0)):
+        trial = SimpleNamespace(kernels=kernels, grid=C_GRID, **options)
         assert one_stage.OneStage(trial)._grid("l1-svm")[-1] == largest
 
 
@@ -399,9 +397,9 @@ def test_figure_shows_every_method_apart(kind):
 
 
 def test_styles_of_all_methods_differ():
-    from alignlearn.compare import METHODS as FIRST
-    from alignlearn.compare import OTHER_METHODS
-    from alignlearn.plotting import _STYLES
+    from alignlearn.comparison import METHODS as FIRST
+    from alignlearn.comparison import OTHER_METHODS
+    from alignlearn.comparison.figure import _STYLES
 
     assert set(_STYLES) == {*FIRST, *OTHER_METHODS}
     for column in zip(*_STYLES.values()):

@@ -84,7 +84,7 @@ def test_features(kind):
 def test_bad_folds():
     X, y, folds = problem(30)
     kernels = [al.Gaussian(0.3)]
-    with pytest.raises(ValueError, match=r"folds must hold one label a sample, shape \(30,\)"):
+    with pytest.raises(ValueError, match=r"folds must hold one label per sample, shape \(30,\)"):
         al.alignment_statistics(X, y, kernels, folds=folds[:-1])
     with pytest.raises(ValueError, match="at least 2 different labels"):
         al.alignment_statistics(X, y, kernels, folds=np.zeros(30))

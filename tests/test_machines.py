@@ -153,7 +153,7 @@ def test_ridge_names_a_system_that_is_not_positive_definite():
 def test_predictions_are_those_of_libsvm(name, C):
     K, y, K_test = bundled(name)
     ours = SupportVectorClassifier(C=C, tol=1e-6).fit(K, y)
-    oracle = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, y)
+    oracle = SVC(C=C, kernel="precomputed", tol=1e-6, break_ties=True).fit(K, y)
     np.testing.assert_array_equal(ours.predict(K_test), oracle.predict(K_test))
     np.testing.assert_allclose(
         ours.decision_function(K_test), oracle.decision_function(K_test), atol=2e-4

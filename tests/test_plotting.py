@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from alignlearn.comparison import Comparison, Protocol
-from alignlearn.plotting import plot_comparison, tick_labels
+from alignlearn.comparison.figure import plot_comparison, tick_labels
 
 METHODS = ("best-single", "uniform", "align", "alignf")
 

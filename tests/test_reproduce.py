@@ -91,7 +91,8 @@ def test_l1_svm_of_rank_one_kernels_is_a_linear_program(script):
     """L1SVM at C = |w|_1 / strength has the decisions and weights of the linear program."""
     from scipy import sparse
 
-    from alignlearn.onestage import L1SVM, FeatureFamily
+    from alignlearn.sources import FeatureFamily
+    from alignlearn.weights.one_stage import L1SVM
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 8))
@@ -128,7 +129,7 @@ def test_trials_are_centred_and_judged_on_their_own_folds(script):
     """Ridge on a feature trial against plain linear algebra on the columns."""
     from scipy import sparse
 
-    from alignlearn.onestage import LKRR
+    from alignlearn.weights.one_stage import LKRR
 
     shared = script("_reproduce")
     rng = np.random.default_rng(1)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import generators, gram_matrices
 
-from alignlearn.alignment import alignment
 from alignlearn.statistics import AlignmentStatistics
+from alignlearn.statistics.measures import alignment
 
 
 def summary(grams, y):

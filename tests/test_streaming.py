@@ -21,7 +21,7 @@ from alignlearn.kernels import (
     RankOneKernels,
     gaussian_kernels,
 )
-from alignlearn.streaming import alignment_statistics
+from alignlearn.sources import alignment_statistics
 
 LD = oracle.LD
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from alignlearn.kernels import Columns, FromFunction, Gaussian, Linear, Polynomial, RankOneKernels
-from alignlearn.streaming import AlignmentAccumulator, alignment_statistics
+from alignlearn.sources import AlignmentAccumulator, alignment_statistics
 
 
 def data(m, d=5, seed=0):

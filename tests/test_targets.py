@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import labels
 
-from alignlearn.targets import check_labels, check_targets, plain_columns, target_columns
+from alignlearn.statistics.targets import plain_columns, target_columns
+from alignlearn.validation import check_labels, check_targets
 
 
 @given(st.integers(1, 12).flatmap(labels))

@@ -72,6 +72,7 @@ def kernel_scores(X, y, data: DataSet, n_folds=5) -> KernelScores:
     n_folds : int
     """
     from alignlearn.compare import compare
+
     from alignlearn.comparison import Protocol
     from alignlearn.kernels import Gaussian
 

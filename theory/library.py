@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-
-from alignlearn.machines import KernelRidge
 from alignlearn.onestage import LKRR, AlignedKRR, GramFamily
 from alignlearn.onestage.ridge import RidgeProblem, interpolated
+
+from alignlearn.machines import KernelRidge
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning

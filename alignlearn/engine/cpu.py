@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import loops
+from alignlearn.engine.program import Mode, compile_kernels, padded
 from alignlearn.engine.threads import on_threads, thread_count
-from alignlearn.kernels.base import Columns, select_columns
-from alignlearn.kernels.program import compile_kernels, padded
-from alignlearn.kernels.vector import Linear
-from alignlearn.validation import check_finite, check_samples, take
+from alignlearn.validation import check_finite, take
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
@@ -22,7 +20,7 @@ _EXTERNAL_BYTES = 64_000_000
 
 
 def _tile_shape(program, itemsize):
-    """(columns a block, rows a tile) for a program."""
+    """(columns per block, rows per tile) for a program."""
     pairs = max(_TILE_BYTES // (itemsize * program.n_rows), 32)
     block = min(_BLOCK, pairs)
     return block, max(1, min(pairs // block, _TILE_ROWS))
@@ -64,6 +62,19 @@ def _vectors(kernels, X):
     return _frozen(np.zeros((len(X), 1)))
 
 
+def select_columns(X, columns):
+    """``X[:, columns]`` (X itself for None), with an error that names the kernel's columns."""
+    if columns is None:
+        return X
+    if len(getattr(X, "shape", ())) != 2:
+        raise ValueError("Columns needs samples that are the rows of a matrix X (m, d).")
+    if max(columns) >= X.shape[1]:
+        raise ValueError(
+            f"Columns selects column {max(columns)}, but X has only {X.shape[1]} columns."
+        )
+    return X[:, list(columns)]
+
+
 def _factor_values(program, X):
     """f(x) of the pre/post multiplications, shape (n_factors, len(X))."""
     out = np.empty((len(program.factors), len(X)))
@@ -71,7 +82,7 @@ def _factor_values(program, X):
         values = np.asarray(f(select_columns(X, columns)), dtype=np.float64)
         if values.shape != row.shape or not np.all(np.isfinite(values)):
             raise ValueError(
-                f"f={f!r} must return one finite value a sample, shape ({len(X)},); got shape "
+                f"f={f!r} must return one finite value per sample, shape ({len(X)},); got shape "
                 f"{values.shape}{'' if values.shape != row.shape else ' with NaN or infinity'}."
             )
         row[:] = values
@@ -91,34 +102,16 @@ def _external_block(program, X, Y):
     return out
 
 
-def _prepare(kernels, X, Y=None):
-    """Validated samples and resolved kernels; ``Y`` None means X itself."""
-    vectors = any(k._needs_vectors for k in kernels)
-    X = check_samples("X", X, vectors)
-    if Y is not None:
-        Y = check_samples("Y", Y, vectors)
-        if getattr(X, "ndim", 1) == 2 == getattr(Y, "ndim", 1) and X.shape[1] != Y.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} columns but Y has {Y.shape[1]}; they must have the same."
-            )
-        if vectors and X.dtype != Y.dtype:
-            X, Y = X.astype(np.float64), Y.astype(np.float64)
-    return X, Y, [k.resolve(X) for k in kernels]
-
-
-def gram_matrix(kernel, X, Y=None):
-    """Gram matrix of one kernel; see ``Kernel.__call__``."""
-    return weighted_gram([kernel], [1.0], X, Y)
-
-
 def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     """``sum_k weights_k K_k(X, Y)`` without forming the K_k.
 
     Parameters
     ----------
     kernels : sequence of Kernel
+        Resolved.
     weights : array-like of shape (p,)
-    X : array-like of shape (n, d), or list of n objects
+    X : ndarray of shape (n, d), or list of n objects
+        Checked.
     Y : the same, m samples; None for X itself (half the work)
     exact : bool, default True
         With False the result may lack a constant, in exchange for accuracy near constant kernels;
@@ -129,10 +122,11 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     -------
     ndarray of shape (n, m), of X's dtype
     """
-    X, Y, kernels = _prepare(kernels, X, Y)
     Z = X if Y is None else Y
     VX, VZ = _vectors(kernels, X), _vectors(kernels, Z)
-    program = compile_kernels(kernels, VX.shape[1], exact=exact)
+    if VX.dtype != VZ.dtype:
+        VX, VZ = (_frozen(V.astype(np.float64)) for V in (VX, VZ))
+    program = compile_kernels(kernels, VX.shape[1], mode=Mode.VALUE if exact else Mode.SHIFTED)
     for samples in (X, Z):
         _check_domains(program, samples)
     FX = _factor_values(program, X)
@@ -140,7 +134,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if weights.shape != (len(kernels),):
         raise ValueError(
-            f"weights has shape {weights.shape}, expected ({len(kernels)},): one number a kernel."
+            f"weights has shape {weights.shape}, expected ({len(kernels)},): one number per kernel."
         )
     out = np.empty((len(X), len(Z)), dtype=VX.dtype) if out is None else out
     shape = _tile_shape(program, VX.itemsize)
@@ -166,17 +160,16 @@ def _finite(gram, kernels):
     return gram
 
 
-def gram_diagonal(kernel, X):
-    """Diagonal of one kernel's Gram matrix; see ``Kernel.diag``."""
-    X, _, (kernel,) = _prepare([kernel], X)
-    V = _vectors([kernel], X)
-    program = compile_kernels([kernel], V.shape[1])
+def gram_diagonals(kernels, X):
+    """Diagonals of the Gram matrices of p resolved kernels on checked samples, (p, m) float64."""
+    V = _vectors(kernels, X)
+    program = compile_kernels(kernels, V.shape[1])
     _check_domains(program, X)
     external = np.empty((len(program.external), 1, len(X)))
     for i in range(len(X) if program.external else 0):
         external[:, 0, i] = _external_block(program, X[i : i + 1], X[i : i + 1])[:, 0, 0]
     F = _factor_values(program, X)
-    return loops.paired_values(_compiled(program), V, V, F, F, external)[0]
+    return loops.paired_values(_compiled(program), V, V, F, F, external)
 
 
 def _choose_forms(kernels, X, V):
@@ -184,7 +177,7 @@ def _choose_forms(kernels, X, V):
 
     The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
     """
-    program = compile_kernels(kernels, V.shape[1], exact=False, centre=True)
+    program = compile_kernels(kernels, V.shape[1], mode=Mode.CENTRED)
     i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
     i, j = np.sort(i), np.sort(j)
     grid = np.repeat(i, len(j)), np.tile(j, len(i))
@@ -273,9 +266,8 @@ class _PairSums:
         self.Y = _frozen(np.asarray(Y, dtype=self.V.dtype))
         d = self.V.shape[1]
         full, shift = _choose_forms(kernels, X, self.V)
-        target = Columns(Linear(), range(d, d + self.Y.shape[1]))
-        forms = {"full": full, "shift": shift, "target": target}
-        self.program = compile_kernels(kernels, d, exact=False, centre=True, **forms)
+        forms = {"full": full, "shift": shift, "n_targets": self.Y.shape[1]}
+        self.program = compile_kernels(kernels, d, mode=Mode.CENTRED, **forms)
         self.ops = _compiled(self.program, _means(self.program, self.V))
         _check_domains(self.program, X)
         self.F = _factor_values(self.program, X)

@@ -9,11 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit_sum
-
-
-def is_sparse(X) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
-    return hasattr(X, "tocsr")
+from alignlearn.validation import is_sparse
 
 
 @jit_sum

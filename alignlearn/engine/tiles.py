@@ -2,7 +2,7 @@
 
 A tile is ``nr`` rows times ``nc`` columns of pairs, flattened with the row first, so that every
 operation is a loop over a contiguous array that LLVM vectorises. ``W`` is the register file of
-:mod:`alignlearn.kernels.program`, one register a row. Slices are taken before loops: signed index
+:mod:`alignlearn.engine.program`, one register a row. Slices are taken before loops: signed index
 arithmetic inside them would bring back a wrap-around check and block vectorisation.
 """
 
@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit, jit_sum
-from alignlearn.engine import vectormath
-from alignlearn.kernels import formulas
-from alignlearn.kernels import program as ops
+from alignlearn.engine import formulas, vectormath
+from alignlearn.engine import program as ops
 
 _polynomial = jit(formulas.polynomial)
 _binomial = jit(formulas.binomial)

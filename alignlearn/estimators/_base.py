@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators import _inputs
-from alignlearn.estimators._bounds import sample_ranges
+from alignlearn.estimators._one_stage import solve_one_stage
 from alignlearn.estimators._sklearn import Estimator
-from alignlearn.estimators._sources import FeatureSource, GramSource, open_source
-from alignlearn.kernels import Kernel, RankOneKernels, kernel_list
-from alignlearn.streaming import _linear_groups
+from alignlearn.estimators.guarantees import sample_ranges
+from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.sources import FeatureSource, GramSource, linear_groups, open_source
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
@@ -23,7 +23,7 @@ class KernelLearner(Estimator):
         if self.kernels is None or isinstance(self.kernels, str):
             return self.kernels == "linear"
         try:
-            return _linear_groups(kernel_list(self.kernels)) is not None
+            return linear_groups(kernel_list(self.kernels)) is not None
         except (TypeError, ValueError):
             return False
 
@@ -36,19 +36,16 @@ class KernelLearner(Estimator):
         weighting = get_weighting(self.weighting)
         names = _inputs.feature_names(X)
         source = open_source(X, self.kernels)
+        _inputs.check_sample_count(source.n_samples)
         y = check_target(source.n_samples)
         statistics = source.statistics(y, task)
+        traces = statistics.trace
         scale = np.ones(statistics.n_kernels)
         if self.normalize == "trace":
             statistics, scale = statistics.trace_normalized()
         if not np.any(statistics.norms > 0.0):
-            raise ValueError(
-                "X: every kernel is constant on the training samples, so nothing can be learned; "
-                "accepted: samples on which at least one kernel varies."
-            )
+            _refuse_unusable(statistics.names, traces)
         if callable(getattr(weighting, "solve_grams", None)):
-            from alignlearn.estimators._one_stage import solve_one_stage
-
             result = solve_one_stage(self, weighting, source, y, task, statistics, scale)
         else:
             result = weighting.solve(statistics)
@@ -93,7 +90,7 @@ class KernelLearner(Estimator):
         Returns
         -------
         str
-            A line a kernel: its own alignment with the target, its weight, and its share
+            A line per kernel: its own alignment with the target, its weight, and its share
             ``w_k a_k / sum_l w_l a_l`` of the combined kernel's inner product with the target
             (shares sum to 1). Then the alignment of the combination and of equal weights.
         """
@@ -126,8 +123,23 @@ class KernelLearner(Estimator):
             names = ", ".join(self.statistics_.names[k] for k in unidentified[:10])
             more = "" if len(unidentified) <= 10 else f" and {len(unidentified) - 10} more"
             yield f"Weights the data does not determine: {names}{more}"
-        if isinstance(self.kernel_, Kernel) and not self.kernel_.is_psd:
+        if not self.kernel_.is_psd:
             yield "The learned kernel is not guaranteed to be positive semi-definite."
+
+
+def _refuse_unusable(names, traces):
+    """Raise the error for kernels none of which is left after normalisation."""
+    worst = int(np.argmin(traces))
+    if traces[worst] < 0.0:
+        raise ValueError(
+            f"{names[worst]} is not positive semi-definite: its centred trace is "
+            f"{traces[worst]:.3g}, so it has no mean diagonal to be scaled to 1, and no other "
+            "kernel varies; accepted: a kernel of positive trace, or normalize=None."
+        )
+    raise ValueError(
+        "X: every kernel is constant on the training samples, so nothing can be learned; "
+        "accepted: samples on which at least one kernel varies."
+    )
 
 
 class LinearInFeatures:

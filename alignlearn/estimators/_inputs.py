@@ -1,4 +1,4 @@
-"""Checks of what users pass to ``fit`` and ``predict``."""
+"""Checks of ``fit`` and ``predict`` in scikit-learn's terms: column names, labels, targets."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ import warnings
 import numpy as np
 
 from alignlearn.estimators._sklearn import data_conversion_warning
-from alignlearn.streaming import check_features
-from alignlearn.targets import check_labels, check_targets
-from alignlearn.validation import check_samples
-
-# A Gram matrix counts as positive semi-definite if K + t I has a Cholesky factor, t being this
-# times its mean diagonal entry: the rounding of float64 and float32 kernels stays below.
-PSD_TOLERANCE = {"float64": 1e-8, "float32": 1e-4}
+from alignlearn.validation import check_labels, check_targets
 
 
 def feature_names(X):
@@ -23,43 +17,6 @@ def feature_names(X):
         return None
     names = np.asarray(columns, dtype=object)
     return names if names.size and all(isinstance(n, str) for n in names) else None
-
-
-def as_features(X):
-    """A finite real matrix of at least one row and column, dense or sparse."""
-    if hasattr(X, "tocsr"):
-        if np.issubdtype(X.dtype, np.complexfloating):
-            raise ValueError("Complex data not supported: X must hold real numbers.")
-        return check_features(X)
-    return check_samples("X", _matrix(X))
-
-
-def as_samples(X, vectors):
-    """A finite real matrix or, where no kernel needs vectors, any sequence of objects."""
-    if hasattr(X, "tocsr") or not vectors:
-        return check_samples("X", X, vectors)
-    return check_samples("X", _matrix(X))
-
-
-def _matrix(X):
-    if X is None or isinstance(X, (str, bytes, dict)):
-        raise TypeError(f"X must be a matrix (n_samples, n_features), got {X!r:.60}.")
-    X = np.asarray(X)
-    if X.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X must hold real numbers.")
-    if X.dtype == object:
-        try:
-            X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"X must hold real numbers: {error}.") from None
-    if X.ndim != 2:
-        raise ValueError(
-            f"X must be a matrix (n_samples, n_features), got shape {X.shape}. Reshape your data "
-            "with X.reshape(-1, 1) if it has one feature, X.reshape(1, -1) if it is one sample."
-        )
-    if X.shape[1] == 0:
-        raise ValueError(f"X has 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
-    return X
 
 
 def check_sample_count(n_samples):
@@ -150,25 +107,3 @@ def real_targets(estimator, y, n_samples, multi_output):
     if np.all(y == y[0]):
         raise ValueError(f"y is constant ({y[0]}); a regression needs at least two values.")
     return y
-
-
-def check_psd(name, K, dtype="float64"):
-    """Raise a ValueError if a symmetric matrix, given as ``dtype``, is not PSD to tolerance."""
-    from scipy.linalg import eigh, lapack
-
-    tolerance = PSD_TOLERANCE.get(str(dtype), PSD_TOLERANCE["float64"])
-    shift = tolerance * float(np.mean(np.diagonal(K)))
-    if not np.any(K):
-        return
-    shifted = np.array(K, dtype=np.float64, order="F")
-    shifted.flat[:: len(K) + 1] += shift
-    if shift > 0.0 and lapack.dpotrf(shifted, lower=1, overwrite_a=1, clean=0)[1] == 0:
-        return
-    smallest = eigh(
-        np.asarray(K, dtype=np.float64), eigvals_only=True, subset_by_index=[0, 0], driver="evr"
-    )[0]
-    raise ValueError(
-        f"{name} is not positive semi-definite: its smallest eigenvalue is about {smallest:.3g}, "
-        f"accepted is at least -{tolerance:g} times the mean diagonal entry, {-max(shift, 0):.3g}. "
-        "Wrap a matrix that is meant to be indefinite as Precomputed(K, is_psd=False)."
-    )

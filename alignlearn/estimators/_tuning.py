@@ -1,13 +1,10 @@
-"""What tuning a machine on a learned kernel needs: folds, stage 1 of every fold, scores."""
+"""What tuning a machine on a learned kernel needs: candidates, stage 1 of every fold, scores."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._sources import FeatureSource
-from alignlearn.estimators.cross_validation import GramViews, _folds
-from alignlearn.streaming import alignment_statistics
-from alignlearn.validation import check_choice, check_number, take
+from alignlearn.validation import check_choice, check_number
 from alignlearn.weights import get_weighting
 
 
@@ -28,82 +25,6 @@ def check_weightings(weighting):
     return given, [get_weighting(rule) for rule in given], several
 
 
-def split_samples(cv, y, stratify, random_state):
-    """A list of (train, test) index arrays.
-
-    ``cv`` is a number of folds (lowered to the number of samples, or to the size of the largest
-    class, where there are fewer), a fold label for each sample, an iterable of (train, test) or an
-    object with ``split(X, y)``.
-    """
-    m = len(y)
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and cv > 1:
-        most = np.unique(y, return_counts=True)[1].max() if stratify else m
-        cv = int(min(cv, max(most, 2)))
-    elif (labels := _fold_labels(cv, m)) is not None:
-        cv = [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in np.unique(labels)]
-        if len(cv) < 2:
-            raise ValueError("cv gives all samples the same fold label; at least 2 are needed.")
-    splits = _folds(cv, y, stratify, random_state)
-    for number, split in enumerate(splits):
-        _check_split(number, split, y, stratify)
-    return splits
-
-
-def _fold_labels(cv, m):
-    if hasattr(cv, "split") or not hasattr(cv, "__len__") or len(cv) != m:
-        return None
-    if any(np.ndim(label) for label in cv):
-        return None
-    return np.asarray(cv)
-
-
-def _check_split(number, split, y, stratify):
-    for name, rows in zip(("training", "test"), split):
-        if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
-            raise ValueError(f"cv: the {name} set of fold {number} must hold sample numbers.")
-        if rows.min() < 0 or rows.max() >= len(y):
-            raise ValueError(
-                f"cv: the {name} set of fold {number} goes from {rows.min()} to {rows.max()}; "
-                f"accepted: 0 to {len(y) - 1}."
-            )
-    labels = y[split[0]]
-    if stratify and np.all(labels == labels[0]):
-        raise ValueError(
-            f"cv: the training set of fold {number} holds 1 class only, {labels[0]!r}; give fewer "
-            "or other folds."
-        )
-
-
-def training_statistics(source, y, task, splits):
-    """Yield the statistics of every training set.
-
-    Where the test sets are disjoint and each training set is all the rest, they come from one pass
-    over the pairs. Features need no pairs: there each training set is taken by itself, which also
-    keeps one (p, p) matrix at a time.
-    """
-    X = source.numbers if hasattr(source, "numbers") else source.X
-    if not isinstance(source, FeatureSource) and _partition(splits, source.n_samples):
-        labels = np.empty(source.n_samples, dtype=np.intp)
-        for number, (_, test) in enumerate(splits):
-            labels[test] = number
-        yield from alignment_statistics(X, y, source.kernels, task=task, folds=labels)
-        return
-    X = X.tocsr() if hasattr(X, "tocsr") else X
-    for train, _ in splits:
-        yield alignment_statistics(take(X, train), y[train], source.kernels, task=task)
-
-
-def _partition(splits, m):
-    tested = np.zeros(m, dtype=np.intp)
-    for train, test in splits:
-        tested[test] += 1
-        rest = np.ones(m, dtype=bool)
-        rest[test] = False
-        if train.size + test.size != m or not np.array_equal(np.sort(train), np.flatnonzero(rest)):
-            return False
-    return len(splits) > 1 and bool(np.all(tested == 1))
-
-
 def from_statistics(rule):
     """Whether a rule finds its weights from the alignment statistics alone."""
     return not callable(getattr(rule, "solve_grams", None))
@@ -121,7 +42,7 @@ def shared_weights(given, rule, parameter, n_values):
     return [everything]
 
 
-def fold_weights(learner, source, X, y, rule, *, train, statistics):
+def fold_weights(learner, source, y, rule, *, train, statistics):
     """Weights of the kernels as they are, learned on one training set.
 
     Parameters
@@ -129,7 +50,6 @@ def fold_weights(learner, source, X, y, rule, *, train, statistics):
     learner : MKLClassifier or MKLRegressor
         With the candidate's parameters, not fitted.
     source : opened on all samples
-    X : as given to ``fit``
     y : of all samples
     rule : object with ``solve`` or ``solve_grams``
     train : ndarray of int
@@ -141,10 +61,9 @@ def fold_weights(learner, source, X, y, rule, *, train, statistics):
         if learner.normalize == "trace":
             statistics, scale = statistics.trace_normalized()
         return rule.solve(statistics).weights * scale
-    given = hasattr(source, "grams")
-    if not given:
+    if learner.kernels != "precomputed":
         learner.set_params(kernels=source.kernels)
-    learner.fit(GramViews(X, train, train) if given else take(source.X, train), y[train])
+    learner.fit(source.samples(train), y[train])
     return learner.weights_ * learner.scale_
 
 
@@ -152,11 +71,18 @@ def _mean_root_squares(y, predicted):
     return float(np.mean(np.sqrt(np.mean(np.square(y - predicted), axis=0))))
 
 
-def _r2(y, predicted):
-    total = np.sum(np.square(y - y.mean(axis=0)), axis=0)
-    residual = np.sum(np.square(y - predicted), axis=0)
+def r2(y, predicted, weight=None):
+    """Coefficient of determination, mean over targets, with sample weights (n,) if given.
+
+    1 minus the residual sum of squares over the sum of squares about the mean; for a constant
+    target 1 if the residual is 0, else 0.
+    """
+    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+    residual = weight @ np.square(y - predicted)
+    total = weight @ np.square(y - np.average(y, axis=0, weights=weight))
     flat = np.where(residual == 0.0, 1.0, 0.0)
-    return float(np.mean(np.where(total > 0.0, 1.0 - residual / np.where(total, total, 1), flat)))
+    explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
+    return float(np.mean(np.where(total > 0.0, explained, flat)))
 
 
 def _balanced_accuracy(y, predicted):
@@ -172,7 +98,7 @@ SCORES = {
         "neg_root_mean_squared_error": lambda y, p: -_mean_root_squares(y, p),
         "neg_mean_squared_error": lambda y, p: -float(np.mean(np.square(y - p))),
         "neg_mean_absolute_error": lambda y, p: -float(np.mean(np.abs(y - p))),
-        "r2": _r2,
+        "r2": r2,
     },
 }
 

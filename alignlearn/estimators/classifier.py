@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators._base import KernelLearner, LinearInFeatures
-from alignlearn.estimators._feature_space import (
+from alignlearn.estimators._inputs import class_labels
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.machines.feature_space import (
     WeightedFeatures,
     fit_classifier,
     svm_fits_in_features,
 )
-from alignlearn.estimators._inputs import class_labels
-from alignlearn.machines import SupportVectorClassifier
-from alignlearn.targets import check_labels
+from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.validation import check_labels
 
 
 class MKLClassifier(LinearInFeatures, KernelLearner):
@@ -162,7 +163,7 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         if svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels)
         else:
-            machine.fit(source.gram(), labels)
+            machine.fit(source.gram(), labels, check=False)
         self.machine_ = machine
         self.classes_ = machine.classes_
         self.support_ = machine.support_
@@ -178,9 +179,9 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
 
         It allows for weights learned on the same samples. An `AlignmentInterval` with ``low``,
         ``high``, ``vacuous``, what it rests on (``hypotheses``) and which of that is known to be
-        ``not_met``. Other levels: `alignlearn.estimators._bounds.alignment_interval`.
+        ``not_met``. Other levels: `alignlearn.estimators.guarantees.alignment_interval`.
         """
-        from alignlearn.estimators._bounds import alignment_interval
+        from alignlearn.estimators.guarantees import alignment_interval
 
         self._check_is_fitted()
         return alignment_interval(self)
@@ -195,24 +196,15 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         Returns
         -------
         ndarray of shape (n,) or (n, c)
-            For two classes positive for ``classes_[1]``; otherwise one column a class, with
+            For two classes positive for ``classes_[1]``; otherwise one column per class, with
             "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3).
         """
         X = self._check_test(X)
-        raw = self._source.decisions(X) + self.intercept_
-        if self.classes_.size == 2:
-            return raw[:, 0]
-        if raw.shape[1] == self.classes_.size and self.machine_.multiclass == "ovr":
-            return raw
-        votes, sums = self.machine_._votes(raw)
-        return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+        return self.machine_.confidences(self._source.decisions(X) + self.intercept_)
 
     def predict(self, X):
         """Label of the largest confidence for each of n samples, shape (n,)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0.0).astype(np.intp)]
-        return self.classes_[scores.argmax(axis=1)]
+        return predicted_labels(self.decision_function(X), self.classes_)
 
     def score(self, X, y, sample_weight=None):
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._base import KernelLearner
-from alignlearn.targets import target_columns
+from alignlearn.statistics import centre_gram, target_columns
 from alignlearn.validation import check_choice
 
 
@@ -93,7 +93,5 @@ statistics_, result_, n_features_in_, feature_names_in_
 
     def _centred(self, K):
         if self.center:
-            # The smallest error comes from rows first: they carry the constants.
-            K -= K.mean(axis=1, keepdims=True, dtype=np.float64)
-            K -= self.means_ - self.means_.mean()
+            centre_gram(K, self.means_)
         return K

@@ -7,48 +7,8 @@ import time
 
 import numpy as np
 
-from alignlearn.targets import check_labels
-from alignlearn.validation import check_number
-
-
-class GramView:
-    """Rows and columns of a matrix, read when asked for.
-
-    Parameters
-    ----------
-    gram : array-like of shape (m, m)
-        Also a memmap, or anything with ``dtype`` and NumPy indexing of rows.
-    rows, columns : ndarray of int
-    """
-
-    def __init__(self, gram, rows, columns):
-        self._gram, self._rows, self._columns = gram, rows, columns
-        self.shape, self.dtype = (len(rows), len(columns)), gram.dtype
-
-    def __len__(self):
-        return self.shape[0]
-
-    def __getitem__(self, index):
-        return np.asarray(self._gram[self._rows[index]])[..., self._columns]
-
-    def __array__(self, dtype=None, copy=None):
-        block = self[:]
-        return block if dtype is None else block.astype(dtype)
-
-
-class GramViews:
-    """The same rows and columns of each of p matrices; nothing is copied until it is read."""
-
-    def __init__(self, grams, rows, columns):
-        self._grams, self._rows, self._columns = grams, rows, columns
-
-    def __len__(self):
-        return len(self._grams)
-
-    def __getitem__(self, k):
-        gram = self._grams[k]
-        gram = gram if hasattr(gram, "dtype") else np.asarray(gram)
-        return GramView(gram, self._rows, self._columns)
+from alignlearn.folds import make_folds
+from alignlearn.sources import GramViews
 
 
 def cross_validate_kernels(
@@ -96,7 +56,7 @@ def cross_validate_kernels(
         raise ValueError(f"y has {len(y)} values, but the matrices have {m} rows.")
     stratify = estimator._estimator_type == "classifier"
     found = {"test_score": [], "fit_time": [], "score_time": [], "weights": [], "alignment": []}
-    folds = _folds(cv, y, stratify, random_state)
+    folds = make_folds(cv, y, stratify, random_state)
     fitted = []
     for train, test in folds:
         fitted.append(_one_fold(estimator, grams, y, train, test, scoring, found))
@@ -121,41 +81,3 @@ def _one_fold(estimator, grams, y, train, test, scoring, found):
     found["weights"].append(model.weights_)
     found["alignment"].append(model.alignment_)
     return model
-
-
-def _folds(cv, y, stratify, random_state):
-    """A list of (train, test) index arrays."""
-    number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
-    if isinstance(cv, (str, bytes)) or not (
-        number or hasattr(cv, "split") or hasattr(cv, "__iter__")
-    ):
-        raise TypeError(
-            "cv must be a number of folds, an iterable of (train, test) or an object with "
-            f"split(X, y); got {cv!r}."
-        )
-    if number:
-        folds = _own_folds(int(cv), y, stratify, random_state)
-    else:
-        folds = cv.split(np.zeros((len(y), 1)), y) if hasattr(cv, "split") else cv
-    folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]
-    if not folds:
-        raise ValueError("cv gives no folds; at least one (train, test) is needed.")
-    return [tuple(np.flatnonzero(i) if i.dtype == bool else i for i in f) for f in folds]
-
-
-def _own_folds(n_folds, y, stratify, random_state):
-    check_number("cv", n_folds, low=2, high=len(y))
-    rng = np.random.default_rng(0 if random_state is None else random_state)
-    order = rng.permutation(len(y))
-    if stratify:
-        _, codes, counts = np.unique(check_labels(y), return_inverse=True, return_counts=True)
-        if counts.max() < n_folds:
-            raise ValueError(
-                f"cv={n_folds} is more than the samples of any class; the largest has "
-                f"{counts.max()}."
-            )
-        # Sorted by class, every n-th sample: each class is dealt out in turn.
-        order = order[np.argsort(codes.reshape(-1)[order], kind="stable")]
-    number = np.empty(len(y), dtype=np.intp)
-    number[order] = np.arange(len(y)) % n_folds
-    return [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators._base import KernelLearner, LinearInFeatures
-from alignlearn.estimators._feature_space import fit_ridge, fits_in_features
 from alignlearn.estimators._inputs import real_targets
+from alignlearn.estimators._tuning import r2
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
-from alignlearn.targets import check_targets
-from alignlearn.validation import check_choice, check_number
+from alignlearn.machines.feature_space import fit_ridge, fits_in_features
+from alignlearn.validation import check_choice, check_number, check_targets
 
 
 class MKLRegressor(LinearInFeatures, KernelLearner):
@@ -122,7 +122,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         if self.machine == "krr" and machine.alpha > 0.0 and fits_in_features(source):
             of_features["of_features"] = fit_ridge(machine, source, y)
         else:
-            machine.fit(source.gram(), y)
+            machine.fit(source.gram(), y, check=False)
         self.machine_ = machine
         self.support_ = getattr(machine, "support_", np.arange(source.n_samples))
         columns = machine.dual_coef_.reshape(self.support_.size, -1)
@@ -171,7 +171,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             For "svr", several targets, ``alpha=0``, negative weights, indefinite kernels, or an
             argument out of range.
         """
-        from alignlearn.estimators._bounds import risk_bound
+        from alignlearn.estimators.guarantees import risk_bound
 
         self._check_is_fitted()
         return risk_bound(self, delta, label_range, radius2, fixed)
@@ -184,9 +184,4 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         """
         predicted = self.predict(X)
         y = check_targets(y, len(predicted)).reshape(predicted.shape)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-        residual = weight @ np.square(y - predicted)
-        total = weight @ np.square(y - np.average(y, axis=0, weights=weight))
-        flat = np.where(residual == 0.0, 1.0, 0.0)
-        explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
-        return float(np.mean(np.where(total > 0.0, explained, flat)))
+        return r2(y, predicted, sample_weight)

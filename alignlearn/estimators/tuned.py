@@ -1,19 +1,20 @@
 """Machines on a learned kernel with their regularisation chosen by cross-validation.
 
 What a grid search computes again for every candidate is computed once: the alignment statistics of
-all training sets in one pass over the pairs, one Gram matrix a fold, one solution path a Gram
-matrix.
+all training sets in one pass over the pairs, one Gram matrix per fold, one solution path per
+Gram matrix.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs, _paths, _tuning
-from alignlearn.estimators._sources import open_source
+from alignlearn.estimators import _inputs, _tuning
 from alignlearn.estimators.classifier import MKLClassifier
 from alignlearn.estimators.regressor import MKLRegressor
-from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor
+from alignlearn.folds import make_folds
+from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
+from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
 
 _CS = np.logspace(-2, 3, 6).tolist()
@@ -33,7 +34,7 @@ class _Search:
         parameter : {"C", "alpha"}
         values : list of float
         path : callable
-            ``path(source, y, split, values)``: predictions of the test samples, one array a value.
+            ``path(source, y, split, values)``: test predictions, one array per value.
         """
         score = _tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = _tuning.check_weightings(self.weighting)
@@ -48,7 +49,7 @@ class _Search:
                     some = [values[k] for k in same]
                     learner = self._untuned(given[r]).set_params(**{parameter: some[0]})
                     weights = _tuning.fold_weights(
-                        learner, source, X, y, rule, train=train, statistics=statistics
+                        learner, source, y, rule, train=train, statistics=statistics
                     )
                     source.combine(weights)
                     predictions = path(source, y, folds[t], some)
@@ -59,7 +60,7 @@ class _Search:
 
     def _splits(self, y):
         stratify = self._estimator_type == "classifier"
-        return _tuning.split_samples(self.cv, y, stratify, self.random_state)
+        return make_folds(self.cv, y, stratify, self.random_state)
 
     def _statistics(self, source, y, rules, splits):
         """Statistics of every training set, or of all samples for leave-one-out."""
@@ -68,7 +69,7 @@ class _Search:
             return [None] * (1 if splits is None else len(splits))
         if splits is None:
             return [source.statistics(y, task)]
-        return _tuning.training_statistics(source, y, task, splits)
+        return source.training_statistics(y, task, [train for train, _ in splits])
 
     def _store_search(self, results, best, weighting, X, y):
         params = results["params"][best]
@@ -89,7 +90,9 @@ class _Search:
         self.__dict__.pop("_source", None)
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
-        return open_source(X, self.kernels)
+        source = open_source(X, self.kernels)
+        _inputs.check_sample_count(source.n_samples)
+        return source
 
 
 class MKLClassifierCV(_Search, MKLClassifier):
@@ -211,7 +214,7 @@ n_features_in_, feature_names_in_
         values = _tuning.check_grid("Cs", self.Cs, _CS)
 
         def path(source, y, split, values):
-            return _paths.classifier_predictions(self._machine, source, y, split, values)
+            return paths.classifier_predictions(self._machine, source, y, split, values)
 
         self._search(X, labels, source, parameter="C", values=values, path=path)
         return self
@@ -221,7 +224,7 @@ class MKLRegressorCV(_Search, MKLRegressor):
     """`MKLRegressor` that chooses ``alpha`` or ``C``, and if asked the weighting, by validation.
 
     Equal to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
-    kernel ridge all values of alpha come from one matrix reduction a fold, and leave-one-out
+    kernel ridge all values of alpha come from one matrix reduction per fold, and leave-one-out
     predictions are exact and need no refits.
 
     Parameters
@@ -324,7 +327,7 @@ feature_names_in_
         if self._leave_one_out():
             return None
         cv = 5 if self.cv is None else self.cv
-        return _tuning.split_samples(cv, y, False, self.random_state)
+        return make_folds(cv, y, False, self.random_state)
 
     def fit(self, X, y):
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
@@ -350,7 +353,8 @@ feature_names_in_
 
     def _path(self, source, y, split, values):
         if self.machine == "svr":
-            return _paths.machine_predictions(self._machine, source.gram(), y, split, values)
+            K, K_test = paths.split_gram(source.gram(), split)
+            return paths.svm_path(self._machine, K, y[split[0]], K_test, values)
         if self._leave_one_out():
-            return _paths.leave_one_out_predictions(source, y, values)
-        return _paths.ridge_predictions(source, y, split, values)
+            return paths.leave_one_out_predictions(source, y, values)
+        return paths.regressor_predictions(source, y, split, values)

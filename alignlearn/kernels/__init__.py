@@ -1,6 +1,6 @@
 """What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
 
-from alignlearn.kernels.base import Columns, Kernel, KernelRuleError
+from alignlearn.kernels.base import Columns, Kernel, KernelRuleError, Scaled, weighted_sum
 from alignlearn.kernels.families import (
     RankOneKernels,
     as_kernel,
@@ -41,9 +41,11 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "RankOneKernels",
+    "Scaled",
     "Sigmoid",
     "as_kernel",
     "gaussian_kernels",
     "kernel_list",
     "precomputed_kernels",
+    "weighted_sum",
 ]

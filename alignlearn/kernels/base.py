@@ -12,7 +12,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from alignlearn.kernels import program as ops
+from alignlearn.engine import cpu
+from alignlearn.engine import program as ops
+from alignlearn.engine.cpu import select_columns
+from alignlearn.validation import check_samples
 
 
 class KernelRuleError(ValueError):
@@ -31,21 +34,27 @@ class Kernel:
     _is_exponential = False  # exp(rate * primitive): takes part in ladders
     _rate = 0.0
     _needs_vectors = True  # False: also works on arbitrary objects
+    _largest_value = None  # of k(x, x) over all x, where it is known
+    _given_dtype = None  # of given matrices that its values are read from
 
     def __call__(self, X, Y=None):
         """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
 
         float32 if both are float32, else float64.
         """
-        from alignlearn.engine.cpu import gram_matrix
-
-        return gram_matrix(self, X, Y)
+        X = check_samples("X", X, self._needs_vectors)
+        if Y is not None:
+            Y = check_samples("Y", Y, self._needs_vectors)
+            if getattr(X, "ndim", 1) == 2 == getattr(Y, "ndim", 1) and X.shape[1] != Y.shape[1]:
+                raise ValueError(
+                    f"X has {X.shape[1]} columns but Y has {Y.shape[1]}; they must have the same."
+                )
+        return cpu.weighted_gram([self.resolve(X)], [1.0], X, Y)
 
     def diag(self, X):
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
-        from alignlearn.engine.cpu import gram_diagonal
-
-        return gram_diagonal(self, X)
+        X = check_samples("X", X, self._needs_vectors)
+        return cpu.gram_diagonals([self.resolve(X)], X)[0]
 
     def resolve(self, X):
         """This kernel with data-dependent parameters (``gamma="scale"``) replaced by numbers."""
@@ -56,8 +65,11 @@ class Kernel:
         }
         return replace(self, **changes) if changes else self
 
-    def _lower(self, builder, dst) -> float:
-        """Emit the operations that fill row ``dst``; return value minus register (the offset)."""
+    def _lower(self, builder, dst, mode) -> float:
+        """Emit the operations that fill row ``dst``; return value minus register (the offset).
+
+        ``mode`` (`alignlearn.engine.program.Mode`) says what the register may lack.
+        """
         raise TypeError(f"{type(self).__name__} has no lowering.")  # pragma: no cover
 
     def _require_psd(self, rule):
@@ -175,6 +187,15 @@ class _Several(Kernel):
     def _needs_vectors(self):
         return any(k._needs_vectors for k in self.kernels)
 
+    @property
+    def _given_dtype(self):
+        return _coarsest(k._given_dtype for k in self.kernels)
+
+
+def _coarsest(dtypes):
+    """The type of the fewest digits; None where nothing is given."""
+    return min((d for d in dtypes if d is not None), key=lambda d: d.itemsize, default=None)
+
 
 @dataclass(frozen=True)
 class Sum(_Several):
@@ -183,16 +204,28 @@ class Sum(_Several):
     def __str__(self):
         return " + ".join(str(k) for k in self.kernels)
 
-    def _lower(self, b, dst):
-        total = self.kernels[0]._lower(b, dst)
+    def _lower(self, b, dst, mode):
+        total = self.kernels[0]._lower(b, dst, mode)
         row = b.temporary()
         for kernel in self.kernels[1:]:
             # A multiple is folded into the addition.
             scale, inner = (kernel.scale, kernel.kernel) if type(kernel) is Scaled else (1, kernel)
-            total += scale * inner._lower(b, row)
+            total += scale * inner._lower(b, row, mode)
             b.emit(ops.ADD, dst, row, f0=scale)
         b.release(row)
         return total
+
+
+class SignedSum(Sum):
+    """A sum of kernels with weights of any sign, indefinite unless shown otherwise."""
+
+    is_psd = False
+
+
+def weighted_sum(kernels, weights):
+    """``sum_k weights_k K_k`` as a kernel; terms of weight 0 are left out."""
+    terms = tuple(Scaled(k, float(w)) for k, w in zip(kernels, weights) if w != 0.0)
+    return Sum(terms) if min(weights) >= 0.0 else SignedSum(terms)
 
 
 @dataclass(frozen=True)
@@ -207,7 +240,7 @@ class Product(_Several):
     def __str__(self):
         return " * ".join(f"({k})" if isinstance(k, Sum) else str(k) for k in self.kernels)
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.exact_value(self.kernels[0], dst)
         row = b.temporary()
         for kernel in self.kernels[1:]:
@@ -229,6 +262,10 @@ class _Unary(Kernel):
     def _needs_vectors(self):
         return self.kernel._needs_vectors
 
+    @property
+    def _given_dtype(self):
+        return self.kernel._given_dtype
+
 
 @dataclass(frozen=True)
 class Scaled(_Unary):
@@ -239,8 +276,8 @@ class Scaled(_Unary):
     def __str__(self):
         return f"{self.scale:g} * {self.kernel}"
 
-    def _lower(self, b, dst):
-        offset = self.kernel._lower(b, dst)
+    def _lower(self, b, dst, mode):
+        offset = self.kernel._lower(b, dst, mode)
         b.emit(ops.AFFINE_IN_PLACE, dst, f0=self.scale)
         return self.scale * offset
 
@@ -254,8 +291,8 @@ class Shifted(_Unary):
     def __str__(self):
         return f"{self.kernel} + {self.shift:g}"
 
-    def _lower(self, b, dst):
-        return self.kernel._lower(b, dst) + self.shift
+    def _lower(self, b, dst, mode):
+        return self.kernel._lower(b, dst, mode) + self.shift
 
 
 @dataclass(frozen=True)
@@ -270,7 +307,7 @@ class Power(_Unary):
     def __str__(self):
         return f"({self.kernel})^{self.exponent}"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.exact_value(self.kernel, dst)
         b.emit(ops.POWER_IN_PLACE, dst, integer=self.exponent)
         return 0.0
@@ -286,7 +323,7 @@ class Exponentiated(_Unary):
     def __str__(self):
         return f"exp({self.kernel})"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.exact_value(self.kernel, dst)
         b.emit(ops.EXP_IN_PLACE, dst, f0=1.0)
         return 0.0
@@ -301,7 +338,7 @@ class Weighted(_Unary):
     def __str__(self):
         return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.exact_value(self.kernel, dst)
         b.emit(ops.FACTOR, dst, integer=b.factor(self.f))
         return 0.0
@@ -310,6 +347,8 @@ class Weighted(_Unary):
 @dataclass(frozen=True)
 class Normalized(_Unary):
     """``k(x, x') / sqrt(k(x, x) k(x', x'))``."""
+
+    _largest_value = 1.0
 
     def __post_init__(self):
         self.kernel._require_psd("a normalisation")
@@ -321,7 +360,7 @@ class Normalized(_Unary):
         diagonal = self.kernel.diag(X)
         return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.exact_value(self.kernel, dst)
         b.emit(ops.FACTOR, dst, integer=b.factor(self._inverse_norm))
         return 0.0
@@ -352,6 +391,10 @@ class Columns(_Unary):
     def _rate(self):
         return self.kernel._rate
 
+    @property
+    def _largest_value(self):
+        return self.kernel._largest_value
+
     def __str__(self):
         first, last, n = self.columns[0], self.columns[-1], len(self.columns)
         run = n > 1 and self.columns == tuple(range(first, last + 1))
@@ -360,9 +403,9 @@ class Columns(_Unary):
     def resolve(self, X):
         return Columns(self.kernel.resolve(select_columns(X, self.columns)), self.columns)
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         with b.columns(self.columns):
-            return self.kernel._lower(b, dst)
+            return self.kernel._lower(b, dst, mode)
 
 
 def _column_tuple(columns):
@@ -379,16 +422,3 @@ def _column_tuple(columns):
             "non-empty sequence of non-negative integers."
         )
     return tuple(int(c) for c in array)
-
-
-def select_columns(X, columns):
-    """``X[:, columns]`` (X itself for None), with an error that names the kernel's columns."""
-    if columns is None:
-        return X
-    if len(getattr(X, "shape", ())) != 2:
-        raise ValueError("Columns needs samples that are the rows of a matrix X (m, d).")
-    if max(columns) >= X.shape[1]:
-        raise ValueError(
-            f"Columns selects column {max(columns)}, but X has only {X.shape[1]} columns."
-        )
-    return X[:, list(columns)]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.kernels import program as ops
+from alignlearn.engine import program as ops
 from alignlearn.kernels.base import Kernel
+from alignlearn.validation import check_features, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,25 +53,23 @@ class FeatureWeighted(Kernel):
     def diag(self, X):
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
         X = self._features("X", X)
-        squares = X.multiply(X) if hasattr(X, "tocsr") else np.square(X)
+        squares = X.multiply(X) if is_sparse(X) else np.square(X)
         return np.asarray(squares @ self.weights).ravel()
 
     def _features(self, name, X):
-        from alignlearn.streaming import check_features
-
         X = check_features(X)
         if X.shape[1] != self.weights.size:
             raise ValueError(
                 f"{name} has {X.shape[1]} columns, but the kernel has {self.weights.size} weights."
             )
-        return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        return X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
 
     def _product(self, X, Y):
-        weighted = X.multiply(self.weights).tocsr() if hasattr(X, "tocsr") else X * self.weights
+        weighted = X.multiply(self.weights).tocsr() if is_sparse(X) else X * self.weights
         product = weighted @ Y.T
-        return product.toarray() if hasattr(product, "tocsr") else np.asarray(product)
+        return product.toarray() if is_sparse(product) else np.asarray(product)
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.emit(ops.EXTERNAL, dst, integer=b.external(self))
         return 0.0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.kernels import program as ops
+from alignlearn.engine import program as ops
 from alignlearn.kernels.base import Kernel
 from alignlearn.validation import check_symmetric
 
@@ -48,7 +48,7 @@ class FromFunction(Kernel):
     def __str__(self):
         return self.name or getattr(self.function, "__name__", "function")
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.emit(ops.EXTERNAL, dst, integer=b.external(self))
         return 0.0
 
@@ -95,10 +95,14 @@ class Precomputed(Kernel):
             raise ValueError(f"gram must be a square matrix, got shape {shape}.")
         check_symmetric(f"precomputed {self.name}" if self.name else "gram", self.gram)
 
+    @property
+    def _given_dtype(self):
+        return np.dtype(self.gram.dtype)
+
     def __str__(self):
         return self.name or "precomputed"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.emit(ops.EXTERNAL, dst, integer=b.external(self))
         return 0.0
 

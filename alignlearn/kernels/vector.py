@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from alignlearn.kernels import program as ops
+from alignlearn.engine import program as ops
 from alignlearn.kernels.base import Kernel
 from alignlearn.validation import check_number
 
@@ -70,6 +70,7 @@ class _Exponential(_GammaKernel):
     multiple: float = 1.0
 
     _is_exponential = True
+    _largest_value = 1.0
     _primitive = ops.SQUARED_DISTANCE
     _sign = -1.0
 
@@ -91,8 +92,8 @@ class _Exponential(_GammaKernel):
     def _rate(self):
         return self.gamma if not isinstance(self.gamma, str) else 0.0
 
-    def _lower(self, b, dst):
-        return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma)
+    def _lower(self, b, dst, mode):
+        return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma, mode)
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ class Exponential(_Exponential):
 class ExponentialDot(_Exponential):
     """``exp(gamma <x, x'>)``; "exponential-dot". Parameters as in :class:`Gaussian`."""
 
+    _largest_value = None
     _primitive = ops.INNER_PRODUCT
     _sign = 1.0
 
@@ -136,8 +138,8 @@ class Linear(Kernel):
     def __str__(self):
         return "linear"
 
-    def _lower(self, b, dst):
-        b.emit(ops.AFFINE, dst, b.inner_product(), f0=1.0)
+    def _lower(self, b, dst, mode):
+        b.emit(ops.AFFINE, dst, b.inner_product(mode), f0=1.0)
         return 0.0
 
 
@@ -168,7 +170,7 @@ class Polynomial(_GammaKernel):
     def is_psd(self):
         return self.degree == int(self.degree) and self.coef0 >= 0
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
         if self.degree == int(self.degree):
             b.emit(ops.AFFINE, dst, dot, f0=self.gamma, f1=self.coef0)
@@ -202,7 +204,7 @@ class Binomial(_GammaKernel):
     def __str__(self):
         return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
         b.emit(ops.BINOMIAL, dst, dot, f0=self.gamma, f1=self.alpha)
         b.domain(self._in_domain)
@@ -232,7 +234,7 @@ class Sigmoid(_GammaKernel):
     def __str__(self):
         return f"{super().__str__()[:-1]}, coef0={self.coef0:g})"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
         b.emit(ops.SIGMOID, dst, dot, f0=self.gamma, f1=self.coef0)
         return 0.0
@@ -263,7 +265,7 @@ class TL1(Kernel):
     def resolve(self, X):
         return self if self.tau is not None else TL1(0.7 * X.shape[1])
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.emit(ops.TL1, dst, b.primitive(ops.L1_DISTANCE), f0=self.tau)
         return 0.0
 
@@ -287,7 +289,7 @@ class Log(Kernel):
     def __str__(self):
         return f"log(sigma={self.sigma:g})"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.emit(ops.LOGARITHMIC, dst, b.primitive(ops.DISTANCE), f0=self.sigma)
         return 0.0
 
@@ -296,10 +298,12 @@ class Log(Kernel):
 class Cosine(Kernel):
     """``<x, x'> / (|x| |x'|)``, 0 where a norm is 0; "cosine"."""
 
+    _largest_value = 1.0
+
     def __str__(self):
         return "cosine"
 
-    def _lower(self, b, dst):
+    def _lower(self, b, dst, mode):
         b.emit(ops.AFFINE, dst, b.primitive(ops.INNER_PRODUCT), f0=1.0)
         b.emit(ops.FACTOR, dst, integer=b.factor(_inverse_norm))
         return 0.0

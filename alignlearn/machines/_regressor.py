@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from alignlearn.machines._checks import check_gram, check_targets, check_test_gram, check_weights
 from alignlearn.machines._svm import check_options, check_start, spread, store_results
 from alignlearn.solvers.smo import smo, warn_unconverged
-from alignlearn.validation import check_number
+from alignlearn.validation import (
+    check_gram,
+    check_number,
+    check_targets,
+    check_test_gram,
+    check_weights,
+)
 
 
 class SupportVectorRegressor:
@@ -39,7 +44,7 @@ class SupportVectorRegressor:
         self.max_iter = max_iter
         self.shrinking = shrinking
 
-    def fit(self, K, y, sample_weight=None, *, alpha0=None):
+    def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the machine; arguments, errors and warnings as in `SupportVectorClassifier.fit`.
 
         ``y`` is (m,), real and finite.
@@ -47,8 +52,8 @@ class SupportVectorRegressor:
         options = check_options(self)
         C = check_number("C", self.C, low=0.0, strict=True)
         epsilon = check_number("epsilon", self.epsilon, low=0.0)
-        y = check_targets(y)
-        K = check_gram(K, y.size)
+        y = check_targets(y, columns=False)
+        K = check_gram("K", K, y.size) if check else K
         reach = C * check_weights(sample_weight, y.size)
         start = check_start(alpha0, y.size, 1)
         result = smo(
@@ -65,7 +70,7 @@ class SupportVectorRegressor:
 
     def predict(self, K_test):
         """Predictions (n_test,) from the kernel (n_test, m) against the training samples."""
-        K_test = check_test_gram(K_test, self.n_train_)
+        K_test = check_test_gram("K_test", K_test, self.n_train_)
         return (K_test[:, self.support_] @ self.dual_coef_ + self.intercept_)[:, 0]
 
     def full_dual_coef(self):

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.machines._checks import check_gram, check_targets, check_test_gram, check_weights
-from alignlearn.validation import check_number
+from alignlearn.statistics import centre_gram
+from alignlearn.validation import (
+    check_gram,
+    check_number,
+    check_targets,
+    check_test_gram,
+    check_weights,
+)
 
 
 class KernelRidge:
@@ -36,7 +42,7 @@ class KernelRidge:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    def fit(self, K, y, sample_weight=None):
+    def fit(self, K, y, sample_weight=None, *, check=True):
         """Fit by one Cholesky factorisation.
 
         Parameters
@@ -47,6 +53,8 @@ class KernelRidge:
             Targets, real and finite.
         sample_weight : (m,), optional
             Not negative; weight 0 leaves the sample out.
+        check : bool, default True
+            False for a finite symmetric K, which is then not read to make sure.
 
         Raises
         ------
@@ -54,12 +62,12 @@ class KernelRidge:
             On bad input, or if K + alpha I (centred) is not positive definite.
         """
         alpha = check_number("alpha", self.alpha, low=0.0)
-        y = check_targets(y, columns=True)
-        K = check_gram(K, len(y))
+        y = check_targets(y)
+        K = check_gram("K", K, len(y)) if check else K
         weight = check_weights(sample_weight, len(y))
         root = np.sqrt(weight)
         share = weight / weight.sum() if self.fit_intercept else np.zeros_like(weight)
-        system = _centred(K, share)
+        system = centre_gram(np.array(K, dtype=np.float64), share=share)
         system *= root
         system *= root[:, None]
         if self.fit_intercept:
@@ -69,7 +77,7 @@ class KernelRidge:
         system[np.diag_indices_from(system)] += np.where(weight > 0.0, alpha, 1.0)
         mean = share @ y
         right = ((y - mean).T * root).T
-        self.dual_coef_ = (_solve(system, right, alpha).T * root).T
+        self.dual_coef_ = (solve_definite(system, right, alpha).T * root).T
         offset = share @ (K @ self.dual_coef_)
         self.intercept_ = mean - offset if self.fit_intercept else np.zeros_like(mean)
         if y.ndim == 1:
@@ -78,19 +86,11 @@ class KernelRidge:
 
     def predict(self, K_test):
         """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
-        K_test = check_test_gram(K_test, len(self.dual_coef_))
+        K_test = check_test_gram("K_test", K_test, len(self.dual_coef_))
         return K_test @ self.dual_coef_ + self.intercept_
 
 
-def _centred(K, share):
-    """Copy of K in float64, centred in feature space at the mean with weights ``share``."""
-    rows = share @ K
-    centred = K - rows
-    centred -= rows[:, None] - share @ rows
-    return centred
-
-
-def _solve(system, right, alpha):
+def solve_definite(system, right, alpha):
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     rounding = len(system) * np.finfo(np.float64).eps * np.abs(system.diagonal()).max()
@@ -156,8 +156,8 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
     """
     from scipy.linalg import eigh
 
-    y = check_targets(y, columns=True)
-    K = check_gram(K, len(y))
+    y = check_targets(y)
+    K = check_gram("K", K, len(y))
     alphas = np.array([check_number("alphas", a, low=0.0, strict=True) for a in alphas])
     if alphas.size == 0:
         raise ValueError("alphas is empty; give at least one value > 0.")
@@ -165,7 +165,7 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
     if fit_intercept and m < 2:
         raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
     share = np.full(m, 1.0 / m if fit_intercept else 0.0)
-    centred = _centred(K, share)
+    centred = centre_gram(np.array(K, dtype=np.float64), share=share)
     scale = np.abs(centred).sum(axis=1).max()  # at least the largest eigenvalue
     centred += 2.0 * (scale or 1.0) * share
     values, vectors = eigh(centred, overwrite_a=True, check_finite=False)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
-from alignlearn.machines._checks import check_gram, check_test_gram, check_weights
 from alignlearn.machines._hard_margin import hard_margin
+from alignlearn.solvers.multiclass import confidences, predicted_labels, problem_signs
 from alignlearn.solvers.smo import smo, warn_unconverged
-from alignlearn.validation import check_choice, check_number
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_gram,
+    check_labels,
+    check_number,
+    check_test_gram,
+    check_weights,
+)
 
 
 class SupportVectorClassifier:
@@ -26,7 +32,8 @@ class SupportVectorClassifier:
         by the nearest points of their convex hulls; ``_hard_margin.hard_margin`` states the proof
         that either answer comes with.
     multiclass : {"ovo", "ovr"}
-        One-vs-one (c (c - 1) / 2 problems, votes as in LIBSVM) or one-vs-rest (c problems).
+        One-vs-one (c (c - 1) / 2 problems; votes, and the decisions where they tie) or one-vs-rest
+        (c problems).
     class_weight : None, "balanced" or dict
         Weight of each class; "balanced" makes the total weights of all classes equal
         (m / (c m_k) without sample weights); classes that the dict leaves out have weight 1.
@@ -73,7 +80,7 @@ class SupportVectorClassifier:
         self.max_iter = max_iter
         self.shrinking = shrinking
 
-    def fit(self, K, y, sample_weight=None, *, alpha0=None):
+    def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the machine.
 
         Parameters
@@ -87,6 +94,8 @@ class SupportVectorClassifier:
         alpha0 : (m, n_problems) or (m,), optional
             Signed dual coefficients to start from, such as ``full_dual_coef()`` of another fit;
             they are made feasible first.
+        check : bool, default True
+            False for a finite symmetric K in C order, which is then not read to make sure.
 
         Raises
         ------
@@ -102,10 +111,10 @@ class SupportVectorClassifier:
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         self.classes_, codes = encode_labels(y)
-        K = check_gram(K, codes.size)
+        K = check_gram("K", K, codes.size) if check else K
         weight = check_weights(sample_weight, codes.size)
         weight = weight * self._class_weights(weight, codes)[codes]
-        signs = self._signs(codes)
+        signs = problem_signs(codes, self.classes_.size, self.multiclass)
         alpha0 = check_start(alpha0, codes.size, len(signs))
         results = []
         for column, sign in enumerate(signs):
@@ -125,53 +134,25 @@ class SupportVectorClassifier:
     def decision_function(self, K_test):
         """Confidence of each class: (n_test,) for two classes, positive for ``classes_[1]``.
 
-        (n_test, c) otherwise: the decisions of ovr, or for ovo the votes plus the summed decisions
-        squeezed into (-1/3, 1/3), as in scikit-learn.
+        (n_test, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
         """
-        raw = self._decisions(K_test)
-        if self.classes_.size == 2:
-            return raw[:, 0]
-        if self.multiclass == "ovr":
-            return raw
-        votes, sums = self._votes(raw)
-        return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+        return self.confidences(self._decisions(K_test))
+
+    def confidences(self, raw):
+        """The same from the decisions (n_test, n_problems) of the problems."""
+        return confidences(raw, self.classes_.size, self.multiclass)
 
     def predict(self, K_test):
-        """Labels (n_test,) from the kernel (n_test, m) against the training samples.
-
-        A tie of votes goes to the first of the tied classes, as in LIBSVM.
-        """
-        raw = self._decisions(K_test)
-        if self.classes_.size == 2:
-            return self.classes_[(raw[:, 0] > 0.0).astype(np.intp)]
-        scores = raw if self.multiclass == "ovr" else self._votes(raw)[0]
-        return self.classes_[scores.argmax(axis=1)]
+        """Labels (n_test,) of largest confidence from the kernel (n_test, m) against training."""
+        return predicted_labels(self.decision_function(K_test), self.classes_)
 
     def full_dual_coef(self):
         """Dual coefficients of all training samples, (m, n_problems)."""
         return spread(self)
 
     def _decisions(self, K_test):
-        K_test = check_test_gram(K_test, self.n_train_)
+        K_test = check_test_gram("K_test", K_test, self.n_train_)
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
-
-    def _votes(self, raw):
-        votes = np.zeros((len(raw), self.classes_.size))
-        sums = np.zeros_like(votes)
-        for column, (i, j) in enumerate(combinations(range(self.classes_.size), 2)):
-            wins = raw[:, column] >= 0.0
-            votes[:, j] += wins
-            votes[:, i] += ~wins
-            sums[:, j] += raw[:, column]
-            sums[:, i] -= raw[:, column]
-        return votes, sums
-
-    def _signs(self, codes):
-        n_classes = self.classes_.size
-        if n_classes > 2 and self.multiclass == "ovr":
-            return [np.where(codes == k, 1.0, -1.0) for k in range(n_classes)]
-        pairs = combinations(range(n_classes), 2)
-        return [(codes == j).astype(float) - (codes == i) for i, j in pairs]
 
     def _class_weights(self, weight, codes):
         totals = np.bincount(codes, weights=weight)
@@ -183,15 +164,7 @@ class SupportVectorClassifier:
 
 def encode_labels(y):
     """Sorted distinct labels and the position of each sample's label among them."""
-    y = np.asarray(y)
-    if y.ndim != 1:
-        raise ValueError(f"y must have shape (m,), got {y.shape}.")
-    if y.dtype.kind in "fc" and not np.isfinite(y).all():
-        raise ValueError("y has NaN or infinite labels; all must be finite.")
-    try:
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        raise TypeError("y mixes labels that cannot be sorted; use labels of one type.") from error
+    classes, codes = np.unique(check_labels(y), return_inverse=True)
     if classes.size < 2:
         raise ValueError(f"y has {classes.size} class; a classifier needs at least two.")
     return classes, codes.reshape(-1)
@@ -221,14 +194,9 @@ def class_weights(class_weight, classes, totals):
 
 def check_options(machine):
     """The solver's options from the machine's parameters, checked."""
-    max_iter = machine.max_iter
-    if max_iter is not None and (isinstance(max_iter, bool) or max_iter != int(max_iter)):
-        raise TypeError(f"max_iter must be an integer >= 1 or None, got {max_iter!r}.")
-    if max_iter is not None:
-        max_iter = int(check_number("max_iter", max_iter, low=1))
     return {
         "tol": check_number("tol", machine.tol, low=0.0, strict=True),
-        "max_iter": max_iter,
+        "max_iter": check_count("max_iter", machine.max_iter),
         "shrinking": bool(machine.shrinking),
     }
 
@@ -249,7 +217,7 @@ def check_start(alpha0, n_samples, n_problems):
 
 
 def store_results(machine, results):
-    """Set the fitted attributes from one `SMOResult` a problem."""
+    """Set the fitted attributes from one `SMOResult` per problem."""
     coef = np.column_stack([r.coef for r in results])
     machine.n_train_ = len(coef)
     machine.support_ = np.flatnonzero(coef.any(axis=1))

@@ -50,7 +50,7 @@ def get_weighting(weighting):
     options = ", ".join(repr(name) for name in [*_BY_NAME, *_ONE_STAGE])
     if isinstance(weighting, str):
         if weighting in _ONE_STAGE:
-            return getattr(import_module("alignlearn.onestage"), _ONE_STAGE[weighting])()
+            return getattr(import_module("alignlearn.weights.one_stage"), _ONE_STAGE[weighting])()
         if weighting not in _BY_NAME:
             raise ValueError(f"weighting={weighting!r} is not known; accepted: {options}.")
         return _BY_NAME[weighting]()

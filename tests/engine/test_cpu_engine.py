@@ -23,7 +23,8 @@ from alignlearn.kernels import (
     Polynomial,
     gaussian_kernels,
 )
-from alignlearn.streaming import alignment_statistics
+from alignlearn.sources import alignment_statistics
+from alignlearn.validation import check_samples
 
 MANY = pytest.param(
     2,
@@ -133,10 +134,10 @@ def test_memory_map_is_not_read_whole(tmp_path):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     size = os.path.getsize(tmp_path / "X.npy")
-    resolved = Gaussian().resolve(X)
-    assert peak_bytes(lambda: cpu._prepare([resolved], mapped)) < size / 4
-    assert Gaussian().resolve(mapped) == resolved
+    assert peak_bytes(lambda: check_samples("X", mapped)) < size / 4
     assert peak_bytes(lambda: Gaussian().resolve(mapped)) < size / 3
+    assert peak_bytes(lambda: weighted_gram([Gaussian(1.0)], [1.0], mapped[:5], mapped)) < size / 4
+    assert Gaussian().resolve(mapped) == Gaussian().resolve(X)
 
 
 @pytest.mark.parametrize("m", [1, 2, 127, 128, 129, 257])

@@ -36,7 +36,7 @@ def _gram(value, index=(0, 3, 4)):
 
 def _negative():
     bad = GRAMS.copy()
-    bad[1] -= 0.5 * np.eye(12)
+    bad[:] = bad[1] - 0.5 * np.eye(12)
     return bad
 
 
@@ -123,9 +123,12 @@ BAD_GRAMS = {
     "text": ([np.full((12, 12), "a")], "kernel 0 must hold real numbers"),
     "negative eigenvalue": (
         _negative(),
-        "kernel 1 is not positive semi-definite.*about -0.*accepted",
+        r"kernel \d is not positive semi-definite.*about -0.*accepted",
     ),
-    "zero diagonal": (GRAMS * (1 - np.eye(12)), "kernel 0 is not positive semi-definite"),
+    "zero diagonal": (
+        np.abs(GRAMS) * (1 - np.eye(12)),
+        r"kernel \d is not positive semi-definite.*trace",
+    ),
     "not square": (GRAMS[:, :5], r"kernel 0 has shape \(5, 12\)"),
     "of two sizes": ([GRAMS[0], GRAMS[1][:5, :5]], r"kernel 1 has shape \(5, 5\).*\(12, 12\)"),
     "one matrix": (GRAMS[0], r"must have shape \(p, m, m\), got \(12, 12\)"),

@@ -11,8 +11,8 @@ from alignlearn.theory import alignment_interval as interval_of_grams
 from alignlearn.theory.fitted import intercept_bound
 
 import alignlearn as al
-from alignlearn.estimators._bounds import alignment_interval, sample_ranges
-from alignlearn.estimators._sources import open_source
+from alignlearn.estimators.guarantees import alignment_interval, sample_ranges
+from alignlearn.sources import open_source
 
 GAMMAS = [0.1, 1.0]
 

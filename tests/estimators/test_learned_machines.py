@@ -237,20 +237,20 @@ def test_a_pickle_holds_support_samples_and_coefficients_only():
 
 
 def test_prediction_in_blocks_is_prediction_at_once(monkeypatch):
-    from alignlearn.estimators import _sources
+    from alignlearn.sources import PairSource, pairs
 
     X, y, Z, _ = _split(*_data(load_wine))
     model = al.MKLClassifier().fit(X, y)
     whole = model.decision_function(Z)
-    monkeypatch.setattr(_sources, "_BLOCK_ENTRIES", 7 * len(model.support_))
+    monkeypatch.setattr(pairs, "_BLOCK_ENTRIES", 7 * len(model.support_))
     sizes = []
-    original = _sources.PairSource.cross_gram
+    original = PairSource.cross_gram
 
     def counted(self, X, exact=False):
         sizes.append(len(X))
         return original(self, X, exact)
 
-    monkeypatch.setattr(_sources.PairSource, "cross_gram", counted)
+    monkeypatch.setattr(PairSource, "cross_gram", counted)
     np.testing.assert_allclose(model.decision_function(Z), whole, atol=1e-12)
     assert max(sizes) == 7
     assert sum(sizes) == len(Z)

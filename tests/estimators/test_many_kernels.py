@@ -15,8 +15,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from strategies import generators
 
 import alignlearn as al
-from alignlearn.estimators import _feature_space, _paths
-from alignlearn.machines import KernelRidge, ridge_loo_path
+from alignlearn.machines import KernelRidge, feature_space, ridge_loo_path
 
 FORMS = [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csc_array]
 
@@ -30,7 +29,7 @@ def counts(m, p, seed=0, columns=1):
 
 
 def grams_only(monkeypatch):
-    monkeypatch.setattr(_paths._feature_space, "fits_in_features", lambda source: False)
+    monkeypatch.setattr(feature_space, "fits_in_features", lambda source: False)
     monkeypatch.setattr("alignlearn.estimators.regressor.fits_in_features", lambda source: False)
 
 
@@ -86,7 +85,7 @@ def test_groups_of_linear_kernels_in_features(monkeypatch):
 def test_the_gram_matrix_serves_where_it_is_smaller_or_needed(monkeypatch):
     """More features than samples, alpha = 0, or a negative weight."""
     calls = []
-    real = _feature_space.fit_ridge
+    real = feature_space.fit_ridge
     monkeypatch.setattr(
         "alignlearn.estimators.regressor.fit_ridge", lambda *a: calls.append(1) or real(*a)
     )
@@ -222,13 +221,13 @@ def classes(m, p, n_classes, seed=0):
 
 
 def smo_only(monkeypatch):
-    monkeypatch.setattr("alignlearn.estimators._feature_space._SVM_SAMPLES", 10**9)
+    monkeypatch.setattr("alignlearn.machines.feature_space._SVM_SAMPLES", 10**9)
 
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
 @pytest.mark.parametrize(("n_classes", "multiclass"), [(2, "ovo"), (3, "ovo"), (3, "ovr")])
 def test_classifier_in_features_equals_smo(monkeypatch, form, n_classes, multiclass):
-    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 100)
+    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 100)
     X, y = classes(200, 8, n_classes)
     model = al.MKLClassifier(
         al.RankOneKernels(),
@@ -239,9 +238,9 @@ def test_classifier_in_features_equals_smo(monkeypatch, form, n_classes, multicl
         weighting="align",
     )
     calls = []
-    real = _feature_space.low_rank_svm
+    real = feature_space.low_rank_svm
     monkeypatch.setattr(
-        _feature_space, "low_rank_svm", lambda *a, **k: calls.append(1) or real(*a, **k)
+        feature_space, "low_rank_svm", lambda *a, **k: calls.append(1) or real(*a, **k)
     )
     model.fit(form(X), y)
     assert len(calls) == (1 if n_classes == 2 else 3)
@@ -261,7 +260,7 @@ def test_classifier_in_features_equals_smo(monkeypatch, form, n_classes, multicl
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_tuned_classifier_in_features_equals_smo(monkeypatch, n_classes):
-    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 100)
+    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 100)
     X, y = classes(210, 6, n_classes)
     model = al.MKLClassifierCV(al.RankOneKernels(), Cs=[1.0, 0.01, 10.0], cv=3, tol=1e-8)
     model.fit(scipy.sparse.csr_array(X), y)
@@ -273,8 +272,8 @@ def test_tuned_classifier_in_features_equals_smo(monkeypatch, n_classes):
 
 def test_where_the_classifier_keeps_the_gram_matrix(monkeypatch):
     """Few samples for the features, a hard margin; and a C out of range stays an error."""
-    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 10)
-    monkeypatch.setattr(_feature_space, "low_rank_svm", None)
+    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 10)
+    monkeypatch.setattr(feature_space, "low_rank_svm", None)
     X, y = classes(100, 8, 2)
     al.MKLClassifier(al.RankOneKernels(), weighting="align").fit(X, y)
     separable = np.repeat([[0.0], [3.0]], 50, axis=0)
@@ -285,7 +284,7 @@ def test_where_the_classifier_keeps_the_gram_matrix(monkeypatch):
 
 
 def test_classifier_in_features_warns_where_it_stops_early(monkeypatch):
-    monkeypatch.setattr(_feature_space, "_SVM_SAMPLES", 10)
+    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 10)
     X, y = classes(100, 2, 2)
     with pytest.warns(al.ConvergenceWarning, match="KKT violation"):
         al.MKLClassifier(al.RankOneKernels(), max_iter=2).fit(X, y)

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import alignlearn as al
-from alignlearn.estimators import _paths, _tuning
-from alignlearn.machines import KernelRidge
+from alignlearn.engine import cpu
+from alignlearn.machines import KernelRidge, paths
 
 KERNELS = al.gaussian_kernels(2.0 ** np.arange(-6, 0))
 CS = [1.0, 0.1, 100.0, 10.0]
@@ -267,21 +267,25 @@ def test_labels_and_shuffles_repeat():
 
 
 def test_statistics_of_training_sets_come_from_one_pass(monkeypatch):
-    """Not a pass a fold: they are asked for once, and never for a fold by itself."""
+    """One pass over the pairs gives all of them, unless the training sets share too little."""
     calls = []
-    real = _tuning.alignment_statistics
 
-    def counted(X, y, kernels, **options):
-        calls.append(options.get("folds") is not None)
-        return real(X, y, kernels, **options)
+    def counted(name, real):
+        return lambda *args: calls.append(name) or real(*args)
 
-    monkeypatch.setattr(_tuning, "alignment_statistics", counted)
+    for name in ("fold_sums", "centred_sums"):
+        monkeypatch.setattr(cpu, name, counted(name, getattr(cpu, name)))
     X, y = two_classes(60)
     al.MKLClassifierCV(KERNELS, Cs=CS, weighting=["align", "alignf"], cv=6).fit(X, y)
-    assert calls == [True]
-    cv = list(ShuffleSplit(2, random_state=0).split(X))
-    al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv).fit(X, y)
-    assert calls == [True, False, False]
+    # The last pass is that of the fit on everything.
+    assert calls == ["fold_sums", "centred_sums"]
+    calls.clear()
+    al.MKLClassifierCV(KERNELS, Cs=CS, cv=list(ShuffleSplit(3, random_state=0).split(X))).fit(X, y)
+    assert calls == ["fold_sums", "centred_sums"]
+    calls.clear()
+    halves = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
+    al.MKLClassifierCV(KERNELS, Cs=CS, cv=halves).fit(X, y)
+    assert calls == ["centred_sums"] * 3
 
 
 def test_machines_start_from_the_last_solution():
@@ -295,8 +299,7 @@ def test_machines_start_from_the_last_solution():
             steps.append((self.C, options["alpha0"] is not None, int(self.n_iter_.sum())))
             return self
 
-    split = np.arange(160), np.arange(160, 200)
-    _paths.machine_predictions(Machine, K, y, split, [10.0, 0.1, 20.0, 1.0])
+    paths.svm_path(Machine, K[:160, :160].copy(), y[:160], K[160:, :160], [10.0, 0.1, 20.0, 1.0])
     assert [(C, warm) for C, warm, _ in steps] == [
         (0.1, False),
         (1.0, True),
@@ -312,18 +315,17 @@ def test_ridge_path_at_the_ends():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(30, 30))
     K, y = A @ A.T, rng.normal(size=30)
-    split = np.arange(20), np.arange(20)
-    predicted = _paths.gram_ridge_predictions(K, y, split, [0.0, 1e9])
+    train = K[:20, :20]
+    predicted = paths.ridge_path(train, y[:20], train, [0.0, 1e9])
     np.testing.assert_allclose(predicted[0], y[:20], rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(predicted[1], y[:20].mean(), atol=1e-5)
-    B = A[:, :5]
+    singular = (A[:, :5] @ A[:, :5].T)[:20, :20]
     with pytest.raises(ValueError, match=r"not positive definite.*alpha=0"):
-        _paths.gram_ridge_predictions(B @ B.T, y, split, [1.0, 0.0])
+        paths.ridge_path(singular, y[:20], singular, [1.0, 0.0])
     with pytest.raises(ValueError, match=r"not positive definite.*alpha=1e-20"):
-        _paths.gram_ridge_predictions(B @ B.T, y, split, [1e-20])
-    two = np.arange(2), np.arange(2, 4)
+        paths.ridge_path(singular, y[:20], singular, [1e-20])
     expected = KernelRidge(0.5).fit(K[:2, :2], y[:2]).predict(K[2:4, :2])
-    found = _paths.gram_ridge_predictions(K, y, two, [0.5])[0]
+    found = paths.ridge_path(K[:2, :2], y[:2], K[2:4, :2], [0.5])[0]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 

@@ -218,7 +218,7 @@ def test_columns_beyond_the_data_are_refused():
 
 
 def test_factor_of_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match=r"must return one finite value a sample, shape \(31,\)"):
+    with pytest.raises(ValueError, match=r"must return one finite value per sample, shape \(31,\)"):
         G.weighted(np.transpose)(X)
 
 

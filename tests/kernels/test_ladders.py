@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alignlearn.engine import program as ops
 from alignlearn.engine.cpu import weighted_gram
+from alignlearn.engine.program import Mode, compile_kernels
 from alignlearn.kernels import (
     Columns,
     Exponential,
@@ -17,9 +19,7 @@ from alignlearn.kernels import (
     Polynomial,
     gaussian_kernels,
 )
-from alignlearn.kernels import program as ops
-from alignlearn.kernels.program import compile_kernels
-from alignlearn.streaming import alignment_statistics
+from alignlearn.sources import alignment_statistics
 
 X = np.random.default_rng(0).normal(size=(37, 3))
 X[:5] = X[5:10] + 1e-5
@@ -31,7 +31,7 @@ def count_exponentials(kernels, **options):
     return int(np.isin(code[:, 0], EXPONENTIALS).sum())
 
 
-@pytest.mark.parametrize("options", [{"exact": True}, {"exact": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"mode": Mode.SHIFTED}], ids=str)
 def test_a_ladder_needs_one_exponential(options):
     rng = np.random.default_rng(0)
     for gammas in (2.0 ** np.arange(-6, 4), 4.0 ** np.arange(-3, 3), [3.0, 1.5, 12.0]):
@@ -124,7 +124,9 @@ def test_offsets_turn_centred_registers_into_values(full):
 
     kernels = [Gaussian(0.5), Gaussian(1.0), Linear() + 3, Gaussian(0.5) + 2 * Gaussian(0.1)]
     p = len(kernels)
-    program = compile_kernels(kernels, 3, exact=False, full=[full] * p, shift=[0, 0, -1.5, 0.25])
+    program = compile_kernels(
+        kernels, 3, mode=Mode.SHIFTED, full=[full] * p, shift=[0, 0, -1.5, 0.25]
+    )
     i, j = np.triu_indices(len(X))
     empty = np.empty((0, len(i)))
     registers = loops.paired_values(

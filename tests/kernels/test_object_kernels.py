@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from alignlearn.kernels import Columns, FromFunction, Gaussian, Precomputed, precomputed_kernels
-from alignlearn.streaming import alignment_statistics
+from alignlearn.sources import alignment_statistics
 
 WORDS = ["kernel", "kern", "colonel", "", "align", "aligned", "line"]
 

@@ -216,7 +216,7 @@ def test_bad_parameters_are_refused_by_name(make, name):
         ([[1.0]], [[np.nan]], "Y contains NaN"),
         ([1.0, 2.0], None, r"X must be a matrix .*reshape\(-1, 1\)"),
         (np.empty((0, 2)), None, "at least one sample"),
-        (np.empty((2, 0)), None, "one feature"),
+        (np.empty((2, 0)), None, r"0 feature\(s\)"),
         ([["a"]], None, "X must hold real numbers"),
         ([[1j]], None, "X must hold real numbers"),
         ([[1.0], [2.0, 3.0]], None, "X must be a matrix"),

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators
 
-from alignlearn.onestage import AlignedKRR, FeatureFamily
+from alignlearn.sources import FeatureFamily
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import ConvergenceWarning
 from alignlearn.weights import AlignF
+from alignlearn.weights.one_stage import AlignedKRR
 
 
 def centred_kernels(rng, m, p, rank=None):

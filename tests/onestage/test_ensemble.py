@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from alignlearn.onestage import Ensemble
+from alignlearn.machines import Ensemble
 
 
 def data(m=30, seed=0):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from strategies import generators
 
-from alignlearn.onestage import FeatureFamily, GramFamily
+from alignlearn.sources import FeatureFamily, GramFamily
 
 
 def explicit(X, owner, scale):

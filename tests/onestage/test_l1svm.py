@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR
 from strategies import generators
 
-from alignlearn.onestage import L1SVM, FeatureFamily, GramFamily
-from alignlearn.onestage.l1svm import problem_signs
-from alignlearn.onestage.svm import Duals, Settings, SVMPoint
+from alignlearn.solvers.multiclass import problem_signs
+from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.validation import ConvergenceWarning
+from alignlearn.weights.one_stage import L1SVM
+from alignlearn.weights.one_stage.svm import Duals, Settings, SVMPoint
 
 
 def data(seed, m=40, p=3):
@@ -188,11 +189,12 @@ def test_a_zero_kernel_gets_no_weight():
 
 
 def test_signs_of_the_problems():
-    y = np.array(["b", "a", "c", "a"])
+    codes = np.array([1, 0, 2, 0])
     np.testing.assert_array_equal(
-        problem_signs(y, "ovo"), [[1, -1, 0, -1], [0, -1, 1, -1], [-1, 0, 1, 0]]
+        problem_signs(codes, 3, "ovo"), [[1, -1, 0, -1], [0, -1, 1, -1], [-1, 0, 1, 0]]
     )
-    np.testing.assert_array_equal(problem_signs(y, "ovr")[2], [-1, -1, 1, -1])
+    np.testing.assert_array_equal(problem_signs(codes, 3, "ovr")[2], [-1, -1, 1, -1])
+    np.testing.assert_array_equal(problem_signs(codes > 0, 2, "ovr"), [[1, -1, 1, -1]])
 
 
 def test_a_run_cut_short_says_how_far_it_came():

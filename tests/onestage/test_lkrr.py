@@ -12,9 +12,10 @@ from scipy import sparse
 from scipy.optimize import minimize
 from strategies import generators
 
-from alignlearn.onestage import LKRR, FeatureFamily, GramFamily
-from alignlearn.onestage.ridge import RidgeProblem, interpolated, subspace
+from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
+from alignlearn.weights.one_stage import LKRR
+from alignlearn.weights.one_stage.ridge import RidgeProblem, interpolated, subspace
 
 SOLVERS = ("subspace", "interpolated", "frank-wolfe")
 # Two orthogonal samples: for a large radius the iteration with eta < 1/3 has a 2-cycle.

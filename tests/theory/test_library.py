@@ -9,8 +9,8 @@ from alignlearn.theory import CLAIMS, check, library
 from alignlearn.theory.draws import RandomDraw
 
 from alignlearn.machines import KernelRidge
-from alignlearn.onestage import LKRR, AlignedKRR
 from alignlearn.weights import AlignF, AlignLinear, AlignLq
+from alignlearn.weights.one_stage import LKRR, AlignedKRR
 
 SKEW = 1e-2
 

@@ -1,0 +1,9 @@
+"""The command line: ``alignlearn compare``, ``bounds``, ``verify``; also ``python -m alignlearn``.
+
+A command is a pair of functions: one adds its parser, one runs it and returns the exit code. Heavy
+modules are imported by the command that needs them.
+"""
+
+from alignlearn.cli.main import main
+
+__all__ = ["main"]

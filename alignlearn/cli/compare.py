@@ -1,0 +1,243 @@
+"""``alignlearn compare DATA``."""
+
+from __future__ import annotations
+
+import argparse
+
+_LADDERS = ("rbf", "gaussian", "laplacian", "exponential")
+_DENSE_LIMIT = 2**30
+_METHODS = "best-single,uniform,align,alignf"
+
+_COMPARE_HELP = """\
+Does learning the kernel pay on this data? Compares the best single kernel, the uniform combination
+and learned combinations (align, alignf) by cross-validation. In each trial one fold tests, the next
+one validates and the others train: weights come from the training folds alone, C (or alpha) and the
+best single kernel from the validation fold. Classes are separated by a support vector machine, real
+targets are fitted by kernel ridge regression.
+
+Other methods learn weights and machine together: l1-svm for classes, lkrr and aligned-krr for real
+targets. ensemble is a reference that learns no kernel: one machine per kernel, and a linear
+combination of their predictions. These four take longer, and memory for one matrix per kernel of the
+training rows (not for rank-one kernels, with which there is no ensemble).
+
+Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
+p-value of a paired one-sided t-test against the uniform combination. Writes a figure: learned
+weights, and alignment against error.
+"""
+_COMPARE_EXAMPLES = """\
+examples:
+  alignlearn compare breast_cancer
+  alignlearn compare table.csv --target price --task regression
+  alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
+  alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
+  alignlearn compare reviews.svm --kernels rank-one --methods uniform,align,alignf
+
+exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
+"""
+
+
+def add_command(commands):
+    """Add the command to the subparsers of ``alignlearn``."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare learned combinations of kernels with the uniform one",
+        description=_COMPARE_HELP,
+        epilog=_COMPARE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add(
+        "data",
+        metavar="DATA",
+        help="a file (csv, npz, svmlight; also compressed) or the name of a known set: "
+        "breast_cancer, wine, digits, iris, diabetes, ionosphere, sonar, ...",
+    )
+    add(
+        "--target",
+        type=_index_or_name,
+        help="what to predict: a column by name or number (from 0; -1 is the last, the default), "
+        "or another array of an npz file",
+    )
+    add("--task", choices=("classification", "regression"), help="default: from the target")
+    add(
+        "--missing",
+        choices=("error", "drop"),
+        help="rows with missing values: an error (default for files), or left out",
+    )
+    _add_protocol(parser)
+    add(
+        "--out",
+        metavar="FILE",
+        help="figure: a .png, .svg or .pdf file, or its name without ending, or a folder; default "
+        "alignlearn-compare-NAME.png here",
+    )
+    add("--no-figure", action="store_true", help="only the table")
+    add("--verbose", action="store_true", help="progress on stderr")
+    parser.set_defaults(run=_compare)
+
+
+def _add_protocol(parser):
+    add = parser.add_argument
+    add("--folds", type=int, default=5, help="at least 3 (default 5)")
+    add(
+        "--kernels",
+        metavar="LIST",
+        help="comma-separated: rbf, laplacian, exponential (each a ladder over gamma), linear, "
+        "poly, cosine, exponential-dot, tl1, log, sigmoid; or rank-one: a kernel for each "
+        "column. Default: rbf, or rank-one for sparse data",
+    )
+    add(
+        "--gammas",
+        metavar="A:B",
+        type=_ladder,
+        help="gamma of the ladders: 2^A, ..., 2^B, in the units of the scaled columns. Default: "
+        "2^-4, ..., 2^4 times 1 / (features x variance)",
+    )
+    add(
+        "--methods",
+        metavar="LIST",
+        help=f"of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
+        f"classes l1-svm; for real targets lkrr, aligned-krr. Default: {_METHODS}; without "
+        "best-single for rank-one",
+    )
+    add(
+        "--scale",
+        choices=("standard", "minmax", "none"),
+        default="standard",
+        help="columns to mean 0 and deviation 1, to [-1, 1], or as they are; fitted on the "
+        "training folds (default standard; rank-one kernels need none)",
+    )
+    add(
+        "--max-samples",
+        metavar="N",
+        type=int,
+        default=2000,
+        help="use a random subset of N rows of larger data: the machines need m x m matrices "
+        "(default 2000; 0 for all)",
+    )
+    add("--random-state", metavar="SEED", type=int, default=0, help="of folds and subset (0)")
+
+
+def _index_or_name(text):
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _ladder(text):
+    low, _, high = text.partition(":")
+    try:
+        low, high = int(low), int(high)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}; accepted: two integers A:B for gamma = 2^A, ..., 2^B"
+        ) from None
+    if not -300 <= low <= high <= 300:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: -300 <= A <= B <= 300")
+    return low, high
+
+
+def _compare(args):
+    from alignlearn import datasets
+    from alignlearn.cli.output import figure_path
+    from alignlearn.comparison import Protocol, compare, plot_comparison
+
+    data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
+    if data.y.ndim > 1:
+        names = ", ".join(data.target_names) or f"0 to {data.y.shape[1] - 1}"
+        raise ValueError(f"{data.name} has several targets; choose one by --target: {names}.")
+    stem = f"compare-{data.name.partition('.')[0] or 'data'}"
+    figure = None if args.no_figure else figure_path(args.out, stem)
+    X, y, notes = _subset(data, args.max_samples, args.random_state)
+    X, kernels, dense_note = choose_kernels(X, args.kernels, args.gammas)
+    rank_one = not isinstance(kernels, list)
+    family = "one kernel per column" if rank_one else f"{len(kernels)} kernels"
+    methods = _methods(args.methods, rank_one)
+    _head(data, X, y, family, args.folds)
+    for note in [*notes, *dense_note]:
+        print(f"note: {note}")
+    print(flush=True)
+    protocol = Protocol(n_folds=args.folds, scale=args.scale, random_state=args.random_state)
+    options = {"methods": methods, "task": data.task, "verbose": args.verbose}
+    comparison = compare(X, y, kernels, protocol=protocol, **options)
+    if figure is not None:
+        plot_comparison(comparison, figure, title=f"{data.name}, {family}")
+    print(comparison)
+    if figure is not None:
+        print(f"\nfigure: {figure}")
+    return 0
+
+
+def _head(data, X, y, family, folds):
+    import numpy as np
+
+    from alignlearn.comparison.result import wrapped
+
+    if data.task == "classification":
+        kind = f"{np.unique(y).size} classes, support vector machine"
+    else:
+        kind = "real target, kernel ridge regression"
+    text = (
+        f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {kind}; {family}; "
+        f"{folds} folds ({folds - 2} train, 1 validates, 1 tests)"
+    )
+    print(wrapped(text))
+
+
+def _subset(data, max_samples, random_state):
+    """(X, y, notes) of at most ``max_samples`` random rows, in their order."""
+    if max_samples < 0:
+        raise ValueError(f"--max-samples {max_samples}; accepted: a number of rows, or 0 for all.")
+    m = data.n_samples
+    if max_samples == 0 or m <= max_samples:
+        return data.X, data.y, []
+    import numpy as np
+
+    rows = np.sort(np.random.default_rng(random_state).choice(m, max_samples, replace=False))
+    note = f"a random subset of {max_samples} of {m} rows is used (--max-samples)"
+    return data.X[rows], data.y[rows], [note]
+
+
+def choose_kernels(X, names, gammas):
+    """(X, kernels, notes): sparse X becomes dense where the kernels need it."""
+    from alignlearn.kernels import RankOneKernels
+
+    sparse, notes = hasattr(X, "tocsr"), []
+    names = [n.strip() for n in (names or ("rank-one" if sparse else "rbf")).split(",")]
+    if "rank-one" in names:
+        if len(names) > 1 or gammas is not None:
+            raise ValueError("--kernels rank-one stands alone, without other kernels or --gammas.")
+        return X, RankOneKernels(), notes
+    if sparse:
+        size = 8 * X.shape[0] * X.shape[1]
+        if size > _DENSE_LIMIT:
+            raise ValueError(
+                f"these kernels need dense data, {size / 2**30:.1f} GiB here, the limit is "
+                f"{_DENSE_LIMIT / 2**30:.0f} GiB; use --kernels rank-one, or lower --max-samples."
+            )
+        X = X.toarray()
+        notes = ["the sparse data is made dense for these kernels"]
+    kernels = [kernel for name in names for kernel in _family(name, gammas)]
+    if gammas is not None and not set(names) & set(_LADDERS):
+        raise ValueError(f"--gammas needs one of the kernels {', '.join(_LADDERS)}.")
+    return X, kernels, notes
+
+
+def _family(name, gammas):
+    from alignlearn.kernels import as_kernel
+
+    kernel = as_kernel(name)
+    if name not in _LADDERS:
+        return [kernel]
+    make = type(kernel)
+    if gammas is None:
+        return [make("scale", 2.0**k) for k in range(-4, 5)]
+    return [make(2.0**k) for k in range(gammas[0], gammas[1] + 1)]
+
+
+def _methods(names, rank_one):
+    if names is not None:
+        return tuple(n.strip() for n in names.split(","))
+    methods = tuple(_METHODS.split(","))
+    return methods[1:] if rank_one else methods

@@ -1,0 +1,87 @@
+"""The entry point: commands, their errors on one line, and the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+
+from alignlearn import __version__
+from alignlearn.cli import compare, theory
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors on one line, like those of the data."""
+
+    def error(self, message):
+        _fail(f"{message} (see {self.prog} --help)")
+        raise SystemExit(2)
+
+
+def main(argv=None) -> int:
+    """Run the command line; return the exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments after the program's name; default ``sys.argv[1:]``.
+    """
+    args = parse(sys.argv[1:] if argv is None else list(argv))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            code = args.run(args)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader (such as head) has enough; the final flush must not complain either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            if getattr(args, "verbose", False):
+                import traceback
+
+                traceback.print_exc()
+            _fail(error)
+            code = 2
+        except KeyboardInterrupt:
+            _fail("interrupted")
+            code = 130
+    for note in dict.fromkeys(_one_line(w.message) for w in caught):
+        print(f"alignlearn: note: {note}", file=sys.stderr)
+    return code
+
+
+def _fail(error):
+    print(f"alignlearn: error: {_one_line(error)}", file=sys.stderr)
+
+
+def _one_line(error):
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def parse(argv):
+    """The arguments of a command."""
+    return _parser().parse_args(_joined(argv))
+
+
+def _joined(argv):
+    """``--gammas -4:3`` as one argument: argparse takes -4:3 for an option otherwise."""
+    out = []
+    for word in argv:
+        if out and out[-1] == "--gammas":
+            out[-1] = f"--gammas={word}"
+        else:
+            out.append(word)
+    return out
+
+
+def _parser():
+    parser = _Parser(prog="alignlearn", description="Learn the kernel from data.")
+    parser.add_argument("--version", action="version", version=f"alignlearn {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    compare.add_command(commands)
+    theory.add_commands(commands)
+    return parser

@@ -1,0 +1,278 @@
+"""``alignlearn bounds`` and ``alignlearn verify``: the theory from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+
+_MOST_M = 10**15
+
+_BOUNDS_HELP = """\
+At which sample size does a published bound say anything? Prints the bound of one claim for several
+sample sizes m, as printed in the paper and in its correct form, says where each is vacuous (no
+better than what is always true) and from which m on it is not, and draws bound against m.
+Without --claim, lists the claims that have a bound for each m.
+"""
+_BOUNDS_EXAMPLES = """\
+examples:
+  alignlearn bounds
+  alignlearn bounds --claim p1-theorem-12 --m 10:1e8 --delta .05 --out theorem-12.svg
+  alignlearn bounds --claim p1-theorem-17 --set lam0=0.1
+"""
+_VERIFY_HELP = """\
+Puts every claim of the two alignment papers to the test: its bound against its measure on many
+kernels, labels and samples, its counterexample, and a deliberately wrong variant that must be
+rejected. Prints a table with what is recorded about each claim and what was found.
+"""
+_VERIFY_EXAMPLES = """\
+examples:
+  alignlearn verify
+  alignlearn verify --claims p1-lemma-18,p1-theorem-16 --examples 1000
+
+exit codes: 0 every claim is as recorded, 1 at least one is not, 2 the command cannot be used.
+"""
+
+
+def add_commands(commands):
+    """Add both commands to the subparsers of ``alignlearn``."""
+    _add_bounds(commands)
+    _add_verify(commands)
+
+
+def _parser(commands, name, short, text, examples):
+    return commands.add_parser(
+        name,
+        help=short,
+        description=text,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+# bounds
+
+
+def _add_bounds(commands):
+    parser = _parser(
+        commands,
+        "bounds",
+        "draw a bound of the theory against sample size",
+        _BOUNDS_HELP,
+        _BOUNDS_EXAMPLES,
+    )
+    add = parser.add_argument
+    add("--claim", metavar="NAME", help="such as p1-theorem-12; without it the names are listed")
+    add(
+        "--m",
+        metavar="LOW:HIGH",
+        type=_range,
+        default=(10, 10**6),
+        help="sample sizes, such as 10:1e6 (the default)",
+    )
+    add("--delta", type=float, default=0.05, help="allowed probability of failure (default 0.05)")
+    add(
+        "--set",
+        metavar="NAME=VALUE",
+        type=_assignment,
+        action="append",
+        default=[],
+        help="change a number of the setting, which the table states; may be repeated",
+    )
+    add(
+        "--out",
+        metavar="FILE",
+        help="figure: a .png, .svg or .pdf file, or its name without ending, or a folder; default "
+        "alignlearn-bounds-NAME.png here",
+    )
+    add("--no-figure", action="store_true", help="only the table")
+    add("--verbose", action="store_true", help="the whole traceback of an error")
+    parser.set_defaults(run=run_bounds)
+
+
+def _range(text):
+    low, colon, high = text.partition(":")
+    try:
+        low, high = float(low), float(high)
+    except ValueError:
+        colon = ""
+    if not (colon and 1 <= low < high <= _MOST_M) or low != int(low) or high != int(high):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}; accepted: LOW:HIGH, whole numbers with 1 <= LOW < HIGH <= 1e15"
+        )
+    return int(low), int(high)
+
+
+def _assignment(text):
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}; accepted: NAME=VALUE with a number, such as lam0=0.1"
+        ) from None
+
+
+def run_bounds(args) -> int:
+    """``alignlearn bounds``: print the table, write the figure, return the exit code."""
+    from alignlearn.cli.output import figure_path
+    from alignlearn.theory.figures_curves import find_curve
+    from alignlearn.theory.figures_drawing import draw_curve
+    from alignlearn.theory.figures_style import log_grid, save
+
+    if args.claim is None:
+        _list_curves()
+        return 0
+    curve = find_curve(args.claim)
+    low, high = args.m
+    low = max(low, curve.least)
+    if not low < high:
+        raise ValueError(f"--m: {curve.claim} needs m >= {curve.least}, got at most {high}.")
+    figure = None if args.no_figure else figure_path(args.out, f"bounds-{curve.claim}")
+    changes = dict(args.set)
+    print(bounds_table(curve, low, high, args.delta, changes))
+    if figure is not None:
+        save(draw_curve(curve, log_grid(low, high), args.delta, changes), figure)
+        print(f"\nfigure: {figure}")
+    return 0
+
+
+def _list_curves():
+    from alignlearn.theory import CLAIMS
+    from alignlearn.theory.figures_curves import CURVES
+    from alignlearn.theory.figures_drawing import place
+
+    print("claims with a bound for each m (--claim NAME):\n")
+    width = max(map(len, CURVES))
+    for name in CURVES:
+        print(f"  {name:<{width}}  {CLAIMS[name].status:<15}  {place(CLAIMS[name])}")
+
+
+def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
+    """Bound by sample size as text: m, each form, which are vacuous, and the smallest useful m.
+
+    Parameters
+    ----------
+    curve : alignlearn.theory.figures_drawing.Curve
+    low, high : int
+        Sample sizes; rows are 1, 2 and 5 times powers of ten between them, and both ends.
+    delta : float in (0, 1)
+    changes : dict, optional
+        Numbers of the setting to replace.
+    """
+    from alignlearn.theory import CLAIMS
+    from alignlearn.theory.figures_drawing import place
+
+    changes = changes or {}
+    rows = _round_sizes(low, high)
+    values, level = curve.values(rows, delta, changes), curve.level(changes)
+    claim = CLAIMS[curve.claim]
+    numbers = ", ".join(f"{k} = {v:.4g}" for k, v in curve.numbers(changes).items())
+    chance = f"with probability {1 - delta:g}; " if claim.confidence is not None else ""
+    lines = [
+        f"{claim.name}: {place(claim)}. Status as printed: {claim.status}.",
+        f"bounded: {_plain(curve.quantity)}; {chance}vacuous from {level:g} on: {curve.why}.",
+    ]
+    false = claim.status == "false"
+    values = {_column(name, false): bound for name, bound in values.items()}
+    if numbers:
+        lines.append(f"setting: {numbers} ({curve.meaning}).")
+    width = max(12, *(len(name) for name in values))
+    lines += ["", f"{'m':>16}  " + "  ".join(f"{n:>{width}}" for n in values) + "  vacuous"]
+    for i, m in enumerate(rows):
+        cells = "  ".join(f"{bound[i]:{width}.4g}" for bound in values.values())
+        empty = [name for name, bound in values.items() if not bound[i] < level]
+        all_of_them = len(empty) == len(values) and len(values) > 1
+        word = "all" if all_of_them else ", ".join(empty) or "-"
+        lines.append(f"{m:>16,}  {cells}  {word}")
+    lines.append("")
+    for name, m in curve.smallest(delta, changes).items():
+        where = "never" if m is None else f"from m = {m:,} on"
+        lines.append(f"not vacuous: {_column(name, false)}: {where}")
+    return "\n".join(lines)
+
+
+def _column(name, false):
+    """A printed bound that is false is no bound, and is not to be read as one."""
+    return f"{name} (false)" if false and name == "printed" else name
+
+
+def _round_sizes(low, high):
+    rows, power = {low, high}, 1
+    while power <= high:
+        rows |= {k * power for k in (1, 2, 5) if low <= k * power <= high}
+        power *= 10
+    return sorted(rows)
+
+
+def _plain(label):
+    """A LaTeX label as text."""
+    text = label.replace("$", "").replace(r"\,", "")
+    text = re.sub(r"\\(?:hat)\\?(\w+)", r"\1_S", text)
+    text = re.sub(r"\\mathrm\{(\w+)\}", r"\1", text)
+    text = text.replace(r"\frac{1}{m}", "1/m ").replace(r"\langle", "<").replace(r"\rangle", ">")
+    text = text.replace(r"\hat R", "R_S").replace(r"\|", "||").replace("{S'}", "S'")
+    return re.sub(r" +", " ", text.replace("\\", "")).strip()
+
+
+# verify
+
+
+def _add_verify(commands):
+    parser = _parser(
+        commands,
+        "verify",
+        "check every claim of the theory on many inputs",
+        _VERIFY_HELP,
+        _VERIFY_EXAMPLES,
+    )
+    add = parser.add_argument
+    add(
+        "--claims",
+        metavar="NAMES",
+        action="append",
+        help="comma-separated; a claim comes with its corrected forms. Default: all",
+    )
+    add("--examples", metavar="N", type=int, default=100, help="cases for each claim (100)")
+    add("--out", metavar="FILE", help="write the table to this file, too")
+    add("--verbose", action="store_true", help="the whole traceback of an error")
+    parser.set_defaults(run=run_verify)
+
+
+def run_verify(args) -> int:
+    """``alignlearn verify``: print the table; 1 if a claim is not as recorded, else 0."""
+    import sys
+
+    from alignlearn.theory.verify import verify
+
+    names = None
+    if args.claims is not None:
+        names = [n.strip() for text in args.claims for n in text.split(",") if n.strip()]
+        if not names:
+            raise ValueError("--claims needs at least one name.")
+    if args.out is None:
+        return _verified(verify, names, args.examples, sys.stdout)
+    with open(os.path.expanduser(args.out), "w", encoding="utf-8") as file:
+        return _verified(verify, names, args.examples, _Tee(sys.stdout, file))
+
+
+def _verified(verify, names, examples, stream):
+    try:
+        return verify(names, examples, stream=stream)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+
+
+class _Tee:
+    """A stream that writes to two."""
+
+    def __init__(self, *streams):
+        self._streams = streams
+
+    def write(self, text):
+        for stream in self._streams:
+            stream.write(text)
+
+    def flush(self):
+        for stream in self._streams:
+            stream.flush()

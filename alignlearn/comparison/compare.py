@@ -1,0 +1,221 @@
+"""Does learning the kernel pay here? A fair comparison of kernel combinations by cross-validation.
+
+The folds take turns: one tests, the next one validates, the others train. Weights are learned from
+the training folds alone, the regularisation of the machine (and, for the best single kernel, the
+kernel) is chosen on the validation fold, and the test fold is looked at once.
+
+Source: Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
+alignment, section 5 (protocol) and appendix C (tests).
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from alignlearn.comparison import one_stage
+from alignlearn.comparison.result import BEST_SINGLE, Comparison, Protocol
+from alignlearn.comparison.trial import Trial
+from alignlearn.folds import fold_numbers
+from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.sources import open_source
+from alignlearn.statistics.targets import reads_as_regression
+from alignlearn.validation import (
+    check_choice,
+    check_features,
+    check_labels,
+    check_number,
+    check_targets,
+    is_sparse,
+)
+
+METHODS = (BEST_SINGLE, "uniform", "align", "alignf")
+OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS)
+SCALES = ("standard", "minmax", "none")
+
+
+def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, verbose=False):
+    """Compare ways to combine kernels by cross-validation with a validation fold.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Or, with RankOneKernels, also a SciPy sparse matrix.
+    y : array-like of shape (m,)
+        Real targets or class labels.
+    kernels : sequence of Kernel and str, or RankOneKernels, optional
+        Default: a ladder of nine Gaussians around ``gamma="scale"``. They are centred and scaled to
+        equal trace on the training folds.
+    methods : sequence of str
+        Of "best-single", "uniform", "align", "alignf", "alignf-linear", "align-lq"; of the rules
+        that learn weights and machine together, "l1-svm" for classification, "lkrr" and
+        "aligned-krr" for regression; and "ensemble", one machine per kernel and a linear
+        combination of their predictions, as a reference. "best-single" costs one Gram matrix per
+        kernel; "ensemble", "l1-svm", "lkrr" and "aligned-krr" hold one per kernel for the training
+        folds, except that the last three need none for RankOneKernels, for which "best-single" and
+        "ensemble" are not available.
+    task : {"auto", "classification", "regression"}
+        Classification is by support vector machine (one-vs-one), regression by kernel ridge.
+        "auto" takes floating-point y as regression.
+    protocol : Protocol, optional
+        Folds, scaling of the columns, grid of C or alpha, random state.
+    verbose : bool
+        Progress on stderr.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        Bad input: NaN or infinity, a single class or constant y, fewer than 3 samples in a class,
+        fewer than 2 samples per fold, methods that are unknown or not for this task.
+    """
+    protocol = _check_protocol(Protocol() if protocol is None else protocol)
+    X, y, task = _check_data(X, y, task)
+    kernels = _check_kernels(X, kernels)
+    methods = _check_methods(methods, kernels, task)
+    if len(y) < 2 * protocol.n_folds:
+        raise ValueError(f"X has {len(y)} samples; accepted: at least 2 for each fold.")
+    folds = split(y, protocol.n_folds, task, protocol.random_state)
+    parts = [_rotate(folds, t) for t in range(protocol.n_folds)]
+    trials = []
+    for t, statistics in enumerate(_statistics(X, y, kernels, task, protocol, parts)):
+        trial = Trial(X, y, kernels, task, parts[t], protocol, statistics)
+        trials.append([trial.run(method) for method in methods])
+        if verbose:
+            _report(t, protocol.n_folds, methods, trials[-1])
+    names = ("error", "validation_error", "alignment", "test_alignment", "parameter")
+    by_method = {n: np.array([[getattr(o, n) for o in row] for row in trials]).T for n in names}
+    return Comparison(
+        methods=methods,
+        kernel_names=trial.names,
+        task=task,
+        **by_method,
+        weights=np.array([[o.weights for o in row] for row in trials]).swapaxes(0, 1),
+        shape=tuple(X.shape),
+        protocol=protocol,
+    )
+
+
+def _statistics(X, y, kernels, task, protocol, parts):
+    """Alignment statistics of each trial's training folds, None where the trial has to find them.
+
+    Where the kernels are the same in every trial, all come from one pass over the pairs.
+    """
+    if isinstance(kernels, RankOneKernels):
+        return [None] * len(parts)
+    if protocol.scale != "none" or any(k.resolve(X[:1]) != k for k in kernels):
+        return [None] * len(parts)
+    training_sets = [train for train, _, _ in parts]
+    return open_source(X, kernels).training_statistics(y, task, training_sets)
+
+
+# Folds
+
+
+def split(y, n_folds, task, random_state=0):
+    """Random folds of sizes equal within 1, for classes also class by class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+    n_folds : int
+    task : {"classification", "regression"}
+    random_state : int
+
+    Returns
+    -------
+    list of ndarray
+        Sample numbers, sorted; disjoint, and together all samples.
+    """
+    number = fold_numbers(y, n_folds, task == "classification", random_state)
+    return [np.flatnonzero(number == f) for f in range(n_folds)]
+
+
+def _rotate(folds, t):
+    """(train, validate, test) of trial t."""
+    n = len(folds)
+    train = [folds[(t + k) % n] for k in range(2, n)]
+    return np.sort(np.concatenate(train)), folds[(t + 1) % n], folds[t]
+
+
+# Checks
+
+
+def _check_protocol(protocol):
+    if not isinstance(protocol, Protocol):
+        raise TypeError(f"protocol must be a Protocol, got {protocol!r}.")
+    check_choice("scale", protocol.scale, SCALES)
+    n = protocol.n_folds
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 3:
+        raise ValueError(f"n_folds={n!r}; accepted: an integer >= 3 (train, validate, test).")
+    if protocol.grid is not None:
+        if len(protocol.grid) == 0:
+            raise ValueError("grid is empty; give at least one value > 0.")
+        for value in protocol.grid:
+            check_number("grid", value, low=0.0, strict=True)
+    return protocol
+
+
+def _check_kernels(X, kernels):
+    """The kernels as a list, or RankOneKernels, which sparse data needs."""
+    if isinstance(kernels, RankOneKernels):
+        return kernels
+    if is_sparse(X):
+        raise TypeError(
+            "X is a sparse matrix; accepted with it: kernels=RankOneKernels(). For other kernels "
+            "use X.toarray()."
+        )
+    return kernel_list(kernels)
+
+
+def _check_methods(methods, kernels, task):
+    methods = (methods,) if isinstance(methods, str) else tuple(methods)
+    if not methods:
+        raise ValueError(f"methods is empty; accepted: {', '.join(METHODS + OTHER_METHODS)}.")
+    for method in methods:
+        check_choice("methods", method, METHODS + OTHER_METHODS)
+        if method == BEST_SINGLE and isinstance(kernels, RankOneKernels):
+            raise ValueError(
+                f"methods: {BEST_SINGLE!r} is not available for RankOneKernels, where it would be "
+                "the best single column."
+            )
+        if method in one_stage.METHODS:
+            one_stage.check_method(method, kernels, task)
+    if len(set(methods)) < len(methods):
+        raise ValueError(f"methods={methods!r} names a method twice.")
+    return methods
+
+
+def _check_data(X, y, task):
+    check_choice("task", task, ("auto", "classification", "regression"))
+    X = check_features(X.tocsr() if is_sparse(X) else X)
+    X = X.astype(np.float64) if X.dtype != np.float64 else X
+    task = "regression" if reads_as_regression(y, task) else "classification"
+    check = check_targets if task == "regression" else check_labels
+    y = check(y, X.shape[0])
+    if y.ndim != 1:
+        raise ValueError(f"y has shape {y.shape}; accepted: one target, shape (m,).")
+    values, counts = np.unique(y, return_counts=True)
+    if values.size < 2:
+        what = "is constant" if task == "regression" else "holds a single class"
+        raise ValueError(f"y {what} ({values[0]}); at least two different values are needed.")
+    if task == "classification" and counts.min() < 3:
+        raise ValueError(
+            f"y: class {values[counts.argmin()]} has {counts.min()} samples; accepted: at least 3, "
+            "so that it can be in the training, validation and test folds."
+        )
+    return X, y, task
+
+
+def _report(t, n_folds, methods, outcomes):
+    for method, o in zip(methods, outcomes):
+        print(
+            f"fold {t + 1}/{n_folds}  {method:<14} error {o.error:.4g}  validation "
+            f"{o.validation_error:.4g}  alignment {o.alignment:.4f}  parameter {o.parameter:.4g}",
+            file=sys.stderr,
+            flush=True,
+        )

@@ -1,0 +1,170 @@
+"""The figure of a comparison: learned weights, and alignment against error.
+
+matplotlib is imported by the function that draws, and no window is ever opened.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from alignlearn.comparison.result import BEST_SINGLE, ENSEMBLE, ERROR_NAMES
+
+# Okabe and Ito's palette keeps its differences for colour-blind readers; markers differ as well.
+_STYLES = {
+    BEST_SINGLE: ("best single kernel", "#E69F00", "D"),
+    "uniform": ("uniform combination", "#555555", "s"),
+    "align": ("align", "#0072B2", "^"),
+    "alignf": ("alignf", "#D55E00", "o"),
+    "alignf-linear": ("alignf-linear", "#CC79A7", "v"),
+    "align-lq": ("align-lq", "#009E73", "P"),
+    "lkrr": ("lkrr", "#56B4E9", "X"),
+    "l1-svm": ("l1-svm", "#8C6D1F", "<"),
+    "aligned-krr": ("aligned-krr", "#7B3294", "h"),
+    ENSEMBLE: ("ensemble of machines", "#000000", "*"),
+}
+_MOST_BARS = 20
+_MOST_COLUMNS = 6  # of the legend
+_LONGEST = 20
+_WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
+
+
+def plot_comparison(comparison, path=None, *, title=""):
+    """Draw learned weights, and alignment against error.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    path : str or path-like, optional
+        File to write; the ending (.png, .svg, .pdf) decides the format.
+    title : str
+        Title of the figure, such as the name of the data.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.0, 5.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _draw_weights(left, comparison)
+    _draw_errors(right, comparison)
+    columns = min(len(comparison.methods), _MOST_COLUMNS)
+    figure.legend(
+        *right.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False
+    )
+    if title:
+        figure.suptitle(title)
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
+
+
+def _draw_weights(axes, comparison):
+    """Mean weight of each kernel by each learned method, with the range over folds."""
+    methods = comparison.learned or comparison.methods
+    rows = comparison.weights[[comparison.index(m) for m in methods]]
+    shown = np.arange(rows.shape[2])
+    if shown.size > _MOST_BARS:
+        largest = np.abs(rows).mean(axis=1).max(axis=0)
+        shown = np.argsort(-largest, kind="stable")[:_MOST_BARS]
+    width = 0.8 / len(methods)
+    for i, (method, weights) in enumerate(zip(methods, rows[:, :, shown])):
+        mean = weights.mean(axis=0)
+        axes.bar(
+            np.arange(shown.size) + (i - 0.5 * (len(methods) - 1)) * width,
+            mean,
+            width,
+            yerr=[mean - weights.min(axis=0), weights.max(axis=0) - mean],
+            color=_STYLES[method][1],
+            error_kw={"elinewidth": 1.0, "capsize": 2.0, "ecolor": "#222222"},
+        )
+    p = rows.shape[2]
+    line = {"color": _STYLES["uniform"][1], "linestyle": "--", "linewidth": 1.2}
+    axes.axhline(1.0 / p, label=f"uniform: 1/{p}", **line)
+    labels, what = tick_labels([comparison.kernel_names[k] for k in shown])
+    if max(map(len, labels)) > len("$2^{-10}$"):
+        axes.set_xticks(np.arange(shown.size), labels, rotation=90, fontsize=8)
+    else:
+        axes.set_xticks(np.arange(shown.size), labels)
+    if shown.size < p:
+        what = f"{shown.size} of {p}, largest weights first: {what}"
+    axes.set(xlabel=what, ylabel="weight (kernels of equal trace)")
+    axes.set_title(f"Learned weights: mean and range over {rows.shape[1]} folds", fontsize=11)
+    axes.legend(frameon=False)
+    _tidy(axes)
+
+
+def _draw_errors(axes, comparison):
+    """One small marker per fold, joined over the methods, and one large marker for the mean.
+
+    A method without a combined kernel, hence without alignment, is a dotted line at its mean error.
+    """
+    aligned = ~np.isnan(comparison.alignment).any(axis=1)
+    for alignment, error in zip(comparison.alignment[aligned].T, comparison.error[aligned].T):
+        order = np.argsort(alignment)
+        axes.plot(alignment[order], error[order], color="#CCCCCC", linewidth=0.8, zorder=1)
+    for method, alignment, error in zip(comparison.methods, comparison.alignment, comparison.error):
+        label, colour, marker = _STYLES[method]
+        if np.isnan(alignment).any():
+            line = {"linestyle": ":", "marker": marker, "markersize": 9, "clip_on": False}
+            axes.axhline(error.mean(), color=colour, label=label, **line)
+            continue
+        axes.plot(alignment, error, marker, color=colour, markersize=5, alpha=0.5, mew=0)
+        mean = {"markersize": 11, "markeredgecolor": "white", "markeredgewidth": 1.2, "zorder": 3}
+        axes.plot(alignment.mean(), error.mean(), marker, color=colour, label=label, **mean)
+    axes.set(
+        xlabel="centred alignment with the target, training folds",
+        ylabel=f"test error ({ERROR_NAMES[comparison.task]})",
+    )
+    axes.set_title("Large: mean of a method. Small: one fold, joined by a line.", fontsize=11)
+    axes.margins(0.08)
+    _tidy(axes)
+
+
+def _tidy(axes):
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def tick_labels(names):
+    """Short labels for kernels, and what they are: only the gammas if all are Gaussian.
+
+    Returns
+    -------
+    labels : list of str
+    what : str
+    """
+    matches = [_WITH_GAMMA.fullmatch(name) for name in names]
+    gammas = [m and _power_of_two(float(m[3] or 1.0)) for m in matches]
+    units = {bool(m[2]) for m in matches if m}
+    gaussian = all(m and m[1] == "gaussian" for m in matches)
+    if gaussian and units == {True}:
+        return gammas, "gamma of the Gaussian, times 1 / (features x variance)"
+    if gaussian and units == {False}:
+        return gammas, "gamma of the Gaussian, per squared unit of X"
+    if len(units) > 1:
+        return [_short(name) for name in names], "kernel"
+    labels = [f"{m[1]} {g}" if m else _short(name) for m, g, name in zip(matches, gammas, names)]
+    if not units:
+        return labels, "kernel"
+    return labels, "kernel, gamma" + (" times 1 / (features x variance)" if True in units else "")
+
+
+def _short(name):
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+
+
+def _power_of_two(value):
+    exponent = np.log2(value)
+    nearest = round(exponent)
+    # Names carry four digits of gamma.
+    return f"$2^{{{nearest}}}$" if abs(exponent - nearest) < 1e-3 else f"{value:.3g}"

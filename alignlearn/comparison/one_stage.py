@@ -1,0 +1,177 @@
+"""One-stage rules and the ensemble in a comparison: candidates for the validation fold.
+
+The rules see the kernels as the two-stage methods do, centred and of mean diagonal 1 on the
+training folds. Every candidate comes with weights that sum to 1 and the parameter that goes with
+them, so that a machine at that kernel and parameter gives the same predictions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from alignlearn.comparison.result import ENSEMBLE
+from alignlearn.kernels import RankOneKernels
+from alignlearn.machines import Ensemble, SupportVectorClassifier
+from alignlearn.sources import FeatureFamily, GramFamily
+from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
+
+TASKS = {"lkrr": "regression", "l1-svm": "classification", "aligned-krr": "regression"}
+METHODS = (*TASKS, ENSEMBLE)
+
+# Two values of alpha a decade and fewer for aligned-krr, of which each is a problem to be solved.
+ALPHA_GRID = tuple(10.0 ** (k / 2) for k in range(4, -11, -1))
+ALIGNED_ALPHA_GRID = ALPHA_GRID[4::2]
+# l1-svm on columns stops at C = 32: a nearly hard margin in a few columns takes long.
+RANK_ONE_COSTS = 6
+STRENGTHS = (0.03, 1.0, 30.0)  # of the alignment terms of aligned-krr against the ridge objective
+DAMPING = (0.0, 0.1)  # its gamma' as a share of gamma''
+
+
+def check_method(method, kernels, task):
+    """Raise an error for a method that this task or these kernels do not go with."""
+    if TASKS.get(method, task) != task:
+        fits = [m for m in METHODS if TASKS.get(m, task) == task]
+        hint = "; +-1 labels can be fitted with task='regression'" if task[0] == "c" else ""
+        raise ValueError(
+            f"methods: {method!r} is for {TASKS[method]}, but the task is {task}; accepted besides "
+            f"the two-stage methods: {', '.join(map(repr, fits))}{hint}."
+        )
+    if method == ENSEMBLE and isinstance(kernels, RankOneKernels):
+        raise ValueError(
+            f"methods: {ENSEMBLE!r} is not available for RankOneKernels, where it would be a "
+            "machine for each column."
+        )
+
+
+def rules(method, statistics, grid):
+    """The rules of a one-stage method along a grid of C or alpha.
+
+    Parameters
+    ----------
+    method : {"lkrr", "l1-svm", "aligned-krr"}
+    statistics : AlignmentStatistics
+        Of the kernels of mean diagonal 1; only "aligned-krr" looks at them.
+    grid : sequence of float
+
+    Returns
+    -------
+    list of OneStageWeighting
+        In the grid's order. LKRR has base weights 0, where only Lambda / alpha matters.
+    """
+    if method == "lkrr":
+        return [LKRR(1.0, 0.0, alpha) for alpha in grid]
+    if method == "l1-svm":
+        return [L1SVM(C) for C in grid]
+    return list(_aligned_rules(statistics, grid))
+
+
+def _aligned_rules(statistics, grid):
+    """AlignedKRR with its terms brought to one size at the uniform kernel.
+
+    gamma and gamma'' vary together: their ratio sets the size of the weights, which alpha stands
+    for just as well.
+    """
+    p = statistics.n_kernels
+    reward, square = statistics.a.sum() / p, statistics.M.sum() / p**2
+    for alpha in grid:
+        # Where the target is constant, any size will do.
+        size = (statistics.target_norm or 1.0) / alpha
+        for strength in STRENGTHS:
+            gamma = strength * size / reward if reward > 0.0 else 0.0
+            for damping in DAMPING:
+                yield AlignedKRR(
+                    gamma, damping * strength * size * p, strength * size / square, alpha
+                )
+
+
+class OneStage:
+    """One-stage methods on the training folds of a trial.
+
+    Holds one Gram matrix per kernel of the training folds, for kernels on pairs.
+    """
+
+    def __init__(self, trial):
+        self.trial = trial
+        # A kernel that is constant on the training folds has no part in anything.
+        self.used = np.flatnonzero(trial.scale > 0.0)
+        if not self.used.size:
+            raise ValueError("kernels: every kernel is constant on the training folds.")
+
+    def candidates(self, method):
+        """Yield (predictions on the held-out rows, weights, alignment, parameter)."""
+        grid = self._grid(method)
+        if method == ENSEMBLE:
+            return self._ensembles(grid)
+        solve = self._ridge if TASKS[method] == "regression" else self._svm
+        return map(solve, rules(method, self.statistics, grid))
+
+    @cached_property
+    def family(self):
+        """The kernels that vary, centred, of mean diagonal 1."""
+        if isinstance(self.trial.kernels, RankOneKernels):
+            return FeatureFamily(
+                self.trial.source.X[:, self.used], scale=self.trial.scale[self.used]
+            )
+        return GramFamily([self._single(k)[0] for k in self.used])
+
+    @cached_property
+    def statistics(self):
+        """Alignment statistics of these kernels."""
+        full, used = self.trial.statistics, self.used
+        M, names = full.M[np.ix_(used, used)], tuple(full.names[k] for k in used)
+        return replace(full, a=full.a[used], M=M, trace=full.trace[used], names=names)
+
+    def _grid(self, method):
+        trial = self.trial
+        if trial.protocol.grid is not None:
+            return trial.grid
+        if trial.task == "classification":
+            slow = method == "l1-svm" and isinstance(trial.kernels, RankOneKernels)
+            return trial.grid[:RANK_ONE_COSTS] if slow else trial.grid
+        return ALIGNED_ALPHA_GRID if method == "aligned-krr" else ALPHA_GRID
+
+    def _single(self, k):
+        return self.trial.grams(np.arange(self.trial.scale.size) == k)
+
+    def _spread(self, weights):
+        """Weights of all kernels."""
+        full = np.zeros(self.trial.scale.size)
+        full[self.used] = weights
+        return full
+
+    def _ridge(self, rule):
+        y = self.trial.y
+        mean = y.mean()
+        result = rule.solve_grams(self.family, y - mean, statistics=self.statistics)
+        # The function stays the same: K_w (total dual) with K_w = K / total and alpha / total.
+        total = result.weights.sum() or 1.0
+        weights = self._spread(result.weights / total)
+        predictions = self.trial.grams(weights)[1] @ (total * result.dual_coef) + mean
+        return predictions, weights, result.alignment, rule.alpha / total
+
+    def _svm(self, rule):
+        result = rule.solve_grams(self.family, self.trial.y, statistics=self.statistics)
+        weights = self._spread(result.weights / result.weights.sum())
+        K, K_held_out = self.trial.grams(weights)
+        # The rule's machine, to the accuracy of the other methods' and with their votes.
+        machine = SupportVectorClassifier(C=rule.C).fit(
+            K, self.trial.y, alpha0=result.dual_coef, check=False
+        )
+        return machine.predict(K_held_out), weights, result.alignment, rule.C
+
+    def _ensembles(self, grid):
+        trial, family = self.trial, self.family
+        held_out = [self._single(k)[1] for k in self.used]
+        for value in grid:
+            if trial.task == "regression":
+                model = Ensemble("krr", alpha=value)
+            else:
+                model = Ensemble("svc", C=value, random_state=trial.protocol.random_state)
+            weights = model.fit(family, trial.y).weights_
+            if weights.ndim > 1:
+                weights = np.abs(weights).mean(axis=1)
+            weights = weights / (np.abs(weights).sum() or 1.0)
+            yield model.predict(held_out), self._spread(weights), np.nan, value

@@ -1,0 +1,159 @@
+"""One trial of a comparison: everything a method needs, from the training folds only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from alignlearn.comparison import one_stage
+from alignlearn.comparison.result import BEST_SINGLE, ENSEMBLE
+from alignlearn.kernels import RankOneKernels
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.machines.paths import ridge_path, svm_path
+from alignlearn.sources import open_source
+from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.weights import get_weighting
+
+# Strong regularisation first: a tie on the validation fold goes to the first. Kernels have mean
+# diagonal 1 (trace normalised), so one range serves all data.
+C_GRID = tuple(2.0**k for k in range(-5, 12, 2))
+ALPHA_GRID = tuple(10.0 ** (k / 4) for k in range(12, -25, -1))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One method in one trial."""
+
+    error: float
+    validation_error: float
+    alignment: float
+    parameter: float
+    weights: np.ndarray
+    test_alignment: float = np.nan
+
+
+class Trial:
+    """One assignment of the folds: everything a method needs, from the training folds only."""
+
+    def __init__(self, X, y, kernels, task, parts, protocol, statistics=None):
+        train, validate, test = parts
+        self.task, self.protocol, self.grid = task, protocol, grid(protocol, task)
+        self.kernels = kernels
+        rank_one = isinstance(kernels, RankOneKernels)
+        # Every rank-one kernel gets the same trace, so columns need no scaling.
+        shift, scale = _column_scale(X[train], "none" if rank_one else protocol.scale)
+        X_train, self.held_out = (
+            (A - shift) / scale if scale is not None else A
+            for A in (X[train], X[np.concatenate([validate, test])])
+        )
+        self.y, self.y_validate, self.y_test = y[train], y[validate], y[test]
+        self.source = open_source(X_train, kernels)
+        if statistics is None:
+            statistics = self.source.statistics(self.y, task)
+        # Parameters that are taken from the training folds differ from trial to trial.
+        self.names = self.source.names if rank_one else tuple(str(k) for k in kernels)
+        self.statistics, self.scale = statistics.trace_normalized()
+
+    def run(self, method):
+        """Learn, choose on the validation fold, test."""
+        if method == BEST_SINGLE:
+            found = self._best_single()
+        elif method in one_stage.METHODS:
+            found = self._choose(self._one_stage.candidates(method))
+        else:
+            result = get_weighting(method).solve(self.statistics)
+            found = self._evaluate(result.weights, result.alignment)
+        if method == ENSEMBLE:
+            return found
+        return replace(found, test_alignment=self._test_alignment(found.weights))
+
+    @cached_property
+    def _one_stage(self):
+        return one_stage.OneStage(self)
+
+    def _best_single(self):
+        alignments = self.statistics.alignments
+        best = None
+        # Between kernels that validate equally well the better aligned one is taken.
+        for k in np.argsort(-alignments, kind="stable"):
+            if self.scale[k] > 0.0:
+                weights = np.zeros(alignments.size)
+                weights[k] = 1.0
+                found = self._evaluate(weights, alignments[k])
+                if best is None or found.validation_error < best.validation_error:
+                    best = found
+        if best is None:
+            raise ValueError("kernels: every kernel is constant on the training folds.")
+        return best
+
+    def _evaluate(self, weights, alignment):
+        K, K_held_out = self.grams(weights)
+        if self.task == "regression":
+            predictions = ridge_path(K, self.y, K_held_out, self.grid, skip_indefinite=True)
+        else:
+            predictions = svm_path(SupportVectorClassifier, K, self.y, K_held_out, self.grid)
+        return self._choose((p, weights, alignment, g) for p, g in zip(predictions, self.grid))
+
+    def _choose(self, candidates):
+        """The first of the best validated.
+
+        A candidate is (predictions on the held-out rows, weights, alignment, parameter).
+        """
+        n, best = len(self.y_validate), None
+        for predictions, weights, alignment, parameter in candidates:
+            validation = _error(predictions[:n], self.y_validate, self.task)
+            if best is None or validation < best.validation_error:
+                error = _error(predictions[n:], self.y_test, self.task)
+                numbers = error, validation, float(alignment)
+                best = Outcome(*numbers, parameter=parameter, weights=weights)
+        return best
+
+    def _test_alignment(self, weights):
+        test = self.held_out[len(self.y_validate) :]
+        self.source.combine(weights * self.scale)
+        K = centre_gram(self.source.own_gram(test))
+        Y = target_columns(self.y_test, task=self.task)
+        norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
+        return float(np.vdot(Y, K @ Y) / norms) if norms > 0.0 else 0.0
+
+    def grams(self, weights):
+        """Combined Gram matrices, centred at the training mean: training and held-out rows.
+
+        ``weights`` (p,) are those of the kernels of equal trace.
+        """
+        self.source.combine(weights * self.scale)
+        K = self.source.gram()
+        K_held_out = self.source.cross_gram(self.held_out)
+        means = K.mean(axis=0)
+        return centre_gram(K), centre_gram(K_held_out, means)
+
+
+def _error(prediction, y, task):
+    """Root mean squared error, or the fraction misclassified."""
+    if task == "regression":
+        return float(np.sqrt(np.mean((prediction - y) ** 2)))
+    return float(np.mean(prediction != y))
+
+
+def grid(protocol, task):
+    """Values of C or alpha, strong regularisation first."""
+    if protocol.grid is None:
+        return ALPHA_GRID if task == "regression" else C_GRID
+    ordered = sorted(protocol.grid, reverse=task == "regression")
+    return tuple(ordered)
+
+
+def _column_scale(X, scale):
+    """(shift, divisor) of the columns from the training rows; (None, None) for no scaling."""
+    if scale == "none":
+        return None, None
+    if scale == "standard":
+        shift, divisor = X.mean(axis=0), X.std(axis=0)
+    else:
+        low, high = X.min(axis=0), X.max(axis=0)
+        shift, divisor = 0.5 * (low + high), 0.5 * (high - low)
+    # A constant column stays constant, whatever rounding made of its spread.
+    varies = divisor > 1e-12 * np.abs(X).max(axis=0)
+    return shift, np.where(varies, divisor, 1.0)

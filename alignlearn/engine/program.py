@@ -1,0 +1,297 @@
+"""Kernels lowered to a short list of array operations that an engine executes on a tile of pairs.
+
+A *program* evaluates p kernels on a tile. Its registers are the rows of one buffer: rows 0 to p - 1
+receive the kernel values, then come the primitives (squared distance, inner product, ...), then
+temporaries. One compiled interpreter runs every program, so a new combination of kernels compiles
+nothing, and its cost is spread over the hundreds of pairs of a tile.
+
+A kernel lowers itself by ``_lower(builder, dst, mode)``, which emits the operations that fill
+register ``dst`` and returns the kernel's value minus the register's; `Mode` says what the register
+may lack. Nothing here knows a kernel class.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+# Primitives of a pair.
+SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE = range(4)
+
+# Operations: (opcode, destination row, source row, integer) and three floats.
+(
+    EXP,  # d = exp(f0 s)
+    EXPM1,  # d = exp(f0 s) - 1
+    SQUARE,  # d = s^2, repeated `integer` times: K <- K^2
+    SQUARE_SHIFTED,  # the same on e = K - 1: e <- e (e + 2)
+    SQUARE_UNSHIFT,  # K = (e + 1)^2, then squared `integer` - 1 times more
+    AFFINE,  # d = f0 s + f1 (source a primitive)
+    AFFINE_IN_PLACE,  # d = f0 d + f1
+    POWER_IN_PLACE,  # d = d^integer
+    EXP_IN_PLACE,  # d = exp(f0 d)
+    POLYNOMIAL,  # formulas.polynomial(s, f0, f1, f2), non-integer degree
+    BINOMIAL,  # formulas.binomial(s, f0, f1)
+    SIGMOID,  # formulas.sigmoid(s, f0, f1)
+    TL1,  # formulas.tl1(s, f0)
+    LOGARITHMIC,  # formulas.logarithmic(s, f0)
+    ADD,  # d += f0 s
+    MULTIPLY,  # d *= s
+    FACTOR,  # d *= f(x) f(x') with the auxiliary vector `integer`
+    EXTERNAL,  # d = block of values number `integer`, computed outside
+) = range(18)
+
+# A ladder step is worth taking up to this many squarings instead of one exponential.
+_MAX_SQUARINGS = 4
+# Squaring K doubles its relative error, so an exponential starts a ladder afresh after this many
+# (2^12 roundings are 5e-13). Squaring K - 1 for K <= 1 does not.
+_MAX_DOUBLINGS = 12
+
+
+class Mode(Enum):
+    """What a register has to hold.
+
+    Centring removes a constant, so exponentials near 1 may be kept as ``exp(t) - 1``: a kernel like
+    ``exp(-1e-6 |x - x'|^2)`` then loses nothing.
+    """
+
+    VALUE = 0  # the kernel's value
+    SHIFTED = 1  # its value up to a constant
+    CENTRED = 2  # its value up to a constant and terms f(x) + f(x')
+    STEP_VALUE = 3  # an exponential's value, in an output row from which a ladder may go on
+    STEP_SHIFTED = 4  # the same less 1
+
+    @property
+    def full(self):
+        """Whether an exponential is kept as K rather than K - 1."""
+        return self in (Mode.VALUE, Mode.STEP_VALUE)
+
+    @property
+    def is_step(self):
+        """Whether the register takes part in ladders."""
+        return self in (Mode.STEP_VALUE, Mode.STEP_SHIFTED)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What an engine needs to evaluate p kernels; see the module docstring.
+
+    Attributes
+    ----------
+    code : ndarray of int64, shape (n_ops, 4)
+    parameters : ndarray of float64, shape (n_ops, 3)
+    primitives : ndarray of int64, shape (n_primitives, 4)
+        Kind, first and last+1 bound feature, register row.
+    features : ndarray of int64
+        Columns of the data to bind, in order; a column may occur several times.
+    centred : ndarray of bool
+        Bound features from which the mean over all samples is subtracted.
+    factors : tuple of (callable, columns)
+        ``f(X[:, columns]) -> (m,)`` for FACTOR.
+    external : tuple of (kernel, columns)
+        Evaluated block by block through ``kernel._block(X[:, columns], Y[:, columns])``.
+    domains : tuple of (callable, columns)
+        Each raises where the data lies outside a kernel's domain.
+    n_rows, n_kernels : int
+    offsets : ndarray of float64, shape (p,)
+        Kernel value minus register value; all 0 in exact mode.
+    """
+
+    code: np.ndarray
+    parameters: np.ndarray
+    primitives: np.ndarray
+    features: np.ndarray
+    centred: np.ndarray
+    factors: tuple
+    external: tuple
+    domains: tuple
+    n_rows: int
+    n_kernels: int
+    offsets: np.ndarray
+
+
+def padded(n):
+    """n rounded up to a multiple of 5, the block of ``engine.tiles.add_products``."""
+    return -(-n // 5) * 5
+
+
+class Builder:
+    """Collects the operations of a list of kernels; kernels call it from ``_lower``."""
+
+    def __init__(self, n_features, n_kernels):
+        self.n_features = n_features
+        self._code, self._parameters = [], []
+        self._groups = {}  # columns -> first bound feature
+        self._features, self._centred = [], []
+        self._primitives = {}  # (kind, columns) -> (index, register)
+        self._factors, self._external, self._domains = [], [], []
+        # The other registers come after the outputs, which are padded to whole blocks.
+        self._rows = padded(n_kernels)
+        self._free = []
+        self._ladder = {}  # (primitive register, coefficient) -> (row, is K form, doublings)
+        self._columns = None  # the selection in force: a tuple of column numbers, or None for all
+
+    @contextmanager
+    def columns(self, columns):
+        """Restrict what is lowered inside the ``with`` block to these columns."""
+        outer = self._columns
+        self._columns = columns if outer is None else tuple(outer[c] for c in columns)
+        yield
+        self._columns = outer
+
+    def primitive(self, kind, *, centred=False) -> int:
+        """The register row of a primitive on the columns in force (minus their means)."""
+        columns = self._columns
+        key = (kind, columns, centred)
+        if key not in self._primitives:
+            group = (columns, centred)
+            if group not in self._groups:
+                self._groups[group] = len(self._features)
+                bound = range(self.n_features) if columns is None else columns
+                self._features.extend(bound)
+                self._centred.extend([centred] * len(bound))
+            self._primitives[key] = self._new_row()
+        return self._primitives[key]
+
+    def inner_product(self, mode) -> int:
+        """The register of <x, x'>, or of <x - mean, x' - mean> where centring removes the rest."""
+        return self.primitive(INNER_PRODUCT, centred=mode is Mode.CENTRED)
+
+    def _new_row(self):
+        self._rows += 1
+        return self._rows - 1
+
+    def temporary(self) -> int:
+        """A scratch row; give it back with ``release``."""
+        return self._free.pop() if self._free else self._new_row()
+
+    def release(self, row):
+        """Return a scratch row."""
+        self._free.append(row)
+
+    def emit(self, op, dst, src=0, integer=0, *, f0=0.0, f1=0.0, f2=0.0):
+        """Append one operation."""
+        self._code.append((op, dst, src, integer))
+        self._parameters.append((f0, f1, f2))
+
+    def factor(self, function) -> int:
+        """Register ``f(X) -> (m,)`` on the columns in force and return its index."""
+        self._factors.append((function, self._columns))
+        return len(self._factors) - 1
+
+    def external(self, kernel) -> int:
+        """Register a kernel evaluated outside and return its index."""
+        self._external.append((kernel, self._columns))
+        return len(self._external) - 1
+
+    def domain(self, check):
+        """Register ``check(X)``, which raises where X lies outside the kernel's domain."""
+        self._domains.append((check, self._columns))
+
+    def exponential(self, dst, src, coefficient, mode) -> float:
+        """Emit exp(coefficient * src) by a ladder step or an exponential; return the offset."""
+        full = mode.full
+        step = self._ladder_step(src, coefficient, full) if mode.is_step else None
+        if step is not None:
+            op, row, n, doublings = step
+            self.emit(op, dst, row, n)
+        else:
+            doublings = 0
+            self.emit(EXP if full else EXPM1, dst, src, f0=coefficient)
+        if mode.is_step:
+            self._ladder[src, coefficient] = (dst, full, doublings)
+        return 0.0 if full else 1.0
+
+    def _ladder_step(self, src, coefficient, full):
+        """An exponential already computed whose coefficient is this one over a power of two."""
+        for n in range(1, _MAX_SQUARINGS + 1):
+            found = self._ladder.get((src, coefficient / 2.0**n))
+            if found is None:
+                continue
+            row, was_full, doublings = found
+            op = SQUARE if was_full else SQUARE_UNSHIFT if full else SQUARE_SHIFTED
+            doublings += n if op != SQUARE_SHIFTED or coefficient > 0 else 0
+            if (full or not was_full) and doublings <= _MAX_DOUBLINGS:
+                return op, row, n, doublings
+        return None
+
+    def exact_value(self, kernel, dst):
+        """Lower ``kernel`` into ``dst`` to be used as a factor or an argument: its exact value."""
+        self.add_constant(dst, kernel._lower(self, dst, Mode.VALUE))
+
+    def targets(self, n_targets):
+        """The first register after the outputs: inner product of columns beyond the features."""
+        row = self._new_row()
+        with self.columns(tuple(range(self.n_features, self.n_features + n_targets))):
+            self.emit(AFFINE, row, self.primitive(INNER_PRODUCT), f0=1.0)
+
+    def add_constant(self, dst, offset):
+        """Turn a register with an offset into the exact value."""
+        if offset != 0.0:
+            self.emit(AFFINE_IN_PLACE, dst, f0=1.0, f1=offset)
+
+    def finish(self, offsets) -> Program:
+        """The program."""
+        primitives = []
+        for (kind, columns, centred), row in self._primitives.items():
+            start = self._groups[columns, centred]
+            width = self.n_features if columns is None else len(columns)
+            primitives.append((kind, start, start + width, row))
+        return Program(
+            np.array(self._code, dtype=np.int64).reshape(-1, 4),
+            np.array(self._parameters, dtype=np.float64).reshape(-1, 3),
+            np.array(primitives, dtype=np.int64).reshape(-1, 4),
+            np.array(self._features, dtype=np.int64),
+            np.array(self._centred, dtype=bool),
+            tuple(self._factors),
+            tuple(self._external),
+            tuple(self._domains),
+            self._rows,
+            len(offsets),
+            np.asarray(offsets, dtype=np.float64),
+        )
+
+
+def compile_kernels(
+    kernels, n_features, *, mode=Mode.VALUE, full=None, shift=None, n_targets=0
+) -> Program:
+    """Lower resolved kernels to a :class:`Program`.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        With numeric parameters (see ``Kernel.resolve``).
+    n_features : int
+        Number of columns of the data the program will be bound to.
+    mode : Mode
+        VALUE, SHIFTED or CENTRED: what the outputs have to hold.
+    full : sequence of bool of length p, optional
+        But for VALUE: which exponentials to keep as K instead of K - 1.
+    shift : sequence of float of length p, optional
+        But for VALUE: a constant added to each kernel that is not a plain exponential.
+    n_targets : int
+        Number of target columns, bound after the features. The sum of their products is left in
+        row ``padded(p)``, the first register after the outputs.
+    """
+    p = len(kernels)
+    builder = Builder(n_features, p)
+    offsets = np.zeros(p)
+    if n_targets:
+        builder.targets(n_targets)
+    # Ladder steps need the smaller coefficient first.
+    order = sorted(range(p), key=lambda k: (not kernels[k]._is_exponential, kernels[k]._rate, k))
+    for k in order:
+        as_value = mode is Mode.VALUE or (full is not None and bool(full[k]))
+        step = Mode.STEP_VALUE if as_value else Mode.STEP_SHIFTED
+        exponential = kernels[k]._is_exponential
+        offset = kernels[k]._lower(builder, k, step if exponential else mode)
+        if mode is Mode.VALUE:
+            builder.add_constant(k, offset)
+            offset = 0.0
+        elif shift is not None and shift[k] != 0.0 and not exponential:
+            builder.add_constant(k, float(shift[k]))
+            offset -= shift[k]
+        offsets[k] = offset
+    return builder.finish(offsets)

@@ -1,0 +1,280 @@
+"""What the theory guarantees about a fit: an interval for the alignment, a bound of the risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.kernels import Exponential, Gaussian, Laplacian, kernel_list
+from alignlearn.machines import KernelRidge
+from alignlearn.validation import check_number
+
+
+@dataclass(frozen=True)
+class AlignmentInterval:
+    """Confidence interval for the population alignment of the learned kernel with the labels.
+
+    Attributes
+    ----------
+    low, high : float
+    delta : float
+        The interval fails with probability at most ``delta`` if the hypotheses are met.
+    vacuous : bool
+        True if it says no more than that an alignment lies in [0, 1].
+    hypotheses : tuple of str
+        What it rests on.
+    not_met : tuple of str
+        Those that this fit is known not to meet; then the interval is an indication only.
+    """
+
+    low: float
+    high: float
+    delta: float
+    vacuous: bool
+    hypotheses: tuple[str, ...]
+    not_met: tuple[str, ...] = ()
+
+    def __str__(self):
+        head = f"alignment in [{self.low:.4f}, {self.high:.4f}] with probability {1 - self.delta:g}"
+        return "\n".join([head, *_notes(self)])
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class RiskBound:
+    """Upper bound of the expected squared error of a fit.
+
+    Attributes
+    ----------
+    value : float
+        The expected squared error is at most this, with probability 1 - delta; units of y^2.
+    value_if_fixed : float
+        What it would be, had the kernel been fixed before the sample was seen.
+    empirical_risk : float
+        Mean squared error on the training samples.
+    delta : float
+    vacuous : bool
+        True if a constant prediction, the middle of the labels' range, is known to be as good.
+    hypotheses, not_met : tuple of str
+        As in `AlignmentInterval`.
+    """
+
+    value: float
+    value_if_fixed: float
+    empirical_risk: float
+    delta: float
+    vacuous: bool
+    hypotheses: tuple[str, ...]
+    not_met: tuple[str, ...] = ()
+
+    def __str__(self):
+        head = (
+            f"expected squared error at most {self.value:.4g} with probability "
+            f"{1 - self.delta:g} (training: {self.empirical_risk:.4g}; {self.value_if_fixed:.4g} "
+            "if the kernel had been fixed before)"
+        )
+        return "\n".join([head, *_notes(self)])
+
+    __repr__ = __str__
+
+
+def _notes(result):
+    if result.vacuous:
+        yield "vacuous: this is known without the sample"
+    yield "rests on: " + "; ".join(result.hypotheses)
+    if result.not_met:
+        yield "NOT met: " + "; ".join(result.not_met)
+
+
+@dataclass(frozen=True)
+class SampleRanges:
+    """What the bounds need of the training samples, which a fitted estimator does not keep.
+
+    Attributes
+    ----------
+    radii : ndarray (p,)
+        max_i K_k(x_i, x_i) of each kernel.
+    labels : (low, high) or None
+        Of one real target.
+    """
+
+    radii: np.ndarray
+    labels: tuple[float, float] | None
+
+
+def sample_ranges(source, y):
+    """The `SampleRanges` of an opened source and its checked target."""
+    y = np.asarray(y)
+    real = y.ndim == 1 and y.dtype.kind == "f"
+    labels = (float(y.min()), float(y.max())) if real else None
+    return SampleRanges(source.largest_diagonals(), labels)
+
+
+def _factors(estimator):
+    """Weights of the kernels as they are given, before any normalisation."""
+    return estimator.weights_ * estimator.scale_
+
+
+def _unit(kernel):
+    """Whether K(x, x) = 1 and K >= 0 everywhere, whatever the distribution."""
+    return isinstance(kernel, (Gaussian, Laplacian, Exponential))
+
+
+def _kernels(estimator):
+    kernels = estimator.kernels_
+    return kernels if isinstance(kernels, list) else None
+
+
+def _common(estimator, radius2):
+    """(R_k^2 of each kernel, hypotheses, not met) for both results."""
+    kernels, p = _kernels(estimator), estimator.weights_.size
+    hypotheses, not_met = ["samples independent and from one law"], []
+    if radius2 is not None:
+        radii = np.array([check_number("radius2", radius2, low=0.0)] * p)
+        hypotheses.append(f"K_k(x, x) <= {radius2:g} for every kernel")
+    else:
+        radii = estimator._source.ranges.radii
+        known = kernels is not None and all(map(_unit, kernels))
+        if not known:
+            hypotheses.append("K_k(x, x) nowhere larger than on the training samples")
+    if _depends_on_sample(estimator):
+        not_met.append("gamma='scale' takes the kernels from the sample; give numbers for gamma")
+    if (_factors(estimator) < 0).any():
+        not_met.append("weights must not be negative")
+    if kernels is not None and not all(k.is_psd for k in kernels):
+        not_met.append("kernels must be positive semi-definite")
+    return radii, hypotheses, not_met
+
+
+def _depends_on_sample(estimator):
+    if _kernels(estimator) is None:
+        return False
+    try:
+        given = kernel_list(estimator.kernels)
+    except TypeError:
+        return False
+    return [str(k) for k in given] != [str(k) for k in estimator.kernels_]
+
+
+def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
+    """Confidence interval for the population alignment of the learned kernel.
+
+    It holds for all non-negative weights at once, so the weights may come from the same sample.
+
+    Parameters
+    ----------
+    estimator : fitted MKLClassifier
+    delta : float in (0, 1)
+    radius2 : float, optional
+        Upper bound of K_k(x, x) over the distribution, for every kernel; default: the largest on
+        the training samples, which is exact for Gaussian, Laplacian and exponential kernels.
+
+    Raises
+    ------
+    ValueError
+        If delta or radius2 is out of range.
+    """
+    from alignlearn.theory.checks import check_delta
+    from alignlearn.theory.fitted import learned_alignment_interval
+
+    delta = check_delta(delta)
+    radii, hypotheses, not_met = _common(estimator, radius2)
+    if "weights must not be negative" in not_met or "kernels must" in " ".join(not_met):
+        return AlignmentInterval(-1.0, 1.0, delta, True, tuple(hypotheses), tuple(not_met))
+    statistics, w = estimator.statistics_, estimator.weights_
+    m, used = statistics.n_samples, np.count_nonzero(statistics.norms)
+    c = estimator.classes_.size
+    # Labels -1 and +1, or one-hot columns, whose smallest enclosing ball has this radius.
+    radius2_prime = 1.0 if c == 2 else 1.0 - 1.0 / c
+    low, high, vacuous = learned_alignment_interval(
+        m,
+        delta,
+        float(w @ statistics.a) / m**2,
+        float(w @ statistics.M @ w) / m**2,
+        (statistics.target_norm / m) ** 2,
+        float(_factors(estimator) @ radii),
+        radius2_prime,
+        max(int(used), 1),
+    )
+    return AlignmentInterval(low, high, delta, vacuous, tuple(hypotheses), tuple(not_met))
+
+
+def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None) -> RiskBound:
+    """Upper bound of the expected squared error of kernel ridge regression, from its stability.
+
+    Parameters
+    ----------
+    estimator : fitted MKLRegressor, machine "krr", one target
+    delta : float in (0, 1)
+    label_range : (low, high), optional
+        Interval that holds all labels of the distribution; default: that of the sample.
+    radius2 : float, optional
+        Upper bound of K_k(x, x) over the distribution, for every kernel; default: as in
+        `alignment_interval`.
+    fixed : bool, optional
+        Whether kernels and weights were chosen without this sample. Default: only for equal
+        weights without normalisation and kernels given by numbers.
+
+    Raises
+    ------
+    ValueError
+        For another machine, several targets, alpha = 0, negative weights, indefinite kernels, or
+        a delta, radius2 or label_range out of range.
+    """
+    from alignlearn.theory.checks import check_delta
+    from alignlearn.theory.fitted import intercept_bound, intercept_residual_bound
+
+    delta = check_delta(delta)
+    if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:
+        raise ValueError("bound: only for machine='krr' and one target.")
+    radii, hypotheses, not_met = _common(estimator, radius2)
+    if [text for text in not_met if "must" in text]:
+        raise ValueError("bound: " + "; ".join(text for text in not_met if "must" in text) + ".")
+    half = _half_range(estimator, label_range, hypotheses)
+    kernels, factors = _kernels(estimator), _factors(estimator)
+    wide = np.array([2.0 if kernels and _unit(kernels[k]) else 4.0 for k in range(factors.size)])
+    diameter = float(np.sqrt(factors @ (wide * radii)))
+    m = estimator.statistics_.n_samples
+    alpha = estimator.machine_.alpha
+    # y - h is alpha times the dual coefficients.
+    risk = float(np.mean((alpha * estimator.dual_coef_) ** 2))
+    numbers = half, diameter, alpha / m
+    largest_loss = intercept_residual_bound(*numbers) ** 2
+    value_if_fixed = min(intercept_bound(risk, m, delta, *numbers), largest_loss)
+    hypotheses.append("kernel and weights chosen without these samples")
+    if fixed is None:
+        fixed = not not_met and _is_fixed(estimator)
+    if not fixed:
+        not_met.append(
+            "the kernel was learned (or scaled) on these samples, and learned weights can change "
+            "abruptly when one sample does: only the largest possible loss is left"
+        )
+    value = value_if_fixed if fixed else largest_loss
+    given = tuple(hypotheses), tuple(not_met if not fixed else ())
+    return RiskBound(value, value_if_fixed, risk, delta, bool(value >= half**2), *given)
+
+
+def _half_range(estimator, label_range, hypotheses):
+    low, high = estimator._source.ranges.labels
+    if label_range is None:
+        hypotheses.append(f"labels nowhere outside [{low:.4g}, {high:.4g}], as in the sample")
+    else:
+        given = [float(v) for v in label_range]
+        if len(given) != 2 or not given[0] <= low <= high <= given[1]:
+            raise ValueError(
+                f"label_range={label_range!r}; accepted: (low, high) that holds the labels of the "
+                f"sample, which lie in [{low:.4g}, {high:.4g}]."
+            )
+        low, high = given
+        hypotheses.append(f"labels in [{low:.4g}, {high:.4g}]")
+    return (high - low) / 2
+
+
+def _is_fixed(estimator):
+    if hasattr(estimator, "cv_results_"):
+        return False
+    weighting = estimator.weighting
+    uniform = weighting == "uniform" or type(weighting).__name__ == "Uniform"
+    return estimator.normalize is None and (uniform or estimator.weights_.size == 1)

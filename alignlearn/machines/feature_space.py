@@ -1,0 +1,191 @@
+"""Machines solved in the space of the features, where these are few: no pair of samples is formed.
+
+With ``Z`` the centred features times the square roots of their weights, ``K = ZZ'``. The ridge
+solution is linear, ``(Z'Z + alpha I) u = Z'y``; the support vector classifier's dual is solved by
+an interior point method with systems of the same size.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+
+from alignlearn.engine.features import centred_feature_gram
+from alignlearn.machines._ridge import solve_definite
+from alignlearn.machines._svm import check_options, encode_labels, store_results
+from alignlearn.solvers.low_rank import low_rank_svm
+from alignlearn.solvers.multiclass import problem_signs
+from alignlearn.sources import FeatureSource
+from alignlearn.validation import ConvergenceWarning, check_number, is_sparse
+
+# Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
+# (measured at C = 1), and a number of samples below which both take milliseconds.
+_SVM_RATIO, _SVM_SAMPLES = 25, 2000
+
+
+class WeightedFeatures:
+    """Features of positive weight, times the square roots of the weights.
+
+    Parameters
+    ----------
+    source : FeatureSource
+        With weights, none negative.
+
+    Attributes
+    ----------
+    Z : ndarray or CSR matrix of shape (m, q)
+        Not centred if sparse.
+    active : ndarray of int of shape (q,)
+    root : ndarray of shape (q,)
+    """
+
+    def __init__(self, source):
+        weights = source.kernel.weights
+        self.active = np.flatnonzero(weights)
+        self.root = np.sqrt(weights[self.active])
+        self.n_features = weights.size
+        if source.sparse:
+            columns = source.X.tocsc()[:, self.active]
+            self.Z = columns.multiply(self.root).tocsr()
+        else:
+            self.Z = np.asarray(source.X[:, self.active], dtype=np.float64)
+            self.Z = (self.Z - source.mean[self.active]) * self.root
+
+    def dense(self):
+        """Z as an array."""
+        return self.Z.toarray() if is_sparse(self.Z) else self.Z
+
+    def rows(self, index):
+        """Some samples, and the mean of these."""
+        Z = self.Z[index]
+        return Z, np.asarray(Z.mean(axis=0)).ravel()
+
+    def coefficients(self, u):
+        """Coefficients of all features as they are, (n_features, c), from those of Z."""
+        out = np.zeros((self.n_features, u.shape[1]))
+        out[self.active] = self.root[:, None] * u
+        return out
+
+
+def fits_in_features(source):
+    """Whether a ridge machine on the source's combination is smaller in the features."""
+    if not isinstance(source, FeatureSource):
+        return False
+    weights = source.kernel.weights
+    return weights.min() >= 0.0 and np.count_nonzero(weights) < source.n_samples
+
+
+def svm_fits_in_features(source, C):
+    """Whether a support vector classifier on the source's combination is faster in the features."""
+    C = check_number("C", C, low=0.0, strict=True, finite=False)
+    if source.n_samples < _SVM_SAMPLES or np.isinf(C) or not fits_in_features(source):
+        return False
+    return _SVM_RATIO * np.count_nonzero(source.kernel.weights) <= source.n_samples
+
+
+def fit_classifier(machine, Z, y):
+    """Fit a `SupportVectorClassifier` with finite C as if on ``ZZ'``.
+
+    Parameters
+    ----------
+    machine : SupportVectorClassifier
+    Z : ndarray of shape (m, q)
+        Not centred or centred.
+    y : ndarray of shape (m,)
+
+    Returns
+    -------
+    SupportVectorClassifier
+        The same decisions as a function of the columns: its "kernel" is Z itself.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a problem stops above ``tol``.
+    """
+    options = check_options(machine)
+    C = check_number("C", machine.C, low=0.0, strict=True)
+    machine.classes_, codes = encode_labels(y)
+    cost = C * machine._class_weights(np.ones(codes.size), codes)[codes]
+    means = Z.mean(axis=0)
+    centred = Z - means
+    results = []
+    for sign in problem_signs(codes, machine.classes_.size, machine.multiclass):
+        reach = cost * sign
+        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+        steps = min(100, options["max_iter"] or 100)
+        results.append(low_rank_svm(centred, -sign, bounds, tol=options["tol"], max_iter=steps))
+        if not results[-1].converged:
+            warnings.warn(
+                f"The interior point method stopped after {results[-1].n_iter} steps with a KKT "
+                f"violation of {results[-1].kkt_violation:.3g} > tol={options['tol']:g}; scale the "
+                "features, lower C, or raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+    store_results(machine, results)
+    u = Z[machine.support_].T @ machine.dual_coef_
+    machine.intercept_ = machine.intercept_ - means @ u
+    linear = copy.copy(machine)
+    linear.dual_coef_, linear.support_, linear.n_train_ = u, np.arange(len(u)), len(u)
+    return linear
+
+
+def fit_ridge(machine, source, y):
+    """Fit a `KernelRidge` with alpha > 0 as if on the source's Gram matrix.
+
+    Returns
+    -------
+    ndarray of shape (n_features, c)
+        Coefficients of the features.
+
+    Raises
+    ------
+    ValueError
+        If alpha is lost in rounding.
+    """
+    features = WeightedFeatures(source)
+    Z, means = features.rows(slice(None))
+    mean = y.mean(axis=0)
+    residual = (y - mean).reshape(len(y), -1)
+    system = centred_feature_gram(Z)
+    system.flat[:: len(system) + 1] += machine.alpha
+    u = solve_definite(system, np.asarray(Z.T @ residual), machine.alpha)
+    residual = residual - (np.asarray(Z @ u) - means @ u)
+    machine.dual_coef_ = (residual / machine.alpha).reshape(y.shape)
+    machine.intercept_ = mean - (means @ u).reshape(y.shape[1:])
+    if y.ndim == 1:
+        machine.intercept_ = float(machine.intercept_)
+    return features.coefficients(u)
+
+
+def ridge_predictions(features, y, split, alphas, solve):
+    """As `_paths.ridge_predictions`; ``solve(G, B, alphas)`` gives ``(G + alpha I)^-1 B`` side by
+    side."""
+    Z, means = features.rows(split[0])
+    mean = y[split[0]].mean(axis=0)
+    right = np.asarray(Z.T @ (y[split[0]] - mean).reshape(len(split[0]), -1))
+    u = solve(centred_feature_gram(Z), right, alphas)
+    fitted = np.asarray(features.Z[split[1]] @ u) - means @ u
+    fitted = fitted.reshape(len(split[1]), len(alphas), -1) + mean
+    return [fitted[:, k].reshape(-1, *y.shape[1:]) for k in range(len(alphas))]
+
+
+def leave_one_out_predictions(features, y, alphas):
+    """As `ridge_loo_path`, from the eigenvectors of the small matrix ``Z'Z``."""
+    from scipy.linalg import eigh
+
+    Z, means = features.rows(slice(None))
+    values, vectors = eigh(centred_feature_gram(Z), overwrite_a=True, check_finite=False)
+    values = np.maximum(values, 0.0)
+    scores = np.asarray(Z @ vectors) - means @ vectors
+    residual = (y - y.mean(axis=0)).reshape(len(y), -1)
+    inner = scores.T @ residual
+    predictions = []
+    for alpha in alphas:
+        left = residual - scores @ (inner / (values + alpha)[:, None])
+        leverage = 1.0 / len(y) + np.square(scores) @ (1.0 / (values + alpha))
+        predictions.append(y - (left / (1.0 - leverage)[:, None]).reshape(y.shape))
+    return predictions

@@ -1,0 +1,41 @@
+"""The one way to open kernels on data."""
+
+from __future__ import annotations
+
+from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.sources.features import FeatureSource, linear_groups
+from alignlearn.sources.given import GramSource
+from alignlearn.sources.pairs import PairSource
+from alignlearn.validation import check_features, check_samples, is_sparse
+
+
+def open_source(X, kernels, *, pairs=False):
+    """Check the samples and open the kernels on them.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Or a list of objects, a SciPy sparse matrix or p Gram matrices, as ``kernels`` allows.
+    kernels : sequence of Kernel and str, RankOneKernels, "precomputed" or None
+        None is the default ladder of Gaussians.
+    pairs : bool
+        Evaluate linear kernels on dense samples pair by pair too, as U-statistics need.
+
+    Returns
+    -------
+    PairSource, FeatureSource or GramSource
+
+    Raises
+    ------
+    ValueError, TypeError
+        Bad samples or kernels; the message names the argument and what is accepted.
+    """
+    if isinstance(kernels, str) and kernels == "precomputed":
+        return GramSource(X)
+    if isinstance(kernels, RankOneKernels):
+        return FeatureSource(check_features(X), kernels, None)
+    kernels = kernel_list(kernels)
+    groups = linear_groups(kernels)
+    if groups is not None and (is_sparse(X) or not pairs):
+        return FeatureSource(check_features(X), kernels, groups)
+    return PairSource(check_samples("X", X, any(k._needs_vectors for k in kernels)), kernels)

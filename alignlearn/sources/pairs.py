@@ -1,0 +1,157 @@
+"""Kernels evaluated on pairs of samples.
+
+Gram matrices here may lack a constant, ``f(x)`` or ``f(x')`` added to the kernel. The dual
+coefficients of every machine with an intercept sum to 0, so such terms change the intercept only,
+and what is trained is the machine on the kernel centred at the training means. Near-constant
+kernels keep their digits this way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine import cpu
+from alignlearn.kernels import weighted_sum
+from alignlearn.sources.families import GramFamily
+from alignlearn.sources.training_sets import training_statistics
+from alignlearn.statistics import centre_gram, finish_sums, target_columns
+from alignlearn.validation import check_psd, check_samples, is_sparse, take
+
+# Kernel values held at once while predicting: 32 MB in float64.
+_BLOCK_ENTRIES = 2**22
+
+
+def row_blocks(n, width):
+    """Slices of rows whose blocks of ``width`` columns hold a fixed number of entries."""
+    step = max(1, _BLOCK_ENTRIES // max(1, width))
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
+
+
+class PairSource:
+    """Kernels evaluated on pairs of samples.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d) or list of m objects
+        Checked.
+    kernels : list of Kernel
+        Data-dependent parameters are taken from X.
+
+    Attributes
+    ----------
+    n_samples : int
+    n_features : int or None
+        None for samples that are not rows of a matrix.
+    kernels : list of Kernel
+        With numbers for all parameters.
+    names : tuple of str
+    given : bool
+        Whether a kernel is a given matrix that claims to be positive semi-definite.
+    """
+
+    sparse = False
+
+    def __init__(self, X, kernels):
+        self.X = X
+        self.n_samples = len(X)
+        self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
+        self.kernels = [k.resolve(X) for k in kernels]
+        self.names = tuple(str(k) for k in self.kernels)
+        self.given = any(k._given_dtype is not None and k.is_psd for k in self.kernels)
+
+    def statistics(self, y, task="auto", *, unbiased=False):
+        """Alignment statistics of the kernels with y."""
+        Y = target_columns(y, self.n_samples, task)
+        sums = cpu.centred_sums(self.X, Y, self.kernels)
+        return finish_sums(*sums, Y, self.names, unbiased)
+
+    def training_statistics(self, y, task, training_sets):
+        """Yield the statistics of every training set, index arrays; from one pass if that pays."""
+        Y = target_columns(y, self.n_samples, task)
+        return training_statistics(self.X, Y, self.kernels, self.names, training_sets)
+
+    def samples(self, rows):
+        """Some samples, as ``fit`` takes them."""
+        return take(self.X, rows)
+
+    def largest_diagonals(self):
+        """The largest K_k(x, x) of each kernel over the samples, (p,)."""
+        known = np.array([np.nan if (v := k._largest_value) is None else v for k in self.kernels])
+        unknown = np.flatnonzero(np.isnan(known))
+        if unknown.size:
+            values = cpu.gram_diagonals([self.kernels[k] for k in unknown], self.X)
+            known[unknown] = values.max(axis=1)
+        return known
+
+    def family(self, scale):
+        """The kernels centred and times ``scale`` (p,), as one-stage problems take them."""
+        grams = [cpu.weighted_gram([k], [1.0], self.X, exact=False) for k in self.kernels]
+        return centred_family(grams, scale)
+
+    def combine(self, weights):
+        """Take the weights of the kernels; return the combined kernel."""
+        used = np.flatnonzero(weights)
+        self._terms = [self.kernels[k] for k in used], weights[used]
+        self.kernel = weighted_sum(self.kernels, weights)
+        return self.kernel
+
+    def gram(self, exact=False):
+        """Training Gram matrix (m, m) of the combination, up to a constant if not exact.
+
+        A combination of given matrices must be positive semi-definite if all of them claim to be;
+        a ValueError names those that are not.
+        """
+        K = cpu.weighted_gram(*self._terms, self.X, exact=exact)
+        if self.given and self.kernel.is_psd:
+            self._check_psd(K if exact else cpu.weighted_gram(*self._terms, self.X))
+        return K
+
+    def _check_psd(self, K):
+        try:
+            check_psd("kernels: the combination", K)
+        except ValueError:
+            for kernel in self._terms[0]:
+                if kernel._given_dtype is not None:
+                    single = cpu.weighted_gram([kernel], [1.0], self.X)
+                    check_psd(f"kernels: the matrix of {kernel}", single, kernel._given_dtype)
+            raise
+
+    def cross_gram(self, X, exact=False):
+        """The same against new samples, (n, m)."""
+        return cpu.weighted_gram(*self._terms, X, self.X, exact=exact)
+
+    def own_gram(self, X):
+        """Gram matrix of new samples with each other, up to terms that centring removes."""
+        return cpu.weighted_gram(*self._terms, X, exact=False)
+
+    def keep_all(self):
+        """Keep every training sample, in a copy that the caller cannot change."""
+        self.X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
+
+    def reduce(self, support, coef):
+        """Keep the support samples; return what to add to the intercept."""
+        self.X = take(self.X, support)
+        self.coef = coef
+        return 0.0
+
+    def check_test(self, X):
+        """New samples, validated."""
+        if self.n_features is not None and not is_sparse(X):
+            X = np.asarray(X)
+        return check_samples("X", X, any(k._needs_vectors for k in self.kernels))
+
+    def decisions(self, X):
+        """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), in blocks of rows."""
+        out = np.zeros((len(X), self.coef.shape[1]))
+        if len(self.X):
+            for rows in row_blocks(len(X), len(self.X)):
+                out[rows] = self.cross_gram(X[rows]) @ self.coef
+        return out
+
+
+def centred_family(grams, scale):
+    """p Gram matrices, centred in place and times ``scale``, as a family."""
+    for K, s in zip(grams, scale):
+        centre_gram(K)
+        K *= K.dtype.type(s)
+    return GramFamily(grams)

@@ -1,0 +1,90 @@
+"""Alignment statistics of every training set of a cross-validation from one pass over the pairs.
+
+Samples that are in the same training sets form a *cell* (the folds of a cross-validation). Sums
+over the pairs of two cells are kept apart; a training set is the sum of its cells, centred with its
+own means. Nothing is subtracted, so an outlier outside a training set costs it no digits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine import cpu
+from alignlearn.statistics import centred_columns, finish_sums
+from alignlearn.validation import take
+
+# Above these the sums of all pairs of cells cost more than a pass over each training set.
+_MOST_CELLS = 32
+_MOST_SUMS = 2**25
+
+
+def fold_labels(folds, n_samples):
+    """Training sets, all samples but one fold, in the order of the sorted labels of the folds."""
+    folds = np.asarray(folds)
+    if folds.shape != (n_samples,):
+        raise ValueError(
+            f"folds must hold one label per sample, shape ({n_samples},); got {folds.shape}."
+        )
+    labels, codes = np.unique(folds, return_inverse=True)
+    if len(labels) < 2:
+        raise ValueError(f"folds must hold at least 2 different labels, got {labels!r}.")
+    return [np.flatnonzero(codes != t) for t in range(len(labels))]
+
+
+def training_statistics(X, Y, kernels, names, training_sets):
+    """Yield the statistics of every training set.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d) or list of m objects
+        Checked.
+    Y : ndarray of shape (m, c)
+        Target columns.
+    kernels : list of Kernel
+        Resolved.
+    names : tuple of str
+    training_sets : list of ndarray of int
+        Sample numbers, each at most once in a set.
+
+    Yields
+    ------
+    AlignmentStatistics
+    """
+    inside = np.zeros((len(training_sets), len(Y)), dtype=bool)
+    for row, rows in zip(inside, training_sets):
+        row[rows] = True
+    members, codes = np.unique(inside, axis=1, return_inverse=True)
+    if _one_pass_pays(members, inside, len(kernels)):
+        yield from _from_cells(X, Y, kernels, names, members, codes.reshape(-1))
+        return
+    for rows in training_sets:
+        target = centred_columns(Y[rows])
+        yield finish_sums(*cpu.centred_sums(take(X, rows), target, kernels), target, names)
+
+
+def _one_pass_pays(members, inside, p):
+    n_sets, n_cells = members.shape
+    few = n_cells <= _MOST_CELLS and n_cells**2 * p**2 <= _MOST_SUMS
+    pairs = float(inside.any(axis=0).sum()) ** 2
+    return few and n_sets > 1 and pairs < float(np.square(inside.sum(axis=1, dtype=float)).sum())
+
+
+def _from_cells(X, Y, kernels, names, members, codes):
+    """Statistics of the unions of cells that the rows of ``members`` (n_sets, n_cells) name."""
+    used = np.flatnonzero(members.any(axis=0)[codes])
+    order = used[np.argsort(codes[used], kind="stable")]
+    found, sizes = np.unique(codes[order], return_counts=True)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    X, Y = take(X, order), Y[order]
+    S, a, row_sums, diagonal = cpu.fold_sums(X, Y, kernels, starts)
+    for row in members[:, found]:
+        cells = np.flatnonzero(row)
+        keep = np.repeat(row, sizes)
+        pairs = np.ix_(cells, cells)
+        rows = row_sums[cells].sum(axis=0)[:, keep]
+        target = Y[keep]
+        mean = target.mean(axis=0)
+        # <K, Yc Yc'> from <K, Y Y'>: the training set has another mean than the whole sample.
+        shift = rows.sum(axis=1) * (mean @ mean) - 2.0 * rows @ (target @ mean)
+        sums = S[pairs].sum(axis=(0, 1)), a[pairs].sum(axis=(0, 1)) + shift
+        yield finish_sums(*sums, rows, diagonal[:, keep], centred_columns(target), names)

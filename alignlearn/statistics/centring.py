@@ -1,0 +1,95 @@
+"""Centring: of a Gram matrix, and of sums over pairs, which become alignment statistics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.statistics.summary import AlignmentStatistics
+
+# Centred products below this share of the plain ones are rounding: the kernel has no variance.
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+def centre_gram(K, means=None, share=None):
+    """Centre a Gram matrix in feature space, in place: the one place where it is done.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m), or (n, m) with ``means``
+        Training kernel, or new samples against training samples.
+    means : ndarray of shape (m,), optional
+        Column means of the training matrix; default K's own.
+    share : ndarray of shape (m,), optional
+        Weights of the training samples that sum to 1; default equal ones. Zeros centre nothing.
+
+    Returns
+    -------
+    ndarray
+        K, with entries ``K_ij - (row mean)_i - means_j + mean(means)``.
+    """
+    if share is None:
+        means = K.mean(axis=0, dtype=np.float64) if means is None else means
+        total = means.mean()
+        # Rows first: in a matrix against new samples they carry the constants.
+        K -= K.mean(axis=1, keepdims=True, dtype=np.float64)
+    else:
+        means = share @ K if means is None else means
+        total = share @ means
+        K -= (K @ share)[:, None]
+    K -= means - total
+    return K
+
+
+def unbiased_from_centred(f, diagonal_product, trace, other_trace, m):
+    """The U-statistic from ``f = <Kc, Lc>/m^2``, ``sum_i Kc_ii Lc_ii`` and the two traces.
+
+    Equivalent to the usual form on matrices with zeroed diagonals, but a function of centred
+    quantities only, so it streams. Works elementwise on arrays.
+    """
+    return (
+        m / (m - 3) * f
+        - diagonal_product / ((m - 2) * (m - 3))
+        + trace * other_trace / (m * (m - 1.0) * (m - 2) * (m - 3))
+    )
+
+
+def finish_sums(S, a, row_sums, diagonal, Y, names, unbiased=False):
+    """Statistics from sums over all pairs: ``M_kl = S_kl - (2/m) r_k' r_l + s_k s_l / m^2``.
+
+    Arguments as returned by ``engine.cpu.centred_sums``; Y is centred.
+    """
+    m = row_sums.shape[1]
+    _check_sums(S, names)
+    total = row_sums.sum(axis=1)
+    M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
+    M = 0.5 * (M + M.T)
+    zero = np.diagonal(M) <= _ROUNDING * np.diagonal(S)
+    trace = diagonal.sum(axis=1) - total / m
+    target2 = float(np.sum(np.square(Y.T @ Y)))
+    if unbiased:
+        if m < 4:
+            raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
+        centred = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
+        length = np.square(Y).sum(axis=1)
+        columns = trace[:, None]
+        biased = np.diagonal(M)
+        M = unbiased_from_centred(M, m**2 * (centred @ centred.T), m * columns, m * trace, m)
+        a = unbiased_from_centred(a, m**2 * (centred @ length), m * trace, m * length.sum(), m)
+        # A diagonal kernel (the limit of narrow ones) has no U-statistic but rounding.
+        zero |= np.diagonal(M) <= 8 * _ROUNDING * biased
+        square = m * length.sum()
+        target2 = unbiased_from_centred(target2, m**2 * (length @ length), square, square, m)
+    M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
+    target_norm = float(np.sqrt(max(target2, 0.0)))
+    return AlignmentStatistics(a, M, trace, target_norm, m, names)
+
+
+def _check_sums(S, names):
+    """Raise where a kernel's values are not finite, or too large to be squared and summed."""
+    bad = np.flatnonzero(~np.isfinite(np.diagonal(S)))
+    if len(bad):
+        raise ValueError(
+            f"kernels: {names[bad[0]]} has values that are not finite, or whose squares overflow, "
+            "on these samples; accepted are finite values up to about 1e150. Scale X or lower "
+            "gamma."
+        )

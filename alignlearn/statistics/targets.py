@@ -1,0 +1,54 @@
+"""Target columns Y whose centred kernel ``Y Y'`` is what kernels are aligned with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.validation import check_choice, check_labels, check_targets
+
+
+def target_columns(y, n_samples=None, task="auto", name="y"):
+    """Centred target columns, float64 of shape (m, c); exactly 0 where a target is constant.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,) or (m, c)
+    n_samples : int, optional
+        m, to be checked against.
+    task : {"auto", "classification", "regression"}
+        "auto" reads floating-point targets (and any matrix) as regression, the rest as classes.
+        Two classes give one column of -1 and +1, c > 2 classes give c one-hot columns.
+    name : str
+        What error messages call y.
+    """
+    return centred_columns(plain_columns(y, n_samples, task, name))
+
+
+def centred_columns(Y):
+    """Y (m, c) less its column means; exactly 0 where a column is constant."""
+    return np.where(Y.min(axis=0) == Y.max(axis=0), 0.0, Y - Y.mean(axis=0))
+
+
+def plain_columns(y, n_samples=None, task="auto", name="y"):
+    """The columns of :func:`target_columns` before centring."""
+    check_choice("task", task, ("auto", "classification", "regression"))
+    if reads_as_regression(y, task):
+        Y = check_targets(y, n_samples, name)
+        return Y[:, None] if Y.ndim == 1 else Y
+    classes, codes = np.unique(check_labels(y, n_samples, name), return_inverse=True)
+    if len(classes) <= 2:
+        return 2.0 * codes[:, None] - 1.0
+    Y = np.zeros((len(codes), len(classes)))
+    Y[np.arange(len(codes)), codes] = 1.0
+    return Y
+
+
+def reads_as_regression(y, task):
+    """Whether y holds real targets: said by the task or, for "auto", by its type."""
+    if task != "auto":
+        return task == "regression"
+    y = np.asarray(y, dtype=None if isinstance(y, np.ndarray) else object)
+    if y.dtype == object and y.ndim >= 1:
+        # A list of labels of mixed type has to stay one: an array of numbers would hide it.
+        return y.ndim == 2 or all(isinstance(v, (float, np.floating)) for v in y.ravel())
+    return y.dtype.kind == "f" or y.ndim == 2

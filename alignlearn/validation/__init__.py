@@ -1,0 +1,41 @@
+"""Every check of what a user passes, one of each, and the library's warnings.
+
+Checked once, at the public edge: inside, code trusts its input.
+"""
+
+from alignlearn.validation.arguments import (
+    ConvergenceWarning,
+    DegenerateKernelWarning,
+    check_choice,
+    check_count,
+    check_number,
+)
+from alignlearn.validation.grams import check_gram, check_psd, check_symmetric, check_test_gram
+from alignlearn.validation.samples import (
+    check_features,
+    check_finite,
+    check_samples,
+    is_sparse,
+    take,
+)
+from alignlearn.validation.targets import check_labels, check_targets, check_weights
+
+__all__ = [
+    "ConvergenceWarning",
+    "DegenerateKernelWarning",
+    "check_choice",
+    "check_count",
+    "check_features",
+    "check_finite",
+    "check_gram",
+    "check_labels",
+    "check_number",
+    "check_psd",
+    "check_samples",
+    "check_symmetric",
+    "check_targets",
+    "check_test_gram",
+    "check_weights",
+    "is_sparse",
+    "take",
+]

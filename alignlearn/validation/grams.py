@@ -1,0 +1,149 @@
+"""Checks of Gram matrices: shape, real and finite entries, symmetry, positive semi-definiteness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._jit import jit
+from alignlearn.validation.samples import check_finite
+
+# Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
+# K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,
+# bound how negative an eigenvalue of a positive semi-definite matrix may be.
+TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+_BLOCK = 256
+
+
+def tolerance(dtype) -> float:
+    """What rounding in a matrix of this type is allowed to do; see `TOLERANCE`."""
+    return TOLERANCE.get(np.dtype(dtype), 1e-8)
+
+
+@jit
+def _magnitude(value):
+    """Bits of |value|: they order as magnitudes do, with inf and NaN above every finite one."""
+    return np.float64(value).view(np.int64) & 0x7FFFFFFFFFFFFFFF
+
+
+@jit
+def _extremes(A, B):
+    """Largest |A_ij| and largest |A_ij - B_ji|; not finite where an entry is not."""
+    largest, skew = np.int64(0), np.int64(0)
+    for i in range(A.shape[0]):
+        row = A[i]
+        for j in range(row.size):
+            largest = max(largest, _magnitude(row[j]))
+            skew = max(skew, _magnitude(row[j] - B[j, i]))
+    return np.int64(largest).view(np.float64), np.int64(skew).view(np.float64)
+
+
+def _as_matrix(name, K, what):
+    """K as a two-dimensional float64 or float32 array; other real numbers become float64."""
+    try:
+        K = np.asarray(K)
+    except ValueError as error:
+        raise ValueError(f"{name} must be {what}: {error}.") from None
+    if K.ndim != 2:
+        raise ValueError(f"{name} must be {what}, got shape {K.shape}.")
+    if K.dtype in TOLERANCE:
+        return K
+    try:
+        if K.dtype.kind in "biufO":
+            return K.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
+
+
+def check_symmetric(name: str, K):
+    """Check a square matrix-like for finite real numbers and symmetry, reading it in blocks."""
+    dtype = getattr(K, "dtype", np.dtype(float))
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got dtype {dtype}.")
+    single = np.float32 if dtype == np.float32 else np.float64
+    m, largest, skew = K.shape[0], 0.0, 0.0
+    for i in range(0, m, _BLOCK):
+        rows = np.asarray(K[i : i + _BLOCK])
+        for j in range(0, i + 1, _BLOCK):
+            below = np.ascontiguousarray(rows[:, j : j + _BLOCK], dtype=single)
+            above = np.ascontiguousarray(K[j : j + _BLOCK][:, i : i + _BLOCK], dtype=single)
+            found = _extremes(below, above)
+            largest, skew = max(largest, found[0]), max(skew, found[1])
+            if not np.isfinite(found[0] + found[1]):
+                raise ValueError(f"{name} contains NaN or infinity; all values must be finite.")
+    if skew > tolerance(dtype) * largest:
+        raise ValueError(
+            f"{name} is not symmetric: |K_ij - K_ji| reaches {skew:.3g}, accepted is "
+            f"{tolerance(dtype):g} times the largest entry {largest:.3g}; a kernel against other "
+            "points belongs in predict."
+        )
+
+
+def check_gram(name: str, K, n_samples=None, dtype=None) -> np.ndarray:
+    """Return K as a C-contiguous float Gram matrix, or raise an error that says what is wrong.
+
+    Parameters
+    ----------
+    name : str
+        What error messages call K.
+    K : array-like of shape (m, m)
+        float64 and float32 are kept, other real numbers become float64. Not modified, and not
+        copied if C- or Fortran-contiguous.
+    n_samples : int, optional
+        The m that the target has.
+    dtype : dtype, optional
+        Of the result, in place of K's own.
+
+    Raises
+    ------
+    ValueError, TypeError
+        K is not square or empty, does not match ``n_samples``, holds anything but finite real
+        numbers, or differs from its transpose by more than `TOLERANCE` times its largest entry.
+    """
+    K = _as_matrix(name, K, "a square Gram matrix (m, m)")
+    if K.shape[0] != K.shape[1] or K.shape[0] == 0:
+        raise ValueError(f"{name} must be a square Gram matrix (m, m), got shape {K.shape}.")
+    if n_samples is not None and n_samples != K.shape[0]:
+        raise ValueError(
+            f"{name} has {K.shape[0]} rows but y has {n_samples} values; they must agree."
+        )
+    check_symmetric(name, K)
+    K = K.T if K.flags.f_contiguous else np.ascontiguousarray(K)
+    return K if dtype is None else K.astype(dtype, copy=False)
+
+
+def check_test_gram(name: str, K, n_train: int) -> np.ndarray:
+    """Return K as an (n_test, n_train) float array of finite numbers."""
+    K = _as_matrix(name, K, f"a matrix (n, {n_train})")
+    if K.shape[1] != n_train:
+        raise ValueError(
+            f"{name} must have shape (n, {n_train}), one column per training sample; got {K.shape}."
+        )
+    check_finite(name, K)
+    return K
+
+
+def check_psd(name: str, K, dtype=None):
+    """Raise a ValueError if a symmetric matrix is not positive semi-definite to `TOLERANCE`.
+
+    ``dtype`` is the one that the values were given in, if not K's own.
+    """
+    from scipy.linalg import eigh, lapack
+
+    allowed = tolerance(K.dtype if dtype is None else dtype)
+    shift = allowed * float(np.mean(np.diagonal(K)))
+    if not np.any(K):
+        return
+    shifted = np.array(K, dtype=np.float64, order="F")
+    shifted.flat[:: len(K) + 1] += shift
+    if shift > 0.0 and lapack.dpotrf(shifted, lower=1, overwrite_a=1, clean=0)[1] == 0:
+        return
+    least = eigh(
+        np.asarray(K, dtype=np.float64), eigvals_only=True, subset_by_index=[0, 0], driver="evr"
+    )[0]
+    raise ValueError(
+        f"{name} is not positive semi-definite: its smallest eigenvalue is about {least:.3g}, "
+        f"accepted is at least -{allowed:g} times the mean diagonal entry, "
+        f"{-max(shift, 0):.3g}. Wrap a matrix that is meant to be indefinite as "
+        "Precomputed(K, is_psd=False)."
+    )

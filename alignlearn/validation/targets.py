@@ -1,0 +1,74 @@
+"""Checks of class labels, real targets and sample weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.validation.samples import is_sparse
+
+
+def check_labels(y, n_samples=None, name="y"):
+    """A 1-d array of class labels of one kind; mixed types, NaN and wrong lengths are errors."""
+    if is_sparse(y):
+        raise TypeError(f"{name} is a sparse matrix; a 1-d array of labels is accepted.")
+    raw = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
+    if raw.ndim == 2 and raw.shape[1] == 1:
+        raw = raw[:, 0]
+    if raw.ndim != 1:
+        raise ValueError(f"{name} must be a 1-d array of labels, got shape {raw.shape}.")
+    if raw.dtype == object:
+        if len({isinstance(v, str) for v in raw}) > 1:
+            raise TypeError(
+                f"{name} holds labels of mixed type: strings and numbers; use one kind."
+            )
+        try:
+            raw = np.array(raw.tolist())
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} holds labels of mixed type: {error}.") from None
+    if raw.dtype.kind not in "biufUS":
+        raise TypeError(f"{name} must hold numbers or strings, got dtype {raw.dtype}.")
+    if raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
+        raise ValueError(f"{name} contains NaN or infinity; all labels must be finite.")
+    if n_samples is not None and len(raw) != n_samples:
+        raise ValueError(f"{name} has {len(raw)} labels, but X has {n_samples} samples.")
+    return raw
+
+
+def check_targets(y, n_samples=None, name="y", *, columns=True):
+    """Real targets as a float64 array of shape (m,) or, with ``columns``, also (m, c)."""
+    if is_sparse(y):
+        raise TypeError(f"{name} is a sparse matrix; a dense array of numbers is accepted.")
+    try:
+        y = np.asarray(y)
+        # Strings of digits and complex numbers would be converted without a word.
+        y = y.astype(np.float64) if y.dtype.kind in "biuO" else y
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold real numbers: {error}.") from None
+    if y.dtype.kind != "f":
+        raise ValueError(f"{name} must hold real numbers, got dtype {y.dtype}.")
+    y = y.astype(np.float64, copy=False)
+    if y.ndim not in ((1, 2) if columns else (1,)) or y.size == 0:
+        accepted = "(m,) or (m, c)" if columns else "(m,)"
+        raise ValueError(f"{name} must have shape {accepted}, got {y.shape}.")
+    if not np.all(np.isfinite(y)):
+        raise ValueError(f"{name} contains NaN or infinity; all targets must be finite.")
+    if n_samples is not None and y.shape[0] != n_samples:
+        raise ValueError(f"{name} has {y.shape[0]} targets, but X has {n_samples} samples.")
+    return y
+
+
+def check_weights(sample_weight, n_samples):
+    """Return sample weights as (m,) float64, ones if None; not negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_samples},), one value per sample; got "
+            f"{weight.shape}."
+        )
+    if not np.isfinite(weight).all() or (weight < 0.0).any():
+        raise ValueError("sample_weight must be finite and not negative.")
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every sample; at least one must be positive.")
+    return weight

@@ -1,0 +1,228 @@
+"""Kernel ridge regression whose kernel is learned for the objective and for alignment at once."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from alignlearn.solvers.nnqp import nonnegative_qp
+from alignlearn.validation import ConvergenceWarning, check_choice, check_count, check_number
+from alignlearn.weights.one_stage.base import OneStageWeighting, real_rows, warn_unconverged
+from alignlearn.weights.one_stage.ridge import RidgeProblem, _Evaluation, _norm
+
+SOLVERS = ("newton", "fixed-point")
+_FLOOR = 1e-9  # residual that the subproblems' own accuracy guarantees in double precision
+_ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+class AlignedKRR(OneStageWeighting):
+    """The single-stage problem of Cortes, Mohri and Rostamizadeh (2012), section 3.4, eq. (9).
+
+    Minimises over ``mu >= 0`` the convex function
+
+        y'(K_mu + alpha I)^-1 y - gamma mu'a + mu'(gamma2 M + gamma1 I) mu,
+
+    with ``a_k = <K_k, yy'>`` and ``M_kl = <K_k, K_l>`` of the (centred) matrices.
+
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        Reward for alignment, >= 0.
+    gamma1, gamma2 : float, default 1.0
+        gamma' and gamma'' of the paper, >= 0 and not both 0: without them there is no minimiser.
+    alpha : float, default 1.0
+        Ridge parameter, > 0. It can be had from the others: with ``mu = alpha mu'`` the problem
+        becomes the one with alpha 1 and ``alpha^2 gamma, alpha^3 gamma1, alpha^3 gamma2``.
+    solver : {"newton", "fixed-point"}, default "newton"
+        Newton's method with nonnegative quadratic subproblems and a line search; or the averaged
+        iteration named in the paper, ``a <- (a + (K_mu(a) + alpha)^-1 y) / 2`` with mu(a) the
+        minimiser for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
+    tol : float, default 1e-8
+        Largest `kkt_residual`; up to 1e-9, or what rounding leaves of
+        ill-conditioned problems (up to 1e-6), is accepted where no step makes it smaller.
+    max_iter : int, optional
+        200 by default.
+
+    Notes
+    -----
+    ``kkt_residual`` of the result is the largest of ``|g_k|`` where ``mu_k > 0`` and of ``-g_k``
+    where ``mu_k = 0``, relative to the largest entry of the gradient's terms. The result's
+    ``duality_gap`` compares the objective with the max-min form of the problem,
+    ``max_a -alpha a'a + 2 a'y + min_mu [mu'(gamma2 M + gamma1 I) mu - mu'(gamma a + b)]``, ``b_k =
+    a'K_k a``, in which the paper's text has a sign reversed.
+    """
+
+    def __init__(
+        self,
+        gamma=1.0,
+        gamma1=1.0,
+        gamma2=1.0,
+        alpha=1.0,
+        *,
+        solver="newton",
+        tol=1e-8,
+        max_iter=None,
+    ):
+        self.gamma = gamma
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.alpha = alpha
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self):
+        for name in ("gamma", "gamma1", "gamma2"):
+            check_number(name, getattr(self, name), low=0.0)
+        if not self.gamma1 + self.gamma2 > 0.0:
+            raise ValueError(
+                "gamma1=0 with gamma2=0 leaves problem (9) without a minimiser; accepted: at "
+                "least one of them > 0."
+            )
+        check_number("alpha", self.alpha, low=0.0, strict=True)
+        check_number("tol", self.tol, low=0.0, strict=True)
+        check_choice("solver", self.solver, SOLVERS)
+        check_count("max_iter", self.max_iter)
+
+    def _solve(self, family, y, statistics):
+        Y, shaped = real_rows(y, family.n_samples)
+        problem = _AlignedProblem(family, Y, self, statistics)
+        limit = self.max_iter or 200
+        minimise = _newton if self.solver == "newton" else _fixed_point
+        point, n_iter, converged = minimise(problem, self.tol, limit)
+        gap = problem.duality_gap(point)
+        if not converged:
+            what = f"a relative duality gap of {gap:.3g} and a KKT residual of"
+            if self.solver == "fixed-point":
+                what = f"a step that does not shrink (a cycle, as it can for gamma2 > 0), {what}"
+            warn_unconverged(self, what, point.residual, self.tol, n_iter)
+        return point.mu, {
+            "dual_coef": shaped(point.alpha),
+            "objective": point.objective,
+            "duality_gap": gap,
+            "kkt_residual": point.residual,
+            "n_iter": n_iter,
+            "converged": converged,
+            "method": self.solver,
+        }
+
+
+class _AlignedProblem:
+    """Objective (9): the linear term, the quadratic one, and evaluations at mu."""
+
+    def __init__(self, family, Y, rule, statistics):
+        self.family = family
+        self.base = RidgeProblem(family, Y, float(rule.alpha), np.zeros(family.n_kernels), 0.0)
+        p = family.n_kernels
+        M = np.zeros((p, p))
+        if statistics is not None:
+            a, M = statistics.a, statistics.M
+        elif rule.gamma2 > 0.0:
+            a, M = family.products(Y)
+        else:
+            a = family.quadratic(Y)
+        if not (np.isfinite(a).all() and np.isfinite(M).all()):
+            raise ValueError("grams contains NaN or infinity; all values must be finite.")
+        self.linear = rule.gamma * a
+        self.Q = rule.gamma2 * M
+        self.Q.flat[:: p + 1] += rule.gamma1
+        # A zero kernel without gamma' has no curvature, and weight 0.
+        self.Q.flat[:: p + 1] += np.where(self.Q.diagonal() > 0.0, 0.0, 1.0)
+
+    def inner(self, linear, H=None):
+        """argmin over mu >= 0 of ``mu'H mu - mu'linear``; H is Q by default."""
+        H = self.Q if H is None else H
+        with warnings.catch_warnings():
+            # The outer certificate decides, not the subproblem's.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return nonnegative_qp(H, 0.5 * linear, check_psd=False).v
+
+    def inner_value(self, b):
+        """min over mu >= 0 of ``mu'Q mu - mu'(linear + b)``, at most 0."""
+        linear = self.linear + b
+        mu = self.inner(linear)
+        return float(mu @ self.Q @ mu - mu @ linear)
+
+    def duality_gap(self, point):
+        base, alpha = self.base, point.alpha
+        dual = 2.0 * np.vdot(base.Y, alpha) - base.lam * np.vdot(alpha, alpha)
+        dual += self.inner_value(point.v)
+        size = max(abs(point.objective), point.value)
+        return max(point.objective - float(dual), 0.0) / size if size else 0.0
+
+
+class _Point(_Evaluation):
+    """Objective, gradient and optimality at mu."""
+
+    def __init__(self, problem, mu):
+        super().__init__(problem.base, mu)
+        self.full = problem
+        quadratic = problem.Q @ mu
+        self.objective = self.value - mu @ problem.linear + mu @ quadratic
+        self.size = self.value + mu @ np.abs(problem.linear) + mu @ np.abs(quadratic)
+        self.gradient = 2.0 * quadratic - self.v - problem.linear
+        scale = np.abs(np.concatenate([self.v, problem.linear, 2.0 * quadratic])).max()
+        wrong = np.where(mu > 0.0, np.abs(self.gradient), np.maximum(-self.gradient, 0.0))
+        # A weight so small that its whole product with the slope is below rounding is at its bound.
+        tiny = mu * np.abs(self.gradient) <= 1e-14 * abs(self.objective)
+        wrong = np.where(tiny, np.maximum(-self.gradient, 0.0), wrong)
+        self.residual = float(wrong.max() / scale) if scale > 0.0 else 0.0
+
+    def hessian(self):
+        """Half the Hessian, (p, p)."""
+        H = self.full.Q.copy()
+        family = self.problem.family
+        for c in range(len(self.alpha)):
+            forms = self.forms[:, [c]] if self.forms.ndim == 3 else self.forms[[c]]
+            B = family.columns(forms, np.arange(family.n_samples))
+            H += B.T @ self.solve(np.ascontiguousarray(B.T)).T
+        return 0.5 * (H + H.T)
+
+
+def _newton(problem, tol, max_iter):
+    """Projected Newton: the second-order model is minimised over mu >= 0, then searched along."""
+    point = _Point(
+        problem, problem.inner(problem.linear + problem.family.quadratic(problem.base.Y))
+    )
+    n_iter = 0
+    while point.residual > max(tol, problem.base.rounding(point.mu)) and n_iter < max_iter:
+        n_iter += 1
+        H = point.hessian()
+        target = problem.inner(2.0 * H @ point.mu - point.gradient, H)
+        direction = target - point.mu
+        slope = point.gradient @ direction
+        t, found = 1.0, None
+        while t > 1e-6:
+            trial = _Point(problem, target if t == 1.0 else point.mu + t * direction)
+            decrease = point.objective - trial.objective
+            near = _ROUNDING * point.size + abs(slope) * 1e-4 * t
+            if decrease >= -1e-4 * t * slope and slope < 0.0:
+                found = trial
+            elif abs(decrease) <= near and trial.residual < point.residual:
+                found = trial  # the values agree to rounding, the gradient still improves
+            if found is not None:
+                break
+            t *= 0.5
+        if found is None:
+            tol = max(tol, _FLOOR)
+            break
+        point = found
+    return point, n_iter, point.residual <= max(tol, problem.base.rounding(point.mu))
+
+
+def _fixed_point(problem, tol, max_iter):
+    """The averaged iteration; mu(alpha) is the inner minimiser."""
+    base, family = problem.base, problem.family
+    alpha, n_iter, step = base.Y / base.lam, 0, np.inf
+    while step > tol and n_iter < max_iter:
+        n_iter += 1
+        mu = problem.inner(problem.linear + family.quadratic(alpha))
+        change = family.factor(mu, base.lam)(base.Y) - alpha
+        step = _norm(change) / _norm(alpha)
+        alpha = alpha + 0.5 * change
+    return (
+        _Point(problem, problem.inner(problem.linear + family.quadratic(alpha))),
+        n_iter,
+        step <= tol,
+    )

@@ -1,0 +1,137 @@
+"""What the one-stage rules share: the result, and the checks of targets and parameters."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn._params import ParamsMixin
+from alignlearn.sources.families import open_family
+from alignlearn.validation import ConvergenceWarning, check_targets
+from alignlearn.weights.base import WeightResult
+
+
+@dataclass(frozen=True, eq=False)
+class OneStageResult(WeightResult):
+    """Weights and dual coefficients found together, with a certificate.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (p,), float64
+        In the problem's own scale: the learned kernel is ``sum_k weights_k K_k`` as it is.
+    dual_coef : ndarray of shape (m,) or (m, c)
+        Coefficients of the learned function, ``f(x) = sum_i dual_coef_i K(x_i, x) + intercept``.
+    intercept : float or ndarray of shape (c,)
+        0 for ridge problems.
+    objective : float
+        Value of the min-max problem.
+    duality_gap : float
+        Upper bound minus lower bound of that value, relative to it.
+    kkt_residual : float
+        Of the optimality conditions; the rule's docstring says which.
+    method : str
+        The algorithm that gave the answer.
+    alignment, uniform_alignment, kernel_alignments
+        NaN unless statistics were given.
+    """
+
+    dual_coef: np.ndarray = None
+    intercept: float | np.ndarray = 0.0
+    method: str = ""
+
+
+class OneStageWeighting(ParamsMixin, ABC):
+    """Base of the one-stage rules: ``solve_grams(grams, y) -> OneStageResult``."""
+
+    needs = "grams"
+    targets = "real"
+
+    def solve_grams(self, grams, y, *, statistics=None):
+        """Learn weights and dual coefficients.
+
+        Parameters
+        ----------
+        grams : sequence of p arrays (m, m), array (p, m, m), GramFamily or FeatureFamily
+            Symmetric positive semi-definite matrices, used as they are: centre and scale them
+            first if the problem asks for it. They stay in memory during the call.
+        y : array-like of shape (m,) or (m, c)
+            Targets as they are (centre them with the kernels), or class labels where the rule's
+            ``targets`` is "labels".
+        statistics : AlignmentStatistics, optional
+            Of the same matrices, for the alignments in the result.
+
+        Returns
+        -------
+        OneStageResult
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input or parameters; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The certificate is above ``tol``; the message states what was reached.
+        DegenerateKernelWarning
+            No kernel has anything to do with the target.
+        """
+        self._check_parameters()
+        family = open_family(grams)
+        if statistics is not None and statistics.n_kernels != family.n_kernels:
+            raise ValueError(
+                f"statistics has {statistics.n_kernels} kernels, but grams {family.n_kernels}."
+            )
+        weights, details = self._solve(family, y, statistics)
+        nan = np.full(family.n_kernels, np.nan)
+        if statistics is None:
+            alignments = {"alignment": np.nan, "uniform_alignment": np.nan}
+            alignments["kernel_alignments"] = nan
+        else:
+            alignments = {
+                "alignment": statistics.alignment(weights),
+                "uniform_alignment": statistics.alignment(np.ones(family.n_kernels)),
+                "kernel_alignments": statistics.alignments,
+            }
+        return OneStageResult(weights=weights, statistics=statistics, **alignments, **details)
+
+    @abstractmethod
+    def _check_parameters(self):
+        """Raise an error for parameters out of range."""
+
+    @abstractmethod
+    def _solve(self, family, y, statistics):
+        """Return the weights and the other fields of the result."""
+
+
+def real_rows(y, n_samples):
+    """Targets as rows (c, m), and the function that brings rows back to y's shape."""
+    y = check_targets(y, n_samples)
+    rows = np.ascontiguousarray(y.reshape(n_samples, -1).T)
+    return rows, lambda R: R[0] if y.ndim == 1 else np.ascontiguousarray(R.T)
+
+
+def check_base_weights(mu0, p):
+    """mu0 as (p,) float64: a number for all kernels or one number each, none negative."""
+    array = np.asarray(mu0)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"mu0 must be a number or p numbers, got {mu0!r}.")
+    if array.shape not in ((), (p,)):
+        raise ValueError(f"mu0 has shape {array.shape}; accepted: a number or shape ({p},).")
+    array = np.broadcast_to(array.astype(np.float64), (p,)).copy()
+    if not np.isfinite(array).all() or (array < 0.0).any():
+        raise ValueError(f"mu0={mu0!r} has negative or non-finite entries; accepted: mu0 >= 0.")
+    return array
+
+
+def warn_unconverged(rule, what, reached, tol, n_iter):
+    """Warn that a rule stopped above its tolerance."""
+    warnings.warn(
+        f"{type(rule).__name__} stopped after {n_iter} iterations with {what} {reached:.3g} > "
+        f"tol={tol:g}; raise max_iter, tol or the regularisation.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,204 @@
+"""Support vector machines with kernel weights under a trace constraint."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from alignlearn.solvers.multiclass import problem_signs
+from alignlearn.validation import (
+    DegenerateKernelWarning,
+    check_choice,
+    check_count,
+    check_labels,
+    check_number,
+)
+from alignlearn.weights.one_stage.base import OneStageWeighting, real_rows, warn_unconverged
+from alignlearn.weights.one_stage.cuts import Cuts, minimise_with_cuts
+from alignlearn.weights.one_stage.simplex import minimise_on_simplex
+from alignlearn.weights.one_stage.svm import Duals, Settings, SVMPoint
+
+LOSSES = ("hinge", "epsilon-insensitive")
+
+
+class L1SVM(OneStageWeighting):
+    """Kernel weights that minimise the objective of a support vector machine.
+
+    Solves ``min_mu max_a 2 a'1 - a'Y K_mu Y a`` subject to the machine's constraints ``0 <= a <=
+    C, a'y = 0`` and to ``mu >= 0`` with a bounded trace (Lanckriet et al. 2004): with t_k the mean
+    diagonal entry of K_k, ``sum_k (mu_k t_k)^q <= Lambda^q``. ``q = 1`` gives sparse weights.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Cost of the machine, > 0 and finite.
+    norm : float, default 1
+        q, from 1 to infinity (not included).
+    Lambda : float, default 1.0
+        Size of the constraint, > 0. Only C Lambda matters to the shape of the solution.
+    loss : {"hinge", "epsilon-insensitive"}, default "hinge"
+        Classification of labels, more than two classes by ``multiclass`` with one kernel for all
+        problems (objectives summed); or regression of real targets.
+    epsilon : float, default 0.1
+        Half-width of the tube without loss, in units of y.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    tol : float, default 1e-3
+        Largest duality gap relative to the objective.
+    max_iter : int, optional
+        Most updates of the weights, 500 by default.
+
+    Notes
+    -----
+    ``q = 1``: Newton steps on the simplex (module ``simplex``), a handful as a rule; where they
+    stall at a kink, cutting planes (module ``cuts``).
+    ``q > 1``: the closed-form update of Kloft, Brefeld, Sonnenburg and Zien (2011), ``mu_k``
+    proportional to ``|w_k|^(2/(q+1))``. Every machine starts from the coefficients of the one
+    before. ``duality_gap`` of the result is the machine's primal value at mu, an upper bound,
+    minus the value of the max-min problem at its coefficients, a lower bound, relative to the
+    former; ``objective`` is the upper bound of the value as written above, ``kkt_residual`` the
+    machine's own, and ``n_iter`` the number of machines trained.
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        norm=1,
+        *,
+        Lambda=1.0,
+        loss="hinge",
+        epsilon=0.1,
+        multiclass="ovo",
+        tol=1e-3,
+        max_iter=None,
+    ):
+        self.C = C
+        self.norm = norm
+        self.Lambda = Lambda
+        self.loss = loss
+        self.epsilon = epsilon
+        self.multiclass = multiclass
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @property
+    def targets(self):
+        """What y holds: "labels" for the hinge loss, otherwise "real"."""
+        return "labels" if self.loss == "hinge" else "real"
+
+    def _check_parameters(self):
+        check_number("C", self.C, low=0.0, strict=True)
+        check_number("norm", self.norm, low=1.0)
+        check_number("Lambda", self.Lambda, low=0.0, strict=True)
+        check_number("epsilon", self.epsilon, low=0.0)
+        check_number("tol", self.tol, low=0.0, strict=True)
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
+        check_count("max_iter", self.max_iter)
+
+    def _solve(self, family, y, statistics):
+        duals, shaped = self._duals(y, family.n_samples)
+        scale = _unit_traces(family)
+        settings = Settings(tol=self.tol, scale=scale)
+        used = scale > 0.0
+        x = used * (self.Lambda / used.sum() ** (1.0 / self.norm))
+        solve = self._newton if self.norm == 1 else self._closed_form
+        point, gap, converged = solve(family, duals, settings, x)
+        if not converged:
+            what = f"{settings.n_solves} machines trained and a relative duality gap of"
+            warn_unconverged(self, what, gap, self.tol, settings.n_updates)
+        if not point.v.any():
+            warnings.warn(
+                f"{type(self).__name__}: no kernel acts on the dual coefficients, so every weight "
+                "vector is optimal; equal weights are returned.",
+                DegenerateKernelWarning,
+                stacklevel=4,
+            )
+        return point.x * scale, {
+            "dual_coef": shaped(point.coef),
+            "intercept": -point.multiplier if len(point.coef) > 1 else -float(point.multiplier[0]),
+            "objective": 2.0 * point.value,
+            "duality_gap": gap,
+            "kkt_residual": settings.kkt,
+            "n_iter": settings.n_solves,
+            "converged": converged,
+            "fallback": not point.v.any(),
+            "method": "simplex-newton" if self.norm == 1 else "closed-form update",
+        }
+
+    def _duals(self, y, m):
+        if self.loss != "hinge":
+            Y, shaped = real_rows(y, m)
+            return Duals.tube(Y, float(self.C), float(self.epsilon)), shaped
+        classes, codes = np.unique(check_labels(y, m), return_inverse=True)
+        if classes.size < 2:
+            raise ValueError(f"y has 1 class, {classes[0]!r}; at least two are needed.")
+        signs = problem_signs(codes.reshape(-1), classes.size, self.multiclass)
+        return Duals.hinge(signs, float(self.C)), lambda R: R[0] if len(R) == 1 else R.T.copy()
+
+    def _newton(self, family, duals, settings, x):
+        def oracle(x, near=None):
+            return _SimplexPoint(family, duals, settings, x, near)
+
+        limit, total = self.max_iter or 500, float(self.Lambda)
+        oracle = Cuts(oracle)
+        point, gap, n, converged = minimise_on_simplex(oracle, x, total, self.tol, limit)
+        settings.n_updates = n
+        if not converged and n < limit and point.v.any():
+            closer = minimise_with_cuts(oracle, point, total, self.tol, limit - n)
+            point, gap, settings.n_updates, converged = *closer[:2], n + closer[2], closer[3]
+        return point, gap, converged
+
+    def _closed_form(self, family, duals, settings, x):
+        q, total = float(self.norm), float(self.Lambda)
+        limit, best, point = self.max_iter or 500, -np.inf, None
+        for settings.n_updates in range(1, limit + 1):
+            point = SVMPoint(family, duals, settings, x, point)
+            best = max(best, point.lower(total * _norm(point.v, q / (q - 1.0))))
+            gap = _relative(point.value, best)
+            if gap <= self.tol or not point.v.any():
+                break
+            w = x * np.sqrt(point.v)  # |w_k|
+            x = _power(w, 2.0 / (q + 1.0))
+            x *= total / _norm(x, q)
+        return point, gap, gap <= self.tol
+
+
+class _SimplexPoint(SVMPoint):
+    """With the lower bound over the simplex."""
+
+    def __init__(self, family, duals, settings, x, near):
+        super().__init__(family, duals, settings, x, near)
+        self.lower = super().lower(x.sum() * self.v.max())
+
+
+def _unit_traces(family):
+    """Factors that bring every kernel to a mean diagonal of 1; 0 for a zero kernel."""
+    trace = family.traces()
+    if not np.isfinite(trace).all():
+        raise ValueError("grams contains NaN or infinity; all values must be finite.")
+    if (trace < 0.0).any():
+        k = int(np.argmin(trace))
+        raise ValueError(
+            f"grams[{k}] has the negative trace {trace[k]:.3g}; accepted are positive "
+            "semi-definite matrices."
+        )
+    if not trace.any():
+        raise ValueError("grams: every matrix is 0; at least one kernel must vary.")
+    zero = np.zeros_like(trace)
+    return np.divide(family.n_samples, trace, out=zero, where=trace > 1e-300)
+
+
+def _relative(upper, lower):
+    return max(upper - lower, 0.0) / abs(upper) if upper else 0.0
+
+
+def _norm(x, q):
+    """The q-norm of a non-negative vector, without overflow."""
+    top = x.max()
+    return float(top * np.sum((x / top) ** q) ** (1.0 / q)) if top > 0.0 else 0.0
+
+
+def _power(x, exponent):
+    """x**exponent relative to the largest entry."""
+    return (x / x.max()) ** exponent
