@@ -113,6 +113,8 @@ def test_verify_refuses(capsys):
 
 def test_two_streams_get_the_same_text():
 
+    from alignlearn.cli.theory import _Tee
+
     streams = io.StringIO(), io.StringIO()
-    print("text", file=_Both(*streams), flush=True)
+    print("text", file=_Tee(*streams), flush=True)
     assert streams[0].getvalue() == streams[1].getvalue() == "text\n"

@@ -22,7 +22,7 @@ BAD = {
     "short y": ((X3, [0.0, 1.0]), ValueError, "y has 2 targets, but X has 3 samples"),
     "short labels": ((X3, ["a", "b"]), ValueError, "y has 2 labels, but X has 3 samples"),
     "1-d X": (([1.0, 2.0, 3.0], Y3), ValueError, r"X must be a matrix .*reshape"),
-    "no X": ((None, Y3), ValueError, "X must be a matrix"),
+    "no X": ((None, Y3), TypeError, "X must be a matrix"),
     "ragged X": (([[1.0], [1.0, 2.0]], Y3), ValueError, "X must be a matrix"),
     "string X": (([["a"], ["b"], ["c"]], Y3), ValueError, "X must hold real numbers"),
     "empty X": ((np.empty((0, 2)), []), ValueError, "at least one sample"),

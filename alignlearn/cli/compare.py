@@ -17,8 +17,8 @@ targets are fitted by kernel ridge regression.
 
 Other methods learn weights and machine together: l1-svm for classes, lkrr and aligned-krr for real
 targets. ensemble is a reference that learns no kernel: one machine per kernel, and a linear
-combination of their predictions. These four take longer, and memory for one matrix per kernel of the
-training rows (not for rank-one kernels, with which there is no ensemble).
+combination of their predictions. These four take longer, and memory for one matrix per kernel of
+the training rows (not for rank-one kernels, with which there is no ensemble).
 
 Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
 p-value of a paired one-sided t-test against the uniform combination. Writes a figure: learned

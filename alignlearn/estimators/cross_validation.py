@@ -23,8 +23,10 @@ def cross_validate_kernels(
     grams : sequence of p matrices (m, m), or array of shape (p, m, m)
         May be memmaps or lazy: only the rows in use are read.
     y : array-like of shape (m,) or (m, c)
-    cv : int, iterable of (train, test) or object with ``split(X, y)``, default 5
-        A number of folds: shuffled, and for a classifier with classes in equal shares.
+    cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
+default 5
+        As in `alignlearn.folds.make_folds`: a number of folds is shuffled, for a classifier with
+        classes in equal shares, and lowered where there are fewer samples (of every class).
     scoring : callable, optional
         ``scoring(estimator, grams, y) -> float``; default ``estimator.score``.
     random_state : int or numpy.random.Generator, optional

@@ -236,7 +236,6 @@ def test_scoring_folds_as_masks_and_regression():
         ({"grams": []}, "grams is empty"),
         ({"y": np.arange(9) % 2}, "y has 9 values, but the matrices have 10 rows"),
         ({"cv": 1}, "cv=1.0 is out of range"),
-        ({"cv": 1}, "cv=1.0 is out of range"),
         ({"cv": []}, "no folds"),
         ({"cv": "5"}, "cv must be a number of folds"),
         ({"cv": True}, "cv must be a number of folds"),
