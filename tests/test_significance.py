@@ -2,8 +2,6 @@
 
 import itertools
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import integrate, stats
 
-from alignlearn import significance
 from alignlearn.significance import (
     corrected_resampled_t_test,
     critical_difference_diagram,
@@ -45,75 +42,61 @@ AUC = np.array(
         [0.957, 0.978, 0.946, 0.970],
     ]
 )
+ALTERNATIVES = ("less", "greater", "two-sided")
 
 
 def demsar(**options):
     return friedman_test(AUC, NAMES, greater_is_better=True, **options)
 
 
-def errors(n, k=None):
-    shape = n if k is None else (n, k)
-    return arrays(np.float64, shape, elements=st.floats(0.0, 1.0, width=32))
-
-
 # A few values, so that ties are common.
+VALUES = st.sampled_from([0.1, 0.2, 0.25, 0.4, 0.7])
+pairs = st.integers(2, 8).flatmap(lambda n: arrays(np.float64, (2, n), elements=st.floats(0, 1)))
 tables = st.tuples(st.integers(2, 9), st.integers(3, 6)).flatmap(
-    lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0.1, 0.2, 0.25, 0.4, 0.7]))
+    lambda shape: arrays(np.float64, shape, elements=VALUES)
 )
 
 
-# t-tests
-
-
-@pytest.mark.parametrize("alternative", ["less", "greater", "two-sided"])
-@pytest.mark.parametrize("n", [2, 5, 40])
-def test_paired_t_test_is_scipys(alternative, n):
-    rng = np.random.default_rng(n)
-    a, b = rng.random((2, n))
-    ours, theirs = paired_t_test(a, b, alternative), stats.ttest_rel(a, b, alternative=alternative)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("n", [2, 40])
+@pytest.mark.parametrize("unit", [1.0, 1e-200, 1e200])
+def test_paired_t_test_is_scipys_in_any_unit(alternative, n, unit):
+    a, b = np.random.default_rng(n).random((2, n))
+    ours = paired_t_test(unit * a, unit * b, alternative)
+    theirs = stats.ttest_rel(a, b, alternative=alternative)
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
     assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-10)
-    assert ours.df == n - 1
-    assert ours.mean_difference == pytest.approx(np.mean(a - b), rel=1e-12)
+    assert ours.df == theirs.df
+    assert ours.mean_difference == pytest.approx(unit * np.mean(a - b), rel=1e-12)
     assert ours.mean_difference / ours.standard_error == pytest.approx(ours.statistic, rel=1e-12)
 
 
-def test_default_asks_whether_the_first_is_better():
-    low, high = [0.1, 0.12, 0.11, 0.09], [0.2, 0.21, 0.22, 0.2]
-    assert paired_t_test(low, high).p_value < 0.01
-    assert paired_t_test(high, low).p_value > 0.99
-
-
-@given(st.integers(2, 8).flatmap(lambda n: st.tuples(errors(n), errors(n))))
+@given(pairs)
 def test_the_two_sides_of_the_t_test_complement_each_other(pair):
     a, b = pair
-    less, greater = paired_t_test(a, b), paired_t_test(a, b, "greater")
-    swapped = paired_t_test(b, a)
-    assert swapped.p_value == greater.p_value
-    assert swapped.statistic == -less.statistic
-    two_sided = paired_t_test(a, b, "two-sided").p_value
-    if np.array_equal(a, b):
-        assert (less.p_value, greater.p_value, two_sided) == (1.0, 1.0, 1.0)
+    less, greater, two_sided = (paired_t_test(a, b, which).p_value for which in ALTERNATIVES)
+    assert paired_t_test(b, a).p_value == greater
+    if less < 1.0 or greater < 1.0:
+        assert less + greater == pytest.approx(1.0, abs=1e-14)
+        assert two_sided == pytest.approx(2 * min(less, greater), abs=1e-14)
     else:
-        assert less.p_value + greater.p_value == pytest.approx(1.0, abs=1e-14)
-        assert two_sided == pytest.approx(2 * min(less.p_value, greater.p_value), abs=1e-14)
+        np.testing.assert_allclose(a, b, rtol=4e-15)
+        assert two_sided == 1.0
 
 
-@pytest.mark.parametrize("alternative", ["less", "greater", "two-sided"])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_equal_errors_give_p_1(alternative):
     a = np.array([0.1, 0.2, 0.3])
     b = np.array([0.1, 0.2, 0.1 + 0.2])  # rounding is no difference
-    for result in (
-        paired_t_test(a, b, alternative),
-        corrected_resampled_t_test(a, b, 80, 20, alternative),
-    ):
-        assert (result.statistic, result.p_value, result.mean_difference) == (0.0, 1.0, 0.0)
+    plain = paired_t_test(a, b, alternative)
+    assert (plain.statistic, plain.p_value, plain.mean_difference) == (0.0, 1.0, 0.0)
+    assert corrected_resampled_t_test(a, b, 80, 20, alternative) == plain
 
 
 def test_equal_differences_give_the_limit():
     a = np.array([0.1, 0.2, 0.3, 1.7])
-    b = a + 0.1  # not exactly 0.1 everywhere
-    assert len(set(b - a)) > 1
+    b = a + 0.1
+    assert len(set(b - a)) > 1  # by rounding
     result = paired_t_test(a, b)
     assert (result.statistic, result.p_value, result.standard_error) == (-np.inf, 0.0, 0.0)
     assert result.mean_difference == pytest.approx(-0.1)
@@ -121,21 +104,11 @@ def test_equal_differences_give_the_limit():
     assert paired_t_test(b, a, "two-sided").p_value == 0.0
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_the_t_test_does_not_depend_on_the_unit(scale):
-    a, b = np.random.default_rng(3).random((2, 6))
-    expected = paired_t_test(a, b)
-    result = paired_t_test(scale * a, scale * b)
-    assert result.p_value == pytest.approx(expected.p_value, rel=1e-9)
-    assert result.mean_difference == pytest.approx(scale * expected.mean_difference, rel=1e-9)
-
-
 def test_corrected_t_test_is_a_plain_one_with_a_larger_variance():
     a, b = np.random.default_rng(4).random((2, 10))
-    plain = stats.ttest_rel(a, b)
     result = corrected_resampled_t_test(a, b, n_train=90, n_test=10)
     # (1/n + n_test/n_train) in place of 1/n
-    statistic = plain.statistic / math.sqrt(1.0 + 10 * 10 / 90)
+    statistic = stats.ttest_rel(a, b).statistic / math.sqrt(1.0 + 10 * 10 / 90)
     assert result.statistic == pytest.approx(statistic, rel=1e-12)
     assert result.p_value == pytest.approx(stats.t.cdf(statistic, 9), rel=1e-10)
 
@@ -144,53 +117,21 @@ def test_corrected_t_test_keeps_its_level_under_cross_validation_like_dependence
     # Differences with correlation n_test / (n_test + n_train), the model behind the correction.
     rng, n, rho = np.random.default_rng(5), 10, 0.1
     shared, own = rng.normal(size=(2000, 1)), rng.normal(size=(2000, n))
-    samples = math.sqrt(rho) * shared + math.sqrt(1.0 - rho) * own
-    zero = np.zeros(n)
-    corrected = np.mean(
-        [corrected_resampled_t_test(d, zero, 90, 10).p_value < 0.1 for d in samples]
-    )
-    plain = np.mean([paired_t_test(d, zero).p_value < 0.1 for d in samples])
-    assert abs(corrected - 0.1) < 0.025  # 3.7 standard deviations of the share
-    assert plain > 0.15
+    samples, zero = math.sqrt(rho) * shared + math.sqrt(1.0 - rho) * own, np.zeros(n)
+    corrected = [corrected_resampled_t_test(d, zero, 90, 10).p_value < 0.1 for d in samples]
+    assert abs(np.mean(corrected) - 0.1) < 0.025  # 3.7 standard deviations of the share
+    assert np.mean([paired_t_test(d, zero).p_value < 0.1 for d in samples]) > 0.15
 
 
 def test_pairwise_entries_say_whether_the_column_beats_the_row():
-    rng = np.random.default_rng(6)
-    table = rng.normal(size=(5, 3)) * 0.01 + [0.3, 0.2, 0.1]
+    table = np.random.default_rng(6).normal(size=(5, 3)) * 0.01 + [0.3, 0.2, 0.1]
     p = pairwise_t_tests(table)
     np.testing.assert_array_equal(p < 0.1, [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
     np.testing.assert_array_equal(np.diag(p), 1.0)
-    assert p[0, 1] == pytest.approx(
-        stats.ttest_rel(table[:, 1], table[:, 0], alternative="less").pvalue, rel=1e-10
-    )
+    theirs = stats.ttest_rel(table[:, 1], table[:, 0], alternative="less")
+    assert p[0, 1] == pytest.approx(theirs.pvalue, rel=1e-10)
     corrected = pairwise_t_tests(table, n_train=600, n_test=200)
     assert corrected[0, 1] == corrected_resampled_t_test(table[:, 1], table[:, 0], 600, 200).p_value
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: paired_t_test([0.1], [0.2]), "at least 2 folds"),
-        (lambda: paired_t_test([], []), "at least 2 folds"),
-        (lambda: paired_t_test([0.1, 0.2], [0.2]), "errors_a has 2 values and errors_b 1"),
-        (lambda: paired_t_test([0.1, np.nan], [0.2, 0.3]), "errors_a contains NaN"),
-        (lambda: paired_t_test([0.1, 0.2], [0.2, np.inf]), "errors_b contains NaN or inf"),
-        (lambda: paired_t_test([[0.1, 0.2]], [[0.2, 0.3]]), r"shape \(1, 2\)"),
-        (lambda: paired_t_test(["a", "b"], [0.2, 0.3]), "errors_a must hold real numbers"),
-        (lambda: paired_t_test([-1.5e308, 0], [1.5e308, 0]), "errors_a - errors_b contains"),
-        (lambda: paired_t_test([0.1, 0.2], [0.2, 0.3], "lower"), "alternative='lower'"),
-        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 0, 5), "n_train=0.0"),
-        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 5, -1), "n_test=-1.0"),
-        (lambda: pairwise_t_tests(np.ones((5, 1))), "at least 2 columns"),
-        (lambda: pairwise_t_tests(np.ones((5, 2)), n_test=3), "both sizes or neither"),
-    ],
-)
-def test_t_tests_reject(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-# Friedman
 
 
 def test_friedman_gives_the_published_example():
@@ -202,9 +143,7 @@ def test_friedman_gives_the_published_example():
     # The published critical value of F(3, 39) at 0.05 is 2.85, so that p < 0.05.
     assert result.p_value == pytest.approx(stats.f.sf(result.f_statistic, 3, 39), rel=1e-10)
     assert result.p_value < 0.05
-    np.testing.assert_array_equal(result.ranks[1], [1, 2, 3, 4])
-    np.testing.assert_array_equal(result.ranks[5], [1, 2.5, 4, 2.5])
-    np.testing.assert_array_equal(result.ranks[9], [2.5] * 4)
+    np.testing.assert_array_equal(result.ranks[[1, 5]], [[1, 2, 3, 4], [1, 2.5, 4, 2.5]])
 
 
 @given(tables)
@@ -243,40 +182,18 @@ def test_friedman_does_not_depend_on_the_order_or_on_increasing_maps(table, seed
 
 
 def test_two_methods_give_the_sign_test_statistic():
-    table = np.array([[1, 2], [1, 2], [2, 1], [3, 3], [1, 5], [1, 4], [0, 1]], dtype=float)
+    table = np.array([[1, 2], [1, 2], [2, 1], [3, 3], [1, 5], [1, 4], [0, 1]])
     wins, losses = 5, 1
     assert friedman_test(table).chi2 == pytest.approx((wins - losses) ** 2 / (wins + losses))
 
 
 @pytest.mark.parametrize("row", [[1, 2, 3], [1, 1, 3], [1, 1, 2, 2]])
 def test_p_value_of_full_agreement_is_exact(row):
-    n = 3
-    orders = set(itertools.permutations(row))
-    draws = itertools.product(orders, repeat=n)
-    share = sum(len(set(draw)) == 1 for draw in draws) / len(orders) ** n
+    n, orders = 3, set(itertools.permutations(row))
+    agree = [len(set(draw)) == 1 for draw in itertools.product(orders, repeat=n)]
     result = friedman_test([row] * n)
     assert result.f_statistic == np.inf
-    assert result.p_value == pytest.approx(share, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: friedman_test(np.ones((5, 1))), "at least 2 columns"),
-        (lambda: friedman_test(np.ones((1, 5))), "at least 2 rows"),
-        (lambda: friedman_test([0.1, 0.2]), r"results has shape \(2,\)"),
-        (lambda: friedman_test([[0.1, np.nan], [0.1, 0.2]]), "results contains NaN"),
-        (lambda: friedman_test([[0.1, 0.3], [0.1]]), "results must be an array"),
-        (lambda: friedman_test(AUC, ["a", "b"]), "names has 2 entries for 4 methods"),
-        (lambda: friedman_test(AUC, ["a", "b", "c", "a"]), "names a method twice"),
-    ],
-)
-def test_friedman_rejects(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-# Holm
+    assert result.p_value == pytest.approx(np.mean(agree), rel=1e-12)
 
 
 def test_holm_gives_the_published_example():
@@ -301,40 +218,15 @@ def test_holm_over_all_pairs():
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8), st.floats(0.001, 0.999))
 def test_holm_adjusted_decides_as_the_procedure_does(p, level):
     p = np.array(p)
-    before = p.copy()
-    adjusted = holm_adjusted(p)
+    before, adjusted = p.copy(), holm_adjusted(p)
     rejected = np.zeros(p.size, dtype=bool)
     for step, i in enumerate(np.argsort(p, kind="stable")):
         if (p.size - step) * p[i] > level:
             break
         rejected[i] = True
     np.testing.assert_array_equal(adjusted <= level, rejected)
-    assert np.all(adjusted >= p)
-    assert adjusted.max() <= 1.0
+    assert np.all((p <= adjusted) & (adjusted <= 1.0))
     np.testing.assert_array_equal(p, before)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: holm_adjusted([]), "at least one value"),
-        (lambda: holm_adjusted([0.1, 1.2]), r"all in \[0, 1\]"),
-        (lambda: holm_adjusted([0.1, np.nan]), "p_values contains NaN"),
-        (lambda: holm(demsar(), control="C5"), "control='C5'"),
-        (lambda: holm(demsar(), control=4), "control=4; accepted: 0 to 3"),
-        (lambda: holm(demsar(), 14), "known to a FriedmanResult"),
-        (lambda: holm([1.0, 2.0]), "n_datasets=None"),
-        (lambda: holm([1.0, 2.0], 1), "n_datasets=1"),
-        (lambda: holm([1.0], 5), "at least 2 methods"),
-        (lambda: holm([0.1, 0.2, 0.3], 5), "not average ranks of 3 methods"),
-    ],
-)
-def test_holm_rejects(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-# Nemenyi
 
 
 def test_nemenyi_gives_the_published_example():
@@ -371,9 +263,8 @@ def test_nemenyi_p_values_are_tails_of_the_range_of_normals():
         inside = stats.norm.cdf(z) - stats.norm.cdf(z - width)
         return k * stats.norm.pdf(z) * inside ** (k - 1)
 
-    assert result.p_value[0, 3] == pytest.approx(
-        1.0 - integrate.quad(density, -8.0, 8.0 + width)[0], rel=1e-6
-    )
+    tail = 1.0 - integrate.quad(density, -8.0, 8.0 + width)[0]
+    assert result.p_value[0, 3] == pytest.approx(tail, rel=1e-6)
     np.testing.assert_array_equal(np.diag(result.p_value), 1.0)
     np.testing.assert_array_equal(result.p_value, result.p_value.T)
 
@@ -394,26 +285,64 @@ def test_nemenyi_is_consistent_and_its_groups_are_the_largest(table, level):
     assert sorted(map(sorted, result.groups)) == sorted(map(sorted, largest))
 
 
-def test_nemenyi_rejects_a_level_outside_its_range():
-    with pytest.raises(ValueError, match=r"level=1\.0"):
-        nemenyi(demsar(), level=1.0)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: paired_t_test([0.1], [0.2]), r"errors_a has shape \(1,\); accepted: 1-dim"),
+        (lambda: paired_t_test([0.1, 0.2], [0.2, 0.3, 0.4]), "errors_a has 2 values, errors_b 3"),
+        (lambda: paired_t_test([0.1, 0.2], [0.2, np.inf]), "errors_b contains NaN or inf"),
+        (lambda: paired_t_test(["a", "b"], [0.2, 0.3]), "errors_a must be an array of real"),
+        (lambda: paired_t_test([0.1, 1j], [0.2, 0.3]), "errors_a must be an array of real"),
+        (lambda: paired_t_test([0.1, 0.2], [0.2, 0.3], "lower"), "alternative='lower'"),
+        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 0, 5), "n_train=0.0"),
+        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 5, -1), "n_test=-1.0"),
+        (lambda: pairwise_t_tests(np.ones((5, 1))), r"errors has shape \(5, 1\); .* \(2, 2\)"),
+        (lambda: pairwise_t_tests(np.ones((5, 2)), n_test=3), "both or neither"),
+        (lambda: friedman_test(np.ones((1, 5))), r"results has shape \(1, 5\)"),
+        (lambda: friedman_test([[0.1, np.nan], [0.1, 0.2]]), "results contains NaN"),
+        (lambda: friedman_test([[0.1, 0.3], [0.1]]), "results must be an array"),
+        (lambda: friedman_test(AUC, ["a", "b"]), "names=.*4 different names"),
+        (lambda: friedman_test(AUC, ["a", "b", "c", "a"]), "names=.*4 different names"),
+        (lambda: holm_adjusted([]), r"p_values has shape \(0,\)"),
+        (lambda: holm_adjusted([0.1, 1.2]), r"p_values=.*all in \[0, 1\]"),
+        (lambda: holm(demsar(), control="C5"), "control='C5'"),
+        (lambda: holm(demsar(), control=4), "control=4; accepted: 0 to 3"),
+        (lambda: holm(demsar(), 14), "n_datasets and names are known to a FriedmanResult"),
+        (lambda: holm([1.0, 2.0]), "n_datasets=None"),
+        (lambda: holm([1.0, 2.0], 1), "n_datasets=1"),
+        (lambda: holm([0.1, 0.2, 0.3], 5), "ranks=.*average ranks of 3 methods"),
+        (lambda: nemenyi(demsar(), level=1.0), r"level=1\.0"),
+        (lambda: critical_difference_diagram(nemenyi(demsar()), 14), "known to a NemenyiResult"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
-# The diagram
-
-
-def rendered(axes):
-    """Boxes of the texts in pixels, after drawing."""
+def check_texts(figure, axes):
+    """Texts are inside the figure and apart, names beside the lines, as drawn."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = axes.figure
     FigureCanvasAgg(figure).draw()
-    return [text.get_window_extent() for text in axes.texts], figure.bbox
+    texts = [text for ax in axes for text in (*ax.texts, ax.title, ax.xaxis.label)]
+    texts += [label for ax in axes for label in ax.get_xticklabels()]
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    for box in boxes:
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
+    for ax in axes:
+        for name in ax.texts[1:]:
+            box = name.get_window_extent()
+            assert box.x1 < ax.bbox.x0 or box.x0 > ax.bbox.x1
+    for one, two in itertools.combinations(boxes, 2):
+        # Boxes have room for descenders, so neighbouring lines may share two pixels.
+        shared = min(one.y1, two.y1) - max(one.y0, two.y0)
+        assert shared < 2.0 or min(one.x1, two.x1) <= max(one.x0, two.x0)
 
 
-def many(k, n, seed=0):
-    rng = np.random.default_rng(seed)
-    table = rng.normal(size=(n, k)) + np.linspace(0.0, 3.0, k)
+def many(k, n):
+    table = np.random.default_rng(0).normal(size=(n, k)) + np.linspace(0.0, 3.0, k)
     return friedman_test(table, [f"kernel {j} " + "and more " * (j % 5) for j in range(k)])
 
 
@@ -425,69 +354,39 @@ def many(k, n, seed=0):
         many(24, 40),
         many(60, 300),
         nemenyi([2.0, 2.0, 2.0], 5),
-        nemenyi([1.0, 2.0, 3.0], 2, names=["$2^{-3}$", "x" * 90, "a_b"]),
+        nemenyi([1.0, 2.0, 3.0], 2, names=["$2^{-3}$", "x" * 90, "a_b\nin two lines"]),
     ],
     ids=["example", "two", "many", "very many", "ties", "names"],
 )
 def test_texts_of_the_diagram_are_inside_and_apart(ranks):
     axes = critical_difference_diagram(ranks, title="A title")
-    boxes, inside = rendered(axes)
-    assert len(boxes) >= len(ranks.names) + 4
-    for box in boxes:
-        assert box.x0 >= inside.x0
-        assert box.x1 <= inside.x1
-        assert box.y0 >= inside.y0
-        assert box.y1 <= inside.y1
-    for one, two in itertools.combinations(boxes, 2):
-        # Boxes have room for descenders, so neighbouring lines may share two pixels.
-        shared = min(one.y1, two.y1) - max(one.y0, two.y0)
-        assert shared < 2.0 or min(one.x1, two.x1) <= max(one.x0, two.x0)
+    check_texts(axes.figure, [axes])
+
+
+def test_diagrams_share_a_figure():
+    from matplotlib.figure import Figure
+
+    figure = Figure((11.0, 2.5), layout="constrained")
+    both = figure.subplots(1, 2)
+    for axes in both:
+        assert critical_difference_diagram(demsar(), title="A title", ax=axes) is axes
+    check_texts(figure, both)
 
 
 def test_diagram_shows_names_ranks_and_the_groups():
-    result = nemenyi(demsar(), level=0.1)
-    axes = critical_difference_diagram(result)
+    axes = critical_difference_diagram(nemenyi(demsar(), level=0.1))
     texts = [text.get_text() for text in axes.texts]
     for name, rank in zip(NAMES, ["3.14", "2.00", "2.89", "1.96"]):
         assert f"{name}  {rank}" in texts
-    assert any("1.12" in text and "0.1" in text for text in texts)
-    lines = sorted(axes.lines, key=lambda line: line.get_linewidth())[-2:]
-    elbows = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 3]
-    stems = sorted(x[0] for x in elbows)
-    spans = sorted((min(line.get_xdata()), max(line.get_xdata())) for line in lines)
-    # Ranks in order: C4.5+m+cf, C4.5+m, C4.5+cf, C4.5; groups are the first three and the last two.
+    assert "critical difference 1.12 (level 0.1)" in texts
+    stems = sorted(line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 3)
+    np.testing.assert_allclose(stems, [1.964, 2.000, 2.893, 3.143], atol=5e-4)
+    # Groups are the first three methods and the last two, whose bars must not touch.
+    bars = [line for line in axes.lines if line.get_linewidth() > 2.0]
+    spans = [tuple(bar.get_xdata()) for bar in bars]
     np.testing.assert_allclose(spans, [(stems[0], stems[2]), (stems[2], stems[3])], atol=0.05)
-    assert spans[0][0] < stems[0]
-    assert spans[0][1] < stems[3]
-
-
-def test_diagram_in_given_axes_shrinks_to_fit():
-    from matplotlib.figure import Figure
-
-    axes = Figure(figsize=(6.0, 2.5)).subplots(1, 2)[0]
-    assert critical_difference_diagram([3.1, 2.0, 2.9, 2.0], 14, names=NAMES, ax=axes) is axes
-    boxes, _ = rendered(axes)
-    area = axes.get_window_extent()
-    assert all(box.x0 >= area.x0 and box.x1 <= area.x1 for box in boxes)
-    assert all(box.y0 >= area.y0 and box.y1 <= area.y1 for box in boxes)
-
-
-def test_diagram_rejects_what_a_result_already_knows():
-    with pytest.raises(ValueError, match="known to a NemenyiResult"):
-        critical_difference_diagram(nemenyi(demsar()), 14)
-
-
-# The module
-
-
-def test_import_is_light_and_public_names_exist():
-    code = (
-        "import sys, alignlearn; alignlearn.significance; "
-        "print([m for m in ('scipy.stats', 'scipy.special', 'matplotlib') if m in sys.modules])"
-    )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
-    assert all(hasattr(significance, name) for name in significance.__all__)
+    assert spans[0][1] > spans[1][0]
+    assert bars[0].get_ydata()[0] != bars[1].get_ydata()[0]
 
 
 def test_results_are_frozen():

@@ -1,0 +1,37 @@
+"""Tests of whether one method is better than another, over folds and over data sets.
+
+Over the folds of one data set: `paired_t_test`, and `corrected_resampled_t_test`, which allows for
+training sets that overlap. Over several data sets: `friedman_test` for any difference at all,
+`holm` and `nemenyi` for pairs of methods, and `critical_difference_diagram` to draw the answer.
+Tables of results have a row for each fold or data set and a column for each method.
+"""
+
+from .diagram import critical_difference_diagram
+from .tests_of_difference import (
+    FriedmanResult,
+    HolmResult,
+    NemenyiResult,
+    TTestResult,
+    corrected_resampled_t_test,
+    friedman_test,
+    holm,
+    holm_adjusted,
+    nemenyi,
+    paired_t_test,
+    pairwise_t_tests,
+)
+
+__all__ = [
+    "FriedmanResult",
+    "HolmResult",
+    "NemenyiResult",
+    "TTestResult",
+    "corrected_resampled_t_test",
+    "critical_difference_diagram",
+    "friedman_test",
+    "holm",
+    "holm_adjusted",
+    "nemenyi",
+    "paired_t_test",
+    "pairwise_t_tests",
+]

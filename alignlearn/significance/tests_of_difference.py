@@ -1,0 +1,326 @@
+"""Paired t-tests over folds, and Friedman's, Holm's and Nemenyi's tests over data sets.
+
+Sources: Cortes, Mohri and Rostamizadeh (2012), appendix C, for the t-tests; Nadeau and Bengio
+(2003), Inference for the generalization error, for the corrected one; Demsar (2006), Statistical
+comparisons of classifiers over multiple data sets, section 3.2, for the tests on ranks.
+
+Bad input (too few values, NaN, lengths that differ, ...) is a ValueError that names the argument.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.validation import check_choice, check_finite, check_number
+
+
+@dataclass(frozen=True)
+class TTestResult:
+    """A paired t-test of the errors of method a against those of method b.
+
+    ``statistic`` is t, the ``mean_difference`` of errors_a - errors_b by its ``standard_error``,
+    negative if a has the lower mean error; ``df`` is n - 1.
+    """
+
+    statistic: float
+    p_value: float
+    df: int
+    mean_difference: float
+    standard_error: float
+    alternative: str
+
+
+def paired_t_test(errors_a, errors_b, alternative="less") -> TTestResult:
+    """Paired t-test, by default one-sided: a small p says that a has the lower mean error.
+
+    Equal errors give t = 0 and p = 1 for every alternative; differences that are equal and not zero
+    give an infinite t and p = 0 or 1. Both up to rounding of the errors.
+
+    Parameters
+    ----------
+    errors_a, errors_b : array-like of shape (n,), n >= 2
+        Errors of the two methods on the same folds. Training sets that overlap make p too small:
+        `corrected_resampled_t_test` allows for that.
+    alternative : {"less", "greater", "two-sided"}
+        What is to be shown of the mean of ``errors_a - errors_b``.
+    """
+    return _t_test(errors_a, errors_b, 0.0, alternative)
+
+
+def corrected_resampled_t_test(
+    errors_a, errors_b, n_train, n_test, alternative="less"
+) -> TTestResult:
+    """`paired_t_test` whose variance allows for training sets that overlap.
+
+    The variance of the mean difference is 1/n + n_test/n_train, in place of 1/n, times that of the
+    differences. For a (repeated) cross-validation or random splits with ``n_train`` training and
+    ``n_test`` test samples, both > 0; where they vary, their means.
+    """
+    n_train = check_number("n_train", n_train, low=0.0, strict=True)
+    n_test = check_number("n_test", n_test, low=0.0, strict=True)
+    return _t_test(errors_a, errors_b, n_test / n_train, alternative)
+
+
+def pairwise_t_tests(errors, *, n_train=None, n_test=None) -> np.ndarray:
+    """P-values of the one-sided t-tests of all pairs of methods on the same folds.
+
+    Parameters
+    ----------
+    errors : array-like of shape (n, k), n >= 2, k >= 2
+    n_train, n_test : float, optional
+        Sizes of a split: with both, the corrected test; with neither, the plain one.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Entry (i, j): p-value for a lower mean error of method j than of method i; 1 on the
+        diagonal. ``p < 0.1`` is an entry 1 in tables 4 and 5 of Cortes, Mohri and Rostamizadeh.
+    """
+    errors = _numbers("errors", errors, 2, 2)
+    if (n_train is None) != (n_test is None):
+        raise ValueError(f"n_train={n_train!r}, n_test={n_test!r}; accepted: both or neither.")
+    sizes = () if n_train is None else (n_train, n_test)
+    test = corrected_resampled_t_test if sizes else paired_t_test
+    return np.array([[test(a, b, *sizes).p_value for a in errors.T] for b in errors.T])
+
+
+def _t_test(errors_a, errors_b, ratio, alternative):
+    from scipy.special import stdtr  # scipy.stats takes seconds to import
+
+    check_choice("alternative", alternative, ("less", "greater", "two-sided"))
+    a, b = _numbers("errors_a", errors_a, 2), _numbers("errors_b", errors_b, 2)
+    n = a.size
+    if n != b.size:
+        raise ValueError(f"errors_a has {n} values, errors_b {b.size}; accepted: as many.")
+    difference = a - b
+    rounding = 8 * np.finfo(np.float64).eps * np.maximum(np.abs(a), np.abs(b))
+    # Any value from low to high explains all differences up to rounding.
+    low, high = np.max(difference - rounding), np.min(difference + rounding)
+    if low <= 0.0 <= high:
+        return TTestResult(0.0, 1.0, n - 1, 0.0, 0.0, alternative)
+    # t does not depend on the unit of the errors; whether squares underflow does.
+    unit = float(np.abs(difference).max())
+    mean = float(np.mean(difference / unit))
+    spread = 0.0 if low <= high else float(np.std(difference / unit, ddof=1))
+    error = math.sqrt(1.0 / n + ratio) * spread
+    statistic = mean / error if error > 0.0 else math.copysign(math.inf, mean)
+    tail = {"less": statistic, "greater": -statistic, "two-sided": -abs(statistic)}[alternative]
+    p = float(stdtr(n - 1, tail)) * (2 if alternative == "two-sided" else 1)
+    return TTestResult(statistic, p, n - 1, mean * unit, error * unit, alternative)
+
+
+@dataclass(frozen=True, eq=False)
+class FriedmanResult:
+    """Friedman's test of k methods on n data sets.
+
+    ``average_ranks`` (k,) are the column means of ``ranks`` (n, k); 1 is best, and methods that tie
+    on a data set share the mean of their ranks. ``f_statistic`` is Iman and Davenport's F, with
+    ``df`` = (k - 1, (k - 1)(n - 1)) degrees of freedom; ``chi2``, with df[0], is Friedman's own
+    statistic, which is more conservative.
+    """
+
+    average_ranks: np.ndarray
+    f_statistic: float
+    p_value: float
+    chi2: float
+    chi2_p_value: float
+    df: tuple[int, int]
+    n_datasets: int
+    names: tuple[str, ...]
+    ranks: np.ndarray
+
+
+def friedman_test(
+    results, names=None, *, greater_is_better=False, tie_correction=True
+) -> FriedmanResult:
+    """Friedman's test, with Iman and Davenport's F, of any difference of k methods.
+
+    If all methods tie everywhere, the statistics are 0 and the p-values 1. If all data sets give
+    the same ranks, F is infinite and p exact: the chance that n random orders agree.
+
+    Parameters
+    ----------
+    results : array-like of shape (n, k), n >= 2, k >= 2
+        Data sets by methods. Equal values are ties: round first where the last digits are noise.
+    names : sequence of str, optional
+        Of the methods. Default: "method 1", "method 2", ...
+    greater_is_better : bool
+        False for errors, True for scores such as accuracy or AUC.
+    tie_correction : bool
+        Divide by the variance of the ranks as they are; Demsar's example divides by the larger one
+        of ranks without ties.
+    """
+    from scipy import stats
+
+    results = _numbers("results", results, 2, 2)
+    n, k = results.shape
+    ranks = stats.rankdata(-results if greater_is_better else results, axis=1)
+    centred = ranks - 0.5 * (k + 1)
+    variance = np.sum(centred**2) / (n * (k - 1)) if tie_correction else k * (k + 1) / 12
+    chi2 = float(n * np.sum(centred.mean(axis=0) ** 2) / variance) if variance > 0.0 else 0.0
+    df = (k - 1, (k - 1) * (n - 1))
+    left = n * (k - 1) - chi2
+    # What rounding leaves of 0; one exchange of neighbours in one row leaves far more.
+    if left <= 1e-12 * n * (k - 1):
+        ties = np.unique(ranks[0], return_counts=True)[1]
+        log_orders = math.lgamma(k + 1) - sum(math.lgamma(tie + 1) for tie in ties)
+        f, p = math.inf, math.exp((1 - n) * log_orders)
+    else:
+        f = (n - 1) * chi2 / left
+        p = float(stats.f.sf(f, *df))
+    chi2_p, names = float(stats.chi2.sf(chi2, k - 1)), _check_names(names, k)
+    return FriedmanResult(ranks.mean(axis=0), f, p, chi2, chi2_p, df, n, names, ranks)
+
+
+@dataclass(frozen=True, eq=False)
+class HolmResult:
+    """Pairs of methods compared by their average ranks, with Holm's adjustment.
+
+    ``z`` is the average rank of the first of a pair minus that of the second, by its standard error
+    sqrt(k (k + 1) / (6 n)); positive if the second is better. ``p_value`` is two-sided and of each
+    pair by itself; the chance that any with ``adjusted <= level`` is false is at most the level.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    z: np.ndarray
+    p_value: np.ndarray
+    adjusted: np.ndarray
+
+
+def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
+    """Compare average ranks, with a control or in all pairs, by Holm's step-down procedure.
+
+    Parameters
+    ----------
+    ranks : FriedmanResult or array-like of shape (k,), k >= 2
+        Or average ranks, 1 the best.
+    n_datasets : int, optional
+        Needed with average ranks.
+    control : str or int, optional
+        Name or position of the method that the others are compared with, the first of each pair.
+        Default: all pairs.
+    names : sequence of str, optional
+        With average ranks: names of the methods.
+    """
+    from scipy.stats import norm
+
+    average, n, names = _check_average_ranks(ranks, n_datasets, names)
+    k = average.size
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    if control is not None:
+        first = names.index(control) if control in names else control
+        if first not in range(k):
+            raise ValueError(f"control={control!r}; accepted: 0 to {k - 1} or one of {names}.")
+        pairs = [(int(first), j) for j in range(k) if j != first]
+    i, j = np.array(pairs).T
+    z = (average[i] - average[j]) / _rank_error(k, n)
+    p = 2.0 * norm.sf(np.abs(z))
+    return HolmResult(tuple((names[i], names[j]) for i, j in pairs), z, p, holm_adjusted(p))
+
+
+def holm_adjusted(p_values) -> np.ndarray:
+    """Holm's step-down adjusted p-values of any family of tests, in the given order."""
+    p = _numbers("p_values", p_values, 1)
+    if p.min() < 0.0 or p.max() > 1.0:
+        raise ValueError(f"p_values={p}; accepted: all in [0, 1].")
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(p.size)
+    # The smallest is one of p.size tests, the next one of those left; none overtakes its successor.
+    adjusted[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    return np.minimum(adjusted, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class NemenyiResult:
+    """All pairs of k methods on n data sets, by one critical difference of average ranks.
+
+    Pairs that differ by the ``critical_difference`` or more are ``significant`` (k, k); it is the
+    critical value ``q`` times the standard error of `HolmResult`. ``p_value`` (k, k), 1 on the
+    diagonal, is adjusted for all pairs. ``groups`` are the largest sets of two or more methods
+    without a significant difference, as positions, best first.
+    """
+
+    critical_difference: float
+    q: float
+    average_ranks: np.ndarray
+    p_value: np.ndarray
+    significant: np.ndarray
+    groups: tuple[tuple[int, ...], ...]
+    level: float
+    n_datasets: int
+    names: tuple[str, ...]
+
+
+def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
+    """Compare all pairs of average ranks by Nemenyi's test.
+
+    ``level``, in (0, 1), is the chance of any false difference; the rest is as in `holm`.
+    """
+    from scipy.stats import studentized_range
+
+    level = check_number("level", level, low=0.0, high=1.0, strict=True)
+    average, n, names = _check_average_ranks(ranks, n_datasets, names)
+    k, error = average.size, _rank_error(average.size, n)
+    gap = np.abs(average[:, None] - average)
+    q = float(studentized_range.isf(level, k, np.inf)) / math.sqrt(2.0)
+    # Many pairs share a gap, and the distribution is slow.
+    gaps, where = np.unique(gap, return_inverse=True)
+    p = np.clip(studentized_range.sf(math.sqrt(2.0) * gaps / error, k, np.inf), 0.0, 1.0)
+    # In order of rank a group is a run; one with the same end as the run before is part of it.
+    order = np.argsort(average, kind="stable")
+    ends = np.sum(average[order] - average[order, None] < q * error, axis=1)
+    starts = np.flatnonzero((ends > np.arange(1, k + 1)) & (np.diff(ends, prepend=0) > 0))
+    groups = tuple(tuple(order[i : ends[i]].tolist()) for i in starts)
+    p, significant = p[where.reshape(gap.shape)], gap >= q * error
+    return NemenyiResult(q * error, q, average, p, significant, groups, level, n, names)
+
+
+def _rank_error(k, n):
+    """Standard error of the difference of two average ranks, without ties."""
+    return math.sqrt(k * (k + 1) / (6 * n))
+
+
+def _numbers(name, values, *least):
+    """A finite float64 array with as many axes as ``least``, and at least those lengths."""
+    try:
+        array = np.asarray(values).astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of real numbers: {error}.") from None
+    if array.ndim != len(least) or any(n < low for n, low in zip(array.shape, least)):
+        raise ValueError(
+            f"{name} has shape {array.shape}; accepted: {len(least)}-dimensional, at least {least}."
+        )
+    check_finite(name, array)
+    return array
+
+
+def _check_names(names, k):
+    if names is None:
+        names = [f"method {j + 1}" for j in range(k)]
+    names = tuple(map(str, names))
+    if len(names) != k or len(set(names)) < k:
+        raise ValueError(f"names={names!r}; accepted: {k} different names, one for each method.")
+    return names
+
+
+def _check_average_ranks(ranks, n_datasets, names):
+    """Average ranks, number of data sets and names, from a result or as given."""
+    if isinstance(ranks, FriedmanResult):
+        if n_datasets is not None or names is not None:
+            raise ValueError("n_datasets and names are known to a FriedmanResult; leave them out.")
+        return ranks.average_ranks, ranks.n_datasets, ranks.names
+    average = _numbers("ranks", ranks, 2)
+    k = average.size
+    # Published ranks are rounded, to one digit in the worst case.
+    expected = 0.5 * k * (k + 1)
+    if average.min() < 0.95 or average.max() > k + 0.05 or abs(average.sum() - expected) > 0.05 * k:
+        raise ValueError(
+            f"ranks={average}; accepted: average ranks of {k} methods, in [1, {k}], of sum "
+            f"{expected:g}, or the result of friedman_test."
+        )
+    if not isinstance(n_datasets, (int, np.integer)) or n_datasets < 2:
+        raise ValueError(f"n_datasets={n_datasets!r}; accepted: an integer >= 2.")
+    return average, int(n_datasets), _check_names(names, k)
