@@ -16,9 +16,12 @@ BLANK = frozenset({"", "?"})
 MAX_CATEGORIES = 256
 
 # What is meant as a number or a date, though written in a way that is not accepted: a thousands
-# separator, an underscore, a currency or a per cent sign, hexadecimal digits.
+# separator, an underscore, a currency or a per cent sign, apostrophes, Fortran's exponents,
+# hexadecimal digits, imaginary parts.
 _ALMOST_NUMBER = re.compile(
-    r"[-+]?[$€£¥]?\d[\d.,_' ]*%?|0x[0-9a-f]+|\d+([-/.]\d+){2}([ T].*)?", re.IGNORECASE
+    r"'?[-+\u2212]?[$€£¥]?\d[\d.,_' ]*(d[-+]?\d+)?%?'?|0x[0-9a-f]+|[-+.\de]*\dj"
+    r"|\d+([-/.]\d+){2}([ T].*)?",
+    re.IGNORECASE,
 )
 
 
@@ -130,19 +133,28 @@ def check_width(n_rows, n_columns, place):
 def targets(column, comma, place) -> np.ndarray:
     """float64 numbers, or the words as they stand: labels.
 
-    Words are refused when more than half of the rows are distinct (and more than 10), as they are
-    after a typing error among numbers.
+    Words are refused when more than half of the distinct ones are numbers, or more than half of
+    the rows are distinct (and more than 10), as they are after a typing error among numbers;
+    numbers when they are different integers that float64 cannot tell apart.
     """
+    where, title, lines = place
     values = numbers(column, comma, place)
+    levels = set(column)
     if values is not None:
+        large = {int(f) for f in levels if re.fullmatch("[-+]?[0-9]{16,300}", f)}
+        if len(set(map(float, large))) < len(large):
+            raise ValueError(
+                f"{where}: the target {title!r} holds integers beyond 2**53 that are equal in "
+                "double precision; accepted: smaller numbers, or words as labels."
+            )
         return values
-    n_levels = len(set(column))
-    if n_levels > most_words(column):
-        where, title, lines = place
+    n_numbers = sum(is_number(field, comma) for field in levels)
+    if 2 * n_numbers > len(levels) or len(levels) > most_words(column):
         at = next(i for i, f in enumerate(column) if not is_number(f, comma))
         raise ValueError(
-            f"{where}, line {lines[at]}: the target {title!r} holds {column[at]!r} ({n_levels} "
-            f"distinct values in {len(column)} rows); accepted: numbers alone, or labels, here at "
-            f"most {most_words(column)} distinct ones."
+            f"{where}, line {lines[at]}: the target {title!r} holds {column[at]!r} ({len(levels)} "
+            f"distinct values in {len(column)} rows, {n_numbers} of them numbers); accepted: "
+            f"numbers alone, or labels, here at most {most_words(column)} distinct ones and not "
+            "mostly numbers."
         )
     return np.array(column)

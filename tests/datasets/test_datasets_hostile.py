@@ -1,10 +1,16 @@
 """Hostile tables: each is read right, or refused with the file, the line and what is accepted."""
 
+import csv
+import io
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import issparse
 
 from alignlearn import datasets
+from alignlearn.datasets._table import parse_table
 
 nan = np.nan
 
@@ -47,6 +53,7 @@ READ = {
     "quoted number sign": ('a,y\n"#1",2\n"#2",4\n', [[1, 0], [0, 1]], [2, 4], ("a=#1", "a=#2")),
     "names twice": ("a,a,y\n1,2,3\n3,4,5\n", [[1, 2], [3, 4]], [3, 5], ("a", "a")),
     "exponents": ("a,y\n1E3,2\n+.5e-2,4\n-4.,5\n", [[1000], [0.005], [-4]], [2, 4, 5], ("a",)),
+    "large numbers": ("a,y\n1,1e300\n3,1.0e300\n", [[1], [3]], [1e300, 1e300], ("a",)),
     "booleans": ("a,y\nTrue,2\nFALSE,4\ntrue,5\n", [[1], [0], [1]], [2, 4, 5], ("a",)),
     "words": (
         "colour,a,y\nred,1,u\nblue,2,v\nred,3,u\n",
@@ -85,6 +92,22 @@ def test_read_right(tmp_path, name):
     assert data.notes[0].startswith(f"{len(y)} row")
 
 
+@given(
+    words=st.lists(st.text('ab,|"# .1\u00e4', max_size=4), min_size=2, max_size=8),
+    delimiter=st.sampled_from([";", "\t"]),
+)
+def test_words_become_columns(words, delimiter):
+    words = [f"w{word.strip()}" for word in words]
+    text = io.StringIO()
+    rows = [(i, word, i % 2) for i, word in enumerate(words)]
+    csv.writer(text, delimiter=delimiter).writerows([("a", "b", "y"), *rows])
+    table = parse_table(text.getvalue().replace("\r\n", "\n"), "t")
+    levels = sorted(set(words))
+    assert table.feature_names == ("a", *(f"b={level}" for level in levels))
+    expected = [[i, *(float(word == level) for level in levels)] for i, word, _ in rows]
+    np.testing.assert_array_equal(table.X, expected)
+
+
 # name: (content, line, words of the message)
 DATES = "".join(f"2024-01-{d:02d},{d}\n" for d in range(1, 25))
 REFUSED = {
@@ -102,12 +125,18 @@ REFUSED = {
     "beyond double precision": ("a,y\n1,2\n1e400,4\n", 3, ["'a'", "infinite", "1.8e308"]),
     "infinite target": ("a,y\n1,2\n3,-inf\n", 3, ["'y'", "infinite"]),
     "a word among numbers": ("a,y\n1,2\nten,4\n5,6\n7,8\n", 3, ["'a'", "'ten'", "numbers"]),
-    "names in the middle": ("a,y\n1,2\n3,4\na,y\n5,6\n7,8\n", None, ["'a'", "numbers"]),
+    "names in the middle": ("a,y\n1,2\n3,4\na,y\n5,6\n7,8\n", 1, ["'y'", "numbers"]),
     "underscores": ("a,y\n1_000,2\n2_000,4\n", 2, ["'1_000'", "numbers"]),
     "thousands": ('a,y\n"1,000",2\n"2,000",4\n', 2, ["'1,000'", "numbers"]),
     "thousands and decimal commas": ("a;y\n1.000,5;2\n2,5;4\n", 2, ["'1.000,5'", "numbers"]),
     "points or decimal commas": ("a;y\n1.000;2\n2,5;4\n", 3, ["'2,5'", "numbers"]),
     "hexadecimal": ("a,y\n0x10,2\n0x1F,4\n", 2, ["'0x10'", "numbers"]),
+    "apostrophes": ("a,y\n'1',2\n'3',4\n", 2, ["'1'", "numbers"]),
+    "exponents of Fortran": ("a,y\n1D3,2\n3.5D+1,4\n", 2, ["'1D3'", "numbers"]),
+    "complex numbers": ("a,y\n1+2j,2\n3j,4\n", 2, ["'1+2j'", "numbers"]),
+    "minus signs of print": ("a,y\n\u22121,2\n\u22122,4\n", 2, ["'\u22121'", "numbers"]),
+    "names of decimals": ("0.1,0.2,y\n1,2,3\n4,5,6\n", 1, ["'y'", "numbers"]),
+    "large identifiers": (f"a,y\n1,{2**53}\n2,{2**53 + 1}\n", None, ["'y'", "2**53"]),
     "money": ("a,y\n$10,2\n$20,4\n", 2, ["'$10'", "numbers"]),
     "dates": ("a,y\n2024-01-01,2\n2024-01-02,4\n", 2, ["'2024-01-01'", "numbers"]),
     "more dates": ("a,y\n" + DATES, 2, ["'2024-01-01'", "24 distinct"]),
