@@ -74,7 +74,7 @@ def read_text(path):
     try:
         raw = _limits.decompress(raw)
     except ValueError as exc:
-        raise ValueError(f"{path}: {exc}; accepted: csv, npz and svmlight files.") from exc
+        raise ValueError(f"{path}: {exc}.") from exc
     notes = ()
     try:
         text = raw.decode("utf-16" if raw[:2] in _UTF_16 else "utf-8-sig")
