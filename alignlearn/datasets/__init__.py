@@ -73,9 +73,12 @@ def load(
     task : {"classification", "regression"}, optional
         Default: words are labels; numbers are labels when all are integers, with at most 20
         distinct values and at least two rows to each on average; known sets say it themselves.
-    missing : {"error", "drop", "keep"}, optional
+    missing : {"error", "drop", "impute", "keep"}, optional
         Rows with missing values: refused (default for files), left out (default for registered
-        sets; ``extra["complete"]`` marks the rows that stay), or kept with NaN in X.
+        sets; ``extra["complete"]`` marks the rows that stay), filled with the median of the
+        column or its most frequent word, or kept with NaN in X. What is filled is taken from all
+        rows, before any of them are set apart for testing; a missing target is never filled: its
+        row is left out.
     data_home : str or path-like, optional
         Cache folder; see :func:`cache_dir`. It is only written when something is downloaded.
     download : bool
@@ -88,13 +91,16 @@ def load(
     Returns
     -------
     Dataset
-        X raw, neither scaled nor centred. Registered two-class sets have y = -1 or +1.
+        X raw, neither scaled nor centred; words in a table become columns of 0 and 1, named
+        ``colour=red``. Registered two-class sets have y = -1 or +1. ``notes`` says what was read.
 
     Raises
     ------
     ValueError
-        An unknown name, or a file whose content is not a usable table: ragged lines, words in a
-        feature column, missing values, several candidates for the target.
+        An unknown name, or a file whose content is not a usable table: ragged lines, words among
+        the numbers of a column, missing values, several candidates for the target; a file that
+        expands to more than 1 GiB of text or to more than 1000 times its size, or needs more than
+        4 GiB of memory.
     FileNotFoundError
         A path without a file.
     DatasetError
@@ -112,7 +118,7 @@ def load(
     if task is not None:
         check_choice("task", task, ("classification", "regression"))
     if missing is not None:
-        check_choice("missing", missing, ("error", "drop", "keep"))
+        check_choice("missing", missing, ("error", "drop", "impute", "keep"))
     timeout = check_number("timeout", timeout, low=0, strict=True)
     name = ALIASES.get(name_or_path, name_or_path) if isinstance(name_or_path, str) else None
     if name in REGISTRY:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ._limits import MAX_FEATURES
+
 SPARSE_KEYS = ("data", "indices", "indptr", "shape")
 _NOT_EXTRA = {"X", "y", "Y", "feature_names", "target_names", *SPARSE_KEYS}
 
@@ -34,10 +36,13 @@ class Dataset:
         The file or package that the numbers were read from.
     extra : dict of arrays
         What else the set holds, such as the task of every row. ``extra["complete"]`` (bool) is
-        there when rows had missing values: one entry per row of the source, whether or not the
-        incomplete rows were dropped.
+        there when rows had missing values: one entry per row of the source that has a target,
+        whether or not the incomplete rows were dropped or filled.
     citation : str
         Where the set comes from; empty for files.
+    notes : tuple of str
+        What was read and what became of it, a short sentence each: rows, columns, names, what was
+        left out, encoded or filled.
     """
 
     X: object
@@ -49,6 +54,7 @@ class Dataset:
     source: str = ""
     extra: dict = field(default_factory=dict)
     citation: str = ""
+    notes: tuple = ()
 
     @property
     def n_samples(self) -> int:
@@ -166,11 +172,18 @@ def unpack(arrays: Mapping, where: str):
             "'indptr', 'shape') together with 'y' (or 'Y' for several targets)."
         )
     X = _sparse_matrix(arrays, where) if sparse else _dense_matrix(arrays["X"], where)
+    if 0 in X.shape:
+        empty = "rows" if X.shape[0] == 0 else "columns"
+        raise ValueError(f"{where}: X has no {empty}; accepted: at least one.")
     y = as_target(arrays[target], f"{target} of {where}")
     extra = {key: np.asarray(arrays[key]) for key in arrays if key not in _NOT_EXTRA}
     if y.shape[0] != X.shape[0]:
         raise ValueError(f"{where}: X has {X.shape[0]} rows but {target} has {y.shape[0]}.")
-    names = [tuple(map(str, arrays.get(k, ()))) for k in ("feature_names", "target_names")]
+    names = [
+        tuple(map(str, np.ravel(arrays.get(k, ())))) for k in ("feature_names", "target_names")
+    ]
+    if y.ndim == 2 and len(names[1]) not in (0, y.shape[1]):
+        raise ValueError(f"{where}: {len(names[1])} target_names for {y.shape[1]} targets.")
     if names[0] and len(names[0]) != X.shape[1]:
         raise ValueError(f"{where}: {len(names[0])} feature_names for {X.shape[1]} columns of X.")
     return X, y, *names, extra
@@ -191,18 +204,31 @@ def _sparse_matrix(arrays, where):
 
     data, indices, indptr, shape = (np.asarray(arrays[key]) for key in SPARSE_KEYS)
     try:
-        parts = (data.astype(np.float64), indices.astype(np.int32), indptr.astype(np.int32))
-        X = csr_matrix(parts, shape=tuple(int(n) for n in shape))
+        shape = tuple(int(n) for n in shape)
+        if max(shape) > MAX_FEATURES:
+            raise ValueError(f"{max(shape)} rows or columns; accepted: at most {MAX_FEATURES}")
+        if data.dtype.kind not in "biuf" or {indices.dtype.kind, indptr.dtype.kind} - set("iu"):
+            kinds = f"{data.dtype}, {indices.dtype} and {indptr.dtype}"
+            raise ValueError(f"the parts are {kinds}; accepted: real numbers and integers")
+        # As 64-bit integers, so that no index out of range is wrapped into it.
+        parts = (data.astype(np.float64), indices.astype(np.int64), indptr.astype(np.int64))
+        X = csr_matrix(parts, shape=shape)
         X.check_format(full_check=True)
-    except (ValueError, TypeError) as exc:
+    except (ValueError, TypeError, OverflowError) as exc:
         raise ValueError(f"{where} does not hold a valid CSR matrix: {exc}.") from exc
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     X.sort_indices()
     return X
 
 
 def as_target(y, where):
-    """Labels as int64 or str, values as float64; anything else is refused."""
+    """Labels as int64 or str, values as float64; anything else is refused.
+
+    A single column is taken for a vector; integers beyond int64 become float64.
+    """
     y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
     if y.dtype.kind not in "biufUS" or y.ndim not in (1, 2):
         raise ValueError(
             f"{where} must hold numbers or strings in one or two dimensions, got {y.dtype} of "
@@ -210,7 +236,8 @@ def as_target(y, where):
         )
     if y.dtype.kind in "US":
         return y.astype(str)
-    return y.astype(np.float64 if y.dtype.kind == "f" or y.ndim == 2 else np.int64)
+    real = y.dtype.kind == "f" or y.ndim == 2 or bool(np.any(y > np.iinfo(np.int64).max))
+    return y.astype(np.float64 if real else np.int64)
 
 
 def settle_task(y, task, where):
@@ -219,7 +246,7 @@ def settle_task(y, task, where):
     Strings are labels. Numbers are labels when all are integers, with at most 20 distinct values
     and at least two rows to each on average.
     """
-    integral = y.dtype.kind != "U" and bool(np.all(np.isfinite(y)) and np.all(y == np.round(y)))
+    integral = y.dtype.kind != "U" and bool(np.all(np.abs(y) < 2**53) and np.all(y == np.round(y)))
     if task is None:
         few = y.ndim == 1 and np.unique(y).size <= min(20, y.size / 2)
         task = "classification" if y.dtype.kind == "U" or (integral and few) else "regression"
@@ -260,37 +287,101 @@ def is_index(value) -> bool:
 
 
 def apply_missing(data: Dataset, missing: str) -> Dataset:
-    """Refuse, drop or keep the rows with NaN in X or y (see ``Dataset.extra``)."""
-    values = data.X if isinstance(data.X, np.ndarray) else data.X.data
-    y_gaps = np.isnan(data.y) if data.y.dtype.kind == "f" else np.zeros(data.y.shape, bool)
-    if not (np.isnan(values).any() or y_gaps.any()):
+    """Refuse, drop, fill or keep the rows with NaN in X or y (see ``Dataset.extra``).
+
+    "impute" fills X with the median of the column over all rows that have a target, and leaves out
+    the rows without one. Infinite entries are refused.
+    """
+    n = data.n_samples
+    infinite = _marks(data.X, np.isinf).any(axis=1) | _target_marks(data.y, np.isinf)
+    if infinite.any():
+        raise ValueError(
+            f"{data.name} is infinite in row {int(infinite.argmax()) + 1}; accepted: finite "
+            "numbers, NaN where they are missing."
+        )
+    X_gaps, y_gaps = _marks(data.X, np.isnan), _target_marks(data.y, np.isnan)
+    complete = ~(X_gaps.any(axis=1) | y_gaps)
+    if complete.all():
         return data
-    X_gaps = np.isnan(data.X) if isinstance(data.X, np.ndarray) else _sparse_gaps(data.X)
-    complete = ~(X_gaps.any(axis=1) | y_gaps.reshape(data.n_samples, -1).any(axis=1))
+    n_gaps = n - int(complete.sum())
     if missing == "error":
         row = int(np.flatnonzero(~complete)[0])
         gaps = np.flatnonzero(X_gaps[row])
         where = f"column {_column_name(data, gaps[0])}" if gaps.size else "the target"
         raise ValueError(
-            f"{data.name} has missing values: {int((~complete).sum())} of {data.n_samples} rows, "
-            f"first in row {row + 1} (header not counted), {where}; fill them in, or pass "
-            "missing='drop' or missing='keep'."
+            f"{data.name} has missing values: {n_gaps} of {n} rows, first in row {row + 1} "
+            f"(header not counted), {where}; fill them in, or pass missing='drop', "
+            "missing='impute' or missing='keep'."
         )
-    extra = {**data.extra, "complete": complete}
+    data = replace(data, extra={**data.extra, "complete": complete})
     if missing == "keep":
-        return replace(data, extra=extra)
-    if not complete.any():
-        raise ValueError(f"missing='drop' leaves no row of {data.name}: every row has a gap.")
-    for key, value in data.extra.items():
-        if key != "complete" and np.shape(value)[:1] == complete.shape:
-            extra[key] = value[complete]
-    return replace(data, X=data.X[complete], y=data.y[complete], extra=extra)
+        return _noted(data, f"missing='keep': {n_gaps} of {n} rows have missing values")
+    if missing == "drop":
+        return _rows(data, complete, f"{n_gaps} of {n} rows with missing values left out", missing)
+    if y_gaps.any():
+        told = f"{int(y_gaps.sum())} of {n} rows without a target left out"
+        data = _rows(data, ~y_gaps, told, missing)
+    return _imputed(data)
 
 
-def _sparse_gaps(X):
-    gaps = np.zeros((X.shape[0], 1), dtype=bool)
-    gaps[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
-    return gaps
+def _marks(X, test):
+    """Where entries pass a test: (n, d) of a dense X; (n, 1) of a sparse one, for whole rows."""
+    if isinstance(X, np.ndarray):
+        return test(X)
+    marks = np.zeros((X.shape[0], 1), dtype=bool)
+    marks[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[test(X.data)]] = True
+    return marks
+
+
+def _target_marks(y, test):
+    if y.dtype.kind != "f":
+        return np.zeros(y.shape[0], dtype=bool)
+    return test(y).reshape(y.shape[0], -1).any(axis=1)
+
+
+def _noted(data, note) -> Dataset:
+    return replace(data, notes=(*data.notes, note))
+
+
+def _rows(data, stay, told, missing) -> Dataset:
+    """``data`` with the rows that stay; of ``extra`` all but the mark of complete rows as well."""
+    if not stay.any():
+        raise ValueError(f"missing={missing!r} leaves no row of {data.name}: every row has a gap.")
+    extra = {
+        key: value[stay] if key != "complete" and np.shape(value)[:1] == stay.shape else value
+        for key, value in data.extra.items()
+    }
+    data = replace(data, X=data.X[stay], y=data.y[stay], extra=extra)
+    return _noted(data, f"missing={missing!r}: {told}")
+
+
+def _imputed(data) -> Dataset:
+    """``data`` with the median of each column in place of NaN; absent entries of CSR count as 0."""
+    dense = isinstance(data.X, np.ndarray)
+    X = data.X.copy() if dense else data.X.tocsc()
+    gaps = np.isnan(X if dense else X.data)
+    columns = np.flatnonzero(gaps.any(axis=0)) if dense else _gap_columns(X, gaps)
+    for j in columns:
+        at = (slice(None), j) if dense else slice(X.indptr[j], X.indptr[j + 1])
+        values = (X if dense else X.data)[at]
+        known = values[~gaps[at]]
+        if not dense:
+            known = np.concatenate([known, np.zeros(X.shape[0] - values.size)])
+        if not known.size:
+            raise ValueError(
+                f"missing='impute': column {_column_name(data, j)} of {data.name} holds no value "
+                "to take the median of; leave the column out."
+            )
+        values[gaps[at]] = np.median(known)
+    n, k = int(gaps.sum()), len(columns)
+    told = f"{n} value{'s' * (n != 1)} in {k} column{'s' * (k != 1)} filled with the median"
+    data = replace(data, X=X if dense else X.tocsr())
+    return _noted(data, f"missing='impute': {told}") if n else data
+
+
+def _gap_columns(X, gaps):
+    """Columns of a CSC matrix with gaps among the stored entries."""
+    return np.unique(np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))[gaps])
 
 
 def _column_name(data, index) -> str:

@@ -43,8 +43,11 @@ def obtain(entry: Entry, data_home=None, *, download=True, timeout=30.0):
         return _from_cache(entry, path), str(path)
     for source in entry.sources:
         if all((cache / name).is_file() for name in source):
-            files = {name: (cache / name).read_bytes() for name in source}
             what = " and ".join(str(cache / name) for name in source)
+            size = max((cache / name).stat().st_size for name in source)
+            if size > entry.max_bytes:
+                raise DatasetError(f"{what}: {size} bytes; accepted: at most {entry.max_bytes}")
+            files = {name: (cache / name).read_bytes() for name in source}
             return _parse(entry, files, what), what
     if not download:
         raise DatasetError(

@@ -14,11 +14,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from ._files import decompress, parse_svmlight
+from ._files import parse_svmlight
+from ._limits import decompress, read_limited
 
 
 def archive_member(raw: bytes, name: str) -> bytes:
-    """The file of that base name in a zip or tar archive; bytes of no archive are given back."""
+    """The file of that base name in a zip or tar archive; bytes of no archive are given back.
+
+    ValueError when there is no such file, or when it expands beyond the limits.
+    """
     import tarfile
     import zipfile
 
@@ -26,9 +30,12 @@ def archive_member(raw: bytes, name: str) -> bytes:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             members = [n for n in archive.namelist() if _ends_with(n, name)]
             if members:
-                return archive.read(members[0])
+                info = archive.getinfo(members[0])
+                with archive.open(info) as stream:
+                    return read_limited(stream, info.compress_size)
     elif raw[:2] == b"\x1f\x8b":
-        with tarfile.open(fileobj=io.BytesIO(raw), mode="r:*") as archive:
+        # Expanded as a whole, within the limits: a tar reader alone would trust any header.
+        with tarfile.open(fileobj=io.BytesIO(decompress(raw)), mode="r:") as archive:
             for member in archive:
                 if member.isfile() and _ends_with(member.name, name):
                     return archive.extractfile(member).read()
@@ -98,7 +105,7 @@ def parse_kin(files):
 def parse_ijcnn1(files):
     """LIBSVM's two files of the training part, 35,000 and 14,990 rows, one below the other."""
     parts = [
-        parse_svmlight(decompress(raw).decode("ascii"), name, n_features=22)
+        parse_svmlight(decompress(raw).decode("ascii"), name, n_features=22)[:2]
         for name, raw in files.items()
     ]
     X = [part if isinstance(part, np.ndarray) else part.toarray() for part, _ in parts]

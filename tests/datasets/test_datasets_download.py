@@ -293,6 +293,14 @@ def test_file_put_there_by_hand(server, toy):
         datasets.load("toy")
 
 
+def test_file_by_hand_has_the_limit_of_a_download(toy):
+    cache = toy(None, max_bytes=20)
+    cache.mkdir()
+    (cache / "toy.data").write_bytes(GOOD)
+    with pytest.raises(datasets.DatasetError, match=r"toy\.data: 27 bytes; accepted: at most 20"):
+        datasets.load("toy")
+
+
 def test_set_without_an_address(toy):
     toy(None)
     with pytest.raises(datasets.DatasetError, match=r"no address.*toy\.data.*toys\.example"):

@@ -19,7 +19,8 @@ from sklearn import datasets as bundled
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from alignlearn import datasets
-from alignlearn.datasets._files import parse_svmlight, parse_table
+from alignlearn.datasets._files import parse_svmlight
+from alignlearn.datasets._table import parse_table
 
 X3 = np.array([[1.5, -2.0], [3.0, 4.25], [0.0, 1e-3]])
 
@@ -75,7 +76,7 @@ def test_table_round_trip_is_exact(values, delimiter, header, at):
         with pytest.raises(ValueError, match=f"{width} columns"):
             parse_table("\n".join(lines), "t", at)
         return
-    X, y, names, target = parse_table("\n".join(lines), "t", at)
+    X, y, names, target, _ = parse_table("\n".join(lines), "t", at)
     np.testing.assert_array_equal(X, np.delete(values, at % width, axis=1))
     np.testing.assert_array_equal(y, values[:, at])
     if header:
@@ -115,7 +116,7 @@ def test_target_by_name_and_number(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("size,colour,y\n1,red,0\n2,blue,1\n", ["'colour'", "'red'", "line 2", "encode"]),
+        ("size,colour,y\n1,red,0\n2,3,1\n", ["'colour'", "'red'", "line 2", "encode"]),
         ("1,2,0\n2,blue,1\n", ["number 2", "'blue'", "line 2"]),
         ("a,b,y\n1,2,0\n3,,1\n", ["1 of 2 rows", "row 2", "'b'", "missing='drop'"]),
         ("a,b,y\n1,2,0\n?,4,1\n", ["row 2", "'a'"]),
@@ -263,7 +264,7 @@ def test_svmlight_agrees_with_scikit_learn(values, zero_based):
     values = np.concatenate([np.ones((len(values), 1)), values], axis=1)
     buffer = io.BytesIO()
     dump_svmlight_file(values, np.arange(len(values)) % 2, buffer, zero_based=zero_based)
-    X, y = parse_svmlight(buffer.getvalue().decode(), "t")
+    X, y, _ = parse_svmlight(buffer.getvalue().decode(), "t")
     X = X.toarray() if issparse(X) else X
     expected, labels = load_svmlight_file(io.BytesIO(buffer.getvalue()), zero_based=zero_based)
     np.testing.assert_array_equal(X, expected.toarray())

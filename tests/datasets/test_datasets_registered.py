@@ -229,6 +229,7 @@ def test_incomplete_rows_of_wisconsin():
     arrays = shared("breast_cancer_wisconsin")
     data = datasets.load("breast_cancer_wisconsin", download=False)
     assert data.X.shape == (683, 9)
+    assert data.notes == ("missing='drop': 16 of 699 rows with missing values left out",)
     assert np.unique(data.y, return_counts=True)[1].tolist() == [444, 239]
     np.testing.assert_array_equal(data.extra["complete"], arrays["complete"])
     ids = arrays["sample_id"][arrays["complete"]]

@@ -1,0 +1,160 @@
+"""Columns of text fields: numbers, truth values, categories, and what is missing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+
+from . import _limits
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
+"""Fields, in lower case, that stand for a missing number."""
+BLANK = frozenset({"", "?"})
+"""Fields that stand for a missing word: ``none`` and ``NA`` are values like other words."""
+MAX_CATEGORIES = 256
+
+# What is meant as a number or a date, though written in a way that is not accepted: a thousands
+# separator, an underscore, a currency or a per cent sign, apostrophes, Fortran's exponents,
+# hexadecimal digits, imaginary parts.
+_ALMOST_NUMBER = re.compile(
+    r"'?[-+\u2212]?[$€£¥]?\d[\d.,_' ]*(d[-+]?\d+)?%?'?|0x[0-9a-f]+|[-+.\de]*\dj"
+    r"|\d+([-/.]\d+){2}([ T].*)?",
+    re.IGNORECASE,
+)
+
+
+def as_number(field: str, comma: bool = False) -> float:
+    """``float``, without the underscores and the digits of other scripts that it takes as well."""
+    if "_" in field or not field.isascii():
+        raise ValueError(f"{field!r} is not a number.")
+    return float(field.replace(",", ".") if comma else field)
+
+
+def is_number(field: str, comma: bool = False) -> bool:
+    """Whether :func:`as_number` accepts the field."""
+    try:
+        as_number(field, comma)
+    except ValueError:
+        return False
+    return True
+
+
+def is_missing(field: str) -> bool:
+    """Whether the field is missing in a column of numbers."""
+    return field.lower() in MISSING
+
+
+def numbers(column, comma, place):
+    """float64 values with NaN where missing; None for a column of words.
+
+    ``comma``: a comma is the decimal sign, unless points occur in the column as well. ``place`` is
+    (file, title, line numbers) for the error when a value is infinite.
+    """
+    if comma and any("," in f for f in column) and any("." in f for f in column):
+        return None
+    try:
+        values = np.array([np.nan if is_missing(f) else as_number(f, comma) for f in column])
+    except ValueError:
+        return None
+    if np.isnan(values).all() and not BLANK.issuperset(column):
+        return None
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        where, title, lines = place
+        raise ValueError(
+            f"{where}, line {lines[infinite[0]]}: column {title!r} holds {column[infinite[0]]!r}, "
+            "which is infinite; accepted: numbers up to 1.8e308 in size."
+        )
+    return values
+
+
+def truth_values(column):
+    """1.0 for true, 0.0 for false (in any case), NaN where missing; None for other columns."""
+    words = {"true": 1.0, "false": 0.0, **dict.fromkeys(BLANK, np.nan)}
+    values = [words.get(field.lower()) for field in column]
+    return None if None in values or BLANK.issuperset(column) else np.array(values)
+
+
+def categories(column, place):
+    """The distinct words of a column in alphabetical order.
+
+    ValueError for what one column of 0 and 1 per word does not suit: numbers among the words or in
+    a form that is not accepted, dates, and more distinct words than half of the rows (at most 10
+    are always accepted) or than ``MAX_CATEGORIES``.
+    """
+    levels = sorted(set(column) - BLANK)
+    like_numbers = [f for f in levels if is_number(f) or _ALMOST_NUMBER.fullmatch(f)]
+    if 2 * len(like_numbers) < len(levels) <= min(most_words(column), MAX_CATEGORIES):
+        return levels
+    raise _no_category(column, place, len(levels))
+
+
+def most_words(column) -> int:
+    """Most distinct words with which a column still holds categories and no names or remarks."""
+    return max(10, len(column) // 2)
+
+
+def _no_category(column, place, n_levels):
+    where, title, lines = place
+    at = next(i for i, f in enumerate(column) if not is_number(f) and not is_missing(f))
+    return ValueError(
+        f"{where}, line {lines[at]}: column {title!r} holds {column[at]!r} ({n_levels} distinct "
+        "values). Features are numbers alone, such as -1.5e3, or words, each of which becomes a "
+        f"column of 0 and 1: at most {min(most_words(column), MAX_CATEGORIES)} distinct ones here, "
+        "and fewer numbers than words. Correct the field, encode the column or leave it out."
+    )
+
+
+def most_frequent(column) -> str:
+    """The most frequent word; the first in alphabetical order of several."""
+    counts = Counter(field for field in column if field not in BLANK)
+    return min(counts, key=lambda field: (-counts[field], field))
+
+
+def one_hot(column, levels) -> np.ndarray:
+    """(n, len(levels)) of 0 and 1; a row of NaN where the word is missing."""
+    at = {level: j for j, level in enumerate(levels)}
+    codes = np.array([at.get(field, -1) for field in column])
+    out = (codes[:, None] == np.arange(len(levels))).astype(np.float64)
+    out[codes < 0] = np.nan
+    return out
+
+
+def check_width(n_rows, n_columns, place):
+    """ValueError when a feature matrix of that size would exceed the limit of memory."""
+    where, title, _ = place
+    _limits.check_bytes(
+        8 * n_rows * n_columns, f"{where}: with column {title!r}, {n_columns} features"
+    )
+
+
+def targets(column, comma, place) -> np.ndarray:
+    """float64 numbers, or the words as they stand: labels.
+
+    Words are refused when more than half of the distinct ones are numbers, or more than half of
+    the rows are distinct (and more than 10), as they are after a typing error among numbers;
+    numbers when they are different integers that float64 cannot tell apart.
+    """
+    where, title, lines = place
+    values = numbers(column, comma, place)
+    levels = set(column)
+    if values is not None:
+        large = {int(f) for f in levels if re.fullmatch("[-+]?[0-9]{16,300}", f)}
+        if len(set(map(float, large))) < len(large):
+            raise ValueError(
+                f"{where}: the target {title!r} holds integers beyond 2**53 that are equal in "
+                "double precision; accepted: smaller numbers, or words as labels."
+            )
+        return values
+    n_numbers = sum(is_number(field, comma) for field in levels)
+    if 2 * n_numbers > len(levels) or len(levels) > most_words(column):
+        at = next(i for i, f in enumerate(column) if not is_number(f, comma))
+        raise ValueError(
+            f"{where}, line {lines[at]}: the target {title!r} holds {column[at]!r} ({len(levels)} "
+            f"distinct values in {len(column)} rows, {n_numbers} of them numbers); accepted: "
+            f"numbers alone, or labels, here at most {most_words(column)} distinct ones and not "
+            "mostly numbers."
+        )
+    return np.array(column)

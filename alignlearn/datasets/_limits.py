@@ -1,0 +1,75 @@
+"""What a file or an archive may expand to: estimated before the work, or measured while it expands.
+
+The constants are far above any data that the library can learn from in memory, and low enough that
+a file made to fill the memory is refused first.
+"""
+
+from __future__ import annotations
+
+import io
+
+MAX_TEXT = 2**30
+"""Bytes of text, and of a member of an archive, after decompression."""
+MAX_BYTES = 2**32
+"""Bytes of memory for the fields of a text, or for the arrays of a file as 8-byte numbers."""
+MAX_FEATURES = 2**27
+"""Columns of a sparse matrix; the widest public sets have 5e7."""
+MAX_RATIO = 1000
+"""Expanded to compressed size, for what expands to more than ``RATIO_FROM`` bytes."""
+RATIO_FROM = 2**26
+
+# Measured: a field of a csv file in its row and its column, or a pair of an svmlight file.
+_FIELD_BYTES = 110
+_CHUNK = 1 << 20
+
+
+def check_bytes(size: int, what: str):
+    """ValueError when ``what`` would take more than ``MAX_BYTES``."""
+    if size > MAX_BYTES:
+        raise ValueError(f"{what} take {size} bytes of memory; accepted: at most {MAX_BYTES}.")
+
+
+def check_fields(count: int, where: str):
+    """ValueError when a text has more fields than fit into ``MAX_BYTES``."""
+    if count * _FIELD_BYTES > MAX_BYTES:
+        raise ValueError(
+            f"{where} has about {count} fields; accepted in text: at most "
+            f"{MAX_BYTES // _FIELD_BYTES}; keep larger data in an npz file."
+        )
+
+
+def read_limited(stream, packed: int) -> bytes:
+    """All bytes of a stream that expands ``packed`` bytes; ValueError beyond the limits."""
+    chunks, size = [], 0
+    while chunk := stream.read(_CHUNK):
+        size += len(chunk)
+        if size > MAX_TEXT:
+            raise ValueError(f"it expands to more than {MAX_TEXT} bytes, the most accepted")
+        if size > max(RATIO_FROM, MAX_RATIO * packed):
+            raise ValueError(
+                f"it expands to more than {MAX_RATIO} times its size of {packed} bytes, the most "
+                f"accepted above {RATIO_FROM} bytes"
+            )
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def decompress(raw: bytes) -> bytes:
+    """The content of gzip, bzip2 or xz bytes; other bytes unchanged.
+
+    ValueError when the content is damaged or expands beyond the limits.
+    """
+    import bz2
+    import gzip
+    import lzma
+    import zlib
+
+    openers = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+    opener = next((openers[start] for start in openers if raw.startswith(start)), None)
+    if opener is None:
+        return raw
+    try:
+        with opener(io.BytesIO(raw)) as stream:
+            return read_limited(stream, len(raw))
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as exc:
+        raise ValueError(f"the compressed content is damaged ({exc})") from exc

@@ -1,0 +1,304 @@
+"""Delimited text: its fields, the line of names, the target, and features from the columns."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _columns, _limits
+from ._columns import BLANK, MISSING, is_missing, is_number
+from ._data import is_index
+
+_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "white space"}
+_UNNAMED = ("", "Unnamed: 0")
+_SHOWN = 8
+
+
+class Table(NamedTuple):
+    """What a text holds; names are empty without a line of names, notes say what was read."""
+
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: tuple
+    target_name: str
+    notes: tuple
+
+
+def parse_table(text, where, target=None, missing="error") -> Table:
+    """Features and target in delimited text.
+
+    Fields are separated by semicolons, tabs, bars, commas or white space, whichever splits the
+    first lines most evenly; between semicolons a comma is a decimal sign. Lines that start with #
+    are skipped. The first line holds names when it has words over numbers, or words that do not
+    occur again below; whole numbers that count (0, 1, 2, ...) may be among them, and are names on
+    their own as data frames write them: all of 0, 1, ..., but in a table of two columns only over
+    decimal points. A first column without a name, beside others with names, is an index and left
+    out; ``target`` counts columns without it.
+
+    Columns of numbers stay as they are; true and false become 1 and 0; a column of words becomes
+    one column of 0 and 1 for each, named ``colour=red``. Missing are the empty field and ?, among
+    numbers also NA, N/A, NaN, null and None (in any case), which are values among words.
+    ``missing="impute"`` fills words with the most frequent one. Rows whose target is missing are
+    left out by "drop" and "impute", and an error otherwise.
+    """
+    rows, lines, delimiter, notes = _read_rows(text, where)
+    columns, names, lines, said = _named_columns(rows, lines, where)
+    del rows
+    shape = f"{_count(len(lines), 'row')} and {_count(len(columns), 'column')}"
+    notes = [f"{shape}, separated by {_DELIMITERS[delimiter]}; {said[0]}", *said[1:], *notes]
+    at = _target_column(target, names, len(columns), where)
+    titles = list(names) or [f"number {i + 1}" for i in range(len(columns))]
+    title, comma = titles.pop(at), delimiter == ";"
+    columns, lines = _with_target(columns, at, comma, missing, (where, title, lines), notes)
+    y = _columns.targets(columns.pop(at), comma, (where, title, lines))
+    kind = "numbers" if y.dtype.kind == "f" else f"text, {_count(np.unique(y).size, 'value')}"
+    notes.append(f"target {title!r}: {kind}")
+    X, made = _features(columns, titles, comma, missing, (where, lines, notes))
+    named = bool(names) or made != titles
+    return Table(X, y, tuple(made) * named, title * bool(names), tuple(notes))
+
+
+# --- lines and fields -----------------------------------------------------------------------
+
+
+def _read_rows(text, where):
+    """Rows of fields, the line number of each, the delimiter, and notes."""
+    _limits.check_fields(text.count("\n"), where)
+    lines = text.split("\n")
+    if re.fullmatch("sep=.", lines[0].strip()):
+        lines[0] = ""
+    remarks = 0
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith("#"):
+            lines[i], remarks = "", remarks + 1
+    head = list(islice(filter(str.strip, lines), 50))
+    if not head:
+        raise ValueError(f"{where} is empty; accepted: lines with a feature and a target.")
+    delimiter, width = _delimiter(head, where)
+    _limits.check_fields(text.count(delimiter) + text.count("\n"), where)
+    rows, numbers = [], []
+    number = 0
+    try:
+        for number, row in enumerate(_fields(lines, delimiter), 1):
+            if any(row):
+                rows.append(row)
+                numbers.append(number)
+    except csv.Error as exc:
+        raise ValueError(f"{where}, line {number + 1}: {exc}.") from exc
+    if not rows:
+        raise ValueError(f"{where} is empty; accepted: lines with a feature and a target.")
+    _even_out(rows, width)
+    for row, number in zip(rows, numbers, strict=True):
+        if len(row) != width:
+            raise ValueError(
+                f"{where}, line {number}: {len(row)} fields instead of {width} (separated by "
+                f"{_DELIMITERS[delimiter]}); accepted: the same number in all lines."
+            )
+    notes = []
+    if remarks:
+        notes.append(f"{_count(remarks, 'line')} that start{'s' * (remarks == 1)} with # skipped")
+    return rows, numbers, delimiter, notes
+
+
+def _fields(lines, delimiter):
+    """The stripped fields of each line; csv.Error where a quoted one does not end on its line."""
+    if delimiter == " ":
+        lines = (" ".join(line.split()) for line in lines)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    for number, row in enumerate(reader, 1):
+        if reader.line_num != number:
+            raise csv.Error("a quoted field must end on its line (is a quote missing?)")
+        yield [field.strip() for field in row]
+
+
+def _delimiter(head, where):
+    """(delimiter, number of fields) that fit most of the first lines."""
+    best, found = 0.0, None
+    for candidate in _DELIMITERS:
+        try:
+            widths = [len(row) for row in _fields(head, candidate)]
+        except csv.Error:
+            # One broken line must not hide the delimiter of the others.
+            widths = [line.count(candidate) + 1 for line in head]
+        usual = max(set(widths), key=widths.count)
+        score = widths.count(usual) / len(widths)
+        if usual > 1 and score > best:
+            best, found = score, (candidate, usual)
+    if found is None:
+        raise ValueError(
+            f"{where} does not look like a table: its lines do not split into a number of fields "
+            "by semicolon, tab, bar, comma or white space (a feature and a target are needed)."
+        )
+    return found
+
+
+def _even_out(rows, width):
+    """A field for the missing name of the row names, or of an empty column, at the end."""
+    first = rows[0]
+    if len(first) == width - 1 and not any(map(is_number, first)):
+        if all(len(row) == width and row[-1] == "" for row in rows[1:]):
+            first.append("")
+        else:
+            first.insert(0, "")
+
+
+# --- names and columns ----------------------------------------------------------------------
+
+
+def _named_columns(rows, lines, where):
+    """(columns, names, lines, notes) without the line of names, index and empty last column."""
+    names = rows[0] if _is_header(rows) else []
+    notes = ["no line of names"]
+    if names:
+        notes = [f"names in line {lines[0]}"]
+        rows, lines = rows[1:], lines[1:]
+        if not rows:
+            raise ValueError(f"{where} holds a line of names but no rows.")
+    elif _counts(rows[0]):
+        notes.append(f"the first line {', '.join(rows[0])} is read as a row, not as names")
+    columns = list(zip(*rows, strict=True))
+    if not any(columns[-1]) and not (names and names[-1]):
+        names, columns = names[:-1], columns[:-1]
+        notes.append("the last column is empty and left out")
+    if names and names[0] in _UNNAMED and any(names[1:]):
+        names, columns = names[1:], columns[1:]
+        notes.append("the first column has no name and is left out as an index")
+    if len(columns) < 2:
+        raise ValueError(
+            f"{where} has {_count(len(columns), 'column')} beside an empty one or a first column "
+            "without a name, which is an index; accepted: a feature and a target."
+        )
+    return columns, list(names), lines, notes
+
+
+def _is_header(rows) -> bool:
+    """Whether the first row holds names (the rules stand in :func:`parse_table`)."""
+    first, body = rows[0], rows[1:]
+    at = [j for j, field in enumerate(first) if is_number(field, comma=True)]
+    numbers = [first[j] for j in at]
+    words = [j for j in sorted(set(range(len(first))) - set(at)) if not is_missing(first[j])]
+    pointed = all("." in row[j] for j in at for row in body)
+    if not words:
+        if first[0] == "":
+            return _counts(first) and len({row[0] for row in body}) == len(body)
+        return _counts(first) and (len(first) > 2 or pointed)
+    if any(row[j] == first[j] for j in words for row in body):
+        return False
+    over_numbers = bool(body) and any(
+        all(is_missing(row[j]) or is_number(row[j], comma=True) for row in body[:50]) for j in words
+    )
+    if numbers:
+        counts = numbers[0] == "0" and (len(numbers) > 1 or pointed)
+        return _consecutive(numbers) and (over_numbers or counts)
+    named = len(set(first)) == len(first) and not any(map(is_missing, first[1:]))
+    return over_numbers or named or not body
+
+
+def _counts(first) -> bool:
+    """Whether a row is 0, 1, 2, ..., after an empty field or not."""
+    numbers = first[1:] if first[0] == "" else first
+    return numbers[0] == "0" and _consecutive(numbers)
+
+
+def _consecutive(numbers) -> bool:
+    if not all(re.fullmatch("[0-9]{1,9}", f) for f in numbers):
+        return False
+    return [str(int(numbers[0]) + i) for i in range(len(numbers))] == list(numbers)
+
+
+def _target_column(target, names, width, where) -> int:
+    if target is None:
+        return width - 1
+    if is_index(target):
+        if not -width <= target < width:
+            raise ValueError(f"target={target} is out of range: {where} has {width} columns.")
+        return int(target) % width
+    if not isinstance(target, str):
+        raise TypeError(f"target must be a column name or an integer, got {target!r}.")
+    if not names:
+        raise ValueError(f"target={target!r}, but {where} has no header; give a column number.")
+    if names.count(target) > 1:
+        raise ValueError(f"target={target!r} names {names.count(target)} columns of {where}.")
+    if target not in names:
+        close = difflib.get_close_matches(target, names, 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        known = ", ".join(map(repr, names[:30])) + (", ..." if len(names) > 30 else "")
+        raise ValueError(f"target={target!r} is not a column of {where}: {known}.{hint}")
+    return names.index(target)
+
+
+def _with_target(columns, at, comma, missing, place, notes):
+    """(columns, lines) of the rows that have a target."""
+    where, title, lines = place
+    gone = BLANK if _columns.numbers(columns[at], comma, place) is None else MISSING
+    gaps = np.array([field.lower() in gone for field in columns[at]])
+    n_gaps = int(gaps.sum())
+    if n_gaps and (missing not in ("drop", "impute") or gaps.all()):
+        raise ValueError(
+            f"{where}, line {lines[int(gaps.argmax())]}: the target is missing in column {title!r} "
+            f"({n_gaps} of {gaps.size} rows); missing='drop' leaves such rows out where others "
+            "remain."
+        )
+    if n_gaps:
+        rows = _count(gaps.size, "row")
+        notes.append(f"missing={missing!r}: {n_gaps} of {rows} without a target left out")
+    keep = np.flatnonzero(~gaps).tolist()
+    return [[column[i] for i in keep] for column in columns], [lines[i] for i in keep]
+
+
+# --- features -------------------------------------------------------------------------------
+
+
+def _features(columns, titles, comma, missing, context):
+    """(X, names) of the feature columns, words as columns of 0 and 1."""
+    where, lines, notes = context
+    blocks, names, spread = [], [], []
+    for column, title in zip(columns, titles, strict=True):
+        place = (where, title, lines)
+        values = _columns.numbers(column, comma, place)
+        if values is None:
+            column = _filled(column, title, missing, notes)
+            values = _columns.truth_values(column)
+        if values is not None:
+            blocks.append(values[:, None])
+            names.append(title)
+            continue
+        levels = _columns.categories(column, place)
+        _columns.check_width(len(lines), len(names) + len(levels), place)
+        names += [f"{title}={level}" for level in levels]
+        blocks.append(_columns.one_hot(column, levels))
+        spread.append(f"{title!r} ({_count(len(levels), 'value')})")
+        odd = ", ".join(repr(level) for level in levels if is_missing(level))
+        if odd:
+            notes.append(f"{odd} in column {title!r} is read as a value, not as missing")
+    n_plain = len(columns) - len(spread)
+    notes.append(f"features: {_count(n_plain, 'column')} of numbers")
+    if spread:
+        shown = _shown(spread)
+        notes.append(f"words in {shown}: {_count(len(names) - n_plain, 'column')} of 0 and 1")
+    return np.concatenate(blocks, axis=1), names
+
+
+def _filled(column, title, missing, notes):
+    gaps = sum(field in BLANK for field in column)
+    if missing != "impute" or not gaps:
+        return column
+    word = _columns.most_frequent(column)
+    notes.append(
+        f"missing='impute': {_count(gaps, 'value')} of column {title!r} filled with {word!r}, "
+        "the most frequent"
+    )
+    return [word if field in BLANK else field for field in column]
+
+
+def _shown(words) -> str:
+    return ", ".join(words[:_SHOWN]) + ", ..." * (len(words) > _SHOWN)
+
+
+def _count(n, noun) -> str:
+    return f"{n} {noun}" + "s" * (n != 1)
