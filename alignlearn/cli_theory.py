@@ -116,9 +116,9 @@ def _assignment(text):
 def run_bounds(args) -> int:
     """``alignlearn bounds``: print the table, write the figure, return the exit code."""
     from alignlearn.plotting import figure_path
-    from alignlearn.theory.figures_curves import find_curve
-    from alignlearn.theory.figures_drawing import draw_curve
-    from alignlearn.theory.figures_style import log_grid, save
+    from alignlearn.theory.figures.curves import find_curve
+    from alignlearn.theory.figures.drawing import draw_curve
+    from alignlearn.theory.figures.style import log_grid, save
 
     if args.claim is None:
         _list_curves()
@@ -139,8 +139,8 @@ def run_bounds(args) -> int:
 
 def _list_curves():
     from alignlearn.theory import CLAIMS
-    from alignlearn.theory.figures_curves import CURVES
-    from alignlearn.theory.figures_drawing import place
+    from alignlearn.theory.figures.curves import CURVES
+    from alignlearn.theory.figures.drawing import place
 
     print("claims with a bound for each m (--claim NAME):\n")
     width = max(map(len, CURVES))
@@ -153,7 +153,7 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
 
     Parameters
     ----------
-    curve : alignlearn.theory.figures_drawing.Curve
+    curve : alignlearn.theory.figures.drawing.Curve
     low, high : int
         Sample sizes; rows are 1, 2 and 5 times powers of ten between them, and both ends.
     delta : float in (0, 1)
@@ -161,7 +161,7 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
         Numbers of the setting to replace.
     """
     from alignlearn.theory import CLAIMS
-    from alignlearn.theory.figures_drawing import place
+    from alignlearn.theory.figures.drawing import place
 
     changes = changes or {}
     rows = _round_sizes(low, high)

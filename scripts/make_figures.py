@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from alignlearn.theory.figures import FIGURES, write
-from alignlearn.theory.figures_table import claims_table
+from alignlearn.theory.figures.table import claims_table
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- claims -->", "<!-- /claims -->"

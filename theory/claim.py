@@ -15,15 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from .bounds.checks import HypothesisNotMet
+
 KINDS = ("identity", "upper", "lower", "equivalence", "convergence")
 STATUSES = ("holds", "holds after fix", "gap", "false")
 OUTCOMES = ("holds", "violated", "vacuous", "inconclusive")
 
 Case = dict[str, Any]
-
-
-class HypothesisNotMet(ValueError):
-    """A bound was asked for where a hypothesis fails; the message names the hypothesis."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,8 @@ class Claim:
     trivial : callable Case -> float, optional
         What is known without the statement; a bound no better than this is vacuous.
     proof : str
-        Section of ``proofs.md``, if the statement is corrected or sharpened.
+        Section of ``proofs.md`` in the folder of the claim, if the statement is corrected or
+        sharpened.
     """
 
     name: str
