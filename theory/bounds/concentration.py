@@ -1,4 +1,4 @@
-"""How far the centred alignment of a sample can be from that of the distribution.
+"""Bounds of the distance between the centred alignment of a sample and of the distribution.
 
 Throughout, K and K' are positive definite symmetric with K(x, x) <= R^2 and K'(x, x) <= R'^2, the
 m points are independent, f = <K_c, K'_c>_F / m^2, and population quantities are a = E[K_c^2], a'
@@ -105,9 +105,9 @@ def proposition_11(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
 
 
 def covariance_deviation(m, delta) -> float:
-    """||C_S - C||_HS / (R R') is at most this with probability 1 - delta (one-sided), C the
-    cross-covariance.
+    """||C_S - C||_HS / (R R') is at most this with probability 1 - delta.
 
+    C is the cross-covariance, the bound one-sided:
     2/(3m)^(1/2) + 4 (m-1)/m (log(1/delta)/2m)^(1/2).
 
     Raises

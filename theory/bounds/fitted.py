@@ -15,7 +15,7 @@ Stability with intercept. h = g + b minimises lam0 ||g||^2 + (1/m) sum_i (h(x_i)
 in an interval of half-width Y, ||Phi(x) - Phi(x')|| <= D. (i) h does not change relative to y
 when all labels are shifted, so |y| <= Y. From g = Phi_c'(K_c + lam0 m)^-1 y_c, ||g|| <= Y/(2
 lam0^(1/2)). (ii) b is the mean of y - g, so |h(x) - y| <= 2 Y + D ||g|| <= M := Y (2 + D/(2
-lam0^(1/2))). (iii) As in section 18 of the proofs, with r, r' the residuals of h, h' at the
+lam0^(1/2))). (iii) As in section 3 of p2_l2/proofs.md, with r, r' the residuals of h, h' at the
 exchanged points, lam0 m ||Delta g||^2 <= |r Delta h(x_m)| + |r' Delta h(x'_m)| <= 2 M sup |Delta
 h|. (iv) Delta h(x) = Delta g(x) - mean_S' Delta g + e/m with |e| = |(y'_m - g(x'_m)) - (y_m -
 g(x_m))| <= M, so sup |Delta h| <= D ||Delta g|| + M/m. (v) The quadratic inequality of (iii) and

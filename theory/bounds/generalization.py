@@ -65,8 +65,9 @@ def two_stage_bound(empirical_risk, m, delta, label_bound, kappa, lam0, change) 
 
 
 def theorem_17(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0) -> float:
-    """P1's theorem 17 as printed: R_S + 2 M1 M2/m + (1 + 16 M2/M1) M1 M2/4
-    (log(1/delta)/2m)^(1/2). False.
+    """P1's theorem 17 as printed, which is false.
+
+    R_S + 2 M1 M2/m + (1 + 16 M2/M1) M1 M2/4 (log(1/delta)/2m)^(1/2).
 
     M1 = 2 [1 + (kappa/lam0)^(1/2)] M, M2 = 2 kappa/lam0 [1 + weight_term/(2 lam0)] M.
 
@@ -118,8 +119,9 @@ def theorem_3(empirical_risk, m, delta, residual, stability) -> float:
 
 
 def lkrr_bound(empirical_risk, m, delta, residual, lam0, kappa_d) -> float:
-    """The correct form of P2's theorem 3: `exchange_bound` with L = M^2, b = 2 M |Delta h| = 4
-    M^2 kappa_d/(lam0 m).
+    """The correct form of P2's theorem 3.
+
+    `exchange_bound` with L = M^2, b = 2 M |Delta h| = 4 M^2 kappa_d/(lam0 m).
 
     Parameters
     ----------

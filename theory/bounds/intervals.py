@@ -32,8 +32,7 @@ class Interval(NamedTuple):
 
 
 def alignment_interval_from(m, delta, numerator, a, a_prime, radius2=1.0, radius2_prime=1.0):
-    """Two-sided interval for rho at level 1 - delta from the statistics of the sample; nothing
-    else is needed.
+    """Two-sided interval for rho at level 1 - delta from the statistics of the sample alone.
 
     With tau = `covariance_deviation` at delta / 3 and A = a^(1/2), b = numerator^(1/2):
     low = (b - tau RR')_+^2 / ((A + tau R^2)(A' + tau R'^2)), high = min(1, (b + tau RR')^2 / ((A
@@ -106,9 +105,9 @@ def alignment_interval(K, L, delta=0.05, radius2=None, radius2_prime=None) -> In
 def alignment_interval_by_numerator(
     m, delta, numerator, a, a_prime, radius2=1.0, radius2_prime=1.0
 ):
-    """The wider alternative to `alignment_interval_from`: McDiarmid on the numerator and on the
-    variances.
+    """The wider alternative to `alignment_interval_from`, by the numerator and the variances.
 
+    McDiarmid's inequality on each:
     f +- (bias + 5.379 s) R^2 R'^2 and a +- (bias + 27/8 s) R^4 with s = (log(6/delta)/2m)^(1/2).
     To intersect the two intervals, compute each at delta / 2.
 
@@ -174,8 +173,9 @@ def u_statistic(K, L) -> float:
 
 
 def u_statistic_constant(m) -> float:
-    """c with |U(S) - U(S')| <= c R^2 R'^2 / m when one point is exchanged; 6.40 at m = 100, 5.48
-    at 1000.
+    """c with |U(S) - U(S')| <= c R^2 R'^2 / m when one point is exchanged.
+
+    6.40 at m = 100, 5.48 at 1000.
 
     Raises
     ------

@@ -62,8 +62,9 @@ def regression_risk(law, h):
 
 
 def classification_guarantee(rho, gamma, label_bound=1.0) -> float:
-    """Pr[y h* < 0] <= 1 - rho / (Gamma max |y|); theorem 13 of P1 with the factor max |y| that it
-    needs.
+    """Pr[y h* < 0] <= 1 - rho / (Gamma max |y|).
+
+    Theorem 13 of P1 with the factor max |y| that it needs.
 
     Parameters
     ----------

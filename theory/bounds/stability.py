@@ -1,4 +1,4 @@
-"""How much the learned function changes when one of the m training points is exchanged.
+"""Bounds of the change of the learned function when one of m training points is exchanged.
 
 Kernel ridge regression minimises lam0 ||h||^2 + (1/m) sum_i (h(x_i) - y_i)^2; lam0 has the units
 of the kernel. Bounds are on |h'(x) - h(x)| at every x, in the units of y. ``radius2`` is R^2 >=
@@ -75,8 +75,9 @@ def krr_stability(m, kappa, lam0, residual, smallest_eigenvalue=0.0) -> float:
 
 
 def theorem_16(m, radius2, lam0, label_bound, l1, change) -> float:
-    """P1's theorem 16 as printed: 2 L1 R^2 M/(lam0 m) [1 + change/(2 lam0)]. False; see
-    `two_stage_stability`.
+    """P1's theorem 16 as printed, which is false; see `two_stage_stability`.
+
+    2 L1 R^2 M/(lam0 m) [1 + change/(2 lam0)].
 
     Parameters
     ----------
@@ -94,8 +95,10 @@ def theorem_16(m, radius2, lam0, label_bound, l1, change) -> float:
 
 
 def two_stage_stability(m, radius2, lam0, label_bound, l1, kernel_change, section_change):
-    """2 kappa M_r/(lam0 m) + c M ||K_mu' - K_mu||_2/(lam0 m) + M ||k_mu'(x) - k_mu(x)||_2/(lam0
-    m^(1/2)).
+    """The correct form of P1's theorem 16, for weights that change with the sample.
+
+    2 kappa M_r/(lam0 m) + c M ||K_mu' - K_mu||_2/(lam0 m)
+    + M ||k_mu'(x) - k_mu(x)||_2/(lam0 m^(1/2)).
 
     kappa = L1 R^2, M_r = `residual_bound`, c = min(kappa/lam0, (kappa/lam0)^(1/2)/2).
 
@@ -126,8 +129,9 @@ def two_stage_stability(m, radius2, lam0, label_bound, l1, kernel_change, sectio
 
 
 def two_stage_stability_by_weights(m, radius2, lam0, label_bound, l1, weight_change) -> float:
-    """`two_stage_stability` from ||mu' - mu||_1 alone: ||Delta K||_2 <= m R^2 ||Delta mu||_1 and
-    so on.
+    """`two_stage_stability` from ||mu' - mu||_1 alone.
+
+    ||Delta K||_2 <= m R^2 ||Delta mu||_1 and ||Delta k||_2 <= m^(1/2) R^2 ||Delta mu||_1.
 
     O(1/m) only if ||Delta mu||_1 is O(1/m), which alignf does not have uniformly.
 
@@ -144,16 +148,17 @@ def two_stage_stability_by_weights(m, radius2, lam0, label_bound, l1, weight_cha
 
 
 class WeightChange(NamedTuple):
-    """Bounds on the change of alignf's solution: ||v' - v||_2 and ||mu' - mu||_2 with mu =
-    v/||v||."""
+    """Bounds of ||v' - v||_2 and ||mu' - mu||_2 for alignf's solution, mu = v/||v||."""
 
     v: float
     mu: float
 
 
 def alignf_change(a, M, a_new, M_new, v, v_new) -> WeightChange:
-    """||Delta v|| <= ||Delta a - Delta M v'|| / lambda_min(M) and ||Delta mu|| <= 2 ||Delta
-    v||/(||v|| + ||v'||).
+    """Bounds of the change of alignf's solution and of its weights.
+
+    ||Delta v|| <= ||Delta a - Delta M v'|| / lambda_min(M) and
+    ||Delta mu|| <= 2 ||Delta v||/(||v|| + ||v'||).
 
     From proposition 21 and lemma 20 of P1. Data dependent: alignf has no uniform stability that
     tends to 0.
@@ -184,16 +189,14 @@ def alignf_change(a, M, a_new, M_new, v, v_new) -> WeightChange:
 
 
 class Capacity(NamedTuple):
-    """sup_x of K_mu(x, x) over the feasible mu, and the constant of the stability bound (at most
-    3 times it)."""
+    """sup_x of K_mu(x, x) over the feasible mu, and the constant of the stability bound."""
 
     kernel: float
     stability: float
 
 
 def lkrr_capacity(diagonals, mu0, radius) -> Capacity:
-    """sup_x [mu0.k(x) + L ||k(x)||_2] and kappa_d = sup_x [mu0.k(x) + 3 L ||k(x)||_2], k(x) =
-    (K_k(x, x))_k.
+    """sup_x [mu0.k(x) + L ||k(x)||_2] and kappa_d, the same with 3 L; k(x) = (K_k(x, x))_k.
 
     Parameters
     ----------
@@ -218,8 +221,7 @@ def lkrr_capacity(diagonals, mu0, radius) -> Capacity:
 
 
 def lkrr_stability(m, lam0, residual, kappa_d) -> float:
-    """|h'(x) - h(x)| <= 2 M kappa_d / (lam0 m) for L2-regularised kernel learning; sharp, no
-    sqrt(p).
+    """|h'(x) - h(x)| <= 2 M kappa_d / (lam0 m) for L2-regularised kernel learning; sharp.
 
     Parameters
     ----------

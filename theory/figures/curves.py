@@ -26,8 +26,7 @@ def _fixed(function):
 
 
 def interval_length(m, delta, a, a_prime, rho):
-    """Length of `intervals.alignment_interval_from` where the sample has the population's
-    statistics."""
+    """Length of the interval for the alignment where the sample is like the population."""
     numerator = rho * np.sqrt(a * a_prime)
     found = intervals.alignment_interval_from(m, delta, numerator, a, a_prime)
     return found.high - found.low

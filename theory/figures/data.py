@@ -1,4 +1,4 @@
-"""Figure on real data: does a kernel's alignment say how well it predicts? (P1, figure 2, table 1)
+"""Figure on real data: accuracy of a kernel against its alignment (P1, figure 2, table 1).
 
 The Gaussian kernels of section 5 of Cortes, Mohri and Rostamizadeh (2012), one at a time: accuracy
 by cross-validation against the centred alignment and the one without centring, both of the whole

@@ -102,8 +102,7 @@ class Curve:
         return float(self.trivial(**self.numbers(changes)))
 
     def smallest(self, delta=0.05, changes: Mapping[str, float] = _NOTHING, stop=10**15) -> dict:
-        """For each form the smallest m at which it is not vacuous; None if there is none below
-        `stop`."""
+        """For each form the smallest m below `stop` at which it is not vacuous, or None."""
         check_delta(delta)
         values, level = self.numbers(changes), self.level(changes)
         found = {}

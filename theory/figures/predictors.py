@@ -15,8 +15,7 @@ BANDWIDTH = 1.0
 
 
 def line_law(distance=3.0, step=0.05):
-    """Two normal laws on the line at a distance, labels +-1, as a law on a grid, and its
-    kernel."""
+    """Two normal laws on the line, labels +-1, as a law on a grid, and its kernel."""
     points = np.arange(-distance / 2 - 5, distance / 2 + 5 + step, step)
     both = np.r_[points, points]
     labels = np.repeat([1.0, -1.0], len(points))
@@ -33,8 +32,7 @@ class Risks(NamedTuple):
 
 
 def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
-    """Population risks of h_S for samples of each size, kernel and labels centred on the
-    sample."""
+    """Population risks of h_S for samples of each size, all centred on the sample."""
     rng = np.random.default_rng(random_state)
     y, p = law.labels, law.weights
     found = []

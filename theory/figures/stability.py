@@ -77,8 +77,7 @@ def mixture_change(sizes, pairs, lam0=0.1) -> Change:
 
 
 def two_stage(quick=False):
-    """Weights first, then ridge regression: observed change against theorem 16 and its
-    correction."""
+    """Two stages, weights then ridge: observed change, theorem 16 and its correction."""
     top = 100 if quick else 700
     figure, axes = style.new_figure(3, width=15.0, height=5.5)
     labels = "Theorem 16 as printed", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"

@@ -1,4 +1,4 @@
-"""How every figure looks: colours, shading of what says nothing, marks, and how a file is written.
+"""The look of every figure: colours, shading of what says nothing, marks, and file formats.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind readers; line styles and
 markers differ as well. matplotlib is imported by the functions that draw; no window is opened.

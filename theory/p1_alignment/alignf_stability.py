@@ -1,4 +1,4 @@
-"""Does alignf become stable as the sample grows?
+"""The stability of alignf as the sample grows.
 
 Statement (conclusion of the remark after theorem 17 of the 2012 paper, for alignf): |h'(x) -
 h(x)| <= C/m with C depending on L1, lam0, R, M only, hence a learning bound of order 1/sqrt(m).
@@ -34,8 +34,7 @@ from ..reference.matrices import alignf_terms
 
 
 def cases(draw):
-    """Random kernels with unit diagonal at most 1 and labels +-1, alignf's weights on both
-    samples."""
+    """Random kernels with diagonal at most 1, labels +-1, alignf's weights on both samples."""
     case = random_pair(draw)
     kernels = np.array([K / max(np.diagonal(K).max(), 1e-3) for K in case["kernels"]])
     m = len(case["y"])

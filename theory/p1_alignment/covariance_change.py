@@ -1,4 +1,4 @@
-"""How much the empirical cross-covariance changes when one point is exchanged.
+"""The change of the empirical cross-covariance when one point is exchanged.
 
 Not in the paper: the statement from which its concentration results follow with better constants.
 ||C(S) - C(S')||_HS <= 4 R R'(m-1)/m^2, sharp; proofs.md, section 5. Checked: on random features

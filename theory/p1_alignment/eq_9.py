@@ -48,8 +48,9 @@ def _well_scaled(case):
 
 
 def _scale(case):
-    """The sum of the absolute values of the three terms: rounding is relative to it. For the
-    minimum, its value and that at 0 bound them."""
+    """The sum of the absolute values of the three terms, which rounding is relative to.
+
+    For the minimum, its value and that at 0 bound them."""
     g, g1, g2 = case["gamma"]
     a, M = alignf_terms(case["kernels"], case["y"])
     mu, y = case["mu"], case["y"]

@@ -1,4 +1,4 @@
-"""Does averaging solve the single-stage problem?
+"""The averaged iteration as a solver of the single-stage problem.
 
 Statement (end of section 3.4 of the 2012 paper): (9) can be solved with the iterative algorithm
 of the 2009 paper, in 10 to 50 iterations. We read this as alpha <- (alpha + (K_mu(alpha) + I)^-1
@@ -75,8 +75,7 @@ def counterexample():
 
 
 def solver_residual(case):
-    """Violation of the optimality conditions of (9), relative to the size of the gradient's
-    terms."""
+    """Violation of the optimality conditions of (9), relative to the terms of the gradient."""
     kernels, y = case["kernels"], case["y"]
     linear, Q = _terms(case)
     _, mu = _learned(case)

@@ -1,5 +1,4 @@
-"""Two classes at two points: uncentred alignment depends on their share, centred alignment does
-not.
+"""Two classes at two points: only the uncentred alignment depends on their share.
 
 Statement (figure 1 of the 2012 paper): with a fraction alpha of the points at (-1, 0) labelled
 -1, the others at (1, 0) labelled 1, and K = <x, x'> + 1, the uncentred alignment is A = (alpha^2

@@ -1,4 +1,4 @@
-"""When is the largest second moment of a kernel row equal to the mean one?
+"""The condition under which the largest second moment of a kernel row is the mean one.
 
 Statement (footnote 4 of the 2012 paper): max_x E_x'[K^2(x, x')] / E[K^2] = 1 only if K^2 is
 constant. Checked: the two conditions, each 0 or 1, on finite supports. Verdict: false; K = I on

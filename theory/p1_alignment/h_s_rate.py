@@ -1,4 +1,4 @@
-"""Is the predictor of a sample as good as that of the distribution, up to 1/sqrt(m)?
+"""The gap between the risks of the predictors of a sample and of its distribution.
 
 Statement (after theorem 14 of the 2012 paper): |R(h*) - R(h_S)| <= O(1/sqrt(m)) with high
 probability, for classification and regression. Checked: the gap for the 0/1 loss on given laws,

@@ -1,4 +1,4 @@
-"""How large the function learned by kernel ridge regression can be.
+"""The size of the function that kernel ridge regression learns.
 
 Statement (proof of theorem 17 of the 2012 paper): |h(x)| <= R M (L1/lam0)^(1/2). Checked: at all
 points of random cases, one combined kernel. Verdict: holds, loose by 2. Sharpened: (M/2)(L1

@@ -1,4 +1,4 @@
-"""How much the alignment numerator changes when one point is exchanged.
+"""The change of the alignment numerator when one point is exchanged.
 
 Statement (lemma 18 of the 2012 paper): |f(S) - f(S')| <= 24 R^2 R'^2/m for f = <K_c, K'_c>_F/m^2
 and samples that differ in one point. Checked: m f on random features, scaled so that the

@@ -68,8 +68,10 @@ def measure(case):
 
 
 def counterexample(m=2):
-    """m = 2: 217/1296 against 47/144; m = 3: 719/4374, 3919/13122; m = 4: 2531/15552,
-    4247/15552."""
+    """217/1296 against 47/144 at m = 2; likewise for 3 and 4.
+
+    719/4374 against 3919/13122 at m = 3, 2531/15552 against 4247/15552 at m = 4.
+    """
     p = np.array([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     u = np.array([Fraction(1), Fraction(1, 2), Fraction(-1)])
     w = np.array([Fraction(1), Fraction(-1), Fraction(1, 3)])

@@ -39,8 +39,7 @@ def cases(draw):
 
 
 def _terms(case):
-    """The linear term g a and the quadratic term g' I + g'' M; a and M per point, so that sizes
-    stay moderate."""
+    """The linear term g a and the quadratic one g' I + g'' M, with a and M per point."""
     g, g1, g2 = case["gamma"]
     a, M = _products(case)
     return g * a, g1 * np.eye(len(a)) + g2 * M
@@ -74,8 +73,7 @@ def measure(case):
 
 
 def counterexample():
-    """The printed objective is 2420 here and 24990200 at alpha = 100, mu = 5000; the value is
-    below 1."""
+    """The printed objective is 2420 here, the value of the problem below 1."""
     return {
         "kernels": np.ones((1, 1, 1)),
         "y": np.ones(1),

@@ -2,9 +2,9 @@
 
 Statement (proposition 10 of the 2012 paper): if v != 0 minimises v'Mv - 2 v'a over v >= 0 and mu
 = v / ||v||, then rho_0(mu) = mu'a / (mu'M mu)^(1/2) = ||v||_M. Checked: both sides, at a solution
-found by non-negative least squares. The last step of the printed proof says "= rho"; it means
-rho_0, and rho = ||v||_M / ||y_c||^2 (see `p1-rho-0`), which is the second number compared.
-Verdict: holds.
+found by trying every support. The last step of the printed proof says "= rho"; it means rho_0,
+and rho = ||v||_M / ||y_c||^2 (see `p1-rho-0`), which is the second number compared. Verdict:
+holds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How alignf's solution reacts to a change of its data.
+"""The change of alignf's solution with its data.
 
 Statement (proposition 21 of the 2012 paper): ||Delta v||_M^2 <= [Delta a - (Delta M) v']'Delta v,
 where v, v' minimise v'Mv - 2 v'a over v >= 0 for (a, M) and (a', M'). Checked: both sides at
-solutions found by non-negative least squares; nothing requires that the samples differ in one
+solutions found by trying every support; nothing requires that the samples differ in one
 point only. Verdict: holds (one display of the proof has a wrong sign). Sharpened to what is used:
 ||Delta v|| <= ||Delta a - Delta M v'||/lambda_min(M) (`p1-alignf-stability`).
 """

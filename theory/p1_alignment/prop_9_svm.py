@@ -30,8 +30,7 @@ def cases(draw):
 
 
 def _terms(case):
-    """Kernels centred and scaled to unit norm, those with a_k = 0 dropped; a scaled to maximum
-    1."""
+    """Kernels centred, of unit norm, those with a_k = 0 dropped; a with maximum 1."""
     kernels, y = np.array([center(K) for K in case["kernels"]]), case["y"] - case["y"].mean()
     size = np.sqrt((kernels**2).sum((1, 2)))
     a = np.array([y @ K @ y for K in kernels])

@@ -1,4 +1,4 @@
-"""The partially normalised alignment and the alignment differ by a constant factor; which one?
+"""The constant factor between the partially normalised alignment and the alignment.
 
 Statement (before proposition 10 of the 2012 paper): rho_0(mu) = <K_mu,c, yy'>/||K_mu,c|| =
 ||yy'||_F^2 rho(mu). Checked: both sides. Verdict: false; neither the square nor the missing

@@ -1,4 +1,4 @@
-"""How fast the probability of a deviation of the alignment falls.
+"""The rate at which the probability of a deviation of the alignment falls.
 
 Statement (after theorem 12 of the 2012 paper): Pr[|rho - rho_S| > eps] <= O(exp(-m eps^2)).
 Checked: a lower bound of the probability on one family of laws, against C exp(-m eps^2) for a
@@ -49,8 +49,7 @@ def bound(case):
 
 
 def measure(case, most=150):
-    """Probability of no (1,1), of 1 to `most` of each of the other two, and of a deviation above
-    eps."""
+    """Probability of no (1,1), 1 to `most` of each of the others, and a deviation above eps."""
     from scipy.special import gammaln
 
     law, K, L = law_of(case)

@@ -81,8 +81,7 @@ def measure(case):
 
 
 def counterexample():
-    """One toss of a fair coin with labels 0, 1: R_S = 0 and R = 1/2 half of the time, against
-    .0046."""
+    """One toss of a fair coin: half of the time R_S = 0 and R = 1/2, against .0046."""
     law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0]))
     return {"law": law, "K": np.ones((2, 2)), "m": 1, "lam0": 2000.0, "delta": 0.1, "seed": 0}
 

@@ -1,4 +1,4 @@
-"""What trace-normalised kernels with a fixed ridge lead to.
+"""Trace-normalised kernels with a fixed ridge give predictions that vanish.
 
 Not in the paper, but a consequence of its remark after theorem 17: with Tr K_k = 1 on the sample
 and lam0 fixed, the mean square of the predictions on the sample is at most (L1 M/(lam0 m))^2 and

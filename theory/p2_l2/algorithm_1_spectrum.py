@@ -1,4 +1,4 @@
-"""Why the interpolated iteration converges near its fixed point.
+"""The spectrum that makes the interpolated iteration converge near its fixed point.
 
 Not in the paper: at the fixed point the derivative of f(alpha) = (K(alpha) + lam)^-1 y has real
 eigenvalues in (-2, 0], so that those of the iteration lie in (3 eta - 2, eta]: strictly inside

@@ -59,8 +59,10 @@ def measure(case):
 
 
 def counterexample():
-    """3.9992e-4 against 3.0353e-4 with kappa = 3c, or 3.4519e-4 with kappa = kappa_0(||mu0|| +
-    L); c = 10^4."""
+    """3.9992e-4 against 3.0353e-4 with kappa = 3c, c = 10^4.
+
+    With kappa = kappa_0(||mu0|| + L) the bound is 3.4519e-4.
+    """
     c = 1e4
     kernels = c * np.array(
         [[[1.0, 1, 1], [1, 1, 1], [1, 1, 1]], [[1.0, -1, -1], [-1, 1, 1], [-1, 1, 1]]]

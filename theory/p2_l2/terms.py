@@ -1,11 +1,10 @@
-"""The quantities of the stability proof of the 2009 paper, for a case of `exchange` with ``mu0``
-and ``radius``.
+"""The quantities of the stability proof of the 2009 paper.
 
-Reading: h and h' are the solutions on S and S', primes belong to S'; v~ and alpha~ belong to the
-old weights on the new sample, alpha~ = (K_mu(S') + lam)^-1 y', so that Delta_K = (') - (~) and
-Delta_S = (~) - (unprimed). The other reading of alpha in the vectors Phi_k alpha (the old sample
-instead of alpha~ on the new one) is available, and refuted too. The solutions are those of the
-library's `LKRR`.
+A case is one of `exchange` with ``mu0`` and ``radius``. Reading: h and h' are the solutions on S
+and S', primes belong to S'; v~ and alpha~ belong to the old weights on the new sample, alpha~ =
+(K_mu(S') + lam)^-1 y', so that Delta_K = (') - (~) and Delta_S = (~) - (unprimed). The other
+reading of alpha in the vectors Phi_k alpha (the old sample instead of alpha~ on the new one) is
+available, and refuted too. The solutions are those of the library's `LKRR`.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ def vector_size(case, t: Terms, change, old_alpha=False) -> float:
     return float(np.sqrt((step**2 * np.maximum(squares, 0)).sum()))
 
 
-def random_case(draw, orthogonal=True):
-    """Random kernels; orthogonal ones live on different coordinates of the features."""
+def random_case(draw):
+    """Random kernels; in the direct sum of their feature spaces any kernels are orthogonal."""
     m, p = draw.integer(1, 4), draw.integer(1, 3)
     kernels = np.array([draw.kernel(m + 2, "generic") for _ in range(p)])
     return {

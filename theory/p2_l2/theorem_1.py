@@ -70,8 +70,7 @@ def measure(case):
 
 
 def _departure(case, alpha, mu):
-    """Relative distance of alpha and mu from the form of the theorem at mu; 0 where it is not
-    defined.
+    """Relative distance of alpha and mu from the theorem's form, 0 where it is undefined.
 
     Where alpha lies mostly outside the kernels, v is a small remainder of rounded numbers, which
     mu inherits: there the distance of mu counts less.

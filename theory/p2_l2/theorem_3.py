@@ -86,8 +86,10 @@ def measure(case):
 
 
 def counterexample():
-    """One toss of a fair coin with labels 0, 10, no kernel to speak of: R = 50, R_S = 0 half of
-    the time, against 10.73."""
+    """One toss of a fair coin, labels 0, 10: half of the time R = 50, R_S = 0, against 10.73.
+
+    The kernel is next to nothing.
+    """
     law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 10.0]))
     case = {"law": law, "kernels": np.zeros((1, 2, 2)), "m": 1, "lam0": 1.0}
     return case | {"mu0": np.ones(1), "radius": 1.0, "delta": 0.1, "seed": 0}

@@ -60,8 +60,7 @@ def aligned_objective(mu, kernels, y, lam, linear, Q):
 
 
 def aligned_krr(kernels, y, lam, linear, Q):
-    """argmin over mu >= 0 of `aligned_objective`, a convex problem, by L-BFGS-B from two
-    starts."""
+    """argmin over mu >= 0 of `aligned_objective`, convex, by L-BFGS-B from two starts."""
     from scipy.optimize import minimize
 
     best = None
@@ -79,8 +78,9 @@ def aligned_krr(kernels, y, lam, linear, Q):
 
 
 def aligned_iteration(kernels, y, linear, Q, steps=500, alpha=None):
-    """alpha <- (alpha + (K_mu(alpha) + I)^-1 y)/2 for `aligned_objective` at lam = 1; alpha = y
-    at first unless given.
+    """alpha <- (alpha + (K_mu(alpha) + I)^-1 y)/2 for `aligned_objective` at lam = 1.
+
+    alpha = y at first unless given.
 
     Returns
     -------

@@ -217,7 +217,7 @@ class GaussianMixture:
         c = len(means)
         weights = np.full(c, 1 / c) if self.weights is None else np.asarray(self.weights, float)
         if labels.shape != (c,) or weights.shape != (c,) or abs(weights.sum() - 1) > 1e-9:
-            raise ValueError("need one label and one weight a component, the weights with sum 1.")
+            raise ValueError("need one label and one weight per component, the weights with sum 1.")
         if not self.variance > 0:
             raise ValueError(f"variance={self.variance!r} is out of range; accepted: variance > 0.")
         for name, value in (("means", means), ("labels", labels), ("weights", weights)):

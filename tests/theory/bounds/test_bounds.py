@@ -80,8 +80,7 @@ def test_constants():
 
 
 def test_the_constant_is_the_maximum_of_its_upper_bound():
-    """The four-variable function of the proof, maximised from random starts, gives 25
-    sqrt(15)/18."""
+    """The function of the proof, maximised from random starts, gives 25 sqrt(15)/18."""
     from scipy.optimize import minimize
 
     def negative(z):
@@ -146,8 +145,7 @@ def test_interval_from_matrices_covers_and_says_when_it_is_vacuous():
 
 
 def test_coverage_over_two_thousand_samples():
-    """m = 1000, the mixture in one dimension through its quadrature atoms; the bound is far from
-    tight."""
+    """m = 1000, the mixture through its quadrature atoms; the bound is far from tight."""
     mixture = GaussianMixture([[-1.0], [1.0]], [-1.0, 1.0])
     law, points = mixture.quadrature(24)
     K, L = gaussian_kernel(points, 1.0), law.target()
