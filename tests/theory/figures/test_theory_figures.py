@@ -10,7 +10,7 @@ from alignlearn.theory import CLAIMS, check, figures
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, find_curve, mixture
 from alignlearn.theory.figures.drawing import draw_curve
-from alignlearn.theory.figures.table import claims_table
+from alignlearn.theory.figures.table import claims_page, claims_summary, counts
 from alignlearn.theory.reference.problems import gaussian_kernel
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -236,26 +236,65 @@ def _make_figures():
     return module
 
 
-def test_the_readme_shows_the_claims_as_they_are():
-    script = _make_figures()
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    number = re.compile(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?")
-    shown = readme.partition(script.BEGIN)[2].partition(script.END)[0].strip()
-    expected = claims_table().strip()
-    hint = "run scripts/make_figures.py --only readme"
-    # Numbers may differ in the last digit between processors.
-    assert number.sub("#", shown) == number.sub("#", expected), hint
-    ours, theirs = ([float(x) for x in number.findall(t)] for t in (expected, shown))
+NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?")
+
+
+def _same_but_for_last_digits(shown, expected, hint):
+    """Numbers may differ in the last digit between processors."""
+    assert NUMBER.sub("#", shown) == NUMBER.sub("#", expected), hint
+    ours, theirs = ([float(x) for x in NUMBER.findall(text)] for text in (expected, shown))
     assert ours == pytest.approx(theirs, rel=0.02), hint
 
 
-def test_the_claims_table():
-    table = claims_table()
-    rows = [line for line in table.splitlines() if line.startswith("| `")]
-    assert len(rows) == len(CLAIMS)
-    assert all(line.count("|") == 6 for line in rows)
-    (row,) = (line for line in rows if "`p1-theorem-16`" in line)
+@pytest.fixture(scope="module")
+def page():
+    return claims_page()
+
+
+def test_the_readme_shows_the_claims_as_they_are():
+    script = _make_figures()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition(script.BEGIN)[2].partition(script.END)[0].strip()
+    hint = "run scripts/make_figures.py --only readme"
+    _same_but_for_last_digits(shown, claims_summary().strip(), hint)
+    assert "(figures/claims.md)" in readme
+
+
+def test_the_page_of_the_claims_shows_them_as_they_are(page):
+    shown = (ROOT / "figures" / "claims.md").read_text(encoding="utf-8")
+    hint = "run scripts/make_figures.py --only claims"
+    _same_but_for_last_digits(shown, page, hint)
+
+
+def test_the_claims_table(page):
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    assert list(rows) == list(CLAIMS)
+    assert all(line.count("|") == 6 for line in rows.values())
+    # The counterexample of theorem 16: 2/11 against 19/225, 1/4 with the correction.
+    row = rows["p1-theorem-16"]
     assert "| false | violated: 0.182 > 0.0844; corrected: holds (0.25)" in row
+
+
+def test_the_table_says_where_a_bound_is_vacuous(page):
+    """Theorem 12 says nothing on samples of the size of the cases: its bound is above 1."""
+    (row,) = (line for line in page.splitlines() if "`p1-theorem-12`" in line)
+    assert "| 10 random cases: 10 vacuous |" in row
+    counted = [
+        sum(int(number) for number in re.findall(r"(\d+) (?:hold|vac|inc|vio)", cell))
+        for cell in re.findall(r"random cases: ([^|]*)\|", page)
+    ]
+    assert counted == [10] * sum(c.counterexample is None for c in CLAIMS.values())
+
+
+def test_the_numbers_of_the_summary_are_those_of_the_claims(page):
+    sizes = [int(n) for n in re.findall(r"\d+", counts())]
+    assert sizes[0] == sum(sizes[1:]) == len(CLAIMS)
+    assert counts() in page
+    summary = claims_summary()
+    assert counts() in summary
+    rows = [line for line in summary.splitlines() if line.startswith("| `")]
+    assert len(rows) == 5
+    assert set(rows) <= set(page.splitlines())
 
 
 def test_the_readme_is_refused_without_markers():
