@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Draw the figures on the theory into figures/ and bring the README's table of claims up to date.
+"""Draw the figures on the theory, and bring the pages that list the claims up to date.
+
+Figures and the table of all claims (claims.md) go to figures/, the short account of the claims to
+the README.
 
 Takes some minutes. Real data come from `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that
 has them); without them the figure on real data shows scikit-learn's bundled sets and says so.
@@ -15,14 +18,14 @@ import time
 from pathlib import Path
 
 from alignlearn.theory.figures import FIGURES, write
-from alignlearn.theory.figures_table import claims_table
+from alignlearn.theory.figures.table import claims_page, claims_summary
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
 
 
-def with_claims(text, table):
-    """The text with the table between the two markers.
+def with_claims(text, summary):
+    """The text with the summary of the claims between the two markers.
 
     Raises
     ------
@@ -33,13 +36,25 @@ def with_claims(text, table):
         raise ValueError(f"the README must contain {BEGIN} and {END} once, in this order.")
     head, _, rest = text.partition(BEGIN)
     tail = rest.partition(END)[2]
-    return f"{head}{BEGIN}\n\n{table}\n{END}{tail}"
+    return f"{head}{BEGIN}\n\n{summary}\n{END}{tail}"
 
 
-def update_readme():
-    """Write the table into README.md."""
+def write_readme(_folder):
+    """Write the summary of the claims into README.md."""
     path = ROOT / "README.md"
-    path.write_text(with_claims(path.read_text(encoding="utf-8"), claims_table()), encoding="utf-8")
+    text = with_claims(path.read_text(encoding="utf-8"), claims_summary())
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_claims(folder):
+    """Write the table of all claims into the folder."""
+    path = folder / "claims.md"
+    path.write_text(claims_page(), encoding="utf-8")
+    return path
+
+
+PAGES = {"claims": write_claims, "readme": write_readme}
 
 
 def main(argv=None):
@@ -49,8 +64,8 @@ def main(argv=None):
         "--only",
         metavar="NAME",
         action="append",
-        choices=(*FIGURES, "readme"),
-        help=f"one of {', '.join(FIGURES)}, or readme for the table of claims; may be repeated",
+        choices=(*FIGURES, *PAGES),
+        help=f"one of {', '.join((*FIGURES, *PAGES))}; may be repeated",
     )
     parser.add_argument("--quick", action="store_true", help="fewer samples, for a look")
     parser.add_argument(
@@ -59,14 +74,11 @@ def main(argv=None):
     args = parser.parse_args(argv)
     args.out.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    for name in args.only or (*FIGURES, "readme"):
+    for name in args.only or (*FIGURES, *PAGES):
         began = time.perf_counter()
-        if name == "readme":
-            update_readme()
-            sizes = "README.md"
-        else:
-            files = write(name, args.out, args.quick)
-            sizes = ", ".join(f"{f.name} {f.stat().st_size / 1000:.0f} kB" for f in files)
+        page = PAGES.get(name)
+        files = [page(args.out)] if page else write(name, args.out, args.quick)
+        sizes = ", ".join(f"{f.name} {f.stat().st_size / 1000:.0f} kB" for f in files)
         print(f"{name:<20} {time.perf_counter() - began:6.1f} s   {sizes}", flush=True)
     print(f"{'total':<20} {time.perf_counter() - start:6.1f} s")
     return 0

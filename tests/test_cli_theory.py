@@ -4,7 +4,7 @@ import io
 
 import pytest
 from alignlearn.theory import theorem_12
-from alignlearn.theory.figures_curves import mixture
+from alignlearn.theory.figures.curves import mixture
 
 from alignlearn.cli import main
 
@@ -93,10 +93,10 @@ def test_verify_passes_what_the_theory_says(capsys, tmp_path):
 def test_verify_fails_when_a_claim_is_not_as_recorded(capsys, monkeypatch):
     from dataclasses import replace
 
-    from alignlearn.theory import CLAIMS, p1_rho_0
+    from alignlearn.theory import CLAIMS
 
     claim = CLAIMS["p1-rho-0"]
-    monkeypatch.setattr(p1_rho_0, "CLAIM", replace(claim, status="holds"))
+    monkeypatch.setattr(CLAIMS.module("p1-rho-0"), "CLAIM", replace(claim, status="holds"))
     code, out, _ = run(capsys, "verify", "--claims", "p1-rho-0", "--examples", "5")
     assert code == 1
     assert "1 not as recorded" in out

@@ -1,11 +1,11 @@
 """The published claims about learning with centred alignment, evaluated.
 
 `CLAIMS` maps names to `Claim` objects in the order of the papers; ``check(claim, case)`` gives a
-`Verdict`. The bounds are plain functions in `concentration`, `intervals`, `predictors`,
-`stability` and `generalization`, and attributes of this package; those whose docstring says "as
-printed" are the papers' own. Exact population quantities are in `problems`. ``verify.verify()``
-runs everything and prints the table, ``proofs.md`` has the proofs. Nothing heavy is imported
-until it is used.
+`Verdict`. Each paper has a folder with one file per claim, and the proofs in its ``proofs.md``.
+The bounds are plain functions in `bounds`, and attributes of this package; those whose docstring
+says "as printed" are the papers' own. Exact population quantities and naive learners are in
+`reference`, the figures in `figures`. ``verify.verify()`` runs everything and prints the table.
+Nothing heavy is imported until it is used.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .registry import CLAIMS, all_claims
 # The function `verify` is not here: the module of that name would hide it.
 _MODULES = {
     "draws": ("RandomDraw",),
-    "problems": ("FiniteDistribution", "GaussianMixture", "Moments", "two_points"),
-    "concentration": (
+    "reference.problems": ("FiniteDistribution", "GaussianMixture", "Moments", "two_points"),
+    "bounds.concentration": (
         "alignment_deviation",
         "alignment_deviation_refined",
         "bias_bound",
@@ -32,7 +32,7 @@ _MODULES = {
         "theorem_12",
         "theorem_12_by_its_proof",
     ),
-    "intervals": (
+    "bounds.intervals": (
         "Interval",
         "alignment_interval",
         "alignment_interval_by_numerator",
@@ -41,7 +41,7 @@ _MODULES = {
         "u_statistic_deviation",
         "u_statistic_interval",
     ),
-    "predictors": (
+    "bounds.predictors": (
         "classification_guarantee",
         "classification_risk",
         "g_star",
@@ -54,7 +54,7 @@ _MODULES = {
         "theorem_14",
         "unnormalised_guarantee",
     ),
-    "stability": (
+    "bounds.stability": (
         "alignf_change",
         "hypothesis_bound",
         "krr_stability",
@@ -66,7 +66,7 @@ _MODULES = {
         "two_stage_stability",
         "two_stage_stability_by_weights",
     ),
-    "generalization": (
+    "bounds.generalization": (
         "exchange_bound",
         "lkrr_bound",
         "theorem_17",

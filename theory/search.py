@@ -16,8 +16,7 @@ from .draws import Draw
 
 
 class VectorDraw(Draw):
-    """Draws that are functions of the entries of a vector in [0, 1), read in order and again from
-    the start.
+    """Draws that read the entries of a vector in [0, 1) in order, and again from the start.
 
     Parameters
     ----------

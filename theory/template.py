@@ -4,8 +4,8 @@ Statement (number, paper): the formula. Checked: what is computed on both sides,
 scaled. Verdict: holds, holds after fix, gap or false; if not "holds", where it fails and the
 section of ``proofs.md`` of the correct form.
 
-Copy this file, keep the order of the sections, and add its name to ``registry.py`` at its place
-in the paper.
+Copy this file into the folder of its paper (imports then begin with one more dot), keep the order
+of the sections, and add its name to the folder's ``FILES`` at its place in the paper.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from .claim import Claim, NegativeControl
-from .matrices import center
-from .sources import P1
+from .papers import P1
+from .reference.matrices import center
 
 # -- cases: an input that meets the hypotheses -----------------------------------------
 

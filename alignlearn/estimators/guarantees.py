@@ -176,8 +176,8 @@ def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval
     ValueError
         If delta or radius2 is out of range.
     """
-    from alignlearn.theory.checks import check_delta
-    from alignlearn.theory.fitted import learned_alignment_interval
+    from alignlearn.theory.bounds.checks import check_delta
+    from alignlearn.theory.bounds.fitted import learned_alignment_interval
 
     delta = check_delta(delta)
     radii, hypotheses, not_met = _common(estimator, radius2)
@@ -223,8 +223,8 @@ def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None
         For another machine, several targets, alpha = 0, negative weights, indefinite kernels, or
         a delta, radius2 or label_range out of range.
     """
-    from alignlearn.theory.checks import check_delta
-    from alignlearn.theory.fitted import intercept_bound, intercept_residual_bound
+    from alignlearn.theory.bounds.checks import check_delta
+    from alignlearn.theory.bounds.fitted import intercept_bound, intercept_residual_bound
 
     delta = check_delta(delta)
     if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:

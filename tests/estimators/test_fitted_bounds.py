@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from alignlearn.theory import alignment_interval as interval_of_grams
-from alignlearn.theory.fitted import intercept_bound
+from alignlearn.theory.bounds.fitted import intercept_bound
 
 import alignlearn as al
 from alignlearn.estimators.guarantees import alignment_interval, sample_ranges

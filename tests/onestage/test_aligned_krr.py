@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from alignlearn.theory.learners import aligned_krr, aligned_objective
-from alignlearn.theory.matrices import alignf_terms
+from alignlearn.theory.reference.learners import aligned_krr, aligned_objective
+from alignlearn.theory.reference.matrices import alignf_terms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from alignlearn.theory.learners import lkrr as plain_lkrr
+from alignlearn.theory.reference.learners import lkrr as plain_lkrr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse

@@ -62,43 +62,64 @@ def test_names_and_order():
     assert math.isnan(check(EVERY[0], EVERY[0].negative_control.case()).frequency[0])
 
 
-def _module(claim):
-    return import_module(f"alignlearn.theory.{claim.name.replace('-', '_')}")
+TEMPLATE = import_module("alignlearn.theory.template")
+HEADS = ("cases", "bound", "measure", "counterexample", "negative control", "claim")
 
 
 def test_claim_files_have_the_sections_of_the_template_in_order():
-    heads = ("cases", "bound", "measure", "negative control", "claim")
-    for claim in [*CLAIMS.values(), import_module("alignlearn.theory.template").CLAIM]:
-        text = Path(_module(claim).__file__).read_text(encoding="utf-8")
-        found = re.findall(r"^# -- (cases|bound|measure|negative control|claim)\b", text, re.M)
-        order = [head for head in heads if head in found]
-        assert found == order, claim.name
-        assert {"cases", "bound", "measure", "claim"} <= set(found), claim.name
+    for module in [TEMPLATE, *map(CLAIMS.module, CLAIMS)]:
+        text = Path(module.__file__).read_text(encoding="utf-8")
+        found = re.findall(rf"^# -- ({'|'.join(HEADS)})\b", text, re.M)
+        assert found == [head for head in HEADS if head in found], module.__name__
+        assert {"cases", "bound", "measure", "claim"} <= set(found), module.__name__
 
 
 def test_template_works():
-    claim = import_module("alignlearn.theory.template").CLAIM
+    claim = TEMPLATE.CLAIM
     assert check(claim, {"K": np.eye(3)}).outcome == "holds"
     assert check(claim.wrong(), claim.negative_control.case()).outcome == "violated"
 
 
-def test_every_correction_has_a_proof_that_its_file_names():
-    proofs = Path(__file__).parents[2] / "theory" / "proofs.md"
-    sections = set(re.findall(r"^## (\d+)\.", proofs.read_text(encoding="utf-8"), re.M))
+FOLDERS = sorted({Path(CLAIMS.module(name).__file__).parent for name in CLAIMS})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+def test_every_correction_has_a_proof_that_its_file_names(folder):
+    text = (folder / "proofs.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## (\d+)\.", text, re.M)
+    assert sections == [str(n + 1) for n in range(len(sections))]
     used = set()
     for claim in CLAIMS.values():
+        file = Path(CLAIMS.module(claim.name).__file__)
+        if file.parent != folder:
+            continue
         form = claim
         while form is not None:
             assert form is claim or form.proof, form.name
             if form.proof:
                 used.add(form.proof)
-                assert form.proof in sections, form.name
-                text = " ".join(_module(claim).__doc__.split())
-                named = {
-                    n
-                    for part in re.findall(r"sections? ([\d, and]+)", text)
-                    for n in re.findall(r"\d+", part)
-                }
-                assert form.proof in named, form.name
+                named = _named(CLAIMS.module(claim.name).__doc__)
+                assert form.proof in named <= set(sections), form.name
             form = form.corrected
-    assert used == sections
+    assert used == set(sections)
+
+
+def _named(text):
+    """The numbers of the sections of ``proofs.md`` that a text names."""
+    lists = re.findall(r"proofs\.md, sections? (\d+(?:(?:, | and )\d+)*)", " ".join(text.split()))
+    return {number for numbers in lists for number in re.findall(r"\d+", numbers)}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+def test_every_claim_file_of_a_folder_is_registered(folder):
+    registered = {Path(CLAIMS.module(name).__file__) for name in CLAIMS}
+    assert {file for file in folder.glob("*.py") if "\nCLAIM = " in file.read_text("utf-8")} == {
+        file for file in registered if file.parent == folder
+    }
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+def test_code_in_the_proofs_is_closed_where_it_is_opened(folder):
+    """A formula that a line break tears apart leaves an odd number of backticks on its lines."""
+    text = (folder / "proofs.md").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if line.count("`") % 2] == []

@@ -1,8 +1,10 @@
-"""`Claim`, `check`, the draws and the lazy registry."""
+"""`Claim`, `check`, the draws, the lazy registry and the layers of the package."""
 
+import ast
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +110,20 @@ def test_importing_is_light():
         "import alignlearn.theory as t; list(t.CLAIMS);"
         "bad = {'hypothesis', 'matplotlib', 'scipy.stats', 'sklearn'} & set(sys.modules);"
         "assert not bad, bad;"
-        "assert 'alignlearn.theory.p1_lemma_1' not in sys.modules"
+        "assert 'alignlearn.theory.p1_alignment.lemma_1' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+THEORY = Path(__file__).resolve().parents[2] / "theory"
+
+
+@pytest.mark.parametrize("file", sorted((THEORY / "bounds").glob("*.py")), ids=lambda f: f.stem)
+def test_bounds_know_neither_the_claims_nor_the_library(file):
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level <= 1, ast.unparse(node)
+            names = [] if node.level else [node.module]
+        for name in names:
+            assert not name.startswith("alignlearn") or name == "alignlearn.validation", name

@@ -1,16 +1,11 @@
 """The numbers of the counterexamples, to the digits in which they are known."""
 
 from fractions import Fraction
-from importlib import import_module
 
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.claim import HypothesisNotMet
-
-
-def module(name):
-    return import_module(f"alignlearn.theory.{name}")
 
 
 def numbers(name):
@@ -28,13 +23,13 @@ def test_lemma_6():
 
 
 def test_uncentred_objective():
-    file = module("p1_eq_3")
+    file = CLAIMS.module("p1-eq-3")
     case = file.counterexample()
     assert (file.bound(case)[-1], file.measure(case)[-1]) == (4, 0)
 
 
 def test_rho_0():
-    file = module("p1_rho_0")
+    file = CLAIMS.module("p1-rho-0")
     printed, fixed = numbers("p1-rho-0")
     assert (printed.bound, printed.measured, fixed.bound) == (4, 2, pytest.approx(2))
     shifted = file._control_case()
@@ -43,15 +38,15 @@ def test_rho_0():
 
 
 def test_overall_problem_is_unbounded():
-    file = module("p1_overall_problem")
+    file = CLAIMS.module("p1-overall-problem")
     assert file.measure(file.counterexample()) == 2420
     assert file.measure(file._further_out()) == 24990200
 
 
 def test_iteration_for_the_single_stage_problem():
-    file = module("p1_eq_9_iteration")
+    file = CLAIMS.module("p1-eq-9-iteration")
     case = file.counterexample()
-    from alignlearn.theory.learners import aligned_iteration
+    from alignlearn.theory.reference.learners import aligned_iteration
 
     _, steps = aligned_iteration(case["kernels"], case["y"], *file._terms(case))
     np.testing.assert_allclose(sorted(steps[-2:]), [0.169, 0.180], atol=5e-4)
@@ -61,7 +56,7 @@ def test_iteration_for_the_single_stage_problem():
 
 @pytest.mark.parametrize(("m", "value"), [(3, "64/27"), (6, "32/9"), (12, "112/27"), (24, "40/9")])
 def test_attained_perturbations(m, value):
-    file = module("p1_lemma_18")
+    file = CLAIMS.module("p1-lemma-18")
     assert m * file.measure(file.extremal(m)) == pytest.approx(float(Fraction(value)))
     assert float(Fraction(value)) == pytest.approx(128 / 27 * (1 - 3 / (2 * m)))
 
@@ -88,7 +83,7 @@ def test_largest_perturbation_over_all_signs(m, value):
     [(2, "217/1296", "47/144"), (3, "719/4374", "3919/13122"), (4, "2531/15552", "4247/15552")],
 )
 def test_bias_table(m, right, printed):
-    file = module("p1_lemma_19_table")
+    file = CLAIMS.module("p1-lemma-19-table")
     case = file.counterexample(m)
     assert file.bound(case) == Fraction(printed)
     assert file.measure(case) == file.corrected_bound(case) == Fraction(right)
@@ -98,14 +93,14 @@ def test_bias_table(m, right, printed):
 
 @pytest.mark.parametrize(("m", "bias"), [(2, "-1/2"), (3, "-11/27"), (4, "-11/32")])
 def test_bias_is_attained(m, bias):
-    case = module("p1_lemma_19").extremal(m)
+    case = CLAIMS.module("p1-lemma-19").extremal(m)
     law, K = case["law"], case["K"]
     assert law.expected_numerator(K, K, m) - law.moments(K, K).theta == Fraction(bias)
     assert Fraction(-(2 * m * m - 3 * m + 2), m**3) == Fraction(bias)
 
 
 def test_rate_of_theorem_12():
-    file = module("p1_theorem_12_rate")
+    file = CLAIMS.module("p1-theorem-12-rate")
     law, K, L = file.law_of({"q": 0.01})
     assert law.alignment(K, L) == pytest.approx(0.240, abs=5e-4)
     low = file.measure({"q": 0.01, "m": 2000, "eps": 0.2, "C": 1.0})
@@ -137,12 +132,12 @@ def test_theorem_14_with_the_footnote():
 
 @pytest.mark.parametrize("m", [101, 1001, 10001])
 def test_gap_of_the_sample_predictor(m):
-    file = module("p1_h_s_rate")
+    file = CLAIMS.module("p1-h-s-rate")
     assert file.measure(file.counterexample(m)) == pytest.approx(0.25)
 
 
 def test_theorem_16_fails_in_three_ways():
-    file = module("p1_theorem_16")
+    file = CLAIMS.module("p1-theorem-16")
     printed, fixed = numbers("p1-theorem-16")
     assert printed.measured == pytest.approx(2 / 11)
     assert printed.bound == pytest.approx(19 / 225)
@@ -169,8 +164,8 @@ def test_theorem_16_fails_in_three_ways():
 )
 def test_alignf_is_not_stable(m, ridge, change, printed):
     """The bound with ||Delta mu||_1 = 2 and ||K||_2 = m, K not centred."""
-    from alignlearn.theory.exchange import flipped_label, two_stage_change
-    from alignlearn.theory.stability import theorem_16
+    from alignlearn.theory.bounds.stability import theorem_16
+    from alignlearn.theory.reference.exchange import flipped_label, two_stage_change
 
     case = flipped_label(m, ridge)
     np.testing.assert_allclose([case["mu"], case["mu_new"]], np.eye(2), atol=1e-9)
@@ -185,7 +180,7 @@ def test_l1_from_l2():
 
 
 def test_hypothesis_bound_is_attained():
-    file = module("p1_hypothesis_bound")
+    file = CLAIMS.module("p1-hypothesis-bound")
     case = file._control_case()
     assert file.measure(case)[-1] == pytest.approx(5)
     assert file.sharp_bound(case) == pytest.approx(5)
@@ -201,12 +196,12 @@ def test_generalisation_bounds_of_both_papers():
 
 
 def test_propositions_1_and_2_of_the_2009_paper():
-    file = module("p2_prop_1")
+    file = CLAIMS.module("p2-prop-1")
     printed, _ = numbers("p2-prop-1")
     assert printed.measured == pytest.approx(1166.65, abs=0.01)
     assert printed.bound == pytest.approx(168.72, abs=0.01)
     assert check(file.CLAIM, file.other_reading()).outcome == "violated"
-    file = module("p2_prop_2")
+    file = CLAIMS.module("p2-prop-2")
     printed, _ = numbers("p2-prop-2")
     assert printed.measured == pytest.approx(53 / 58080)
     assert printed.bound == pytest.approx(4e-5)
@@ -215,7 +210,7 @@ def test_propositions_1_and_2_of_the_2009_paper():
 
 
 def test_y_norm_argument_fails():
-    file = module("p2_y_norm")
+    file = CLAIMS.module("p2-y-norm")
     case = file.argument_counterexample()
     first = file.rank_one_terms(case)[0]
     eigenvalue = np.linalg.eigvals(first).real
@@ -226,13 +221,13 @@ def test_y_norm_argument_fails():
 
 
 def test_proposition_3():
-    file = module("p2_prop_3")
+    file = CLAIMS.module("p2-prop-3")
     printed, fixed = numbers("p2-prop-3")
     assert printed.measured == pytest.approx(3.9992e-4, abs=5e-9)
     assert printed.bound == pytest.approx(3.0353e-4, abs=5e-9)
     assert fixed.bound == pytest.approx(6.2414e-4, abs=5e-8)
     # With kappa from the two norms, and the residual 1.0002 rounded up.
-    from alignlearn.theory.stability import proposition_3
+    from alignlearn.theory.bounds.stability import proposition_3
 
     residual, kappa = file.residuals(file.counterexample()), np.sqrt(2) * 1e4 * (np.sqrt(2) + 1)
     assert residual == pytest.approx(1.0002, abs=1e-4)
@@ -241,7 +236,7 @@ def test_proposition_3():
 
 @pytest.mark.parametrize(("m", "ratio"), [(50, 0.99889), (200, 0.99993)])
 def test_stability_of_lkrr_is_sharp(m, ratio):
-    file = module("p2_prop_3")
+    file = CLAIMS.module("p2-prop-3")
     assert check(file.CORRECTED, file.sharp_case(m)).tightness == pytest.approx(ratio, abs=5e-6)
 
 
@@ -256,19 +251,19 @@ def test_stability_of_lkrr_is_sharp(m, ratio):
     ],
 )
 def test_algorithm_1(radius, eta, converges):
-    file = module("p2_algorithm_1")
+    file = CLAIMS.module("p2-algorithm-1")
     step = file.relative_step(file.counterexample(eta, radius), eta)
     assert (step < 1e-7) == converges
 
 
 def test_theorem_1_needs_a_kernel_that_sees_the_labels():
-    file = module("p2_theorem_1")
+    file = CLAIMS.module("p2-theorem-1")
     with pytest.raises(HypothesisNotMet, match="K_k y"):
         file.corrected_bound(file.counterexample())
 
 
 def test_proposition_7_as_printed_is_right_for_even_powers():
-    file = module("p1_prop_7")
+    file = CLAIMS.module("p1-prop-7")
     rng = np.random.default_rng(0)
     for q in (2.0, 4.0):
         for _ in range(50):
@@ -279,7 +274,7 @@ def test_proposition_7_as_printed_is_right_for_even_powers():
 @pytest.mark.parametrize(("ratio", "least"), [(1e-2, 0.98), (1e-4, 0.9998)])
 def test_stability_for_one_kernel_is_sharp(ratio, least):
     """One point whose label goes from 1 to -1, kappa / lam0 small."""
-    file = module("p2_theorem_2")
+    file = CLAIMS.module("p2-theorem-2")
     case = {"F": np.ones((3, 2)) / np.sqrt(2), "y": np.ones(1), "y_new": -1.0, "lam0": 1 / ratio}
     verdict = check(file.CLAIM, case)
     assert verdict.outcome == "holds"

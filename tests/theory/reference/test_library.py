@@ -1,0 +1,88 @@
+"""The claims put the library's solvers to the test: a solver that is slightly wrong is noticed."""
+
+from dataclasses import replace
+from functools import wraps
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS, check
+from alignlearn.theory.draws import RandomDraw
+from alignlearn.theory.reference import library
+
+from alignlearn.machines import KernelRidge
+from alignlearn.weights import AlignF, AlignLinear, AlignLq
+from alignlearn.weights.one_stage import LKRR, AlignedKRR
+
+SKEW = 1e-2
+
+
+def _skewed(weights):
+    """Every other weight a little larger, so that the direction changes too."""
+    return weights * (1 + SKEW * (np.arange(len(weights)) % 2 == 0))
+
+
+def _wrong_weights(solve):
+    @wraps(solve)
+    def wrong(*args):
+        weights, details = solve(*args)
+        return _skewed(weights), details
+
+    return wrong
+
+
+def _wrong_prediction(predict):
+    return lambda self, K: (1 + SKEW) * predict(self, K)
+
+
+def _wrong_program(solve):
+    def wrong(M, a, **options):
+        found = solve(M, a, **options)
+        return replace(found, v=_skewed(found.v))
+
+    return wrong
+
+
+def _wrong_iterate(iterate):
+    def wrong(*args):
+        state = iterate(*args)
+        return replace(state, alpha=(1 + SKEW) * state.alpha)
+
+    return wrong
+
+
+SOLVERS = [
+    ("p1-prop-7", AlignLq, "_solve", _wrong_weights),
+    ("p1-prop-8", AlignLinear, "_solve", _wrong_weights),
+    ("p1-prop-9", AlignF, "_solve", _wrong_weights),
+    ("p1-prop-9-svm", library, "nonnegative_qp", _wrong_program),
+    ("p1-eq-9", AlignedKRR, "_solve", _wrong_weights),
+    ("p1-eq-9-iteration", AlignedKRR, "_solve", _wrong_weights),
+    ("p2-theorem-1", LKRR, "_solve", _wrong_weights),
+    ("p2-algorithm-1", library, "interpolated", _wrong_iterate),
+]
+
+
+def _holds(claim, case):
+    return check(claim, case).outcome in ("holds", "inconclusive")
+
+
+@pytest.mark.parametrize(("name", "owner", "method", "wrong"), SOLVERS, ids=[s[0] for s in SOLVERS])
+def test_a_wrong_solver_is_noticed(monkeypatch, name, owner, method, wrong):
+    claim = CLAIMS[name].corrected or CLAIMS[name]
+    cases = [claim.cases(RandomDraw(seed)) for seed in range(20)]
+    assert all(_holds(claim, case) for case in cases)
+    monkeypatch.setattr(owner, method, wrong(getattr(owner, method)))
+    assert not all(_holds(claim, case) for case in cases)
+
+
+def test_the_learners_of_the_stability_claims_are_the_librarys(monkeypatch):
+    """Their bounds are too loose to notice a small error: the quantity measured must move."""
+    theorem_16, prop_3 = CLAIMS.module("p1-theorem-16"), CLAIMS.module("p2-prop-3")
+
+    case, lkrr_case = theorem_16.counterexample(), prop_3.counterexample()
+    change, predictions = theorem_16.measure(case), prop_3.predictions(lkrr_case)
+    with monkeypatch.context() as patch:
+        patch.setattr(KernelRidge, "predict", _wrong_prediction(KernelRidge.predict))
+        np.testing.assert_allclose(theorem_16.measure(case), (1 + SKEW) * change)
+    monkeypatch.setattr(LKRR, "_solve", _wrong_weights(LKRR._solve))
+    assert not np.allclose(prop_3.predictions(lkrr_case), predictions, rtol=1e-6)

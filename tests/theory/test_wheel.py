@@ -1,0 +1,102 @@
+"""The wheel: the theory's folders and their text files are in it, and it imports on its own."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "setup.cfg").exists(), reason="needs the source tree")
+
+_PROBE = """
+import sys
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+
+import alignlearn
+from alignlearn.theory import CLAIMS, check, theorem_12
+from alignlearn.theory.draws import RandomDraw
+from alignlearn.theory.figures import FIGURES, curves
+
+unpacked = Path(sys.argv[1]).resolve()
+claim = CLAIMS["p1-lemma-1"]
+assert check(claim, claim.cases(RandomDraw(0))).outcome == "holds"
+figures = [import_module(f"alignlearn.theory.figures.{name}") for name in ("alignment", "table")]
+modules = [alignlearn, curves, *figures, *map(CLAIMS.module, CLAIMS)]
+for module in (*modules, import_module(theorem_12.__module__)):
+    assert unpacked in Path(module.__file__).resolve().parents, module.__file__
+for folder in {CLAIMS.module(name).__package__ for name in CLAIMS}:
+    assert (files(folder) / "proofs.md").read_text(encoding="utf-8").startswith("# Proofs")
+"""
+
+
+def _can_build_here():
+    """Whether a wheel can be built with what is installed, so that pip fetches nothing."""
+    found = importlib.util.find_spec
+    if found("setuptools") is None:
+        return False
+    return bool(found("wheel") or found("setuptools.command.bdist_wheel"))
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """The wheel of a copy of the tree, unpacked; building leaves nothing in the tree itself."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "setup.cfg", "README.md", "LICENSE"):
+        (folder / "tree").mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / "tree")
+    for name in ("alignlearn", "theory"):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / "tree" / name, ignore=ignore)
+    options = ["--no-build-isolation"] if _can_build_here() else []
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", *options, "-w", str(folder)]
+    built = subprocess.run(
+        [*command, str(folder / "tree")], capture_output=True, text=True, timeout=300
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = folder.glob("alignlearn-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "unpacked")
+    return folder / "unpacked"
+
+
+def _probe(folder):
+    """Run the probe with the folder and the installed dependencies only.
+
+    Without ``site`` (-S) no .pth file is read, so a package that is installed in place is not
+    found.
+    """
+    paths = (str(folder), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+    return subprocess.run(
+        [sys.executable, "-S", "-W", "error", "-c", _PROBE, str(folder)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_wheel_imports_and_has_the_proofs(unpacked):
+    done = _probe(unpacked)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "missing", ["alignlearn/theory/bounds", "alignlearn/theory/p2_l2/proofs.md"]
+)
+def test_what_is_missing_is_noticed(unpacked, tmp_path, missing):
+    copy = tmp_path / "copy"
+    shutil.copytree(unpacked, copy)
+    (copy / missing).rename(tmp_path / "away")
+    done = _probe(copy)
+    assert done.returncode == 1
+    assert Path(missing).name in done.stderr

@@ -1,0 +1,1 @@
+"""The bounds as plain functions, by subject; nothing here knows the claims."""

@@ -1,0 +1,245 @@
+"""Figures on the alignment and its numerator: concentration, bias and sensitivity, figure 1."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bounds import concentration as bounds
+from ..bounds.intervals import alignment_interval_from
+from ..p1_alignment.lemma_18 import extremal, measure
+from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators, two_points
+from . import style
+from .curves import CURVES, interval_length, mixture
+
+DELTA = 0.05
+
+
+def mixture_law(order=16):
+    """The mixture of the examples as a finite law with the same moments, and its Gaussian kernel.
+
+    Gauss-Hermite nodes, ``order`` in each direction and class.
+
+    Returns
+    -------
+    (law, K) : FiniteDistribution, array (n, n)
+    """
+    nodes, w = np.polynomial.hermite_e.hermegauss(order)
+    w = w / w.sum()
+    x, y = np.meshgrid(nodes, nodes, indexing="ij")
+    cloud = np.stack([x.ravel(), y.ravel()], axis=1)
+    means = mixture().means
+    points = np.concatenate([mean + cloud for mean in means])
+    weights = np.tile(np.outer(w, w).ravel(), 2) / 2
+    keep = weights > 1e-14
+    labels = np.repeat(mixture().labels, order**2)[keep]
+    law = FiniteDistribution(weights[keep] / weights[keep].sum(), labels)
+    return law, gaussian_kernel(points[keep], 1.0)
+
+
+# -- concentration ---------------------------------------------------------------------
+
+
+class Samples(NamedTuple):
+    """What samples of the mixture show, a row for each m."""
+
+    m: np.ndarray
+    deviation: np.ndarray  # median and 95 % quantile of |rho - rho_S|
+    alignment: np.ndarray  # 2.5 %, 50 %, 97.5 % quantiles of rho_S
+    interval: np.ndarray  # mean ends of the interval
+    covered: np.ndarray  # share of intervals that contain rho
+
+
+def sample_concentration(sizes, trials, random_state=0) -> Samples:
+    """Alignments and intervals of `trials` samples of each size."""
+    law, K = mixture_law()
+    L = law.target()
+    rho = law.alignment(K, L)
+    rng = np.random.default_rng(random_state)
+    deviation, alignment, interval, covered = [], [], [], []
+    for m in sizes:
+        counts = law.counts(int(m), trials, rng)
+        f, a, c = (np.maximum(numerators(counts, *pair), 0) for pair in ((K, L), (K, K), (L, L)))
+        # A sample of one class has no alignment; it does not occur for the sizes drawn.
+        defined = c > 1e-12
+        f, a, c = f[defined], a[defined], c[defined]
+        found = f / np.sqrt(a * c)
+        deviation.append(np.quantile(np.abs(found - rho), (0.5, 0.95)))
+        alignment.append(np.quantile(found, (0.025, 0.5, 0.975)))
+        ends = np.array([alignment_interval_from(m, DELTA, *row)[:2] for row in zip(f, a, c)])
+        interval.append(ends.mean(0))
+        covered.append(((ends[:, 0] <= rho) & (rho <= ends[:, 1])).mean())
+    return Samples(np.asarray(sizes), *map(np.array, (deviation, alignment, interval, covered)))
+
+
+def concentration(quick=False):
+    """|rho - rho_S| against m: printed and sharpened bounds, what samples show, the interval."""
+    sizes = style.log_grid(10, 1e6, 6 if quick else 16)
+    shown = sample_concentration(sizes, 100 if quick else 2000)
+    moments = mixture().gaussian_moments(1.0)
+    figure, (left, right) = style.new_figure(2, width=12.4, height=5.7)
+    _draw_bounds(left, shown)
+    _draw_interval(right, shown, moments)
+    figure.suptitle(
+        "Centred alignment of a Gaussian kernel with the labels of two normal laws at distance 2, "
+        rf"$\delta={DELTA}$",
+        fontsize=11,
+    )
+    return figure
+
+
+def _draw_bounds(ax, shown):
+    curve = CURVES["p1-theorem-12"]
+    m = style.log_grid(10, 1e8)
+    values, starts = curve.values(m, DELTA), curve.smallest(DELTA)
+    names = {
+        "printed": ("Theorem 12 as printed", style.PRINTED),
+        "form (ii)": ("(ii): both variances known", style.CORRECTED),
+        "form (iii)": ("(iii): variances, alignments known", style.REFINED),
+        "interval": ("interval from the data: length", style.INTERVAL),
+    }
+    for name, (label, look) in names.items():
+        ax.plot(m, values[name], label=label, **look)
+    ax.plot(shown.m, shown.deviation[:, 1], label="samples: 95 % quantile", **style.OBSERVED)
+    ax.plot(shown.m, shown.deviation[:, 0], label="samples: median", **style.SECOND)
+    title = "(a) Bounds, and what samples show"
+    style.finish(ax, y=r"$|\rho-\hat\rho|$, or length of an interval", title=title, legend=None)
+    ax.set_ylim(2e-4, 3e3)
+    style.shade_vacuous(ax, 1.0, "shaded: vacuous")
+    for name, (_, look) in names.items():
+        place = {"interval": (-5, 5), "form (iii)": (-5, -13)}.get(name)
+        options = {"shift": place, "ha": "right"} if place else {}
+        style.mark_start(ax, starts[name], 1.0, look["color"], **options)
+    style.legend_below(ax, 2)
+
+
+def _draw_interval(ax, shown, moments):
+    m = style.log_grid(10, 1e6, 120)
+    low, high = _population_interval(m, moments)
+    ax.fill_between(m, low, high, color=style.PURPLE, alpha=0.25, linewidth=0)
+    ax.plot(m, low, color=style.PURPLE, linewidth=1.2)
+    ax.plot(m, high, color=style.PURPLE, linewidth=1.2, label="confidence interval (mean ends)")
+    middle = shown.alignment[:, 1]
+    reach = [middle - shown.alignment[:, 0], shown.alignment[:, 2] - middle]
+    ax.errorbar(
+        shown.m, middle, reach, fmt="o", color=style.BLACK, markersize=4, elinewidth=1,
+        capsize=2, label=r"$\hat\rho$ of samples: median, 95 % range",
+    )  # fmt: skip
+    ax.axhline(moments.alignment, color=style.GREEN, linewidth=1.4, label=r"$\rho$, exact")
+    title = "(b) The interval that needs nothing but the sample"
+    style.finish(ax, y="centred alignment", title=title, log="x", legend=None)
+    ax.set_ylim(-0.02, 1.05)
+    ax.axvspan(7, first_useful(moments), color="#000000", alpha=0.07, linewidth=0, zorder=0)
+    ax.set_xlim(7, 1.5e6)
+    ax.text(9, 0.94, "shaded: the interval is [0, 1]", fontsize=9, color="#444444")
+    words = f"$\\rho$ is in the interval for\n{shown.covered.min():.1%} of the samples"
+    ax.text(0.98, 0.96, words, transform=ax.transAxes, ha="right", va="top", fontsize=9)
+    style.legend_below(ax)
+
+
+def first_useful(moments):
+    """Smallest m at which the interval is shorter than [0, 1]."""
+    numbers = moments.kernel_norm, moments.target_norm, moments.alignment
+    return bounds.smallest_sample_size(lambda m: interval_length(m, DELTA, *numbers))
+
+
+def _population_interval(m, moments):
+    values = moments.numerator, moments.kernel_norm, moments.target_norm
+    return np.array([alignment_interval_from(size, DELTA, *values)[:2] for size in m]).T
+
+
+# -- bias and sensitivity --------------------------------------------------------------
+
+
+def bias(quick=False):
+    """Bias of the numerator, and its largest change when a point is exchanged, against m."""
+    figure, (left, right) = style.new_figure(2, height=4.9)
+    _draw_bias(left)
+    _draw_sensitivity(right, quick)
+    return figure
+
+
+def bias_examples():
+    """Name -> (law, K, K'), scaled to R = R' = 1."""
+    x = np.array([1.0, -1.0])
+    coin = FiniteDistribution(np.full(2, 0.5))
+    three = FiniteDistribution(np.array([1 / 2, 1 / 3, 1 / 6]))
+    u, w = np.array([1.0, 0.5, -1.0]), np.array([1.0, -1.0, 1 / 3])
+    K = np.outer(u, u) + np.eye(3) / 2
+    law, G = mixture_law()
+    return {
+        "points $\\pm1$, $K=K'=xx'$": (coin, np.outer(x, x), np.outer(x, x)),
+        "three points": (three, K / np.diagonal(K).max(), np.outer(w, w)),
+        "two normal laws, Gaussian kernel": (law, G, law.target()),
+    }
+
+
+def _draw_bias(ax):
+    m = style.log_grid(2, 1e4)
+    ax.plot(m, 18 / m, label="Lemma 19 as printed: 18/m", **style.PRINTED)
+    sharp = [bounds.bias_bound(size) for size in m]
+    ax.plot(m, sharp, label=r"sharpened: $(2m^2-3m+2)/m^3$", **style.CORRECTED)
+    marks = style.log_grid(2, 1e4, 15)
+    colours = (style.BLACK, style.ORANGE, style.GREEN)
+    for (name, (law, K, L)), shape, colour in zip(bias_examples().items(), "osD", colours):
+        found = law.moments(K, L)
+        shown = [abs(bounds.expected_numerator(int(s), *found) - found.theta) for s in marks]
+        ax.plot(marks, shown, shape, color=colour, markersize=5, label=f"exact: {name}")
+    title = "(a) Bias of the numerator"
+    y = r"$|\mathrm{E}f-\mathrm{E}[K_cK'_c]|\ /\ (R^2R'^2)$"
+    style.finish(ax, y=y, title=title, legend="lower left")
+    ax.set_ylim(2e-6, 20)
+    style.shade_vacuous(ax, 1.0, "shaded: vacuous")
+    style.mark_start(ax, 19, 1.0, style.RED)
+
+
+def _draw_sensitivity(ax, quick):
+    m = style.log_grid(2, 1e4)
+    ax.plot(m, 24 / m, label="Lemma 18 as printed: 24/m", **style.PRINTED)
+    general = [bounds.perturbation_bound(size) for size in m]
+    ax.plot(m, general, label="sharpened: 5.38/m", **style.CORRECTED)
+    same = [bounds.perturbation_bound(size, same_kernel=True) for size in m]
+    ax.plot(m, same, label="sharpened for $K'=K$: 3.375/m", **style.REFINED)
+    sizes = np.array([3, 6, 12, 24, 51, 99] if quick else [3, 6, 12, 24, 51, 99, 201, 501, 999])
+    shown = [measure(extremal(int(size))) for size in sizes]
+    look = style.OBSERVED | {"linestyle": ""}
+    ax.plot(sizes, shown, label="attained: points $\\pm1$, 4.74/m", **look)
+    title = "(b) Largest change when one point is exchanged"
+    style.finish(ax, y=r"$|f(S)-f(S')|\ /\ (R^2R'^2)$", title=title, legend="lower left")
+    ax.set_ylim(2e-4, 30)
+    style.shade_vacuous(ax, 1.0, "shaded: vacuous")
+    style.mark_start(ax, 25, 1.0, style.RED)
+
+
+# -- figure 1 --------------------------------------------------------------------------
+
+
+def figure_1(quick=False):
+    """Alignment with the labels against the share of one class: uncentred and centred."""
+    shares = np.linspace(0, 1, 21 if quick else 101)
+    uncentred, centred = np.array([two_point_alignments(share) for share in shares]).T
+    figure, (ax,) = style.new_figure()
+    ax.plot(shares, uncentred, label="alignment without centring, $A$", **style.PRINTED)
+    ax.plot(shares, centred, label=r"centred alignment, $\rho$", **style.CORRECTED)
+    hollow = {"mfc": "white", "mec": style.BLUE, "ms": 7, "mew": 1.6, "clip_on": False}
+    ax.plot([0, 1], [1, 1], "o", label=r"$\rho$ is not defined: $K_c=0$", zorder=6, **hollow)
+    x = r"share $\alpha$ of points at $(-1,0)$ with label $-1$"
+    title = r"Two classes at two points, $K(x,x')=x\cdot x'+1$: separable for every $\alpha$"
+    style.finish(ax, x=x, y="alignment of $K$ with the labels", title=title, log="", legend=None)
+    ax.set_ylim(0.6, 1.05)
+    ax.set_xlim(0, 1)
+    ax.annotate(
+        r"$1/\sqrt{2}$", (0.5, 2**-0.5), xytext=(0, -16), textcoords="offset points", ha="center",
+        color=style.RED, fontsize=10,
+    )  # fmt: skip
+    ax.legend(loc="lower left", fontsize=9, framealpha=0.92, edgecolor="none")
+    return figure
+
+
+def two_point_alignments(share):
+    """(A, rho) of the two-point law; rho is nan at 0 and 1."""
+    law, K = two_points(float(share))
+    L = law.target()
+    size = np.sqrt(law.pair_mean(K * K) * law.pair_mean(L * L))
+    return law.pair_mean(K * L) / size, law.alignment(K, L)

@@ -1,0 +1,333 @@
+"""Bounds as functions of the sample size, for every claim that has a number for each m.
+
+`CURVES` maps the name of a claim to its `Curve`: the printed form first, then what is right. Each
+form is a function of m, delta and the numbers of a setting, with defaults that are stated with
+every table and figure. Claims about one sample at hand (identities, optimisation problems, steps
+that need the data) have no curve.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from ..bounds import concentration, generalization, intervals, stability
+from ..reference.problems import GaussianMixture
+from ..registry import CLAIMS, all_claims
+from .drawing import Curve
+
+# -- forms -----------------------------------------------------------------------------
+
+
+def _fixed(function):
+    """A bound of m alone."""
+    return lambda m, delta: function(m)
+
+
+def interval_length(m, delta, a, a_prime, rho):
+    """Length of the interval for the alignment where the sample is like the population."""
+    numerator = rho * np.sqrt(a * a_prime)
+    found = intervals.alignment_interval_from(m, delta, numerator, a, a_prime)
+    return found.high - found.low
+
+
+def _rate(m, delta, a, a_prime, epsilon):
+    B = 1 / np.sqrt(a * a_prime)
+    return 3 * np.exp(-m / 8 * max(epsilon / (6 * B) - 2 / np.sqrt(3 * m), 0.0) ** 2)
+
+
+def _theorem_16(m, delta, label_bound, kappa, lam0, weight_rate):
+    change = min(2.0, weight_rate / m) * m * kappa
+    return stability.theorem_16(m, kappa, lam0, label_bound, 1.0, change)
+
+
+def _two_stage(m, delta, label_bound, kappa, lam0, weight_rate):
+    change = min(2.0, weight_rate / m)
+    return stability.two_stage_stability_by_weights(m, kappa, lam0, label_bound, 1.0, change)
+
+
+def _theorem_17(function):
+    def form(m, delta, label_bound, kappa, lam0, weight_rate):
+        term = min(2.0, weight_rate / m) * m * kappa
+        return function(0.0, m, delta, label_bound, kappa, lam0, term)
+
+    return form
+
+
+def _theorem_17_corrected(m, delta, label_bound, kappa, lam0, weight_rate):
+    change = _two_stage(m, delta, label_bound, kappa, lam0, weight_rate)
+    return generalization.two_stage_bound(0.0, m, delta, label_bound, kappa, lam0, change)
+
+
+def _lkrr_constants(label_bound, p, radius, lam0):
+    """Residual bound, kappa and kappa_d for mu0 = 1 and p kernels with K_k(x, x) <= 1."""
+    p = int(p)
+    capacity = stability.lkrr_capacity(np.ones((1, p)), np.ones(p), radius)
+    residual = stability.residual_bound(label_bound, capacity.kernel, lam0)
+    return residual, capacity.kernel, capacity.stability
+
+
+def _prop_3(m, delta, label_bound, p, radius, lam0):
+    residual, kappa, _ = _lkrr_constants(label_bound, p, radius, lam0)
+    return stability.proposition_3(m, lam0, residual, kappa, radius, p)
+
+
+def _lkrr(m, delta, label_bound, p, radius, lam0):
+    residual, _, kappa_d = _lkrr_constants(label_bound, p, radius, lam0)
+    return stability.lkrr_stability(m, lam0, residual, kappa_d)
+
+
+def _theorem_3(m, delta, label_bound, p, radius, lam0):
+    residual, _, _ = _lkrr_constants(label_bound, p, radius, lam0)
+    b = 2 * residual * _lkrr(m, delta, label_bound, p, radius, lam0)
+    return generalization.theorem_3(0.0, m, delta, residual, b)
+
+
+def _theorem_3_corrected(m, delta, label_bound, p, radius, lam0):
+    residual, _, kappa_d = _lkrr_constants(label_bound, p, radius, lam0)
+    return generalization.lkrr_bound(0.0, m, delta, residual, lam0, kappa_d)
+
+
+def _krr(m, delta, label_bound, kappa, lam0):
+    residual = stability.residual_bound(label_bound, kappa, lam0)
+    return stability.krr_stability(m, kappa, lam0, residual)
+
+
+# -- settings and trivial levels -------------------------------------------------------
+
+
+@cache
+def mixture():
+    """The mixture of the examples: two normal laws in the plane at distance 2, labels +-1."""
+    return GaussianMixture(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]))
+
+
+def _mixture_setting():
+    moments = mixture().gaussian_moments(1.0)
+    return {"a": moments.kernel_norm, "a_prime": moments.target_norm, "rho": moments.alignment}
+
+
+_MIXTURE = (
+    "a = E[K_c^2]/R^4, a_prime = E[K'_c^2]/R'^4 and rho, by default those of the Gaussian kernel "
+    "of bandwidth 1 and the labels +-1 of two normal laws in the plane at distance 2"
+)
+_TWO_STAGE = {"label_bound": 1.0, "kappa": 1.0, "lam0": 1.0, "weight_rate": 0.0}
+_TWO_STAGE_MEANING = (
+    "|y| <= label_bound, K_mu(x, x) <= kappa, ridge lam0 in units of the kernel, weights of sum 1 "
+    "that change by weight_rate/m when a point is exchanged (0: weights fixed before)"
+)
+_ONE_STAGE = {"label_bound": 1.0, "p": 4, "radius": 1.0, "lam0": 1.0}
+_ONE_STAGE_MEANING = (
+    "p kernels with K_k(x, x) <= 1, mu0 = 1, ||mu - mu0||_2 <= radius, |y| <= label_bound, ridge "
+    "lam0 in units of the kernel"
+)
+_CHANGE = r"$\sup_x |h'(x)-h(x)|$, units of $y$"
+_RISK = r"bound on $R-\hat R$, units of $y^2$"
+_SCALED = r" $/\,(R^2R'^2)$"
+
+
+def _one(**setting):
+    return 1.0
+
+
+def _span(label_bound, kappa, lam0, **_):
+    return 2 * stability.hypothesis_bound(label_bound, kappa, lam0)
+
+
+def _span_lkrr(label_bound, p, radius, lam0):
+    _, kappa, _ = _lkrr_constants(label_bound, p, radius, lam0)
+    return 2 * stability.hypothesis_bound(label_bound, kappa, lam0)
+
+
+def _square(label_bound, **_):
+    return label_bound**2
+
+
+# -- the curves ------------------------------------------------------------------------
+
+_LIST = (
+    Curve(
+        "p1-prop-11",
+        r"$|\langle K_c,K'_c\rangle/m^2-\mathrm{E}[K_cK'_c]|$" + _SCALED,
+        {
+            "printed": concentration.proposition_11,
+            "sharpened": concentration.numerator_deviation,
+        },
+        _one,
+        "both numbers lie in [0, 1]",
+    ),
+    Curve(
+        "p1-theorem-12",
+        r"$|\rho-\hat\rho|$, or the length of an interval for $\rho$",
+        {
+            "printed": lambda m, d, a, a_prime, rho: concentration.theorem_12(m, d, a, a_prime),
+            "form (ii)": lambda m, d, a, a_prime, rho: concentration.alignment_deviation(
+                m, d, a, a_prime
+            ),
+            "form (iii)": lambda m, d, a, a_prime, rho: concentration.alignment_deviation_refined(
+                m, d, a, a_prime, rho
+            ),
+            "interval": interval_length,
+        },
+        _one,
+        "an alignment lies in [0, 1]",
+        _mixture_setting,
+        _MIXTURE,
+    ),
+    Curve(
+        "p1-interval",
+        r"length of the confidence interval for $\rho$",
+        {"interval": interval_length},
+        _one,
+        "an alignment lies in [0, 1]",
+        _mixture_setting,
+        _MIXTURE,
+    ),
+    Curve(
+        "p1-u-statistic",
+        r"$|U-\mathrm{E}[K_cK'_c]|$" + _SCALED,
+        {"U-statistic": intervals.u_statistic_deviation},
+        _one,
+        "the expectation lies in [0, 1]",
+        least=4,
+    ),
+    Curve(
+        "p1-theorem-12-rate",
+        r"$\Pr[|\rho-\hat\rho|>\epsilon]$",
+        {
+            "printed": lambda m, d, a, a_prime, epsilon: np.exp(-m * epsilon**2),
+            "corrected": _rate,
+        },
+        _one,
+        "it is a probability",
+        lambda: {"a": _mixture_setting()["a"], "a_prime": 1.0, "epsilon": 0.2},
+        "a and a_prime as in theorem 12; the printed O(.) is drawn with constant 1",
+    ),
+    Curve(
+        "p1-theorem-16",
+        _CHANGE,
+        {"printed": _theorem_16, "corrected": _two_stage},
+        _span,
+        "|h| <= (M/2)(kappa/lam0)^(1/2) for both",
+        _TWO_STAGE | {"weight_rate": 1.0},
+        _TWO_STAGE_MEANING,
+        1,
+    ),
+    Curve(
+        "p1-theorem-17",
+        _RISK,
+        {
+            "printed": _theorem_17(generalization.theorem_17),
+            "printed, M1^2/4 for M1 M2/4": _theorem_17(generalization.theorem_17_with_loss_bound),
+            "corrected": _theorem_17_corrected,
+        },
+        _square,
+        "the predictor 0 has risk at most M^2",
+        _TWO_STAGE,
+        _TWO_STAGE_MEANING,
+        1,
+    ),
+    Curve(
+        "p1-trace-degenerate",
+        r"$\frac{1}{m}\sum_i h(x_i)^2$, units of $y^2$",
+        {"as derived": lambda m, d, label_bound, lam0: (label_bound / (lam0 * m)) ** 2},
+        lambda label_bound, lam0: label_bound**2,
+        "fitted values have mean square at most M^2",
+        {"label_bound": 1.0, "lam0": 1.0},
+        "|y| <= label_bound, Tr K_k = 1 on the sample, weights of sum 1, ridge lam0",
+        1,
+    ),
+    Curve(
+        "p1-alignf-stability",
+        _CHANGE,
+        {
+            "printed": lambda m, d, lam0: 100 * (1 + 1 / lam0) ** 2 / m,
+            "what holds": lambda m, d, lam0: 1 / np.sqrt(lam0),
+        },
+        lambda lam0: 1 / np.sqrt(lam0),
+        "|h| <= (M/2)(kappa/lam0)^(1/2) for both; a family of samples attains 2/(1+lam0)",
+        {"lam0": 10.0},
+        "labels +-1, K(x, x) <= 1, ridge lam0; C/m is drawn with C = 100 (1+1/lam0)^2",
+        3,
+    ),
+    Curve(
+        "p1-lemma-18",
+        r"$|f(S)-f(S')|$" + _SCALED,
+        {
+            "printed": lambda m, d: 24 / m,
+            "sharpened": _fixed(concentration.perturbation_bound),
+            "sharpened, K' = K": lambda m, d: concentration.perturbation_bound(m, same_kernel=True),
+        },
+        _one,
+        "both numbers lie in [0, 1]",
+    ),
+    Curve(
+        "p1-covariance-change",
+        r"$\|C_S-C_{S'}\|_{\mathrm{HS}}$ $/\,(RR')$",
+        {"as derived": lambda m, d: 4 * (m - 1) / m**2},
+        lambda: 2.0,
+        "both operators have norm at most RR'",
+    ),
+    Curve(
+        "p1-lemma-19",
+        r"bias $|\mathrm{E} f-\mathrm{E}[K_cK'_c]|$" + _SCALED,
+        {"printed": lambda m, d: 18 / m, "sharpened": _fixed(concentration.bias_bound)},
+        _one,
+        "both numbers lie in [0, 1]",
+        least=1,
+    ),
+    Curve(
+        "p2-theorem-2",
+        _CHANGE,
+        {"printed": _krr},
+        _span,
+        "|h| <= (M/2)(kappa/lam0)^(1/2) for both",
+        {"label_bound": 1.0, "kappa": 1.0, "lam0": 1.0},
+        "|y| <= label_bound, K(x, x) <= kappa, ridge lam0 in units of the kernel, lambda_min = 0",
+        1,
+    ),
+    Curve(
+        "p2-prop-3",
+        _CHANGE,
+        {"printed": _prop_3, "corrected": _lkrr},
+        _span_lkrr,
+        "|h| <= (M/2)(kappa/lam0)^(1/2) for both",
+        _ONE_STAGE,
+        _ONE_STAGE_MEANING,
+        1,
+    ),
+    Curve(
+        "p2-theorem-3",
+        _RISK,
+        {"printed": _theorem_3, "corrected": _theorem_3_corrected},
+        _square,
+        "the predictor 0 has risk at most M^2",
+        _ONE_STAGE,
+        _ONE_STAGE_MEANING,
+        1,
+    ),
+)
+CURVES = {curve.claim: curve for curve in _LIST}
+
+
+def find_curve(name: str) -> Curve:
+    """The curve of a claim, by its name or by that of its corrected form.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not a claim, or a claim without a bound in m; both list the known ones.
+    """
+    if name in CURVES:
+        return CURVES[name]
+    for curve in _LIST:
+        claim = CLAIMS[curve.claim]
+        while claim is not None:
+            if claim.name == name:
+                return curve
+            claim = claim.corrected
+    known = ", ".join(CURVES)
+    if name in {claim.name for claim in all_claims()}:
+        raise ValueError(f"{name} has no bound for each m; claims that have one: {known}.")
+    raise ValueError(f"{name!r} is not a claim; claims with a bound for each m: {known}.")

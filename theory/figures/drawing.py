@@ -1,0 +1,197 @@
+"""A bound as a function of the sample size: its numbers, where it becomes useful, its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from ..bounds.checks import check_delta
+from ..bounds.concentration import smallest_sample_size
+from ..papers import P1, P2
+from ..registry import CLAIMS
+
+_NOTHING = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The bounds of one claim against m.
+
+    Attributes
+    ----------
+    claim : str
+        Name in `CLAIMS`.
+    quantity : str
+        What is bounded, with units, as a LaTeX label.
+    forms : mapping of str to callable (m, delta, **setting) -> float
+        The printed form, called "printed" if there is one, first; then those that are right.
+    setting : mapping of str to float, or callable () -> mapping
+        Default numbers.
+    trivial : callable (**setting) -> float
+        What is known without the statement; a bound that is no better is vacuous.
+    why : str
+        Why the trivial level is one.
+    meaning : str
+        Where the numbers of the setting come from and what they are.
+    least : int
+        Smallest m of the statement.
+    """
+
+    claim: str
+    quantity: str
+    forms: Mapping[str, Callable]
+    trivial: Callable
+    why: str
+    setting: Mapping[str, float] | Callable = field(default_factory=lambda: _NOTHING)
+    meaning: str = ""
+    least: int = 2
+
+    def numbers(self, changes: Mapping[str, float] = _NOTHING) -> dict:
+        """The setting with some numbers changed.
+
+        Raises
+        ------
+        ValueError
+            For a name that the setting does not have.
+        """
+        values = dict(self.setting() if callable(self.setting) else self.setting)
+        unknown = sorted(set(changes) - set(values))
+        if unknown:
+            accepted = ", ".join(values) or "none: the bound depends on m and delta alone"
+            raise ValueError(
+                f"{self.claim} has no setting {', '.join(unknown)}; accepted: {accepted}."
+            )
+        return values | dict(changes)
+
+    def values(self, m, delta=0.05, changes: Mapping[str, float] = _NOTHING) -> dict:
+        """Each form at each m.
+
+        Parameters
+        ----------
+        m : sequence of int
+        delta : float in (0, 1)
+            The statement holds with probability 1 - delta; without effect on one that always
+            holds.
+        changes : mapping, optional
+            Numbers of the setting to replace.
+
+        Returns
+        -------
+        dict of str to ndarray (len(m),)
+
+        Raises
+        ------
+        ValueError
+            If delta or an m is out of range, or a hypothesis of the bound is not met.
+        """
+        check_delta(delta)
+        values = self.numbers(changes)
+        for size in m:
+            if size < self.least:
+                raise ValueError(f"m={size!r} is out of range; accepted: m >= {self.least}.")
+        return {
+            name: np.array([float(form(int(size), delta, **values)) for size in m])
+            for name, form in self.forms.items()
+        }
+
+    def level(self, changes: Mapping[str, float] = _NOTHING) -> float:
+        """The level at and above which a bound is vacuous."""
+        return float(self.trivial(**self.numbers(changes)))
+
+    def smallest(self, delta=0.05, changes: Mapping[str, float] = _NOTHING, stop=10**15) -> dict:
+        """For each form the smallest m below `stop` at which it is not vacuous, or None."""
+        check_delta(delta)
+        values, level = self.numbers(changes), self.level(changes)
+        found = {}
+        for name, form in self.forms.items():
+
+            def bound(m, form=form):
+                return form(m, delta, **values)
+
+            useful = bound(stop) < level
+            found[name] = smallest_sample_size(bound, level, self.least, stop) if useful else None
+        return found
+
+
+# -- the picture -----------------------------------------------------------------------
+
+
+def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTHING):
+    """Bound against sample size.
+
+    Parameters
+    ----------
+    curve : Curve
+    m : sequence of int
+        Sample sizes, increasing.
+    delta : float in (0, 1)
+    changes : mapping, optional
+        Numbers of the setting to replace.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from .style import BY_RANK, finish, mark_start, new_figure, shade_vacuous
+
+    figure, (ax,) = new_figure()
+    level, starts = curve.level(changes), curve.smallest(delta, changes)
+    claim = CLAIMS[curve.claim]
+    values = curve.values(m, delta, changes)
+    styles = BY_RANK if "printed" in curve.forms else BY_RANK[1:]
+    for style, (name, bound) in zip(styles, values.items()):
+        ax.plot(m, bound, label=legend_name(name, claim), **style)
+    finish(ax, y=curve.quantity, title=f"{place(claim)}\n{_given(curve, claim, delta, changes)}")
+    _limits(ax, values, level)
+    shade_vacuous(ax, level, "shaded: vacuous")
+    for style, start in zip(styles, starts.values()):
+        if start is not None and m[0] < start <= m[-1]:
+            mark_start(ax, start, level, style["color"])
+    return figure
+
+
+def legend_name(form: str, claim) -> str:
+    """What a form is, for a reader who does not know the code."""
+    words = {
+        "printed": f"as printed ({_STATUS[claim.status]})",
+        "printed, M1^2/4 for M1 M2/4": "as printed, with the slip $M_1M_2/4$ repaired",
+        "sharpened, K' = K": "sharpened, for $K'=K$",
+        "form (ii)": "sharpened, both variances known",
+        "form (iii)": "sharpened, variances and alignments known",
+        "interval": "interval from the data alone: its length",
+        "as derived": "bound, as derived",
+    }
+    return words.get(form, form)
+
+
+_STATUS = {
+    "holds": "true",
+    "gap": "true, but its proof is not",
+    "holds after fix": "true after a fix",
+    "false": "false",
+}
+
+
+def _given(curve, claim, delta, changes):
+    numbers = {"delta": delta} if claim.confidence is not None else {}
+    numbers |= curve.numbers(changes)
+    return ", ".join(f"{name} = {value:.3g}" for name, value in numbers.items())
+
+
+def place(claim) -> str:
+    """Authors, year and number of a claim, without the title of the paper."""
+    for paper in (P1, P2):
+        if claim.source.startswith(paper):
+            return paper.partition(")")[0] + ")" + claim.source[len(paper) :]
+    return claim.source
+
+
+def _limits(ax, values, level):
+    """Room for the curves and the level, without the decades in which nothing happens."""
+    everything = np.concatenate(list(values.values()))
+    positive = everything[everything > 1e-12]
+    low = min(positive.min(initial=level), level)
+    ax.set_ylim(max(low / 2, level * 1e-6), max(positive.max(initial=level), level) * 3)

@@ -1,0 +1,143 @@
+"""Figure on the predictors that a large alignment promises: risks against sample size."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bounds import predictors
+from ..p1_alignment.h_s_rate import counterexample
+from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators
+from . import style
+
+BANDWIDTH = 1.0
+
+
+def line_law(distance=3.0, step=0.05):
+    """Two normal laws on the line, labels +-1, as a law on a grid, and its kernel."""
+    points = np.arange(-distance / 2 - 5, distance / 2 + 5 + step, step)
+    both = np.r_[points, points]
+    labels = np.repeat([1.0, -1.0], len(points))
+    weights = np.exp(-((both - labels * distance / 2) ** 2) / 2)
+    law = FiniteDistribution(weights / weights.sum(), labels)
+    return law, gaussian_kernel(both[:, None], BANDWIDTH)
+
+
+class Risks(NamedTuple):
+    """Risks of h_S, (sizes, trials) each."""
+
+    classification: np.ndarray
+    regression: np.ndarray
+
+
+def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
+    """Population risks of h_S for samples of each size, all centred on the sample."""
+    rng = np.random.default_rng(random_state)
+    y, p = law.labels, law.weights
+    found = []
+    for m in sizes:
+        W = law.counts(int(m), trials, rng) / m
+        centred = W * (y - (W @ y)[:, None])
+        h = centred @ K - (centred * (W @ K)).sum(1, keepdims=True)
+        spread = (centred * y).sum(1)
+        size = np.sqrt(np.maximum(numerators(W, K, K), 0)) * spread
+        # A sample with one class only gives the predictor 0.
+        h = np.where(size[:, None] > 1e-12, h / np.where(size > 1e-12, size, 1)[:, None], 0.0)
+        found.append(((h * y < 0) @ p, ((y - h) ** 2) @ p))
+    return Risks(*np.array(found).transpose(1, 0, 2))
+
+
+def coin_gaps(sizes, trials, random_state=0) -> Risks:
+    """|R(h*) - R(h_S)| on the law of `p1-h-s-rate`, where the third point's label is a coin."""
+    case = counterexample()
+    law, K = case["law"], case["K"]
+    best = predictors.h_star(law, K, general=True)
+    # Exactly zero on the third point.
+    best = np.where(np.abs(best) < 1e-12, 0.0, best)
+    found = sample_risks(law, K, sizes, trials, random_state)
+    return Risks(
+        np.abs(found.classification - predictors.classification_risk(law, best)),
+        np.abs(found.regression - predictors.regression_risk(law, best)),
+    )
+
+
+def predictor_risks(quick=False):
+    """Risks of h_S and h*, and what the theorems promise of them, against m."""
+    law, K = line_law()
+    sizes = style.log_grid(10, 1e6, 7 if quick else 16)
+    found = sample_risks(law, K, sizes, 50 if quick else 600)
+    rho = law.alignment(K, law.target())
+    h = predictors.h_star(law, K)
+    figure, axes = style.new_figure(3, width=15.0, height=5.6)
+    _draw_classification(axes[0], law, K, sizes, found, rho, h)
+    _draw_regression(axes[1], law, sizes, found, rho, h)
+    _draw_gaps(axes[2], law, h, sizes, found, coin_gaps(sizes, 50 if quick else 600))
+    figure.suptitle(
+        "Predictors from alignment: two normal laws on the line at distance 3, Gaussian kernel, "
+        rf"$\rho={rho:.3f}$",
+        fontsize=11,
+    )
+    return figure
+
+
+def _band(ax, sizes, values, colour, label):
+    low, middle, high = np.quantile(values, (0.05, 0.5, 0.95), axis=1)
+    ax.fill_between(sizes, low, high, color=colour, alpha=0.25, linewidth=0)
+    look = style.OBSERVED | {"color": colour}
+    ax.plot(sizes, middle, label=label, **look)
+
+
+def _level(ax, value, label, look):
+    ax.axhline(value, label=f"{label} = {value:.3f}", **look)
+
+
+def _draw_classification(ax, law, K, sizes, found, rho, h):
+    Kc = law.center(K)
+    gamma = predictors.gamma_values(law, K).max()
+    rho_u = float(law.moments(K, law.target()).theta)
+    g = predictors.unnormalised_guarantee(rho_u, np.diagonal(Kc).max())
+    guarantee = predictors.classification_guarantee(rho, gamma)
+    _level(ax, g, r"Theorem 15: $1-\rho_u/R^2$", style.REPAIRED)
+    _level(ax, guarantee, r"Theorem 13: $1-\rho/\Gamma$", style.CORRECTED)
+    _level(ax, predictors.classification_risk(law, h), r"$R(h^*)$", style.REFINED)
+    _band(ax, sizes, found.classification, style.BLACK, "$R(h_S)$: median, 90 % band")
+    style.finish(ax, y=r"$\Pr[y\,h(x)<0]$", title="(a) Classification", legend=None)
+    ax.set_ylim(0.04, 1.4)
+    style.shade_vacuous(ax, 1.0, "shaded: vacuous")
+    _plain_ticks(ax, (0.05, 0.1, 0.2, 0.5, 1.0))
+    style.legend_below(ax, 1)
+
+
+def _draw_regression(ax, law, sizes, found, rho, h):
+    energy = float(law.mean(h**2))
+    _level(ax, predictors.theorem_14(rho), r"Theorem 14: $2(1-\rho)$", style.PRINTED)
+    _level(ax, predictors.regression_guarantee(rho), r"sharpened: $1-\rho$", style.CORRECTED)
+    _level(ax, predictors.regression_risk(law, h), r"$R(h^*)$", style.REFINED)
+    scaled = predictors.scaled_regression_risk(rho, energy)
+    _level(ax, scaled, r"$R$ of the best multiple of $h^*$", style.INTERVAL)
+    _band(ax, sizes, found.regression, style.BLACK, "$R(h_S)$: median, 90 % band")
+    title = "(b) Regression on the labels"
+    style.finish(ax, y=r"$\mathrm{E}(y-h(x))^2$", title=title, legend=None)
+    ax.set_ylim(0.18, 2.6)
+    style.shade_vacuous(ax, 1.0, r"shaded: no better than $h=0$")
+    _plain_ticks(ax, (0.2, 0.5, 1.0, 2.0))
+    style.legend_below(ax, 1)
+
+
+def _draw_gaps(ax, law, h, sizes, found, coin):
+    squared = np.abs(found.regression - predictors.regression_risk(law, h))
+    three = "three points, one with a coin for a label"
+    _band(ax, sizes, coin.classification, style.RED, f"0/1 loss, {three}")
+    _band(ax, sizes, coin.regression, style.GREEN, f"squared loss, {three}")
+    _band(ax, sizes, squared, style.BLUE, "squared loss, the normal laws")
+    ax.plot(sizes, 1 / np.sqrt(sizes), color=style.GREY, linestyle=":", label=r"$1/\sqrt{m}$")
+    title = r"(c) Is $h_S$ as good as $h^*$ up to $O(1/\sqrt{m})$?"
+    style.finish(ax, y=r"$|R(h^*)-R(h_S)|$", title=title, legend=None)
+    ax.set_ylim(2e-6, 2)
+    style.legend_below(ax, 1)
+
+
+def _plain_ticks(ax, ticks):
+    ax.set_yticks(ticks, [f"{t:g}" for t in ticks])
+    ax.set_yticks([], minor=True)

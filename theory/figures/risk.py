@@ -1,0 +1,137 @@
+"""Figure on the generalisation bounds that follow from stability."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bounds import concentration, generalization
+from ..reference.matrices import krr
+from ..reference.problems import gaussian_kernel
+from . import style
+from .curves import CURVES, mixture
+
+DELTA = 0.05
+
+
+def ridge_gaps(sizes, trials, lam0, random_state=0):
+    """R - R_S of kernel ridge regression on the mixture of the examples, (sizes, trials).
+
+    The Gaussian kernel of bandwidth 1, labels +-1; R is a mean over 2,000 fresh points.
+    """
+    rng = np.random.default_rng(random_state)
+    X_new, y_new = mixture().sample(2000, rng)
+    gaps = []
+    for m in sizes:
+        row = []
+        for _ in range(trials):
+            X, y = mixture().sample(int(m), rng)
+            K = gaussian_kernel(X, 1.0)
+            alpha = krr(K, y, lam0 * m)
+            risk = np.mean((gaussian_kernel(X_new, 1.0, X) @ alpha - y_new) ** 2)
+            row.append(risk - np.mean((K @ alpha - y) ** 2))
+        gaps.append(row)
+    return np.array(gaps)
+
+
+def coin_quantile(sizes, label=10.0, delta=DELTA):
+    """1 - delta quantile of R - R_S for labels 0 and `label` by a fair coin and the predictor 0.
+
+    Exact: R_S is label^2 times a binomial share.
+    """
+    from scipy.stats import binom
+
+    return label**2 * (0.5 - binom.ppf(delta, sizes, 0.5) / sizes)
+
+
+def generalisation(quick=False):
+    """Theorem 17 and theorem 3, printed and corrected, against m."""
+    figure, axes = style.new_figure(3, width=15.0, height=5.8)
+    _draw_theorem_17(axes[0], quick)
+    _draw_one_stage(axes[1])
+    _draw_coin(axes[2])
+    figure.suptitle(
+        f"Bounds of the risk from stability, $\\delta={DELTA}$: what they add to the training "
+        "error $\\hat R$",
+        fontsize=11,
+    )
+    return figure
+
+
+def _mark(ax, curve, level, changes, names):
+    starts = curve.smallest(DELTA, changes)
+    for name, colour, place in names:
+        options = {"shift": (-4, -13), "ha": "right"} if place == "left" else {}
+        style.mark_start(ax, starts[name], level, colour, **options)
+
+
+def _draw_theorem_17(ax, quick):
+    curve, m = CURVES["p1-theorem-17"], style.log_grid(10, 1e6)
+    looks = (
+        ("printed", "Theorem 17 as printed", style.PRINTED),
+        ("printed, M1^2/4 for M1 M2/4", "its slip $M_1M_2/4$ repaired", style.REPAIRED),
+        ("corrected", "corrected", style.CORRECTED),
+    )
+    for lam0, fade in ((1.0, 1.0), (0.1, 0.45)):
+        values = curve.values(m, DELTA, {"lam0": lam0})
+        for name, label, look in looks:
+            shown = label if lam0 == 1.0 else None
+            ax.plot(m, values[name], alpha=fade, label=shown, **look)
+        place = (1.3e6, values["corrected"][-1])
+        ax.annotate(f"$\\lambda_0={lam0:g}$", place, fontsize=9.5, va="center", color="#444444")
+    sizes = style.log_grid(10, 100 if quick else 400, 4 if quick else 7)
+    found = np.quantile(ridge_gaps(sizes, 20 if quick else 200, 1.0), 0.95, axis=1)
+    ax.plot(sizes, found, label=r"samples: 95 % quantile, $\lambda_0=1$", **style.OBSERVED)
+    title = "(a) Theorem 17, $M=\\kappa=1$,\nweights fixed before"
+    style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
+    ax.set_ylim(5e-3, 3e4)
+    ax.set_xlim(6, 1.2e7)
+    style.shade_vacuous(ax, 1.0, "shaded: vacuous")
+    names = (
+        ("corrected", style.BLUE, "left"),
+        ("printed, M1^2/4 for M1 M2/4", style.ORANGE, "right"),
+    )
+    _mark(ax, curve, 1.0, {"lam0": 1.0}, names)
+    style.legend_below(ax, 1)
+
+
+def _draw_one_stage(ax):
+    curve, m = CURVES["p2-theorem-3"], style.log_grid(10, 1e7)
+    values = curve.values(m, DELTA)
+    ax.plot(m, values["printed"], label="Theorem 3 as printed, correct stability", **style.PRINTED)
+    ax.plot(m, values["corrected"], label="corrected", **style.CORRECTED)
+    title = "(b) Theorem 3, four kernels,\n$\\Lambda=\\lambda_0=1$, $|y|\\leq 1$"
+    style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
+    ax.set_ylim(0.1, 1e4)
+    style.shade_vacuous(ax, 1.0, "shaded: vacuous")
+    names = ("corrected", style.BLUE, "left"), ("printed", style.RED, "right")
+    _mark(ax, curve, 1.0, {}, names)
+    style.legend_below(ax, 1)
+
+
+def _draw_coin(ax):
+    label = 10.0
+    m = style.log_grid(10, 1e6)
+    printed = [generalization.theorem_3(0.0, s, DELTA, label, 0.0) for s in m]
+    right = [generalization.exchange_bound(0.0, s, DELTA, 0.0, label**2) for s in m]
+    ax.plot(m, printed, label="Theorem 3 as printed", **style.PRINTED)
+    ax.plot(m, right, label="corrected", **style.CORRECTED)
+    sizes = style.log_grid(10, 1e6, 14)
+    found = coin_quantile(sizes, label)
+    ax.plot(sizes, found, label="exact 95 % quantile", **style.OBSERVED)
+    wrong = found > np.interp(sizes, m, printed)
+    look = {"mfc": "none", "mec": style.RED, "markersize": 9, "mew": 1.5, "linestyle": ""}
+    ax.plot(sizes[wrong], found[wrong], "o", label="violates the printed bound", **look)
+    title = (
+        "(c) Theorem 3, labels 0 and 10 by a coin,\n"
+        r"$K\approx 0$: the loss is bounded by $M^2$, not $M$"
+    )
+    style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
+    ax.set_ylim(5e-3, 1e3)
+    risk = label**2 / 2
+    style.shade_vacuous(ax, risk, "shaded: vacuous, more than $R=50$")
+    start = concentration.smallest_sample_size(
+        lambda s: generalization.exchange_bound(0.0, s, DELTA, 0.0, label**2), risk
+    )
+    if start > m[0]:
+        style.mark_start(ax, start, risk, style.BLUE)
+    style.legend_below(ax, 1)

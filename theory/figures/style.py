@@ -1,0 +1,154 @@
+"""The look of every figure: colours, shading of what says nothing, marks, and file formats.
+
+Colours are those of Okabe and Ito, which stay apart for colour-blind readers; line styles and
+markers differ as well. matplotlib is imported by the functions that draw; no window is opened.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, RED, PURPLE, GREY = "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#777777"
+
+# One look for each role, in all figures.
+PRINTED = {"color": RED, "linestyle": (0, (6, 2)), "linewidth": 1.9}
+REPAIRED = {"color": ORANGE, "linestyle": (0, (4, 1.5, 1, 1.5)), "linewidth": 1.9}
+CORRECTED = {"color": BLUE, "linestyle": "-", "linewidth": 2.1}
+REFINED = {"color": GREEN, "linestyle": (0, (3, 1)), "linewidth": 2.1}
+INTERVAL = {"color": PURPLE, "linestyle": (0, (1, 1)), "linewidth": 2.4}
+OBSERVED = {"color": BLACK, "marker": "o", "markersize": 4.5, "linestyle": "-", "linewidth": 0.9}
+SECOND = {"color": GREY, "marker": "s", "markersize": 4.0, "linestyle": "-", "linewidth": 0.9}
+BY_RANK = (PRINTED, CORRECTED, REFINED, INTERVAL, REPAIRED)
+
+_SETTINGS = {
+    "font.size": 10.0,
+    "axes.titlesize": 10.5,
+    "axes.labelsize": 10.5,
+    "legend.fontsize": 9.0,
+    "svg.hashsalt": "alignlearn",
+    "axes.unicode_minus": True,
+}
+
+
+def new_figure(columns=1, *, width=None, height=4.9):
+    """A figure and its row of axes."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_SETTINGS):
+        figure = Figure(figsize=(width or (6.6 if columns == 1 else 5.3 * columns), height))
+        figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.06)
+        axes = np.atleast_1d(figure.subplots(1, columns))
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(True, which="major", color="#E3E3E3", linewidth=0.6)
+        ax.set_axisbelow(True)
+    return figure, axes
+
+
+def finish(ax, *, x="sample size $m$", y, title="", log="xy", legend="best"):
+    """Scales, labels, title and legend of one panel.
+
+    The legend's place is matplotlib's, or "below" for under the panel; None for no legend.
+    """
+    if "x" in log:
+        ax.set_xscale("log")
+        _decades(ax.xaxis)
+    if "y" in log:
+        ax.set_yscale("log")
+        _decades(ax.yaxis)
+    ax.set_xlabel(x, fontsize=10.5)
+    ax.set_ylabel(y, fontsize=10.5)
+    if title:
+        ax.set_title(title, fontsize=10.5, loc="left")
+    if legend == "below":
+        legend_below(ax)
+    elif legend:
+        ax.legend(loc=legend, fontsize=9, frameon=True, framealpha=0.92, edgecolor="none")
+
+
+def _decades(axis):
+    """Numbers at powers of ten, and plain ones between them where the range is short."""
+    from matplotlib.ticker import FuncFormatter, LogFormatterMathtext
+
+    low, high = axis.get_view_interval()
+    short = np.log10(max(high, 1e-300) / max(low, 1e-300)) < 2.2
+    plain = FuncFormatter(lambda value, position: f"{value:g}")
+    axis.set_major_formatter(plain if short else LogFormatterMathtext())
+
+    def between(value, position):
+        digit = value / 10 ** np.floor(np.log10(value) + 1e-9)
+        return f"{value:g}" if short and round(digit) in (2, 5) else ""
+
+    axis.set_minor_formatter(FuncFormatter(between))
+
+
+def legend_below(ax, columns=1, **options):
+    """A legend under the panel, where it hides nothing."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13)}
+    ax.legend(**place, ncols=columns, fontsize=9, frameon=False, columnspacing=1.2, **options)
+
+
+def shade_vacuous(ax, level, text, *, at=(0.985, 0.975), ha="right", va="top"):
+    """Shade what lies above `level`, where a bound says no more than what is always true.
+
+    Call it after the limits of the y-axis are final; the text is placed in shares of the panel.
+    """
+    bottom, top = ax.get_ylim()
+    if level >= top:
+        return
+    ax.axhspan(level, top, color="#000000", alpha=0.07, linewidth=0, zorder=0)
+    ax.axhline(level, color=GREY, linewidth=0.8, zorder=1)
+    ax.set_ylim(bottom, top)
+    ax.text(*at, text, transform=ax.transAxes, ha=ha, va=va, fontsize=9, color="#444444")
+
+
+def mark_start(ax, m, level, colour, *, shift=(5, 4), ha="left"):
+    """Mark where a bound first says something, with its m."""
+    ax.plot([m], [level], "o", color=colour, markersize=6, mec="white", mew=0.9, zorder=5)
+    style = {"textcoords": "offset points", "fontsize": 9, "color": colour, "zorder": 6}
+    ax.annotate(count(m), (m, level), xytext=shift, ha=ha, **style)
+
+
+def count(m):
+    """A sample size in words a reader takes in: 582, 3,157, 1.2 x 10^7."""
+    if m < 100_000:
+        return f"{m:,}"
+    exponent = int(np.floor(np.log10(m)))
+    return rf"${m / 10**exponent:.1f}\times10^{{{exponent}}}$"
+
+
+def log_grid(low, high, number=200):
+    """Distinct whole numbers from low to high, evenly spaced in their logarithm."""
+    return np.unique(np.round(np.geomspace(low, high, number)).astype(np.int64))
+
+
+def save(figure, path):
+    """Write a figure; the ending decides the format. The same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    path = Path(path)
+    # What depends on the day or on the version of a program would change the files for nothing.
+    metadata = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
+    options = {"dpi": 130, "metadata": metadata.get(path.suffix.lower())}
+    with rc_context(_SETTINGS):
+        if path.suffix.lower() == ".png":
+            _save_small(figure, path, options)
+        else:
+            figure.savefig(path, **options)
+    return path
+
+
+def _save_small(figure, path, options):
+    """A PNG with a palette of 255 colours: a third of the size, no visible difference."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", **options)
+    with Image.open(buffer) as image:
+        image.convert("RGB").quantize(255, dither=Image.Dither.NONE).save(path, optimize=True)

@@ -1,0 +1,117 @@
+"""The single-stage problem with ridge regression, and the removal of one of its parameters.
+
+Statement ((8), (9) and the substitution between them in the 2012 paper): with mu' = mu/lam, lam
+times the objective y'(K_mu + lam)^-1 y - g mu'a + mu'(g''M + g'I)mu is y'(K_mu' + I)^-1 y - lam^2
+g mu''a + mu''(lam^3 g''M + lam^3 g'I)mu'. Checked: the two values at a random mu, and, where the
+problem is well scaled, the value of the first at the weights of `AlignedKRR` against the minimum
+of the second, found in plain NumPy. A minimiser exists when g'I + g''M is positive definite.
+Verdict: holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference import library
+from ..reference.learners import aligned_krr, aligned_objective
+from ..reference.matrices import alignf_terms
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    m, p = draw.integer(1, 5), draw.integer(1, 3)
+    return {
+        "kernels": np.array([draw.kernel(m) for _ in range(p)]),
+        "y": draw.array(m),
+        "lam": draw.log_real(1e-3, 1e3),
+        "gamma": (draw.real(0, 2), draw.real(0, 2), draw.real(0, 2)),
+        "mu": np.abs(draw.array(p)),
+    }
+
+
+def _problem(case, lam, gamma):
+    a, M = alignf_terms(case["kernels"], case["y"])
+    Q = gamma[1] * np.eye(len(a)) + gamma[2] * M
+    return case["kernels"], case["y"], lam, gamma[0] * a, Q
+
+
+def _objective(mu, problem):
+    return aligned_objective(mu, *problem)[0]
+
+
+def _well_scaled(case):
+    size = np.abs(case["kernels"]).max()
+    return 0.1 <= size <= 10 and 0.1 <= case["lam"] <= 10 and case["gamma"][1] >= 0.1
+
+
+def _scale(case):
+    """The sum of the absolute values of the three terms, which rounding is relative to.
+
+    For the minimum, its value and that at 0 bound them."""
+    g, g1, g2 = case["gamma"]
+    a, M = alignf_terms(case["kernels"], case["y"])
+    mu, y = case["mu"], case["y"]
+    terms = case["lam"] * (g * mu @ np.abs(a) + mu @ (g1 * mu + g2 * np.abs(M) @ mu))
+    return y @ y + np.array([terms, np.nan_to_num(abs(measure(case)[1]))])
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case, powers=(2, 3, 3)):
+    lam = case["lam"]
+    gamma = [lam**k * g for k, g in zip(powers, case["gamma"])]
+    problem = _problem(case, 1.0, gamma)
+    least = _objective(aligned_krr(*problem), problem) if _well_scaled(case) else np.nan
+    return np.array([_objective(case["mu"] / lam, problem), least])
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    kernels, y, lam, gamma = (case[key] for key in ("kernels", "y", "lam", "gamma"))
+    problem = _problem(case, lam, gamma)
+    least = np.nan
+    if _well_scaled(case):
+        _, mu = library.aligned_krr(kernels, y, lam, gamma, *alignf_terms(kernels, y))
+        least = _objective(mu, problem)
+    return lam * np.array([_objective(case["mu"], problem), least])
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    return {
+        "kernels": np.array([np.diag([1.0, 2.0])]),
+        "y": np.array([1.0, -1.0]),
+        "lam": 2.0,
+        "gamma": (1.0, 1.0, 1.0),
+        "mu": np.array([1.0]),
+    }
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p1-eq-9",
+    source=f"{P1}, (8) and (9)",
+    statement=(
+        r"\mu' = \mu/\lambda:\ (\gamma, \gamma', \gamma'', \lambda) \to"
+        r" (\lambda^2\gamma, \lambda^3\gamma', \lambda^3\gamma'', 1)"
+    ),
+    hypotheses="lam > 0.",
+    kind="identity",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    scale=_scale,
+    rtol=1e-8,
+    negative_control=NegativeControl(
+        _control_case, bound=lambda case: bound(case, (1, 2, 2)), note="powers one too small"
+    ),
+)

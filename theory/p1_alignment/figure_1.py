@@ -1,0 +1,109 @@
+"""Two classes at two points: only the uncentred alignment depends on their share.
+
+Statement (figure 1 of the 2012 paper): with a fraction alpha of the points at (-1, 0) labelled
+-1, the others at (1, 0) labelled 1, and K = <x, x'> + 1, the uncentred alignment is A = (alpha^2
++ (1-alpha)^2)^(1/2) and the centred one is 1, for all alpha in [0, 1]. Checked: A^2, rho, and
+whether rho is defined. Verdict: holds after a fix; at alpha = 0 and 1 the centred kernel vanishes
+and rho is 0/0; proofs.md, section 16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..papers import P1
+from ..reference.problems import two_points
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    return {"alpha": draw.real(0.0, 1.0)}
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    alpha = float(case["alpha"])
+    return np.array([alpha**2 + (1 - alpha) ** 2, 1.0, 1.0])
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    law, K = two_points(case["alpha"])
+    L = law.target()
+    squared = law.pair_mean(K * L) ** 2 / (law.pair_mean(K * K) * law.pair_mean(L * L))
+    defined = law.moments(K, K).theta > 0
+    return np.array([float(squared), law.alignment(K, L) if defined else 1.0, float(defined)])
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    return {"alpha": Fraction(0)}
+
+
+def _inside(draw):
+    return {"alpha": draw.real(1e-3, 1 - 1e-3)}
+
+
+def corrected_bound(case):
+    if not 0 < case["alpha"] < 1:
+        raise HypothesisNotMet("alpha must lie strictly between 0 and 1")
+    return bound(case)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    return {"alpha": Fraction(1, 10)}
+
+
+def _centred_like_uncentred(case):
+    value = bound(case)
+    value[1] = np.sqrt(value[0])
+    return value
+
+
+# -- claim -----------------------------------------------------------------------------
+
+_CONTROL = NegativeControl(
+    _control_case, bound=_centred_like_uncentred, note="the uncentred formula for both"
+)
+
+CLAIM = Claim(
+    name="p1-figure-1",
+    source=f"{P1}, Figure 1",
+    statement=r"A = (\alpha^2 + (1-\alpha)^2)^{1/2},\ \rho = 1 \text{ for all } \alpha \in [0, 1]",
+    hypotheses="alpha in [0, 1].",
+    kind="identity",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    status="holds after fix",
+    counterexample=counterexample,
+    negative_control=_CONTROL,
+    corrected=None,
+)
+
+CORRECTED = replace(
+    CLAIM,
+    name="p1-figure-1-corrected",
+    statement=r"A = (\alpha^2 + (1-\alpha)^2)^{1/2},\ \rho = 1 \text{ for } 0 < \alpha < 1",
+    hypotheses="0 < alpha < 1; at 0 and 1 rho is 0/0.",
+    bound=corrected_bound,
+    cases=_inside,
+    status="holds",
+    counterexample=None,
+    proof="16",
+)
+CLAIM = replace(CLAIM, corrected=CORRECTED)

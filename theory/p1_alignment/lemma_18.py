@@ -1,0 +1,134 @@
+"""The change of the alignment numerator when one point is exchanged.
+
+Statement (lemma 18 of the 2012 paper): |f(S) - f(S')| <= 24 R^2 R'^2/m for f = <K_c, K'_c>_F/m^2
+and samples that differ in one point. Checked: m f on random features, scaled so that the
+diagonals of K and K' have maximum 1. Verdict: holds, loose. Sharpened: 25 sqrt(15)/18 = 5.379 for
+K' != K, and 27 (m-1)^2/(2m-1)^3 <= 3.375/m for K' = K; proofs.md, section 5. The largest value
+known is 128/27 (1 - 3/(2m)), attained for features +-1 and 3 | m; that 128/27 = 4.741 is the
+constant is a conjecture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds.concentration import perturbation_bound
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.matrices import center_product
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def unit_features(draw, n):
+    """Features of n points in the unit ball, the longest on its surface; often +-1."""
+    if draw.choice((False, True)):
+        return draw.signs(n)[:, None]
+    f = draw.array((n, draw.integer(1, 3)))
+    return f / max(np.linalg.norm(f, axis=1).max(), 1e-3)
+
+
+def cases(draw):
+    """Rows 0..m-1 are the sample S, and row m takes the place of row m-1 in S'."""
+    n = draw.integer(2, 9) + 1
+    return {"F": unit_features(draw, n), "G": unit_features(draw, n)}
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return 24.0 / (len(case["F"]) - 1)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    F, G = case["F"], case["G"]
+    m = len(F) - 1
+    values = []
+    for rows in (np.arange(m), np.r_[np.arange(m - 1), m]):
+        values.append(center_product(F[rows] @ F[rows].T, G[rows] @ G[rows].T) / m**2)
+    return abs(values[0] - values[1])
+
+
+# -- correction ------------------------------------------------------------------------
+
+
+def sharp_bound(case):
+    return perturbation_bound(len(case["F"]) - 1)
+
+
+def same_bound(case):
+    return perturbation_bound(len(case["F"]) - 1, same_kernel=True)
+
+
+def same_measure(case):
+    return measure({"F": case["F"], "G": case["F"]})
+
+
+def extremal(m):
+    """Features +-1 with m |f(S) - f(S')| = 128/27 (1 - 3/(2m)), for m divisible by 3."""
+    x = np.r_[np.ones(2 * m // 3), -np.ones(m // 3 - 1), 1.0, -1.0]
+    z = np.r_[np.ones(2 * m // 3), -np.ones(m // 3 - 1), -1.0, -1.0]
+    return {"F": x[:, None], "G": z[:, None]}
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    return extremal(24)
+
+
+def _below_the_attained(case):
+    return 4.0 / (len(case["F"]) - 1)
+
+
+def _same_control_case():
+    """Common points +-1 with mean 1/2, and the last moves from -1 to that mean."""
+    x = np.r_[np.ones(75), -np.ones(25), -1.0, 0.5]
+    return {"F": x[:, None], "G": x[:, None]}
+
+
+# -- claim -----------------------------------------------------------------------------
+
+SAME_KERNEL = Claim(
+    name="p1-lemma-18-same-kernel",
+    source=f"{P1}, Lemma 18, sharpened for K' = K",
+    statement=r"|f(S) - f(S')| \le \frac{27(m-1)^2}{(2m-1)^3} R^4",
+    hypotheses="K positive definite symmetric, K(x, x) <= R^2, m >= 2.",
+    kind="upper",
+    bound=same_bound,
+    measure=same_measure,
+    cases=cases,
+    negative_control=NegativeControl(
+        _same_control_case, bound=lambda case: 0.98 * same_bound(case), note="0.98 of it"
+    ),
+    proof="5",
+)
+
+SHARP = replace(
+    SAME_KERNEL,
+    name="p1-lemma-18-sharpened",
+    source=f"{P1}, Lemma 18, sharpened",
+    statement=r"|f(S) - f(S')| \le \frac{25\sqrt{15}}{18}\frac{R^2 R'^2}{m}",
+    hypotheses="K, K' positive definite symmetric, K(x, x) <= R^2, K'(x, x) <= R'^2.",
+    bound=sharp_bound,
+    measure=measure,
+    negative_control=NegativeControl(_control_case, bound=_below_the_attained, note="constant 4"),
+    corrected=SAME_KERNEL,
+)
+
+CLAIM = replace(
+    SHARP,
+    name="p1-lemma-18",
+    source=f"{P1}, Lemma 18",
+    statement=r"|f(S) - f(S')| \le \frac{24 R^2 R'^2}{m}",
+    bound=bound,
+    corrected=SHARP,
+    proof="",
+)

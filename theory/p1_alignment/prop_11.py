@@ -1,0 +1,106 @@
+"""Concentration of the alignment numerator.
+
+Statement (proposition 11 of the 2012 paper): |f - E[K_c K'_c]| <= R^2 R'^2 [18/m + 24
+(log(2/delta)/2m)^(1/2)] with probability 1 - delta. Checked: the frequency of violations over
+independent samples from a finite support, against delta. The remark "R'^2 <= max_i y_i^2" must be
+a supremum over the distribution, not the sample. Verdict: holds. Sharpened: bias (2m^2-3m+2)/m^3
+and constant 5.379; proofs.md, sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds.concentration import numerator_deviation, proposition_11
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.problems import FiniteDistribution, numerators
+from .lemma_18 import unit_features
+
+# -- cases -----------------------------------------------------------------------------
+
+TRIALS = 400
+
+
+def cases(draw):
+    n = draw.integer(2, 6)
+    F, G = unit_features(draw, n), unit_features(draw, n)
+    case = {"law": FiniteDistribution(draw.weights(n)), "K": F @ F.T, "L": G @ G.T}
+    return case | {
+        "m": draw.choice((2, 10, 100, 1000, 10**5, 10**8)),
+        "delta": draw.choice((0.05, 0.1, 0.3)),
+        "seed": draw.integer(0, 2**32 - 1),
+    }
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return proposition_11(case["m"], case["delta"])
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    law, K, L = case["law"], case["K"], case["L"]
+    counts = law.counts(case["m"], TRIALS, case["seed"])
+    return np.abs(numerators(counts, K, L) - law.moments(K, L).theta)
+
+
+# -- correction ------------------------------------------------------------------------
+
+
+def sharp_bound(case):
+    return numerator_deviation(case["m"], case["delta"])
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    K = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    law = FiniteDistribution(np.array([0.2, 0.8]))
+    return {"law": law, "K": K, "L": K, "m": 100, "delta": 0.05, "seed": 1}
+
+
+# -- claim -----------------------------------------------------------------------------
+
+SHARP = Claim(
+    name="p1-prop-11-sharpened",
+    source=f"{P1}, Proposition 11, sharpened",
+    statement=(
+        r"|f - \mathrm{E}[K_cK'_c]| \le R^2R'^2\Big[\tfrac{2m^2-3m+2}{m^3}"
+        r" + \tfrac{25\sqrt{15}}{18}\sqrt{\tfrac{\log(2/\delta)}{2m}}\Big]"
+    ),
+    hypotheses="Independent points; K(x, x) <= R^2, K'(x, x) <= R'^2 over the distribution.",
+    kind="upper",
+    bound=sharp_bound,
+    measure=measure,
+    cases=cases,
+    confidence=0.95,
+    trivial=lambda case: 1.0,
+    negative_control=NegativeControl(
+        _control_case, bound=lambda case: 0.05 * sharp_bound(case), note="a twentieth"
+    ),
+    proof="6",
+)
+
+CLAIM = replace(
+    SHARP,
+    name="p1-prop-11",
+    source=f"{P1}, Proposition 11",
+    statement=(
+        r"|f - \mathrm{E}[K_cK'_c]| \le R^2R'^2\Big[\tfrac{18}{m}"
+        r" + 24\sqrt{\tfrac{\log(2/\delta)}{2m}}\Big]"
+    ),
+    bound=bound,
+    corrected=SHARP,
+    negative_control=NegativeControl(
+        _control_case, bound=lambda case: 0.01 * bound(case), note="a hundredth"
+    ),
+    proof="",
+)

@@ -1,0 +1,90 @@
+"""The change of alignf's solution with its data.
+
+Statement (proposition 21 of the 2012 paper): ||Delta v||_M^2 <= [Delta a - (Delta M) v']'Delta v,
+where v, v' minimise v'Mv - 2 v'a over v >= 0 for (a, M) and (a', M'). Checked: both sides at
+solutions found by trying every support; nothing requires that the samples differ in one
+point only. Verdict: holds (one display of the proof has a wrong sign). Sharpened to what is used:
+||Delta v|| <= ||Delta a - Delta M v'||/lambda_min(M) (`p1-alignf-stability`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.matrices import alignf_minimiser
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    """Any positive semi-definite M with a in its range."""
+    p = draw.integer(1, 4)
+    case = {}
+    for end in ("", "_new"):
+        f = draw.array((p, p + draw.integer(0, 2)))
+        case["M" + end], case["a" + end] = f @ f.T, f @ draw.array(f.shape[1])
+    return case
+
+
+def _solutions(case):
+    return [alignf_minimiser(case["a" + end], case["M" + end]) for end in ("", "_new")]
+
+
+def _scale(case):
+    v, w = _solutions(case)
+    size = (np.linalg.norm(v) + np.linalg.norm(w)) ** 2
+    return 1e-9 + (np.linalg.norm(case["M"]) + np.linalg.norm(case["M_new"])) * size
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    v, w = _solutions(case)
+    return (case["a_new"] - case["a"] - (case["M_new"] - case["M"]) @ w) @ (w - v)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    v, w = _solutions(case)
+    return (w - v) @ case["M"] @ (w - v)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    return {
+        "M": np.eye(1),
+        "a": np.ones(1),
+        "M_new": 2 * np.eye(1),
+        "a_new": np.array([4.0]),
+    }
+
+
+def _wrong_sign(case):
+    v, w = _solutions(case)
+    return (case["a_new"] - case["a"] - 2 * (case["M_new"] - case["M"]) @ w) @ (w - v)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p1-prop-21",
+    source=f"{P1}, Proposition 21",
+    statement=r"\|\Delta v\|_M^2 \le [\Delta a - (\Delta M)v']^\top \Delta v",
+    hypotheses="v, v' minimise v'Mv - 2 v'a over v >= 0 for the two samples.",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    scale=_scale,
+    rtol=1e-6,
+    negative_control=NegativeControl(
+        _control_case, bound=_wrong_sign, note="the term of Delta M twice"
+    ),
+)

@@ -1,0 +1,135 @@
+"""The maximiser of the unnormalised alignment under an L_q constraint.
+
+Statement (proposition 7 of the 2012 paper): the maximum of mu'a subject to sum mu_k^q <= Lambda
+is at mu_k ~ a_k^(1/(q-1)), and mu >= 0 need not be required. Checked: no feasible mu does better.
+Verdict: false. For odd q the constraint does not bound negative entries (mu = (t, -t) is feasible
+for all t), for q that is not an integer it is undefined there; for even q it is right. Correct:
+sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser is that of `AlignLq`; it
+is also checked against the closed form and the constraint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from alignlearn.weights import AlignLq
+
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.library import two_stage_weights
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    p = draw.integer(1, 5)
+    return {
+        "a": np.abs(draw.array(p)) + 0.01,
+        "q": draw.choice((1.5, 2.0, 3.0, 4.0)),
+        "budget": draw.log_real(1e-2, 1e2),
+        "mu": draw.array(p),
+    }
+
+
+def _feasible(case):
+    """The competitor, shrunk into the printed constraint where that is needed."""
+    mu, q, budget = case["mu"], case["q"], case["budget"]
+    if q != int(q):
+        mu = np.abs(mu)
+    used = (mu**q).sum()
+    return mu if used <= budget else mu * (budget / used) ** (1 / q)
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return float(_weights(case) @ case["a"])
+
+
+def _weights(case):
+    rule = AlignLq(case["q"], case["budget"], normalize=None)
+    return two_stage_weights(rule, case["a"], np.eye(len(case["a"])))
+
+
+def corrected_bound(case):
+    return np.array([bound(case), bound(case), case["budget"]])
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    return float(_feasible(case) @ case["a"])
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """q = 3, a = (2, 1), mu = (t, -t): the constraint reads 0 <= 1 and the objective is t."""
+    return {"a": np.array([2.0, 1.0]), "q": 3.0, "budget": 1.0, "mu": np.array([10.0, -10.0])}
+
+
+def corrected_measure(case):
+    mu, q = case["mu"], case["q"]
+    used = (np.abs(mu) ** q).sum()
+    competitor = mu @ case["a"] * min(1.0, (case["budget"] / max(used, 1e-300)) ** (1 / q))
+    return np.array([competitor, _closed_form(case), (_weights(case) ** q).sum()])
+
+
+def _closed_form(case):
+    a, q = case["a"], case["q"]
+    total = (a ** (q / (q - 1))).sum()
+    return (case["budget"] / total) ** (1 / q) * a ** (1 / (q - 1)) @ a
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    return {"a": np.array([2.0, 1.0]), "q": 3.0, "budget": 1.0, "mu": np.array([2**0.5, 1.0])}
+
+
+def _wrong_exponent(case):
+    a, q = case["a"], case["q"]
+    mu = a ** (q - 1)
+    value = (case["budget"] / (mu**q).sum()) ** (1 / q) * mu @ a
+    return np.array([value, value, case["budget"]])
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p1-prop-7-corrected",
+    source=f"{P1}, Proposition 7, corrected",
+    statement=(
+        r"\arg\max_{\sum|\mu_k|^q\le\Lambda} \mu^\top a = \Big(\frac{\Lambda}{\sum a_k^{q/(q-1)}}"
+        r"\Big)^{1/q} a_k^{1/(q-1)}"
+    ),
+    hypotheses="a >= 0, not zero, of centred products; q > 1.",
+    kind="upper",
+    bound=corrected_bound,
+    measure=corrected_measure,
+    cases=cases,
+    negative_control=NegativeControl(
+        _control_case, bound=_wrong_exponent, note="exponent q - 1 instead of 1/(q - 1)"
+    ),
+    proof="2",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-prop-7",
+    source=f"{P1}, Proposition 7",
+    statement=r"\arg\max_{\sum\mu_k^q\le\Lambda} \mu^\top a \propto a_k^{1/(q-1)}",
+    hypotheses="q > 1; the sign of mu is not constrained.",
+    bound=bound,
+    measure=measure,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

@@ -1,0 +1,92 @@
+"""The linear combination with the largest alignment, in closed form.
+
+Statement (proposition 8 of the 2012 paper): mu = M^-1 a/||M^-1 a|| maximises mu'a/(mu'M
+mu)^(1/2). Checked: with the weights of `AlignLinear`, that no competitor does better, nor the
+closed form in plain NumPy. Needs a != 0 (otherwise 0/0, and every mu is optimal); for singular M
+the pseudo-inverse takes the place of the inverse, which is what both compute. Verdict: holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.weights import AlignLinear
+
+from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..papers import P1
+from ..reference.library import two_stage_weights
+from ..reference.matrices import alignf_terms
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    m, p = draw.integer(2, 6), draw.integer(1, 4)
+    form = draw.choice(("generic", "rank-one", "low-rank", "duplicated"))
+    kernels = np.array([draw.kernel(m, form) for _ in range(p)])
+    return {"kernels": kernels, "y": draw.array(m), "mu": draw.array(p)}
+
+
+def terms(case):
+    """a and M after scaling every centred kernel to unit norm, which only rescales mu."""
+    a, M = alignf_terms(case["kernels"], case["y"])
+    d = np.sqrt(np.diag(M))
+    if not (d > 1e-6 * np.abs(case["kernels"]).max()).all() or not a.max() > 1e-9 * d.max():
+        raise HypothesisNotMet("the centred kernels and a must not be zero")
+    return a / d / (a / d).max(), M / np.outer(d, d)
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    a, M = terms(case)
+    return quotient(two_stage_weights(AlignLinear(singular="pinv"), a, M), a, M)
+
+
+def quotient(mu, a, M):
+    """The alignment in units of the norm of the target."""
+    return mu @ a / np.sqrt(mu @ M @ mu)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    a, M = terms(case)
+    mu = case["mu"]
+    size = mu @ M @ mu
+    if size < 1e-6 * (mu @ mu) or size == 0:
+        raise HypothesisNotMet("the competitor's kernel must not vanish")
+    inverse = np.linalg.pinv(M, rcond=1e-9, hermitian=True)
+    return np.array([mu @ a / np.sqrt(size), quotient(inverse @ a, a, M)])
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    u, w = np.array([1.0, 0.0, -1.0]), np.array([1.0, -1.0, 0.0])
+    kernels = np.array([np.outer(u, u), np.outer(w, w)])
+    return {"kernels": kernels, "y": 2 * u + w, "mu": np.array([1.0, 0.46])}
+
+
+def _no_inverse(case):
+    a, M = terms(case)
+    return a @ a / np.sqrt(a @ M @ a)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p1-prop-8",
+    source=f"{P1}, Proposition 8",
+    statement=r"\arg\max_{\|\mu\|=1} \hat\rho(K_\mu, yy^\top) = M^{-1}a/\|M^{-1}a\|",
+    hypotheses="a not zero; M invertible (or its pseudo-inverse is used).",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    rtol=1e-6,
+    negative_control=NegativeControl(_control_case, bound=_no_inverse, note="mu = a without M"),
+)

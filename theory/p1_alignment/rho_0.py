@@ -1,0 +1,104 @@
+"""The constant factor between the partially normalised alignment and the alignment.
+
+Statement (before proposition 10 of the 2012 paper): rho_0(mu) = <K_mu,c, yy'>/||K_mu,c|| =
+||yy'||_F^2 rho(mu). Checked: both sides. Verdict: false; neither the square nor the missing
+centring is right. Correct: rho_0 = ||(yy')_c||_F rho = ||y_c||^2 rho, so that rho =
+||v||_M/||y_c||^2 at alignf's solution, and the constraint rho >= Omega of section 3.4 reads Omega
+||y_c||^2 (mu'M mu)^(1/2) <= mu'a; proofs.md, section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..papers import P1
+from ..reference.matrices import alignment, center
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    m = draw.integer(2, 6)
+    form = draw.choice(("generic", "rank-one", "low-rank", "duplicated"))
+    return {"K": draw.kernel(m, form), "y": draw.array(m)}
+
+
+def _rho(case):
+    rho = alignment(case["K"], np.outer(case["y"], case["y"]))
+    if np.isnan(rho) or np.ptp(case["y"]) < 1e-3:
+        raise HypothesisNotMet("the centred kernel and the centred labels must not be zero")
+    if not np.linalg.norm(center(case["K"])) > 1e-6 * np.linalg.norm(case["K"]):
+        raise HypothesisNotMet("the centred kernel must not be zero")
+    return rho
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return np.linalg.norm(np.outer(case["y"], case["y"])) ** 2 * _rho(case)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    Kc = center(case["K"])
+    return case["y"] @ Kc @ case["y"] / np.linalg.norm(Kc)
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """rho_0 = 2 and rho = 1, but ||yy'||_F^2 = 4."""
+    return {"K": np.eye(2), "y": np.array([1.0, -1.0])}
+
+
+def corrected_bound(case):
+    yc = case["y"] - case["y"].mean()
+    return yc @ yc * _rho(case)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    """Labels that are not centred: rho_0 = 2 and ||yy'||_F = 4."""
+    return {"K": np.eye(2), "y": np.array([2.0, 0.0])}
+
+
+def _uncentred(case):
+    return case["y"] @ case["y"] * _rho(case)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p1-rho-0-corrected",
+    source=f"{P1}, definition of rho_0, corrected",
+    statement=r"\hat\rho_0(\mu) = \|(yy^\top)_c\|_F\,\hat\rho(\mu) = \|y_c\|^2\,\hat\rho(\mu)",
+    hypotheses="The centred kernel and the centred labels are not zero.",
+    kind="identity",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    scale=lambda case: case["y"] @ case["y"],
+    negative_control=NegativeControl(_control_case, bound=_uncentred, note="y is not centred"),
+    proof="3",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-rho-0",
+    source=f"{P1}, definition of rho_0",
+    statement=r"\hat\rho_0(\mu) = \|yy^\top\|_F^2\,\hat\rho(\mu)",
+    bound=bound,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

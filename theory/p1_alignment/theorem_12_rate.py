@@ -1,0 +1,122 @@
+"""The rate at which the probability of a deviation of the alignment falls.
+
+Statement (after theorem 12 of the 2012 paper): Pr[|rho - rho_S| > eps] <= O(exp(-m eps^2)).
+Checked: a lower bound of the probability on one family of laws, against C exp(-m eps^2) for a
+given C. The law: P[(1,1)] = P[(1,0)] = P[(0,1)] = q, otherwise (0,0), with K = uu', K' = ww'; a
+sample without (1,1) but with both others has rho_S near 0. Verdict: false with an exponent that
+does not depend on the kernels. Correct: the exponent has a factor that depends on B: at most 3
+exp(-(m/8)(eps/(6B) - 2/(3m)^(1/2))_+^2); proofs.md, section 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.problems import FiniteDistribution
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    return {
+        "q": draw.log_real(1e-4, 0.3),
+        "m": draw.choice((10, 100, 1000, 10000)),
+        "eps": draw.real(0.01, 1.0),
+        "C": draw.log_real(1.0, 1e6),
+    }
+
+
+def law_of(case):
+    """The law on (1,1), (1,0), (0,1), (0,0) and the two kernels."""
+    q = case["q"]
+    u, w = np.array([1.0, 1, 0, 0]), np.array([1.0, 0, 1, 0])
+    law = FiniteDistribution(np.array([q, q, q, 1 - 3 * q]))
+    return law, np.outer(u, u), np.outer(w, w)
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return case["C"] * np.exp(-case["m"] * case["eps"] ** 2)
+
+
+# -- measure: a lower bound of the probability -----------------------------------------
+
+
+def measure(case, most=150):
+    """Probability of no (1,1), 1 to `most` of each of the others, and a deviation above eps."""
+    from scipy.special import gammaln
+
+    law, K, L = law_of(case)
+    q, m = case["q"], case["m"]
+    ones = np.arange(1, min(most, m - 1) + 1)
+    c, d = np.meshgrid(ones, ones)
+    rest = m - c - d
+    inside = rest > 0
+    rest = np.maximum(rest, 1)
+    log_p = gammaln(m + 1) - gammaln(c + 1) - gammaln(d + 1) - gammaln(rest + 1)
+    log_p = log_p + (c + d) * np.log(q) + rest * np.log(1 - 3 * q)
+    u, w = c / m, d / m
+    sample = u * w / ((1 - u) * (1 - w))
+    far = np.abs(sample - law.alignment(K, L)) > case["eps"]
+    return float(np.exp(log_p[inside & far]).sum())
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """About .99^m against .9608^m, whatever the constant in front."""
+    return {"q": 0.01, "m": 2000, "eps": 0.2, "C": 1e12}
+
+
+def corrected_bound(case):
+    law, K, L = law_of(case)
+    m = case["m"]
+    B = 1 / np.sqrt(law.moments(K, K).theta * law.moments(L, L).theta)
+    return 3 * np.exp(-m / 8 * max(case["eps"] / (6 * B) - 2 / np.sqrt(3 * m), 0.0) ** 2)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _without_kernels(case):
+    return 3 * np.exp(-case["m"] / 2 * case["eps"] ** 2)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p1-theorem-12-rate-corrected",
+    source=f"{P1}, after Theorem 12, corrected",
+    statement=(
+        r"\Pr[|\rho-\hat\rho|>\epsilon] \le 3\exp\big(-\tfrac m8"
+        r"(\tfrac{\epsilon}{6B} - \tfrac{2}{\sqrt{3m}})_+^2\big)"
+    ),
+    hypotheses="As theorem 12.",
+    kind="upper",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    negative_control=NegativeControl(
+        counterexample, bound=_without_kernels, note="an exponent without B"
+    ),
+    proof="7",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-theorem-12-rate",
+    source=f"{P1}, after Theorem 12",
+    statement=r"\Pr[|\rho-\hat\rho|>\epsilon] \le O(e^{-m\epsilon^2})",
+    bound=bound,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

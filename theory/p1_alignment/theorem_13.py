@@ -1,0 +1,117 @@
+"""A large alignment means that a classifier with few errors exists.
+
+Statement (theorem 13 of the 2012 paper): if E[y] = 0 and E[y^2] = 1, then Pr[y h*(x) < 0] <= 1 -
+rho/Gamma. Checked: both sides on finite supports with standardised labels. Verdict: false for
+standardised labels that are not +-1, because the proof bounds |y h*| by Gamma, which needs |y| <=
+1; true for y = +-1 (`p1-theorem-13-binary`). Correct: 1 - rho/(Gamma max |y|), the essential
+supremum; proofs.md, section 9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds import predictors
+from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..papers import P1
+from ..reference.problems import FiniteDistribution
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def standardised(weights, y):
+    """The law with labels shifted and scaled to mean 0 and variance 1."""
+    y = np.asarray(y, float) - weights @ y
+    size = np.sqrt(weights @ y**2)
+    if size < 1e-6:
+        raise HypothesisNotMet("the labels must vary")
+    return FiniteDistribution(weights, y / size)
+
+
+def cases(draw):
+    n = draw.integer(2, 6)
+    form = draw.choice(("generic", "rank-one", "low-rank", "duplicated"))
+    y = draw.choice((draw.array, draw.signs))(n)
+    y[0] += 2.5 if np.ptp(y) < 1e-3 else 0.0
+    return {"law": standardised(draw.weights(n), y), "K": draw.kernel(n, form)}
+
+
+def alignment_of(case):
+    law, K = case["law"], case["K"]
+    if not law.moments(K, K).theta > 1e-12 * np.diagonal(K).max() ** 2:
+        raise HypothesisNotMet("E[K_c^2] must be positive")
+    return max(law.alignment(K, law.target()), 0.0)
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    gamma = predictors.gamma_values(case["law"], case["K"]).max()
+    return predictors.classification_guarantee(alignment_of(case), gamma)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    alignment_of(case)
+    h = predictors.h_star(case["law"], case["K"])
+    # Values that are zero up to rounding are no errors.
+    h = np.where(np.abs(h) < 1e-10 * np.abs(h).max(), 0.0, h)
+    return predictors.classification_risk(case["law"], h)
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """R = 4/5 against 1 - rho/Gamma = .7790; the corrected bound is .9263."""
+    u = np.array([1.0, 0.01, -1.08])
+    law = FiniteDistribution(np.array([0.1, 0.8, 0.1]), np.array([3.0, -1 / 3, -1 / 3]))
+    return {"law": law, "K": np.outer(u, u)}
+
+
+def corrected_bound(case):
+    gamma = predictors.gamma_values(case["law"], case["K"]).max()
+    top = np.abs(case["law"].labels).max()
+    return predictors.classification_guarantee(alignment_of(case), gamma, top)
+
+
+# -- negative control ------------------------------------------------------------------
+
+_CONTROL = NegativeControl(
+    counterexample, bound=lambda case: 0.8 * corrected_bound(case), note="0.8 of the bound"
+)
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p1-theorem-13-corrected",
+    source=f"{P1}, Theorem 13, corrected",
+    statement=r"\Pr[y h^*(x) < 0] \le 1 - \frac{\rho}{\Gamma\, \mathrm{ess\,sup}|y|}",
+    hypotheses="E[y] = 0, E[y^2] = 1, y bounded, 0 < E[K_c^2] finite.",
+    kind="upper",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    scale=lambda case: 1.0,
+    trivial=lambda case: 1.0,
+    negative_control=_CONTROL,
+    proof="9",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-theorem-13",
+    source=f"{P1}, Theorem 13",
+    statement=r"\Pr[y h^*(x) < 0] \le 1 - \rho/\Gamma",
+    hypotheses="E[y] = 0, E[y^2] = 1, 0 < E[K_c^2] finite.",
+    bound=bound,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

@@ -1,0 +1,76 @@
+"""A large unnormalised alignment means that a classifier with few errors exists.
+
+Statement (theorem 15 of the 2012 paper): for y = +-1 and K_c(x, x) <= R^2, Pr[y g*(x) < 0] <= 1 -
+rho_u/R^2. Checked: both sides on finite supports, balanced or not; the labels need no centring.
+Verdict: holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bounds import predictors
+from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..papers import P1
+from ..reference.problems import FiniteDistribution
+from .theorem_13_binary import cases
+
+# -- cases: labels +-1, balanced or not ------------------------------------------------
+
+
+def _radius2(case):
+    Kc = case["law"].center(case["K"])
+    top = np.diagonal(Kc).max()
+    if top < 1e-9 * np.abs(case["K"]).max() or top == 0:
+        raise HypothesisNotMet("the kernel must vary")
+    return top
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    law = case["law"]
+    rho_u = law.moments(case["K"], law.target()).theta
+    return predictors.unnormalised_guarantee(rho_u, _radius2(case))
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    g = predictors.g_star(case["law"], case["K"])
+    g = np.where(np.abs(g) < 1e-10 * _radius2(case), 0.0, g)
+    return predictors.classification_risk(case["law"], g)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    u = np.array([1.0, -1.0, 0.5, -0.5])
+    law = FiniteDistribution(np.full(4, 0.25), np.array([1.0, -1.0, -1.0, 1.0]))
+    return {"law": law, "K": np.outer(u, u)}
+
+
+def _twice_as_strong(case):
+    return 1 - 10 * (1 - bound(case))
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p1-theorem-15",
+    source=f"{P1}, Theorem 15",
+    statement=r"\Pr[y g^*(x) < 0] \le 1 - \rho_u/R^2",
+    hypotheses="Labels +-1, K_c(x, x) <= R^2.",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    scale=lambda case: 1.0,
+    trivial=lambda case: 1.0,
+    negative_control=NegativeControl(
+        _control_case, bound=_twice_as_strong, note="ten times the alignment"
+    ),
+)

@@ -1,0 +1,142 @@
+"""A bound of the risk of two-stage kernel ridge regression from its stability.
+
+Statement (theorem 17 of the 2012 paper): R <= R_S + 2 M1 M2/m + (1 + 16 M2/M1)(M1
+M2/4)(log(1/delta)/2m)^(1/2) with probability 1 - delta. Checked: the frequency of violations over
+samples from a finite support, one fixed kernel (Delta mu = 0). Verdict: false: M1 M2/4 must be
+M1^2/4, the bound of the loss, M2 inherits theorem 16's errors, ||Delta mu|| must be a supremum
+over pairs of samples, and sqrt(M/lam0) is M/sqrt(lam0). Correct:
+`generalization.two_stage_bound`, with the constants of exchanging (not removing) a point;
+proofs.md, section 14. The learner is the library's `KernelRidge`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds import generalization, stability
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.exchange import fit_predict
+from ..reference.problems import FiniteDistribution
+
+# -- cases -----------------------------------------------------------------------------
+
+TRIALS = 100
+
+
+def cases(draw):
+    n = draw.integer(2, 4)
+    K = draw.kernel(n, draw.choice(("generic", "rank-one")))
+    return {
+        "law": FiniteDistribution(draw.weights(n), draw.array(n)),
+        "K": K / max(np.diagonal(K).max(), 1e-3),
+        "m": draw.choice((1, 5, 20)),
+        "lam0": draw.log_real(1e-2, 1e4),
+        "delta": draw.choice((0.1, 0.3)),
+        "seed": draw.integer(0, 2**32 - 1),
+    }
+
+
+def risks(case):
+    """R and R_S of each of the samples, (TRIALS,) each; equal samples are fitted once."""
+    law, K, m = case["law"], case["K"], case["m"]
+    counts, back = np.unique(law.counts(m, TRIALS, case["seed"]), axis=0, return_inverse=True)
+    found = []
+    for count in counts:
+        rows = np.repeat(np.arange(len(count)), count)
+        h = fit_predict(K, rows, law.labels[rows], case["lam0"])
+        loss = (h - law.labels) ** 2
+        found.append((law.mean(loss), count @ loss / m))
+    return np.array(found)[back.ravel()].T
+
+
+def _arguments(case):
+    label_bound = np.abs(case["law"].labels).max()
+    return (
+        case["m"],
+        case["delta"],
+        max(label_bound, 1e-12),
+        np.diagonal(case["K"]).max(),
+        case["lam0"],
+    )
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return generalization.theorem_17(risks(case)[1], *_arguments(case))
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    return risks(case)[0]
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """One toss of a fair coin: half of the time R_S = 0 and R = 1/2, against .0046."""
+    law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0]))
+    return {"law": law, "K": np.ones((2, 2)), "m": 1, "lam0": 2000.0, "delta": 0.1, "seed": 0}
+
+
+def corrected_bound(case):
+    m, delta, label_bound, kappa, lam0 = _arguments(case)
+    residual = stability.residual_bound(label_bound, kappa, lam0)
+    change = stability.krr_stability(m, kappa, lam0, residual)
+    empirical = risks(case)[1]
+    base = generalization.two_stage_bound(0.0, m, delta, label_bound, kappa, lam0, change)
+    return empirical + base
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _no_loss_bound(case):
+    m, delta, label_bound, kappa, lam0 = _arguments(case)
+    residual = stability.residual_bound(label_bound, kappa, lam0)
+    b = 2 * residual * stability.krr_stability(m, kappa, lam0, residual)
+    return risks(case)[1] + generalization.exchange_bound(0.0, m, delta, b, 0.0)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p1-theorem-17-corrected",
+    source=f"{P1}, Theorem 17, corrected",
+    statement=(
+        r"R \le \hat R + b + (2mb + \tfrac{M_1^2}{4})\sqrt{\tfrac{\log(1/\delta)}{2m}},\ b ="
+        r" M_1\sup|\Delta h|"
+    ),
+    hypotheses="|y| <= M, K_mu(x, x) <= kappa, loss and change bounded for all samples.",
+    kind="upper",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    confidence=0.9,
+    negative_control=NegativeControl(
+        counterexample, bound=_no_loss_bound, note="no bound of the loss"
+    ),
+    proof="14",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-theorem-17",
+    source=f"{P1}, Theorem 17",
+    statement=(
+        r"R \le \hat R + \tfrac{2M_1M_2}{m} + \big(1+\tfrac{16M_2}{M_1}\big)\tfrac{M_1M_2}{4}"
+        r"\sqrt{\tfrac{\log(1/\delta)}{2m}}"
+    ),
+    bound=bound,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

@@ -1,0 +1,73 @@
+"""Trace-normalised kernels with a fixed ridge give predictions that vanish.
+
+Not in the paper, but a consequence of its remark after theorem 17: with Tr K_k = 1 on the sample
+and lam0 fixed, the mean square of the predictions on the sample is at most (L1 M/(lam0 m))^2 and
+tends to 0; proofs.md, section 13. Checked: both sides. Verdict: holds, so the O(1/sqrt(m)) bound
+of the remark is one for a predictor that vanishes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.exchange import fit_predict
+from ..reference.matrices import combine
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    m, p = draw.integer(1, 8), draw.integer(1, 3)
+    kernels = np.array([draw.kernel(m) + 1e-9 * np.eye(m) for _ in range(p)])
+    kernels /= np.trace(kernels, axis1=1, axis2=2)[:, None, None]
+    return {
+        "kernels": kernels,
+        "y": draw.array(m),
+        "mu": draw.weights(p),
+        "lam0": draw.log_real(1e-4, 1e2),
+    }
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    y = case["y"]
+    return (case["mu"].sum() * np.abs(y).max() / (case["lam0"] * len(y))) ** 2
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    y = case["y"]
+    h = fit_predict(combine(case["mu"], case["kernels"]), np.arange(len(y)), y, case["lam0"])
+    return np.mean(h**2)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    y = np.ones(4)
+    return {"kernels": np.ones((1, 4, 4)) / 4, "y": y, "mu": np.ones(1), "lam0": 10.0}
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p1-trace-degenerate",
+    source=f"{P1}, after Theorem 17, new",
+    statement=r"\tfrac1m\sum_i h(x_i)^2 \le (\Lambda_1 M/(\lambda_0 m))^2",
+    hypotheses="Tr K_k = 1 on the sample, ||mu||_1 <= L1, |y| <= M, lam0 > 0.",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    negative_control=NegativeControl(
+        _control_case, bound=lambda case: 0.9 * bound(case), note="0.9 of a sharp bound"
+    ),
+    proof="13",
+)

@@ -1,0 +1,115 @@
+"""The interpolated iteration for L2-regularised kernel learning.
+
+Statement (algorithm 1 of the 2009 paper): alpha <- eta alpha + (1 - eta)(K(alpha) + lam)^-1 y
+converges for eta in (0, 1). Checked: the relative step that follows those of the library's
+iteration, ``LKRR(solver="interpolated")``. Verdict: false for eta < 1/3, where the iteration can
+enter a 2-cycle; the fixed point is right (`p2-theorem-1`). At eta = 1/2 it converges locally at
+rate 1/2 or better for every L, which is proved (proofs.md, section 5, and
+`p2-algorithm-1-spectrum`); that it always converges is a conjecture, supported by these checks.
+eta = 1/2 is the best choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..claim import Claim, NegativeControl
+from ..papers import P2
+from ..reference.learners import lkrr_weights
+from ..reference.library import lkrr_iteration
+from ..reference.matrices import combine, krr
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    m, p = draw.integer(1, 5), draw.integer(1, 4)
+    form = draw.choice(("generic", "rank-one", "low-rank", "duplicated"))
+    return {
+        "kernels": np.array([draw.kernel(m, form) for _ in range(p)]),
+        "y": draw.array(m) + 0.1,
+        "lam": draw.log_real(0.1, 10),
+        "radius": draw.log_real(1e-2, 1e4),
+        "eta": draw.real(0.4, 0.9),
+    }
+
+
+def relative_step(case, eta, steps=3000, more=1):
+    """The last of some more steps, in plain NumPy, from the library's last iterate."""
+    kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
+    mu0 = np.ones(len(kernels))
+    alpha = lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol=1e-9)
+    for _ in range(more):
+        K = combine(lkrr_weights(kernels, alpha, mu0, radius), kernels)
+        change = (1 - eta) * (krr(K, y, lam) - alpha)
+        alpha, before = alpha + change, alpha
+    return np.linalg.norm(change) / np.linalg.norm(before)
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return 1e-7
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    # The library's iteration stops where it sees a cycle, which may still be settling.
+    return relative_step(case, case["eta"], more=500)
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample(eta=0.2, radius=100.0):
+    """A 2-cycle; with L = 10^6 also at eta = .30, while .34 and .5 converge."""
+    kernels = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])])
+    return {"kernels": kernels, "y": np.array([1.0, 1.1]), "lam": 1.0, "radius": radius, "eta": eta}
+
+
+def half_measure(case):
+    return relative_step(case, 0.5, steps=300)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _no_interpolation(case):
+    return relative_step(case, 0.0, steps=300)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p2-algorithm-1-corrected",
+    source=f"{P2}, Algorithm 1 at eta = 1/2",
+    statement=r"\eta = \tfrac12:\ \alpha \to \alpha^\star \text{ (locally at rate } \le \tfrac12)",
+    hypotheses="lam > 0, mu0 >= 0. Local convergence is proved, global convergence conjectured.",
+    kind="convergence",
+    bound=bound,
+    measure=half_measure,
+    cases=cases,
+    negative_control=NegativeControl(counterexample, measure=_no_interpolation, note="eta = 0"),
+    proof="5",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p2-algorithm-1",
+    source=f"{P2}, Algorithm 1",
+    statement=(
+        r"\alpha \leftarrow \eta\alpha + (1-\eta)(K(\alpha)+\lambda I)^{-1}y"
+        r"\ \text{converges}"
+    ),
+    hypotheses="eta in (0, 1).",
+    measure=measure,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

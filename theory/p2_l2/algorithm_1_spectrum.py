@@ -1,0 +1,83 @@
+"""The spectrum that makes the interpolated iteration converge near its fixed point.
+
+Not in the paper: at the fixed point the derivative of f(alpha) = (K(alpha) + lam)^-1 y has real
+eigenvalues in (-2, 0], so that those of the iteration lie in (3 eta - 2, eta]: strictly inside
+the unit disc for every L if eta > 1/3, of modulus at most 1/2 at eta = 1/2; proofs.md, section
+5. Checked: 2 + the smallest eigenvalue, and minus the largest, are not negative; the derivative
+is a central difference quotient at the solution of `LKRR`, which does not use the formula of the
+proof. Verdict: holds; 1/3 is the smallest such eta (two diagonal kernels, L large).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..papers import P2
+from ..reference.learners import lkrr_weights, quadratic_forms
+from ..reference.library import lkrr
+from ..reference.matrices import combine, krr
+from .algorithm_1 import cases, counterexample
+
+# -- cases: those of algorithm 1 -------------------------------------------------------
+
+
+def _derivative(case):
+    kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
+    mu0 = np.ones(len(kernels))
+    alpha, _ = lkrr(kernels, y, lam, mu0, radius)
+    v = quadratic_forms(kernels, alpha)
+    if not v.max() > 1e-6 * (alpha @ alpha) * np.abs(kernels).max():
+        raise HypothesisNotMet("v must not be zero")
+
+    def step(alpha):
+        return krr(combine(lkrr_weights(kernels, alpha, mu0, radius), kernels), y, lam)
+
+    size = 1e-5 * np.linalg.norm(alpha)
+    if (np.sqrt(v) < 300 * size * np.sqrt(np.trace(kernels, axis1=1, axis2=2))).all():
+        raise HypothesisNotMet("the difference quotient must stay away from v = 0")
+    shifts = size * np.eye(len(y))
+    return np.array([(step(alpha + e) - step(alpha - e)) / (2 * size) for e in shifts]).T
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return np.zeros(2)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    w = np.linalg.eigvals(_derivative(case)).real
+    return np.array([2 + w.min(), -w.max()])
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _within_one(case):
+    """As if f were a contraction."""
+    return measure(case) - np.array([1.0, 0.0])
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p2-algorithm-1-spectrum",
+    source=f"{P2}, Algorithm 1, new",
+    statement=r"\mathrm{spec}\,Df(\alpha^\star) \subset (-2, 0]",
+    hypotheses="lam > 0, mu0 >= 0, v not zero at the fixed point.",
+    kind="lower",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    scale=lambda case: 1.0,
+    rtol=1e-3,
+    negative_control=NegativeControl(
+        lambda: counterexample(radius=1e4), measure=_within_one, note="spectrum in (-1, 0]"
+    ),
+    proof="5",
+)

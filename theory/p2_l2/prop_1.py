@@ -1,0 +1,85 @@
+"""The part of the change of h that is due to the change of the kernel.
+
+Statement (proposition 1 of the 2009 paper): ||V_1|| < 4 L (kappa p m)^(1/2) ||Delta_K alpha||.
+Checked: both sides, V_1 built from Delta_K v as in `terms`, kernels in orthogonal feature
+spaces. Verdict: false; the proof takes the intermediate v~ for v or v' (and "<" fails where both
+sides are 0). No correction is needed: the stability of the algorithm follows without this step
+(`p2-prop-3`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bounds.stability import lkrr_capacity
+from ..claim import Claim, NegativeControl
+from ..papers import P2
+from .terms import diagonals, disjoint_case, random_case, terms, vector_size
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    return random_case(draw)
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    t = terms(case)
+    # kappa bounds K(x, x) for the kernels that were learned.
+    weights = np.array([t.mu, t.mu_new])
+    kappa = (diagonals(case) @ weights.T).max()
+    change = np.linalg.norm(t.alpha_new - t.alpha_mid)
+    p, m = len(t.mu), len(case["y"])
+    return 4 * case["radius"] * np.sqrt(kappa * p * m) * change
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    t = terms(case)
+    return vector_size(case, t, t.v_new - t.v_mid, case.get("old_alpha", False))
+
+
+# -- counterexample --------------------------------------------------------------------
+
+
+def counterexample():
+    """1166.65 against 168.72."""
+    return disjoint_case(1.0, 0.01, 10.0)
+
+
+def other_reading():
+    """The same with Phi_k alpha on the old sample, for L = 1000."""
+    return disjoint_case(1.0, 0.01, 1000.0) | {"old_alpha": True}
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _by_capacity(case):
+    """Even with the largest K_mu(x, x) over all feasible weights, divided by 5."""
+    t = terms(case)
+    capacity = lkrr_capacity(diagonals(case), case["mu0"], case["radius"]).kernel
+    change = np.linalg.norm(t.alpha_new - t.alpha_mid)
+    return 4 * case["radius"] * np.sqrt(capacity * len(t.mu) * len(case["y"])) * change / 5
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p2-prop-1",
+    source=f"{P2}, Proposition 1",
+    statement=r"\|V_1\| < 4\Lambda\sqrt{\kappa p m}\,\|\Delta_K\alpha\|",
+    hypotheses="Two samples that differ in one point; K(x, x) <= kappa for both learned kernels.",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    status="false",
+    counterexample=counterexample,
+    negative_control=NegativeControl(counterexample, bound=_by_capacity, note="a fifth"),
+)

@@ -1,0 +1,97 @@
+"""Stability of kernel ridge regression with one fixed kernel.
+
+Statement (theorem 2 of the 2009 paper): |h'(x) - h(x)| <= 2 kappa M/(lambda_min + lam0 m),
+lambda_min the smallest eigenvalue of the covariance operator of S'. Checked: at random points of
+the feature space, and at the two exchanged ones. M bounds the residuals of the old h at both
+exchanged points; with a bound Y of the labels, M = Y (1 + (kappa/lam0)^(1/2)/2). Verdict: holds,
+and sharp (m = 1, kappa/lam0 -> 0).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bounds import stability
+from ..claim import Claim, NegativeControl
+from ..papers import P2
+from ..reference.exchange import fit_predict
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    """Rows of F: m points of S, x'_m, then test points."""
+    m, d = draw.integer(1, 6), draw.integer(1, 4)
+    return {
+        "F": draw.log_real(1e-2, 1e2) * draw.array((m + 3, d)),
+        "y": draw.array(m),
+        "y_new": float(draw.array(1)[0]),
+        "lam0": draw.log_real(1e-3, 1e3),
+    }
+
+
+def _fits(case):
+    F, y, lam0 = case["F"], case["y"], case["lam0"]
+    m = len(y)
+    K = F @ F.T
+    new = np.r_[np.arange(m - 1), m]
+    y_new = np.r_[y[:-1], case["y_new"]]
+    return fit_predict(K, np.arange(m), y, lam0), fit_predict(K, new, y_new, lam0), new
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case, least=True):
+    F, y = case["F"], case["y"]
+    m = len(y)
+    h, _, new = _fits(case)
+    residual = max(abs(h[m - 1] - y[-1]), abs(h[m] - case["y_new"]))
+    spectrum = np.linalg.eigvalsh(F[new].T @ F[new])
+    smallest = max(spectrum[0], 0.0) if least else spectrum[-1]
+    kappa = (F * F).sum(1).max()
+    return stability.krr_stability(m, kappa, case["lam0"], residual, smallest)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    h, h_new, _ = _fits(case)
+    return np.abs(h_new - h)
+
+
+def _scale(case):
+    return 1e-9 + np.abs(case["y"]).max() + abs(case["y_new"])
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _control_case():
+    """A large kappa/lambda ratio only along one direction: the largest eigenvalue will not do."""
+    F = np.array([[10.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 10.0]])
+    return {"F": F, "y": np.array([0.0, 1.0]), "y_new": -1.0, "lam0": 1.0}
+
+
+def _largest(case):
+    return bound(case, least=False)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p2-theorem-2",
+    source=f"{P2}, Theorem 2",
+    statement=r"|\Delta_S h(x)| \le \frac{2\kappa M}{\lambda_{\min} + \lambda_0 m}",
+    hypotheses="K(x, x) <= kappa, residuals of h at the exchanged points at most M, lam0 > 0.",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    scale=_scale,
+    rtol=1e-7,
+    negative_control=NegativeControl(
+        _control_case, bound=_largest, note="the largest eigenvalue instead of the smallest"
+    ),
+)
