@@ -12,7 +12,7 @@ from alignlearn.comparison import ALPHA_GRID, C_GRID, split
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.significance import pairwise_t_tests
 from alignlearn.sources import FeatureFamily, GramFamily
-from alignlearn.statistics.measures import alignment, center_kernel
+from alignlearn.statistics import alignment, center_kernel
 
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
 LEVEL = 0.1  # of the tests in appendix C of the 2012 paper

@@ -25,7 +25,7 @@ import _reproduce as shared
 from reproduce_table2 import ROWS
 
 from alignlearn.comparison import Protocol, compare
-from alignlearn.statistics.measures import alignment
+from alignlearn.statistics import alignment
 
 # Correlations with the centred and the not centred alignment. The copy of the paper used here has
 # lost the cells of this table: these are quoted, and were not checked against the printed page.

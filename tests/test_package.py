@@ -47,7 +47,7 @@ import alignlearn
 early = [name for name in WATCHED if name in sys.modules]
 for name in alignlearn.__all__:
     getattr(alignlearn, name)
-import alignlearn.streaming
+import alignlearn.sources
 print(json.dumps({"early": early, "compiled": Listener.compiled,
                   "late": [name for name in WATCHED if name in sys.modules]}))
 """
@@ -69,7 +69,7 @@ def test_import_compiles_nothing_and_stays_light():
 
 def test_the_probe_sees_a_compilation():
     probe = _PROBE.replace("WATCHED", "[]").replace(
-        "import alignlearn.streaming", "import numba; numba.njit(lambda x: x)(1)"
+        "import alignlearn.sources", "import numba; numba.njit(lambda x: x)(1)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["compiled"]
@@ -77,7 +77,7 @@ def test_the_probe_sees_a_compilation():
 
 @pytest.mark.parametrize("name", alignlearn.__all__)
 def test_public_name_resolves_whatever_was_imported_before(name):
-    importlib.import_module("alignlearn.streaming")
+    importlib.import_module("alignlearn.sources")
     value = getattr(alignlearn, name)
     assert inspect.ismodule(value) == (name in ("datasets", "machines", "theory"))
     assert name in dir(alignlearn)

@@ -119,3 +119,160 @@ def run_bounds(args) -> int:
     from alignlearn.theory.figures.curves import find_curve
     from alignlearn.theory.figures.drawing import draw_curve
     from alignlearn.theory.figures.style import log_grid, save
+
+    if args.claim is None:
+        _list_curves()
+        return 0
+    curve = find_curve(args.claim)
+    low, high = args.m
+    low = max(low, curve.least)
+    if not low < high:
+        raise ValueError(f"--m: {curve.claim} needs m >= {curve.least}, got at most {high}.")
+    figure = None if args.no_figure else figure_path(args.out, f"bounds-{curve.claim}")
+    changes = dict(args.set)
+    print(bounds_table(curve, low, high, args.delta, changes))
+    if figure is not None:
+        save(draw_curve(curve, log_grid(low, high), args.delta, changes), figure)
+        print(f"\nfigure: {figure}")
+    return 0
+
+
+def _list_curves():
+    from alignlearn.theory import CLAIMS
+    from alignlearn.theory.figures.curves import CURVES
+    from alignlearn.theory.figures.drawing import place
+
+    print("claims with a bound for each m (--claim NAME):\n")
+    width = max(map(len, CURVES))
+    for name in CURVES:
+        print(f"  {name:<{width}}  {CLAIMS[name].status:<15}  {place(CLAIMS[name])}")
+
+
+def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
+    """Bound by sample size as text: m, each form, which are vacuous, and the smallest useful m.
+
+    Parameters
+    ----------
+    curve : alignlearn.theory.figures.drawing.Curve
+    low, high : int
+        Sample sizes; rows are 1, 2 and 5 times powers of ten between them, and both ends.
+    delta : float in (0, 1)
+    changes : dict, optional
+        Numbers of the setting to replace.
+    """
+    from alignlearn.theory import CLAIMS
+    from alignlearn.theory.figures.drawing import place
+
+    changes = changes or {}
+    rows = _round_sizes(low, high)
+    values, level = curve.values(rows, delta, changes), curve.level(changes)
+    claim = CLAIMS[curve.claim]
+    numbers = ", ".join(f"{k} = {v:.4g}" for k, v in curve.numbers(changes).items())
+    chance = f"with probability {1 - delta:g}; " if claim.confidence is not None else ""
+    lines = [
+        f"{claim.name}: {place(claim)}. Status as printed: {claim.status}.",
+        f"bounded: {_plain(curve.quantity)}; {chance}vacuous from {level:g} on: {curve.why}.",
+    ]
+    false = claim.status == "false"
+    values = {_column(name, false): bound for name, bound in values.items()}
+    if numbers:
+        lines.append(f"setting: {numbers} ({curve.meaning}).")
+    width = max(12, *(len(name) for name in values))
+    lines += ["", f"{'m':>16}  " + "  ".join(f"{n:>{width}}" for n in values) + "  vacuous"]
+    for i, m in enumerate(rows):
+        cells = "  ".join(f"{bound[i]:{width}.4g}" for bound in values.values())
+        empty = [name for name, bound in values.items() if not bound[i] < level]
+        all_of_them = len(empty) == len(values) and len(values) > 1
+        word = "all" if all_of_them else ", ".join(empty) or "-"
+        lines.append(f"{m:>16,}  {cells}  {word}")
+    lines.append("")
+    for name, m in curve.smallest(delta, changes).items():
+        where = "never" if m is None else f"from m = {m:,} on"
+        lines.append(f"not vacuous: {_column(name, false)}: {where}")
+    return "\n".join(lines)
+
+
+def _column(name, false):
+    """A printed bound that is false is no bound, and is not to be read as one."""
+    return f"{name} (false)" if false and name == "printed" else name
+
+
+def _round_sizes(low, high):
+    rows, power = {low, high}, 1
+    while power <= high:
+        rows |= {k * power for k in (1, 2, 5) if low <= k * power <= high}
+        power *= 10
+    return sorted(rows)
+
+
+def _plain(label):
+    """A LaTeX label as text."""
+    text = label.replace("$", "").replace(r"\,", "")
+    text = re.sub(r"\\(?:hat)\\?(\w+)", r"\1_S", text)
+    text = re.sub(r"\\mathrm\{(\w+)\}", r"\1", text)
+    text = text.replace(r"\frac{1}{m}", "1/m ").replace(r"\langle", "<").replace(r"\rangle", ">")
+    text = text.replace(r"\hat R", "R_S").replace(r"\|", "||").replace("{S'}", "S'")
+    return re.sub(r" +", " ", text.replace("\\", "")).strip()
+
+
+# verify
+
+
+def _add_verify(commands):
+    parser = _parser(
+        commands,
+        "verify",
+        "check every claim of the theory on many inputs",
+        _VERIFY_HELP,
+        _VERIFY_EXAMPLES,
+    )
+    add = parser.add_argument
+    add(
+        "--claims",
+        metavar="NAMES",
+        action="append",
+        help="comma-separated; a claim comes with its corrected forms. Default: all",
+    )
+    add("--examples", metavar="N", type=int, default=100, help="cases for each claim (100)")
+    add("--out", metavar="FILE", help="write the table to this file, too")
+    add("--verbose", action="store_true", help="the whole traceback of an error")
+    parser.set_defaults(run=run_verify)
+
+
+def run_verify(args) -> int:
+    """``alignlearn verify``: print the table; 1 if a claim is not as recorded, else 0."""
+    import sys
+
+    from alignlearn.theory.verify import verify
+
+    names = None
+    if args.claims is not None:
+        names = [n.strip() for text in args.claims for n in text.split(",") if n.strip()]
+        if not names:
+            raise ValueError("--claims needs at least one name.")
+    if args.out is None:
+        return _verified(verify, names, args.examples, sys.stdout)
+    with open(os.path.expanduser(args.out), "w", encoding="utf-8") as file:
+        return _verified(verify, names, args.examples, _Tee(sys.stdout, file))
+
+
+def _verified(verify, names, examples, stream):
+    try:
+        return verify(names, examples, stream=stream)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+
+
+class _Tee:
+    """A stream that writes to two."""
+
+    def __init__(self, *streams):
+        self._streams = streams
+
+    def write(self, text):
+        for stream in self._streams:
+            stream.write(text)
+
+    def flush(self):
+        for stream in self._streams:
+            stream.flush()

@@ -41,7 +41,7 @@ class Protocol:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Results of `alignlearn.compare.compare`; n methods, f folds, p kernels.
+    """Results of `alignlearn.compare`; n methods, f folds, p kernels.
 
     Attributes
     ----------

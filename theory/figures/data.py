@@ -71,9 +71,7 @@ def kernel_scores(X, y, data: DataSet, n_folds=5) -> KernelScores:
     data : DataSet
     n_folds : int
     """
-    from alignlearn.compare import compare
-
-    from alignlearn.comparison import Protocol
+    from alignlearn.comparison import Protocol, compare
     from alignlearn.kernels import Gaussian
 
     protocol = Protocol(scale=data.scale, n_folds=n_folds)

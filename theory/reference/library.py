@@ -9,13 +9,14 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from alignlearn.onestage import LKRR, AlignedKRR, GramFamily
-from alignlearn.onestage.ridge import RidgeProblem, interpolated
 
 from alignlearn.machines import KernelRidge
 from alignlearn.solvers.nnqp import nonnegative_qp
+from alignlearn.sources import GramFamily
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
+from alignlearn.weights.one_stage import LKRR, AlignedKRR
+from alignlearn.weights.one_stage.ridge import RidgeProblem, interpolated
 
 
 def statistics(a, M):

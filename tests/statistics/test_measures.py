@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import generators, gram_matrices, labels
 
-from alignlearn.statistics.measures import alignment, center_kernel, cka, hsic
+from alignlearn.statistics import alignment, center_kernel, cka, hsic
 from alignlearn.validation import DegenerateKernelWarning
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import generators, gram_matrices
 
-from alignlearn.statistics import AlignmentStatistics
-from alignlearn.statistics.measures import alignment
+from alignlearn.statistics import AlignmentStatistics, alignment
 
 
 def summary(grams, y):
