@@ -4,6 +4,6 @@ A command is a pair of functions: one adds its parser, one runs it and returns t
 modules are imported by the command that needs them.
 """
 
-from alignlearn.cli.main import main
+from .main import main
 
 __all__ = ["main"]

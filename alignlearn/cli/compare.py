@@ -61,8 +61,9 @@ def add_command(commands):
     add("--task", choices=("classification", "regression"), help="default: from the target")
     add(
         "--missing",
-        choices=("error", "drop"),
-        help="rows with missing values: an error (default for files), or left out",
+        choices=("error", "drop", "impute"),
+        help="rows with missing values: an error (default for files), left out, or filled by the "
+        "median or the most frequent word",
     )
     _add_protocol(parser)
     add(
@@ -140,8 +141,9 @@ def _ladder(text):
 
 def _compare(args):
     from alignlearn import datasets
-    from alignlearn.cli.output import figure_path
     from alignlearn.comparison import Protocol, compare, plot_comparison
+
+    from .output import figure_path
 
     data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
     if data.y.ndim > 1:
@@ -155,7 +157,7 @@ def _compare(args):
     family = "one kernel per column" if rank_one else f"{len(kernels)} kernels"
     methods = _methods(args.methods, rank_one)
     _head(data, X, y, family, args.folds)
-    for note in [*notes, *dense_note]:
+    for note in [*data.notes, *notes, *dense_note]:
         print(f"note: {note}")
     print(flush=True)
     protocol = Protocol(n_folds=args.folds, scale=args.scale, random_state=args.random_state)
@@ -202,8 +204,9 @@ def _subset(data, max_samples, random_state):
 def choose_kernels(X, names, gammas):
     """(X, kernels, notes): sparse X becomes dense where the kernels need it."""
     from alignlearn.kernels import RankOneKernels
+    from alignlearn.validation import is_sparse
 
-    sparse, notes = hasattr(X, "tocsr"), []
+    sparse, notes = is_sparse(X), []
     names = [n.strip() for n in (names or ("rank-one" if sparse else "rbf")).split(",")]
     if "rank-one" in names:
         if len(names) > 1 or gammas is not None:

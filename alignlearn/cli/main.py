@@ -8,7 +8,8 @@ import sys
 import warnings
 
 from alignlearn import __version__
-from alignlearn.cli import compare, theory
+
+from . import compare, theory
 
 
 class _Parser(argparse.ArgumentParser):

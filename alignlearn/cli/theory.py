@@ -115,10 +115,11 @@ def _assignment(text):
 
 def run_bounds(args) -> int:
     """``alignlearn bounds``: print the table, write the figure, return the exit code."""
-    from alignlearn.cli.output import figure_path
     from alignlearn.theory.figures.curves import find_curve
     from alignlearn.theory.figures.drawing import draw_curve
     from alignlearn.theory.figures.style import log_grid, save
+
+    from .output import figure_path
 
     if args.claim is None:
         _list_curves()

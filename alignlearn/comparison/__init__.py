@@ -1,9 +1,9 @@
 """Does learning the kernel pay? Ways to combine kernels compared by cross-validation."""
 
-from alignlearn.comparison.compare import METHODS, OTHER_METHODS, compare, split
-from alignlearn.comparison.figure import plot_comparison
-from alignlearn.comparison.result import BEST_SINGLE, ENSEMBLE, Comparison, Protocol
-from alignlearn.comparison.trial import ALPHA_GRID, C_GRID
+from .compare import METHODS, OTHER_METHODS, compare, split
+from .figure import plot_comparison
+from .result import BEST_SINGLE, ENSEMBLE, Comparison, Protocol
+from .trial import ALPHA_GRID, C_GRID
 
 __all__ = [
     "ALPHA_GRID",

@@ -14,9 +14,6 @@ import sys
 
 import numpy as np
 
-from alignlearn.comparison import one_stage
-from alignlearn.comparison.result import BEST_SINGLE, Comparison, Protocol
-from alignlearn.comparison.trial import Trial
 from alignlearn.folds import fold_numbers
 from alignlearn.kernels import RankOneKernels, kernel_list
 from alignlearn.sources import open_source
@@ -29,6 +26,10 @@ from alignlearn.validation import (
     check_targets,
     is_sparse,
 )
+
+from . import one_stage
+from .result import BEST_SINGLE, Comparison, Protocol
+from .trial import Trial
 
 METHODS = (BEST_SINGLE, "uniform", "align", "alignf")
 OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS)

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from alignlearn.comparison.result import BEST_SINGLE, ENSEMBLE, ERROR_NAMES
+from .result import BEST_SINGLE, ENSEMBLE, ERROR_NAMES
 
 # Okabe and Ito's palette keeps its differences for colour-blind readers; markers differ as well.
 _STYLES = {

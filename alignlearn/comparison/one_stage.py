@@ -12,11 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from alignlearn.comparison.result import ENSEMBLE
 from alignlearn.kernels import RankOneKernels
 from alignlearn.machines import Ensemble, SupportVectorClassifier
 from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
+
+from .result import ENSEMBLE
 
 TASKS = {"lkrr": "regression", "l1-svm": "classification", "aligned-krr": "regression"}
 METHODS = (*TASKS, ENSEMBLE)

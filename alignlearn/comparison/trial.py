@@ -7,14 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from alignlearn.comparison import one_stage
-from alignlearn.comparison.result import BEST_SINGLE, ENSEMBLE
 from alignlearn.kernels import RankOneKernels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
 from alignlearn.statistics import centre_gram, target_columns
 from alignlearn.weights import get_weighting
+
+from . import one_stage
+from .result import BEST_SINGLE, ENSEMBLE
 
 # Strong regularisation first: a tie on the validation fold goes to the first. Kernels have mean
 # diagonal 1 (trace normalised), so one range serves all data.

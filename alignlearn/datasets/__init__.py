@@ -11,7 +11,8 @@ from __future__ import annotations
 import difflib
 import os
 
-from ..validation import check_choice, check_number
+from alignlearn.validation import check_choice, check_number
+
 from ._data import (
     Dataset,
     DatasetError,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine import loops
-from alignlearn.engine.program import Mode, compile_kernels, padded
-from alignlearn.engine.threads import on_threads, thread_count
 from alignlearn.validation import check_finite, take
+
+from . import loops
+from .program import Mode, compile_kernels, padded
+from .threads import on_threads, thread_count
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at

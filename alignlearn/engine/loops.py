@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit_sum
-from alignlearn.engine.tiles import add_products, fill_primitives, fill_primitives_paired, run
+
+from .tiles import add_products, fill_primitives, fill_primitives_paired, run
 
 
 @jit_sum

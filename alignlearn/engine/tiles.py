@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit, jit_sum
-from alignlearn.engine import formulas, vectormath
-from alignlearn.engine import program as ops
+
+from . import formulas, vectormath
+from . import program as ops
 
 _polynomial = jit(formulas.polynomial)
 _binomial = jit(formulas.binomial)

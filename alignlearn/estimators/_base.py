@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._one_stage import solve_one_stage
-from alignlearn.estimators._sklearn import Estimator
-from alignlearn.estimators.guarantees import sample_ranges
 from alignlearn.kernels import RankOneKernels, kernel_list
 from alignlearn.sources import FeatureSource, GramSource, linear_groups, open_source
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
+
+from . import _inputs
+from ._one_stage import solve_one_stage
+from ._sklearn import Estimator
+from .guarantees import sample_ranges
 
 
 class KernelLearner(Estimator):

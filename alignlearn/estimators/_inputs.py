@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 
-from alignlearn.estimators._sklearn import data_conversion_warning
 from alignlearn.validation import check_labels, check_targets
+
+from ._sklearn import data_conversion_warning
 
 
 def feature_names(X):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._base import KernelLearner, LinearInFeatures
-from alignlearn.estimators._inputs import class_labels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.feature_space import (
     WeightedFeatures,
@@ -14,6 +12,9 @@ from alignlearn.machines.feature_space import (
 )
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_labels
+
+from ._base import KernelLearner, LinearInFeatures
+from ._inputs import class_labels
 
 
 class MKLClassifier(LinearInFeatures, KernelLearner):
@@ -181,7 +182,7 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         ``high``, ``vacuous``, what it rests on (``hypotheses``) and which of that is known to be
         ``not_met``. Other levels: `alignlearn.estimators.guarantees.alignment_interval`.
         """
-        from alignlearn.estimators.guarantees import alignment_interval
+        from .guarantees import alignment_interval
 
         self._check_is_fitted()
         return alignment_interval(self)

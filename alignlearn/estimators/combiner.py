@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._base import KernelLearner
 from alignlearn.statistics import centre_gram, target_columns
 from alignlearn.validation import check_choice
+
+from . import _inputs
+from ._base import KernelLearner
 
 
 class KernelCombiner(KernelLearner):

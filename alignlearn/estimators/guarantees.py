@@ -9,6 +9,7 @@ import numpy as np
 from alignlearn.kernels import Exponential, Gaussian, Laplacian, kernel_list
 from alignlearn.machines import KernelRidge
 from alignlearn.validation import check_number
+from alignlearn.weights import Uniform, get_weighting
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _kernels(estimator):
 
 
 def _common(estimator, radius2):
-    """(R_k^2 of each kernel, hypotheses, not met) for both results."""
+    """(R_k^2 of each kernel, hypotheses, not met, those of them without which no formula holds)."""
     kernels, p = _kernels(estimator), estimator.weights_.size
     hypotheses, not_met = ["samples independent and from one law"], []
     if radius2 is not None:
@@ -139,23 +140,14 @@ def _common(estimator, radius2):
         known = kernels is not None and all(map(_unit, kernels))
         if not known:
             hypotheses.append("K_k(x, x) nowhere larger than on the training samples")
-    if _depends_on_sample(estimator):
+    if kernels is not None and kernel_list(estimator.kernels) != kernels:
         not_met.append("gamma='scale' takes the kernels from the sample; give numbers for gamma")
+    essential = []
     if (_factors(estimator) < 0).any():
-        not_met.append("weights must not be negative")
+        essential.append("weights must not be negative")
     if kernels is not None and not all(k.is_psd for k in kernels):
-        not_met.append("kernels must be positive semi-definite")
-    return radii, hypotheses, not_met
-
-
-def _depends_on_sample(estimator):
-    if _kernels(estimator) is None:
-        return False
-    try:
-        given = kernel_list(estimator.kernels)
-    except TypeError:
-        return False
-    return [str(k) for k in given] != [str(k) for k in estimator.kernels_]
+        essential.append("kernels must be positive semi-definite")
+    return radii, hypotheses, not_met + essential, essential
 
 
 def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
@@ -180,8 +172,8 @@ def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval
     from alignlearn.theory.bounds.fitted import learned_alignment_interval
 
     delta = check_delta(delta)
-    radii, hypotheses, not_met = _common(estimator, radius2)
-    if "weights must not be negative" in not_met or "kernels must" in " ".join(not_met):
+    radii, hypotheses, not_met, essential = _common(estimator, radius2)
+    if essential:
         return AlignmentInterval(-1.0, 1.0, delta, True, tuple(hypotheses), tuple(not_met))
     statistics, w = estimator.statistics_, estimator.weights_
     m, used = statistics.n_samples, np.count_nonzero(statistics.norms)
@@ -229,9 +221,9 @@ def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None
     delta = check_delta(delta)
     if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:
         raise ValueError("bound: only for machine='krr' and one target.")
-    radii, hypotheses, not_met = _common(estimator, radius2)
-    if [text for text in not_met if "must" in text]:
-        raise ValueError("bound: " + "; ".join(text for text in not_met if "must" in text) + ".")
+    radii, hypotheses, not_met, essential = _common(estimator, radius2)
+    if essential:
+        raise ValueError("bound: " + "; ".join(essential) + ".")
     half = _half_range(estimator, label_range, hypotheses)
     kernels, factors = _kernels(estimator), _factors(estimator)
     wide = np.array([2.0 if kernels and _unit(kernels[k]) else 4.0 for k in range(factors.size)])
@@ -275,6 +267,5 @@ def _half_range(estimator, label_range, hypotheses):
 def _is_fixed(estimator):
     if hasattr(estimator, "cv_results_"):
         return False
-    weighting = estimator.weighting
-    uniform = weighting == "uniform" or type(weighting).__name__ == "Uniform"
+    uniform = isinstance(get_weighting(estimator.weighting), Uniform)
     return estimator.normalize is None and (uniform or estimator.weights_.size == 1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._base import KernelLearner, LinearInFeatures
-from alignlearn.estimators._inputs import real_targets
-from alignlearn.estimators._tuning import r2
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.machines.feature_space import fit_ridge, fits_in_features
 from alignlearn.validation import check_choice, check_number, check_targets
+
+from ._base import KernelLearner, LinearInFeatures
+from ._inputs import real_targets
+from ._tuning import r2
 
 
 class MKLRegressor(LinearInFeatures, KernelLearner):
@@ -171,7 +172,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             For "svr", several targets, ``alpha=0``, negative weights, indefinite kernels, or an
             argument out of range.
         """
-        from alignlearn.estimators.guarantees import risk_bound
+        from .guarantees import risk_bound
 
         self._check_is_fitted()
         return risk_bound(self, delta, label_range, radius2, fixed)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs, _tuning
-from alignlearn.estimators.classifier import MKLClassifier
-from alignlearn.estimators.regressor import MKLRegressor
 from alignlearn.folds import make_folds
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
+
+from . import _inputs, _tuning
+from .classifier import MKLClassifier
+from .regressor import MKLRegressor
 
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()

@@ -1,15 +1,15 @@
 """What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
 
-from alignlearn.kernels.base import Columns, Kernel, KernelRuleError, Scaled, weighted_sum
-from alignlearn.kernels.families import (
+from .base import Columns, Kernel, KernelRuleError, Scaled, weighted_sum
+from .families import (
     RankOneKernels,
     as_kernel,
     gaussian_kernels,
     kernel_list,
 )
-from alignlearn.kernels.features import FeatureWeighted
-from alignlearn.kernels.objects import FromFunction, Precomputed, precomputed_kernels
-from alignlearn.kernels.vector import (
+from .features import FeatureWeighted
+from .objects import FromFunction, Precomputed, precomputed_kernels
+from .vector import (
     TL1,
     Binomial,
     Cosine,

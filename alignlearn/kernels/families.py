@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.kernels.base import Kernel
-from alignlearn.kernels.vector import (
+from .base import Kernel
+from .vector import (
     TL1,
     Cosine,
     Exponential,
@@ -75,7 +75,7 @@ class RankOneKernels:
 
 
 def as_kernel(kernel) -> Kernel:
-    """A kernel from a Kernel, a string or a callable ``(X, Y) -> Gram``."""
+    """A kernel from a Kernel or a string that names one; anything else is an error."""
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):

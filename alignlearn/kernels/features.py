@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn.engine import program as ops
-from alignlearn.kernels.base import Kernel
 from alignlearn.validation import check_features, is_sparse
+
+from .base import Kernel
 
 
 @dataclass(frozen=True, eq=False)

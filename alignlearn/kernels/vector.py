@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from alignlearn.engine import program as ops
-from alignlearn.kernels.base import Kernel
 from alignlearn.validation import check_number
+
+from .base import Kernel
 
 
 def _check_gamma(gamma):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from alignlearn.machines._svm import check_options, check_start, spread, store_results
 from alignlearn.solvers.smo import smo, warn_unconverged
 from alignlearn.validation import (
     check_gram,
@@ -11,6 +10,8 @@ from alignlearn.validation import (
     check_test_gram,
     check_weights,
 )
+
+from ._svm import check_options, check_start, spread, store_results
 
 
 class SupportVectorRegressor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.machines._hard_margin import hard_margin
 from alignlearn.solvers.multiclass import confidences, predicted_labels, problem_signs
 from alignlearn.solvers.smo import smo, warn_unconverged
 from alignlearn.validation import (
@@ -16,6 +15,8 @@ from alignlearn.validation import (
     check_test_gram,
     check_weights,
 )
+
+from ._hard_margin import hard_margin
 
 
 class SupportVectorClassifier:

@@ -6,12 +6,13 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.folds import fold_numbers
-from alignlearn.machines._svm import encode_labels
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo
 from alignlearn.sources import GramFamily
 from alignlearn.validation import check_choice, check_labels, check_number, check_targets
+
+from ._svm import encode_labels
 
 
 class Ensemble(ParamsMixin):

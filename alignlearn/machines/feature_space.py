@@ -13,12 +13,13 @@ import warnings
 import numpy as np
 
 from alignlearn.engine.features import centred_feature_gram
-from alignlearn.machines._ridge import solve_definite
-from alignlearn.machines._svm import check_options, encode_labels, store_results
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.sources import FeatureSource
 from alignlearn.validation import ConvergenceWarning, check_number, is_sparse
+
+from ._ridge import solve_definite
+from ._svm import check_options, encode_labels, store_results
 
 # Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
 # (measured at C = 1), and a number of samples below which both take milliseconds.

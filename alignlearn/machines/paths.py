@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.machines import feature_space
-from alignlearn.machines._ridge import ridge_loo_path
 from alignlearn.statistics import centre_gram
+
+from . import feature_space
+from ._ridge import ridge_loo_path
 
 
 def split_gram(K, split):

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from alignlearn.solvers.smo import SMOResult, _certificate
+from .smo import SMOResult, _certificate
 
 _SHORTEN = 0.995  # of the longest step inside the bounds
 

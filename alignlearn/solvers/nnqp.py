@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..validation import ConvergenceWarning, check_number
+from alignlearn.validation import ConvergenceWarning, check_number
+
 from . import nnqp_checks as checks
 from .nnqp_active import DONE, INDEFINITE, active_set, coordinate_descent, gradient
 from .nnqp_pivot import block_pivoting, feasible_face, solve

@@ -12,7 +12,7 @@ stable.
 
 import numpy as np
 
-from .._jit import jit, jit_sum
+from alignlearn._jit import jit, jit_sum
 
 DONE, INDEFINITE, EXHAUSTED = 0, 1, 2
 TINY = np.finfo(np.float64).tiny

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import jit
+from alignlearn._jit import jit
 
 ASYMMETRY_TOLERANCE = 1e-8
 PSD_TOLERANCE = 1e-6

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.solvers import smo_kernels as kernels
 from alignlearn.validation import ConvergenceWarning
+
+from . import smo_kernels as kernels
 
 _TAU = 1e-12  # least curvature of a pair; LIBSVM's value
 _LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one

@@ -5,12 +5,12 @@ every training set in one pass), takes weights, gives the Gram matrix of the com
 machine, and is then reduced to what prediction needs: support samples, or a coefficient vector.
 """
 
-from alignlearn.sources.families import FeatureFamily, GramFamily, open_family
-from alignlearn.sources.features import FeatureSource, linear_groups
-from alignlearn.sources.given import GramCombination, GramSource, GramViews
-from alignlearn.sources.opening import open_source
-from alignlearn.sources.pairs import PairSource
-from alignlearn.sources.streaming import AlignmentAccumulator, alignment_statistics
+from .families import FeatureFamily, GramFamily, open_family
+from .features import FeatureSource, linear_groups
+from .given import GramCombination, GramSource, GramViews
+from .opening import open_source
+from .pairs import PairSource
+from .streaming import AlignmentAccumulator, alignment_statistics
 
 __all__ = [
     "AlignmentAccumulator",

@@ -6,9 +6,10 @@ import numpy as np
 
 from alignlearn.engine import features
 from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled
-from alignlearn.sources.families import FeatureFamily
 from alignlearn.statistics import AlignmentStatistics, target_columns
 from alignlearn.validation import check_features, is_sparse
+
+from .families import FeatureFamily
 
 
 def linear_groups(kernels):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.kernels import precomputed_kernels
-from alignlearn.sources.pairs import PairSource, centred_family, row_blocks
 from alignlearn.validation import check_finite, check_psd
+
+from .pairs import PairSource, centred_family, row_blocks
 
 
 class GramCombination:

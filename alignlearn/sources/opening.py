@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from alignlearn.kernels import RankOneKernels, kernel_list
-from alignlearn.sources.features import FeatureSource, linear_groups
-from alignlearn.sources.given import GramSource
-from alignlearn.sources.pairs import PairSource
 from alignlearn.validation import check_features, check_samples, is_sparse
+
+from .features import FeatureSource, linear_groups
+from .given import GramSource
+from .pairs import PairSource
 
 
 def open_source(X, kernels, *, pairs=False):

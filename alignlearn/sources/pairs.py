@@ -12,10 +12,11 @@ import numpy as np
 
 from alignlearn.engine import cpu
 from alignlearn.kernels import weighted_sum
-from alignlearn.sources.families import GramFamily
-from alignlearn.sources.training_sets import training_statistics
 from alignlearn.statistics import centre_gram, finish_sums, target_columns
 from alignlearn.validation import check_psd, check_samples, is_sparse, take
+
+from .families import GramFamily
+from .training_sets import training_statistics
 
 # Kernel values held at once while predicting: 32 MB in float64.
 _BLOCK_ENTRIES = 2**22

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.kernels import RankOneKernels, kernel_list
-from alignlearn.sources.opening import open_source
-from alignlearn.sources.training_sets import fold_labels
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_samples
+
+from .opening import open_source
+from .training_sets import fold_labels
 
 
 def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, folds=None):

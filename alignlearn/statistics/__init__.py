@@ -1,9 +1,9 @@
 """Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
-from alignlearn.statistics.centring import centre_gram, finish_sums
-from alignlearn.statistics.measures import alignment, center_kernel, cka, hsic
-from alignlearn.statistics.summary import AlignmentStatistics
-from alignlearn.statistics.targets import centred_columns, target_columns
+from .centring import centre_gram, finish_sums
+from .measures import alignment, center_kernel, cka, hsic
+from .summary import AlignmentStatistics
+from .targets import centred_columns, target_columns
 
 __all__ = [
     "AlignmentStatistics",

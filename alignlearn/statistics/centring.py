@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.statistics.summary import AlignmentStatistics
+from .summary import AlignmentStatistics
 
 # Centred products below this share of the plain ones are rounding: the kernel has no variance.
 _ROUNDING = 4 * np.finfo(np.float64).eps

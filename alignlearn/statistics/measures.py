@@ -9,14 +9,15 @@ import warnings
 
 import numpy as np
 
-from alignlearn.statistics.centring import centre_gram, unbiased_from_centred
-from alignlearn.statistics.targets import plain_columns, target_columns
 from alignlearn.validation import (
     DegenerateKernelWarning,
     check_choice,
     check_gram,
     check_test_gram,
 )
+
+from .centring import centre_gram, unbiased_from_centred
+from .targets import plain_columns, target_columns
 
 
 def center_kernel(K, K_train=None):

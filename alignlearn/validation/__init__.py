@@ -3,22 +3,22 @@
 Checked once, at the public edge: inside, code trusts its input.
 """
 
-from alignlearn.validation.arguments import (
+from .arguments import (
     ConvergenceWarning,
     DegenerateKernelWarning,
     check_choice,
     check_count,
     check_number,
 )
-from alignlearn.validation.grams import check_gram, check_psd, check_symmetric, check_test_gram
-from alignlearn.validation.samples import (
+from .grams import check_gram, check_psd, check_symmetric, check_test_gram
+from .samples import (
     check_features,
     check_finite,
     check_samples,
     is_sparse,
     take,
 )
-from alignlearn.validation.targets import check_labels, check_targets, check_weights
+from .targets import check_labels, check_targets, check_weights
 
 __all__ = [
     "ConvergenceWarning",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit
-from alignlearn.validation.samples import check_finite
+
+from .samples import check_finite
 
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.validation.samples import is_sparse
+from .samples import is_sparse
 
 
 def check_labels(y, n_samples=None, name="y"):

@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from .._params import ParamsMixin
-from ..statistics import AlignmentStatistics
-from ..validation import DegenerateKernelWarning, check_choice
+from alignlearn._params import ParamsMixin
+from alignlearn.statistics import AlignmentStatistics
+from alignlearn.validation import DegenerateKernelWarning, check_choice
+
 from . import diagnostics
 
 NORMALIZATIONS = ("l1", "l2")

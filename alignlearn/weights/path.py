@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._jit import jit
-from ..solvers.nnqp_active import append, backward, gradient, remove
-from ..solvers.nnqp_checks import unit_scale
-from ..statistics import AlignmentStatistics
-from ..validation import check_choice, check_number
+from alignlearn._jit import jit
+from alignlearn.solvers.nnqp_active import append, backward, gradient, remove
+from alignlearn.solvers.nnqp_checks import unit_scale
+from alignlearn.statistics import AlignmentStatistics
+from alignlearn.validation import check_choice, check_number
+
 from .base import NORMALIZATIONS, _check, _normalized
 
 # As in nonnegative_qp: the ridge on the unit diagonal, and the rounding of a gradient.

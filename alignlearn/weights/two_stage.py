@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..solvers.nnqp import nonnegative_qp
-from ..validation import DegenerateKernelWarning, check_choice, check_number
+from alignlearn.solvers.nnqp import nonnegative_qp
+from alignlearn.validation import DegenerateKernelWarning, check_choice, check_number
+
 from .base import Weighting
 from .diagnostics import condition_number, unit_diagonal
 from .path import sparse_path

@@ -407,7 +407,7 @@ def test_every_kernel_constant_on_the_training_folds():
     reason="ALIGNLEARN_DATA has no ionosphere.npz",
 )
 def test_ionosphere_of_table_2_within_one_standard_deviation():
-    path = Path(__file__).parents[1] / "scripts" / "reproduce_table2.py"
+    path = Path(__file__).parents[2] / "scripts" / "reproduce_table2.py"
     spec = importlib.util.spec_from_file_location("reproduce_table2", path)
     script = importlib.util.module_from_spec(spec)
     import sys

@@ -8,8 +8,9 @@ import numpy as np
 
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.validation import ConvergenceWarning, check_choice, check_count, check_number
-from alignlearn.weights.one_stage.base import OneStageWeighting, real_rows, warn_unconverged
-from alignlearn.weights.one_stage.ridge import RidgeProblem, _Evaluation, _norm
+
+from .base import OneStageWeighting, real_rows, warn_unconverged
+from .ridge import RidgeProblem, _Evaluation, _norm
 
 SOLVERS = ("newton", "fixed-point")
 _FLOOR = 1e-9  # residual that the subproblems' own accuracy guarantees in double precision

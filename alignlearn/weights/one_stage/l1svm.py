@@ -14,10 +14,11 @@ from alignlearn.validation import (
     check_labels,
     check_number,
 )
-from alignlearn.weights.one_stage.base import OneStageWeighting, real_rows, warn_unconverged
-from alignlearn.weights.one_stage.cuts import Cuts, minimise_with_cuts
-from alignlearn.weights.one_stage.simplex import minimise_on_simplex
-from alignlearn.weights.one_stage.svm import Duals, Settings, SVMPoint
+
+from .base import OneStageWeighting, real_rows, warn_unconverged
+from .cuts import Cuts, minimise_with_cuts
+from .simplex import minimise_on_simplex
+from .svm import Duals, Settings, SVMPoint
 
 LOSSES = ("hinge", "epsilon-insensitive")
 

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from alignlearn.validation import DegenerateKernelWarning, check_choice, check_count, check_number
-from alignlearn.weights.one_stage import ridge, simplex
-from alignlearn.weights.one_stage.base import (
+
+from . import ridge, simplex
+from .base import (
     OneStageWeighting,
     check_base_weights,
     real_rows,

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.solvers.smo import smo
-from alignlearn.weights.one_stage.ridge import RidgeState, _Evaluation, _norm
+
+from .ridge import RidgeState, _Evaluation, _norm
 
 _EXTRA = 200  # kernels of zero weight that a step may bring in
 _FLAT = 0.4  # a slope this much smaller than at the start, of either sign, ends a search
