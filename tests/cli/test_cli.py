@@ -122,7 +122,9 @@ def test_large_data_is_subsampled_with_a_note(csv, capsys):
     assert "30 samples" in out
     assert "random subset of 30 of 40 rows" in out
     assert main(["compare", csv, "--max-samples", "0", "--no-figure"]) == 0
-    assert "note" not in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "subset" not in out
+    assert "note: 40 rows and 4 columns, separated by commas; names in line 1" in out
 
 
 def test_verbose_reports_on_stderr_and_warnings_become_notes(csv, capsys):
@@ -172,7 +174,7 @@ def test_out_names_a_file_a_stem_or_a_folder(csv, folder, capsys, out, written):
         (["one.csv"], "single class"),
         (["gap.csv"], "missing values"),
         (["rare.csv"], "class rare has 1 sample"),
-        (["words.csv"], "holds text"),
+        (["words.csv"], "Features are numbers alone"),
         (["two.npz"], "several targets.*--target"),
         ([], "DATA"),
         (["{csv}", "--no-such-option"], "unrecognized"),
@@ -181,7 +183,7 @@ def test_out_names_a_file_a_stem_or_a_folder(csv, folder, capsys, out, written):
 def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys, arguments, words):
     rows = "".join(f"{i},{i * i},a\n" for i in range(20))
     files = {"one.csv": rows, "gap.csv": rows + "1,,b\n", "rare.csv": rows + "1,1,rare\n"}
-    files["words.csv"] = "".join(f"{i},red,{i % 2}\n" for i in range(20))
+    files["words.csv"] = "".join(f"{i},{'ten' if i == 10 else i},{i % 2}\n" for i in range(20))
     for name, text in files.items():
         with open(name, "w") as file:
             file.write(text)

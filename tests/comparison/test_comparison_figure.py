@@ -101,9 +101,9 @@ def test_tick_labels():
 
 def test_no_window_system_is_touched():
     code = (
-        "import sys; sys.path.insert(0, 'tests')\n"
+        "import sys; sys.path.insert(0, 'tests/comparison')\n"
         "import alignlearn.comparison; assert 'matplotlib' not in sys.modules\n"
-        "from test_plotting import comparison\n"
+        "from test_comparison_figure import comparison\n"
         "alignlearn.comparison.plot_comparison(comparison())\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
