@@ -72,7 +72,7 @@ def python_stub(tmp_path, pip=0):
     return stub(
         tmp_path / "python",
         f'case "$1$2" in -mvenv) mkdir -p "$3/bin"; cp {inner} "$3/bin/python"; '
-        f'cp {inner} "$3/bin/pytest";; -c*) echo stub;; esac',
+        f'cp {inner} "$3/bin/pytest"; cp {inner} "$3/bin/lint-imports";; -c*) echo stub;; esac',
     )
 
 
@@ -107,12 +107,15 @@ def test_demo_refuses_a_folder_that_is_not_there(tree):
 
 
 def test_test_script_lints_and_hands_arguments_to_pytest(tree, tmp_path):
+    for name in ("alignlearn", "theory"):
+        (tree / name).mkdir()
     environment = {"PYTHON": python_stub(tmp_path), "CI": "1", "NUMBA_CACHE_DIR": ""}
     done = run([str(tree / "scripts" / "test"), "-k", "one"], **environment)
     assert (done.returncode, done.stderr) == (0, "")
     log = (tmp_path / "log").read_text().splitlines()
-    assert [line.split()[2] for line in log[-3:-1]] == ["check", "format"]
-    assert log[-1] == "-k one"
+    assert [line.split()[2] for line in log[-4:-2]] == ["check", "format"]
+    assert log[-2].startswith("--config")
+    assert log[-1].endswith("-k one")
 
 
 @pytest.mark.parametrize("there", [True, False])
