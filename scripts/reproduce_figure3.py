@@ -47,7 +47,7 @@ def measure(row, repeats):
 
 
 def draw(row, weights):
-    """The scatter of the paper, a marker a kernel."""
+    """The scatter of the paper, a marker per kernel."""
     figure, axes = shared.new_figure(1, 1, (5.6, 4.8))
     ax = axes[0, 0]
     colours = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
@@ -59,7 +59,7 @@ def draw(row, weights):
         ax.plot(*weights[:, :, k].T, marker, color=colour, alpha=0.75, mew=0, label=label)
     ax.legend(title="gamma", frameon=False, fontsize=9)
     ax.set(xlabel="weight by alignf (two stages)", ylabel="weight by aligned-krr (one stage)")
-    ax.set_title("kinematics: one marker a kernel and trial", fontsize=11)
+    ax.set_title("kinematics: one marker per kernel and trial", fontsize=11)
     return figure
 
 

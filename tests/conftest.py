@@ -8,6 +8,8 @@ import os
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# scikit-learn checks array-API input only where SciPy was imported with this.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 settings.register_profile("local", deadline=None, print_blob=True)
 # The same examples at every run: a failure there can be repeated here.

@@ -1,4 +1,4 @@
-"""Does learning the kernel pay? Ways to combine kernels compared by cross-validation."""
+"""Ways to combine kernels compared by cross-validation: whether learning the kernel pays."""
 
 from .compare import METHODS, OTHER_METHODS, compare, split
 from .figure import plot_comparison

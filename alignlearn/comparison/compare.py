@@ -1,4 +1,4 @@
-"""Does learning the kernel pay here? A fair comparison of kernel combinations by cross-validation.
+"""A fair comparison of kernel combinations by cross-validation: whether learning pays on this data.
 
 The folds take turns: one tests, the next one validates, the others train. Weights are learned from
 the training folds alone, the regularisation of the machine (and, for the best single kernel, the

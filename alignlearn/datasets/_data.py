@@ -145,8 +145,11 @@ def canonical_digest(values) -> str:
 
 
 def fingerprint(X, y, extra: Mapping | None = None) -> Fingerprint:
-    """Fingerprint of parsed arrays; a sparse X is digested as indptr, indices and data of its CSR
-    form with sorted indices and no stored zeros."""
+    """Fingerprint of parsed arrays.
+
+    A sparse X is digested as indptr, indices and data of its CSR form with sorted indices and no
+    stored zeros.
+    """
     if isinstance(X, np.ndarray):
         digest = canonical_digest(X)
     else:

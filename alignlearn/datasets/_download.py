@@ -35,8 +35,10 @@ def cache_dir(data_home=None) -> Path:
 
 
 def obtain(entry: Entry, data_home=None, *, download=True, timeout=30.0):
-    """(arrays, where) of a registered set: from the cache, from original files put there, or by
-    download. The fingerprint is checked in every case; only a download writes."""
+    """(arrays, where) of a registered set: cached, from original files put there, or downloaded.
+
+    The fingerprint is checked in every case; only a download writes.
+    """
     cache = cache_dir(data_home)
     path = cache / f"{entry.name}.npz"
     if path.is_file():

@@ -94,7 +94,7 @@ def parse_wisconsin(files):
 
 
 def parse_kin(files):
-    """Delve kin family: a tar file with Dataset.data.gz, eight inputs and the target a row."""
+    """Delve kin family: a tar file with Dataset.data.gz, eight inputs and the target per row."""
     text = decompress(archive_member(_only(files), "Dataset.data.gz")).decode("ascii")
     table = np.loadtxt(io.StringIO(text))
     if table.ndim != 2 or table.shape[1] != 9:
@@ -159,8 +159,10 @@ def parse_gefcom(files):
 
 
 def _hourly(raw: bytes, place: str) -> dict:
-    """{(place, year, month, day, hour): value} of a table with columns h1..h24, or with a column
-    ``hour`` and the value in column T0_p1; empty fields are left out."""
+    """{(place, year, month, day, hour): value} of an hourly table; empty fields are left out.
+
+    The table has columns h1..h24, or a column ``hour`` and the value in column T0_p1.
+    """
     values = {}
     for row in csv.DictReader(io.StringIO(raw.decode("utf-8-sig"))):
         day = tuple(int(row[key]) for key in (place, "year", "month", "day"))

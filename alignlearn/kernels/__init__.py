@@ -1,6 +1,7 @@
 """What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
 
-from .base import Columns, Kernel, KernelRuleError, Scaled, weighted_sum
+from .base import Kernel, KernelRuleError, Scaled, weighted_sum
+from .columns import Columns
 from .families import (
     RankOneKernels,
     as_kernel,

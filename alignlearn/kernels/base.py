@@ -14,7 +14,6 @@ import numpy as np
 
 from alignlearn.engine import cpu
 from alignlearn.engine import program as ops
-from alignlearn.engine.cpu import select_columns
 from alignlearn.validation import check_samples
 
 
@@ -251,7 +250,9 @@ class Product(_Several):
 
 
 @dataclass(frozen=True)
-class _Unary(Kernel):
+class Unary(Kernel):
+    """A kernel made of one other."""
+
     kernel: Kernel
 
     @property
@@ -268,7 +269,7 @@ class _Unary(Kernel):
 
 
 @dataclass(frozen=True)
-class Scaled(_Unary):
+class Scaled(Unary):
     """``scale k`` with ``scale >= 0``."""
 
     scale: float = 1.0
@@ -283,7 +284,7 @@ class Scaled(_Unary):
 
 
 @dataclass(frozen=True)
-class Shifted(_Unary):
+class Shifted(Unary):
     """``k + shift`` with ``shift >= 0``."""
 
     shift: float = 0.0
@@ -296,7 +297,7 @@ class Shifted(_Unary):
 
 
 @dataclass(frozen=True)
-class Power(_Unary):
+class Power(Unary):
     """``k^exponent``, a natural power."""
 
     exponent: int = 1
@@ -314,7 +315,7 @@ class Power(_Unary):
 
 
 @dataclass(frozen=True)
-class Exponentiated(_Unary):
+class Exponentiated(Unary):
     """``exp(k)``."""
 
     def __post_init__(self):
@@ -330,7 +331,7 @@ class Exponentiated(_Unary):
 
 
 @dataclass(frozen=True)
-class Weighted(_Unary):
+class Weighted(Unary):
     """``f(x) k(x, x') f(x')``."""
 
     f: object = None
@@ -345,7 +346,7 @@ class Weighted(_Unary):
 
 
 @dataclass(frozen=True)
-class Normalized(_Unary):
+class Normalized(Unary):
     """``k(x, x') / sqrt(k(x, x) k(x', x'))``."""
 
     _largest_value = 1.0
@@ -364,61 +365,3 @@ class Normalized(_Unary):
         b.exact_value(self.kernel, dst)
         b.emit(ops.FACTOR, dst, integer=b.factor(self._inverse_norm))
         return 0.0
-
-
-@dataclass(frozen=True)
-class Columns(_Unary):
-    """A kernel on some columns of X, so that each feature set can have its own.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    columns : int, slice with explicit stop, or sequence of int >= 0
-    """
-
-    columns: tuple = ()
-
-    def __post_init__(self):
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be a Kernel object, got {self.kernel!r}.")
-        object.__setattr__(self, "columns", _column_tuple(self.columns))
-
-    @property
-    def _is_exponential(self):
-        return self.kernel._is_exponential
-
-    @property
-    def _rate(self):
-        return self.kernel._rate
-
-    @property
-    def _largest_value(self):
-        return self.kernel._largest_value
-
-    def __str__(self):
-        first, last, n = self.columns[0], self.columns[-1], len(self.columns)
-        run = n > 1 and self.columns == tuple(range(first, last + 1))
-        return f"{self.kernel} on {f'{first}:{last + 1}' if run else list(self.columns)}"
-
-    def resolve(self, X):
-        return Columns(self.kernel.resolve(select_columns(X, self.columns)), self.columns)
-
-    def _lower(self, b, dst, mode):
-        with b.columns(self.columns):
-            return self.kernel._lower(b, dst, mode)
-
-
-def _column_tuple(columns):
-    if isinstance(columns, slice):
-        if columns.stop is None or (columns.start or 0) < 0 or columns.stop < 0:
-            raise ValueError(f"columns={columns!r}: a slice needs non-negative bounds.")
-        columns = range(columns.stop)[columns]
-    elif isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
-        columns = (columns,)
-    array = np.asarray(list(columns) if hasattr(columns, "__iter__") else columns)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
-        raise ValueError(
-            f"columns={columns!r}: accepted are a non-negative integer, a slice with a stop, or a "
-            "non-empty sequence of non-negative integers."
-        )
-    return tuple(int(c) for c in array)

@@ -60,7 +60,7 @@ def gaussian_kernels(gammas=None):
 
 @dataclass(frozen=True)
 class RankOneKernels:
-    """The family ``K_k = v_k v_k'`` of one kernel a column of X, dense or sparse.
+    """The family ``K_k = v_k v_k'`` of one kernel per column of X, dense or sparse.
 
     Pass an instance as ``kernels``; p is the number of columns. Nothing of size m x m or p m x m is
     formed: with centred columns, ``a_k = |v_k' Y|^2`` and ``M_kl = (v_k' v_l)^2``.
@@ -68,7 +68,7 @@ class RankOneKernels:
     Parameters
     ----------
     names : tuple of str, optional
-        One label a column.
+        One label per column.
     """
 
     names: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""Linear kernels with one weight a feature: what a family of rank-one kernels combines to."""
+"""Linear kernels with one weight per feature: what a family of rank-one kernels combines to."""
 
 from __future__ import annotations
 

@@ -163,8 +163,10 @@ def fit_ridge(machine, source, y):
 
 
 def ridge_predictions(features, y, split, alphas, solve):
-    """As `_paths.ridge_predictions`; ``solve(G, B, alphas)`` gives ``(G + alpha I)^-1 B`` side by
-    side."""
+    """Test predictions of kernel ridge for each alpha, as `paths.ridge_path`.
+
+    ``solve(G, B, alphas)`` gives ``(G + alpha I)^-1 B`` side by side.
+    """
     Z, means = features.rows(split[0])
     mean = y[split[0]].mean(axis=0)
     right = np.asarray(Z.T @ (y[split[0]] - mean).reshape(len(split[0]), -1))

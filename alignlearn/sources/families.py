@@ -12,7 +12,7 @@ The one-stage problems touch the matrices ``K_k`` in four ways only:
 ``factor(mu, lam)``
     A function that solves with ``sum_k mu_k K_k + lam I``.
 
-Vectors on the samples are rows: arrays (c, m), one row a target column.
+Vectors on the samples are rows: arrays (c, m), one row per target column.
 """
 
 from __future__ import annotations

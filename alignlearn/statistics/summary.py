@@ -27,7 +27,7 @@ class AlignmentStatistics:
     n_samples : int
         m.
     names : tuple of str
-        One label a kernel.
+        One label per kernel.
 
     References
     ----------
@@ -62,7 +62,7 @@ class AlignmentStatistics:
         w = np.asarray(weights, dtype=np.float64)
         if w.shape != self.a.shape:
             raise ValueError(
-                f"weights has shape {w.shape}, expected ({self.n_kernels},): one number a kernel."
+                f"weights has shape {w.shape}, expected ({self.n_kernels},): one number per kernel."
             )
         norm = np.sqrt(max(w @ self.M @ w, 0.0))
         return float(_ratio(w @ self.a, norm * self.target_norm))

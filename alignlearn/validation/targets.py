@@ -40,7 +40,7 @@ def check_targets(y, n_samples=None, name="y", *, columns=True):
         raise TypeError(f"{name} is a sparse matrix; a dense array of numbers is accepted.")
     try:
         y = np.asarray(y)
-        # Strings of digits and complex numbers would be converted without a word.
+        # Strings of digits and complex numbers would be converted silently.
         y = y.astype(np.float64) if y.dtype.kind in "biuO" else y
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}.") from None

@@ -25,7 +25,7 @@ class WeightResult:
     Attributes
     ----------
     weights : ndarray of shape (p,), float64
-        One weight a kernel; 0 for a kernel whose centred norm is 0.
+        One weight per kernel; 0 for a kernel whose centred norm is 0.
     alignment : float
         Centred alignment of the weighted sum with the target.
     uniform_alignment : float

@@ -1,4 +1,4 @@
-"""A kernel a feature, thousands of them: ridge in the space of the features, and its cost."""
+"""A kernel per feature, thousands of them: ridge in the space of the features, and its cost."""
 
 import os
 import subprocess
