@@ -58,11 +58,10 @@ def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
 def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sums, diagonal):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
-    ``program`` is (code, parameters, primitives, features, means, n_rows,
-    n_kernels); ``box`` is (i0, i1,
-    j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows a tile);
-    ``thread`` is (number, count): blocks of rows are dealt out in turn, which balances a triangle;
-    each thread has its own accumulator, the first axis of ``S``, ``a`` and ``row_sums``.
+    ``program`` is (code, parameters, primitives, features, means, n_rows, n_kernels); ``box`` is
+    (i0, i1, j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows
+    per tile); ``thread`` is (number, count): blocks of rows are dealt out in turn, which balances a
+    triangle; each thread has its own accumulator, the first axis of ``S``, ``a`` and ``row_sums``.
 
     Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` and ``a[:, 1]`` (to
     be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index

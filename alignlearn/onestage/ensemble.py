@@ -14,7 +14,7 @@ from alignlearn.validation import check_choice, check_number
 
 
 class Ensemble(ParamsMixin):
-    """One machine a kernel, then a linear combination of the machines.
+    """One machine per kernel, then a linear combination of the machines.
 
     The hypotheses ``h = sum_k mu_k h_k`` with ``h_k(x) = sum_i a_ik K_k(x_i, x) + b_k`` of section
     3.3 of Cortes, Mohri and Rostamizadeh (2012): a richer space than that of one learned kernel,
