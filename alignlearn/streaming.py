@@ -60,14 +60,40 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, fol
     kernels = kernel_list(kernels)
     groups = _linear_groups(kernels)
     if groups is not None and (features.is_sparse(X) or not unbiased):
-        return _feature_statistics(X, y, kernels, task, unbiased, groups, folds)
+        kernels, index = _distinct(kernels)
+        groups = _linear_groups(kernels)
+        return _repeat(_feature_statistics(X, y, kernels, task, unbiased, groups, folds), index)
     X = check_samples("X", X, any(k._needs_vectors for k in kernels))
     Y = target_columns(y, len(X), task)
-    kernels = [k.resolve(X) for k in kernels]
+    kernels, index = _distinct([k.resolve(X) for k in kernels])
     names = tuple(str(k) for k in kernels)
     if folds is not None:
-        return fold_statistics(X, Y, kernels, names, fold_codes(folds, len(X)))
-    return finish_sums(*cpu.centred_sums(X, Y, kernels), Y, names, unbiased)
+        return _repeat(fold_statistics(X, Y, kernels, names, fold_codes(folds, len(X))), index)
+    sums = cpu.centred_sums(X, Y, kernels)
+    return _repeat(finish_sums(*sums, Y, names, unbiased), index)
+
+
+def _distinct(kernels):
+    """Kernels without repeats, in order of appearance, and the place of each given one there.
+
+    Equal kernels so have equal statistics to the last bit: sums differ by rounding with their place
+    among others, in the loops over pairs as in BLAS products.
+    """
+    places, index = {}, []
+    for kernel in kernels:
+        try:
+            index.append(places.setdefault(kernel, len(places)))
+        except TypeError:  # it holds a callable that cannot be hashed
+            index.append(places.setdefault(id(kernel), len(places)))
+    first = np.unique(index, return_index=True)[1]
+    return [kernels[k] for k in first], index
+
+
+def _repeat(statistics, index):
+    """Statistics of distinct kernels, or a list of them, as statistics of all kernels."""
+    if isinstance(statistics, list):
+        return [_repeat(s, index) for s in statistics]
+    return statistics if statistics.n_kernels == len(index) else statistics.take(index)
 
 
 def _linear_groups(kernels):
