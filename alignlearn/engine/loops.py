@@ -56,23 +56,25 @@ def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
 
 
 @jit_sum
-def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sums, diagonal):
+def add_statistics(thread, program, data, box, shape, sums):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
-    ``program`` is (code, parameters, primitives, features, means, n_rows,
-    n_kernels); ``box`` is (i0, i1,
-    j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows a tile);
-    ``thread`` is (number, count): blocks of rows are dealt out in turn, which balances a triangle;
-    each thread has its own accumulator, the first axis of ``S``, ``a`` and ``row_sums``.
+    ``program`` is (code, parameters, primitives, features, means, n_rows, n_kernels); ``data`` is
+    (X, Y, factor values F, external values of the box); ``box`` is (i0, i1, j0, j1), either a
+    square on the diagonal or disjoint ranges; ``shape`` is (block, rows per tile); ``sums`` is
+    (S, a, row_sums, diagonal); ``thread`` is (number, count): blocks of rows are dealt out in turn,
+    which balances a triangle; each thread has its own accumulator, the first axis of ``S``, ``a``
+    and ``row_sums``.
 
     Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` and ``a[:, 1]`` (to
     be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index
     0. The target is the register after the padded outputs.
     """
     code, parameters, primitives, features, means, n_rows, n_kernels = program
+    X, Y, F, external = data
     i0, i1, j0, j1 = box
     block, rows = shape
-    S, a, row_sums = S[thread[0]], a[thread[0]], row_sums[thread[0]]
+    S, a, row_sums, diagonal = sums[0][thread[0]], sums[1][thread[0]], sums[2][thread[0]], sums[3]
     n_values = S.shape[1]
     zero = X.dtype.type(0)
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
@@ -106,12 +108,14 @@ def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sum
 
 
 @jit_sum
-def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symmetric, out):
+def weighted_gram(thread, program, data, weights, shape, symmetric, out):
     """out[i, j] = sum_k weights[k] K_k(X[i], Z[j]), blocks of rows dealt out to threads in turn.
 
-    With ``symmetric``, Z is X: only blocks on and above the diagonal are computed, then mirrored.
+    ``data`` is (X, Z, factor values of X, those of Z, external values of the pairs). With
+    ``symmetric``, Z is X: only blocks on and above the diagonal are computed, then mirrored.
     """
     code, parameters, primitives, features, means, n_rows, n_kernels = program
+    X, Z, FX, FZ, external = data
     block, rows = shape
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
     tile = np.empty((features.shape[0], block), X.dtype)

@@ -252,9 +252,9 @@ def add_products(W, n_values, n, zero, S, a):
     """
     t = W[n_values, :n]
     for k in range(0, n_values, 5):
+        _add_diagonal_block(W[k : k + 5], t, n, zero, S[k : k + 5, k : k + 5], a[k : k + 5])
         a0, a1, a2 = W[k, :n], W[k + 1, :n], W[k + 2, :n]
         a3, a4 = W[k + 3, :n], W[k + 4, :n]
-        _add_diagonal_block(a0, a1, a2, a3, a4, t, n, zero, S[k : k + 5, k : k + 5], a[k : k + 5])
         for m in range(k + 5, n_values, 5):
             b0, b1, b2 = W[m, :n], W[m + 1, :n], W[m + 2, :n]
             b3, b4 = W[m + 3, :n], W[m + 4, :n]
@@ -303,7 +303,9 @@ def add_products(W, n_values, n, zero, S, a):
 
 
 @jit_sum
-def _add_diagonal_block(a0, a1, a2, a3, a4, t, n, zero, S, a):
+def _add_diagonal_block(W, t, n, zero, S, a):
+    """Products of five rows with each other and with the target ``t``; see `add_products`."""
+    a0, a1, a2, a3, a4 = W[0, :n], W[1, :n], W[2, :n], W[3, :n], W[4, :n]
     u0 = u1 = u2 = u3 = u4 = zero
     s00 = s01 = s02 = s03 = s04 = zero
     s11 = s12 = s13 = s14 = zero

@@ -5,6 +5,7 @@ from .columns import Columns
 from .families import (
     RankOneKernels,
     as_kernel,
+    distinct,
     gaussian_kernels,
     kernel_list,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "Scaled",
     "Sigmoid",
     "as_kernel",
+    "distinct",
     "gaussian_kernels",
     "kernel_list",
     "precomputed_kernels",

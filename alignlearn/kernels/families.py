@@ -106,3 +106,19 @@ def kernel_list(kernels) -> list[Kernel]:
     if not kernels:
         raise ValueError("kernels is empty; give at least one kernel.")
     return [as_kernel(k) for k in kernels]
+
+
+def distinct(kernels):
+    """Kernels without repeats, in order of appearance, and the place of each given one there.
+
+    Equal kernels so get equal statistics to the last bit: sums differ by rounding with a kernel's
+    place among the others, in the loops over pairs as in BLAS products.
+    """
+    places, index = {}, []
+    for kernel in kernels:
+        try:
+            index.append(places.setdefault(kernel, len(places)))
+        except TypeError:  # it holds a callable that cannot be hashed
+            index.append(places.setdefault(id(kernel), len(places)))
+    first = np.unique(index, return_index=True)[1]
+    return [kernels[k] for k in first], np.array(index)

@@ -96,6 +96,14 @@ class Precomputed(Kernel):
             raise ValueError(f"gram must be a square matrix, got shape {shape}.")
         check_symmetric(f"precomputed {self.name}" if self.name else "gram", self.gram)
 
+    # The base class compares fields, of which arrays make no truth value.
+    def __eq__(self, other):
+        same = type(other) is Precomputed and self.gram is other.gram
+        return same and (self.is_psd, self.name) == (other.is_psd, other.name)
+
+    def __hash__(self):
+        return hash((id(self.gram), self.name))
+
     @property
     def _given_dtype(self):
         return np.dtype(self.gram.dtype)

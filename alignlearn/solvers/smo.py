@@ -112,7 +112,7 @@ def smo(
     if max_iter is None:
         max_iter = max(10**7, 100 * m)
     coef = np.zeros(m) if start is None else _feasible(start, lower, upper)
-    problem = _Problem(_writable_alias(K), linear, lower, upper, float(epsilon))
+    problem = _Problem(_read_only(K), linear, lower, upper, float(epsilon))
     n_iter = problem.minimise(coef, tol, max_iter, shrinking)
     return _certificate(problem, n_iter, tol)
 
@@ -151,7 +151,7 @@ class _Problem:
             before = self.state[kernels.BETA].copy()
             chunk = min(max(coef.size // 2, _LEAST_STEPS), max_iter - n_iter)
             steps, violation, _unused = kernels.iterate(
-                self.rows, self.K, self.index, self.filled, self.state, self.epsilon, limits, chunk
+                self.active, self.state, self.epsilon, limits, chunk
             )
             n_iter += steps
             unmoved = steps > 0 and np.array_equal(before, self.state[kernels.BETA])
@@ -165,7 +165,7 @@ class _Problem:
             if shrinking:
                 self.shrink()
         self.store()
-        exact = self.index.size == coef.size
+        exact = self.active.index.size == coef.size
         self.gradient = self.state[kernels.GRADIENT].copy() if exact else self.full_gradient()
         return n_iter
 
@@ -177,10 +177,10 @@ class _Problem:
 
     @property
     def shrunk(self):
-        return self.index.size < self.base.size
+        return self.active.index.size < self.base.size
 
     def store(self):
-        self.coef[self.index] = self.state[kernels.BETA]
+        self.coef[self.active.index] = self.state[kernels.BETA]
 
     def full_gradient(self):
         gradient = self.linear.copy()
@@ -201,8 +201,9 @@ class _Problem:
             self.coef, self.lower, self.upper, self.epsilon
         )
         self.state = full
-        self.index = np.arange(self.coef.size)
-        self.rows, self.filled = self.K, np.ones(self.coef.size, dtype=np.uint8)
+        index, filled = np.arange(self.coef.size), np.ones(self.coef.size, dtype=np.uint8)
+        buffer = np.empty((0, 0), dtype=self.K.dtype)
+        self.active = kernels.Active(self.K, self.K, buffer, filled, index)
         if self.base.size < self.coef.size:
             self.keep(self.base)
 
@@ -214,20 +215,21 @@ class _Problem:
         """Set aside the coefficients at a bound (or at 0) that no violating pair would move."""
         up, down = self.state[0] + self.state[kernels.UP], self.state[0] + self.state[kernels.DOWN]
         kept = np.flatnonzero((up <= down.max()) | (down >= up.min()))
-        limit = self.index.size if self.rows is not self.K else self.coef.size
-        if kept.size < _WORTH_COMPACTING * limit:
+        if kept.size < _WORTH_COMPACTING * self.active.index.size:
             self.keep(kept)
 
     def keep(self, kept):
         """Reduce the active set to the positions ``kept`` of it."""
         self.store()
-        if self.rows is self.K:
+        active = self.active
+        if active.rows is self.K:
             width = -(-kept.size // 8) * 8
-            self.rows = np.empty((kept.size, width), dtype=self.K.dtype)
-            self.filled = np.zeros(kept.size, dtype=np.uint8)
+            buffer = np.empty((kept.size, width), dtype=self.K.dtype)
+            filled = np.zeros(kept.size, dtype=np.uint8)
+            active = active._replace(rows=_read_only(buffer), buffer=buffer, filled=filled)
         else:
-            kernels.compact_rows(self.rows, self.filled, kept)
-        self.index = self.index[kept]
+            kernels.compact_rows(active.buffer, active.filled, kept)
+        self.active = active._replace(index=active.index[kept])
         self.state = np.ascontiguousarray(self.state[:, kept])
 
 
@@ -289,18 +291,8 @@ def _feasible(start, lower, upper):
     return coef
 
 
-class _Alias:
-    def __init__(self, array):
-        self.owner = array
-        self.__array_interface__ = {
-            **array.__array_interface__,
-            "data": (array.__array_interface__["data"][0], False),
-        }
-
-
-def _writable_alias(K):
-    """A view of K typed as writable, so that read-only input does not compile a second solver.
-
-    The solver writes to gathered rows only, never to this view.
-    """
-    return K if K.flags.writeable else np.asarray(_Alias(K))
+def _read_only(K):
+    """A read-only view, of the one array type that the loops are compiled for."""
+    K = K.view(np.ndarray)
+    K.flags.writeable = False
+    return K

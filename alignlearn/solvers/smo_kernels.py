@@ -13,12 +13,29 @@ bits carry the position: one pass gives the argument as well. The rounding this 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from alignlearn._jit import jit, jit_sum
 
 GRADIENT, UP, DOWN, DIAGONAL, LOWER, UPPER, BETA = range(7)
 _SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+class Active(NamedTuple):
+    """The Gram matrix of the active variables, gathered row by row when first used.
+
+    ``rows`` is ``source`` itself while all variables are active, or what ``buffer`` holds. Both are
+    read-only views whatever was given: one array type, hence one compilation, and what is not meant
+    to be written cannot be.
+    """
+
+    source: np.ndarray  # (m, m), read-only
+    rows: np.ndarray  # (n, >= n), read-only
+    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where ``filled`` is 1
+    filled: np.ndarray  # (n,) uint8: which rows are there
+    index: np.ndarray  # (n,): the active variables
 
 
 @jit
@@ -68,15 +85,15 @@ def _pick_down(gradient, down, diagonal, row, diag_i, slope_i, tau, low_bits):
 
 
 @jit
-def _fetch(rows, source, index, filled, i):
-    """Row ``i`` of the active Gram matrix, gathered from ``source`` at its first use."""
-    row = rows[i][: index.size]
-    if filled[i] == 0:
-        full = source[index[i]]
+def _fetch(active, i):
+    """Row ``i`` of the active Gram matrix, gathered from the source at its first use."""
+    index = active.index
+    if active.filled[i] == 0:
+        full, row = active.source[index[i]], active.buffer[i]
         for k in range(index.size):
             row[k] = full[index[k]]
-        filled[i] = 1
-    return row
+        active.filled[i] = 1
+    return active.rows[i][: index.size]
 
 
 @jit
@@ -112,28 +129,28 @@ def _move(state, i, j, step, epsilon):
 
 
 @jit
-def iterate(rows, source, index, filled, state, epsilon, limits, n_steps):
+def iterate(active, state, epsilon, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables; (steps done, violation left, -).
 
-    ``rows`` holds the active Gram matrix as far as ``filled`` says, ``limits`` = (tol, tau).
+    ``limits`` = (tol, tau).
     """
     gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
     low_bits = np.int64(1)
-    while low_bits < index.size:
+    while low_bits < active.index.size:
         low_bits = 2 * low_bits + 1
-    first = _fetch(rows, source, index, filled, 0)
+    first = _fetch(active, 0)
     i = _update_and_pick_up(gradient, up, first, first, 0.0, low_bits)
     sink = 0.0
     for n in range(n_steps + 1):
         slope_i = gradient[i] + up[i]
-        row_i = _fetch(rows, source, index, filled, i)
+        row_i = _fetch(active, i)
         sink = max(sink, _touch(row_i))
         j, violation = _pick_down(
             gradient, down, diagonal, row_i, diagonal[i], slope_i, limits[1], low_bits
         )
         if violation <= limits[0] or n == n_steps:
             break
-        row_j = _fetch(rows, source, index, filled, j)
+        row_j = _fetch(active, j)
         sink = max(sink, _touch(row_j))
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), limits[1])
         step = _move(state, i, j, (gradient[j] + down[j] - slope_i) / curvature, epsilon)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import features
-from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled
+from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled, distinct
 from alignlearn.statistics import AlignmentStatistics, target_columns
 from alignlearn.validation import check_features, is_sparse
 
@@ -88,10 +88,15 @@ class FeatureSource:
         if self.groups is None:
             a, M, trace = features.rank_one_sums(X, Y)
         else:
-            a, M, trace = features.low_rank_sums(X, Y, self._columns(), self._scales())
-        return AlignmentStatistics(
-            a, M, trace, float(np.linalg.norm(Y.T @ Y)), X.shape[0], self.names
-        )
+            # Equal kernels get equal sums to the last bit.
+            groups, index = distinct(
+                [(tuple(c), s) for c, s in zip(self._columns(), self._scales())]
+            )
+            columns, scales = [np.array(c) for c, _ in groups], np.array([s for _, s in groups])
+            a, M, trace = features.low_rank_sums(X, Y, columns, scales)
+            a, M, trace = a[index], M[np.ix_(index, index)], trace[index]
+        norm = float(np.linalg.norm(Y.T @ Y))
+        return AlignmentStatistics(a, M, trace, norm, X.shape[0], self.names)
 
     def training_statistics(self, y, task, training_sets):
         """Yield the statistics of every training set, index arrays, each by itself.

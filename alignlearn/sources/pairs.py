@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import cpu
-from alignlearn.kernels import weighted_sum
+from alignlearn.kernels import distinct, weighted_sum
 from alignlearn.statistics import centre_gram, finish_sums, target_columns
 from alignlearn.validation import check_psd, check_samples, is_sparse, take
 
@@ -58,18 +58,23 @@ class PairSource:
         self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
         self.kernels = [k.resolve(X) for k in kernels]
         self.names = tuple(str(k) for k in self.kernels)
+        self._distinct, self._index = distinct(self.kernels)
         self.given = any(k._given_dtype is not None and k.is_psd for k in self.kernels)
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """Alignment statistics of the kernels with y."""
         Y = target_columns(y, self.n_samples, task)
-        sums = cpu.centred_sums(self.X, Y, self.kernels)
-        return finish_sums(*sums, Y, self.names, unbiased)
+        sums = cpu.centred_sums(self.X, Y, self._distinct)
+        return finish_sums(*sums, Y, self._names(), unbiased).take(self._index)
 
     def training_statistics(self, y, task, training_sets):
         """Yield the statistics of every training set, index arrays; from one pass if that pays."""
         Y = target_columns(y, self.n_samples, task)
-        return training_statistics(self.X, Y, self.kernels, self.names, training_sets)
+        for found in training_statistics(self.X, Y, self._distinct, self._names(), training_sets):
+            yield found.take(self._index)
+
+    def _names(self):
+        return tuple(str(k) for k in self._distinct)
 
     def samples(self, rows):
         """Some samples, as ``fit`` takes them."""

@@ -67,6 +67,18 @@ class AlignmentStatistics:
         norm = np.sqrt(max(w @ self.M @ w, 0.0))
         return float(_ratio(w @ self.a, norm * self.target_norm))
 
+    def take(self, index) -> AlignmentStatistics:
+        """The statistics of the kernels numbered ``index``, integers that may repeat."""
+        index = np.asarray(index, dtype=np.intp)
+        names = tuple(self.names[k] for k in index) if self.names else ()
+        return replace(
+            self,
+            a=self.a[index],
+            M=self.M[np.ix_(index, index)],
+            trace=self.trace[index],
+            names=names,
+        )
+
     def scaled(self, scale) -> AlignmentStatistics:
         """The statistics of the kernels ``scale_k K_k``, ``scale`` of shape (p,)."""
         s = np.asarray(scale, dtype=np.float64)

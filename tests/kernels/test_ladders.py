@@ -13,6 +13,7 @@ from alignlearn.kernels import (
     Columns,
     Exponential,
     ExponentialDot,
+    FromFunction,
     Gaussian,
     Laplacian,
     Linear,
@@ -65,10 +66,58 @@ def test_ladder_equals_one_by_one(kind, gammas):
         np.testing.assert_allclose(K, kernel(X), rtol=1e-11, atol=1e-300)
 
 
-def test_duplicates_in_a_ladder_are_bitwise_equal():
-    s = alignment_statistics(X, X[:, 0], gaussian_kernels([1.0, 0.5, 1.0, 0.25, 1.0]))
-    assert s.M[0, 0] == s.M[2, 2] == s.M[4, 4] == s.M[0, 2] == s.M[2, 4]
-    assert s.a[0] == s.a[2] == s.a[4]
+MIXED = [Gaussian(1.0), Linear() + 1, Laplacian(0.5), Columns(Gaussian("scale"), [0, 2]), Linear()]
+
+
+class Nearness:
+    """A function that cannot be hashed."""
+
+    __hash__ = None
+
+    def __call__(self, x, z):
+        return 1.0 / (1.0 + abs(x[0] - z[0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"unbiased": True}, {"folds": np.arange(37) % 3}],
+    ids=["plain", "unbiased", "folds"],
+)
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        gaussian_kernels([1.0, 0.5, 0.25]),
+        gaussian_kernels(2.0 ** np.arange(-3, 4)),
+        MIXED,
+        [FromFunction(Nearness()), Gaussian(2.0)],
+        [Columns(Linear(), [0]), Columns(Linear(), [1, 2]), 3.0 * Linear()],
+    ],
+    ids=["ladder", "long ladder", "mixed", "functions", "linear"],
+)
+def test_duplicates_are_bitwise_equal(kernels, options, dtype):
+    p = len(kernels)
+    index = np.random.default_rng(p).permutation([*range(p), *range(p), 0])
+    A = X.astype(dtype)
+    once = alignment_statistics(A, A[:, 0], kernels, **options)
+    found = alignment_statistics(A, A[:, 0], [kernels[k] for k in index], **options)
+    together = [(found, once)] if "folds" not in options else zip(found, once, strict=True)
+    for s, expected in together:
+        for value in (s.a, s.trace, np.diagonal(s.M), *s.M):
+            for k in range(p):
+                assert len(set(value[index == k])) == 1
+        assert s.names == tuple(expected.names[k] for k in index)
+        np.testing.assert_allclose(s.a, expected.a[index], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(s.M, expected.M[np.ix_(index, index)], rtol=1e-5, atol=1e-4)
+
+
+def test_a_kernel_equal_after_resolving_is_a_duplicate():
+    scale = float(1.0 / (X.shape[1] * X.var()))
+    kernels = [Gaussian("scale"), Gaussian(0.7), Gaussian("scale").resolve(X)]
+    assert kernels[2].gamma == pytest.approx(scale)
+    s = alignment_statistics(X, X[:, 0], kernels)
+    assert s.a[0] == s.a[2]
+    np.testing.assert_array_equal(s.M[0], s.M[2])
 
 
 @pytest.mark.parametrize("kind", [Gaussian, ExponentialDot])

@@ -95,6 +95,15 @@ def test_precomputed_takes_sample_numbers():
     assert str(kernel) == "mine"
 
 
+def test_precomputed_kernels_are_equal_if_they_hold_one_matrix():
+    K, L = np.eye(3), np.ones((3, 3))
+    assert Precomputed(K) == Precomputed(K)
+    assert hash(Precomputed(K)) == hash(Precomputed(K))
+    assert Precomputed(K) != Precomputed(L)
+    assert Precomputed(K) != Precomputed(K, name="identity")
+    assert len({Precomputed(K), Precomputed(L), 2 * Precomputed(K), 2 * Precomputed(L)}) == 4
+
+
 def test_precomputed_next_to_features():
     K, X = psd(6), np.random.default_rng(1).normal(size=(6, 2))
     kernel = Columns(Precomputed(K), 0) + Columns(Gaussian(0.5), [1, 2])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.svm import SVC, SVR
 
+from alignlearn.solvers import smo_kernels
 from alignlearn.solvers.smo import smo
 
 TIGHT = 1e-9
@@ -117,7 +118,7 @@ def test_shrinking_sets_variables_aside_and_keeps_the_solution(monkeypatch):
 
     def spy(self, kept):
         keep(self, kept)
-        sizes.append(self.index.size)
+        sizes.append(self.active.index.size)
 
     monkeypatch.setattr(module._Problem, "keep", spy)
     K, sign, bounds = problem(500, seed=3, C=5.0)
@@ -229,11 +230,17 @@ def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon):
     assert kkt_violation(K, -sign, *bounds, epsilon, result.coef) <= 1e-8
 
 
-def test_read_only_input_is_used_in_place():
+def test_read_only_input_is_used_in_place(tmp_path):
     K, sign, bounds = problem(50, seed=10)
     expected = smo(K, -sign, bounds)
+    compiled = len(smo_kernels.iterate.signatures)
     K.setflags(write=False)
     np.testing.assert_array_equal(smo(K, -sign, bounds).coef, expected.coef)
+    on_disk = np.memmap(tmp_path / "K", K.dtype, "w+", shape=K.shape)
+    on_disk[:] = K
+    np.testing.assert_array_equal(smo(on_disk, -sign, bounds).coef, expected.coef)
+    # One solver serves all: each costs seconds to compile.
+    assert len(smo_kernels.iterate.signatures) == compiled
 
 
 @pytest.mark.parametrize("seed", range(30))

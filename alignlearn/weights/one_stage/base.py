@@ -46,7 +46,6 @@ class OneStageResult(WeightResult):
 class OneStageWeighting(ParamsMixin, ABC):
     """Base of the one-stage rules: ``solve_grams(grams, y) -> OneStageResult``."""
 
-    needs = "grams"
     targets = "real"
 
     def solve_grams(self, grams, y, *, statistics=None):

@@ -2,10 +2,10 @@
 
 J(x) = max_b L(b, x) is linear in x for each b. Where the maximiser b is not unique (few distinct
 samples, kernels of low rank) J has a kink, Newton's method stalls on it, and no single b gives a
-lower bound equal to min J: it takes a convex combination. The linear program ``min_x max_j L(b_j,
-x)`` over all coefficients seen finds that combination (semi-infinite linear programming, Sonnenburg
-et al. 2006). Its solution swings, so the next point is half-way between
-it and the best one (in-out separation: Ben-Ameur and Neto 2007).
+lower bound equal to min J: it takes a convex combination. The linear program
+``min_x max_j L(b_j, x)`` over all coefficients seen finds that combination (semi-infinite linear
+programming, Sonnenburg et al. 2006). Its solution swings, so the next point is half-way between it
+and the best one (in-out separation: Ben-Ameur and Neto 2007).
 """
 
 from __future__ import annotations

@@ -51,7 +51,6 @@ class Settings:
     tol: float  # of the whole problem, relative
     kkt: float = 1e-2
     n_solves: int = 0
-    n_steps: int = 0
     n_updates: int = 0
     scale: np.ndarray = field(default=None)
 
@@ -89,7 +88,8 @@ class SVMPoint:
 
     def _one(self, i):
         duals, settings = self.duals, self.settings
-        result = smo(
+        settings.n_solves += 1
+        return smo(
             self.gram,
             -duals.targets[i],
             (duals.lower[i], duals.upper[i]),
@@ -97,9 +97,6 @@ class SVMPoint:
             start=self.coef[i],
             tol=settings.kkt * max(np.abs(duals.targets[i]).max(), 1e-300),
         )
-        settings.n_solves += 1
-        settings.n_steps += result.n_iter
-        return result
 
     def lower(self, largest):
         """Lower bound of min S given ``largest`` = max x'v over the feasible weights."""
