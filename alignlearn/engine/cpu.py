@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from alignlearn.validation import check_finite, take
@@ -18,6 +20,8 @@ _BLOCK = 128
 _TILE_ROWS = 8
 _PILOT_SIDE = 24
 _EXTERNAL_BYTES = 64_000_000
+# Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
+_NOISE = 32
 
 
 def _tile_shape(program, itemsize):
@@ -38,6 +42,11 @@ def _compiled(program, means=None):
         program.n_rows,
         program.n_kernels,
     )
+
+
+def _eps(dtype):
+    """Unit of rounding; that of float64 for types that hold numbers exactly."""
+    return float(np.finfo(dtype if np.dtype(dtype).kind == "f" else np.float64).eps)
 
 
 def _means(program, V):
@@ -193,8 +202,33 @@ def _choose_forms(kernels, X, V):
     return mean + program.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
 
 
+class Sums(NamedTuple):
+    """Sums over all pairs of m samples, of kernels up to terms f(x) + f(x') that centring removes.
+
+    Attributes
+    ----------
+    S : ndarray of shape (p, p)
+        ``<K_k, K_l>_F``.
+    a : ndarray of shape (p,)
+        ``<K_k, Y Y'>_F``, already that of the centred kernels where Y is centred.
+    row_sums, diagonal : ndarray of shape (p, m)
+        ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
+    noise : ndarray of shape (p,)
+        Root mean square that rounding of the kernels' own values may leave after centring.
+    """
+
+    S: np.ndarray
+    a: np.ndarray
+    row_sums: np.ndarray
+    diagonal: np.ndarray
+    noise: np.ndarray
+
+
 def centred_sums(X, Y, kernels):
     """One pass over the pairs: everything stage 1 needs, before centring.
+
+    Where centring would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
+    little more), a second pass subtracts the means of the rows from every value first.
 
     Parameters
     ----------
@@ -207,70 +241,96 @@ def centred_sums(X, Y, kernels):
 
     Returns
     -------
-    S : ndarray of shape (p, p)
-        ``<K_k, K_l>_F`` of the kernels up to terms f(x) + f(x') that centring removes.
-    a : ndarray of shape (p,)
-        ``<K_k, Y Y'>_F``, already that of the centred kernels because Y is centred.
-    row_sums, diagonal : ndarray of shape (p, m)
-        ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
+    Sums
     """
     m = len(X)
-    sums = _PairSums(X, Y, kernels)
-    S, a, row_sums = sums.add((0, m, 0, m))
-    return S, a, row_sums, sums.diagonal
+    pairs = _PairSums(X, Y, kernels)
+    S, a, row_sums = pairs.add((0, m, 0, m))
+    noise = pairs.noise(np.diagonal(S) / m**2)
+    lost = np.flatnonzero(pairs.cancelled(np.diagonal(S), row_sums))
+    if lost.size:
+        means = row_sums[lost] / m
+        pairs = _PairSums(X, Y, kernels, (lost, 0.5 * means.mean(axis=1)[:, None] - means))
+        S, a, row_sums = pairs.add((0, m, 0, m))
+    return Sums(S, a, row_sums, pairs.diagonal, noise)
 
 
-def fold_sums(X, Y, kernels, starts):
-    """:func:`centred_sums` of every pair of folds, in the same single pass.
+class FoldSums:
+    """Sums over every pair of folds, from one pass; a union of folds is a sum of them.
 
     Parameters
     ----------
     X, Y, kernels
-        As there, samples ordered by fold.
+        As in :func:`centred_sums`, samples ordered by fold; Y need not be centred.
     starts : sequence of int, length n_folds + 1
         Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
-
-    Returns
-    -------
-    S : ndarray of shape (n_folds, n_folds, p, p)
-        ``sum K_k K_l`` over the pairs (i, j), i in fold g and j in fold h; symmetric in g, h.
-    a : ndarray of shape (n_folds, n_folds, p)
-    row_sums : ndarray of shape (n_folds, p, m)
-        ``sum_j K_k(x_i, x_j)`` over j in fold h.
-    diagonal : ndarray of shape (p, m)
     """
-    n, p, m = len(starts) - 1, len(kernels), len(X)
-    sums = _PairSums(X, Y, kernels)
-    S, a, row_sums = np.zeros((n, n, p, p)), np.zeros((n, n, p)), np.zeros((n, p, m))
-    for g in range(n):
-        rows = slice(starts[g], starts[g + 1])
-        for h in range(g, n):
-            columns = slice(starts[h], starts[h + 1])
-            box = (rows.start, rows.stop, columns.start, columns.stop)
-            total, inner, by_row = sums.add(box)
-            # Off the diagonal both orders of each pair were counted.
-            share = 1.0 if g == h else 0.5
-            S[g, h] = S[h, g] = share * total
-            a[g, h] = a[h, g] = share * inner
-            row_sums[h][:, rows] = by_row[:, rows]
-            row_sums[g][:, columns] = by_row[:, columns]
-    return S, a, row_sums, sums.diagonal
+
+    def __init__(self, X, Y, kernels, starts):
+        n, p, m = len(starts) - 1, len(kernels), len(X)
+        self._pairs = pairs = _PairSums(X, Y, kernels)
+        self._starts = starts
+        self.S, self.a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
+        self.row_sums = np.zeros((n, p, m))
+        for g in range(n):
+            rows = slice(starts[g], starts[g + 1])
+            for h in range(g, n):
+                columns = slice(starts[h], starts[h + 1])
+                total, inner, by_row = pairs.add(
+                    (rows.start, rows.stop, columns.start, columns.stop)
+                )
+                # Off the diagonal both orders of each pair were counted.
+                share = 1.0 if g == h else 0.5
+                self.S[g, h] = self.S[h, g] = share * total
+                self.a[g, h] = self.a[h, g] = share * inner
+                self.row_sums[h][:, rows] = by_row[:, rows]
+                self.row_sums[g][:, columns] = by_row[:, columns]
+
+    def union(self, folds):
+        """The `Sums` of some folds, and whether centring them would cancel a kernel's digits."""
+        pairs = np.ix_(folds, folds)
+        keep = np.concatenate([np.arange(self._starts[f], self._starts[f + 1]) for f in folds])
+        S, row_sums = self.S[pairs].sum(axis=(0, 1)), self.row_sums[folds].sum(axis=0)[:, keep]
+        noise = self._pairs.noise(np.diagonal(S) / keep.size**2)
+        cancelled = self._pairs.cancelled(np.diagonal(S), row_sums)
+        diagonal = self._pairs.diagonal[:, keep]
+        sums = Sums(S, self.a[pairs].sum(axis=(0, 1)), row_sums, diagonal, noise)
+        return sums, bool(cancelled.any())
 
 
 class _PairSums:
-    """One pass over the pairs of X: compiled kernels, bound data, and sums over a box of pairs."""
+    """One pass over the pairs of X: compiled kernels, bound data, and sums over a box of pairs.
 
-    def __init__(self, X, Y, kernels):
+    ``terms`` is (kernels, their f(x) of shape (n, m)): ``f(x) + f(x')`` is added to these.
+    """
+
+    def __init__(self, X, Y, kernels, terms=None):
         self.X, self.V = X, _vectors(kernels, X)
         self.Y = _frozen(np.asarray(Y, dtype=self.V.dtype))
         d = self.V.shape[1]
+        which, values = ((), np.empty((0, len(X)))) if terms is None else terms
         full, shift = _choose_forms(kernels, X, self.V)
-        forms = {"full": full, "shift": shift, "n_targets": self.Y.shape[1]}
+        forms = {"full": full, "shift": shift, "terms": which, "n_targets": self.Y.shape[1]}
         self.program = compile_kernels(kernels, d, mode=Mode.CENTRED, **forms)
         self.ops = _compiled(self.program, _means(self.program, self.V))
         _check_domains(self.program, X)
-        self.F = _factor_values(self.program, X)
+        self.F = np.concatenate([_factor_values(self.program, X), values])
         self.diagonal = np.zeros((len(kernels), len(X)))
+        given = [self.V.dtype if k._given_dtype is None else k._given_dtype for k in kernels]
+        self._eps = np.array([max(_eps(d), _eps(self.V.dtype)) for d in given])
+        exponential = [k._is_exponential for k in kernels]
+        self._shift = np.where(exponential, 0.0, np.abs(shift))
+
+    def noise(self, mean_square):
+        """What rounding leaves of values of this mean square (p,), less the shifts; see `Sums`."""
+        return _NOISE * self._eps * (np.sqrt(mean_square) + self._shift)
+
+    def cancelled(self, squares, row_sums):
+        """Kernels (p,) of which centring leaves so little that the sums have lost digits of it."""
+        m = row_sums.shape[1]
+        means = row_sums.sum(axis=1) / m
+        left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
+        return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-6) * squares
 
     def add(self, box):
         """S (p, p), a (p,) and row sums (p, m) over a box, a square on the diagonal or disjoint.

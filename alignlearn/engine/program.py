@@ -41,7 +41,8 @@ SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE = range(4)
     MULTIPLY,  # d *= s
     FACTOR,  # d *= f(x) f(x') with the auxiliary vector `integer`
     EXTERNAL,  # d = block of values number `integer`, computed outside
-) = range(18)
+    TERMS,  # d += f(x) + f(x') with the auxiliary vector `integer`
+) = range(19)
 
 # A ladder step is worth taking up to this many squarings instead of one exponential.
 _MAX_SQUARINGS = 4
@@ -181,6 +182,11 @@ class Builder:
         self._factors.append((function, self._columns))
         return len(self._factors) - 1
 
+    @property
+    def n_factors(self) -> int:
+        """How many factors are registered."""
+        return len(self._factors)
+
     def external(self, kernel) -> int:
         """Register a kernel evaluated outside and return its index."""
         self._external.append((kernel, self._columns))
@@ -255,7 +261,7 @@ class Builder:
 
 
 def compile_kernels(
-    kernels, n_features, *, mode=Mode.VALUE, full=None, shift=None, n_targets=0
+    kernels, n_features, *, mode=Mode.VALUE, full=None, shift=None, terms=(), n_targets=0
 ) -> Program:
     """Lower resolved kernels to a :class:`Program`.
 
@@ -271,6 +277,8 @@ def compile_kernels(
         But for VALUE: which exponentials to keep as K instead of K - 1.
     shift : sequence of float of length p, optional
         But for VALUE: a constant added to each kernel that is not a plain exponential.
+    terms : sequence of int
+        Kernels to which f(x) + f(x') is added, with auxiliary vectors after those of the factors.
     n_targets : int
         Number of target columns, bound after the features. The sum of their products is left in
         row ``padded(p)``, the first register after the outputs.
@@ -294,4 +302,6 @@ def compile_kernels(
             builder.add_constant(k, float(shift[k]))
             offset -= shift[k]
         offsets[k] = offset
+    for row, k in enumerate(terms, start=builder.n_factors):
+        builder.emit(TERMS, k, integer=row)
     return builder.finish(offsets)

@@ -190,7 +190,7 @@ def run(code, parameters, rows, columns, external, nr, nc, W):
     code, parameters
         Of the program.
     rows, columns : ndarray, shape (n_factors, nr) and (n_factors, nc)
-        Values f(x) for FACTOR.
+        Values f(x) for FACTOR and TERMS.
     external : ndarray, shape (n_external, nr, nc)
         Values for EXTERNAL.
     W : ndarray, shape (n_rows + 1, >= nr * nc)
@@ -231,6 +231,11 @@ def run(code, parameters, rows, columns, external, nr, nc, W):
                 e, c, f = d[r * nc : (r + 1) * nc], columns[k], rows[k, r]
                 for j in range(nc):
                     e[j] *= f * c[j]
+        elif op == ops.TERMS:
+            for r in range(nr):
+                e, c, f = d[r * nc : (r + 1) * nc], columns[k], rows[k, r]
+                for j in range(nc):
+                    e[j] += f + c[j]
         elif op == ops.EXTERNAL:
             for r in range(nr):
                 e, c = d[r * nc : (r + 1) * nc], external[k, r]

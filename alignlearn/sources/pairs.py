@@ -65,7 +65,7 @@ class PairSource:
         """Alignment statistics of the kernels with y."""
         Y = target_columns(y, self.n_samples, task)
         sums = cpu.centred_sums(self.X, Y, self._distinct)
-        return finish_sums(*sums, Y, self._names(), unbiased).take(self._index)
+        return finish_sums(sums, Y, self._names(), unbiased).take(self._index)
 
     def training_statistics(self, y, task, training_sets):
         """Yield the statistics of every training set, index arrays; from one pass if that pays."""

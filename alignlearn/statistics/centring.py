@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+
+from alignlearn.validation import DegenerateKernelWarning
 
 from .summary import AlignmentStatistics
 
@@ -53,17 +57,34 @@ def unbiased_from_centred(f, diagonal_product, trace, other_trace, m):
     )
 
 
-def finish_sums(S, a, row_sums, diagonal, Y, names, unbiased=False):
+def finish_sums(sums, Y, names, unbiased=False):
     """Statistics from sums over all pairs: ``M_kl = S_kl - (2/m) r_k' r_l + s_k s_l / m^2``.
 
-    Arguments as returned by ``engine.cpu.centred_sums``; Y is centred.
+    Parameters
+    ----------
+    sums : alignlearn.engine.cpu.Sums
+    Y : ndarray of shape (m, c)
+        Centred target columns.
+    names : tuple of str
+    unbiased : bool
+        U-statistics times m^2.
+
+    Warns
+    -----
+    DegenerateKernelWarning
+        A kernel is constant up to the rounding of its values; it is treated as zero.
     """
+    S, a, row_sums, diagonal, noise = sums
     m = row_sums.shape[1]
     _check_sums(S, names)
     total = row_sums.sum(axis=1)
     M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
     M = 0.5 * (M + M.T)
     zero = np.diagonal(M) <= _ROUNDING * np.diagonal(S)
+    flat = ~zero & (np.diagonal(M) <= np.square(noise * m))
+    if flat.any():
+        _warn_flat([names[k] for k in np.flatnonzero(flat)])
+    zero |= flat
     trace = diagonal.sum(axis=1) - total / m
     target2 = float(np.sum(np.square(Y.T @ Y)))
     if unbiased:
@@ -82,6 +103,16 @@ def finish_sums(S, a, row_sums, diagonal, Y, names, unbiased=False):
     M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
     target_norm = float(np.sqrt(max(target2, 0.0)))
     return AlignmentStatistics(a, M, trace, target_norm, m, names)
+
+
+def _warn_flat(names):
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    warnings.warn(
+        f"kernels: {shown} is constant on these samples up to the rounding of its values, and is "
+        "treated as zero.",
+        DegenerateKernelWarning,
+        stacklevel=4,
+    )
 
 
 def _check_sums(S, names):

@@ -55,7 +55,7 @@ class AlignmentStatistics:
     @property
     def alignments(self) -> np.ndarray:
         """Each kernel's own centred alignment with the target, shape (p,); 0 for a zero kernel."""
-        return _ratio(self.a, self.norms * self.target_norm)
+        return np.clip(_ratio(self.a, self.norms * self.target_norm), -1.0, 1.0)
 
     def alignment(self, weights) -> float:
         """Centred alignment of ``sum_k weights_k K_k`` with the target; 0 if the sum is 0."""
@@ -65,7 +65,8 @@ class AlignmentStatistics:
                 f"weights has shape {w.shape}, expected ({self.n_kernels},): one number per kernel."
             )
         norm = np.sqrt(max(w @ self.M @ w, 0.0))
-        return float(_ratio(w @ self.a, norm * self.target_norm))
+        # Rounding must not lead out of the interval of all alignments.
+        return float(np.clip(_ratio(w @ self.a, norm * self.target_norm), -1.0, 1.0))
 
     def take(self, index) -> AlignmentStatistics:
         """The statistics of the kernels numbered ``index``, integers that may repeat."""

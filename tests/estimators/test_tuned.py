@@ -273,15 +273,15 @@ def test_statistics_of_training_sets_come_from_one_pass(monkeypatch):
     def counted(name, real):
         return lambda *args: calls.append(name) or real(*args)
 
-    for name in ("fold_sums", "centred_sums"):
+    for name in ("FoldSums", "centred_sums"):
         monkeypatch.setattr(cpu, name, counted(name, getattr(cpu, name)))
     X, y = two_classes(60)
     al.MKLClassifierCV(KERNELS, Cs=CS, weighting=["align", "alignf"], cv=6).fit(X, y)
     # The last pass is that of the fit on everything.
-    assert calls == ["fold_sums", "centred_sums"]
+    assert calls == ["FoldSums", "centred_sums"]
     calls.clear()
     al.MKLClassifierCV(KERNELS, Cs=CS, cv=list(ShuffleSplit(3, random_state=0).split(X))).fit(X, y)
-    assert calls == ["fold_sums", "centred_sums"]
+    assert calls == ["FoldSums", "centred_sums"]
     calls.clear()
     halves = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
     al.MKLClassifierCV(KERNELS, Cs=CS, cv=halves).fit(X, y)

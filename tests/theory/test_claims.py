@@ -51,7 +51,7 @@ def test_counterexample_violates_and_correction_survives(claim):
         assert verdict.outcome in ("holds", "vacuous") or refused, verdict
 
 
-def test_names_and_order():
+def test_claims_have_unique_names_and_say_what_they_claim():
     for name, claim in CLAIMS.items():
         assert claim.name == name
         assert claim.source

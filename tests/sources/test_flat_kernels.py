@@ -1,0 +1,107 @@
+"""Kernels constant up to rounding, and digits that centring would cancel."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, KFold
+
+import alignlearn as al
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.5, 2.0, (100, 2))
+Y = (X[:, 0] > 1.2).astype(int)
+FLAT = {
+    "cosine of one column": al.Columns(al.Cosine(), 1),
+    "normalised on one column": al.Columns(al.Linear(), 1).normalized(),
+    "power of a wide Gaussian": al.Gaussian(1e-17) ** 2,
+    "polynomial of a tiny gamma": al.Polynomial(1e-17, 1.0, 3),
+    "sigmoid of a tiny gamma": al.Sigmoid(1e-17, 1.0),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", FLAT.values(), ids=FLAT)
+def test_a_kernel_constant_up_to_rounding_is_no_kernel(kernel, dtype):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = al.MKLClassifier([al.Gaussian(1.0), kernel], weighting="uniform")
+        model.fit(X.astype(dtype), Y)
+        alone = al.MKLClassifier([al.Gaussian(1.0)]).fit(X.astype(dtype), Y)
+    assert model.scale_[1] == 0.0
+    assert model.statistics_.M[1, 0] == model.statistics_.a[1] == 0.0
+    np.testing.assert_array_equal(model.predict(X.astype(dtype)), alone.predict(X.astype(dtype)))
+    words = [str(w.message) for w in caught if w.category is al.DegenerateKernelWarning]
+    # Where every value is the same to the last bit there is nothing to warn of.
+    assert all("constant on these samples up to the rounding" in text for text in words)
+
+
+def test_it_is_said_once_and_by_name():
+    with pytest.warns(al.DegenerateKernelWarning, match=r"cosine on \[1\] is constant on these"):
+        al.alignment_statistics(X, Y, [al.Columns(al.Cosine(), 1), al.Gaussian(1.0)])
+
+
+def test_a_kernel_that_hardly_varies_is_one():
+    """A relative variation of 1e-9 is signal: plain NumPy finds the same alignment."""
+    kernel = al.Polynomial(1e-9, 1.0, 2)
+    K = (1e-9 * X @ X.T + 1.0).astype(np.longdouble) ** 2
+    expected = al.alignment(np.asarray(K - K.mean(), dtype=float), Y)
+    assert al.alignment_statistics(X, Y, [kernel]).alignments[0] == pytest.approx(expected, 1e-6)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e6])
+def test_values_far_above_their_variation_keep_their_digits(offset):
+    """<x, x'>^2 far from the origin is f(x) + f(x') but for a share of 1 / offset^2."""
+    Z, t = X + offset, X[:, 0] - X[:, 0].mean()
+    K = (Z.astype(np.longdouble) @ Z.T.astype(np.longdouble) + 1.0) ** 2
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    found = al.alignment_statistics(Z, t, [al.Polynomial(1.0, 1.0, 2), al.Gaussian(1.0)])
+    size = float(np.linalg.norm((Z @ Z.T + 1.0) ** 2))
+    # Rounding of the values themselves, relative to what centring leaves.
+    bound = 8 * np.finfo(float).eps * size / float(np.sqrt(np.sum(K * K)))
+    assert found.M[0, 0] == pytest.approx(float(np.sum(K * K)), rel=bound)
+    assert found.a[0] == pytest.approx(float(t @ K @ t), rel=50 * bound)
+
+
+def test_training_sets_beside_an_outlier_keep_their_digits():
+    rng = np.random.default_rng(1)
+    Z = rng.standard_normal((60, 3))
+    Z[0] *= 1e3
+    y = Z[:, 1] + np.sin(Z[:, 2]) + 0.1 * rng.standard_normal(60)
+    kernels = [al.Gaussian(0.1), al.Polynomial(1.0, 1.0, 2)]
+    cv = list(KFold(5).split(Z))
+    folds = np.empty(60)
+    for number, (_, test) in enumerate(cv):
+        folds[test] = number
+    found = al.alignment_statistics(Z, y, kernels, folds=folds)
+    for (train, _), s in zip(cv, found):
+        expected = al.alignment_statistics(Z[train], y[train], kernels)
+        np.testing.assert_allclose(s.a, expected.a, rtol=1e-9)
+        np.testing.assert_allclose(s.M, expected.M, rtol=1e-9)
+    alphas = [1e-3, 1.0]
+    tuned = al.MKLRegressorCV(kernels, alphas=alphas, cv=cv).fit(Z, y)
+    grid = GridSearchCV(
+        al.MKLRegressor(kernels), {"alpha": alphas}, cv=cv, scoring="neg_root_mean_squared_error"
+    ).fit(Z, y)
+    np.testing.assert_allclose(
+        tuned.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], rtol=1e-6
+    )
+
+
+def test_targets_beside_an_outlier_keep_their_digits():
+    y = X[:, 0].copy()
+    y[7] = 1e9
+    folds = np.arange(100) % 5
+    found = al.alignment_statistics(X, y, [al.Gaussian(1.0)], folds=folds)
+    for t, s in enumerate(found):
+        expected = al.alignment_statistics(X[folds != t], y[folds != t], [al.Gaussian(1.0)])
+        np.testing.assert_allclose(s.a, expected.a, rtol=1e-9)
+
+
+def test_alignments_stay_in_their_interval():
+    K = al.Gaussian(0.5)(X)
+    s = al.alignment_statistics(X, X[:, 0], [al.Columns(al.Linear(), 0)] * 3)
+    assert np.all(np.abs(s.alignments) <= 1.0)
+    assert s.alignment([1.0, 2.0, 1 / 3]) <= 1.0
+    assert al.alignment(K, K) == pytest.approx(1.0)
+    assert al.alignment(K, K) <= 1.0
