@@ -110,6 +110,6 @@ def _check_fold(which, fold, y, stratify):
     labels = y[fold[0]]
     if stratify and np.all(labels == labels[0]):
         raise ValueError(
-            f"cv: the training set of fold {which} holds 1 class only, {labels[0]!r}; give fewer "
-            "or other folds."
+            f"cv: the training set of fold {which} holds 1 class only, {labels[0].item()!r}; "
+            "give fewer or other folds."
         )

@@ -43,6 +43,19 @@ def constant_columns(X):
     return X.min(axis=0).toarray().ravel() == X.max(axis=0).toarray().ravel()
 
 
+def without_offsets(X):
+    """X less the means of sparse columns without zeros, so that centring them loses no digits."""
+    if not is_sparse(X):
+        return X
+    X = X.tocsc().astype(np.float64)
+    full = np.diff(X.indptr) == X.shape[0]
+    if not full.any():
+        return X
+    means = np.where(full, np.asarray(X.mean(axis=0)).ravel(), 0.0)
+    X.data = X.data - np.repeat(means, np.diff(X.indptr))
+    return X
+
+
 def centred_feature_gram(X, *, square=False):
     """``X' H X`` (p, p), or its entrywise square, for dense or sparse X of shape (m, p)."""
     G = _feature_gram(X, square)
@@ -78,6 +91,7 @@ def _feature_gram(X, square):
 
 def rank_one_sums(X, Y):
     """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centred (m, c)."""
+    X = without_offsets(X)
     M = centred_feature_gram(X, square=True)
     # Y is centred, so X need not be.
     a = np.where(constant_columns(X), 0.0, np.square(np.asarray(X.T @ Y)).sum(axis=1))
@@ -86,6 +100,7 @@ def rank_one_sums(X, Y):
 
 def low_rank_sums(X, Y, groups, scales):
     """a, M and traces of ``scales_k Phi_k Phi_k'`` with ``Phi_k = X[:, groups[k]]``."""
+    X = without_offsets(X)
     columns = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups])
     starts = np.cumsum([0] + [len(g) for g in groups[:-1]])
     C = centred_feature_gram(X.tocsc()[:, columns] if is_sparse(X) else X[:, columns])

@@ -86,12 +86,10 @@ def class_labels(estimator, y, n_samples):
     require_y(estimator, y)
     _warn_column(y)
     labels = check_labels(y, n_samples)
-    if labels.dtype.kind == "f" and np.any(labels != np.floor(labels)):
-        raise ValueError(
-            "Unknown label type: y holds continuous values; a classifier accepts class labels."
-        )
     if np.all(labels == labels[0]):
-        raise ValueError(f"y has 1 class, {labels[0]!r}; a classifier needs at least two classes.")
+        raise ValueError(
+            f"y has 1 class, {labels[0].item()!r}; a classifier needs at least two classes."
+        )
     return labels
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from alignlearn.statistics.targets import reads_as_regression, target_columns
 
 _SHARED = ("alpha", "C", "epsilon", "multiclass")
@@ -23,7 +27,13 @@ def solve_one_stage(estimator, rule, source, y, task, statistics, scale):
     else:
         target = target_columns(y, source.n_samples, task)
         target = target[:, 0] if target.shape[1] == 1 else target
-    return rule.solve_grams(source.family(scale), target, statistics=statistics)
+    size = np.sqrt(np.mean(np.square(target))) if getattr(rule, "unit_target", False) else 1.0
+    if not size > 0.0 or size == 1.0:
+        return rule.solve_grams(source.family(scale), target, statistics=statistics)
+    norm = statistics.target_norm / size**2
+    unit = replace(statistics, a=statistics.a / size**2, target_norm=norm)
+    result = rule.solve_grams(source.family(scale), target / size, statistics=unit)
+    return replace(result, statistics=statistics)
 
 
 def _with_machine_parameters(rule, estimator, regression):

@@ -123,10 +123,13 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         if self.machine == "krr" and machine.alpha > 0.0 and fits_in_features(source):
             of_features["of_features"] = fit_ridge(machine, source, y)
         else:
-            machine.fit(source.gram(), y, check=False)
+            free = {"overwrite": True} if self.machine == "krr" else {}
+            machine.fit(source.gram(), y, check=False, **free)
         self.machine_ = machine
         self.support_ = getattr(machine, "support_", np.arange(source.n_samples))
-        columns = machine.dual_coef_.reshape(self.support_.size, -1)
+        # A shape that also serves where no sample is a support vector.
+        shape = machine.dual_coef_.shape[1:] or (1,)
+        columns = machine.dual_coef_.reshape(self.support_.size, *shape)
         intercept = machine.intercept_ + source.reduce(self.support_, columns, **of_features)
         if self.machine == "svr" or y.ndim == 1:
             self.dual_coef_ = columns[:, 0]

@@ -42,7 +42,7 @@ class KernelRidge:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
-    def fit(self, K, y, sample_weight=None, *, check=True):
+    def fit(self, K, y, sample_weight=None, *, check=True, overwrite=False):
         """Fit by one Cholesky factorisation.
 
         Parameters
@@ -55,6 +55,8 @@ class KernelRidge:
             Not negative; weight 0 leaves the sample out.
         check : bool, default True
             False for a finite symmetric K, which is then not read to make sure.
+        overwrite : bool, default False
+            Work in K, if it is float64, rather than in a copy of it.
 
         Raises
         ------
@@ -67,18 +69,22 @@ class KernelRidge:
         weight = check_weights(sample_weight, len(y))
         root = np.sqrt(weight)
         share = weight / weight.sum() if self.fit_intercept else np.zeros_like(weight)
-        system = centre_gram(np.array(K, dtype=np.float64), share=share)
+        system = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
+        means = share @ system
+        centre_gram(system, share=share)
         system *= root
         system *= root[:, None]
         if self.fit_intercept:
             # The weighted constant is an eigenvector with value 0 and orthogonal to the right-hand
             # side: its eigenvalue is free, and a large one keeps the sum of coefficients at 0.
-            system += (system.trace() or 1.0) * np.multiply.outer(root, root) / weight.sum()
+            size = (system.trace() or 1.0) / weight.sum()
+            for row, r in zip(system, root):
+                row += (size * r) * root
         system[np.diag_indices_from(system)] += np.where(weight > 0.0, alpha, 1.0)
         mean = share @ y
         right = ((y - mean).T * root).T
         self.dual_coef_ = (solve_definite(system, right, alpha).T * root).T
-        offset = share @ (K @ self.dual_coef_)
+        offset = means @ self.dual_coef_
         self.intercept_ = mean - offset if self.fit_intercept else np.zeros_like(mean)
         if y.ndim == 1:
             self.intercept_ = float(self.intercept_)
@@ -91,20 +97,18 @@ class KernelRidge:
 
 
 def solve_definite(system, right, alpha):
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    """Solve with a positive definite matrix in C order, which is overwritten: no copy is made."""
+    from scipy.linalg import lapack
 
     rounding = len(system) * np.finfo(np.float64).eps * np.abs(system.diagonal()).max()
-    try:
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        definite = factor[0].diagonal().min() ** 2 > rounding
-    except LinAlgError:
-        definite = False
-    if not definite:
+    # The transpose is in Fortran order.
+    factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1, clean=0)
+    if info or not factor.diagonal().min() ** 2 > rounding:
         raise ValueError(
             f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: raise "
             "alpha above minus the smallest eigenvalue of K (of the centred K with an intercept)."
         )
-    return cho_solve(factor, right, check_finite=False)
+    return lapack.dpotrs(factor, right, lower=1)[0]
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class RidgePath:
     best_alpha: float
 
 
-def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
+def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=False) -> RidgePath:
     """Exact leave-one-out predictions for many alphas from one eigendecomposition.
 
     A leave-one-out residual of a linear smoother S that minimises a penalised sum of squares is
@@ -143,7 +147,8 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
     y : (m,) or (m, c)
     alphas : sequence of float
         Each > 0, as in `KernelRidge`.
-    fit_intercept : bool
+    fit_intercept, check, overwrite : bool
+        As in `KernelRidge`.
 
     Returns
     -------
@@ -157,7 +162,7 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
     from scipy.linalg import eigh
 
     y = check_targets(y)
-    K = check_gram("K", K, len(y))
+    K = check_gram("K", K, len(y)) if check else K
     alphas = np.array([check_number("alphas", a, low=0.0, strict=True) for a in alphas])
     if alphas.size == 0:
         raise ValueError("alphas is empty; give at least one value > 0.")
@@ -165,10 +170,12 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
     if fit_intercept and m < 2:
         raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
     share = np.full(m, 1.0 / m if fit_intercept else 0.0)
-    centred = centre_gram(np.array(K, dtype=np.float64), share=share)
-    scale = np.abs(centred).sum(axis=1).max()  # at least the largest eigenvalue
+    centred = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
+    centre_gram(centred, share=share)
+    scale = max(float(np.abs(row).sum()) for row in centred)  # at least the largest eigenvalue
     centred += 2.0 * (scale or 1.0) * share
-    values, vectors = eigh(centred, overwrite_a=True, check_finite=False)
+    # The transpose, the same matrix, is in the order that is worked in without a copy.
+    values, vectors = eigh(centred.T, overwrite_a=True, check_finite=False)
     if fit_intercept:
         values, vectors = values[:-1], vectors[:, :-1]
     values[(values < 0.0) & (values > -1e-12 * scale)] = 0.0  # rounding of a semi-definite K
@@ -185,5 +192,6 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True) -> RidgePath:
 
 def _leave_one_out(values, vectors, y, alpha):
     damping = alpha / (values + alpha)
-    residual = (vectors * damping) @ (vectors.T @ y)
-    return y - (residual.T / ((vectors * vectors) @ damping)).T
+    residual = vectors @ (damping * (vectors.T @ y).T).T
+    leverage = np.einsum("ij,ij,j->i", vectors, vectors, damping)
+    return y - (residual.T / leverage).T

@@ -159,7 +159,7 @@ class SupportVectorClassifier:
         totals = np.bincount(codes, weights=weight)
         if (totals == 0.0).any():
             label = self.classes_[totals.argmin()]
-            raise ValueError(f"sample_weight is zero for all samples of class {label!r}.")
+            raise ValueError(f"sample_weight is zero for all samples of class {label.item()!r}.")
         return class_weights(self.class_weight, self.classes_, totals)
 
 

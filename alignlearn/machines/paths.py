@@ -42,7 +42,8 @@ def leave_one_out_predictions(source, y, alphas):
     if feature_space.fits_in_features(source):
         features = feature_space.WeightedFeatures(source)
         return feature_space.leave_one_out_predictions(features, y, alphas)
-    return list(ridge_loo_path(source.gram(), y, alphas).predictions)
+    path = ridge_loo_path(source.gram(), y, alphas, check=False, overwrite=True)
+    return list(path.predictions)
 
 
 def svm_path(make, K, y, K_test, values):
@@ -152,7 +153,9 @@ def _apply(factor, tau, B, trans):
 
     out = np.array(B, order="F")
     if len(tau):
-        reflectors = np.asfortranarray(factor[1:, :-1])
+        # factor[1:, :-1] with the leading dimension of the whole, so that nothing is copied.
+        m = len(factor)
+        reflectors = factor.T.reshape(-1)[1 : 1 + m * (m - 1)].reshape(m - 1, m).T
         size = lapack.dormqr("L", trans, reflectors, tau, out[1:], -1)[1][0]
         out[1:] = lapack.dormqr("L", trans, reflectors, tau, out[1:], int(size))[0]
     return out

@@ -57,24 +57,22 @@ class PairSource:
         self.n_samples = len(X)
         self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
         self.kernels = [k.resolve(X) for k in kernels]
-        self.names = tuple(str(k) for k in self.kernels)
-        self._distinct, self._index = distinct(self.kernels)
+        self.names = _names(self.kernels)
         self.given = any(k._given_dtype is not None and k.is_psd for k in self.kernels)
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """Alignment statistics of the kernels with y."""
         Y = target_columns(y, self.n_samples, task)
-        sums = cpu.centred_sums(self.X, Y, self._distinct)
-        return finish_sums(sums, Y, self._names(), unbiased).take(self._index)
+        kernels, index = distinct(self.kernels)
+        sums = cpu.centred_sums(self.X, Y, kernels)
+        return finish_sums(sums, Y, _names(kernels), unbiased).take(index)
 
     def training_statistics(self, y, task, training_sets):
         """Yield the statistics of every training set, index arrays; from one pass if that pays."""
         Y = target_columns(y, self.n_samples, task)
-        for found in training_statistics(self.X, Y, self._distinct, self._names(), training_sets):
-            yield found.take(self._index)
-
-    def _names(self):
-        return tuple(str(k) for k in self._distinct)
+        kernels, index = distinct(self.kernels)
+        for found in training_statistics(self.X, Y, kernels, _names(kernels), training_sets):
+            yield found.take(index)
 
     def samples(self, rows):
         """Some samples, as ``fit`` takes them."""
@@ -153,6 +151,10 @@ class PairSource:
             for rows in row_blocks(len(X), len(self.X)):
                 out[rows] = self.cross_gram(X[rows]) @ self.coef
         return out
+
+
+def _names(kernels):
+    return tuple(str(k) for k in kernels)
 
 
 def centred_family(grams, scale):

@@ -86,26 +86,49 @@ class AlignmentAccumulator:
         self.task = task
         self.n_batches = 0
         self._resolved = None
+        self._n_features = None
         self._sum = None
 
     def update(self, X, y):
         """Add a batch: X of shape (b, d), y of shape (b,) or (b, c), b >= 4. Returns self."""
         kernels = self.kernels if self._resolved is None else self._resolved
-        if self._resolved is None and not isinstance(kernels, (str, RankOneKernels)):
+        resolved = self._resolved
+        if not isinstance(kernels, (str, RankOneKernels)):
             kernels = kernel_list(kernels)
             X = check_samples("X", X, any(k._needs_vectors for k in kernels))
-            kernels = self._resolved = [k.resolve(X) for k in kernels]
+            kernels = resolved = [k.resolve(X) for k in kernels]
+        n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
+        if self.n_batches and n_features != self._n_features:
+            raise ValueError(
+                f"X has {n_features} columns, but the batches before had {self._n_features}."
+            )
         s = alignment_statistics(X, y, kernels, task=self.task, unbiased=True)
         m2 = float(s.n_samples) ** 2
         parts = [s.a / m2, s.M / m2, s.trace / s.n_samples, s.target_norm**2 / m2, s.n_samples]
         self._add(parts, 1, s.names)
+        self._resolved, self._n_features = resolved, n_features
         return self
 
     def merge(self, other):
-        """Add what another accumulator of the same kernels has seen. Returns self."""
-        if other.n_batches:
-            self._add(other._sum, other.n_batches, other._names)
-            self._resolved = self._resolved if self._resolved is not None else other._resolved
+        """Add what another accumulator of the same kernels has seen; return self.
+
+        Raises
+        ------
+        ValueError
+            The kernels differ, as they do where each accumulator took ``gamma="scale"`` from its
+            own first batch: give numbers, or resolve the kernels on one sample first.
+        """
+        if not other.n_batches:
+            return self
+        if self.n_batches and (self._resolved, self._names) != (other._resolved, other._names):
+            pairs = zip(self._names, other._names)
+            mine, theirs = next((a, b) for a, b in [*pairs, (self._names, other._names)] if a != b)
+            raise ValueError(
+                f"other has other kernels: {theirs} in place of {mine}; accepted: the same "
+                'kernels with the same numbers (gamma="scale" differs from batch to batch).'
+            )
+        self._add(other._sum, other.n_batches, other._names)
+        self._resolved, self._n_features = other._resolved, other._n_features
         return self
 
     def _add(self, parts, n_batches, names):

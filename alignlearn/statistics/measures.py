@@ -6,6 +6,7 @@ Notation: ``H = I - 11'/m``, ``Kc = H K H``, ``<A, B>_F = sum_ij A_ij B_ij``.
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from alignlearn.validation import (
 
 from .centring import centre_gram, unbiased_from_centred
 from .targets import plain_columns, target_columns
+
+_ROWS = 64  # held at a time
+_SELF_ROUNDING = 32 * np.finfo(np.float64).eps
 
 
 def center_kernel(K, K_train=None):
@@ -73,51 +77,96 @@ def alignment(K, L, *, kind="centered"):
     Cortes, Mohri and Rostamizadeh (2012), section 2.2.
     """
     check_choice("kind", kind, ("centered", "uncentered", "unnormalized"))
-    K = _gram("K", K)
-    L = _gram_or_target("L", L, K.shape[0], center=kind != "uncentered")
+    t = _terms(K, L, center=kind != "uncentered")
     if kind == "unnormalized":
-        return _hsic(_center_or_zero(K), _center_or_zero(L), False)
-    K, L = _unit(K), _unit(L)
-    if kind == "centered":
-        K, L = _center_or_zero(K), _center_or_zero(L)
-    inner = float(np.vdot(K, L))
-    return _ratio_or_zero(inner, np.linalg.norm(K) * np.linalg.norm(L), "alignment")
+        return t.inner * t.units / t.m**2
+    return _ratio_or_zero(t.inner, np.sqrt(t.squares[0] * t.squares[1]), "alignment")
 
 
-def _gram_or_target(name, L, m, *, center=True):
+class _Matrix:
+    """A Gram matrix over its largest entry, which a normalised measure cannot see, by rows."""
+
+    def __init__(self, name, K, center):
+        self.K = check_gram(name, K)
+        self.m = len(self.K)
+        self.unit = max(float(np.max(np.abs(self.K[rows]))) for rows in self.row_blocks()) or 1.0
+        # Centring rounds by a few units in the last place of the largest entry.
+        self.rounding = 8.0 * np.finfo(self.K.dtype).eps if center else 0.0
+        self.means = np.zeros(self.m)
+        if center:
+            self.means = self.K.mean(axis=0, dtype=np.float64) / self.unit
+
+    def row_blocks(self):
+        """Slices of rows, so that no matrix of K's size is held besides K."""
+        return [slice(i, i + _ROWS) for i in range(0, self.m, _ROWS)]
+
+    def block(self, rows):
+        """Some rows, centred."""
+        block = np.array(self.K[rows], dtype=np.float64) / self.unit
+        return centre_gram(block, self.means) if self.means.any() else block
+
+
+class _Target:
+    """The kernel ``Y Y'`` of target columns, by rows."""
+
+    unit, rounding = 1.0, 0.0
+
+    def __init__(self, Y):
+        self.Y, self.m = Y, len(Y)
+
+    def block(self, rows):
+        """Some rows."""
+        return self.Y[rows] @ self.Y.T
+
+
+class _Terms(NamedTuple):
+    """Sums over the entries of two (centred) matrices, each over its unit."""
+
+    inner: float
+    squares: tuple[float, float]
+    diagonal_products: tuple[float, float, float]  # of K with L, of each with itself
+    traces: tuple[float, float]
+    units: float
+    m: int
+
+
+def _terms(K, L, center=True):
+    """One pass over both matrices; sums of one where only rounding is left are exactly 0."""
+    K = _Matrix("K", K, center)
+    L = _gram_or_target("L", L, K.m, center)
+    sums, largest, diagonals = np.zeros(3), np.zeros(2), []
+    for rows in K.row_blocks():
+        k, el = K.block(rows), L.block(rows)
+        sums += np.vdot(k, el), np.vdot(k, k), np.vdot(el, el)
+        largest = np.maximum(largest, [np.max(np.abs(k)), np.max(np.abs(el))])
+        diagonals.append((np.diagonal(k, rows.start).copy(), np.diagonal(el, rows.start).copy()))
+    d, e = (np.concatenate(parts) for parts in zip(*diagonals))
+    if largest[0] <= K.rounding:
+        sums[:2], d = 0.0, np.zeros(K.m)
+    if largest[1] <= L.rounding:
+        sums[[0, 2]], e = 0.0, np.zeros(K.m)
+    products = float(d @ e), float(d @ d), float(e @ e)
+    traces = float(d.sum()), float(e.sum())
+    squares = float(sums[1]), float(sums[2])
+    return _Terms(float(sums[0]), squares, products, traces, K.unit * L.unit, K.m)
+
+
+def _gram_or_target(name, L, m, center):
     # A list of labels of mixed type has to stay one: an array would hide it.
     shape = L.shape if hasattr(L, "shape") else np.asarray(L, dtype=object).shape
     if len(shape) == 2 and shape[0] == shape[1]:
-        L = _gram(name, L)
+        L = _Matrix(name, L, center)
     else:
-        columns = target_columns if center else plain_columns
-        Y = columns(L, name=name)
-        L = Y @ Y.T
-    if L.shape[0] != m:
-        raise ValueError(f"{name} has {L.shape[0]} samples, but K has {m}.")
+        L = _Target((target_columns if center else plain_columns)(L, name=name))
+    if L.m != m:
+        raise ValueError(f"{name} has {L.m} samples, but K has {m}.")
     return L
-
-
-def _unit(K):
-    """K over its largest entry, which a normalised measure cannot see, and products bear."""
-    largest = np.max(np.abs(K))
-    return K / largest if largest > 0 else K
-
-
-# Centring rounds by a few units in the last place of the largest entry.
-_ROUNDING = 8 * np.finfo(np.float64).eps
-
-
-def _center_or_zero(K):
-    """Centred, and exactly zero where centring leaves rounding only."""
-    largest = np.max(np.abs(K))
-    K = centre_gram(K.copy())
-    return K if np.max(np.abs(K)) > _ROUNDING * largest else np.zeros_like(K)
 
 
 def _ratio_or_zero(numerator, denominator, what):
     if denominator > 0:
-        return numerator / denominator
+        # Rounding must not lead out of the interval of all alignments.
+        return float(np.clip(numerator / denominator, -1.0, 1.0))
     warnings.warn(
         f"The {what} is 0 by definition: a kernel has no variance on this sample (constant after "
         "centring), or none off its diagonal if unbiased.",
@@ -148,21 +197,16 @@ def hsic(K, L, *, unbiased=False):
     Song, Smola, Gretton, Bedo and Borgwardt (2012), Feature selection via dependence maximization,
     for the U-statistic.
     """
-    K = _gram("K", K)
-    L = _gram_or_target("L", L, K.shape[0])
-    return _hsic(_center_or_zero(K), _center_or_zero(L), unbiased)
-
-
-def _hsic(K, L, unbiased):
-    """Of centred matrices."""
-    m = K.shape[0]
-    f = float(np.vdot(K, L)) / m**2
+    t = _terms(K, L)
     if not unbiased:
-        return f
+        return t.inner * t.units / t.m**2
+    return _unbiased(t.inner, t.diagonal_products[0], *t.traces, t.m) * t.units
+
+
+def _unbiased(inner, diagonal_product, trace, other_trace, m):
     if m < 4:
         raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
-    k, el = np.diagonal(K), np.diagonal(L)
-    return unbiased_from_centred(f, float(k @ el), float(k.sum()), float(el.sum()), m)
+    return unbiased_from_centred(inner / m**2, diagonal_product, trace, other_trace, m)
 
 
 def cka(K, L, *, unbiased=False):
@@ -183,14 +227,13 @@ def cka(K, L, *, unbiased=False):
         In [0, 1] for kernels if biased, in [-1, 1] if not. 0 with a DegenerateKernelWarning where a
         self term is 0: no variance, or (unbiased) a matrix ``f_i + f_j`` off its diagonal.
     """
-    K = _gram("K", K)
-    L = _gram_or_target("L", L, K.shape[0])
-    K, L = _center_or_zero(_unit(K)), _center_or_zero(_unit(L))
-    denominator = np.sqrt(_self_term(K, unbiased) * _self_term(L, unbiased))
-    return _ratio_or_zero(_hsic(K, L, unbiased), float(denominator), "CKA")
-
-
-def _self_term(K, unbiased):
-    """HSIC of a centred matrix with itself, exactly zero where only rounding is left."""
-    value = _hsic(K, K, unbiased)
-    return value if value > 4 * _ROUNDING * _hsic(K, K, False) else 0.0
+    t = _terms(K, L)
+    if not unbiased:
+        return _ratio_or_zero(t.inner, np.sqrt(t.squares[0] * t.squares[1]), "CKA")
+    both = _unbiased(t.inner, t.diagonal_products[0], *t.traces, t.m)
+    own = []
+    for square, product, trace in zip(t.squares, t.diagonal_products[1:], t.traces):
+        value = _unbiased(square, product, trace, trace, t.m)
+        # A diagonal matrix has no U-statistic with itself but rounding.
+        own.append(value if value > _SELF_ROUNDING * square / t.m**2 else 0.0)
+    return _ratio_or_zero(both, np.sqrt(own[0] * own[1]), "CKA")

@@ -29,6 +29,11 @@ def check_labels(y, n_samples=None, name="y"):
         raise TypeError(f"{name} must hold numbers or strings, got dtype {raw.dtype}.")
     if raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
         raise ValueError(f"{name} contains NaN or infinity; all labels must be finite.")
+    if raw.dtype.kind == "f" and np.any(raw != np.floor(raw)):
+        raise ValueError(
+            f"Unknown label type: {name} holds continuous values; a classifier accepts class "
+            "labels."
+        )
     if n_samples is not None and len(raw) != n_samples:
         raise ValueError(f"{name} has {len(raw)} labels, but X has {n_samples} samples.")
     return raw

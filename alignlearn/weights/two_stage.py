@@ -181,11 +181,15 @@ class AlignLinear(Weighting):
             w += alpha
             keep = w > w[-1] / CONDITION_LIMIT
             return U[:, keep] @ ((U[:, keep].T @ b) / w[keep])
-        ridge = alpha + _SAFE_RIDGE * np.abs(S).sum(axis=0).max()
+        ridge, u = _SAFE_RIDGE * np.abs(S).sum(axis=0).max(), None
+        while u is None:
+            # In single precision M may be indefinite by more than the first ridge.
+            u, used = _solve_definite(S, b, alpha + ridge), alpha + ridge
+            ridge *= 10.0
         warnings.warn(
-            f"{message}; a ridge of {ridge:.3g} is used.", DegenerateKernelWarning, stacklevel=4
+            f"{message}; a ridge of {used:.3g} is used.", DegenerateKernelWarning, stacklevel=4
         )
-        return _solve_definite(S, b, ridge)
+        return u
 
 
 def _solve_definite(S, b, ridge):

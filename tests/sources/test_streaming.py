@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from strategies import labels, samples
 
+import alignlearn as al
 from alignlearn.kernels import (
     TL1,
     Columns,
@@ -363,3 +364,55 @@ def test_default_kernels_are_a_ladder_around_the_variance_of_the_data():
     s = alignment_statistics(100 * X, y)
     np.testing.assert_allclose(s.M, alignment_statistics(X, y).M, rtol=1e-9)
     assert s.n_kernels == len(s.names) == 9
+
+
+def test_accumulators_of_other_kernels_do_not_merge():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
+    make = al.AlignmentAccumulator
+    scaled = make([al.Gaussian()]).update(X, y), make([al.Gaussian()]).update(3.0 * X, y)
+    with pytest.raises(ValueError, match=r"gaussian\(gamma=.* in place of gaussian\(gamma="):
+        scaled[0].merge(scaled[1])
+    with pytest.raises(ValueError, match="linear in place of gaussian"):
+        make([al.Gaussian(1.0)]).update(X, y).merge(make(["linear"]).update(X, y))
+    with pytest.raises(ValueError, match="X has 1 columns, but the batches before had 2"):
+        make([al.Gaussian(1.0)]).update(X, y).update(X[:, :1], y)
+    empty = make([al.Gaussian(1.0)])
+    merged = empty.merge(make([al.Gaussian(1.0)]).update(X, y)).update(X, y)
+    assert merged.n_batches == 2
+
+
+def test_sparse_columns_with_a_large_mean_keep_their_digits():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 50, (60, 4)).astype(float), rng.standard_normal(60)
+    near = al.alignment_statistics(sparse.csr_matrix(X), y, al.RankOneKernels())
+    shifted = sparse.csr_matrix(X + 1e8)
+    for kernels in (al.RankOneKernels(), [al.Columns(al.Linear(), k) for k in range(4)]):
+        far = al.alignment_statistics(shifted, y, kernels)
+        np.testing.assert_allclose(far.alignments, near.alignments, rtol=1e-6)
+
+
+def test_measures_hold_no_second_matrix():
+    """An eighth of the matrix at m = 2000; less for more samples."""
+    import tracemalloc
+
+    K, y = np.eye(2000) + 1.0, np.arange(2000.0)
+    for measure in (al.alignment, al.hsic, al.cka):
+        tracemalloc.start()
+        measure(K, y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 0.3 * K.nbytes
+
+
+def test_kernel_ridge_works_in_the_one_matrix_it_needs():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 3))
+    al.MKLRegressor([al.Gaussian(1.0)]).fit(X[:50], X[:50, 0])
+    tracemalloc.start()
+    al.MKLRegressor([al.Gaussian(1.0)]).fit(X, X[:, 0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.3 * 8 * 1500**2

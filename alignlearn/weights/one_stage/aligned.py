@@ -41,12 +41,17 @@ class AlignedKRR(OneStageWeighting):
         minimiser for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
     tol : float, default 1e-8
         Largest `kkt_residual`; up to 1e-9, or what rounding leaves of
-        ill-conditioned problems (up to 1e-6), is accepted where no step makes it smaller.
+        ill-conditioned problems (up to 1e-6, or any where the duality gap is rounding), is accepted
+        where no step makes it smaller.
     max_iter : int, optional
         200 by default.
 
     Notes
     -----
+    The parameters have units: those of y squared, over powers of the kernels' units. As the
+    ``weighting`` of an estimator the rule sees targets of mean square 1, so that the units of y do
+    not matter; the machine is then trained on y as it is.
+
     ``kkt_residual`` of the result is the largest of ``|g_k|`` where ``mu_k > 0`` and of ``-g_k``
     where ``mu_k = 0``, relative to the largest entry of the gradient's terms. The result's
     ``duality_gap`` compares the objective with the max-min form of the problem,
@@ -73,6 +78,8 @@ class AlignedKRR(OneStageWeighting):
         self.tol = tol
         self.max_iter = max_iter
 
+    unit_target = True
+
     def _check_parameters(self):
         for name in ("gamma", "gamma1", "gamma2"):
             check_number(name, getattr(self, name), low=0.0)
@@ -93,6 +100,8 @@ class AlignedKRR(OneStageWeighting):
         minimise = _newton if self.solver == "newton" else _fixed_point
         point, n_iter, converged = minimise(problem, self.tol, limit)
         gap = problem.duality_gap(point)
+        # Without a gap, what remains of the residual is rounding of an ill-conditioned problem.
+        converged = converged or (self.solver == "newton" and gap <= _ROUNDING)
         if not converged:
             what = f"a relative duality gap of {gap:.3g} and a KKT residual of"
             if self.solver == "fixed-point":

@@ -47,6 +47,7 @@ class OneStageWeighting(ParamsMixin, ABC):
     """Base of the one-stage rules: ``solve_grams(grams, y) -> OneStageResult``."""
 
     targets = "real"
+    unit_target = False  # whether the estimators bring y to mean square 1 first
 
     def solve_grams(self, grams, y, *, statistics=None):
         """Learn weights and dual coefficients.

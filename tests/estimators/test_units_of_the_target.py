@@ -1,0 +1,95 @@
+"""Units and origin of y: every rule and machine moves with them."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import alignlearn as al
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((40, 3))
+Y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * RNG.standard_normal(40)
+KERNELS = [al.Gaussian(0.3), al.Gaussian(2.0), "linear"]
+RULES = ["uniform", "align", "alignf", "alignf-linear", "align-lq", "lkrr", "l1-svm", "aligned-krr"]
+
+
+def fitted(rule, scale, shift, machine):
+    # C, epsilon and tol of the machines for errors have the units of y, or their inverse.
+    units = {"C": 3.0 * scale, "epsilon": 0.05 * scale, "tol": 1e-5 * scale}
+    # Weights of mixed signs make an indefinite kernel, which needs a larger ridge.
+    alpha = 10.0 if rule == "alignf-linear" else 0.1
+    model = al.MKLRegressor(KERNELS, weighting=rule, machine=machine, alpha=alpha, **units)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", al.DegenerateKernelWarning)
+        return model.fit(X, scale * Y + shift * scale)
+
+
+@pytest.mark.parametrize("machine", ["krr", "svr"])
+@pytest.mark.parametrize("rule", RULES)
+@given(st.floats(-8.0, 8.0), st.floats(-3.0, 3.0))
+@settings(max_examples=6)
+def test_predictions_move_with_the_units_and_the_origin(machine, rule, exponent, shift):
+    scale = 10.0**exponent
+    plain, moved = fitted(rule, 1.0, 0.0, machine), fitted(rule, scale, shift, machine)
+    # The rules with a gap stop at a share of it; the closed forms only round.
+    tolerance = 2e-2 if rule == "l1-svm" or machine == "svr" else 1e-5
+    found = (moved.predict(X) - shift * scale) / scale
+    np.testing.assert_allclose(found, plain.predict(X), atol=tolerance)
+
+
+def test_no_support_vector_is_no_crash():
+    model = al.MKLRegressor(KERNELS, machine="svr", epsilon=10.0).fit(X, Y)
+    assert model.support_.size == 0
+    assert model.dual_coef_.shape == (0,)
+    np.testing.assert_array_equal(model.predict(X), np.full(40, model.intercept_))
+    assert abs(model.intercept_ - Y.mean()) < 10.0
+
+
+def test_alignf_linear_in_single_precision():
+    kernels = al.gaussian_kernels(2.0 ** np.arange(-12.0, 4.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", al.DegenerateKernelWarning)
+        model = al.MKLRegressor(kernels, weighting="alignf-linear")
+        model.fit(X.astype(np.float32), Y)
+    assert np.all(np.isfinite(model.weights_))
+    assert abs(model.alignment_) <= 1.0
+
+
+def test_integers_read_as_classes_are_said_to_be():
+    amounts = np.arange(40) * 3
+    for read in (
+        lambda: al.alignment(al.Gaussian(1.0)(X), amounts),
+        lambda: al.alignment_statistics(X, amounts, KERNELS),
+        lambda: al.KernelCombiner(KERNELS).fit(X, amounts),
+    ):
+        with pytest.warns(UserWarning, match=r"40 different integers.*task=\"regression\""):
+            read()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        al.KernelCombiner(KERNELS, task="regression").fit(X, amounts)
+        al.alignment_statistics(X, amounts.astype(float), KERNELS)
+        al.alignment_statistics(X, amounts % 3, KERNELS)
+
+
+def test_continuous_labels_are_no_classes():
+    with pytest.raises(ValueError, match="y holds continuous values"):
+        al.Ensemble("svc").fit([al.Gaussian(1.0)(X)], Y)
+    with pytest.raises(ValueError, match="y holds continuous values"):
+        al.machines.SupportVectorClassifier().fit(al.Gaussian(1.0)(X), Y)
+
+
+def test_lists_of_sequences_are_samples_of_object_kernels():
+    def shared(a, b):
+        return float(len(set(a) & set(b)))
+
+    words = [["red", "wine"], ["white"], ["red"], ["wine", "white", "dry"], ["dry"], ["red", "dry"]]
+    model = al.MKLClassifier([al.FromFunction(shared)]).fit(words, [1, 0, 1, 0, 0, 1])
+    assert model.predict([["red"], ["white", "wine"]]).shape == (2,)
+
+
+def test_messages_show_labels_as_python_does():
+    with pytest.raises(ValueError, match=r"y has 1 class, -1;"):
+        al.MKLClassifier(KERNELS).fit(X, np.full(40, -1, dtype=np.int8))
