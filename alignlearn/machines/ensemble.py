@@ -40,6 +40,9 @@ class Ensemble(ParamsMixin):
         "svc": folds of the out-of-sample decisions.
     random_state : int, default 0
         Of the folds.
+    tol : float, default 1e-6
+        "svc": largest violation of a machine's optimality conditions, in units of its decisions.
+        The combination passes errors on, so it is smaller than that of a machine by itself.
 
     Attributes
     ----------
@@ -63,6 +66,7 @@ class Ensemble(ParamsMixin):
         ridge=1e-3,
         n_folds=5,
         random_state=0,
+        tol=1e-6,
     ):
         self.machine = machine
         self.alpha = alpha
@@ -71,6 +75,7 @@ class Ensemble(ParamsMixin):
         self.ridge = ridge
         self.n_folds = n_folds
         self.random_state = random_state
+        self.tol = tol
 
     def fit(self, grams, y):
         """Train the machines and combine them.
@@ -130,7 +135,7 @@ class Ensemble(ParamsMixin):
     def _check_parameters(self):
         check_choice("machine", self.machine, ("krr", "svc"))
         check_choice("combination", self.combination, ("linear", "nonnegative"))
-        for name in ("alpha", "C", "ridge"):
+        for name in ("alpha", "C", "ridge", "tol"):
             check_number(name, getattr(self, name), low=0.0, strict=True)
         check_number("n_folds", self.n_folds, low=2)
 
@@ -183,7 +188,7 @@ class Ensemble(ParamsMixin):
     def _one_svc(self, K, sign, start=None):
         reach = self.C * sign
         bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-        return smo(K, -sign, bounds, start=start, tol=1e-3)
+        return smo(K, -sign, bounds, start=start, tol=self.tol)
 
     def _combine(self, H, target):
         """Weights (p,) and intercept of the ridge regression of the target on the rows of H."""

@@ -27,6 +27,7 @@ from alignlearn.validation import ConvergenceWarning
 
 from . import smo_kernels as kernels
 
+_ROUNDING = 64 * np.finfo(np.float64).eps  # of a coefficient, relative to the largest
 _TAU = 1e-12  # least curvature of a pair; LIBSVM's value
 _LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one
 _WORTH_COMPACTING = 0.7  # share of the rows below which gathering them pays (measured)
@@ -165,6 +166,7 @@ class _Problem:
             if shrinking:
                 self.shrink()
         self.store()
+        _snap(coef, self.lower, self.upper)
         exact = self.active.index.size == coef.size
         self.gradient = self.state[kernels.GRADIENT].copy() if exact else self.full_gradient()
         return n_iter
@@ -279,6 +281,18 @@ def _gap(coef, slope, bounds, epsilon):
 def _least(rate, length):
     """Minimum of rate t over 0 <= t <= length; -inf if the length is infinite and rate < 0."""
     return np.multiply(rate, length, where=rate < 0.0, out=np.zeros_like(rate))
+
+
+def _snap(coef, lower, upper):
+    """Put coefficients within rounding of a bound, or of 0, exactly there, in place.
+
+    Where all of them belong there, one that is off by rounding would count as free and decide the
+    multiplier, which the optimality conditions only keep to an interval.
+    """
+    near = _ROUNDING * np.abs(coef).max(initial=0.0)
+    for end in (np.zeros_like(coef), lower, upper):
+        close = np.abs(coef - end) <= near
+        coef[close] = end[close]
 
 
 def _feasible(start, lower, upper):

@@ -230,6 +230,30 @@ def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon):
     assert kkt_violation(K, -sign, *bounds, epsilon, result.coef) <= 1e-8
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_the_multiplier_does_not_depend_on_rounding_where_no_coefficient_is_free(seed):
+    """Few dimensions and a smooth kernel: often every coefficient is at a bound or 0."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((30, 1))
+    sign = np.where(x[:, 0] + 0.3 * rng.standard_normal(30) > 0.3, 1.0, -1.0)
+    K = gaussian_gram(x, 0.01)
+
+    def solve(fold, start):
+        reach = 0.5 * np.where(np.arange(30) % 5 == fold, 0.0, sign)
+        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+        return smo(K, -np.sign(reach), bounds, start=start, tol=1e-8)
+
+    whole, n_cases = solve(None, None).coef, 0
+    for fold in range(5):
+        cold = solve(fold, None)
+        if np.isin(np.abs(cold.coef), (0.0, 0.5)).all():
+            # A start of other coefficients is moved and scaled: each is then off by rounding.
+            warm, n_cases = solve(fold, whole), n_cases + 1
+            np.testing.assert_array_equal(warm.coef, cold.coef)
+            assert warm.multiplier == pytest.approx(cold.multiplier, abs=1e-12)
+    assert n_cases >= 3
+
+
 def test_read_only_input_is_used_in_place(tmp_path):
     K, sign, bounds = problem(50, seed=10)
     expected = smo(K, -sign, bounds)
