@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from alignlearn.solvers.dense import solve_or_least_squares
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.validation import (
     DegenerateKernelWarning,
@@ -244,7 +245,7 @@ def _newton_weights(point, q, total):
     A = 2.0 * point.hessian(index) * (x / v[:, None])
     A.flat[:: index.size + 1] += q - 1.0
     rest = np.log(v) - (q - 1.0) * np.log(x)
-    change, shift = np.linalg.solve(A, np.column_stack([rest, np.ones(index.size)])).T
+    change, shift = solve_or_least_squares(A, np.column_stack([rest, np.ones(index.size)])).T
     # The constant keeps the norm to first order.
     share = (x / x.max()) ** q
     change -= shift * ((share @ change) / (share @ shift))

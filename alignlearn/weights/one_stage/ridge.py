@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn.solvers.dense import solve_or_least_squares
+
 _SUBSPACE_LIMIT = 30
 _SLOW = 0.4  # a preconditioner that gains less than this in a step is out of date
 _NEWTON_STEPS = 60
@@ -194,7 +196,7 @@ class _Basis:
         value, B = self._value(coef, linear)
         for _ in range(_NEWTON_STEPS):
             gradient, H = self._derivatives(coef, B, linear)
-            step = -np.linalg.solve(H, gradient)
+            step = -solve_or_least_squares(H, gradient)
             slope = gradient @ step
             if -slope <= 1e-30 * abs(value):
                 break

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from alignlearn.solvers.dense import factor_damped
 from alignlearn.solvers.smo import smo
 
 
@@ -110,7 +111,7 @@ class SVMPoint:
 
     def hessian(self, index):
         """Hessian of S for the kernels ``index``, (len(index), len(index))."""
-        from scipy.linalg import cho_factor, cho_solve
+        from scipy.linalg import lapack
 
         H = np.zeros((index.size, index.size))
         for i, b in enumerate(self.coef):
@@ -118,12 +119,10 @@ class SVMPoint:
             free = np.flatnonzero(inside)
             if free.size < 2:
                 continue
-            A = self.gram[np.ix_(free, free)]
-            A.flat[:: free.size + 1] += 1e-8 * max(np.trace(A) / free.size, 1e-300)
-            factor = cho_factor(A, overwrite_a=True, check_finite=False)
+            factor = factor_damped(self.gram[np.ix_(free, free)])
             B = self.family.columns(self.forms[i], free)[:, index] * self.settings.scale[index]
-            ones = cho_solve(factor, np.ones(free.size))
-            NB = cho_solve(factor, B)
+            ones = lapack.dpotrs(factor, np.ones(free.size), lower=1)[0]
+            NB = lapack.dpotrs(factor, B, lower=1)[0]
             NB -= np.outer(ones, ones @ B) / ones.sum()
             H += B.T @ NB
         return 0.5 * (H + H.T)

@@ -1,0 +1,24 @@
+"""Systems that are singular, or not definite."""
+
+import numpy as np
+import pytest
+from scipy.linalg import lapack
+
+from alignlearn.solvers.dense import factor_damped, solve_or_least_squares
+
+
+def test_a_singular_system_gets_its_solution_of_least_norm():
+    A = np.array([[1.0, 1.0], [1.0, 1.0]])
+    np.testing.assert_allclose(solve_or_least_squares(A, np.array([2.0, 2.0])), [1.0, 1.0])
+    np.testing.assert_allclose(solve_or_least_squares(2.0 * np.eye(2), np.ones(2)), [0.5, 0.5])
+
+
+@pytest.mark.parametrize("eigenvalues", [(1.0, 2.0, 3.0), (1.0, 0.0, 0.0), (1.0, 2.0, -0.5)])
+def test_damping_is_as_small_as_the_spectrum_allows(eigenvalues):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    A = Q * eigenvalues @ Q.T
+    factor = factor_damped(A)
+    inverse = lapack.dpotrs(factor, np.eye(3), lower=1)[0]
+    damping = np.linalg.inv(inverse) - A
+    assert np.diagonal(damping) == pytest.approx(damping[0, 0], rel=1e-3, abs=1e-9)
+    assert max(-min(eigenvalues), 0.0) <= damping[0, 0] <= 100.0 * max(-min(eigenvalues), 1e-7)
