@@ -33,7 +33,7 @@ def fold_numbers(y, n_folds, stratify, random_state=0):
     return number
 
 
-def make_folds(cv, y, stratify, random_state=None):
+def make_folds(cv, y, stratify, random_state=None, groups=None):
     """A list of (train, test) index arrays.
 
     Parameters
@@ -45,6 +45,8 @@ def make_folds(cv, y, stratify, random_state=None):
     stratify : bool
         Whether y holds classes: then folds get equal shares, and a training set needs two.
     random_state : int or numpy.random.Generator, optional
+    groups : array-like of shape (m,), optional
+        Handed to ``cv.split``.
 
     Raises
     ------
@@ -62,7 +64,8 @@ def make_folds(cv, y, stratify, random_state=None):
     elif (labels := _labels(cv, len(y))) is not None:
         folds = _folds_of(labels)
     else:
-        folds = cv.split(np.zeros((len(y), 1)), y) if hasattr(cv, "split") else cv
+        splitter = hasattr(cv, "split")
+        folds = cv.split(np.zeros((len(y), 1)), y, groups) if splitter else cv
     folds = [tuple(_positions(rows) for rows in fold) for fold in folds]
     if not folds:
         raise ValueError("cv gives no folds; at least one (train, test) is needed.")

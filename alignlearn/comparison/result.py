@@ -124,6 +124,33 @@ class Comparison:
         p = self.p_value(method)
         return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
+    def to_frame(self):
+        """The numbers as a pandas DataFrame, a row per method and fold.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns method, fold, error, validation_error, alignment, test_alignment, parameter, and
+            one for the weight of each kernel.
+
+        Raises
+        ------
+        ImportError
+            Without pandas.
+        """
+        from pandas import DataFrame
+
+        n_methods, n_folds = self.error.shape
+        numbers = ("error", "validation_error", "alignment", "test_alignment", "parameter")
+        columns = {
+            "method": np.repeat(self.methods, n_folds),
+            "fold": np.tile(np.arange(n_folds), n_methods),
+            **{name: getattr(self, name).ravel() for name in numbers},
+        }
+        weights = self.weights.reshape(n_methods * n_folds, -1)
+        frame = DataFrame({f"weight of {name}": w for name, w in zip(self.kernel_names, weights.T)})
+        return DataFrame(columns).join(frame)
+
     def legend(self) -> str:
         """What the columns of the table are."""
         return (

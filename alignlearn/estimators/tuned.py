@@ -25,13 +25,14 @@ _ALPHAS = np.logspace(-4, 2, 13).tolist()
 class _Search:
     """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
 
-    def _search(self, X, y, source, *, parameter, values, path):
+    def _search(self, X, y, source, splits, *, parameter, values, path):
         """Choose, fit on everything, and store the results.
 
         Parameters
         ----------
         X, y : as given to ``fit``, and as checked
         source : opened on X
+        splits : list of (train, test), or None for leave-one-out
         parameter : {"C", "alpha"}
         values : list of float
         path : callable
@@ -39,7 +40,6 @@ class _Search:
         """
         score = _tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = _tuning.check_weightings(self.weighting)
-        splits = self._splits(y)
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         scores = np.empty((len(folds), len(rules), len(values)))
@@ -59,9 +59,9 @@ class _Search:
         self._store_search(*results, given[0], X, y)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
 
-    def _splits(self, y):
+    def _splits(self, y, groups):
         stratify = self._estimator_type == "classifier"
-        return make_folds(self.cv, y, stratify, self.random_state)
+        return make_folds(self.cv, y, stratify, self.random_state, groups)
 
     def _statistics(self, source, y, rules, splits):
         """Statistics of every training set, or of all samples for leave-one-out."""
@@ -200,11 +200,11 @@ n_features_in_, feature_names_in_
             max_iter=self.max_iter,
         )
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Choose C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
-        cannot be made or a training set has one class only.
+        cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``.
 
         Returns
         -------
@@ -217,7 +217,8 @@ n_features_in_, feature_names_in_
         def path(source, y, split, values):
             return paths.classifier_predictions(self._machine, source, y, split, values)
 
-        self._search(X, labels, source, parameter="C", values=values, path=path)
+        splits = self._splits(labels, groups)
+        self._search(X, labels, source, splits, parameter="C", values=values, path=path)
         return self
 
 
@@ -324,17 +325,17 @@ feature_names_in_
             )
         return loo
 
-    def _splits(self, y):
+    def _splits(self, y, groups):
         if self._leave_one_out():
             return None
         cv = 5 if self.cv is None else self.cv
-        return make_folds(cv, y, False, self.random_state)
+        return make_folds(cv, y, False, self.random_state, groups)
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
-        be made.
+        be made. ``groups`` (m,) go to ``cv.split``.
 
         Returns
         -------
@@ -349,7 +350,8 @@ feature_names_in_
             loo = self._leave_one_out()
             parameter = "alpha"
             values = _tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
-        self._search(X, y, source, parameter=parameter, values=values, path=self._path)
+        splits = self._splits(y, groups)
+        self._search(X, y, source, splits, parameter=parameter, values=values, path=self._path)
         return self
 
     def _path(self, source, y, split, values):

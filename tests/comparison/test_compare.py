@@ -419,3 +419,13 @@ def test_ionosphere_of_table_2_within_one_standard_deviation():
     for ours, paper in ((errors, row.error), (alignments, row.alignment)):
         mean, deviation = np.array(paper).T
         assert np.all(np.abs(ours.mean(axis=(0, 2)) - mean) <= deviation)
+
+
+def test_the_frame_holds_every_number():
+    X, y = problem("regression")
+    found = compare(X, y, GAUSSIANS, methods=("uniform", "alignf"))
+    frame = found.to_frame()
+    assert frame.shape == (2 * found.protocol.n_folds, 7 + len(found.kernel_names))
+    row = frame[(frame["method"] == "alignf") & (frame["fold"] == 3)].iloc[0]
+    assert row["error"] == found.error[1, 3]
+    assert row[f"weight of {found.kernel_names[2]}"] == found.weights[1, 3, 2]

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
-from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -411,3 +411,17 @@ def _checks(estimators):
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+def test_groups_are_handed_to_the_splitter():
+    X, y = two_classes(60)
+    groups = np.arange(60) // 6
+    found = al.MKLClassifierCV(KERNELS, Cs=CS, cv=GroupKFold(3)).fit(X, y, groups=groups)
+    cv = list(GroupKFold(3).split(X, y, groups))
+    expected = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv).fit(X, y)
+    np.testing.assert_array_equal(
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
+    )
+    targets = X[:, 0] + y
+    ridge = al.MKLRegressorCV(KERNELS, alphas=[1.0], cv=GroupKFold(3)).fit(X, targets, groups)
+    assert ridge.n_splits_ == 3
