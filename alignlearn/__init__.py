@@ -11,7 +11,8 @@ __version__ = "0.1.0"
 
 _KERNELS = (
     "Binomial Columns Cosine Exponential ExponentialDot FeatureWeighted FromFunction Gaussian "
-    "Kernel Laplacian Linear Log Polynomial Precomputed RankOneKernels Sigmoid TL1 gaussian_kernels"
+    "Hamming Kernel Laplacian Linear Log Matern Polynomial Precomputed RankOneKernels "
+    "RationalQuadratic Sigmoid TL1 gaussian_kernels"
 )
 _WHERE = {
     "kernels": _KERNELS,

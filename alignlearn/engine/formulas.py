@@ -29,6 +29,12 @@ def tl1(distance, tau):
     return max(tau - distance, 0.0)
 
 
+def rational_quadratic(distance2, rate, alpha, less_one):
+    """(1 + rate |x - x'|^2)^(-alpha), minus 1 where ``less_one`` is not 0."""
+    exponent = -alpha * math.log1p(rate * distance2)
+    return math.exp(exponent) if less_one == 0.0 else math.expm1(exponent)
+
+
 def logarithmic(distance, sigma):
     """-log(1 + |x - x'| / sigma)."""
     return -math.log1p(distance / sigma)

@@ -19,7 +19,7 @@ from enum import Enum
 import numpy as np
 
 # Primitives of a pair.
-SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE = range(4)
+SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE, MATCHES = range(5)
 
 # Operations: (opcode, destination row, source row, integer) and three floats.
 (
@@ -31,18 +31,21 @@ SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE = range(4)
     AFFINE,  # d = f0 s + f1 (source a primitive)
     AFFINE_IN_PLACE,  # d = f0 d + f1
     POWER_IN_PLACE,  # d = d^integer
-    EXP_IN_PLACE,  # d = exp(f0 d)
     POLYNOMIAL,  # formulas.polynomial(s, f0, f1, f2), non-integer degree
     BINOMIAL,  # formulas.binomial(s, f0, f1)
     SIGMOID,  # formulas.sigmoid(s, f0, f1)
     TL1,  # formulas.tl1(s, f0)
     LOGARITHMIC,  # formulas.logarithmic(s, f0)
+    RATIONAL_QUADRATIC,  # formulas.rational_quadratic(s, f0, f1, f2)
+    MATERN_32,  # d = (1 + u) exp(-u), u = f0 s
+    MATERN_52,  # d = (1 + u + u^2 / 3) exp(-u), u = f0 s
     ADD,  # d += f0 s
     MULTIPLY,  # d *= s
     FACTOR,  # d *= f(x) f(x') with the auxiliary vector `integer`
     EXTERNAL,  # d = block of values number `integer`, computed outside
     TERMS,  # d += f(x) + f(x') with the auxiliary vector `integer`
-) = range(19)
+    FLUSH,  # d = vectormath.flush(d)
+) = range(22)
 
 # A ladder step is worth taking up to this many squarings instead of one exponential.
 _MAX_SQUARINGS = 4
@@ -163,6 +166,11 @@ class Builder:
     def _new_row(self):
         self._rows += 1
         return self._rows - 1
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns in force."""
+        return self.n_features if self._columns is None else len(self._columns)
 
     def temporary(self) -> int:
         """A scratch row; give it back with ``release``."""

@@ -20,6 +20,7 @@ _binomial = jit(formulas.binomial)
 _sigmoid = jit(formulas.sigmoid)
 _tl1 = jit(formulas.tl1)
 _logarithmic = jit(formulas.logarithmic)
+_rational_quadratic = jit(formulas.rational_quadratic)
 
 
 @jit_sum
@@ -84,6 +85,19 @@ def _l1_distances(x, start, stop, tile, nr, nc, out):
 
 
 @jit_sum
+def _matches(x, start, stop, tile, nr, nc, out):
+    """out[r * nc + j] = on how many of the rows start..stop x[:, r] and tile[:, j] agree."""
+    zero, one = out.dtype.type(0), out.dtype.type(1)
+    for r in range(nr):
+        d = out[r * nc : (r + 1) * nc]
+        d[:] = 0
+        for f in range(start, stop):
+            x0, t0 = x[f, r], tile[f, :nc]
+            for j in range(nc):
+                d[j] += one if x0 == t0[j] else zero
+
+
+@jit_sum
 def fill_primitives(primitives, x, tile, nr, nc, W):
     """Fill the registers of all primitives for rows ``x`` (D, nr) and columns ``tile`` (D, nc)."""
     for q in range(primitives.shape[0]):
@@ -93,6 +107,8 @@ def fill_primitives(primitives, x, tile, nr, nc, W):
             _inner_products(x, start, stop, tile, nr, nc, out)
         elif kind == ops.L1_DISTANCE:
             _l1_distances(x, start, stop, tile, nr, nc, out)
+        elif kind == ops.MATCHES:
+            _matches(x, start, stop, tile, nr, nc, out)
         else:
             _squared_distances(x, start, stop, tile, nr, nc, out)
             if kind == ops.DISTANCE:
@@ -114,6 +130,8 @@ def fill_primitives_paired(primitives, x, y, W):
                     out[j] += s[j] * t[j]
                 elif kind == ops.L1_DISTANCE:
                     out[j] += abs(s[j] - t[j])
+                elif kind == ops.MATCHES:
+                    out[j] += s[j] == t[j]
                 else:
                     out[j] += (s[j] - t[j]) * (s[j] - t[j])
         if kind == ops.DISTANCE:
@@ -144,13 +162,13 @@ def _squares(op, s, d, n, times):
         return
     if op == ops.SQUARE_UNSHIFT:
         for j in range(n):
-            d[j] = (s[j] + one) * (s[j] + one)
+            d[j] = vectormath.flush((s[j] + one) * (s[j] + one))
     else:
         for j in range(n):
-            d[j] = s[j] * s[j]
+            d[j] = vectormath.flush(s[j] * s[j])
     for _ in range(times - 1):
         for j in range(n):
-            d[j] = d[j] * d[j]
+            d[j] = vectormath.flush(d[j] * d[j])
 
 
 @jit_sum
@@ -162,6 +180,17 @@ def _power(d, n, exponent, base):
     for _ in range(exponent):
         for j in range(n):
             d[j] *= base[j]
+
+
+@jit_sum
+def _matern(op, s, d, n, rate):
+    zero, one, third = d.dtype.type(0), d.dtype.type(1), d.dtype.type(1.0 / 3.0)
+    curvature = third if op == ops.MATERN_52 else zero
+    end = d.dtype.type(1000)  # exp(-1000) is 0, and inf * 0 must not become NaN
+    for j in range(n):
+        u = rate * s[j]
+        u = end if u > end else u
+        d[j] = (one + u + curvature * u * u) * vectormath.exp(-u)
 
 
 @jit
@@ -179,6 +208,9 @@ def _formula(op, s, d, n, f0, f1, f2):
     elif op == ops.LOGARITHMIC:
         for j in range(n):
             d[j] = _logarithmic(s[j], f0)
+    elif op == ops.RATIONAL_QUADRATIC:
+        for j in range(n):
+            d[j] = _rational_quadratic(s[j], f0, f1, f2)
 
 
 @jit_sum
@@ -214,9 +246,11 @@ def run(code, parameters, rows, columns, external, nr, nc, W):
                 d[j] = g0 * d[j] + g1
         elif op == ops.POWER_IN_PLACE:
             _power(d, n, k, W[W.shape[0] - 1, :n])
-        elif op == ops.EXP_IN_PLACE:
+        elif op == ops.MATERN_32 or op == ops.MATERN_52:
+            _matern(op, s, d, n, g0)
+        elif op == ops.FLUSH:
             for j in range(n):
-                d[j] = vectormath.exp(g0 * d[j])
+                d[j] = vectormath.flush(d[j])
         elif op == ops.TL1:
             for j in range(n):
                 d[j] = _tl1(s[j], f0)

@@ -2,8 +2,13 @@
 
 ``math.exp`` is a library call, which keeps a loop scalar. These are branch-free: Cody-Waite
 reduction ``x = n ln 2 + r`` with ``|r| <= ln(2)/2``, a Taylor polynomial for ``expm1(r)`` of degree
-13 (remainder 4e-18) or 7 (5e-9), and ``2^n`` built from exponent bits. Arguments are clamped to
-[-708, 709] (float32: [-87, 88]), so results neither overflow nor become subnormal; NaN stays NaN.
+13 (remainder 4e-18) or 7 (5e-9), and ``2^n`` built from exponent bits. NaN stays NaN. Arguments
+beyond a range are replaced by one whose power of two has the bits of infinity or of 0:
+
+- above 709 (float32: 88) the result is inf, so that saturation is found where values are checked;
+- below -345 (float32: -41) ``exp`` is 0. The smallest other value, 1e-150 (1.6e-18), still has a
+  normal square: sums of products of kernels would otherwise meet subnormal numbers, and a product
+  that has one costs a hundred cycles. Nothing a sum with a term of 1 can notice is lost.
 
 Measured in float64: relative error 1.4e-16 for ``exp`` and 1.8e-16 for ``expm1``; 0.8 ns an element
 against 4.3 ns for ``math.exp`` (AVX-512).
@@ -50,9 +55,17 @@ _LOG2E = 1.4426950408889634
 _LN2_HI, _LN2_LO = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0
 
+# The range of exp; beyond it n is 1024 or -1023 (float32: 128 or -127), the bits of inf and of 0.
+# Above, r must be positive: inf + inf * expm1(r) is then inf.
+LARGEST, SMALLEST = 709.0, -345.0
+LARGEST_F, SMALLEST_F = np.float32(88.0), np.float32(-41.0)
+_INF, _ZERO = 1024.25 * np.log(2.0), -1023.0 * np.log(2.0)
+_INF_F, _ZERO_F = np.float32(128.25 * np.log(2.0)), np.float32(-127.0 * np.log(2.0))
+_NEGLIGIBLE, _NEGLIGIBLE_F = np.exp(SMALLEST), np.exp(SMALLEST_F)
+
 _F = np.float32
 _LOG2E_F, _LN2_HI_F, _LN2_LO_F = _F(_LOG2E), _F(0.693359375), _F(-2.12194440e-4)
-_ROUND_F, _LOW_F, _HIGH_F = _F(12582912.0), _F(-87.0), _F(88.0)
+_ROUND_F = _F(12582912.0)
 _C2_F, _C3_F, _C4_F, _C5_F, _C6_F, _C7_F, _ONE_F = (
     _F(v) for v in (1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1.0)
 )
@@ -61,8 +74,8 @@ _C2_F, _C3_F, _C4_F, _C5_F, _C6_F, _C7_F, _ONE_F = (
 @jit_fma
 def _reduce64(x):
     """(expm1(r), 2^n) with x = n ln 2 + r."""
-    x = 709.0 if x > 709.0 else x
-    x = -708.0 if x < -708.0 else x
+    x = _INF if x > LARGEST else x
+    x = _ZERO if x < SMALLEST else x
     shifted = x * _LOG2E + _ROUND
     n = shifted - _ROUND
     r = (x - n * _LN2_HI) - n * _LN2_LO
@@ -84,8 +97,8 @@ def _reduce64(x):
 @jit_fma
 def _reduce32(x):
     """The same in single precision."""
-    x = _HIGH_F if x > _HIGH_F else x
-    x = _LOW_F if x < _LOW_F else x
+    x = _INF_F if x > LARGEST_F else x
+    x = _ZERO_F if x < SMALLEST_F else x
     shifted = x * _LOG2E_F + _ROUND_F
     n = shifted - _ROUND_F
     r = (x - n * _LN2_HI_F) - n * _LN2_LO_F
@@ -96,6 +109,16 @@ def _reduce32(x):
     q = q * r + _C3_F
     q = q * r + _C2_F
     return r + (r * r) * q, _from_bits32(np.int32((_bits32(shifted) + 127) << 23))
+
+
+@jit_fma
+def _flush64(x):
+    return 0.0 if abs(x) < _NEGLIGIBLE else x
+
+
+@jit_fma
+def _flush32(x):
+    return _F(0.0) if abs(x) < _NEGLIGIBLE_F else x
 
 
 @jit_fma
@@ -123,13 +146,18 @@ def _expm1_32(x):
 
 
 def exp(x):
-    """exp(x), clamped; for use inside compiled loops."""
+    """exp(x), inf and 0 outside its range; for use inside compiled loops."""
     return _exp64(x)
 
 
 def expm1(x):
     """exp(x) - 1 without cancellation near 0; for use inside compiled loops."""
     return _expm1_64(x)
+
+
+def flush(x):
+    """0 for what is smaller than any value of ``exp``, else x; for use inside compiled loops."""
+    return _flush64(x)
 
 
 @overload(exp)
@@ -140,3 +168,8 @@ def _exp(x):
 @overload(expm1)
 def _expm1(x):
     return (lambda x: _expm1_32(x)) if x == types.float32 else (lambda x: _expm1_64(x))
+
+
+@overload(flush)
+def _flush(x):
+    return (lambda x: _flush32(x)) if x == types.float32 else (lambda x: _flush64(x))

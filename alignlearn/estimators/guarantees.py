@@ -140,7 +140,12 @@ def _common(estimator, radius2):
         known = kernels is not None and all(map(_unit, kernels))
         if not known:
             hypotheses.append("K_k(x, x) nowhere larger than on the training samples")
-    if kernels is not None and kernel_list(estimator.kernels) != kernels:
+    names = getattr(estimator, "feature_names_in_", None)
+    names = None if names is None else list(names)
+    if (
+        kernels is not None
+        and [k.resolve_names(names) for k in kernel_list(estimator.kernels)] != kernels
+    ):
         not_met.append("gamma='scale' takes the kernels from the sample; give numbers for gamma")
     essential = []
     if (_factors(estimator) < 0).any():

@@ -1,6 +1,7 @@
 """What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
 
-from .base import Kernel, KernelRuleError, Scaled, weighted_sum
+from .algebra import Scaled, weighted_sum
+from .base import Kernel
 from .columns import Columns
 from .families import (
     RankOneKernels,
@@ -11,19 +12,17 @@ from .families import (
 )
 from .features import FeatureWeighted
 from .objects import FromFunction, Precomputed, precomputed_kernels
-from .vector import (
-    TL1,
-    Binomial,
-    Cosine,
+from .rules import KernelRuleError, column_names
+from .stationary import (
     Exponential,
     ExponentialDot,
     Gaussian,
+    Hamming,
     Laplacian,
-    Linear,
-    Log,
-    Polynomial,
-    Sigmoid,
+    Matern,
+    RationalQuadratic,
 )
+from .vector import TL1, Binomial, Cosine, Linear, Log, Polynomial, Sigmoid
 
 __all__ = [
     "TL1",
@@ -35,17 +34,21 @@ __all__ = [
     "FeatureWeighted",
     "FromFunction",
     "Gaussian",
+    "Hamming",
     "Kernel",
     "KernelRuleError",
     "Laplacian",
     "Linear",
     "Log",
+    "Matern",
     "Polynomial",
     "Precomputed",
     "RankOneKernels",
+    "RationalQuadratic",
     "Scaled",
     "Sigmoid",
     "as_kernel",
+    "column_names",
     "distinct",
     "gaussian_kernels",
     "kernel_list",

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from .base import Kernel
-from .vector import (
-    TL1,
-    Cosine,
+from .stationary import (
     Exponential,
     ExponentialDot,
     Gaussian,
+    Hamming,
     Laplacian,
-    Linear,
-    Log,
-    Polynomial,
-    Sigmoid,
+    Matern,
+    RationalQuadratic,
 )
+from .vector import TL1, Cosine, Linear, Log, Polynomial, Sigmoid
 
 _STRINGS = {
     "rbf": Gaussian,
@@ -33,6 +31,9 @@ _STRINGS = {
     "cosine": Cosine,
     "tl1": TL1,
     "log": Log,
+    "matern": Matern,
+    "rational-quadratic": RationalQuadratic,
+    "hamming": Hamming,
 }
 
 

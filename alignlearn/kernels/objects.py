@@ -7,9 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn.engine import program as ops
-from alignlearn.validation import check_symmetric
+from alignlearn.validation import check_symmetric, take
 
 from .base import Kernel
+
+_SYMMETRY_PAIRS = 8
+# Of the largest value: functions that compute in single precision may round either order apart.
+_ASYMMETRY = 1e-6
+
+
+def _shown(sample):
+    return f"{sample!r:.60}"
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,9 @@ class FromFunction(Kernel):
 
     Notes
     -----
-    X is a list of objects, or an array whose rows are the objects.
+    X is a list of objects, or an array whose rows are the objects. In every block of values up to
+    eight pairs, the same in each run, are evaluated in both orders; values that differ by more than
+    1e-6 of the largest raise a ValueError.
     """
 
     function: object
@@ -65,7 +75,32 @@ class FromFunction(Kernel):
             block = np.array([[self.function(x, y) for y in Y] for x in X], dtype=np.float64)
         if not np.all(np.isfinite(block)):
             raise ValueError(f"{self}: function returned NaN or infinity.")
+        self._check_symmetry(X, Y, block)
         return block
+
+    def _check_symmetry(self, X, Y, block):
+        """Compare some pairs with their other order."""
+        if block.size == 1:  # a sample with itself, on the diagonal
+            return
+        rng = np.random.default_rng(0)
+        n = min(_SYMMETRY_PAIRS, block.size - 1)
+        i = rng.integers(0, len(X), n)
+        # Not the same position, which is the same sample where X is Y.
+        j = (i + rng.integers(1, max(len(Y), 2), n)) % len(Y)
+        left, right = take(X, i), take(Y, j)
+        if self.vectorized:
+            swapped = np.diagonal(np.asarray(self.function(right, left), dtype=np.float64))
+        else:
+            swapped = np.array([self.function(y, x) for x, y in zip(left, right)], dtype=float)
+        values = block[i, j]
+        gap = np.abs(values - swapped)
+        t = int(np.argmax(gap))
+        if not gap[t] <= _ASYMMETRY * np.abs(block).max():
+            raise ValueError(
+                f"{self}: function is not symmetric: function(x, x') = {values[t]:.6g} but "
+                f"function(x', x) = {swapped[t]:.6g} for x = {_shown(left[t])} and x' = "
+                f"{_shown(right[t])}; a kernel must not depend on the order."
+            )
 
 
 @dataclass(frozen=True, eq=False)

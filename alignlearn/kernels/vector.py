@@ -1,7 +1,8 @@
 """Kernels on vectors: a primitive of a pair followed by a scalar formula.
 
-Parameter names and strings are scikit-learn's. ``gamma="scale"`` is ``1 / (d Var(X))`` and
-``gamma="auto"`` is ``1 / d`` with d the number of columns, both computed on the training data.
+Parameter names and strings are scikit-learn's. What ``gamma="scale"``, ``"median"`` and ``"auto"``
+are on the training data is in :mod:`alignlearn.kernels.scales`; kernels of a distance are in
+:mod:`alignlearn.kernels.stationary`.
 """
 
 from __future__ import annotations
@@ -14,122 +15,26 @@ from alignlearn.engine import program as ops
 from alignlearn.validation import check_number
 
 from .base import Kernel
-
-
-def _check_gamma(gamma):
-    if isinstance(gamma, str):
-        if gamma not in ("scale", "auto"):
-            raise ValueError(f'gamma={gamma!r}: accepted are a number > 0, "scale" and "auto".')
-        return gamma
-    return check_number("gamma", gamma, low=0.0, strict=True)
-
-
-def _resolve_gamma(gamma, X):
-    if not isinstance(gamma, str):
-        return gamma
-    n_features = X.shape[1]
-    if gamma == "auto":
-        return 1.0 / n_features
-    variance = _variance(X)
-    return 1.0 / (n_features * variance) if variance > 0 else 1.0
-
-
-def _variance(X):
-    """Variance of all entries, read in blocks of rows; exactly 0 if they are all the same."""
-    origin, step = float(X[0, 0]), max(1, 2**17 // X.shape[1])
-
-    def mean(f):
-        # In C order, so that the memory layout does not change the order of the sum.
-        blocks = (X[i : i + step].astype(np.float64, order="C") for i in range(0, len(X), step))
-        return sum(float(np.sum(f(block - origin))) for block in blocks) / X.size
-
-    centre = mean(lambda block: block)
-    return mean(lambda block: np.square(block - centre))
+from .scales import check_gamma, resolve_gamma
 
 
 @dataclass(frozen=True)
-class _GammaKernel(Kernel):
-    """A kernel with a scale ``gamma``, possibly times ``multiple`` to stay relative to the data."""
+class GammaKernel(Kernel):
+    """A function of ``gamma`` times a primitive."""
 
     gamma: float | str = "scale"
 
+    _primitive = ops.INNER_PRODUCT
+
     def __post_init__(self):
-        object.__setattr__(self, "gamma", _check_gamma(self.gamma))
+        object.__setattr__(self, "gamma", check_gamma(self.gamma))
 
     def __str__(self):
         gamma = self.gamma if isinstance(self.gamma, str) else f"{self.gamma:g}"
         return f"{type(self).__name__.lower()}(gamma={gamma})"
 
     def resolve(self, X):
-        return replace(self, gamma=_resolve_gamma(self.gamma, X))
-
-
-@dataclass(frozen=True)
-class _Exponential(_GammaKernel):
-    """exp(sign * gamma * multiple * primitive)."""
-
-    multiple: float = 1.0
-
-    _is_exponential = True
-    _largest_value = 1.0
-    _primitive = ops.SQUARED_DISTANCE
-    _sign = -1.0
-
-    def __post_init__(self):
-        super().__post_init__()
-        multiple = check_number("multiple", self.multiple, low=0.0, strict=True)
-        object.__setattr__(self, "multiple", multiple)
-
-    def __str__(self):
-        if not isinstance(self.gamma, str):
-            return f"{type(self).__name__.lower()}(gamma={self.gamma * self.multiple:.4g})"
-        times = "" if self.multiple == 1.0 else f" * {self.multiple:g}"
-        return f"{type(self).__name__.lower()}(gamma={self.gamma}{times})"
-
-    def resolve(self, X):
-        return replace(self, gamma=_resolve_gamma(self.gamma, X) * self.multiple, multiple=1.0)
-
-    @property
-    def _rate(self):
-        return self.gamma if not isinstance(self.gamma, str) else 0.0
-
-    def _lower(self, b, dst, mode):
-        return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma, mode)
-
-
-@dataclass(frozen=True)
-class Gaussian(_Exponential):
-    """``exp(-gamma |x - x'|^2)``; "rbf".
-
-    Parameters
-    ----------
-    gamma : float > 0, "scale" or "auto", default "scale"
-    multiple : float > 0, default 1
-        Multiplies gamma, so that a ladder can be relative to "scale".
-    """
-
-
-@dataclass(frozen=True)
-class Laplacian(_Exponential):
-    """``exp(-gamma |x - x'|_1)``; "laplacian". Parameters as in :class:`Gaussian`."""
-
-    _primitive = ops.L1_DISTANCE
-
-
-@dataclass(frozen=True)
-class Exponential(_Exponential):
-    """``exp(-gamma |x - x'|)``; "exponential". Parameters as in :class:`Gaussian`."""
-
-    _primitive = ops.DISTANCE
-
-
-@dataclass(frozen=True)
-class ExponentialDot(_Exponential):
-    """``exp(gamma <x, x'>)``; "exponential-dot". Parameters as in :class:`Gaussian`."""
-
-    _largest_value = None
-    _primitive = ops.INNER_PRODUCT
-    _sign = 1.0
+        return replace(self, gamma=resolve_gamma(self.gamma, X, self._primitive))
 
 
 @dataclass(frozen=True)
@@ -143,14 +48,17 @@ class Linear(Kernel):
         b.emit(ops.AFFINE, dst, b.inner_product(mode), f0=1.0)
         return 0.0
 
+    def _lower_distance(self, b, dst):
+        b.emit(ops.AFFINE, dst, b.primitive(ops.SQUARED_DISTANCE), f0=1.0)
+
 
 @dataclass(frozen=True)
-class Polynomial(_GammaKernel):
+class Polynomial(GammaKernel):
     """``(gamma <x, x'> + coef0)^degree``; "poly" or "polynomial".
 
     Parameters
     ----------
-    gamma : float > 0, "scale" or "auto", default "scale"
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
     coef0 : float, default 1
     degree : float >= 0, default 3
         Positive semi-definite for a natural degree and ``coef0 >= 0``; otherwise indefinite.
@@ -182,12 +90,12 @@ class Polynomial(_GammaKernel):
 
 
 @dataclass(frozen=True)
-class Binomial(_GammaKernel):
+class Binomial(GammaKernel):
     """``(1 - gamma <x, x'>)^(-alpha)`` on ``gamma |x|^2 < 1``; "binomial".
 
     Parameters
     ----------
-    gamma : float > 0, "scale" or "auto", default 1
+    gamma : float > 0, "scale", "median" or "auto", default 1
     alpha : float > 0, default 1
 
     Notes
@@ -221,7 +129,7 @@ class Binomial(_GammaKernel):
 
 
 @dataclass(frozen=True)
-class Sigmoid(_GammaKernel):
+class Sigmoid(GammaKernel):
     """``tanh(gamma <x, x'> + coef0)``; "sigmoid"; indefinite."""
 
     coef0: float = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.kernels import RankOneKernels, column_names, kernel_list
 from alignlearn.validation import check_features, check_samples, is_sparse
 
 from .features import FeatureSource, linear_groups
@@ -35,7 +35,8 @@ def open_source(X, kernels, *, pairs=False):
         return GramSource(X)
     if isinstance(kernels, RankOneKernels):
         return FeatureSource(check_features(X), kernels, None)
-    kernels = kernel_list(kernels)
+    names = column_names(X)
+    kernels = [kernel.resolve_names(names) for kernel in kernel_list(kernels)]
     groups = linear_groups(kernels)
     if groups is not None and (is_sparse(X) or not pairs):
         return FeatureSource(check_features(X), kernels, groups)

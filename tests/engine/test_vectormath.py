@@ -37,7 +37,15 @@ def arguments(low, high, smallest, dtype):
     return x[x != 0]
 
 
-CASES = [(np.float64, -708.0, 709.0, 1e-300, 5e-16), (np.float32, -87.0, 88.0, 1e-30, 2.5e-7)]
+@njit
+def apply_flush(x):
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = vectormath.flush(x[i])
+    return out
+
+
+CASES = [(np.float64, -345.0, 709.0, 1e-300, 5e-16), (np.float32, -41.0, 88.0, 1e-30, 2.5e-7)]
 
 
 @pytest.mark.parametrize(("dtype", "low", "high", "smallest", "bound"), CASES)
@@ -58,12 +66,35 @@ def test_special_values(dtype, low, high, smallest, bound):
     y, z = apply_exp(x), apply_expm1(x)
     np.testing.assert_array_equal(y[:2], 1)
     np.testing.assert_array_equal(z[:2], 0)
-    assert np.all((y[2:4] > 0) & (y[2:4] <= 2 * np.exp(LD(low))))
+    np.testing.assert_array_equal(y[2:4], 0)
     np.testing.assert_array_equal(z[2:4], -1)
-    assert np.all(np.isfinite(y[4:6]))
-    assert np.all(y[4:6] >= 0.99 * np.exp(LD(high)))
+    np.testing.assert_array_equal(y[4:6], np.inf)
+    np.testing.assert_array_equal(z[4:6], np.inf)
     assert np.isnan(y[6])
     assert np.isnan(z[6])
+
+
+@pytest.mark.parametrize(("dtype", "low", "high", "smallest", "bound"), CASES)
+def test_beyond_the_range_saturation_shows_and_no_square_is_subnormal(
+    dtype, low, high, smallest, bound
+):
+    low, high = dtype(low), dtype(high)
+    below, above = np.nextafter(low, -dtype(np.inf)), np.nextafter(high, dtype(np.inf))
+    # Around every multiple of ln(2)/2 beyond the range too: inf * negative would be -inf or NaN.
+    more = (np.arange(100, 3000) / 2 * np.log(2)).astype(dtype)
+    y = apply_exp(np.array([low, high, below, above]))
+    assert np.square(y[0]) > 2 * np.finfo(dtype).tiny
+    assert np.isfinite(y[1])
+    assert y[2] == 0
+    assert y[3] == np.inf
+    assert np.all(apply_exp(more[more > high]) == np.inf)
+    assert np.all(apply_expm1(more[more > high]) == np.inf)
+    assert np.all(apply_exp(-more[-more < low]) == 0)
+    assert np.all(apply_expm1(-more[-more < low]) == -1)
+    x = np.array([y[0] / 2, -y[0] / 2, 2 * y[0], -2 * y[0], 0, np.inf, np.nan], dtype)
+    flushed = apply_flush(x)
+    assert flushed.dtype == dtype
+    np.testing.assert_array_equal(flushed, [0, 0, *x[2:]])
 
 
 def test_smallest_arguments_of_expm1_survive():

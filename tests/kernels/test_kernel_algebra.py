@@ -183,7 +183,7 @@ def test_combination_without_guarantee_is_refused_with_the_rule(rule):
         lambda: G.shifted("1"),
         lambda: G.shifted(None),
         lambda: G.weighted(3),
-        lambda: Columns("rbf", [0]),
+        lambda: Columns(None, [0]),
     ],
 )
 def test_what_is_no_kernel_and_no_number_is_a_type_error(combine):
@@ -201,8 +201,8 @@ def test_indefinite_is_inherited():
 
 
 @pytest.mark.parametrize(
-    "columns", [[], -1, [0, -1], [0.5], "ab", True, 2.5, None, [[0, 1]], np.array([True, False]),
-                slice(None), slice(-2, 3), slice(2, 0)]
+    "columns", [[], -1, [0, -1], [0.5], ["a", 1], True, 2.5, None, [[0, 1]],
+                np.array([True, False]), slice(None), slice(-2, 3), slice(2, 0)]
 )  # fmt: skip
 def test_bad_columns_are_refused_by_name(columns):
     with pytest.raises(ValueError, match=r"columns.*(accepted|non-negative)"):

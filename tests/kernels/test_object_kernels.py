@@ -75,6 +75,41 @@ def test_bad_values_of_a_function_are_refused(kernel, message):
         kernel(WORDS)
 
 
+def earlier(a, b):
+    """Asymmetric: the length of the first word."""
+    return float(len(a))
+
+
+def one_side(A, B):
+    return np.asarray(A)[:, :1] + 0 * np.asarray(B)[:, 0]
+
+
+@pytest.mark.parametrize("m", [2, 3, 40])
+def test_asymmetric_functions_are_refused_with_the_pair(m):
+    words = ["w" * k for k in range(m)]
+    kernel = FromFunction(earlier)
+    with pytest.raises(ValueError, match=r"earlier: function is not symmetric: .*'w+'.* order"):
+        kernel(words)
+    with pytest.raises(ValueError, match="earlier: function is not symmetric"):
+        alignment_statistics(words, np.arange(float(m)), [2 * kernel + 1])
+    X = np.arange(2.0 * m).reshape(m, 2)
+    with pytest.raises(ValueError, match="sided: function is not symmetric"):
+        FromFunction(one_side, vectorized=True, name="sided")(X)
+    np.testing.assert_array_equal(kernel.diag(words), range(m))
+
+
+def test_the_check_of_symmetry_allows_rounding_and_costs_eight_calls_per_block():
+    calls = []
+
+    def single(a, b):
+        calls.append(1)
+        return np.float32(1.0) + np.float32(1e-7) * np.sign(b[0] - a[0])
+
+    X = np.arange(60.0)[:, None]
+    FromFunction(single)(X)
+    assert len(calls) == 60 * 60 + 8
+
+
 def test_bad_functions_and_samples_are_refused():
     with pytest.raises(TypeError, match="function must be callable"):
         FromFunction("rbf")

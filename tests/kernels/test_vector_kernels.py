@@ -18,11 +18,14 @@ from alignlearn.kernels import (
     Exponential,
     ExponentialDot,
     Gaussian,
+    Hamming,
     Kernel,
     Laplacian,
     Linear,
     Log,
+    Matern,
     Polynomial,
+    RationalQuadratic,
     Sigmoid,
     as_kernel,
     gaussian_kernels,
@@ -30,6 +33,12 @@ from alignlearn.kernels import (
 )
 
 LD = np.longdouble
+
+
+def _matern(nu, distance):
+    u = np.sqrt(LD(2 * nu)) * distance
+    return (1 + u + (u**2 / 3 if nu == 2.5 else 0)) * np.exp(-u)
+
 
 # kernel, its formula on (squared distance, inner product, L1 distance) in extended precision
 FORMULAS = [
@@ -47,6 +56,10 @@ FORMULAS = [
     (Sigmoid(0.3, 0.5), lambda D, G, L: np.tanh(LD(0.3) * G + LD(0.5))),
     (TL1(2.0), lambda D, G, L: np.maximum(2 - L, 0)),
     (Log(1.5), lambda D, G, L: -np.log1p(np.sqrt(D) / LD(1.5))),
+    (Matern(0.5, gamma=0.3), lambda D, G, L: np.exp(-LD(0.3) * np.sqrt(D))),
+    (Matern(1.5, gamma=0.3), lambda D, G, L: _matern(1.5, LD(0.3) * np.sqrt(D))),
+    (Matern(2.5, length_scale=4.0), lambda D, G, L: _matern(2.5, np.sqrt(D) / 4)),
+    (RationalQuadratic(0.7, gamma=0.3), lambda D, G, L: (1 + LD(0.3) / LD(0.7) * D) ** -LD(0.7)),
 ]
 IDS = [str(kernel) for kernel, _ in FORMULAS]
 
@@ -130,6 +143,10 @@ def test_gamma_scale_is_that_of_scikit_learn_and_is_fixed_on_the_first_argument(
             Binomial(0.02, 0.5),
             Cosine(),
             Gaussian(),
+            Matern(),
+            Matern(2.5, length_scale=2.0),
+            RationalQuadratic(0.5, gamma=1.0),
+            Hamming(),
             2.0 * Gaussian(1.0) * Linear() + 3,
             (Linear() + Gaussian(1.0)).exp().normalized(),
         ]
@@ -193,6 +210,13 @@ def test_bad_gamma_is_refused_by_name(kind, gamma):
         (lambda: TL1(-1.0), "tau"),
         (lambda: Log(0.0), "sigma"),
         (lambda: Gaussian(1.0, multiple=0.0), "multiple"),
+        (lambda: Matern(2.0), "nu=2: accepted are 0.5, 1.5 and 2.5"),
+        (lambda: Matern("scale"), "nu"),
+        (lambda: Matern(length_scale=0.0), "length_scale"),
+        (lambda: Matern(length_scale=1.0, gamma=1.0), "give one of them"),
+        (lambda: RationalQuadratic(0.0), "alpha"),
+        (lambda: RationalQuadratic(length_scale=-1.0), "length_scale"),
+        (lambda: RationalQuadratic(length_scale=1.0, gamma="auto"), "give one of them"),
         (lambda: gaussian_kernels([]), "gammas"),
         (lambda: gaussian_kernels([[1.0, 2.0]]), "gammas"),
         (lambda: gaussian_kernels([1.0, -2.0]), "gamma"),
@@ -230,7 +254,8 @@ def test_bad_samples_are_refused_by_name(X, Y, message):
 
 @pytest.mark.parametrize("kernel", ["rbf", "gaussian", "laplacian", "exponential", "linear", "poly",
                                     "polynomial", "sigmoid", "cosine", "tl1", "log",
-                                    "exponential-dot"])  # fmt: skip
+                                    "exponential-dot", "matern", "rational-quadratic",
+                                    "hamming"])  # fmt: skip
 def test_strings_name_kernels_with_default_parameters(kernel):
     made = as_kernel(kernel)
     X = _points(6) / 4

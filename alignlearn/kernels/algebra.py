@@ -1,0 +1,322 @@
+"""The operations that keep a kernel positive semi-definite, as kernels made of kernels.
+
+Closure rules (Berlinet and Thomas-Agnan 2004; Shawe-Taylor and Cristianini 2004, section 3.4):
+non-negative multiples, sums, products, natural powers, a non-negative constant added, ``f(x) k(x,
+x') f(x')``, the exponential, and normalisation to unit diagonal. What lies outside them (a
+difference, a negative multiple, a negative shift) may or may not be a kernel, so it is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.engine import program as ops
+
+from .base import Kernel
+from .rules import check_exponent
+
+
+@dataclass(frozen=True)
+class _Several(Kernel):
+    """A combination of several kernels, flattened by associativity."""
+
+    kernels: tuple
+
+    def __post_init__(self):
+        flat = []
+        for k in self.kernels:
+            flat.extend(k.kernels if type(k) is type(self) else (k,))
+        object.__setattr__(self, "kernels", tuple(flat))
+
+    def _rebuilt(self, change):
+        return type(self)(tuple(change(k) for k in self.kernels))
+
+    @property
+    def is_psd(self):
+        return all(k.is_psd for k in self.kernels)
+
+    @property
+    def _needs_vectors(self):
+        return any(k._needs_vectors for k in self.kernels)
+
+    @property
+    def _given_dtype(self):
+        return _coarsest(k._given_dtype for k in self.kernels)
+
+
+def _coarsest(dtypes):
+    """The type of the fewest digits; None where nothing is given."""
+    return min((d for d in dtypes if d is not None), key=lambda d: d.itemsize, default=None)
+
+
+@dataclass(frozen=True)
+class Sum(_Several):
+    """``k_1 + k_2 + ...``."""
+
+    def __str__(self):
+        return " + ".join(str(k) for k in self.kernels)
+
+    def _lower(self, b, dst, mode):
+        total = self.kernels[0]._lower(b, dst, mode)
+        row = b.temporary()
+        for kernel in self.kernels[1:]:
+            # A multiple is folded into the addition.
+            scale, inner = (kernel.scale, kernel.kernel) if type(kernel) is Scaled else (1, kernel)
+            total += scale * inner._lower(b, row, mode)
+            b.emit(ops.ADD, dst, row, f0=scale)
+        b.release(row)
+        return total
+
+    def _lower_distance(self, b, dst):
+        self.kernels[0]._lower_distance(b, dst)
+        row = b.temporary()
+        for kernel in self.kernels[1:]:
+            kernel._lower_distance(b, row)
+            b.emit(ops.ADD, dst, row, f0=1.0)
+        b.release(row)
+
+
+class SignedSum(Sum):
+    """A sum of kernels with weights of any sign, indefinite unless shown otherwise."""
+
+    is_psd = False
+
+
+def weighted_sum(kernels, weights):
+    """``sum_k weights_k K_k`` as a kernel; terms of weight 0 are left out."""
+    terms = tuple(Scaled(k, float(w)) for k, w in zip(kernels, weights) if w != 0.0)
+    return Sum(terms) if min(weights) >= 0.0 else SignedSum(terms)
+
+
+@dataclass(frozen=True)
+class Product(_Several):
+    """``k_1 k_2 ...``, pointwise (Schur)."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        for k in self.kernels:
+            k._require_psd("a product")
+
+    def __str__(self):
+        return " * ".join(f"({k})" if isinstance(k, Sum) else str(k) for k in self.kernels)
+
+    @property
+    def _largest_value(self):
+        values = [k._largest_value for k in self.kernels]
+        return None if None in values else float(np.prod(values))
+
+    @property
+    def _unit_diagonal(self):
+        return all(k._unit_diagonal for k in self.kernels)
+
+    def _unit(self):
+        if all(k._unit() is None for k in self.kernels):
+            return None
+        return Product(tuple(k._unit() or Normalized(k) for k in self.kernels))
+
+    def _lower(self, b, dst, mode):
+        # Bounded factors first: what is negligible in their product may be flushed.
+        first, *others = sorted(self.kernels, key=lambda k: k._largest_value is None)
+        b.exact_value(first, dst)
+        row = b.temporary()
+        for kernel in others:
+            b.exact_value(kernel, row)
+            b.emit(ops.MULTIPLY, dst, row)
+            if kernel._largest_value is not None:
+                b.emit(ops.FLUSH, dst)
+        b.release(row)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Unary(Kernel):
+    """A kernel made of one other."""
+
+    kernel: Kernel
+
+    @property
+    def is_psd(self):
+        return self.kernel.is_psd
+
+    @property
+    def _needs_vectors(self):
+        return self.kernel._needs_vectors
+
+    @property
+    def _given_dtype(self):
+        return self.kernel._given_dtype
+
+
+@dataclass(frozen=True)
+class Scaled(Unary):
+    """``scale k`` with ``scale >= 0``."""
+
+    scale: float = 1.0
+
+    def __str__(self):
+        return f"{self.scale:g} * {self.kernel}"
+
+    def _lower(self, b, dst, mode):
+        offset = self.kernel._lower(b, dst, mode)
+        b.emit(ops.AFFINE_IN_PLACE, dst, f0=self.scale)
+        return self.scale * offset
+
+    def _lower_distance(self, b, dst):
+        self.kernel._lower_distance(b, dst)
+        b.emit(ops.AFFINE_IN_PLACE, dst, f0=self.scale)
+
+    def _unit(self):
+        return self.kernel._unit() if self.scale > 0.0 else None
+
+
+@dataclass(frozen=True)
+class Shifted(Unary):
+    """``k + shift`` with ``shift >= 0``."""
+
+    shift: float = 0.0
+
+    def __str__(self):
+        return f"{self.kernel} + {self.shift:g}"
+
+    def _lower(self, b, dst, mode):
+        return self.kernel._lower(b, dst, mode) + self.shift
+
+    def _lower_distance(self, b, dst):
+        self.kernel._lower_distance(b, dst)
+
+
+@dataclass(frozen=True)
+class Power(Unary):
+    """``k^exponent``, a natural power."""
+
+    exponent: int = 1
+
+    def __post_init__(self):
+        self.kernel._require_psd("a power")
+
+    def __str__(self):
+        return f"({self.kernel})^{self.exponent}"
+
+    @property
+    def _largest_value(self):
+        value = self.kernel._largest_value
+        return None if value is None else value**self.exponent
+
+    @property
+    def _unit_diagonal(self):
+        return self.kernel._unit_diagonal
+
+    def _unit(self):
+        unit = self.kernel._unit()
+        return None if unit is None else Power(unit, self.exponent)
+
+    def _lower(self, b, dst, mode):
+        b.exact_value(self.kernel, dst)
+        b.emit(ops.POWER_IN_PLACE, dst, integer=self.exponent)
+        if self._largest_value is not None:
+            b.emit(ops.FLUSH, dst)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Exponentiated(Unary):
+    """``exp(k)``.
+
+    Samples on which ``exp(k(x, x))`` overflows raise a ValueError.
+    """
+
+    def __post_init__(self):
+        self.kernel._require_psd("an exponential")
+
+    def __str__(self):
+        return f"exp({self.kernel})"
+
+    def _unit(self):
+        return _ExponentialOfDistance(self.kernel)
+
+    def _lower(self, b, dst, mode):
+        b.domain(self._in_domain)
+        row = b.temporary()
+        b.exact_value(self.kernel, row)
+        b.emit(ops.EXP if mode.full else ops.EXPM1, dst, row, f0=1.0)
+        b.release(row)
+        return 0.0 if mode.full else 1.0
+
+    def _in_domain(self, X):
+        check_exponent(self, X, float(self.kernel.diag(X).max()))
+
+
+@dataclass(frozen=True)
+class _ExponentialOfDistance(Unary):
+    """``exp(-(k(x, x) + k(x', x') - 2 k(x, x')) / 2)``: the exponential of k, normalised."""
+
+    _largest_value = 1.0
+    _unit_diagonal = True
+
+    def _lower(self, b, dst, mode):
+        row = b.temporary()
+        self.kernel._lower_distance(b, row)
+        b.emit(ops.EXP if mode.full else ops.EXPM1, dst, row, f0=-0.5)
+        b.release(row)
+        return 0.0 if mode.full else 1.0
+
+
+@dataclass(frozen=True)
+class Weighted(Unary):
+    """``f(x) k(x, x') f(x')``."""
+
+    f: object = None
+
+    def __str__(self):
+        return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"
+
+    def _lower(self, b, dst, mode):
+        b.exact_value(self.kernel, dst)
+        b.emit(ops.FACTOR, dst, integer=b.factor(self.f))
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Normalized(Unary):
+    """``k(x, x') / sqrt(k(x, x) k(x', x'))``.
+
+    Exponentials are normalised before they are taken, so that none overflows.
+    """
+
+    _largest_value = 1.0
+
+    def __post_init__(self):
+        self.kernel._require_psd("a normalisation")
+
+    def __str__(self):
+        return f"normalized {self.kernel}"
+
+    def _inverse_norm(self, X):
+        diagonal = self.kernel.diag(X)
+        return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+
+    @property
+    def _is_exponential(self):
+        unit = self.kernel._unit()
+        return unit is not None and unit._is_exponential
+
+    @property
+    def _rate(self):
+        unit = self.kernel._unit()
+        return 0.0 if unit is None else unit._rate
+
+    @property
+    def _unit_diagonal(self):
+        unit = self.kernel._unit()
+        return unit is not None and unit._unit_diagonal
+
+    def _lower(self, b, dst, mode):
+        unit = self.kernel._unit()
+        if unit is not None:
+            return unit._lower(b, dst, mode)
+        b.exact_value(self.kernel, dst)
+        b.emit(ops.FACTOR, dst, integer=b.factor(self._inverse_norm))
+        b.emit(ops.FLUSH, dst)
+        return 0.0

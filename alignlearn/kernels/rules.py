@@ -1,0 +1,57 @@
+"""Checks of what users combine: numbers of the algebra, exponents, column names."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine import vectormath
+
+
+class KernelRuleError(ValueError):
+    """A combination that is not guaranteed to be positive semi-definite."""
+
+
+def is_number(value):
+    """Whether a value is a real number and no boolean."""
+    real = (int, float, np.integer, np.floating)
+    return isinstance(value, real) and not isinstance(value, (bool, np.bool_))
+
+
+def difference(left, right):
+    """The error for a difference of kernels."""
+    return KernelRuleError(
+        f"{left!r} - {right!r}: a difference of kernels is not guaranteed to be positive "
+        "semi-definite; only sums with non-negative coefficients are."
+    )
+
+
+def non_negative(value, rule, expression):
+    """A finite number >= 0 as a float, else the error of a rule."""
+    if not is_number(value):
+        raise TypeError(f"{expression}: {rule} must be a real number >= 0, got {value!r}.")
+    value = float(value)
+    if not (0.0 <= value < np.inf):
+        raise KernelRuleError(
+            f"{expression}: {rule} must be finite and >= 0, otherwise the result is not guaranteed "
+            "to be positive semi-definite."
+        )
+    return value
+
+
+def check_exponent(kernel, X, largest):
+    """Raise where ``exp(largest)``, the largest value of a kernel on samples X, overflows."""
+    single = kernel._needs_vectors and X.dtype == np.float32
+    limit = float(vectormath.LARGEST_F if single else vectormath.LARGEST)
+    if not largest <= limit:
+        raise ValueError(
+            f"{kernel}: its values reach exp({largest:.4g}), accepted are exponents up to "
+            f"{limit:g} ({'float32' if single else 'float64'}). Scale X, lower gamma, or normalise "
+            "the kernel: kernel.normalized() does not overflow."
+        )
+
+
+def column_names(X):
+    """Column names of a data frame if all are strings, else None."""
+    names = getattr(X, "columns", None)
+    names = [] if names is None else list(names)
+    return names if names and all(isinstance(n, str) for n in names) else None

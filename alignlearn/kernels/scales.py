@@ -1,0 +1,98 @@
+"""Scales of kernels: what ``gamma`` may be, and how it is taken from the training data.
+
+``"scale"``
+    One over the size that the kernel's primitive has on the data, so that a kernel does not change
+    when the units of X do. With d columns and Var the variance of all entries of X: ``1 / (d Var)``
+    for squared distances and inner products (scikit-learn's), ``1 / sqrt(d Var)`` for the distance,
+    ``1 / (d sqrt(Var))`` for the L1 distance.
+``"median"``
+    One over the median of the distance that the kernel reads (L1, plain, or squared; squared for
+    inner products too), over all pairs of samples, or over 2000 of them drawn with a fixed seed
+    where there are more. Pairs at distance 0 are left out if their median is 0.
+``"auto"``
+    ``1 / d``, as in scikit-learn.
+
+Where the data do not vary, "scale" and "median" are 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine import program as ops
+from alignlearn.validation import check_number
+
+_RULES = ("scale", "median", "auto")
+_PAIRS = 2000
+_BLOCK_ENTRIES = 2**17
+
+
+def check_gamma(gamma):
+    """A number > 0 as a float, or the name of a rule."""
+    if isinstance(gamma, str):
+        if gamma not in _RULES:
+            raise ValueError(
+                f'gamma={gamma!r}: accepted are a number > 0, "scale", "median" and "auto".'
+            )
+        return gamma
+    return check_number("gamma", gamma, low=0.0, strict=True)
+
+
+def resolve_gamma(gamma, X, primitive):
+    """The number that gamma stands for, for a kernel of this primitive on the samples X (m, d)."""
+    if not isinstance(gamma, str):
+        return gamma
+    d = X.shape[1]
+    if gamma == "auto":
+        return 1.0 / d
+    if gamma == "median":
+        size = _median(X, primitive)
+    else:
+        variance = _variance(X)
+        size = d * variance
+        if primitive == ops.DISTANCE:
+            size = np.sqrt(size)
+        elif primitive == ops.L1_DISTANCE:
+            size = d * np.sqrt(variance)
+    return float(1.0 / size) if size > 0 else 1.0
+
+
+def _variance(X):
+    """Variance of all entries, read in blocks of rows; exactly 0 if they are all the same."""
+    origin, step = float(X[0, 0]), max(1, _BLOCK_ENTRIES // X.shape[1])
+
+    def mean(f):
+        # In C order, so that the memory layout does not change the order of the sum.
+        blocks = (X[i : i + step].astype(np.float64, order="C") for i in range(0, len(X), step))
+        return sum(float(np.sum(f(block - origin))) for block in blocks) / X.size
+
+    centre = mean(lambda block: block)
+    return mean(lambda block: np.square(block - centre))
+
+
+def _median(X, primitive):
+    """Median of a distance over pairs of samples; see the module docstring."""
+    i, j = _pairs(len(X))
+    step = max(1, _BLOCK_ENTRIES // X.shape[1])
+    sizes = np.empty(len(i))
+    for start in range(0, len(i), step):
+        rows = slice(start, start + step)
+        difference = X[i[rows]].astype(np.float64) - X[j[rows]]
+        if primitive == ops.L1_DISTANCE:
+            sizes[rows] = np.abs(difference).sum(axis=1)
+        else:
+            sizes[rows] = np.einsum("ij,ij->i", difference, difference)
+    if primitive == ops.DISTANCE:
+        sizes = np.sqrt(sizes)
+    middle = np.median(sizes) if len(sizes) else 0.0
+    apart = sizes[sizes > 0]
+    return middle if middle > 0 or not len(apart) else np.median(apart)
+
+
+def _pairs(m):
+    """Two arrays of sample numbers, different in each pair: every pair once, or a fixed sample."""
+    if m * (m - 1) // 2 <= _PAIRS:
+        return np.triu_indices(m, 1)
+    rng = np.random.default_rng(0)
+    i = rng.integers(0, m, _PAIRS)
+    return i, (i + rng.integers(1, m, _PAIRS)) % m

@@ -1,0 +1,243 @@
+"""Kernels of a distance of two samples, and the exponential of their inner product.
+
+``multiple`` multiplies gamma, so that a ladder can be relative to ``"scale"`` or ``"median"``;
+:mod:`alignlearn.kernels.scales` defines these for each primitive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass, field, replace
+
+import numpy as np
+
+from alignlearn.engine import program as ops
+from alignlearn.validation import check_number
+
+from .base import Kernel
+from .rules import check_exponent
+from .scales import resolve_gamma
+from .vector import GammaKernel
+
+
+@dataclass(frozen=True)
+class _Multiple(GammaKernel):
+    """A function of ``gamma * multiple * primitive``."""
+
+    multiple: float = 1.0
+
+    _largest_value = 1.0
+    _unit_diagonal = True
+    _primitive = ops.SQUARED_DISTANCE
+
+    def __post_init__(self):
+        super().__post_init__()
+        multiple = check_number("multiple", self.multiple, low=0.0, strict=True)
+        object.__setattr__(self, "multiple", multiple)
+
+    def __str__(self):
+        if not isinstance(self.gamma, str):
+            return f"{type(self).__name__.lower()}(gamma={self.gamma * self.multiple:.4g})"
+        times = "" if self.multiple == 1.0 else f" * {self.multiple:g}"
+        return f"{type(self).__name__.lower()}(gamma={self.gamma}{times})"
+
+    def resolve(self, X):
+        gamma = resolve_gamma(self.gamma, X, self._primitive)
+        return replace(self, gamma=gamma * self.multiple, multiple=1.0)
+
+
+@dataclass(frozen=True)
+class _Exponential(_Multiple):
+    """exp(sign * gamma * multiple * primitive)."""
+
+    _is_exponential = True
+    _sign = -1.0
+
+    @property
+    def _rate(self):
+        return self.gamma if not isinstance(self.gamma, str) else 0.0
+
+    def _lower(self, b, dst, mode):
+        return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma, mode)
+
+
+@dataclass(frozen=True)
+class Gaussian(_Exponential):
+    """``exp(-gamma |x - x'|^2)``; "rbf".
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+    multiple : float > 0, default 1
+        Multiplies gamma.
+    """
+
+
+@dataclass(frozen=True)
+class Laplacian(_Exponential):
+    """``exp(-gamma |x - x'|_1)``; "laplacian". Parameters as in :class:`Gaussian`."""
+
+    _primitive = ops.L1_DISTANCE
+
+
+@dataclass(frozen=True)
+class Exponential(_Exponential):
+    """``exp(-gamma |x - x'|)``; "exponential". Parameters as in :class:`Gaussian`."""
+
+    _primitive = ops.DISTANCE
+
+
+@dataclass(frozen=True)
+class ExponentialDot(_Exponential):
+    """``exp(gamma <x, x'>)``; "exponential-dot". Parameters as in :class:`Gaussian`.
+
+    Notes
+    -----
+    Samples on which ``exp(gamma |x|^2)`` overflows raise a ValueError. Normalised it is the
+    Gaussian of gamma / 2, and is evaluated as that.
+    """
+
+    _largest_value = None
+    _unit_diagonal = False
+    _primitive = ops.INNER_PRODUCT
+    _sign = 1.0
+
+    def _lower(self, b, dst, mode):
+        b.domain(self._in_domain)
+        return super()._lower(b, dst, mode)
+
+    def _in_domain(self, X):
+        check_exponent(self, X, self.gamma * np.max(np.einsum("ij,ij->i", X, X), initial=0.0))
+
+    def _unit(self):
+        half = Gaussian(self.gamma, self.multiple / 2.0)
+        # A number is resolved without samples, and what is lowered must be.
+        return half if isinstance(self.gamma, str) else half.resolve(None)
+
+
+def _check_length_scale(length_scale, gamma):
+    """The length scale as a number, where it is given instead of gamma."""
+    if not (isinstance(gamma, str) and gamma == "scale"):
+        raise ValueError(
+            f"gamma={gamma!r} and length_scale={length_scale!r} say the same; give one of them."
+        )
+    return check_number("length_scale", length_scale, low=0.0, strict=True)
+
+
+@dataclass(frozen=True)
+class Matern(_Multiple):
+    """The Matern kernel of smoothness nu; "matern".
+
+    With ``u = sqrt(2 nu) gamma |x - x'|`` it is ``exp(-u)`` for nu = 1/2, ``(1 + u) exp(-u)`` for
+    3/2 and ``(1 + u + u^2 / 3) exp(-u)`` for 5/2.
+
+    Parameters
+    ----------
+    nu : {0.5, 1.5, 2.5}, default 1.5
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+        One over scikit-learn's ``length_scale``.
+    multiple : float > 0, default 1
+        Multiplies gamma.
+    length_scale : float > 0, optional
+        Instead of gamma.
+
+    References
+    ----------
+    Rasmussen and Williams (2006), Gaussian processes for machine learning, section 4.2.1.
+    """
+
+    nu: float = 1.5
+    gamma: float | str = field(default="scale", kw_only=True)
+    multiple: float = field(default=1.0, kw_only=True)
+    length_scale: InitVar[float | None] = field(default=None, kw_only=True)
+
+    _primitive = ops.DISTANCE
+
+    def __post_init__(self, length_scale):
+        nu = check_number("nu", self.nu)
+        if nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu={nu:g}: accepted are 0.5, 1.5 and 2.5.")
+        object.__setattr__(self, "nu", nu)
+        if length_scale is not None:
+            gamma = 1.0 / _check_length_scale(length_scale, self.gamma)
+            object.__setattr__(self, "gamma", gamma)
+        super().__post_init__()
+
+    def __str__(self):
+        return f"{super().__str__()[:-1]}, nu={self.nu:g})"
+
+    @property
+    def _is_exponential(self):
+        return self.nu == 0.5
+
+    @property
+    def _rate(self):
+        return self.gamma if self._is_exponential and not isinstance(self.gamma, str) else 0.0
+
+    def _lower(self, b, dst, mode):
+        distance, rate = b.primitive(ops.DISTANCE), np.sqrt(2.0 * self.nu) * self.gamma
+        if self.nu == 0.5:
+            return b.exponential(dst, distance, -self.gamma, mode)
+        b.emit(ops.MATERN_32 if self.nu == 1.5 else ops.MATERN_52, dst, distance, f0=rate)
+        return 0.0
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(_Multiple):
+    """``(1 + gamma |x - x'|^2 / alpha)^(-alpha)``; "rational-quadratic".
+
+    A mixture of Gaussians of all widths; the Gaussian of the same gamma for large alpha.
+
+    Parameters
+    ----------
+    alpha : float > 0, default 1
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+        ``1 / (2 length_scale^2)`` in scikit-learn's terms.
+    multiple : float > 0, default 1
+        Multiplies gamma.
+    length_scale : float > 0, optional
+        Instead of gamma.
+
+    References
+    ----------
+    Rasmussen and Williams (2006), Gaussian processes for machine learning, section 4.2.1.
+    """
+
+    alpha: float = 1.0
+    gamma: float | str = field(default="scale", kw_only=True)
+    multiple: float = field(default=1.0, kw_only=True)
+    length_scale: InitVar[float | None] = field(default=None, kw_only=True)
+
+    def __post_init__(self, length_scale):
+        object.__setattr__(self, "alpha", check_number("alpha", self.alpha, low=0.0, strict=True))
+        if length_scale is not None:
+            gamma = 0.5 / _check_length_scale(length_scale, self.gamma) ** 2
+            object.__setattr__(self, "gamma", gamma)
+        super().__post_init__()
+
+    def __str__(self):
+        return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
+
+    def _lower(self, b, dst, mode):
+        distance, less_one = b.primitive(ops.SQUARED_DISTANCE), 0.0 if mode.full else 1.0
+        rate = self.gamma / self.alpha
+        b.emit(ops.RATIONAL_QUADRATIC, dst, distance, f0=rate, f1=self.alpha, f2=less_one)
+        b.emit(ops.FLUSH, dst)
+        return less_one
+
+
+@dataclass(frozen=True)
+class Hamming(Kernel):
+    """The share of columns in which two samples agree, for codes of categories; "hamming".
+
+    A sum of equalities, hence positive semi-definite. Codes are numbers and are compared exactly.
+    """
+
+    _largest_value = 1.0
+    _unit_diagonal = True
+
+    def __str__(self):
+        return "hamming"
+
+    def _lower(self, b, dst, mode):
+        b.emit(ops.AFFINE, dst, b.primitive(ops.MATCHES), f0=1.0 / b.n_columns)
+        return 0.0

@@ -1,0 +1,85 @@
+"""Columns by name, and kernels by string inside Columns."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from alignlearn.kernels import Columns, Gaussian, Linear, Precomputed
+
+X = np.random.default_rng(0).normal(size=(12, 3))
+FRAME = pd.DataFrame(X, columns=["age", "income", "height"])
+NAMES = list(FRAME.columns)
+
+
+def test_a_string_names_the_kernel_of_some_columns():
+    assert Columns("rbf", [0, 2]) == Columns(Gaussian(), [0, 2])
+    with pytest.raises(ValueError, match=r"'fbr' is not known; accepted: .*rbf"):
+        Columns("fbr", [0])
+
+
+@pytest.mark.parametrize(
+    ("named", "numbered"),
+    [
+        (Columns("rbf", ["age", "income"]), Columns("rbf", [0, 1])),
+        (Columns("rbf", "height"), Columns("rbf", 2)),
+        (Columns("rbf", np.array(["height", "age"])), Columns("rbf", [2, 0])),
+        (Columns("rbf", pd.Index(["height"])), Columns("rbf", [2])),
+        (
+            2 * Columns("rbf", ["income"]) + (Columns("linear", "age") * Linear()).normalized(),
+            2 * Columns("rbf", [1]) + (Columns("linear", 0) * Linear()).normalized(),
+        ),
+        (
+            Columns(Columns("linear", "age") + Gaussian(1.0), ["height", "age"]),
+            Columns(Columns("linear", 1) + Gaussian(1.0), [2, 0]),
+        ),
+        (Columns(Columns("rbf", "age"), [2, 0]), Columns(Columns("rbf", 1), [2, 0])),
+    ],
+    ids=str,
+)
+def test_names_are_the_numbers_of_the_columns_of_a_data_frame(named, numbered):
+    assert named.resolve_names(NAMES) == numbered
+    assert numbered.resolve_names(NAMES) == numbered.resolve_names(None) == numbered
+    np.testing.assert_array_equal(named(FRAME), numbered(X))
+    np.testing.assert_array_equal(named(FRAME, FRAME[:5]), numbered(X, X[:5]))
+    np.testing.assert_array_equal(named(FRAME, X[:5]), numbered(X, X[:5]))
+    np.testing.assert_array_equal(named.diag(FRAME), numbered.diag(X))
+    assert pickle.loads(pickle.dumps(named)) == named
+    assert hash(named) == hash(pickle.loads(pickle.dumps(named)))
+
+
+def test_label_and_value():
+    assert str(Columns("linear", ["age", "income"])) == "linear on ['age', 'income']"
+    assert Columns("linear", ["age"]).columns == ("age",)
+    assert Columns(Precomputed(np.eye(3)), "age").resolve_names(NAMES).columns == (0,)
+
+
+def test_names_that_are_no_columns_are_listed():
+    with pytest.raises(ValueError, match=r"'weight', 'bmi', which is not a column of X.*'age'"):
+        Columns("rbf", ["age", "weight", "bmi"])(FRAME)
+    double = pd.DataFrame(X, columns=["age", "age", "height"])
+    with pytest.raises(ValueError, match="'age', which is the name of several columns of X"):
+        Columns("rbf", ["age"])(double)
+    wide = [f"c{k}" for k in range(1000)]
+    with pytest.raises(ValueError, match="'c19' and 980 more") as error:
+        Columns("rbf", ["age"]).resolve_names(wide)
+    assert len(str(error.value)) < 300
+    # A name that the outer selection left out.
+    with pytest.raises(ValueError, match="'income', which is not a column"):
+        Columns(Columns("rbf", "income"), ["age"])(FRAME)
+
+
+def test_names_need_a_data_frame_with_the_same_columns():
+    named = Columns("rbf", ["age"])
+    for call in (
+        lambda: named(X),
+        lambda: named.diag(X),
+        lambda: named.resolve(X),
+        lambda: named.resolve_names(None),
+        lambda: named(pd.DataFrame(X)),
+    ):
+        with pytest.raises(ValueError, match=r"\['age'\] by name, but X has no column names"):
+            call()
+    with pytest.raises(ValueError, match=r"Y has columns .*'height', 'income'"):
+        named(FRAME, FRAME[["age", "height", "income"]])

@@ -1,0 +1,215 @@
+"""Exponentials at the ends of their range: no silent saturation, no subnormal products."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+
+from alignlearn import MKLClassifier
+from alignlearn.engine.cpu import weighted_gram
+from alignlearn.kernels import (
+    Columns,
+    Cosine,
+    ExponentialDot,
+    FromFunction,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Precomputed,
+    RationalQuadratic,
+    gaussian_kernels,
+)
+from alignlearn.sources import alignment_statistics
+
+LD = np.longdouble
+WINE, CLASSES = load_wine(return_X_y=True)  # raw: one column reaches 1680
+
+
+def last_columns(A):
+    """A factor f(x) that is never 0."""
+    return 1.0 + np.abs(A[:, 0])
+
+
+def test_a_normalised_exponential_is_normalised_before_it_is_taken():
+    K = ExponentialDot(1.0).normalized()([[40.0], [39.0]])
+    np.testing.assert_allclose(K, [[1, np.exp(-0.5)], [np.exp(-0.5), 1]], rtol=1e-14)
+    half = [[1.0, np.exp(-0.5)], [np.exp(-0.5), 1.0]]
+    np.testing.assert_allclose(Linear().exp().normalized()([[40.0], [39.0]]), half, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_on_raw_data_the_normalised_exponential_of_inner_products_is_the_gaussian(dtype):
+    X = WINE.astype(dtype)
+    kernels = [
+        Gaussian(5e-4),
+        ExponentialDot(1e-3).normalized(),
+        (1e-3 * Linear()).exp().normalized(),
+        Columns(ExponentialDot(1e-3), range(13)).normalized(),
+        (3.0 * ExponentialDot(1e-3)).normalized(),
+        (ExponentialDot(5e-4) ** 2).normalized(),
+        (ExponentialDot(4e-4) * ExponentialDot(6e-4)).normalized(),
+    ]
+    for kernel in kernels[1:]:
+        np.testing.assert_allclose(kernel(X), kernels[0](X), rtol=0, atol=np.finfo(dtype).eps * 50)
+    s = alignment_statistics(X, CLASSES, kernels)
+    alignments = s.a / np.sqrt(np.diagonal(s.M)) / s.target_norm
+    np.testing.assert_allclose(
+        alignments, alignments[0], rtol=1e-4 if dtype == np.float32 else 1e-10
+    )
+    assert ExponentialDot("scale").normalized()(X) == pytest.approx(
+        Gaussian("scale", multiple=0.5)(X), abs=1e-5
+    )
+
+
+def test_a_normalised_exponential_of_inner_products_takes_part_in_ladders():
+    kernels = [ExponentialDot(g).normalized() for g in (0.5, 1.0, 2.0)]
+    assert [k._rate for k in kernels] == [0.25, 0.5, 1.0]
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    K = weighted_gram(kernels, [1.0, 2.0, 3.0], X)
+    expected = sum(w * Gaussian(g)(X) for w, g in zip((1, 2, 3), (0.25, 0.5, 1.0)))
+    np.testing.assert_allclose(K, expected, rtol=1e-12)
+
+
+EXPONENTS = {
+    "linear": Linear(),
+    "gaussian": 3.0 * Gaussian(0.3),
+    "laplacian": 0.5 * Laplacian(0.3),
+    "matern": Matern(2.5, gamma=1.0),
+    "sum": Linear() + 2.0 * Gaussian(0.1) + 0.1 * Polynomial(0.2),
+    "shifted": Linear() + 1.5,
+    "product": Gaussian(0.1) * Linear(),
+    "product of gaussians": Gaussian(0.1) * Columns(Laplacian(0.2), [0]),
+    "power": Gaussian(0.1) ** 2,
+    "polynomial": Polynomial(0.3, 1.0, 2),
+    "cosine": Cosine(),
+    "normalised": Polynomial(0.3).normalized(),
+    "exponential": (0.1 * Linear()).exp(),
+    "weighted": Linear().weighted(last_columns),
+    "columns": Columns(Linear() + Gaussian(0.2), [2, 0]),
+    "function": FromFunction(np.dot),
+}
+
+
+@pytest.mark.parametrize("name", EXPONENTS)
+def test_normalised_exponential_equals_the_definition_where_nothing_overflows(name):
+    kernel = EXPONENTS[name]
+    X = np.random.default_rng(1).normal(size=(19, 3))
+    X[4] = 0.0
+    Z = np.random.default_rng(2).normal(size=(7, 3))
+    ours = kernel.exp().normalized()
+    for A, B, K in [(X, X, ours(X)), (X, Z, ours(X, Z))]:
+        half = kernel(A, B) - (kernel.diag(A)[:, None] + kernel.diag(B)) / 2
+        np.testing.assert_allclose(K, np.exp(half), rtol=1e-12)
+    np.testing.assert_allclose(ours.diag(X), 1.0, rtol=1e-13)
+    y = X[:, 0]
+    s = alignment_statistics(X, y, [ours])
+    a, M, trace, _ = oracle.statistics([ours(X)], y)
+    np.testing.assert_allclose(s.M, M.astype(float), rtol=1e-10)
+    np.testing.assert_allclose(s.a, a.astype(float), rtol=1e-10)
+    np.testing.assert_allclose(s.trace, trace.astype(float), rtol=1e-10)
+
+
+def test_normalised_exponential_of_a_given_matrix():
+    rng = np.random.default_rng(3)
+    A = 30.0 * rng.normal(size=(9, 9))
+    G = A @ A.T
+    D = np.diagonal(G)[:, None] + np.diagonal(G) - 2 * G
+    rows = np.arange(9)[:, None]
+    np.testing.assert_allclose(
+        (1e-3 * Precomputed(G)).exp().normalized()(rows), np.exp(-D / 2e3), rtol=1e-11
+    )
+
+
+SATURATED = {
+    "exponential of inner products": (ExponentialDot(1.0), r"exponentialdot\(gamma=1\)"),
+    "scaled": (2.0 * ExponentialDot(1.0), "exponentialdot"),
+    "exp": (Linear().exp(), r"exp\(linear\)"),
+    "exp of exp": (((0.01 * Linear()).exp()).exp(), r"exp\("),
+    "part of a normalised sum": ((ExponentialDot(1.0) + Linear()).normalized(), "exponentialdot"),
+    "on columns": (Columns(ExponentialDot(1.0), [0]), "exponentialdot"),
+    "of a function": (FromFunction(np.dot).exp(), r"exp\(dot\)"),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", SATURATED)
+def test_overflow_is_an_error_that_names_the_kernel_and_the_remedies(name, dtype):
+    kernel, shown = SATURATED[name]
+    X = np.array([[40.0], [39.0], [1.0], [2.0]], dtype)
+    message = rf"{shown}.*exponents up to (709|88).*Scale X, lower gamma, or normalise"
+    for call in (
+        lambda: kernel(X),
+        lambda: kernel(X[2:], X[:1]),
+        lambda: kernel.diag(X),
+        lambda: alignment_statistics(X, [0.0, 1.0, 2.0, 3.0], [Linear(), kernel]),
+        lambda: MKLClassifier([kernel]).fit(X, [0, 1, 0, 1]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_the_limit_of_single_precision_is_its_own():
+    X = np.array([[10.0], [3.0]])
+    np.testing.assert_allclose(ExponentialDot(1.0)(X), np.exp(X @ X.T), rtol=1e-13)
+    with pytest.raises(ValueError, match=r"exp\(100\), accepted are exponents up to 88 \(float32"):
+        ExponentialDot(1.0)(X.astype(np.float32))
+
+
+def test_values_whose_squares_overflow_are_refused_by_the_statistics():
+    X = np.sqrt([[600.0], [1.0], [2.0]])
+    assert np.isfinite(ExponentialDot(1.0)(X)).all()
+    with pytest.raises(ValueError, match=r"exponentialdot.*squares overflow"):
+        alignment_statistics(X, [0.0, 1.0, 2.0], [ExponentialDot(1.0)])
+
+
+DECAYING = {
+    "gaussians": gaussian_kernels(np.geomspace(1.0, 1e4, 60)),
+    "ladder": gaussian_kernels(2.0 ** np.arange(0, 14)),
+    "laplacians": [Laplacian(g) for g in np.geomspace(1.0, 1e4, 60)],
+    "matern": [Matern(nu, gamma=g) for g in np.geomspace(1.0, 1e4, 30) for nu in (0.5, 1.5, 2.5)],
+    "rational": [RationalQuadratic(a, gamma=a) for a in np.geomspace(1.0, 1e4, 30)],
+    "products": [Gaussian(g) * Laplacian(g) * Gaussian(2 * g) for g in np.geomspace(0.1, 1e3, 60)],
+    "powers": [Gaussian(g) ** 3 for g in np.geomspace(1.0, 1e3, 60)],
+    "normalised": [(Linear() * Gaussian(g)).normalized() for g in np.geomspace(1.0, 1e4, 60)],
+    "exponentials": [ExponentialDot(g).normalized() for g in np.geomspace(1.0, 1e4, 60)],
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", DECAYING)
+def test_no_product_of_two_values_is_subnormal(name, dtype):
+    """A subnormal number costs the loops a hundred times what another one does."""
+    X = np.random.default_rng(0).normal(size=(50, 3)).astype(dtype)
+    zeros = 0
+    for k in range(len(DECAYING[name])):
+        K = weighted_gram(DECAYING[name], np.eye(len(DECAYING[name]))[k], X)
+        assert K.dtype == dtype
+        zeros += np.sum(K == 0)
+        assert np.abs(K[K != 0]).min() ** 2 >= np.finfo(dtype).tiny
+    assert zeros > 0  # the case is one that did become subnormal
+
+
+@given(st.sampled_from(["gaussians", "ladder", "laplacians", "powers"]), st.integers(0, 2**32 - 1))
+def test_what_is_flushed_changes_no_sum(name, seed):
+    # Sixteenths: distances are exact, so that rounding of exponents hides no loss. A ladder
+    # may double its rounding 12 times (engine.program), which is 5e-13.
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-24, 25, size=(12, 3)) / 16
+    X[:6] = X[6:] + rng.integers(-1, 2, size=(6, 3)) / 16
+    y = rng.normal(size=12)
+    D, _, L = oracle.pair_primitives(X, X)
+    if name == "powers":
+        grams = [np.exp(-3 * LD(k.kernel.gamma) * D) for k in DECAYING[name]]
+    else:
+        distance = L if name == "laplacians" else D
+        grams = [np.exp(-LD(k.gamma) * distance) for k in DECAYING[name]]
+    s = alignment_statistics(X, y, DECAYING[name])
+    a, M, _, target = oracle.statistics(grams, y)
+    norm = np.sqrt(np.diagonal(M))
+    bound = 5e-13 if name == "ladder" else 1e-13
+    assert np.max(np.abs(s.M - M) / np.outer(norm, norm)) < bound
+    assert np.max(np.abs(s.a - a) / (norm * target)) < bound

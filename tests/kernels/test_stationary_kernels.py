@@ -1,0 +1,97 @@
+"""Matern, rational quadratic and Hamming kernels against scikit-learn and SciPy."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process import kernels as gp
+
+from alignlearn.kernels import (
+    Columns,
+    Exponential,
+    Gaussian,
+    Hamming,
+    Matern,
+    RationalQuadratic,
+    as_kernel,
+)
+from alignlearn.sources import alignment_statistics
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+Z = np.random.default_rng(1).normal(size=(11, 4))
+
+
+@pytest.mark.parametrize("length_scale", [1e-3, 0.3, 1.0, 7.0, 1e4])
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_matern_equals_scikit_learn(nu, length_scale):
+    theirs, ours = gp.Matern(length_scale, nu=nu), Matern(nu, length_scale=length_scale)
+    np.testing.assert_allclose(ours(X, Z), theirs(X, Z), rtol=1e-12, atol=1e-150)
+    np.testing.assert_allclose(ours(X), theirs(X), rtol=1e-12, atol=1e-150)
+    np.testing.assert_array_equal(ours.diag(X), 1.0)
+    assert ours == Matern(nu, gamma=1 / length_scale)
+    assert pickle.loads(pickle.dumps(ours)) == ours
+
+
+@pytest.mark.parametrize("length_scale", [1e-2, 1.0, 7.0])
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 20.0])
+def test_rational_quadratic_equals_scikit_learn(alpha, length_scale):
+    theirs = gp.RationalQuadratic(length_scale, alpha)
+    ours = RationalQuadratic(alpha, length_scale=length_scale)
+    np.testing.assert_allclose(ours(X, Z), theirs(X, Z), rtol=1e-11)
+    np.testing.assert_allclose(ours(X), theirs(X), rtol=1e-11)
+    np.testing.assert_array_equal(ours.diag(X), 1.0)
+
+
+def test_limits_of_the_families():
+    np.testing.assert_array_equal(Matern(0.5, gamma=0.7)(X), Exponential(0.7)(X))
+    many = RationalQuadratic(1e9, gamma=0.3)(X)
+    np.testing.assert_allclose(many, Gaussian(0.3)(X), rtol=1e-7)
+    ladder = [Matern(0.5, gamma=g) for g in (1.0, 2.0, 4.0)]
+    assert all(k._is_exponential for k in ladder)
+    s = alignment_statistics(X, X[:, 0], ladder)
+    t = alignment_statistics(X, X[:, 0], [Exponential(k.gamma) for k in ladder])
+    np.testing.assert_array_equal(s.M, t.M)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_matern_is_zero_far_away(nu, dtype):
+    big = np.array([[0.0], [1e18 if dtype == np.float32 else 1e150]], dtype)
+    np.testing.assert_array_equal(Matern(nu, gamma=1e3)(big), np.eye(2))
+
+
+def test_a_wide_rational_quadratic_keeps_its_digits():
+    """K - 1 is near -1e-12: a value near 1 would have four digits of it."""
+    y = X[:, 0]
+    wide = alignment_statistics(X, y, [RationalQuadratic(1.0, gamma=1e-12)])
+    linear = alignment_statistics(X, y, ["linear"])
+    # K = 1 - gamma |x - x'|^2 up to gamma^2, which centring makes 2 gamma <x, x'>.
+    np.testing.assert_allclose(wide.a, 2e-12 * linear.a, rtol=1e-9)
+    np.testing.assert_allclose(wide.M, 4e-24 * linear.M, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+def test_hamming_is_the_share_of_equal_columns(dtype):
+    rng = np.random.default_rng(0)
+    A, B = (rng.integers(0, 3, size=(m, 5)).astype(dtype) for m in (200, 9))
+    rounding = 1e-6 if dtype == np.float32 else 1e-14
+    for K, C in ((Hamming()(A, B), B), (Hamming()(A), A)):
+        np.testing.assert_allclose(K, 1 - cdist(A, C, "hamming"), rtol=rounding, atol=rounding)
+    np.testing.assert_allclose(Hamming().diag(A), 1.0, rtol=rounding)
+    expected = 1 - cdist(A[:, [1, 3]], B[:, [1, 3]], "hamming")
+    np.testing.assert_array_equal(Columns("hamming", [1, 3])(A, B), expected)
+    s = alignment_statistics(A, A[:, 0].astype(float), [Hamming()])
+    H = np.eye(len(A)) - 1 / len(A)
+    K = H @ (1 - cdist(A, A, "hamming")) @ H
+    np.testing.assert_allclose(
+        s.M[0, 0], np.sum(K * K), rtol=1e-5 if dtype == np.float32 else 1e-12
+    )
+    np.testing.assert_allclose(s.trace[0], np.trace(K), rtol=1e-5)
+
+
+def test_labels():
+    assert str(as_kernel("matern")) == "matern(gamma=scale, nu=1.5)"
+    assert str(Matern(2.5, gamma=0.5, multiple=4.0)) == "matern(gamma=2, nu=2.5)"
+    assert str(RationalQuadratic(2.0, gamma=0.5)) == "rationalquadratic(gamma=0.5, alpha=2)"
+    assert str(Columns(Hamming(), slice(0, 3))) == "hamming on 0:3"
