@@ -29,7 +29,7 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
         ``oracle(x, near=None)`` gives an object with ``x``, ``value`` J(x), ``gradient`` (p,) <= 0,
         ``lower`` (a lower bound of min J), ``hessian(index)`` and ``sharper()``: the same point
         solved more exactly.
-    start : (p,) feasible
+    start : the oracle's object at a feasible point
     total : float
     tol : float
         Largest (J - lower bound) / J.
@@ -41,7 +41,7 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
     (point, gap, n_iter, converged)
         The oracle's object at the best x, the relative gap to the best lower bound.
     """
-    point = best = oracle(start)
+    point = best = start
     lower, n_iter, damping = point.lower, 0, 0.0
     while True:
         gap = (best.value - lower) / abs(best.value) if best.value else 0.0
@@ -61,6 +61,13 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
         damping = 0.25 * damping if full == 1.0 else min(max(4.0 * damping, 0.02), 1.0)
         damping = damping if damping > 1e-3 else 0.0
     return best, max(gap, 0.0), n_iter, gap <= tol
+
+
+def newton_step(oracle, point, total):
+    """The point that an undamped step reaches, close to the minimum, and its own relative gap."""
+    gap = (point.value - point.lower) / abs(point.value)
+    point, _ = _search(oracle, point, _newton_target(point, total, gap, 0.0))
+    return point, max(point.value - point.lower, 0.0) / abs(point.value)
 
 
 def _newton_target(point, total, gap, damping):
@@ -157,7 +164,7 @@ def ridge_on_simplex(problem, tol, max_iter):
 
     start = np.full(p, problem.radius / p)
     point, gap, n_iter, converged = minimise_on_simplex(
-        oracle, start, problem.radius, tol, max_iter
+        oracle, oracle(start), problem.radius, tol, max_iter
     )
     residual = gap if _norm(point.alpha) else 0.0
     return RidgeState(point.alpha, point.mu, point.value, gap, residual, n_iter, converged)

@@ -61,7 +61,8 @@ class SVMPoint:
     def __init__(self, family, duals, settings, x, near=None):
         self.family, self.duals, self.settings = family, duals, settings
         self.x = x
-        self.gram = family.gram(x * settings.scale)
+        again = near is not None and near.x is x
+        self.gram = near.gram if again else family.gram(x * settings.scale)
         self.coef = np.zeros(duals.targets.shape) if near is None else near.coef
         self._solve()
         self.forms = [family.forms(np.ascontiguousarray(b[None])) for b in self.coef]

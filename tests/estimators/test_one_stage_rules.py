@@ -75,7 +75,8 @@ def test_hinge_uses_the_labels_and_the_estimators_cost(classes):
     X, y = classes
     model = al.MKLClassifier(KERNELS, weighting="l1-svm", C=5.0, multiclass="ovr").fit(X, y)
     expected = al.L1SVM(5.0, multiclass="ovr").solve_grams(centred_grams(X), y)
-    np.testing.assert_allclose(model.weights_, expected.weights, atol=1e-6)
+    # What L1SVM promises of its weights.
+    np.testing.assert_allclose(model.weights_, expected.weights, atol=1e-5)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -87,7 +88,7 @@ def test_rank_one_kernels_dense_sparse_and_by_columns(regression, rule):
     one_by_one = [al.Columns(al.Linear(), [j]) for j in range(X.shape[1])]
     columns = al.MKLClassifier(one_by_one, weighting=rule).fit(X, labels)
     pairs = al.MKLClassifier([*one_by_one, al.Gaussian(1e-9)], weighting=rule).fit(X, labels)
-    near = {"atol": 2e-3 * dense.weights_.max()} if rule == "l1-svm" else {"rtol": 1e-6}
+    near = {"atol": 1e-5 * dense.weights_.max()} if rule == "l1-svm" else {"rtol": 1e-6}
     np.testing.assert_allclose(csr.weights_, dense.weights_, **near)
     np.testing.assert_allclose(columns.weights_, dense.weights_, **near)
     assert pairs.weights_.shape == (X.shape[1] + 1,)
