@@ -6,18 +6,16 @@ import warnings
 
 import numpy as np
 
+from alignlearn.kernels import column_names
 from alignlearn.validation import check_labels, check_targets
 
 from ._sklearn import data_conversion_warning
 
 
 def feature_names(X):
-    """Column names of a data frame if all are strings, else None."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        return None
-    names = np.asarray(columns, dtype=object)
-    return names if names.size and all(isinstance(n, str) for n in names) else None
+    """Column names of a data frame if all are strings, as an array, else None."""
+    names = column_names(X)
+    return None if names is None else np.asarray(names, dtype=object)
 
 
 def check_sample_count(n_samples):

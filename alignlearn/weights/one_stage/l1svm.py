@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 
-from alignlearn.solvers.dense import solve_or_least_squares
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.validation import (
     DegenerateKernelWarning,
@@ -18,7 +17,7 @@ from alignlearn.validation import (
 
 from .base import OneStageWeighting, real_rows, warn_unconverged
 from .cuts import Cuts, minimise_with_cuts
-from .simplex import minimise_on_simplex
+from .simplex import minimise_on_simplex, newton_step
 from .svm import Duals, Settings, SVMPoint
 
 LOSSES = ("hinge", "epsilon-insensitive")
@@ -165,7 +164,7 @@ class L1SVM(OneStageWeighting):
         elif converged:
 
             def step(point):
-                return minimise_on_simplex(oracle, point, total, 0.0, 1)[:2]
+                return newton_step(oracle, point, total)
 
             point, gap = _refine(step, point, gap, limit)
         return point, gap, converged
@@ -224,12 +223,14 @@ def _refine(step, point, gap, limit):
     settings = point.settings
     if not point.v.any():
         return point, gap
+    # Below this gaps are mostly the machines' rounding, and the later point is the better one.
+    enough = min(settings.tol, 100.0 * _FINE_GAP)
     settings.tol = min(settings.tol, _FINE_GAP)
     best, point, before = point, point.sharper(), np.inf
     for _ in range(min(_FINE_STEPS, limit - settings.n_updates)):
         point, new = step(point)
         settings.n_updates += 1
-        best, gap = (point, new) if new <= max(gap, _FINE_GAP) else (best, gap)
+        best, gap = (point, new) if new <= max(gap, enough) else (best, gap)
         # The last step starts from the gap sought: the weights gain more than can be certified.
         if before <= _FINE_GAP or new > 0.5 * before:
             break

@@ -64,6 +64,13 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
     return best, max(gap, 0.0), n_iter, gap <= tol
 
 
+def newton_step(oracle, point, total):
+    """The point that an undamped step reaches, close to the minimum, and its own relative gap."""
+    gap = (point.value - point.lower) / abs(point.value)
+    point, _ = _search(oracle, point, _newton_target(point, total, gap, 0.0))
+    return point, max(point.value - point.lower, 0.0) / abs(point.value)
+
+
 def _newton_target(point, total, gap, damping):
     """Minimiser over the simplex of the second-order model at the point.
 
