@@ -329,7 +329,9 @@ class _PairSums:
         """Kernels (p,) of which centring leaves so little that the sums have lost digits of it."""
         m = row_sums.shape[1]
         means = row_sums.sum(axis=1) / m
-        left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
+        # Sums that overflow are refused where they are finished.
+        with np.errstate(over="ignore", invalid="ignore"):
+            left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
         return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-6) * squares
 
     def add(self, box):

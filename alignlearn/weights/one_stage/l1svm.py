@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from alignlearn.solvers.dense import solve_or_least_squares
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.validation import (
     DegenerateKernelWarning,
