@@ -143,14 +143,14 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     if not program.external:
         external = np.empty((0, len(X), len(Z)))
         args = (external, weights, shape, Y is None, out)
-        on_threads(loops.weighted_gram, ops, VX, VZ, FX, FZ, *args)
+        on_threads(loops.weighted_gram, ops, VX, VZ, FX, FZ, *args, stoppable=True)
         return _finite(out, kernels)
     step = max(1, _EXTERNAL_BYTES // (8 * len(program.external) * max(len(Z), 1)))
     for i in range(0, len(X), step):
         rows = slice(i, i + step)
         external = _external_block(program, X[rows], Z)
         args = (external, weights, shape, False, out[rows])
-        on_threads(loops.weighted_gram, ops, VX[rows], VZ, FX[:, rows], FZ, *args)
+        on_threads(loops.weighted_gram, ops, VX[rows], VZ, FX[:, rows], FZ, *args, stoppable=True)
     return _finite(out, kernels)
 
 
@@ -286,7 +286,7 @@ class _PairSums:
         shape = _tile_shape(self.program, self.V.itemsize)
         for part, external in _boxes(self.program, self.X, box):
             args = (self.V, self.Y, self.F, external, part, shape, S, a, row_sums, self.diagonal)
-            on_threads(loops.add_statistics, self.ops, *args, count=threads)
+            on_threads(loops.add_statistics, self.ops, *args, count=threads, stoppable=True)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
         S = np.triu(S[:p, :p])
         return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)

@@ -56,14 +56,15 @@ def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
 
 
 @jit_sum
-def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sums, diagonal):
+def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sums, diagonal, stop):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
     ``program`` is (code, parameters, primitives, features, means, n_rows,
     n_kernels); ``box`` is (i0, i1,
     j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows a tile);
     ``thread`` is (number, count): blocks of rows are dealt out in turn, which balances a triangle;
-    each thread has its own accumulator, the first axis of ``S``, ``a`` and ``row_sums``.
+    each thread has its own accumulator, the first axis of ``S``, ``a`` and ``row_sums``. ``stop``
+    is the flag of `on_threads`, here and below.
 
     Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` and ``a[:, 1]`` (to
     be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index
@@ -82,6 +83,8 @@ def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sum
     for ib in range(i0 + thread[0] * block, i1, thread[1] * block):
         ie = min(ib + block, i1)
         for jb in range(ib if i0 == j0 else j0, j1, block):
+            if stop[0]:
+                return
             nc = min(jb + block, j1) - jb
             on_diagonal = ib == jb
             _gather(X, Y, features, means, jb, jb + nc, tile)
@@ -106,7 +109,7 @@ def add_statistics(thread, program, X, Y, F, external, box, shape, S, a, row_sum
 
 
 @jit_sum
-def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symmetric, out):
+def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symmetric, out, stop):
     """out[i, j] = sum_k weights[k] K_k(X[i], Z[j]), blocks of rows dealt out to threads in turn.
 
     With ``symmetric``, Z is X: only blocks on and above the diagonal are computed, then mirrored.
@@ -120,6 +123,8 @@ def weighted_gram(thread, program, X, Z, FX, FZ, external, weights, shape, symme
     for ib in range(thread[0] * block, n, thread[1] * block):
         ie = min(ib + block, n)
         for jb in range(ib if symmetric else 0, m, block):
+            if stop[0]:
+                return
             nc = min(block, m - jb)
             _gather(Z, Z, features, means, jb, jb + nc, tile)
             for i in range(ib, ie, rows):
