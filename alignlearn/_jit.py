@@ -1,4 +1,4 @@
-"""The one place where jit options are chosen.
+"""The one place where jit options are chosen, and where compiled code is kept.
 
 Every compiled function of the library uses one of these decorators:
 
@@ -17,14 +17,117 @@ Every compiled function of the library uses one of these decorators:
 Threads are Python's (``alignlearn.engine.threads``): all functions release the GIL, and
 ``parallel=True`` would cost a second compilation of every loop.
 
-Nothing is compiled at import; the first call compiles, later processes load from the cache.
+Nothing is compiled at import; the first call compiles, later processes load from the cache. A cache
+that cannot be used costs time, never the result: where no folder is writable every process compiles
+for itself, and a damaged file is compiled again. ``NUMBA_DISABLE_JIT=1`` runs everything as Python.
 """
 
-from numba import njit
+from __future__ import annotations
 
-_COMMON = {"cache": True, "nogil": True, "error_model": "numpy"}
-_REORDER = {"reassoc", "contract", "nsz"}
+import sys
+import threading
+import warnings
+import zlib
+from functools import cache
+from pickle import loads
 
-jit = njit(**_COMMON)
-jit_fma = njit(fastmath={"contract"}, **_COMMON)
-jit_sum = njit(fastmath=_REORDER, **_COMMON)
+from numba import config, njit
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.serialize import dumps
+
+
+@cache
+def _warn_uncached():
+    warnings.warn(
+        "compiled code cannot be kept, no folder for it can be written: every process compiles for "
+        "itself, about 20 s. Set NUMBA_CACHE_DIR to a folder that can be written.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+class _CheckedResult(CompileResultCacheImpl):
+    """Compiled code with a checksum: damaged machine code would end the process."""
+
+    def reduce(self, cres):
+        code = dumps(super().reduce(cres))
+        return zlib.crc32(code), code
+
+    def rebuild(self, target_context, payload):
+        checksum, code = payload
+        if zlib.crc32(code) != checksum:
+            raise ValueError("the checksum of the compiled code is wrong")
+        return super().rebuild(target_context, loads(code))
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of one function, in which what cannot be read is not there."""
+
+    _impl_class = _CheckedResult
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever unpickling a damaged file gives
+            self._attempt(self.flush)
+            return None
+
+    def save_overload(self, sig, data):
+        self._attempt(super().save_overload, sig, data)
+
+    def _attempt(self, write, *args):
+        try:
+            write(*args)
+        except OSError:
+            _warn_uncached()
+
+
+class _Announcement(event.Listener):
+    """One line on a terminal where the first compilation lasts more than a second."""
+
+    def __init__(self):
+        self.compiling, self.said = None, False
+
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        ours = function.__module__.startswith("alignlearn.")
+        if ours and self.compiling is None and not self.said:
+            self.compiling = function
+            self.timer = threading.Timer(1.0, self._say)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event):
+        if event.data["dispatcher"].py_func is self.compiling:
+            self.timer.cancel()
+            self.compiling = None
+
+    def _say(self):
+        self.said = True
+        print("alignlearn: compiling, once per machine, about 20 s", file=sys.stderr, flush=True)
+
+
+if sys.stderr is not None and sys.stderr.isatty():
+    event.register("numba:compile", _Announcement())
+
+
+def _jit(**options):
+    """Like `numba.njit` with what all functions have in common, and with the cache above."""
+    compiler = njit(nogil=True, error_model="numpy", **options)
+
+    def decorate(function):
+        compiled = compiler(function)
+        if not config.DISABLE_JIT:
+            try:
+                compiled._cache = _Cache(function)
+            except RuntimeError:  # no folder can be written
+                _warn_uncached()
+        return compiled
+
+    return decorate
+
+
+jit = _jit()
+jit_fma = _jit(fastmath={"contract"})
+jit_sum = _jit(fastmath={"reassoc", "contract", "nsz"})

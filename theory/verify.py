@@ -30,8 +30,8 @@ class Finding:
     found : str
         "holds" or "violated"; "undecided" if no case led to a decision.
     as_recorded : bool
-        The finding is that of the claim's status, its counterexample violates it, its correction
-        survives the counterexample, and its negative control is rejected.
+        Nothing found speaks against the claim's status, its counterexample violates it, its
+        correction survives the counterexample, and its negative control is rejected.
     outcomes : Counter of the outcomes of `check` over the examples
     worst : Verdict or None
         The example closest to a violation.
@@ -73,7 +73,7 @@ def examine(claim: Claim, examples: int = 100) -> Finding:
             _check_correction(claim, finding)
     decided = finding.outcomes["holds"] + finding.outcomes["vacuous"] > 0
     finding.found = "violated" if violated else "holds" if decided else "undecided"
-    if finding.found != expected:
+    if finding.found not in (expected, "undecided"):
         finding.problems.append(f"found {finding.found}, recorded {claim.status!r}")
     if check(claim.wrong(), claim.negative_control.case()).outcome != "violated":
         finding.problems.append("the negative control is not rejected")
@@ -103,7 +103,9 @@ def select(names: Iterable[str] | None = None) -> list[Claim]:
     return chosen
 
 
-def verify(claims: Iterable[str] | None = None, examples: int = 100, stream=None) -> int:
+def verify(
+    claims: Iterable[str] | None = None, examples: int = 100, stream=None, on_finding=None
+) -> int:
     """Examine claims and print the table.
 
     Parameters
@@ -114,11 +116,14 @@ def verify(claims: Iterable[str] | None = None, examples: int = 100, stream=None
         Cases for each claim, at least 1.
     stream : text stream, optional
         Standard output by default.
+    on_finding : callable (Finding, int), optional
+        Called with every finding and the number of claims.
 
     Returns
     -------
     int
-        Exit code: 0 if every claim is as recorded, else 1.
+        Exit code: 1 if a claim is not as recorded, else 0. Too few examples leave a claim
+        undecided, which speaks neither for nor against its record.
 
     Raises
     ------
@@ -133,13 +138,20 @@ def verify(claims: Iterable[str] | None = None, examples: int = 100, stream=None
     chosen = select(claims)
     width = max(len(claim.name) for claim in chosen)
     print(_line(("claim", "as printed", "found", "closest", "examples", ""), width), file=stream)
-    wrong = 0
+    wrong = undecided = 0
     for claim in chosen:
         finding = examine(claim, examples)
         wrong += not finding.as_recorded
+        undecided += finding.found == "undecided"
         print(_line(_cells(finding), width), file=stream, flush=True)
+        if on_finding is not None:
+            on_finding(finding, len(chosen))
     source = "hypothesis" if find_spec("hypothesis") else "NumPy draws (hypothesis is missing)"
-    print(f"{len(chosen)} claims, {wrong} not as recorded; cases from {source}.", file=stream)
+    open_ones = f", {undecided} undecided (more examples are needed)" if undecided else ""
+    print(
+        f"{len(chosen)} claims, {wrong} not as recorded{open_ones}; cases from {source}.",
+        file=stream,
+    )
     return 1 if wrong else 0
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from .output import Output, add_output_options, figure_path
+
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential")
+_LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
 _DENSE_LIMIT = 2**30
 _METHODS = "best-single,uniform,align,alignf"
 
@@ -73,7 +76,7 @@ def add_command(commands):
         "alignlearn-compare-NAME.png here",
     )
     add("--no-figure", action="store_true", help="only the table")
-    add("--verbose", action="store_true", help="progress on stderr")
+    add_output_options(parser, "every method of every fold on stderr")
     parser.set_defaults(run=_compare)
 
 
@@ -116,7 +119,7 @@ def _add_protocol(parser):
         help="use a random subset of N rows of larger data: the machines need m x m matrices "
         "(default 2000; 0 for all)",
     )
-    add("--random-state", metavar="SEED", type=int, default=0, help="of folds and subset (0)")
+    add("--random-state", metavar="SEED", type=_seed, default=0, help="of folds and subset (0)")
 
 
 def _index_or_name(text):
@@ -124,6 +127,12 @@ def _index_or_name(text):
         return int(text)
     except ValueError:
         return text
+
+
+def _seed(text):
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: an integer >= 0")
+    return int(text)
 
 
 def _ladder(text):
@@ -143,8 +152,7 @@ def _compare(args):
     from alignlearn import datasets
     from alignlearn.comparison import Protocol, compare, plot_comparison
 
-    from .output import figure_path
-
+    output = Output(args)
     data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
     if data.y.ndim > 1:
         names = ", ".join(data.target_names) or f"0 to {data.y.shape[1] - 1}"
@@ -155,20 +163,66 @@ def _compare(args):
     X, kernels, dense_note = choose_kernels(X, args.kernels, args.gammas)
     rank_one = not isinstance(kernels, list)
     family = "one kernel per column" if rank_one else f"{len(kernels)} kernels"
-    methods = _methods(args.methods, rank_one)
-    _head(data, X, y, family, args.folds)
-    for note in [*data.notes, *notes, *dense_note]:
-        print(f"note: {note}")
-    print(flush=True)
+    methods = _methods(args.methods, rank_one, data)
+    _check_memory(X, kernels, methods, data.task, args.folds)
+    output.print(_head(data, X, y, family, args.folds))
+    notes = [*data.notes, *notes, *dense_note]
+    for note in notes:
+        output.note(note)
+    output.print()
     protocol = Protocol(n_folds=args.folds, scale=args.scale, random_state=args.random_state)
-    options = {"methods": methods, "task": data.task, "verbose": args.verbose}
-    comparison = compare(X, y, kernels, protocol=protocol, **options)
+    report = args.verbose or (lambda done: output.step("fold", done, args.folds))
+    report = False if args.quiet else report
+    comparison = compare(
+        X, y, kernels, protocol=protocol, methods=methods, task=data.task, verbose=report
+    )
+    output.print(comparison)
     if figure is not None:
         plot_comparison(comparison, figure, title=f"{data.name}, {family}")
-    print(comparison)
-    if figure is not None:
-        print(f"\nfigure: {figure}")
+        output.print(f"\nfigure: {figure}")
+    output.json({"data": data.name, **_results(comparison), "notes": notes, "figure": figure})
     return 0
+
+
+def _check_memory(X, kernels, methods, task, n_folds):
+    """Refuse what does not fit into memory, before the work."""
+    from alignlearn.sources.features import linear_groups
+    from alignlearn.validation import is_sparse
+
+    from .memory import check_memory, needed_memory
+
+    rank_one = not isinstance(kernels, list)
+    columns = rank_one or linear_groups(kernels) is not None
+    n_kernels = len(_LADDER) if columns else len(kernels)  # the default in place of columns
+
+    def needs(m, features):
+        shape, sizes = (m, X.shape[1]), {"n_folds": max(n_folds, 3), "n_kernels": n_kernels}
+        dense = 0 if features or not is_sparse(X) else 8 * m * X.shape[1]
+        return dense + needed_memory(shape, methods, task, features=features, **sizes)
+
+    dense_fits = 8 * X.shape[0] * X.shape[1] <= _DENSE_LIMIT or not is_sparse(X)
+    check_memory(X.shape, needs, dense_fits if columns else None)
+
+
+def _results(comparison):
+    """A comparison as a dict of plain names, by method."""
+    from dataclasses import asdict
+
+    arrays = "error", "validation_error", "alignment", "test_alignment", "parameter", "weights"
+    methods = {}
+    for i, method in enumerate(comparison.methods):
+        methods[method] = {name: getattr(comparison, name)[i] for name in arrays}
+        if "uniform" in comparison.methods and method != "uniform":
+            methods[method]["p_value"] = comparison.p_value(method)
+    return {
+        "task": comparison.task,
+        "n_samples": comparison.shape[0],
+        "n_features": comparison.shape[1],
+        "protocol": asdict(comparison.protocol),
+        "kernels": comparison.kernel_names,
+        "methods": methods,
+        "verdict": comparison.verdict(),
+    }
 
 
 def _head(data, X, y, family, folds):
@@ -184,7 +238,7 @@ def _head(data, X, y, family, folds):
         f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {kind}; {family}; "
         f"{folds} folds ({folds - 2} train, 1 validates, 1 tests)"
     )
-    print(wrapped(text))
+    return wrapped(text)
 
 
 def _subset(data, max_samples, random_state):
@@ -213,11 +267,12 @@ def choose_kernels(X, names, gammas):
             raise ValueError("--kernels rank-one stands alone, without other kernels or --gammas.")
         return X, RankOneKernels(), notes
     if sparse:
-        size = 8 * X.shape[0] * X.shape[1]
+        size, rows = 8 * X.shape[0] * X.shape[1], _DENSE_LIMIT // (8 * X.shape[1])
         if size > _DENSE_LIMIT:
+            fewer = f"--max-samples {rows}" if rows >= 100 else "fewer columns"
             raise ValueError(
                 f"these kernels need dense data, {size / 2**30:.1f} GiB here, the limit is "
-                f"{_DENSE_LIMIT / 2**30:.0f} GiB; use --kernels rank-one, or lower --max-samples."
+                f"{_DENSE_LIMIT / 2**30:.0f} GiB; accepted: {fewer}."
             )
         X = X.toarray()
         notes = ["the sparse data is made dense for these kernels"]
@@ -235,12 +290,22 @@ def _family(name, gammas):
         return [kernel]
     make = type(kernel)
     if gammas is None:
-        return [make("scale", 2.0**k) for k in range(-4, 5)]
+        return [make("scale", 2.0**k) for k in _LADDER]
     return [make(2.0**k) for k in range(gammas[0], gammas[1] + 1)]
 
 
-def _methods(names, rank_one):
-    if names is not None:
-        return tuple(n.strip() for n in names.split(","))
-    methods = tuple(_METHODS.split(","))
-    return methods[1:] if rank_one else methods
+def _methods(names, rank_one, data):
+    from alignlearn.comparison.one_stage import TASKS
+
+    if names is None:
+        methods = tuple(_METHODS.split(","))
+        return methods[1:] if rank_one else methods
+    methods = tuple(n.strip() for n in names.split(","))
+    for method in methods:
+        if TASKS.get(method, data.task) != data.task:
+            numbers = data.task == "classification" and data.y.dtype.kind != "U"
+            hint = "; accepted with --task regression" if numbers else ""
+            raise ValueError(
+                f"--methods {method} is for {TASKS[method]}, but the task is {data.task}{hint}."
+            )
+    return methods

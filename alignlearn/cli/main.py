@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 
 from alignlearn import __version__
 
 from . import compare, theory
+
+_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
+
+# Arguments of the library that messages name, where options are called otherwise or the same.
+_OPTIONS = {"n_folds": "folds", "random_state": "random-state"}
+_OPTIONS |= {name: name for name in ("target", "task", "missing", "methods", "delta", "examples")}
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|-?[\w.+]*\w)")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -38,8 +46,8 @@ def main(argv=None) -> int:
             # The reader (such as head) has enough; the final flush must not complain either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
-        except (ValueError, TypeError, OSError, ImportError) as error:
-            if getattr(args, "verbose", False):
+        except _ERRORS as error:
+            if args.verbose:
                 import traceback
 
                 traceback.print_exc()
@@ -48,7 +56,7 @@ def main(argv=None) -> int:
         except KeyboardInterrupt:
             _fail("interrupted")
             code = 130
-    for note in dict.fromkeys(_one_line(w.message) for w in caught):
+    for note in {} if args.quiet else dict.fromkeys(_one_line(w.message) for w in caught):
         print(f"alignlearn: note: {note}", file=sys.stderr)
     return code
 
@@ -60,7 +68,18 @@ def _fail(error):
 def _one_line(error):
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        text = f"not enough memory: {text or 'fewer rows or columns are needed'}"
+    if isinstance(error, OverflowError):
+        text = f"a size or a number is too large: {text}"
+    return _ARGUMENT.sub(_as_option, text)
+
+
+def _as_option(found):
+    """``--missing drop`` for missing='drop', which the library says."""
+    value = found[2]
+    return f"--{_OPTIONS[found[1]]} {value if ' ' in value else value.strip(chr(39))}"
 
 
 def parse(argv):

@@ -1,10 +1,16 @@
-"""Where the command line writes figures."""
+"""What the commands write: tables, notes, progress, JSON, and where figures go."""
 
 from __future__ import annotations
 
+import io
+import json
+import math
 import os
+import sys
+import time
 
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
+_SILENT = 2.0  # seconds of work without progress
 
 
 def figure_path(out, stem):
@@ -41,3 +47,78 @@ def figure_path(out, stem):
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"--out {out}: the folder {folder} does not exist.")
     return path
+
+
+def add_output_options(parser, what):
+    """Add the options that all commands share; ``what`` is said of --verbose."""
+    add = parser.add_argument
+    add(
+        "--json",
+        metavar="FILE",
+        help="write the results as JSON to this file, or with - to stdout in place of the table",
+    )
+    add("--quiet", action="store_true", help="no notes and no progress")
+    add("--verbose", action="store_true", help=what)
+
+
+class Output:
+    """Where a command writes: the table to stdout, the results as JSON, progress to stderr.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With what `add_output_options` adds.
+
+    Raises
+    ------
+    FileNotFoundError
+        The folder of --json does not exist.
+    """
+
+    def __init__(self, args):
+        self.path, self.quiet = args.json, args.quiet
+        self.stdout = io.StringIO() if args.json == "-" else sys.stdout
+        self.progress = not args.quiet and (args.verbose or sys.stderr.isatty())
+        self.start = time.monotonic()
+        if args.json not in (None, "-"):
+            self.path = os.path.expanduser(args.json)
+            folder = os.path.dirname(self.path) or "."
+            if not os.path.isdir(folder):
+                raise FileNotFoundError(f"--json {args.json}: the folder {folder} does not exist.")
+
+    def print(self, text="", end="\n"):
+        """Text on stdout, unless that is for JSON."""
+        print(text, end=end, file=self.stdout, flush=True)
+
+    def note(self, text):
+        """A note on stdout, unless quiet."""
+        if not self.quiet:
+            self.print(f"note: {text}")
+
+    def step(self, what, done, total):
+        """One line of progress on stderr, for work that takes more than two seconds."""
+        seconds = time.monotonic() - self.start
+        if self.progress and seconds > _SILENT:
+            print(f"{what} {done} of {total}, {seconds:.0f} s", file=sys.stderr, flush=True)
+
+    def json(self, result):
+        """Write the results, a dict, if they are asked for; NaN and infinity become null."""
+        if self.path is None:
+            return
+        text = json.dumps(_plain(result), indent=1, allow_nan=False) + "\n"
+        if self.path == "-":
+            sys.stdout.write(text)
+            return
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _plain(value):
+    """Arrays as lists, numbers that are not finite as None."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars; NumPy is not imported for this
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
+
+from .output import Output, add_output_options, figure_path
 
 _MOST_M = 10**15
 
@@ -30,7 +33,8 @@ examples:
   alignlearn verify
   alignlearn verify --claims p1-lemma-18,p1-theorem-16 --examples 1000
 
-exit codes: 0 every claim is as recorded, 1 at least one is not, 2 the command cannot be used.
+exit codes: 0 nothing speaks against what is recorded (few examples leave claims undecided), 1 at
+least one claim is not as recorded, 2 the command cannot be used.
 """
 
 
@@ -86,7 +90,7 @@ def _add_bounds(commands):
         "alignlearn-bounds-NAME.png here",
     )
     add("--no-figure", action="store_true", help="only the table")
-    add("--verbose", action="store_true", help="the whole traceback of an error")
+    add_output_options(parser, "the whole traceback of an error")
     parser.set_defaults(run=run_bounds)
 
 
@@ -119,10 +123,9 @@ def run_bounds(args) -> int:
     from alignlearn.theory.figures.drawing import draw_curve
     from alignlearn.theory.figures.style import log_grid, save
 
-    from .output import figure_path
-
+    output = Output(args)
     if args.claim is None:
-        _list_curves()
+        _list_curves(output)
         return 0
     curve = find_curve(args.claim)
     low, high = args.m
@@ -131,22 +134,47 @@ def run_bounds(args) -> int:
         raise ValueError(f"--m: {curve.claim} needs m >= {curve.least}, got at most {high}.")
     figure = None if args.no_figure else figure_path(args.out, f"bounds-{curve.claim}")
     changes = dict(args.set)
-    print(bounds_table(curve, low, high, args.delta, changes))
+    output.print(bounds_table(curve, low, high, args.delta, changes))
     if figure is not None:
         save(draw_curve(curve, log_grid(low, high), args.delta, changes), figure)
-        print(f"\nfigure: {figure}")
+        output.print(f"\nfigure: {figure}")
+    output.json({**_bounds(curve, _round_sizes(low, high), args.delta, changes), "figure": figure})
     return 0
 
 
-def _list_curves():
+def _bounds(curve, sizes, delta, changes):
+    """The numbers of the table as a dict."""
+    from alignlearn.theory import CLAIMS
+    from alignlearn.theory.figures.drawing import place
+
+    claim = CLAIMS[curve.claim]
+    return {
+        "claim": claim.name,
+        "source": place(claim),
+        "status": claim.status,
+        "bounded": _plain(curve.quantity),
+        "delta": None if claim.confidence is None else delta,
+        "setting": curve.numbers(changes),
+        "vacuous_from": curve.level(changes),
+        "m": sizes,
+        "bounds": curve.values(sizes, delta, changes),
+        "smallest_m_not_vacuous": curve.smallest(delta, changes),
+    }
+
+
+def _list_curves(output):
     from alignlearn.theory import CLAIMS
     from alignlearn.theory.figures.curves import CURVES
     from alignlearn.theory.figures.drawing import place
 
-    print("claims with a bound for each m (--claim NAME):\n")
+    output.print("claims with a bound for each m (--claim NAME):\n")
     width = max(map(len, CURVES))
     for name in CURVES:
-        print(f"  {name:<{width}}  {CLAIMS[name].status:<15}  {place(CLAIMS[name])}")
+        output.print(f"  {name:<{width}}  {CLAIMS[name].status:<15}  {place(CLAIMS[name])}")
+    known = {
+        name: {"status": CLAIMS[name].status, "source": place(CLAIMS[name])} for name in CURVES
+    }
+    output.json({"claims": known})
 
 
 def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
@@ -236,32 +264,51 @@ def _add_verify(commands):
     )
     add("--examples", metavar="N", type=int, default=100, help="cases for each claim (100)")
     add("--out", metavar="FILE", help="write the table to this file, too")
-    add("--verbose", action="store_true", help="the whole traceback of an error")
+    add_output_options(parser, "progress on stderr, and the whole traceback of an error")
     parser.set_defaults(run=run_verify)
 
 
 def run_verify(args) -> int:
-    """``alignlearn verify``: print the table; 1 if a claim is not as recorded, else 0."""
-    import sys
-
+    """``alignlearn verify``: print the table; return the exit code."""
     from alignlearn.theory.verify import verify
 
+    output, findings = Output(args), []
     names = None
     if args.claims is not None:
         names = [n.strip() for text in args.claims for n in text.split(",") if n.strip()]
         if not names:
             raise ValueError("--claims needs at least one name.")
-    if args.out is None:
-        return _verified(verify, names, args.examples, sys.stdout)
-    with open(os.path.expanduser(args.out), "w", encoding="utf-8") as file:
-        return _verified(verify, names, args.examples, _Tee(sys.stdout, file))
+
+    def note(finding, total):
+        findings.append(finding)
+        if args.json == "-" or args.verbose:  # otherwise the table shows how far the work is
+            output.step("claim", len(findings), total)
+
+    with contextlib.ExitStack() as files:
+        stream = output.stdout
+        if args.out is not None:
+            path = os.path.expanduser(args.out)
+            stream = _Tee(stream, files.enter_context(open(path, "w", encoding="utf-8")))
+        try:
+            code = verify(names, args.examples, stream=stream, on_finding=note)
+        except KeyError as error:
+            raise ValueError(error.args[0]) from None
+    output.json(
+        {"examples": args.examples, "claims": {f.claim.name: _finding(f) for f in findings}}
+    )
+    return code
 
 
-def _verified(verify, names, examples, stream):
-    try:
-        return verify(names, examples, stream=stream)
-    except KeyError as error:
-        raise ValueError(error.args[0]) from None
+def _finding(finding):
+    """What was found about a claim as a dict."""
+    return {
+        "status": finding.claim.status,
+        "found": finding.found,
+        "as_recorded": finding.as_recorded,
+        "closest": None if finding.worst is None else finding.worst.tightness,
+        "outcomes": dict(finding.outcomes),
+        "problems": finding.problems,
+    }
 
 
 class _Tee:

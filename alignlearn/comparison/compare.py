@@ -61,8 +61,8 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
         "auto" takes floating-point y as regression.
     protocol : Protocol, optional
         Folds, scaling of the columns, grid of C or alpha, random state.
-    verbose : bool
-        Progress on stderr.
+    verbose : bool or callable
+        Progress on stderr; or a function that is called with the number of folds that are done.
 
     Returns
     -------
@@ -86,7 +86,9 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     for t, statistics in enumerate(_statistics(X, y, kernels, task, protocol, parts)):
         trial = Trial(X, y, kernels, task, parts[t], protocol, statistics)
         trials.append([trial.run(method) for method in methods])
-        if verbose:
+        if callable(verbose):
+            verbose(t + 1)
+        elif verbose:
             _report(t, protocol.n_folds, methods, trials[-1])
     names = ("error", "validation_error", "alignment", "test_alignment", "parameter")
     by_method = {n: np.array([[getattr(o, n) for o in row] for row in trials]).T for n in names}

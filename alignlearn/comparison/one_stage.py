@@ -7,6 +7,7 @@ them, so that a machine at that kernel and parameter gives the same predictions.
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from functools import cached_property
 
@@ -95,7 +96,8 @@ class OneStage:
     """
 
     def __init__(self, trial):
-        self.trial = trial
+        # Of a cycle the matrices of all trials would stay until the next garbage collection.
+        self.trial = weakref.proxy(trial)
         # A kernel that is constant on the training folds has no part in anything.
         self.used = np.flatnonzero(trial.scale > 0.0)
         if not self.used.size:

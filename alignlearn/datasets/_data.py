@@ -313,8 +313,8 @@ def apply_missing(data: Dataset, missing: str) -> Dataset:
         where = f"column {_column_name(data, gaps[0])}" if gaps.size else "the target"
         raise ValueError(
             f"{data.name} has missing values: {n_gaps} of {n} rows, first in row {row + 1} "
-            f"(header not counted), {where}; fill them in, or pass missing='drop', "
-            "missing='impute' or missing='keep'."
+            f"(header not counted), {where}; fill them in, or pass missing='drop' or "
+            "missing='impute'."
         )
     data = replace(data, extra={**data.extra, "complete": complete})
     if missing == "keep":

@@ -151,13 +151,13 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     ops = _compiled(program)
     if not program.external:
         data = (VX, VZ, FX, FZ, np.empty((0, len(X), len(Z))))
-        on_threads(loops.weighted_gram, ops, data, weights, shape, Y is None, out)
+        on_threads(loops.weighted_gram, ops, data, weights, shape, Y is None, out, stoppable=True)
         return _finite(out, kernels)
     step = max(1, _EXTERNAL_BYTES // (8 * len(program.external) * max(len(Z), 1)))
     for i in range(0, len(X), step):
         rows = slice(i, i + step)
         data = (VX[rows], VZ, FX[:, rows], FZ, _external_block(program, X[rows], Z))
-        on_threads(loops.weighted_gram, ops, data, weights, shape, False, out[rows])
+        on_threads(loops.weighted_gram, ops, data, weights, shape, False, out[rows], stoppable=True)
     return _finite(out, kernels)
 
 
@@ -346,7 +346,16 @@ class _PairSums:
         shape = _tile_shape(self.program, self.V.itemsize)
         for part, external in _boxes(self.program, self.X, box):
             data, sums = (self.V, self.Y, self.F, external), (S, a, row_sums, self.diagonal)
-            on_threads(loops.add_statistics, self.ops, data, part, shape, sums, count=threads)
+            on_threads(
+                loops.add_statistics,
+                self.ops,
+                data,
+                part,
+                shape,
+                sums,
+                count=threads,
+                stoppable=True,
+            )
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
         S = np.triu(S[:p, :p])
         return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)

@@ -56,7 +56,7 @@ def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
 
 
 @jit_sum
-def add_statistics(thread, program, data, box, shape, sums):
+def add_statistics(thread, program, data, box, shape, sums, stop):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
     ``program`` is (code, parameters, primitives, features, means, n_rows, n_kernels); ``data`` is
@@ -64,7 +64,7 @@ def add_statistics(thread, program, data, box, shape, sums):
     square on the diagonal or disjoint ranges; ``shape`` is (block, rows per tile); ``sums`` is
     (S, a, row_sums, diagonal); ``thread`` is (number, count): blocks of rows are dealt out in turn,
     which balances a triangle; each thread has its own accumulator, the first axis of ``S``, ``a``
-    and ``row_sums``.
+    and ``row_sums``. ``stop`` is the flag of `on_threads`, here and below.
 
     Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` and ``a[:, 1]`` (to
     be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index
@@ -84,6 +84,8 @@ def add_statistics(thread, program, data, box, shape, sums):
     for ib in range(i0 + thread[0] * block, i1, thread[1] * block):
         ie = min(ib + block, i1)
         for jb in range(ib if i0 == j0 else j0, j1, block):
+            if stop[0]:
+                return
             nc = min(jb + block, j1) - jb
             on_diagonal = ib == jb
             _gather(X, Y, features, means, jb, jb + nc, tile)
@@ -108,7 +110,7 @@ def add_statistics(thread, program, data, box, shape, sums):
 
 
 @jit_sum
-def weighted_gram(thread, program, data, weights, shape, symmetric, out):
+def weighted_gram(thread, program, data, weights, shape, symmetric, out, stop):
     """out[i, j] = sum_k weights[k] K_k(X[i], Z[j]), blocks of rows dealt out to threads in turn.
 
     ``data`` is (X, Z, factor values of X, those of Z, external values of the pairs). With
@@ -124,6 +126,8 @@ def weighted_gram(thread, program, data, weights, shape, symmetric, out):
     for ib in range(thread[0] * block, n, thread[1] * block):
         ie = min(ib + block, n)
         for jb in range(ib if symmetric else 0, m, block):
+            if stop[0]:
+                return
             nc = min(block, m - jb)
             _gather(Z, Z, features, means, jb, jb + nc, tile)
             for i in range(ib, ie, rows):

@@ -21,7 +21,7 @@ Cody and Waite (1980), Software manual for the elementary functions, chapter 6.
 from __future__ import annotations
 
 import numpy as np
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic, overload
 
 from alignlearn._jit import jit_fma
@@ -29,6 +29,8 @@ from alignlearn._jit import jit_fma
 
 def _reinterpret(source, target):
     """An intrinsic that reads the bits of one type as another of the same width."""
+    if config.DISABLE_JIT:
+        return lambda value: np.array(value, str(source)).view(str(target))[()]
 
     @intrinsic
     def cast(typingctx, value):
@@ -147,17 +149,17 @@ def _expm1_32(x):
 
 def exp(x):
     """exp(x), inf and 0 outside its range; for use inside compiled loops."""
-    return _exp64(x)
+    return _exp32(x) if isinstance(x, np.float32) else _exp64(x)
 
 
 def expm1(x):
     """exp(x) - 1 without cancellation near 0; for use inside compiled loops."""
-    return _expm1_64(x)
+    return _expm1_32(x) if isinstance(x, np.float32) else _expm1_64(x)
 
 
 def flush(x):
     """0 for what is smaller than any value of ``exp``, else x; for use inside compiled loops."""
-    return _flush64(x)
+    return _flush32(x) if isinstance(x, np.float32) else _flush64(x)
 
 
 @overload(exp)

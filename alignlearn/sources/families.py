@@ -79,23 +79,27 @@ class GramFamily:
     def forms(self, D):
         """``K_k d_c``, shape (p, c, m)."""
         out = np.empty((self.n_kernels, *D.shape))
-        on_threads(self._forms, np.ascontiguousarray(D), out)
+        on_threads(self._forms, np.ascontiguousarray(D), out, stoppable=True)
         return out
 
-    def _forms(self, thread, D, out):
+    def _forms(self, thread, D, out, stop):
         number, count = thread
         for k in range(number, self.n_kernels, count):
+            if stop[0]:
+                return
             _loops.symmetric_product(self.grams[k], D, out[k])
 
     def quadratic(self, D):
         """``sum_c d_c' K_k d_c``, shape (p,), in one pass."""
         out = np.empty(self.n_kernels)
-        on_threads(self._quadratic, np.ascontiguousarray(D), out)
+        on_threads(self._quadratic, np.ascontiguousarray(D), out, stoppable=True)
         return out
 
-    def _quadratic(self, thread, D, out):
+    def _quadratic(self, thread, D, out, stop):
         number, count = thread
         for k in range(number, self.n_kernels, count):
+            if stop[0]:
+                return
             out[k] = _loops.quadratic_form(self.grams[k], D)
 
     def cross(self, D, F, E, G):
@@ -122,17 +126,19 @@ class GramFamily:
             spare = -used.size % 4  # kernels go in fours; the last group is filled with weight 0
             groups = np.concatenate([used, np.repeat(used[:1], spare)]).reshape(-1, 4)
             weights = np.concatenate([mu[used], np.zeros(spare)]).reshape(-1, 4)
-            on_threads(self._add, groups, weights, out)
+            on_threads(self._add, groups, weights, out, stoppable=True)
         if full:
             _loops.mirror(out, _TILE)
         return out
 
-    def _add(self, thread, groups, weights, out):
+    def _add(self, thread, groups, weights, out, stop):
         number, count = thread
         blocks = range(0, self.n_samples, _ROWS)
         for first in list(blocks)[number::count]:
             last = min(first + _ROWS, self.n_samples)
             for group, w in zip(groups, weights):
+                if stop[0]:
+                    return
                 _loops.add_upper(*(self.grams[k] for k in group), w, out, first, last)
 
     def factor(self, mu, lam):

@@ -102,6 +102,15 @@ def test_verify_fails_when_a_claim_is_not_as_recorded(capsys, monkeypatch):
     assert "1 not as recorded" in out
 
 
+def test_few_examples_leave_claims_undecided_which_is_no_failure(capsys):
+    code, out, _ = run(capsys, "verify", "--examples", "1")
+    assert code == 0
+    lines = out.splitlines()
+    undecided = [line for line in lines[1:-1] if line.split()[-3] == "undecided"]
+    assert undecided
+    assert f"0 not as recorded, {len(undecided)} undecided" in lines[-1]
+
+
 def test_verify_refuses(capsys):
     code, _, err = run(capsys, "verify", "--claims", "p9")
     assert code == 2

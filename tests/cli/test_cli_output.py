@@ -1,0 +1,149 @@
+"""What the commands write and where: JSON, notes, progress, the table before the figure."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS
+from alignlearn.theory.figures.curves import find_curve
+
+from alignlearn.cli import main, output
+from alignlearn.comparison import Protocol, compare
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """(X, y), written to table.npz in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] > 0, 1, -1)
+    np.savez("table.npz", X=X, y=y)
+    return X, y
+
+
+COMPARE = ("compare", "table.npz", "--kernels", "linear,poly,cosine", "--methods", "uniform,alignf")
+KERNELS = ["linear", "poly", "cosine"]
+
+
+def run(capsys, *words):
+    code = main(list(words))
+    return (code, *capsys.readouterr())
+
+
+@pytest.mark.parametrize("where", ["-", "out.json"])
+def test_compare_as_json(table, tmp_path, capsys, where):
+    code, out, err = run(capsys, *COMPARE, "--no-figure", "--folds", "4", "--json", where)
+    assert (code, err) == (0, "")
+    text = out if where == "-" else (tmp_path / where).read_text()
+    assert ("+-" in out) == (where != "-")
+    result = json.loads(text)
+    protocol = Protocol(n_folds=4)
+    found = compare(*table, KERNELS, methods=("uniform", "alignf"), protocol=protocol)
+    assert list(result["methods"]) == ["uniform", "alignf"]
+    for i, numbers in enumerate(result["methods"].values()):
+        for name in ("error", "validation_error", "alignment", "test_alignment", "weights"):
+            np.testing.assert_array_equal(numbers[name], getattr(found, name)[i])
+    assert result["methods"]["alignf"]["p_value"] == found.p_value("alignf")
+    assert result["kernels"] == list(found.kernel_names)
+    assert result["protocol"] == {
+        "n_folds": 4,
+        "scale": "standard",
+        "random_state": 0,
+        "grid": None,
+    }
+    assert (result["data"], result["n_samples"], result["n_features"]) == ("table.npz", 40, 3)
+    assert result["verdict"] == found.verdict()
+    assert any("40 x 3" in note for note in result["notes"])
+
+
+def test_what_is_not_a_number_is_null_in_json(table, capsys):
+    """The ensemble has no combined kernel, hence no alignment."""
+    options = ("--methods", "ensemble", "--kernels", "linear", "--no-figure", "--json", "-")
+    code, out, _ = run(capsys, "compare", "table.npz", *options)
+    assert code == 0
+    assert json.loads(out)["methods"]["ensemble"]["alignment"] == [None] * 5
+
+
+def test_bounds_as_json(capsys):
+    words = ("bounds", "--claim", "p1-theorem-17", "--no-figure", "--m", "10:1000", "--json", "-")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    result, curve = json.loads(out), find_curve("p1-theorem-17")
+    assert result["m"] == [10, 20, 50, 100, 200, 500, 1000]
+    for name, bound in curve.values(result["m"]).items():
+        np.testing.assert_array_equal(result["bounds"][name], bound)
+    assert result["smallest_m_not_vacuous"]["corrected"] == 633
+    assert result["status"] == CLAIMS["p1-theorem-17"].status == "false"
+    code, out, _ = run(capsys, "bounds", "--json", "-")
+    assert json.loads(out)["claims"]["p1-theorem-12"]["status"] == "gap"
+
+
+def test_verify_as_json(capsys):
+    words = ("verify", "--claims", "p1-lemma-6", "--examples", "5", "--json", "-")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    result = json.loads(out)
+    assert result["examples"] == 5
+    printed, corrected = (result["claims"][n] for n in ("p1-lemma-6", "p1-lemma-6-corrected"))
+    assert (printed["found"], corrected["found"]) == ("violated", "holds")
+    assert printed["as_recorded"]
+    assert corrected["as_recorded"]
+    assert sum(corrected["outcomes"].values()) >= 5
+
+
+def test_quiet_leaves_out_notes_and_progress(table, capsys):
+    # The same kernel twice is a singular matrix, of which AlignLinear warns.
+    options = ("--kernels", "rbf,rbf", "--methods", "uniform,alignf-linear", "--no-figure")
+    code, out, err = run(capsys, "compare", "table.npz", *options)
+    assert code == 0
+    assert "note: " in out
+    assert "note: AlignLinear" in err
+    code, out, err = run(capsys, "compare", "table.npz", *options, "--quiet", "--verbose")
+    assert (code, err) == (0, "")
+    assert "note: " not in out
+    assert "+-" in out
+
+
+def test_a_terminal_gets_a_line_for_each_fold_of_long_work(table, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert run(capsys, *COMPARE, "--no-figure")[2] == ""
+    monkeypatch.setattr(output, "_SILENT", 0.0)
+    lines = run(capsys, *COMPARE, "--no-figure")[2].splitlines()
+    assert [line.split(",")[0] for line in lines] == [f"fold {k} of 5" for k in range(1, 6)]
+    assert run(capsys, *COMPARE, "--no-figure", "--quiet")[2] == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    assert run(capsys, *COMPARE, "--no-figure")[2] == ""
+
+
+def test_the_table_is_printed_before_the_figure_is_made(table, capsys, monkeypatch):
+    """A figure that fails must not take the result of hours with it."""
+
+    def fail(*args, **kwargs):
+        raise OSError("no room for the figure")
+
+    monkeypatch.setattr("alignlearn.comparison.plot_comparison", fail)
+    code, out, err = run(capsys, *COMPARE)
+    assert code == 2
+    assert "alignf " in out
+    assert err == "alignlearn: error: no room for the figure\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError(), "not enough memory: fewer rows"),
+        (MemoryError("Unable to allocate 27 GiB"), "not enough memory: Unable to allocate 27 GiB"),
+        (OverflowError("cannot fit"), "too large: cannot fit"),
+    ],
+)
+def test_memory_that_runs_out_is_one_line(table, capsys, monkeypatch, error, words):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("alignlearn.comparison.compare", fail)
+    code, _, err = run(capsys, *COMPARE, "--no-figure")
+    assert code == 2
+    assert words in err
+    assert err.count("\n") == 1

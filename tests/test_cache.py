@@ -1,0 +1,147 @@
+"""Compiled code: a cache that cannot be written or read, no compiler, and what a terminal is told.
+
+Each case needs a process of its own, because decorators act at import.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+# The checks of Gram matrices are small compiled functions: a second to compile.
+CHECK = """
+import numpy as np
+from numba.core.registry import CPUDispatcher
+from alignlearn.validation import check_gram, grams
+check_gram("K", np.eye(5), 5)
+compiled = [f for f in vars(grams).values() if isinstance(f, CPUDispatcher)]
+assert len(compiled) > 1
+print(sum(sum(f.stats.cache_misses.values()) for f in compiled))
+"""
+NO_FOLDER = """
+from numba.core.caching import FunctionCache
+FunctionCache._impl_class._locator_classes = []
+"""
+FIT = """
+import warnings
+warnings.simplefilter("error")
+import numpy as np, alignlearn as al
+rng = np.random.default_rng(0)
+X = rng.normal(size=(12, 2))
+classifier = al.MKLClassifier([*al.gaussian_kernels([0.1, 1.0]), "linear"])
+print(classifier.fit(X, X[:, 0] > 0).weights_.tolist())
+statistics = al.alignment_statistics(X.astype(np.float32), X[:, 1], ["rbf", "laplacian", "poly"])
+print((statistics.M / statistics.M.max()).tolist())
+"""
+
+
+def run(code, cache=None, **environment):
+    env = {**os.environ, **environment}
+    if cache is not None:
+        env["NUMBA_CACHE_DIR"] = str(cache)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache that holds the code of the program above."""
+    folder = tmp_path_factory.mktemp("cache")
+    assert int(run(CHECK, folder).stdout) > 0
+    return folder
+
+
+def test_where_no_folder_can_be_written_one_warning_says_so():
+    done = run(NO_FOLDER + CHECK)
+    assert done.returncode == 0
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert "NUMBA_CACHE_DIR" in done.stderr
+
+
+def test_a_folder_that_goes_away_while_computing_is_no_error(tmp_path):
+    """The folder is found at import; what is compiled later finds a file in its place."""
+    folder = tmp_path / "cache"
+    lost = f"""
+import shutil, alignlearn.validation.grams
+shutil.rmtree({str(folder)!r})
+open({str(folder)!r}, "w").close()
+"""
+    done = run(lost + CHECK, folder)
+    assert done.returncode == 0
+    assert done.stderr.count("RuntimeWarning") == 1
+
+
+def truncate(content):
+    return content[: len(content) // 2]
+
+
+def change(content):
+    """The machine code is in the middle of the file."""
+    first, last = len(content) // 2, len(content) // 2 + 200
+    changed = bytes(255 - byte for byte in content[first:last])
+    return content[:first] + changed + content[last:]
+
+
+@pytest.mark.parametrize(
+    ("ending", "damage"), [(".nbi", truncate), (".nbc", truncate), (".nbc", change)]
+)
+def test_a_damaged_file_is_compiled_again(filled, ending, damage):
+    files = [path for path in filled.rglob("*" + ending) if path.name.startswith("grams")]
+    assert len(files) > 1
+    for path in files:
+        path.write_bytes(damage(path.read_bytes()))
+    done = run(CHECK, filled)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 0
+    assert run(CHECK, filled).stdout == "0\n"
+
+
+def test_without_the_compiler_results_are_the_same():
+    """To rounding: of float64, and of float32 for the second result."""
+    python, compiled = run(FIT, NUMBA_DISABLE_JIT="1"), run(FIT)
+    assert (python.returncode, python.stderr) == (0, "")
+    for one, other, rtol in zip(
+        *map(str.splitlines, (python.stdout, compiled.stdout)), (1e-8, 1e-5)
+    ):
+        np.testing.assert_allclose(json.loads(one), json.loads(other), rtol=rtol, atol=rtol)
+
+
+# The events of three compilations: of someone else's function, a short one and a long one of ours.
+ANNOUNCE = """
+import time
+from numba.core import event
+from alignlearn.validation import grams
+class Theirs:
+    py_func = lambda: 0
+class Ours:
+    py_func = grams.check_gram
+for dispatcher, seconds in ((Theirs, 1.5), (Ours, 0.1), (Ours, 1.5), (Ours, 1.5)):
+    with event.trigger_event("numba:compile", data={"dispatcher": dispatcher}):
+        time.sleep(seconds)
+    print(seconds)
+"""
+
+
+def on_terminal(code, **environment):
+    """What a program writes where its stderr is a terminal."""
+    pty = pytest.importorskip("pty")
+    mine, theirs = pty.openpty()
+    try:
+        command, env = [sys.executable, "-c", code], {**os.environ, **environment}
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, check=True, env=env)
+        os.write(theirs, b"end")
+        return os.read(mine, 10_000).decode().removesuffix("end")
+    finally:
+        os.close(theirs)
+        os.close(mine)
+
+
+def test_a_terminal_is_told_once_that_a_long_compilation_goes_on():
+    assert on_terminal(ANNOUNCE) == "alignlearn: compiling, once per machine, about 20 s\r\n"
+    assert run(ANNOUNCE).stderr == ""
+
+
+def test_a_terminal_is_not_told_of_what_is_cached(filled):
+    assert on_terminal(CHECK, NUMBA_CACHE_DIR=str(filled)) == ""
