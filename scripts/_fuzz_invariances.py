@@ -1,0 +1,298 @@
+"""Fuzz cases of what must not change an answer, of certificates, and of the other estimators."""
+
+import pickle
+
+import _fuzz_estimators
+import numpy as np
+from _fuzz_data import CONTAINERS, LD, benign, chance, pick, require, size
+from _fuzz_estimators import TWO_STAGE, classes, setup
+from _fuzz_machines import sklearn_svc
+from _fuzz_truth import centre
+
+import alignlearn as al
+
+
+def _model(rng, setting, rule=None):
+    """An estimator for the kernels, and a target for it."""
+    rule = rule or pick(rng, *TWO_STAGE)
+    if chance(rng, 0.5):
+        return al.MKLClassifier(setting.kernels, weighting=rule), classes(rng, len(setting.S))
+    machine = pick(rng, "krr", "svr")
+    reg = al.MKLRegressor(setting.kernels, weighting=rule, machine=machine)
+    return reg, rng.normal(size=len(setting.S))
+
+
+def _outputs(model, X):
+    """Everything that a fit gives, as bytes."""
+    found = [model.weights_, model.predict(X), np.array(model.alignment_), model.dual_coef_]
+    if hasattr(model, "decision_function"):
+        found.append(model.decision_function(X))
+    require(all(np.all(np.isfinite(A)) for A in found if A.dtype.kind == "f"), "not finite")
+    return [A.tobytes() for A in found]
+
+
+def repeated(rng):
+    """A fit again, a fit of a clone and a pickle give the same bits."""
+    from sklearn.base import clone
+
+    setting = setup(rng)
+    model, y = _model(rng, setting, pick(rng, *TWO_STAGE, "lkrr", "l1-svm", "aligned-krr"))
+    if not setting.usable or any(
+        "function" in s.tags or "weighted" in s.tags for s in setting.specs
+    ):
+        return "no bound"  # local functions are not picklable
+    X, T = setting.S.given, setting.T.given
+    first = _outputs(model.fit(X, y), T)
+    require(_outputs(pickle.loads(pickle.dumps(model)), T) == first, "a pickle predicts otherwise")
+    require(_outputs(clone(model).fit(X, y), T) == first, "a clone fits otherwise")
+    require(_outputs(model.fit(X, y), T) == first, "a second fit differs")
+    return "repeated"
+
+
+def contained(rng):
+    """Containers and memory layouts give the same alignment."""
+    setting = setup(rng, double=True)
+    model, y = _model(rng, setting)
+    if not setting.usable or any("function" in s.tags for s in setting.specs):
+        return "no bound"
+    X = np.asarray(setting.S.exact, float)
+    first = model.fit(X, y).alignment_
+    name = pick(rng, *CONTAINERS)
+    again = model.fit(CONTAINERS[name](X), y).alignment_
+    allowed = 1e-9 + 8 * len(setting.specs) * setting.relative
+    require(abs(first - again) <= allowed, f"{name}: another result than for an array")
+    return "contained"
+
+
+def ordered(rng):
+    """The order of the samples does not matter."""
+    setting = setup(rng, double=True)
+    order = rng.permutation(len(setting.S))
+    model, y = _model(rng, setting)
+    if not setting.usable:
+        return "no bound"
+    X = np.asarray(setting.S.exact, float)
+    first = model.fit(X, y).alignment_
+    again = model.fit(X[order], y[order]).alignment_
+    allowed = 1e-9 + 8 * len(setting.specs) * setting.relative
+    require(abs(first - again) <= allowed, "order of the samples", f"{first} {again}")
+    return "ordered"
+
+
+def scaled(rng):
+    """The unit of a kernel does not matter where traces are normalised."""
+    setting = setup(rng, double=True)
+    model, y = _model(rng, setting)
+    if not setting.usable:
+        return "no bound"
+    units = 10.0 ** rng.integers(-6, 7, len(setting.specs))
+    objects = {"linear": al.Linear(), "cosine": al.Cosine()}
+    kernels = [u * (objects.get(k) if isinstance(k, str) else k)
+               for u, k in zip(units, setting.kernels)]  # fmt: skip
+    X = np.asarray(setting.S.exact, float)
+    first = model.fit(X, y).alignment_
+    again = model.set_params(kernels=kernels).fit(X, y).alignment_
+    allowed = 1e-9 + 8 * len(setting.specs) * setting.relative
+    require(abs(first - again) <= allowed, "unit of a kernel", f"{first} {again}")
+    return "scaled"
+
+
+def combiner(rng):
+    """`KernelCombiner`: Gram matrices of the learned kernel, centred or not."""
+    setting = setup(rng, psd=False)
+    center = chance(rng, 0.6)
+    y = classes(rng, len(setting.S)) if chance(rng, 0.5) else rng.normal(size=len(setting.S))
+    task = "regression" if y.dtype == float else "classification"
+    rule = pick(rng, *TWO_STAGE)
+    model = al.KernelCombiner(setting.kernels, weighting=rule, center=center, task=task)
+    if not setting.usable:
+        return "no bound"
+    K = model.fit_transform(setting.S.given, y)
+    T = model.transform(setting.T.given)
+    weights = model.weights_ * model.scale_
+    form = {} if center else {"centred": "exact", "register": "K"}
+    exact = [_with(v, form) for v in setting.values], [_with(v, form) for v in setting.against]
+    (full, error), (against, test_error) = (setting.combined(weights, v) for v in exact)
+    if center:
+        means = full.mean(axis=0)
+        against = against - means - against.mean(axis=1)[:, None] + means.mean()
+        full = centre(full)
+    for name, found, expected, slack in (("fit_transform", K, full, error),
+                                         ("transform", T, against, test_error)):  # fmt: skip
+        slack = 4 * (slack + error) + 64 * setting.S.eps * float(np.abs(expected).max())
+        wrong = float(np.abs(found - expected).max())
+        require(wrong <= slack, f"KernelCombiner.{name}", f"{wrong:.3g} > {slack:.3g} {center}")
+    return "combiner"
+
+
+def _with(v, form):
+    return v._replace(**{field: np.abs(getattr(v, source)) for field, source in form.items()})
+
+
+def weights(rng):
+    """The two-stage rules by definition, and AlignF against SciPy's nnls."""
+    from scipy.optimize import nnls
+
+    setting = setup(rng, double=True, psd=False)
+    y = rng.normal(size=len(setting.S))
+    if not setting.usable:
+        return "no bound"
+    s = al.alignment_statistics(setting.S.given, y, setting.kernels, task="regression")
+    d = 1 / np.sqrt(np.diagonal(s.M))
+    S, b = s.M * np.outer(d, d), d * s.a
+    found = al.AlignF().solve(s)
+    require(np.all(found.weights >= 0), "AlignF: a negative weight")
+    values, vectors = np.linalg.eigh(S)
+    values = np.maximum(values, 1e-13 * values[-1])
+    root = vectors * np.sqrt(values)
+    reference = nnls(root.T, (vectors / np.sqrt(values)).T @ b)[0] * d
+    slack = 1e-6 if found.converged else 1e-3
+    if reference.any() and not found.fallback:
+        best = s.alignment(reference)
+        require(
+            found.alignment >= best - slack, "AlignF: nnls is better", f"{found.alignment} {best}"
+        )
+    for _ in range(5):
+        other = s.alignment(rng.random(len(b)) * (rng.random(len(b)) < 0.5) * d)
+        require(found.fallback or found.alignment >= other - slack, "AlignF: not the best")
+    align = al.Align(normalize=None).solve(s)
+    if not align.fallback:
+        expected = np.maximum(b, 0) / s.target_norm
+        require(np.allclose(align.weights, expected, rtol=1e-12, atol=1e-15), "Align")
+    uniform = al.Uniform().solve(s)
+    require(np.allclose(uniform.weights, 1 / len(b)), "Uniform")
+    return "weights"
+
+
+def lkrr(rng):
+    """`LKRR`, norm 2: the fixed point of Theorem 1 by definition."""
+    m, p = size(rng, 5, 40), int(rng.integers(1, 8))
+    grams = [_gram(rng, m) for _ in range(p)]
+    y = rng.normal(size=m)
+    y -= y.mean()
+    alpha, radius = float(10.0 ** rng.uniform(-2, 2)), float(10.0 ** rng.uniform(-2, 1))
+    mu0 = float(pick(rng, 0.0, 1.0))
+    rule = al.LKRR(radius, mu0, alpha)
+    found = rule.solve_grams(grams, y)
+    if not found.converged:
+        return "unconverged"
+    K = sum(w * G for w, G in zip(found.weights, grams))
+    a = np.linalg.solve(K + alpha * np.eye(m), y)
+    v = np.array([a @ G @ a for G in grams])
+    expected = mu0 + radius * v / np.linalg.norm(v)
+    wrong = np.abs(found.weights - expected).max() / np.abs(expected).max()
+    require(wrong <= 1e-5, "LKRR: fixed point", f"{wrong:.3g} {found.method}")
+    return "lkrr"
+
+
+def aligned(rng):
+    """`AlignedKRR`: the optimality conditions of the convex problem by definition."""
+    m, p = size(rng, 5, 30), int(rng.integers(1, 8))
+    grams = [_gram(rng, m) for _ in range(p)]
+    y = rng.normal(size=m)
+    y = (y - y.mean()) * 10.0 ** rng.integers(-1, 2)
+    alpha = float(10.0 ** rng.uniform(-1, 1))
+    g, g1, g2 = (float(10.0 ** rng.uniform(-2, 1)) for _ in range(3))
+    found = al.AlignedKRR(g, g1, g2, alpha).solve_grams(grams, y)
+    if not found.converged:
+        return "unconverged"
+    mu = found.weights
+    c = np.linalg.solve(sum(w * G for w, G in zip(mu, grams)) + alpha * np.eye(m), y)
+    M = np.array([[np.vdot(G, H) for H in grams] for G in grams])
+    terms = [-np.array([c @ G @ c for G in grams]), -g * np.array([y @ G @ y for G in grams]),
+             2 * (g2 * M + g1 * np.eye(p)) @ mu]  # fmt: skip
+    gradient = sum(terms)
+    unit = max(np.abs(t).max() for t in terms)
+    wrong = max(np.abs(gradient[mu > 0]).max(initial=0), (-gradient[mu == 0]).max(initial=0)) / unit
+    require(np.all(mu >= 0) and wrong <= 1e-5, "AlignedKRR: optimality", f"{wrong:.3g}")
+    return "aligned-krr"
+
+
+def l1svm(rng):
+    """`L1SVM`, norm 1, two classes: no other weights are better for scikit-learn's machine."""
+    m, p = size(rng, 6, 30), int(rng.integers(1, 6))
+    grams = np.array([_gram(rng, m) for _ in range(p)])
+    sign = np.where(rng.permutation(m) < m // 2, 1.0, -1.0)
+    C = float(10.0 ** rng.uniform(-1, 2))
+    found = al.L1SVM(C).solve_grams(grams, sign)
+    if not found.converged:
+        return "unconverged"
+    t = np.trace(grams, axis1=1, axis2=2) / m
+    require(found.weights @ t <= 1 + 1e-9, "L1SVM: trace of the weights")
+    K = np.tensordot(found.weights, grams, 1)
+    reached = _svm_value(K, sign, C)
+    for _ in range(5):
+        mu = rng.dirichlet(np.full(p, 0.5)) / t
+        mu = pick(rng, mu, found.weights + 0.1 * (mu - found.weights))
+        other = _svm_value(np.tensordot(mu, grams, 1), sign, C)
+        require(
+            other >= reached * (1 - 2e-3), "L1SVM: other weights are better", f"{other} {reached}"
+        )
+    return "l1-svm"
+
+
+def _svm_value(K, sign, C):
+    b = sklearn_svc(K, sign, np.full(len(sign), C), 1e-6)
+    return 2 * np.abs(b).sum() - b @ K @ b
+
+
+def _gram(rng, m):
+    factor = rng.normal(size=(m, int(rng.integers(1, m + 1))))
+    K = np.asarray(centre((factor @ factor.T).astype(LD)), float)
+    return (K + K.T) * (0.5 * m / np.trace(K))
+
+
+def given_grams(rng):
+    """Given matrices: like kernels on samples, and `cross_validate_kernels` like a loop."""
+    from alignlearn.estimators import cross_validate_kernels
+
+    m, d = size(rng, 12, 30), size(rng, 1, 4)
+    X = benign(rng, m, d)
+    kernels = al.gaussian_kernels(10.0 ** rng.uniform(-1, 1, int(rng.integers(1, 5))))
+    grams = np.array([np.asarray(k(X)) for k in kernels])
+    classify = chance(rng, 0.5)
+    y = np.arange(m)[rng.permutation(m)] % 2 if classify else rng.normal(size=m)
+    make = al.MKLClassifier if classify else al.MKLRegressor
+    rule = pick(rng, *TWO_STAGE)
+    on_grams, on_samples = make("precomputed", weighting=rule).fit(grams, y), make(
+        kernels, weighting=rule).fit(X, y)  # fmt: skip
+    difference = abs(on_grams.alignment_ - on_samples.alignment_)
+    require(difference <= 1e-8, "given matrices: alignment", f"{difference:.3g}")
+    labels = rng.permutation(m) % 3
+    found = cross_validate_kernels(make("precomputed", weighting=rule), grams, y, cv=labels)
+    for t in range(3):
+        train, test = np.flatnonzero(labels != t), np.flatnonzero(labels == t)
+        model = make("precomputed", weighting=rule)
+        model.fit([K[np.ix_(train, train)] for K in grams], y[train])
+        score = model.score([K[np.ix_(test, train)] for K in grams], y[test])
+        wrong = abs(score - found["test_score"][t])
+        require(wrong <= 1e-9 * (1 + abs(score)), "cross_validate_kernels: score", f"{wrong:.3g}")
+    return "given"
+
+
+def sparse(rng):
+    """Sparse and dense features give the same predictions."""
+    from scipy.sparse import csr_matrix
+
+    m, d = size(rng, 6, 40), size(rng, 1, 12)
+    X = rng.normal(size=(m + 5, d)) * (rng.random((m + 5, d)) < 0.4)
+    X[:m][np.arange(min(m, d)), np.arange(min(m, d))] = 1.0  # no column is empty
+    kernels = al.RankOneKernels() if chance(rng, 0.6) else [al.Linear()]
+    y = rng.normal(size=m)
+    reg = al.MKLRegressor(kernels, weighting=pick(rng, *TWO_STAGE), alpha=1.0)
+    if not np.ptp(X[:m], axis=0).any():
+        return "no bound"
+    dense = reg.fit(X[:m], y).predict(X[m:])
+    found = reg.fit(csr_matrix(X[:m]), y).predict(csr_matrix(X[m:]))
+    wrong = np.abs(found - dense).max() / (np.abs(dense).max() + np.abs(y).max())
+    require(wrong <= 1e-6, "sparse: other predictions than dense", f"{wrong:.3g}")
+    return "sparse"
+
+
+CASES = [repeated, contained, ordered, scaled, combiner, weights, weights, lkrr, aligned, l1svm,
+         given_grams, sparse]  # fmt: skip
+
+
+def case(rng):
+    """One case of these or of the machines; returns its kind."""
+    return pick(rng, *_fuzz_estimators.CASES, *CASES)(rng)
