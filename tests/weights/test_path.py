@@ -57,7 +57,9 @@ def test_path_without_a_limit_ends_at_the_optimum(problem):
     statistics = statistics_of(V, t)
     path = sparse_path(statistics)
     assert path.complete
-    assert path.kkt_residual[-1] <= 1e-10
+    # One more kernel of gradient g adds g^2 to the square of this, and is left out below 2e-12.
+    reached = path.alignment[-1] / statistics.alignments.max()
+    assert path.kkt_residual[-1] <= max(1e-10, 1.5e-6 * reached)
     assert path.alignment[-1] == pytest.approx(best_alignment(V, t, range(V.shape[1])), rel=1e-7)
     result = al.AlignF().solve(statistics)
     assert path.alignment[-1] == pytest.approx(result.alignment, rel=1e-9)
