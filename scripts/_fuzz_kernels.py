@@ -55,16 +55,17 @@ class Spec:
 
 
 def floor(eps):
-    """Exponentials below this are replaced by it."""
-    return 4e-38 if eps > 1e-10 else 1e-307
+    """Exponentials below this are 0."""
+    return 2e-18 if eps > 1e-10 else 2e-150
 
 
-def _numeric(gamma, base):
+def _numeric(gamma, base, name=""):
     if gamma == "auto":
         return LD(1) / base.shape[1]
     if gamma == "scale":
-        variance = np.var(base)
-        return LD(1) / (base.shape[1] * variance) if variance > 0 else LD(1)
+        d, variance = base.shape[1], np.var(base)
+        sizes = {"laplacian": d * np.sqrt(variance), "exponential": np.sqrt(d * variance)}
+        return LD(1) / sizes.get(name, d * variance) if variance > 0 else LD(1)
     return LD(gamma)
 
 
@@ -99,7 +100,7 @@ def exponential(rng, X, name=None, gamma=None, octaves=None):
     gamma = gamma or gamma_for(rng, float(distance(_differences(X, X)).mean()))
 
     def evaluate(X, Z, base, eps, outer=False):
-        rate = _numeric(gamma, base)
+        rate = _numeric(gamma, base, name)
         t = rate * distance(_differences(X, Z))
         K, less = np.exp(-t), -np.expm1(-t)
         relative = X.shape[1] + 6 + (64 * 2e-16 / eps if isinstance(gamma, str) else 0)

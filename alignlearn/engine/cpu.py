@@ -290,11 +290,13 @@ class FoldSums:
         """The `Sums` of some folds, and whether centring them would cancel a kernel's digits."""
         pairs = np.ix_(folds, folds)
         keep = np.concatenate([np.arange(self._starts[f], self._starts[f + 1]) for f in folds])
-        S, row_sums = self.S[pairs].sum(axis=(0, 1)), self.row_sums[folds].sum(axis=0)[:, keep]
+        with np.errstate(over="ignore", invalid="ignore"):
+            S, row_sums = self.S[pairs].sum(axis=(0, 1)), self.row_sums[folds].sum(axis=0)[:, keep]
+            a = self.a[pairs].sum(axis=(0, 1))
         noise = self._pairs.noise(np.diagonal(S) / keep.size**2)
         cancelled = self._pairs.cancelled(np.diagonal(S), row_sums)
         diagonal = self._pairs.diagonal[:, keep]
-        sums = Sums(S, self.a[pairs].sum(axis=(0, 1)), row_sums, diagonal, noise)
+        sums = Sums(S, a, row_sums, diagonal, noise)
         return sums, bool(cancelled.any())
 
 
