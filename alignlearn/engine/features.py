@@ -13,14 +13,15 @@ from alignlearn.validation import is_sparse
 
 
 @jit_sum
-def _centred_gram(
-    n_samples, indptr, indices, data, row_indptr, row_indices, row_data, mean, square, out
-):
-    """out[k, l] = (X'X)_kl - m mean_k mean_l, squared if asked, from CSC and CSR forms of X.
+def _centred_gram(n_samples, columns, rows, mean, square, out):
+    """out[k, l] = (X'X)_kl - m mean_k mean_l, squared if asked.
 
-    One output row at a time, accumulated where the second factor has entries (Gustavson 1978).
+    ``columns`` and ``rows`` are the CSC and CSR forms of X as (indptr, indices, data). One output
+    row at a time, accumulated where the second factor has entries (Gustavson 1978).
     """
     p = out.shape[0]
+    indptr, indices, data = columns
+    row_indptr, row_indices, row_data = rows
     for k in range(p):
         row = out[k]
         shift = -n_samples * mean[k]
@@ -71,22 +72,15 @@ def _feature_gram(X, square):
         Z = Z - Z.mean(axis=0)
         G = Z.T @ Z
         return np.multiply(G, G, out=G) if square else G
-    rows, columns = X.tocsr(), X.tocsc()
     mean = np.asarray(X.sum(axis=0), dtype=np.float64).ravel() / X.shape[0]
     out = np.empty((X.shape[1], X.shape[1]))
-    _centred_gram(
-        X.shape[0],
-        columns.indptr.astype(np.int64),
-        columns.indices.astype(np.int64),
-        columns.data.astype(np.float64),
-        rows.indptr.astype(np.int64),
-        rows.indices.astype(np.int64),
-        rows.data.astype(np.float64),
-        mean,
-        square,
-        out,
-    )
+    _centred_gram(X.shape[0], _arrays(X.tocsc()), _arrays(X.tocsr()), mean, square, out)
     return out
+
+
+def _arrays(X):
+    """The arrays of a compressed sparse matrix, in the types that are compiled for."""
+    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)
 
 
 def rank_one_sums(X, Y):

@@ -194,9 +194,9 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     best, least = u, np.inf
     centre = np.zeros(u.size)
     for _ in range(30):
-        threshold = max(0.1 * tol, _rounding(u) / 4)
+        problem, threshold = (M, d, b + delta * centre), max(0.1 * tol, _rounding(u) / 4)
         status, s, n = active_set(
-            M, d, b + delta * centre, delta, u, usable, R, index, s, threshold, limit - n_iter
+            problem, delta, u, usable, (R, index), s, threshold, limit - n_iter
         )
         n_iter += n
         if status == INDEFINITE:

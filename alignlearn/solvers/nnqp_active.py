@@ -199,8 +199,10 @@ def _candidates(g, v, allowed, threshold, most, chosen):
 
 
 @jit
-def _enter(R, s, index, q, M, d, b, delta, chosen, work):
+def _enter(problem, delta, face, s, q, chosen, work):
     """Append the chosen variables; return the new size, or -1 if a pivot is not positive."""
+    M, d, b = problem
+    R, index = face
     for j in chosen:
         if not append(R, s, index, M, d, j, delta, work):
             return -1
@@ -213,17 +215,20 @@ def _enter(R, s, index, q, M, d, b, delta, chosen, work):
 
 
 @jit
-def active_set(M, d, b, delta, v, usable, R, index, s, threshold, max_iter):
+def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
     """Minimise ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 
-    ``R`` and ``index[:s]`` hold the factor on entry and on return; ``s`` may be 0 only if ``v`` is
-    0. Stops when no usable variable at 0 has a gradient above ``threshold``.
+    ``problem`` is ``M, d, b``; ``face`` is ``R, index``, with the factor in ``R[:s, :s]`` and its
+    variables in ``index[:s]`` on entry and on return; ``s`` may be 0 only if ``v`` is 0. Stops when
+    no usable variable at 0 has a gradient above ``threshold``.
 
     Returns
     -------
     status, s, n_iter : int
         DONE, INDEFINITE (a pivot is not positive: ``delta`` is too small) or EXHAUSTED.
     """
+    M, d, b = problem
+    R, index = face
     p = v.shape[0]
     q = np.zeros(p)
     z = np.zeros(p)
@@ -241,7 +246,7 @@ def active_set(M, d, b, delta, v, usable, R, index, s, threshold, max_iter):
         n = _candidates(g, v, allowed, threshold, most, chosen)
         if n == 0:
             return DONE, s, n_iter
-        s = _enter(R, s, index, q, M, d, b, delta, chosen[:n], work)
+        s = _enter(problem, delta, face, s, q, chosen[:n], work)
         if s < 0:
             return INDEFINITE, s, n_iter
         s, solves = _feasible_step(R, s, index, q, v, z, chosen[0])
