@@ -24,10 +24,13 @@ _EXTERNAL_BYTES = 64_000_000
 _NOISE = 32
 
 
-def _tile_shape(program, itemsize):
-    """(columns per block, rows per tile) for a program."""
+def _tile_shape(program, itemsize, side):
+    """(columns per block, rows per tile) for a program on a box of ``side`` columns."""
     pairs = max(_TILE_BYTES // (itemsize * program.n_rows), 32)
     block = min(_BLOCK, pairs)
+    # Blocks of equal width: the rest of a division, alone, would cost almost as much as a block.
+    width = -(-side // max(1, -(-side // block)))
+    block = min(block, max(8, -(-width // 8) * 8))
     return block, max(1, min(pairs // block, _TILE_ROWS))
 
 
@@ -147,7 +150,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
             f"weights has shape {weights.shape}, expected ({len(kernels)},): one number per kernel."
         )
     out = np.empty((len(X), len(Z)), dtype=VX.dtype) if out is None else out
-    shape = _tile_shape(program, VX.itemsize)
+    shape = _tile_shape(program, VX.itemsize, len(Z))
     ops = _compiled(program)
     if not program.external:
         data = (VX, VZ, FX, FZ, np.empty((0, len(X), len(Z))))
@@ -272,27 +275,38 @@ class FoldSums:
         self._starts = starts
         self.S, self.a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self.row_sums = np.zeros((n, p, m))
-        for g in range(n):
-            rows = slice(starts[g], starts[g + 1])
-            for h in range(g, n):
-                columns = slice(starts[h], starts[h + 1])
-                total, inner, by_row = pairs.add(
-                    (rows.start, rows.stop, columns.start, columns.stop)
-                )
-                # Off the diagonal both orders of each pair were counted.
-                share = 1.0 if g == h else 0.5
-                self.S[g, h] = self.S[h, g] = share * total
-                self.a[g, h] = self.a[h, g] = share * inner
-                self.row_sums[h][:, rows] = by_row[:, rows]
-                self.row_sums[g][:, columns] = by_row[:, columns]
+        boxes = [(g, h) for g in range(n) for h in range(g, n)]
+        if pairs.program.external or len(boxes) < 4 * thread_count():
+            for g, h in boxes:
+                self._add(g, h)
+        else:
+            on_threads(self._add_some, boxes, stoppable=True)
+
+    def _add_some(self, thread, boxes, stop):
+        """Every box is one thread's: threads that share one would wait for each other."""
+        for g, h in boxes[thread[0] :: thread[1]]:
+            self._add(g, h, stop)
+            if stop[0]:
+                return
+
+    def _add(self, g, h, stop=None):
+        rows, columns = (slice(self._starts[f], self._starts[f + 1]) for f in (g, h))
+        box = rows.start, rows.stop, columns.start, columns.stop
+        total, inner, by_row = self._pairs.add(box, stop)
+        # Off the diagonal both orders of each pair were counted.
+        share = 1.0 if g == h else 0.5
+        self.S[g, h] = self.S[h, g] = share * total
+        self.a[g, h] = self.a[h, g] = share * inner
+        self.row_sums[h][:, rows] = by_row[:, rows]
+        self.row_sums[g][:, columns] = by_row[:, columns]
 
     def union(self, folds):
         """The `Sums` of some folds, and whether centring them would cancel a kernel's digits."""
         pairs = np.ix_(folds, folds)
         keep = np.concatenate([np.arange(self._starts[f], self._starts[f + 1]) for f in folds])
         with np.errstate(over="ignore", invalid="ignore"):
-            S, row_sums = self.S[pairs].sum(axis=(0, 1)), self.row_sums[folds].sum(axis=0)[:, keep]
-            a = self.a[pairs].sum(axis=(0, 1))
+            S, a = self.S[pairs].sum(axis=(0, 1)), self.a[pairs].sum(axis=(0, 1))
+            row_sums = sum(self.row_sums[f] for f in folds)[:, keep]
         noise = self._pairs.noise(np.diagonal(S) / keep.size**2)
         cancelled = self._pairs.cancelled(np.diagonal(S), row_sums)
         diagonal = self._pairs.diagonal[:, keep]
@@ -336,28 +350,23 @@ class _PairSums:
             left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
         return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-6) * squares
 
-    def add(self, box):
+    def add(self, box, stop=None):
         """S (p, p), a (p,) and row sums (p, m) over a box, a square on the diagonal or disjoint.
 
-        Both orders of every pair count.
+        Both orders of every pair count. With the flag ``stop`` of `on_threads`: in this thread.
         """
-        p, threads = self.program.n_kernels, thread_count()
+        p, threads = self.program.n_kernels, thread_count() if stop is None else 1
         S = np.zeros((threads, 2, padded(p), padded(p)))
         a = np.zeros((threads, 2, padded(p)))
         row_sums = np.zeros((threads, p, len(self.X)))
-        shape = _tile_shape(self.program, self.V.itemsize)
+        shape = _tile_shape(self.program, self.V.itemsize, box[3] - box[2])
         for part, external in _boxes(self.program, self.X, box):
             data, sums = (self.V, self.Y, self.F, external), (S, a, row_sums, self.diagonal)
-            on_threads(
-                loops.add_statistics,
-                self.ops,
-                data,
-                part,
-                shape,
-                sums,
-                count=threads,
-                stoppable=True,
-            )
+            work = self.ops, data, part, shape, sums
+            if stop is None:
+                on_threads(loops.add_statistics, *work, count=threads, stoppable=True)
+            else:
+                loops.add_statistics((0, 1), *work, stop)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
         S = np.triu(S[:p, :p])
         return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)

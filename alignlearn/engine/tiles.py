@@ -2,7 +2,7 @@
 
 A tile is ``nr`` rows times ``nc`` columns of pairs, flattened with the row first, so that every
 operation is a loop over a contiguous array that LLVM vectorises. ``W`` is the register file of
-:mod:`alignlearn.engine.program`, one register a row. Slices are taken before loops: signed index
+:mod:`alignlearn.engine.program`, one register per row. Slices are taken before loops: signed index
 arithmetic inside them would bring back a wrap-around check and block vectorisation.
 """
 

@@ -98,7 +98,7 @@ def _fetch(active, i):
 
 @jit
 def _touch(row):
-    """Read one value a cache line; the result only keeps the loop alive.
+    """Read one value per cache line; the result only keeps the loop alive.
 
     These loads overlap, while the loops with arithmetic would wait for memory again and again
     (a step at m = 4000 takes 20 per cent longer without).
