@@ -83,8 +83,11 @@ class _Cache(FunctionCache):
             _warn_uncached()
 
 
+ANNOUNCED_AFTER = 1.0  # seconds
+
+
 class _Announcement(event.Listener):
-    """One line on a terminal where the first compilation lasts more than a second."""
+    """One line on a terminal where the first compilation lasts long."""
 
     def __init__(self):
         self.compiling, self.said = None, False
@@ -94,7 +97,7 @@ class _Announcement(event.Listener):
         ours = function.__module__.startswith("alignlearn.")
         if ours and self.compiling is None and not self.said:
             self.compiling = function
-            self.timer = threading.Timer(1.0, self._say)
+            self.timer = threading.Timer(ANNOUNCED_AFTER, self._say)
             self.timer.daemon = True
             self.timer.start()
 

@@ -108,16 +108,18 @@ def test_without_the_compiler_results_are_the_same():
         np.testing.assert_allclose(json.loads(one), json.loads(other), rtol=rtol, atol=rtol)
 
 
-# The events of three compilations: of someone else's function, a short one and a long one of ours.
+# The events of compilations: of someone else's function, a short one and two long ones of ours.
 ANNOUNCE = """
 import time
 from numba.core import event
+from alignlearn import _jit
+_jit.ANNOUNCED_AFTER = 0.3
 from alignlearn.validation import grams
 class Theirs:
     py_func = lambda: 0
 class Ours:
     py_func = grams.check_gram
-for dispatcher, seconds in ((Theirs, 1.5), (Ours, 0.1), (Ours, 1.5), (Ours, 1.5)):
+for dispatcher, seconds in ((Theirs, 0.6), (Ours, 0.05), (Ours, 0.6), (Ours, 0.6)):
     with event.trigger_event("numba:compile", data={"dispatcher": dispatcher}):
         time.sleep(seconds)
     print(seconds)
