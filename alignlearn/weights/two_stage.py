@@ -167,9 +167,12 @@ class AlignLinear(Weighting):
 
     def _solve_singular(self, S, b, alpha):
         condition = condition_number(S + alpha * np.eye(b.size))
+        limit = f"limit {CONDITION_LIMIT:g}"
+        if condition < CONDITION_LIMIT:
+            limit = "and an eigenvalue is negative from rounding"
         message = (
             f"AlignLinear: M is singular to working precision (condition number {condition:.3g} "
-            f"after scaling, limit {CONDITION_LIMIT:g})"
+            f"after scaling, {limit})"
         )
         if self.singular == "raise":
             raise ValueError(

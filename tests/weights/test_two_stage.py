@@ -195,6 +195,9 @@ def test_alignlinear_on_a_singular_matrix():
     assert pinv.alignment == pytest.approx(best, rel=1e-12)
     ridge = AlignLinear(alpha=0.1, normalize=None).solve(stats).weights
     np.testing.assert_allclose(ridge, d * np.linalg.solve(S + 0.1 * np.eye(4), d * stats.a))
+    rounded = statistics_of([1.0, 1.0], [[1.0, 1.0 + 1e-8], [1.0 + 1e-8, 1.0]])
+    with pytest.raises(ValueError, match=r"number 2e\+08 after scaling, and an eigenvalue is neg"):
+        AlignLinear(singular="raise").solve(rounded)
 
 
 @pytest.mark.parametrize("q", [1.2, 2.0, 3.0, 7.5])
