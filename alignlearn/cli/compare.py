@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from .output import Output, add_output_options, figure_path
 
-_LADDERS = ("rbf", "gaussian", "laplacian", "exponential")
+_LADDERS = ("rbf", "gaussian", "laplacian", "exponential", "matern", "rational-quadratic")
 _LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
 _DENSE_LIMIT = 2**30
 _METHODS = "best-single,uniform,align,alignf"
@@ -86,9 +87,9 @@ def _add_protocol(parser):
     add(
         "--kernels",
         metavar="LIST",
-        help="comma-separated: rbf, laplacian, exponential (each a ladder over gamma), linear, "
-        "poly, cosine, exponential-dot, tl1, log, sigmoid; or rank-one: a kernel for each "
-        "column. Default: rbf, or rank-one for sparse data",
+        help="comma-separated: rbf, laplacian, exponential, matern, rational-quadratic (each a "
+        "ladder over gamma), linear, poly, cosine, exponential-dot, tl1, log, sigmoid, hamming; "
+        "or rank-one: a kernel for each column. Default: rbf, or rank-one for sparse data",
     )
     add(
         "--gammas",
@@ -288,10 +289,9 @@ def _family(name, gammas):
     kernel = as_kernel(name)
     if name not in _LADDERS:
         return [kernel]
-    make = type(kernel)
     if gammas is None:
-        return [make("scale", 2.0**k) for k in _LADDER]
-    return [make(2.0**k) for k in range(gammas[0], gammas[1] + 1)]
+        return [replace(kernel, multiple=2.0**k) for k in _LADDER]
+    return [replace(kernel, gamma=2.0**k) for k in range(gammas[0], gammas[1] + 1)]
 
 
 def _methods(names, rank_one, data):

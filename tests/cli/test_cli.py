@@ -13,7 +13,16 @@ from alignlearn.cli import compare as command
 from alignlearn.cli import main
 from alignlearn.cli.main import parse
 from alignlearn.comparison import Protocol, compare
-from alignlearn.kernels import Gaussian, Laplacian, Linear, RankOneKernels, gaussian_kernels
+from alignlearn.kernels import (
+    Gaussian,
+    Hamming,
+    Laplacian,
+    Linear,
+    Matern,
+    RankOneKernels,
+    RationalQuadratic,
+    gaussian_kernels,
+)
 
 
 @pytest.fixture
@@ -112,6 +121,9 @@ def test_kernel_lists_and_ladders():
     kernels = command.choose_kernels(X, "laplacian, linear", (0, 1))[1]
     assert kernels == [Laplacian(1.0), Laplacian(2.0), Linear()]
     assert command.choose_kernels(X, "rbf,linear", None)[1][2] == Gaussian("scale", 0.25)
+    kernels = command.choose_kernels(X, "matern,rational-quadratic,hamming", (0, 1))[1]
+    twice = [Matern(gamma=1.0), Matern(gamma=2.0)]
+    assert kernels == [*twice, *(RationalQuadratic(gamma=g) for g in (1.0, 2.0)), Hamming()]
     args = parse(["compare", "x", "--gammas", "-4:3"])
     assert args.gammas == (-4, 3)
 
