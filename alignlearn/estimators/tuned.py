@@ -343,7 +343,7 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("krr", "svr"))
         source = self._open(X)
-        y = _inputs.real_targets(self, y, source.n_samples, self._multi_output())
+        y = _inputs.real_targets(self, y, source.n_samples)
         if self.machine == "svr":
             parameter, values = "C", _tuning.check_grid("Cs", self.Cs, _CS)
         else:
