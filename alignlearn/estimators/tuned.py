@@ -7,6 +7,8 @@ Gram matrix.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from alignlearn.folds import make_folds
@@ -59,9 +61,36 @@ class _Search:
         self._store_search(*results, given[0], X, y)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
 
+    def get_metadata_routing(self):
+        """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
+
+        ``set_fit_request(groups=True)`` requests them for every ``cv``.
+        """
+        from sklearn.utils.metadata_routing import get_routing_for_object
+
+        routing = super().get_metadata_routing()
+        if routing.fit.requests["groups"] is None:
+            request = get_routing_for_object(self.cv).split.requests.get("groups")
+            routing.fit.add_request(param="groups", alias=request)
+        return routing
+
+    def _leave_one_out(self):
+        return False
+
     def _splits(self, y, groups):
-        stratify = self._estimator_type == "classifier"
-        return make_folds(self.cv, y, stratify, self.random_state, groups)
+        """The folds, or None for leave-one-out."""
+        splitter = hasattr(self.cv, "split") and not isinstance(self.cv, str)
+        if groups is not None and not splitter:
+            warnings.warn(
+                f"groups are given, but cv={self.cv!r:.40} does not look at them; accepted: a "
+                "splitter such as GroupKFold, or cv=groups for one fold per group.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self._leave_one_out():
+            return None
+        cv = 5 if self.cv is None else self.cv
+        return make_folds(cv, y, self._estimator_type == "classifier", self.random_state, groups)
 
     def _statistics(self, source, y, rules, splits):
         """Statistics of every training set, or of all samples for leave-one-out."""
@@ -324,12 +353,6 @@ feature_names_in_
                 f"{self.machine!r}. Give a number of folds."
             )
         return loo
-
-    def _splits(self, y, groups):
-        if self._leave_one_out():
-            return None
-        cv = 5 if self.cv is None else self.cv
-        return make_folds(cv, y, False, self.random_state, groups)
 
     def fit(self, X, y, groups=None):
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
