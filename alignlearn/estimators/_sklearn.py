@@ -226,7 +226,7 @@ class FrameOutput:
             library = import_module(chosen)
         except ImportError as error:
             raise ImportError(
-                f"set_output(transform={chosen!r}) needs {chosen}, which is not installed."
+                f"a transform output of {chosen!r} needs {chosen}, which is not installed."
             ) from error
         names = self.get_feature_names_out()
         if chosen == "polars":

@@ -175,6 +175,9 @@ n_features_in_, feature_names_in_
     Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
     is fixed on all samples.
 
+    Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
+    them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
+
     A one-stage rule given by name takes the candidate's own C, so it is solved for every candidate.
 
     Memory is that of `MKLClassifier` plus one training set's copy of the Gram matrix. Measured
@@ -233,7 +236,8 @@ n_features_in_, feature_names_in_
         """Choose C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
-        cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``.
+        cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``; a
+        UserWarning says where ``cv`` is no splitter.
 
         Returns
         -------
@@ -358,7 +362,7 @@ feature_names_in_
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
-        be made. ``groups`` (m,) go to ``cv.split``.
+        be made. ``groups`` (m,) as in `MKLClassifierCV.fit`.
 
         Returns
         -------

@@ -100,6 +100,8 @@ def test_regression_score_is_the_coefficient_of_determination():
     Y = np.column_stack([y, X[:, 0]])
     model = al.MKLRegressor().fit(X[:200], Y[:200])
     assert model.score(X, Y) == pytest.approx(r2_score(Y, model.predict(X)), rel=1e-12)
+    with pytest.raises(ValueError, match=r"y has shape \(442,\); accepted: \(442, 2\)"):
+        model.score(X, y)
 
 
 class Frame:

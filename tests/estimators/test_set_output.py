@@ -129,7 +129,7 @@ def test_a_container_that_is_not_installed_is_named(wine, monkeypatch):
     X, y = wine
     monkeypatch.setitem(sys.modules, "polars", None)
     model = al.KernelCombiner(KERNELS).set_output(transform="polars")
-    with pytest.raises(ImportError, match=r"transform='polars'\) needs polars, which is not inst"):
+    with pytest.raises(ImportError, match="'polars' needs polars, which is not installed"):
         model.fit_transform(X, y)
 
 
