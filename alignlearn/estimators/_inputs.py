@@ -91,16 +91,10 @@ def class_labels(estimator, y, n_samples):
     return labels
 
 
-def real_targets(estimator, y, n_samples, multi_output):
-    """Targets as float64 of shape (m,), or (m, c) where several outputs are accepted."""
+def real_targets(estimator, y, n_samples):
+    """Targets as float64 of shape (m,) or (m, c)."""
     require_y(estimator, y)
-    if not multi_output:
-        _warn_column(y)
     y = check_targets(y, n_samples)
-    if y.ndim == 2 and not multi_output:
-        if y.shape[1] != 1:
-            raise ValueError(f"y must have shape ({n_samples},), got {y.shape}.")
-        y = y[:, 0]
     if np.all(y == y[0]):
         raise ValueError(f"y is constant ({y[0]}); a regression needs at least two values.")
     return y

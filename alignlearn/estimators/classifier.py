@@ -27,8 +27,8 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     ----------
     kernels : sequence of Kernel and str, RankOneKernels or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
-        Gram matrices (m, m) in ``fit`` and (n, m) later. RankOneKernels and linear kernels also
-        take sparse X.
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        RankOneKernels and linear kernels also take sparse X.
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
         "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram

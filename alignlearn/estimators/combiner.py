@@ -9,12 +9,15 @@ from alignlearn.validation import check_choice
 
 from . import _inputs
 from ._base import KernelLearner
+from ._sklearn import FrameOutput
 
 
-class KernelCombiner(KernelLearner):
+class KernelCombiner(FrameOutput, KernelLearner):
     """Transformer from samples to Gram matrices of the kernel learned by centred alignment.
 
     ``make_pipeline(KernelCombiner(kernels), SVC(kernel="precomputed"))`` is a classifier.
+    ``set_output(transform="pandas")`` gives data frames, with the index of X if X is one and the
+    columns ``get_feature_names_out()``: "kernelcombiner0", ..., one per training sample.
 
     Parameters
     ----------
@@ -55,7 +58,7 @@ statistics_, result_, n_features_in_, feature_names_in_
 
     def fit_transform(self, X, y):
         """Learn the kernel and return the Gram matrix of the training samples, (m, m)."""
-        return self._centred(self._fit(X, y))
+        return self._in_container(self._centred(self._fit(X, y)), X)
 
     def transform(self, X):
         """Gram matrix between n samples and the training samples.
@@ -66,11 +69,16 @@ statistics_, result_, n_features_in_, feature_names_in_
 
         Returns
         -------
-        ndarray of shape (n, m)
+        ndarray of shape (n, m), or a data frame
             Centred with the training means if ``center``.
         """
-        X = self._check_test(X)
-        return self._centred(self._source.cross_gram(X, exact=not self.center))
+        samples = self._check_test(X)
+        K = self._centred(self._source.cross_gram(samples, exact=not self.center))
+        return self._in_container(K, X)
+
+    @property
+    def _n_features_out(self):
+        return self._source.n_samples
 
     def _fit(self, X, y):
         task = check_choice("task", self.task, ("auto", "classification", "regression"))

@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from alignlearn.folds import make_folds
+from alignlearn.kernels import gram_items
 from alignlearn.sources import GramViews
 
 
@@ -20,7 +21,7 @@ def cross_validate_kernels(
     ----------
     estimator : MKLClassifier or MKLRegressor
         With ``kernels="precomputed"``; it is copied for every fold.
-    grams : sequence of p matrices (m, m), or array of shape (p, m, m)
+    grams : sequence of p matrices (m, m) or data frames, or array of shape (p, m, m)
         May be memmaps or lazy: only the rows in use are read.
     y : array-like of shape (m,) or (m, c)
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
@@ -50,9 +51,8 @@ default 5
             f"estimator must have kernels='precomputed', got {estimator!r}; with kernels on "
             "samples use any cross-validation on X."
         )
-    if len(grams) == 0:
-        raise ValueError("grams is empty; give at least one matrix.")
-    m = np.shape(grams[0])[0]
+    grams = gram_items(grams)
+    m = grams[0].shape[0]
     y = np.asarray(y)
     if len(y) != m:
         raise ValueError(f"y has {len(y)} values, but the matrices have {m} rows.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.kernels import Exponential, Gaussian, Laplacian, kernel_list
+from alignlearn.kernels import kernel_list
 from alignlearn.machines import KernelRidge
 from alignlearn.validation import check_number
 from alignlearn.weights import Uniform, get_weighting
@@ -118,11 +118,6 @@ def _factors(estimator):
     return estimator.weights_ * estimator.scale_
 
 
-def _unit(kernel):
-    """Whether K(x, x) = 1 and K >= 0 everywhere, whatever the distribution."""
-    return isinstance(kernel, (Gaussian, Laplacian, Exponential))
-
-
 def _kernels(estimator):
     kernels = estimator.kernels_
     return kernels if isinstance(kernels, list) else None
@@ -137,8 +132,7 @@ def _common(estimator, radius2):
         hypotheses.append(f"K_k(x, x) <= {radius2:g} for every kernel")
     else:
         radii = estimator._source.ranges.radii
-        known = kernels is not None and all(map(_unit, kernels))
-        if not known:
+        if kernels is None or any(k._largest_value is None for k in kernels):
             hypotheses.append("K_k(x, x) nowhere larger than on the training samples")
     names = getattr(estimator, "feature_names_in_", None)
     names = None if names is None else list(names)
@@ -165,8 +159,9 @@ def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval
     estimator : fitted MKLClassifier
     delta : float in (0, 1)
     radius2 : float, optional
-        Upper bound of K_k(x, x) over the distribution, for every kernel; default: the largest on
-        the training samples, which is exact for Gaussian, Laplacian and exponential kernels.
+        Upper bound of K_k(x, x) over the distribution, for every kernel; default: the largest that
+        the kernel has anywhere, where that is known (1 for the Gaussian and other kernels of
+        distances, Hamming and normalised kernels), else the largest on the training samples.
 
     Raises
     ------
@@ -231,7 +226,9 @@ def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None
         raise ValueError("bound: " + "; ".join(essential) + ".")
     half = _half_range(estimator, label_range, hypotheses)
     kernels, factors = _kernels(estimator), _factors(estimator)
-    wide = np.array([2.0 if kernels and _unit(kernels[k]) else 4.0 for k in range(factors.size)])
+    # |phi(x) - phi(x')|^2 = K(x, x) + K(x', x') - 2 K(x, x'), R_k^2 times at most this.
+    signs = [False] * factors.size if kernels is None else [k._non_negative for k in kernels]
+    wide = np.where(signs, 2.0, 4.0)
     diameter = float(np.sqrt(factors @ (wide * radii)))
     m = estimator.statistics_.n_samples
     alpha = estimator.machine_.alpha

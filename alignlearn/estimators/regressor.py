@@ -39,7 +39,7 @@ class MKLRegressor(LinearInFeatures, KernelLearner):
 statistics_, result_, coef_, n_features_in_, feature_names_in_
         As in `MKLClassifier`, with the targets in place of labels.
     support_ : ndarray of shape (n_support,)
-        For "krr" all training samples.
+        For "krr" all training samples; for "svr" those that are support vectors of some column.
     dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
     intercept_ : float or ndarray of shape (c,)
     n_iter_ : int
@@ -50,7 +50,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     -----
     See `MKLClassifier` on centring, indefinite kernels and memory. "krr" needs ``K + alpha I``
     to be positive definite after centring, so with an indefinite kernel a large enough ``alpha``.
-    Targets may have several columns with "krr"; one kernel is learned for all.
+    Targets may have several columns: one kernel is learned for all, and one machine per column.
     With kernels that are linear in the features, ridge regression with ``alpha > 0`` is solved in
     the features in use where they are fewer than the samples, without an (m, m) matrix.
     """
@@ -80,9 +80,6 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
 
-    def _multi_output(self):
-        return self.machine == "krr"
-
     def fit(self, X, y):
         """Learn the kernel and train the machine.
 
@@ -90,7 +87,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         ----------
         X : array-like of shape (m, d)
             Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
-        y : array-like of shape (m,), or (m, c) for "krr"
+        y : array-like of shape (m,) or (m, c)
             Real, finite and not constant.
 
         Returns
@@ -116,9 +113,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             machine = SupportVectorRegressor(
                 self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
             )
-        source, y = self._learn(
-            X, lambda m: real_targets(self, y, m, self._multi_output()), "regression"
-        )
+        source, y = self._learn(X, lambda m: real_targets(self, y, m), "regression")
         of_features = {}
         if self.machine == "krr" and machine.alpha > 0.0 and fits_in_features(source):
             of_features["of_features"] = fit_ridge(machine, source, y)
@@ -131,7 +126,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         shape = machine.dual_coef_.shape[1:] or (1,)
         columns = machine.dual_coef_.reshape(self.support_.size, *shape)
         intercept = machine.intercept_ + source.reduce(self.support_, columns, **of_features)
-        if self.machine == "svr" or y.ndim == 1:
+        if y.ndim == 1:
             self.dual_coef_ = columns[:, 0]
             self.intercept_ = float(np.ravel(intercept)[0])
         else:
@@ -156,8 +151,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         label_range : (low, high), optional
             Interval that holds all labels of the distribution. Default: that of the sample.
         radius2 : float, optional
-            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Default: the
-            largest on the training samples.
+            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Default: its
+            largest value if that is known, as for a Gaussian, else that on the training samples.
         fixed : bool, optional
             Whether kernels and weights were chosen without these samples. Default: only for equal
             weights with ``normalize=None`` and kernels given by numbers. Weights learned on the
@@ -187,5 +182,9 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         target 1 if the residual is 0, else 0.
         """
         predicted = self.predict(X)
-        y = check_targets(y, len(predicted)).reshape(predicted.shape)
-        return r2(y, predicted, sample_weight)
+        y = check_targets(y, len(predicted))
+        if y.size != predicted.size:
+            raise ValueError(
+                f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit."
+            )
+        return r2(y.reshape(predicted.shape), predicted, sample_weight)

@@ -7,6 +7,8 @@ Gram matrix.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from alignlearn.folds import make_folds
@@ -59,9 +61,36 @@ class _Search:
         self._store_search(*results, given[0], X, y)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
 
+    def get_metadata_routing(self):
+        """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
+
+        ``set_fit_request(groups=True)`` requests them for every ``cv``.
+        """
+        from sklearn.utils.metadata_routing import get_routing_for_object
+
+        routing = super().get_metadata_routing()
+        if routing.fit.requests["groups"] is None:
+            request = get_routing_for_object(self.cv).split.requests.get("groups")
+            routing.fit.add_request(param="groups", alias=request)
+        return routing
+
+    def _leave_one_out(self):
+        return False
+
     def _splits(self, y, groups):
-        stratify = self._estimator_type == "classifier"
-        return make_folds(self.cv, y, stratify, self.random_state, groups)
+        """The folds, or None for leave-one-out."""
+        splitter = hasattr(self.cv, "split") and not isinstance(self.cv, str)
+        if groups is not None and not splitter:
+            warnings.warn(
+                f"groups are given, but cv={self.cv!r:.40} does not look at them; accepted: a "
+                "splitter such as GroupKFold, or cv=groups for one fold per group.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self._leave_one_out():
+            return None
+        cv = 5 if self.cv is None else self.cv
+        return make_folds(cv, y, self._estimator_type == "classifier", self.random_state, groups)
 
     def _statistics(self, source, y, rules, splits):
         """Statistics of every training set, or of all samples for leave-one-out."""
@@ -146,6 +175,9 @@ n_features_in_, feature_names_in_
     Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
     is fixed on all samples.
 
+    Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
+    them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
+
     A one-stage rule given by name takes the candidate's own C, so it is solved for every candidate.
 
     Memory is that of `MKLClassifier` plus one training set's copy of the Gram matrix. Measured
@@ -204,7 +236,8 @@ n_features_in_, feature_names_in_
         """Choose C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
-        cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``.
+        cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``; a
+        UserWarning says where ``cv`` is no splitter.
 
         Returns
         -------
@@ -325,17 +358,11 @@ feature_names_in_
             )
         return loo
 
-    def _splits(self, y, groups):
-        if self._leave_one_out():
-            return None
-        cv = 5 if self.cv is None else self.cv
-        return make_folds(cv, y, False, self.random_state, groups)
-
     def fit(self, X, y, groups=None):
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
-        be made. ``groups`` (m,) go to ``cv.split``.
+        be made. ``groups`` (m,) as in `MKLClassifierCV.fit`.
 
         Returns
         -------
@@ -343,7 +370,7 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("krr", "svr"))
         source = self._open(X)
-        y = _inputs.real_targets(self, y, source.n_samples, self._multi_output())
+        y = _inputs.real_targets(self, y, source.n_samples)
         if self.machine == "svr":
             parameter, values = "C", _tuning.check_grid("Cs", self.Cs, _CS)
         else:

@@ -38,6 +38,10 @@ class _Several(Kernel):
         return all(k.is_psd for k in self.kernels)
 
     @property
+    def _non_negative(self):
+        return all(k._non_negative for k in self.kernels)
+
+    @property
     def _needs_vectors(self):
         return any(k._needs_vectors for k in self.kernels)
 
@@ -82,6 +86,7 @@ class SignedSum(Sum):
     """A sum of kernels with weights of any sign, indefinite unless shown otherwise."""
 
     is_psd = False
+    _non_negative = False
 
 
 def weighted_sum(kernels, weights):
@@ -139,6 +144,10 @@ class Unary(Kernel):
     @property
     def is_psd(self):
         return self.kernel.is_psd
+
+    @property
+    def _non_negative(self):
+        return self.kernel._non_negative
 
     @property
     def _needs_vectors(self):
@@ -205,6 +214,10 @@ class Power(Unary):
         return None if value is None else value**self.exponent
 
     @property
+    def _non_negative(self):
+        return self.exponent % 2 == 0 or self.kernel._non_negative
+
+    @property
     def _unit_diagonal(self):
         return self.kernel._unit_diagonal
 
@@ -226,6 +239,8 @@ class Exponentiated(Unary):
 
     Samples on which ``exp(k(x, x))`` overflows raise a ValueError.
     """
+
+    _non_negative = True
 
     def __post_init__(self):
         self.kernel._require_psd("an exponential")
@@ -254,6 +269,7 @@ class _ExponentialOfDistance(Unary):
 
     _largest_value = 1.0
     _unit_diagonal = True
+    _non_negative = True
 
     def _lower(self, b, dst, mode):
         row = b.temporary()
@@ -268,6 +284,8 @@ class Weighted(Unary):
     """``f(x) k(x, x') f(x')``."""
 
     f: object = None
+
+    _non_negative = False
 
     def __str__(self):
         return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"

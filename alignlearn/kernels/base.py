@@ -37,6 +37,7 @@ class Kernel:
     _needs_vectors = True  # False: also works on arbitrary objects
     _largest_value = None  # of k(x, x) over all x, where it is known
     _unit_diagonal = False  # k(x, x) = 1 for all x
+    _non_negative = False  # k(x, x') >= 0 for all x and x', as far as is known
     _given_dtype = None  # of given matrices that its values are read from
 
     def __call__(self, X, Y=None):

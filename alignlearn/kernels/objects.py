@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn.engine import program as ops
-from alignlearn.validation import check_symmetric, take
+from alignlearn.validation import (
+    check_symmetric,
+    indexable,
+    indexable_grams,
+    is_sequence,
+    take,
+)
 
 from .base import Kernel
 
@@ -113,8 +119,9 @@ class Precomputed(Kernel):
     Parameters
     ----------
     gram : array-like of shape (m, m)
-        ndarray, memmap or anything with ``shape`` and NumPy indexing. Kept by reference: a pickle
-        holds it. Must be finite, and symmetric to 1e-8 of its largest entry.
+        ndarray, memmap or anything with ``shape``, ``dtype`` and NumPy indexing, kept by reference:
+        a pickle holds it; or a data frame, of which the values are taken. Must be finite, and
+        symmetric to 1e-8 of its largest entry.
     is_psd : bool, default True
     name : str, optional
     """
@@ -124,8 +131,7 @@ class Precomputed(Kernel):
     name: str | None = None
 
     def __post_init__(self):
-        if not hasattr(self.gram, "shape"):
-            object.__setattr__(self, "gram", np.asarray(self.gram))
+        object.__setattr__(self, "gram", indexable(self.gram, "gram"))
         shape = self.gram.shape
         if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
             raise ValueError(f"gram must be a square matrix, got shape {shape}.")
@@ -178,36 +184,31 @@ class _Item:
 
     def __init__(self, grams, k):
         self._grams, self._k = grams, k
-        first = grams[k] if hasattr(grams[k], "shape") else np.asarray(grams[k])
+        first = indexable(grams[k], f"precomputed kernel {k}")
         self.shape, self.dtype = first.shape, first.dtype
 
     def __getitem__(self, index):
-        item = self._grams[self._k]
-        return (item if hasattr(item, "shape") else np.asarray(item))[index]
+        return indexable(self._grams[self._k], f"precomputed kernel {self._k}")[index]
 
 
-def precomputed_kernels(grams):
-    """Sample numbers and one Precomputed kernel for each of p Gram matrices.
+def gram_items(grams):
+    """The p given matrices as things with ``shape``, ``dtype`` and NumPy indexing, still lazy.
 
-    Parameters
-    ----------
-    grams : sequence of (m, m) arrays, or array of shape (p, m, m)
-        May be lazy: an item is read when a block of it is needed, and not kept.
-
-    Returns
-    -------
-    X : ndarray of shape (m, 1), int64
-    kernels : list of Precomputed
+    ``grams`` and errors as in `precomputed_kernels`, which also looks at the values.
     """
-    if not hasattr(grams, "__len__") or not hasattr(grams, "__getitem__"):
+    if not is_sequence(grams):
         raise TypeError(
             f"precomputed kernels must be a sequence of (m, m) matrices or a (p, m, m) array, got "
             f"{type(grams).__name__}."
         )
     if len(grams) == 0:
         raise ValueError("the list of precomputed kernels is empty; give at least one matrix.")
+    grams = indexable_grams(grams)
     if isinstance(grams, np.ndarray) and grams.ndim != 3:
-        raise ValueError(f"precomputed kernels must have shape (p, m, m), got {grams.shape}.")
+        raise ValueError(
+            f"precomputed kernels must have shape (p, m, m), got {grams.shape}; a single matrix K "
+            "goes into a list, [K]."
+        )
     items = [_Item(grams, k) for k in range(len(grams))]
     for k, item in enumerate(items):
         if len(item.shape) != 2 or item.shape != (items[0].shape[0],) * 2:
@@ -215,5 +216,23 @@ def precomputed_kernels(grams):
                 f"precomputed kernel {k} has shape {item.shape}; all must be square and of the "
                 f"size of the first, {items[0].shape}."
             )
+    return items
+
+
+def precomputed_kernels(grams):
+    """Sample numbers and one Precomputed kernel for each of p Gram matrices.
+
+    Parameters
+    ----------
+    grams : sequence of (m, m) arrays or data frames, or array of shape (p, m, m)
+        May be lazy: an item is read when a block of it is needed, and not kept. Data frames are
+        read by position: their labels are not compared.
+
+    Returns
+    -------
+    X : ndarray of shape (m, 1), int64
+    kernels : list of Precomputed
+    """
+    items = gram_items(grams)
     kernels = [Precomputed(item, name=f"kernel {k}") for k, item in enumerate(items)]
     return np.arange(items[0].shape[0])[:, None], kernels

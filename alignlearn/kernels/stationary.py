@@ -27,6 +27,7 @@ class _Multiple(GammaKernel):
 
     _largest_value = 1.0
     _unit_diagonal = True
+    _non_negative = True
     _primitive = ops.SQUARED_DISTANCE
 
     def __post_init__(self):
@@ -234,6 +235,7 @@ class Hamming(Kernel):
 
     _largest_value = 1.0
     _unit_diagonal = True
+    _non_negative = True
 
     def __str__(self):
         return "hamming"

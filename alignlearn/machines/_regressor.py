@@ -18,7 +18,8 @@ class SupportVectorRegressor:
     """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the
-    sample's weight. The dual is solved in m signed coefficients alpha - alpha*.
+    sample's weight. The dual is solved in m signed coefficients alpha - alpha*. Targets of several
+    columns give one problem per column.
 
     Parameters
     ----------
@@ -32,9 +33,10 @@ class SupportVectorRegressor:
     Attributes
     ----------
     support_ : (n_support,) intp
-    dual_coef_ : (n_support, 1) float64
-        Predictions are ``K_test[:, support_] @ dual_coef_ + intercept_``.
-    intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (1,)
+        Samples with a coefficient that is not 0 for some column of y.
+    dual_coef_ : (n_support, c) float64
+        Predictions are ``K_test[:, support_] @ dual_coef_ + intercept_``; c is 1 for (m,).
+    intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (c,)
         As in `SupportVectorClassifier`.
     """
 
@@ -48,32 +50,32 @@ class SupportVectorRegressor:
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the machine; arguments, errors and warnings as in `SupportVectorClassifier.fit`.
 
-        ``y`` is (m,), real and finite.
+        ``y`` is (m,) or (m, c), real and finite; ``alpha0`` has a column per column of y.
         """
         options = check_options(self)
         C = check_number("C", self.C, low=0.0, strict=True)
         epsilon = check_number("epsilon", self.epsilon, low=0.0)
-        y = check_targets(y, columns=False)
-        K = check_gram("K", K, y.size) if check else K
-        reach = C * check_weights(sample_weight, y.size)
-        start = check_start(alpha0, y.size, 1)
-        result = smo(
-            K,
-            -y,
-            (-reach, reach),
-            epsilon=epsilon,
-            start=None if start is None else start[:, 0],
-            **options,
-        )
-        warn_unconverged(result, options["tol"])
-        store_results(self, [result])
+        y = check_targets(y)
+        K = check_gram("K", K, len(y)) if check else K
+        reach = C * check_weights(sample_weight, len(y))
+        targets = y.reshape(len(y), -1).T
+        starts = check_start(alpha0, len(y), len(targets))
+        starts = [None] * len(targets) if starts is None else starts.T
+        results = []
+        for target, start in zip(targets, starts):
+            result = smo(K, -target, (-reach, reach), epsilon=epsilon, start=start, **options)
+            warn_unconverged(result, options["tol"])
+            results.append(result)
+        store_results(self, results)
+        self._flat = y.ndim == 1
         return self
 
     def predict(self, K_test):
-        """Predictions (n_test,) from the kernel (n_test, m) against the training samples."""
+        """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
         K_test = check_test_gram("K_test", K_test, self.n_train_)
-        return (K_test[:, self.support_] @ self.dual_coef_ + self.intercept_)[:, 0]
+        values = K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
+        return values[:, 0] if self._flat else values
 
     def full_dual_coef(self):
-        """Dual coefficients of all training samples, (m, 1)."""
+        """Dual coefficients of all training samples, (m, c)."""
         return spread(self)

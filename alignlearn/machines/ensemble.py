@@ -10,7 +10,13 @@ from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo
 from alignlearn.sources import GramFamily
-from alignlearn.validation import check_choice, check_labels, check_number, check_targets
+from alignlearn.validation import (
+    check_choice,
+    check_labels,
+    check_number,
+    check_targets,
+    check_test_gram,
+)
 
 from ._svm import encode_labels
 
@@ -116,12 +122,7 @@ class Ensemble(ParamsMixin):
         weights = self.weights_.reshape(p, c)
         out = self.intercept_
         for k in range(p):
-            K = np.asarray(grams_test[k])
-            if K.ndim != 2 or K.shape[1] != m or not np.isfinite(K).all():
-                raise ValueError(
-                    f"grams_test[{k}] has shape {K.shape}; accepted: finite (n, {m}), a column a "
-                    "training sample."
-                )
+            K = check_test_gram(f"grams_test[{k}]", grams_test[k], m)
             out = out + (K @ self.dual_coef_[k]) * weights[k]
         return out[:, 0] if self._flat else out
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from alignlearn.engine import gram_loops as _loops
 from alignlearn.engine.threads import on_threads
-from alignlearn.validation import is_sparse
+from alignlearn.validation import indexable_grams, is_sequence, is_sparse
 from alignlearn.validation.grams import tolerance
 
 _ROWS = 32  # rows of the output kept in the second-level cache while p matrices pass by
@@ -47,19 +47,20 @@ class GramFamily:
 
     Parameters
     ----------
-    grams : sequence of p arrays (m, m), or array of shape (p, m, m)
+    grams : sequence of p arrays (m, m) or data frames, or array of shape (p, m, m)
         Symmetric: only the upper triangle is read (rows of it are compared with columns).
         float64 or float32, the latter summed in float64; other numbers are converted. The (m, m)
         matrices must be in memory, centred and scaled as the problem wants them.
     """
 
     def __init__(self, grams):
-        if not hasattr(grams, "__len__") or not hasattr(grams, "__getitem__"):
+        if not is_sequence(grams):
             raise TypeError(
                 f"grams must be a sequence of p matrices (m, m), got {type(grams).__name__}."
             )
         if len(grams) == 0:
             raise ValueError("grams is empty (p = 0); at least one matrix (m, m) is needed.")
+        grams = indexable_grams(grams)
         self.grams = [_prepared(grams[k], k) for k in range(len(grams))]
         self.n_kernels, self._traces = len(self.grams), None
         self.n_samples = len(self.grams[0])

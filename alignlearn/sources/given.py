@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.kernels import precomputed_kernels
-from alignlearn.validation import check_finite, check_psd
+from alignlearn.validation import (
+    check_psd,
+    check_test_gram,
+    indexable,
+    indexable_grams,
+    is_sequence,
+)
 
 from .pairs import PairSource, centred_family, row_blocks
 
@@ -34,7 +40,8 @@ class GramCombination:
         """Some rows and columns of it."""
         total = 0.0
         for k in np.flatnonzero(self.weights):
-            total = total + self.weights[k] * np.asarray(grams[k][rows], np.float64)[:, columns]
+            block = np.asarray(indexable(grams[k])[rows], np.float64)
+            total = total + self.weights[k] * block[:, columns]
         return total
 
 
@@ -105,9 +112,9 @@ class GramSource(PairSource):
 
     def check_test(self, X):
         """p matrices (n, m) between new and training samples, of equal shape."""
-        p = len(self.kernel.weights)
-        if not hasattr(X, "__len__") or not hasattr(X, "__getitem__") or len(X) != p:
-            given = f"{len(X)} items" if hasattr(X, "__len__") else type(X).__name__
+        p, X = len(self.kernel.weights), indexable_grams(X)
+        if not is_sequence(X) or len(X) != p:
+            given = f"{len(X)} items" if is_sequence(X) else type(X).__name__
             raise ValueError(
                 f"X must be a sequence of {p} matrices (n_samples, {self.n_samples}), one per "
                 f"kernel, as in fit; got {given}."
@@ -122,8 +129,8 @@ class GramSource(PairSource):
                     f"{self.n_samples}): a row per new sample, a column per training sample."
                 )
             if self.kernel.weights[k] != 0.0:
-                check_finite(f"X: precomputed kernel {k}", np.asarray(X[k]))
-        return X if all(hasattr(X[k], "shape") for k in range(p)) else [np.asarray(K) for K in X]
+                check_test_gram(f"X: precomputed kernel {k}", X[k], self.n_samples)
+        return X
 
     def decisions(self, X):
         """``sum_j coef_j k(x, x_j)`` for each new sample, (n, q), in blocks of rows."""
@@ -169,6 +176,4 @@ class GramViews:
         return len(self._grams)
 
     def __getitem__(self, k):
-        gram = self._grams[k]
-        gram = gram if hasattr(gram, "dtype") else np.asarray(gram)
-        return GramView(gram, self._rows, self._columns)
+        return GramView(indexable(self._grams[k]), self._rows, self._columns)

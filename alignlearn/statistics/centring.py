@@ -76,7 +76,7 @@ def finish_sums(sums, Y, names, unbiased=False):
     """
     S, a, row_sums, diagonal, noise = sums
     m = row_sums.shape[1]
-    _check_sums(S, names)
+    _check_sums(S, diagonal, names)
     total = row_sums.sum(axis=1)
     M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
     M = 0.5 * (M + M.T)
@@ -115,12 +115,15 @@ def _warn_flat(names):
     )
 
 
-def _check_sums(S, names):
+def _check_sums(S, diagonal, names):
     """Raise where a kernel's values are not finite, or too large to be squared and summed."""
     bad = np.flatnonzero(~np.isfinite(np.diagonal(S)))
     if len(bad):
+        # Infinite values stay so when they are divided by the diagonal.
+        finite = np.isfinite(diagonal[bad[0]]).all()
+        remedy = ", lower gamma, or normalise the kernel: kernel.normalized()"
         raise ValueError(
             f"kernels: {names[bad[0]]} has values that are not finite, or whose squares overflow, "
-            "on these samples; accepted are finite values up to about 1e150. Scale X or lower "
-            "gamma."
+            "on these samples; accepted are finite values up to about 1e150. Scale X"
+            f"{remedy if finite else ' or lower gamma'}."
         )

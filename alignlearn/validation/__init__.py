@@ -10,11 +10,19 @@ from .arguments import (
     check_count,
     check_number,
 )
-from .grams import check_gram, check_psd, check_symmetric, check_test_gram
+from .grams import (
+    check_gram,
+    check_psd,
+    check_symmetric,
+    check_test_gram,
+    indexable,
+    indexable_grams,
+)
 from .samples import (
     check_features,
     check_finite,
     check_samples,
+    is_sequence,
     is_sparse,
     take,
 )
@@ -36,6 +44,9 @@ __all__ = [
     "check_targets",
     "check_test_gram",
     "check_weights",
+    "indexable",
+    "indexable_grams",
+    "is_sequence",
     "is_sparse",
     "take",
 ]

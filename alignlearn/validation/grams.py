@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn._jit import jit
 
-from .samples import check_finite
+from .samples import check_finite, is_sparse
 
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,
@@ -40,6 +40,7 @@ def _extremes(A, B):
 
 def _as_matrix(name, K, what):
     """K as a two-dimensional float64 or float32 array; other real numbers become float64."""
+    _refuse_sparse(name, K)
     try:
         K = np.asarray(K)
     except ValueError as error:
@@ -54,6 +55,38 @@ def _as_matrix(name, K, what):
     except (TypeError, ValueError):
         pass
     raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
+
+
+def _refuse_sparse(name, K):
+    if is_sparse(K):
+        raise TypeError(f"{name} is a sparse matrix; accepted is a dense one: K.toarray().")
+
+
+def indexable(K, name="K"):
+    """K itself where it has ``dtype`` (an array, a memmap, a lazy matrix), else as an array.
+
+    Of a data frame the values are taken, by position: its labels are not looked at.
+    """
+    _refuse_sparse(name, K)
+    if hasattr(K, "dtype"):
+        return K
+    try:
+        K = np.asarray(K)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a matrix: {error}.") from None
+    if K.dtype != object:
+        return K
+    try:
+        return K.astype(np.float64)
+    except (TypeError, ValueError):
+        return K
+
+
+def indexable_grams(grams):
+    """A list of matrices, or an array of them, made `indexable`; a lazy sequence as it is."""
+    if isinstance(grams, (list, tuple)):
+        return [indexable(K, f"precomputed kernel {k}") for k, K in enumerate(grams)]
+    return indexable(grams) if hasattr(grams, "shape") else grams
 
 
 def check_symmetric(name: str, K):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 
 def is_sparse(X) -> bool:
     """Whether X is a SciPy sparse matrix or array."""
     return hasattr(X, "tocsr")
+
+
+def is_sequence(X) -> bool:
+    """Whether X has a length and items that are found by number, which those of a dict are not."""
+    return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, Mapping)
 
 
 def check_samples(name: str, X, vectors: bool = True):

@@ -70,7 +70,6 @@ BAD_FITS = {
     "continuous labels": ([CLASSIFIER], {}, X, X[:, 0], "Unknown label type: y .*class labels"),
     "labels in columns": ([CLASSIFIER], {}, X, X[:, :2] > 0, r"y must be a 1-d array.*\(12, 2\)"),
     "text as target": (REGRESSORS, {}, X, LABELS, "y must hold real numbers"),
-    "several targets": ([SVR], {}, X, X[:, :2], r"y must have shape \(12,\), got \(12, 2\)"),
     "no kernels": (ALL, {"kernels": []}, X, Y, "kernels is empty; give at least one"),
     "unknown kernel": (ALL, {"kernels": "rfb"}, X, Y, "kernel 'rfb' is not known; accepted: .*rbf"),
     "unknown in list": (ALL, {"kernels": ["rbf", "x"]}, X, Y, "kernel 'x' is not known"),

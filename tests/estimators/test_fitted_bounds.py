@@ -119,6 +119,38 @@ def test_the_bound_becomes_useful_with_more_samples():
     assert rows[0].vacuous
 
 
+DIAGONAL_ONE = {
+    "laplacian": (al.Laplacian(0.5), True),
+    "matern": (al.Matern(2.5, gamma=0.5), True),
+    "rational quadratic": (al.RationalQuadratic(2.0, gamma=0.5), True),
+    "hamming": (al.Hamming(), True),
+    "product": (al.Gaussian(0.5) * al.Matern(0.5, gamma=0.1), True),
+    "square": (al.Gaussian(0.5) ** 2, True),
+    "on columns": (al.Columns(al.Gaussian(0.5), [1]), True),
+    "normalised, of one sign": (al.ExponentialDot(0.5).normalized(), True),
+    "even power of one of two signs": (al.Cosine() ** 2, True),
+    "cosine": (al.Cosine(), False),
+    "normalised, of two signs": (al.Polynomial(0.5, 1.0, 3).normalized(), False),
+}
+
+
+@pytest.mark.parametrize("name", DIAGONAL_ONE)
+def test_kernels_whose_largest_value_is_known_are_not_bounded_by_the_sample(name):
+    """Features of length 1, at most 2^(1/2) apart where no two have a negative inner product."""
+    kernel, one_sign = DIAGONAL_ONE[name]
+    X, y = regression(200)
+    X = np.round(X)
+    reg = al.MKLRegressor([kernel], normalize=None, alpha=2e5).fit(X, y)
+    risk = np.mean((reg.predict(X) - y) ** 2)
+    found = reg.bound(0.1, label_range=(-1, 1))
+    assert found.not_met == ()
+    assert not any("training samples" in text for text in found.hypotheses)
+    expected = intercept_bound(risk, 200, 0.1, 1.0, np.sqrt(2.0) if one_sign else 2.0, 1e3)
+    assert found.value_if_fixed == pytest.approx(expected)
+    clf = al.MKLClassifier([kernel]).fit(X, y > 0)
+    assert not any("training samples" in text for text in clf.alignment_interval_.hypotheses)
+
+
 def test_the_bound_of_linear_kernels_uses_their_features():
     X, y = regression(400)
     reg = al.MKLRegressor(["linear"], normalize=None, alpha=400000.0).fit(X, y)

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import center
 from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.metrics import r2_score
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.svm import SVC, SVR
 from strategies import generators
 
@@ -74,6 +76,35 @@ def test_support_vector_regression_is_libsvm_on_the_centred_kernel(kernels):
     K, T = _centred_combination(model, kernels, X, Z)
     reference = SVR(kernel="precomputed", C=2.0, epsilon=0.2, tol=1e-8).fit(K, y)
     np.testing.assert_allclose(model.predict(Z), reference.predict(T), atol=1e-6)
+
+
+def test_support_vector_regression_of_several_targets():
+    """One kernel for all of them, and on it the machine of each."""
+    X, y, Z, t = _split(*_data(load_diabetes))
+    scale = np.array([50.0, 20.0])
+    Y, T = np.column_stack([y, -2.0 * X[:, 2] * y]) / scale, np.column_stack([t, t]) / scale
+    options = {"machine": "svr", "C": 2.0, "epsilon": 0.2, "tol": 1e-8}
+    model = al.MKLRegressor(ORDINARY, **options).fit(X, Y)
+    ridge = al.MKLRegressor(ORDINARY).fit(X, Y)
+    np.testing.assert_array_equal(model.weights_, ridge.weights_)
+    K, K_test = _centred_combination(model, ORDINARY, X, Z)
+    oracle = MultiOutputRegressor(SVR(kernel="precomputed", C=2.0, epsilon=0.2, tol=1e-8))
+    expected = oracle.fit(K, Y).predict(K_test)
+    np.testing.assert_allclose(model.predict(Z), expected, atol=1e-6)
+    assert model.score(Z, T) == pytest.approx(r2_score(T, model.predict(Z)), rel=1e-12)
+    assert model.dual_coef_.shape == (model.support_.size, 2)
+    assert model.intercept_.shape == (2,)
+    assert isinstance(model.n_iter_, int)
+    by_hand = model.kernel_(Z, X[model.support_]) @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(model.predict(Z), by_hand, atol=1e-10)
+    # Equal weights do not depend on the targets: then each column is a fit of its own.
+    together = al.MKLRegressor(ORDINARY, weighting="uniform", **options).fit(X, Y)
+    for c in range(2):
+        single = al.MKLRegressor(ORDINARY, weighting="uniform", **options).fit(X, Y[:, c])
+        np.testing.assert_allclose(together.predict(Z)[:, c], single.predict(Z), rtol=1e-12)
+    column = al.MKLRegressor(ORDINARY, weighting="uniform", **options).fit(X, Y[:, 1:])
+    assert column.predict(Z).shape == (len(Z), 1)
+    np.testing.assert_allclose(column.predict(Z)[:, 0], single.predict(Z), rtol=1e-12)
 
 
 @pytest.mark.parametrize("load", [load_wine, load_iris])

@@ -100,6 +100,8 @@ def test_regression_score_is_the_coefficient_of_determination():
     Y = np.column_stack([y, X[:, 0]])
     model = al.MKLRegressor().fit(X[:200], Y[:200])
     assert model.score(X, Y) == pytest.approx(r2_score(Y, model.predict(X)), rel=1e-12)
+    with pytest.raises(ValueError, match=r"y has shape \(442,\); accepted: \(442, 2\)"):
+        model.score(X, y)
 
 
 class Frame:
@@ -233,7 +235,7 @@ def test_scoring_folds_as_masks_and_regression():
     [
         ({"estimator": al.MKLClassifier()}, "kernels='precomputed'"),
         ({"estimator": SVC(kernel="precomputed")}, "kernels='precomputed'"),
-        ({"grams": []}, "grams is empty"),
+        ({"grams": []}, "list of precomputed kernels is empty"),
         ({"y": np.arange(9) % 2}, "y has 9 values, but the matrices have 10 rows"),
         ({"cv": 1}, "cv=1.0 is out of range"),
         ({"cv": []}, "no folds"),

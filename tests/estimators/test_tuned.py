@@ -97,8 +97,9 @@ def test_ridge_equals_grid_search(columns):
     np.testing.assert_allclose(tuned.predict(X), grid.predict(X), rtol=1e-12)
 
 
-def test_support_vector_regression_equals_grid_search():
-    X, y = smooth()
+@pytest.mark.parametrize("columns", [1, 2])
+def test_support_vector_regression_equals_grid_search(columns):
+    X, y = smooth(columns=columns)
     cv = list(KFold(3).split(X))
     options = {"machine": "svr", "epsilon": 0.05, "tol": 1e-9}
     tuned = al.MKLRegressorCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
@@ -111,6 +112,8 @@ def test_support_vector_regression_equals_grid_search():
     assert_same_search(tuned, grid, rtol=1e-6)
     assert grid.best_params_["C"] == tuned.C_
     assert not hasattr(tuned, "alpha_")
+    np.testing.assert_allclose(tuned.predict(X), grid.predict(X), rtol=1e-12)
+    assert tuned.predict(X).shape == y.shape
 
 
 def test_a_list_of_weightings_is_searched_too():

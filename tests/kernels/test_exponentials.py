@@ -1,5 +1,7 @@
 """Exponentials at the ends of their range: no silent saturation, no subnormal products."""
 
+import re
+
 import numpy as np
 import oracle
 import pytest
@@ -164,6 +166,26 @@ def test_values_whose_squares_overflow_are_refused_by_the_statistics():
     assert np.isfinite(ExponentialDot(1.0)(X)).all()
     with pytest.raises(ValueError, match=r"exponentialdot.*squares overflow"):
         alignment_statistics(X, [0.0, 1.0, 2.0], [ExponentialDot(1.0)])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "size", "helps"),
+    [
+        (ExponentialDot(1.0), 24.0, True),
+        (Polynomial(1.0, 0.0, 4), 1e30, True),
+        (Polynomial(1.0, 0.0, 4), 1e50, False),
+    ],
+)
+def test_normalisation_is_advised_where_it_helps(kernel, size, helps):
+    X, y = size * np.array([[1.0, 0.0], [0.5, 0.2], [-0.2, 0.7]]), [0.0, 1.0, 2.0]
+    remedy = "or normalise the kernel: kernel.normalized()" if helps else "Scale X or lower gamma."
+    with pytest.raises(ValueError, match=re.escape(remedy)):
+        alignment_statistics(X, y, [kernel])
+    if helps:
+        assert alignment_statistics(X, y, [kernel.normalized()]).M[0, 0] > 0.0
+    else:
+        with pytest.raises(ValueError, match="not finite"):
+            alignment_statistics(X, y, [kernel.normalized()])
 
 
 DECAYING = {

@@ -12,15 +12,20 @@ from alignlearn.kernels import (
     TL1,
     Columns,
     Cosine,
+    ExponentialDot,
     FromFunction,
     Gaussian,
+    Hamming,
     Kernel,
     KernelRuleError,
     Laplacian,
     Linear,
     Log,
+    Matern,
     Polynomial,
+    RationalQuadratic,
     Sigmoid,
+    weighted_sum,
 )
 
 X = np.random.default_rng(0).normal(size=(31, 4))
@@ -225,3 +230,38 @@ def test_factor_of_wrong_shape_is_refused():
 def test_normalised_kernel_is_zero_where_the_diagonal_is():
     K = Linear().normalized()(np.array([[0.0], [2.0], [-1.0]]))
     np.testing.assert_array_equal(K, [[0, 0, 0], [0, 1, -1], [0, -1, 1]])
+
+
+SIGNED = FromFunction(np.dot)
+FLAGGED = [
+    *[kernel for kernel, _ in RULES.values()],
+    *[Matern(nu) for nu in (0.5, 1.5, 2.5)],
+    RationalQuadratic(),
+    Hamming(),
+    ExponentialDot(0.1),
+    *[k(2.0) for k in (TL1, Log)],
+    Sigmoid(0.5, -1.0),
+    SIGNED**2,
+    SIGNED.exp().normalized(),
+    weighted_sum([G, Laplacian(0.1)], np.array([1.0, -2.0])),
+]
+
+
+@pytest.mark.parametrize("kernel", FLAGGED, ids=str)
+def test_what_kernels_say_of_their_values_is_true(kernel):
+    A = 2.0 * np.round(X) if kernel == Hamming() else 2.0 * X
+    K = kernel(A)
+    largest = kernel._largest_value
+    assert largest is None or K.max() <= largest + 1e-14
+    if kernel._unit_diagonal:
+        np.testing.assert_allclose(K.diagonal(), 1.0, rtol=1e-14)
+    assert not kernel._non_negative or K.min() >= 0.0
+
+
+def test_which_kernels_are_known_to_be_of_one_sign():
+    """Those that are not known to be may take negative values, and these do on the samples."""
+    assert all(k._non_negative for k in (G, G * Laplacian(0.1), 2.0 * G + 1.0, SIGNED**2))
+    for kernel in (L, P, G.weighted(first_column), G * L, SIGNED, SIGNED**3, G + L):
+        assert not kernel._non_negative
+    for kernel in (L, G.weighted(first_column), G * L, SIGNED**3, G + L):
+        assert kernel(X).min() < 0.0

@@ -114,5 +114,5 @@ def test_bad_test_matrices():
     model = Ensemble().fit([np.eye(4)], np.arange(4.0))
     with pytest.raises(ValueError, match="1"):
         model.predict([np.eye(4), np.eye(4)])
-    with pytest.raises(ValueError, match=r"finite \(n, 4\)"):
+    with pytest.raises(ValueError, match=r"grams_test\[0\] must have shape \(n, 4\)"):
         model.predict([np.eye(3)])

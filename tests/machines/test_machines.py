@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn import datasets
 from sklearn.kernel_ridge import KernelRidge as SklearnRidge
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
@@ -20,6 +21,7 @@ from alignlearn.machines import (
     SupportVectorRegressor,
     ridge_loo_path,
 )
+from alignlearn.machines.paths import svm_path
 from alignlearn.validation import ConvergenceWarning
 
 
@@ -370,3 +372,66 @@ def test_regression_within_the_tube_is_a_constant():
     machine = SupportVectorRegressor(C=10.0, epsilon=0.6).fit(np.eye(4), y)
     assert machine.support_.size == 0
     np.testing.assert_allclose(machine.predict(np.zeros((2, 4))), 1.5)
+
+
+def _columns(y):
+    """Targets of three sizes, the last of them within the tube."""
+    rng = np.random.default_rng(2)
+    return np.column_stack([y, 0.1 * y + rng.normal(size=len(y)), 3.0 + 1e-3 * rng.random(len(y))])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_regression_of_several_targets_is_a_machine_per_column(weighted):
+    K, y, K_test = bundled("diabetes")
+    Y = _columns(y)
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)) if weighted else None
+    make = SupportVectorRegressor(C=10.0, epsilon=1.0, tol=1e-6)
+    machine = make.fit(K, Y, weight)
+    full, predicted = machine.full_dual_coef(), machine.predict(K_test)
+    assert predicted.shape == (len(K_test), 3)
+    np.testing.assert_array_equal(machine.support_, np.flatnonzero(full.any(axis=1)))
+    assert not full[:, 2].any()
+    names = ["intercept_", "n_iter_", "kkt_violation_", "duality_gap_", "objective_"]
+    fitted = {name: getattr(machine, name) for name in names}
+    for c in range(3):
+        single = SupportVectorRegressor(C=10.0, epsilon=1.0, tol=1e-6).fit(K, Y[:, c], weight)
+        np.testing.assert_array_equal(full[:, [c]], single.full_dual_coef())
+        np.testing.assert_allclose(predicted[:, c], single.predict(K_test), rtol=1e-12)
+        for name, values in fitted.items():
+            assert values.shape == (3,)
+            assert values[c] == getattr(single, name)[0]
+    one = SupportVectorRegressor(C=10.0, epsilon=1.0, tol=1e-6).fit(K, Y[:, :1], weight)
+    assert one.predict(K_test).shape == (len(K_test), 1)
+    np.testing.assert_array_equal(one.full_dual_coef(), full[:, :1])
+
+
+def test_regression_of_several_targets_agrees_with_scikit_learn():
+    K, y, K_test = bundled("diabetes")
+    Y = _columns(y)
+    ours = SupportVectorRegressor(C=10.0, epsilon=1.0, tol=1e-6).fit(K, Y)
+    oracle = MultiOutputRegressor(SVR(kernel="precomputed", C=10.0, epsilon=1.0, tol=1e-6))
+    np.testing.assert_allclose(ours.predict(K_test), oracle.fit(K, Y).predict(K_test), atol=1e-3)
+
+
+def test_several_targets_start_from_coefficients_of_each():
+    K, y, _ = bundled("diabetes")
+    Y = _columns(y)
+    first = SupportVectorRegressor(C=10.0, epsilon=1.0, tol=1e-6).fit(K, Y)
+    again = SupportVectorRegressor(C=10.0, epsilon=1.0, tol=1e-5)
+    again.fit(K, Y, alpha0=first.full_dual_coef())
+    assert (again.n_iter_ == 0).all()
+    with pytest.raises(ValueError, match=rf"alpha0 must be .* shape \({len(y)}, 3\)"):
+        again.fit(K, Y, alpha0=first.full_dual_coef()[:, :1])
+
+
+def test_the_path_over_C_takes_several_targets():
+    K, y, K_test = bundled("diabetes")
+    Y, values = _columns(y), [10.0, 0.1, 1.0]
+
+    def make(C):
+        return SupportVectorRegressor(C, 1.0, tol=1e-6)
+
+    for C, found in zip(values, svm_path(make, K, Y, K_test, values)):
+        for c in range(3):
+            expected = make(C).fit(K, Y[:, c]).predict(K_test)
+            np.testing.assert_allclose(found[:, c], expected, atol=1e-3)

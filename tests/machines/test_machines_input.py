@@ -78,6 +78,8 @@ def test_bad_labels_and_test_kernels_are_named():
         SVM().fit(EYE, np.array([0, "a", 1, "b"], dtype=object))
     with pytest.raises(ValueError, match="y must hold real numbers"):
         REG().fit(EYE, list("abcd"))
+    with pytest.raises(ValueError, match=r"y must have shape \(m,\) or \(m, c\), got \(4, 0\)"):
+        REG().fit(EYE, np.zeros((4, 0)))
     with pytest.raises(ValueError, match="zero for all samples of class"):
         SVM().fit(EYE, LABELS, [1, 0, 1, 0])
     with pytest.raises(ValueError, match="alpha0 must be a finite array"):

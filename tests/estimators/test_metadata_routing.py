@@ -1,0 +1,197 @@
+"""Requests for metadata, and ``groups`` on their way through scikit-learn's meta-estimators."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+import alignlearn as al
+
+KERNELS = [al.Gaussian(0.1), al.Linear()]
+CS = [0.1, 10.0]
+TUNED = [
+    al.MKLClassifierCV(KERNELS, Cs=CS, cv=GroupKFold(3)),
+    al.MKLRegressorCV(KERNELS, alphas=[0.1, 10.0], cv=GroupKFold(3)),
+    al.MKLRegressorCV(KERNELS, machine="svr", Cs=CS, cv=GroupKFold(3)),
+]
+
+
+class Reference(BaseEstimator):
+    """What scikit-learn itself makes of the same signatures."""
+
+    def fit(self, X, y, groups=None):
+        return self
+
+    def score(self, X, y, sample_weight=None):
+        return 0.0
+
+
+@pytest.fixture(autouse=True)
+def _routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def _data(estimator, m=60):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(m, 3))
+    # Samples of a group resemble each other, so that it matters where the groups go.
+    groups = np.repeat(np.arange(m // 5), 5)
+    X += 2.0 * rng.normal(size=(m // 5, 3))[groups]
+    y = X[:, 0] + rng.normal(size=m // 5)[groups]
+    return X, y > 0 if estimator._estimator_type == "classifier" else y, groups
+
+
+def _requests(estimator):
+    routing = get_routing_for_object(estimator)
+    return {name: dict(getattr(routing, name).requests) for name in ("fit", "score", "predict")}
+
+
+def test_requests_are_those_of_a_scikit_learn_estimator_of_this_signature():
+    ours, theirs = al.MKLClassifierCV(KERNELS), Reference()
+    assert _requests(ours) == _requests(theirs)
+    for request in (True, False, None, "subject"):
+        assert ours.set_fit_request(groups=request) is ours
+        theirs.set_fit_request(groups=request)
+        assert _requests(ours) == _requests(theirs) == _requests(clone(ours))
+    ours.set_score_request(sample_weight="weight").set_score_request()
+    theirs.set_score_request(sample_weight="weight").set_score_request()
+    assert _requests(ours) == _requests(theirs)
+    unchanged = inspect.signature(theirs.set_fit_request).parameters["groups"].default
+    assert _requests(ours.set_fit_request(groups=unchanged)) == _requests(theirs)
+
+
+def test_estimators_without_such_arguments_have_nothing_to_request():
+    assert _requests(al.MKLRegressor())["fit"] == {}
+    assert not hasattr(al.MKLRegressor(), "set_fit_request")
+    assert not hasattr(al.KernelCombiner(), "set_score_request")
+    assert _requests(al.KernelCombiner()) == {"fit": {}, "score": {}, "predict": {}}
+
+
+@pytest.mark.parametrize("estimator", [TUNED[0], Reference()], ids=["ours", "scikit-learn's"])
+def test_wrong_requests_are_refused(estimator):
+    estimator = clone(estimator)
+    with pytest.raises(TypeError, match=r"sample_weight[\s\S]*[Aa]ccepted.*groups"):
+        estimator.set_fit_request(sample_weight=True)
+    with pytest.raises(ValueError, match=r"groups.*3"):
+        estimator.set_fit_request(groups=3)
+    with (
+        sklearn.config_context(enable_metadata_routing=False),
+        pytest.raises(RuntimeError, match=r"enabled[\s\S]*enable_metadata_routing=True"),
+    ):
+        estimator.set_fit_request(groups=True)
+
+
+@pytest.mark.parametrize("estimator", TUNED, ids=str)
+def test_a_splitter_that_asks_for_groups_gets_them(estimator):
+    """Both in nested cross-validation, without a word; against loops by hand."""
+    X, y, groups = _data(estimator)
+    outer = GroupKFold(4)
+    run = cross_validate(
+        estimator, X, y, params={"groups": groups}, cv=outer, return_estimator=True
+    )
+    for t, (train, test) in enumerate(outer.split(X, y, groups)):
+        by_hand = clone(estimator).fit(X[train], y[train], groups[train])
+        found = run["estimator"][t]
+        for key in ("split0_test_score", "split1_test_score", "mean_test_score"):
+            np.testing.assert_array_equal(found.cv_results_[key], by_hand.cv_results_[key])
+        assert run["test_score"][t] == by_hand.score(X[test], y[test])
+    # Negative control: other inner folds do not give these scores.
+    other = clone(estimator).set_params(cv=KFold(3)).fit(X[train], y[train])
+    assert other.cv_results_["mean_test_score"].tolist() != list(found.cv_results_[key])
+
+
+def test_through_a_pipeline_and_a_grid():
+    estimator = TUNED[0]
+    X, y, groups = _data(estimator)
+    scaled = StandardScaler().fit_transform(X)
+    expected = clone(estimator).fit(scaled, y, groups).cv_results_["mean_test_score"]
+    pipeline = make_pipeline(StandardScaler(), estimator).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(pipeline[-1].cv_results_["mean_test_score"], expected)
+    grid = GridSearchCV(pipeline, {"mklclassifiercv__weighting": ["align"]}, cv=GroupKFold(2))
+    grid.fit(X, y, groups=groups)
+    by_hand = clone(estimator).set_params(weighting="align").fit(scaled, y, groups)
+    found = grid.best_estimator_[-1].cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(found, by_hand.cv_results_["mean_test_score"])
+
+
+def test_other_names_and_explicit_requests():
+    X, y, groups = _data(TUNED[0])
+    expected = clone(TUNED[0]).fit(X, y, groups).cv_results_["mean_test_score"]
+    splitter = GroupKFold(3).set_split_request(groups="subject")
+    for estimator in (
+        clone(TUNED[0]).set_params(cv=splitter),
+        clone(TUNED[0]).set_fit_request(groups="subject"),
+    ):
+        pipeline = make_pipeline(estimator).fit(X, y, subject=groups)
+        np.testing.assert_array_equal(pipeline[-1].cv_results_["mean_test_score"], expected)
+    never = make_pipeline(clone(TUNED[0]).set_fit_request(groups=False))
+    with pytest.raises(TypeError, match="unexpected argument"):
+        never.fit(X, y, groups=groups)
+    # What the splitter asks for counts from when it is there, also after another request.
+    late = al.MKLClassifierCV(KERNELS, Cs=CS).set_score_request(sample_weight=True)
+    assert _requests(late)["fit"] == {"groups": None}
+    assert _requests(late.set_params(cv=GroupKFold(3)))["fit"] == {"groups": True}
+
+
+def test_groups_that_no_one_asked_for_are_an_error():
+    X, y, groups = _data(TUNED[0])
+    with pytest.raises(ValueError, match=r"groups[\s\S]*MKLClassifierCV.fit"):
+        make_pipeline(al.MKLClassifierCV(KERNELS, Cs=CS)).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "cv"),
+    [(TUNED[0], 3), (TUNED[0], [0, 1, 2] * 20), (TUNED[1], "loo"), (TUNED[1], None), (TUNED[2], 3)],
+)
+def test_groups_that_no_splitter_looks_at_are_named(estimator, cv):
+    X, y, groups = _data(estimator)
+    estimator = clone(estimator).set_params(cv=cv)
+    with pytest.warns(UserWarning, match="groups are given, but cv=.* does not look at them"):
+        estimator.fit(X, y, groups=groups)
+
+
+def test_weights_reach_the_score():
+    X, y, _ = _data(TUNED[0])
+    weight = np.random.default_rng(1).random(len(y))
+    model = al.MKLClassifier(KERNELS).set_score_request(sample_weight=True)
+    cv = KFold(3)
+    run = cross_validate(model, X, y, params={"sample_weight": weight}, cv=cv)
+    expected = [
+        clone(model).fit(X[train], y[train]).score(X[test], y[test], weight[test])
+        for train, test in cv.split(X)
+    ]
+    np.testing.assert_array_equal(run["test_score"], expected)
+
+
+WITHOUT = """
+import sys
+sys.modules["sklearn"] = None
+import numpy as np
+import alignlearn as al
+X = np.random.default_rng(0).normal(size=(40, 2))
+class HalfAndHalf:
+    def split(self, X, y, groups):
+        yield np.flatnonzero(groups == 0), np.flatnonzero(groups == 1)
+model = al.MKLRegressorCV(["rbf"], alphas=[1.0], cv=HalfAndHalf())
+assert model.fit(X, X[:, 0], groups=np.arange(40) % 2).n_splits_ == 1
+try:
+    model.set_fit_request(groups=True)
+except ImportError as error:
+    assert "sklearn" in str(error)
+else:
+    raise AssertionError
+"""
+
+
+def test_groups_without_scikit_learn():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,161 @@
+"""Containers and names of what `KernelCombiner` returns, against scikit-learn's transformers."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils import estimator_checks
+
+import alignlearn as al
+
+KERNELS = [al.Gaussian(0.1), al.Linear()]
+CHECKS = [
+    "check_get_feature_names_out_error",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_global_output_transform_pandas",
+    "check_set_output_transform_polars",
+    "check_global_set_output_transform_polars",
+]
+
+
+@pytest.fixture(scope="module")
+def wine():
+    """A data frame with an index and names, and labels."""
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)[::3, :4]
+    index = [f"bottle {i}" for i in range(len(X))]
+    return pd.DataFrame(X, index=index, columns=["alcohol", "acid", "ash", "lime"]), y[::3]
+
+
+@pytest.mark.parametrize("combiner", [al.KernelCombiner(), al.KernelCombiner(["linear"])], ids=str)
+@pytest.mark.parametrize("check", CHECKS)
+# The checks themselves fit to data frames and transform arrays, and the other way round.
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+def test_scikit_learn_check_of_containers(check, combiner):
+    """Those that are not among the checks of every estimator; the last two where polars is."""
+    getattr(estimator_checks, check)("KernelCombiner", combiner)
+
+
+def test_frames_are_those_of_scikit_learns_transformers(wine):
+    X, y = wine
+    ours, theirs = al.KernelCombiner(KERNELS), PCA(2)
+    plain = ours.fit_transform(X, y), ours.transform(X[:5])
+    assert all(isinstance(K, np.ndarray) for K in plain)
+    for model in (ours, theirs):
+        assert model.set_output(transform="pandas") is model
+        assert model.set_output(transform=None) is model
+    for name, expected in (("fit_transform", plain[0]), ("transform", plain[1])):
+        arguments = (X, y) if name == "fit_transform" else (X[:5],)
+        found = getattr(ours, name)(*arguments)
+        reference = getattr(theirs, name)(arguments[0])
+        pd.testing.assert_index_equal(found.index, reference.index)
+        names = [c.replace("pca", "kernelcombiner") for c in reference.columns]
+        assert found.columns[:2].tolist() == names
+        np.testing.assert_array_equal(found.to_numpy(), expected)
+    assert found.columns.tolist() == ours.get_feature_names_out().tolist()
+    unnamed = ours.transform(X[:5]).index, ours.fit(X.to_numpy(), y).transform(X.to_numpy()).index
+    assert unnamed[0].tolist() == X.index[:5].tolist()
+    assert unnamed[1].tolist() == list(range(len(X)))
+
+
+def test_an_own_choice_stands_above_the_global_one(wine):
+    X, y = wine
+    with sklearn.config_context(transform_output="pandas"):
+        assert isinstance(al.KernelCombiner(KERNELS).fit_transform(X, y), pd.DataFrame)
+        own = al.KernelCombiner(KERNELS).set_output(transform="default")
+        assert isinstance(own.fit_transform(X, y), np.ndarray)
+    assert isinstance(al.KernelCombiner(KERNELS).fit_transform(X, y), np.ndarray)
+
+
+def test_the_choice_outlives_clone_and_pickle(wine):
+    X, y = wine
+    model = al.KernelCombiner(KERNELS).set_output(transform="pandas")
+    for copy in (clone(model), pickle.loads(pickle.dumps(model))):
+        assert isinstance(copy.fit(X, y).transform(X), pd.DataFrame)
+        copy.set_output(transform="default")
+    assert isinstance(model.fit_transform(X, y), pd.DataFrame)
+
+
+def test_in_a_pipeline(wine):
+    X, y = wine
+    steps = StandardScaler(), al.KernelCombiner(KERNELS), SVC(kernel="precomputed")
+    expected = make_pipeline(*map(clone, steps)).fit(X, y).decision_function(X)
+    pipeline = make_pipeline(*steps).set_output(transform="pandas").fit(X, y)
+    np.testing.assert_array_equal(pipeline.decision_function(X), expected)
+    names = pipeline[:-1].get_feature_names_out()
+    assert pipeline[-1].feature_names_in_.tolist() == names.tolist()
+    assert names[:2].tolist() == ["kernelcombiner0", "kernelcombiner1"]
+    assert pipeline[:-1].transform(X[:3]).index.tolist() == X.index[:3].tolist()
+
+
+def test_given_matrices_have_no_index_to_pass_on(wine):
+    X, y = wine
+    grams = [kernel(X.to_numpy()) for kernel in KERNELS]
+    model = al.KernelCombiner("precomputed").set_output(transform="pandas")
+    K = model.fit_transform([pd.DataFrame(K, X.index, X.index) for K in grams], y)
+    expected = al.KernelCombiner("precomputed").fit_transform(grams, y)
+    np.testing.assert_allclose(K, expected, atol=1e-12)
+    assert K.index.tolist() == list(range(len(X)))
+    assert K.columns[-1] == f"kernelcombiner{len(X) - 1}"
+
+
+def test_wrong_containers_and_names_are_refused(wine):
+    X, y = wine
+    model = al.KernelCombiner(KERNELS)
+    with pytest.raises(ValueError, match="transform='numpy' is not known; accepted: 'default', 'p"):
+        model.set_output(transform="numpy")
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
+        model.get_feature_names_out(["alcohol", "acid", "ash", "lemon"])
+    with pytest.raises(ValueError, match=r"length equal to number of features \(4\), got 2"):
+        al.KernelCombiner(KERNELS).fit(X.to_numpy(), y).get_feature_names_out(["a", "b"])
+    assert model.get_feature_names_out(list(X.columns)).tolist()[0] == "kernelcombiner0"
+
+
+def test_a_container_that_is_not_installed_is_named(wine, monkeypatch):
+    X, y = wine
+    monkeypatch.setitem(sys.modules, "polars", None)
+    model = al.KernelCombiner(KERNELS).set_output(transform="polars")
+    with pytest.raises(ImportError, match="'polars' needs polars, which is not installed"):
+        model.fit_transform(X, y)
+
+
+def test_polars(wine):
+    polars = pytest.importorskip("polars")
+    X, y = wine
+    model = al.KernelCombiner(KERNELS).set_output(transform="polars")
+    K = model.fit_transform(X, y)
+    assert isinstance(K, polars.DataFrame)
+    assert K.columns == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(K.to_numpy(), al.KernelCombiner(KERNELS).fit_transform(X, y))
+
+
+WITHOUT = """
+import sys
+sys.modules["sklearn"] = None
+import numpy as np, pandas as pd
+import alignlearn as al
+X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
+model = al.KernelCombiner(["rbf"])
+assert isinstance(model.fit_transform(X, X["a"].to_numpy()), np.ndarray)
+K = model.set_output(transform="pandas").transform(X)
+assert isinstance(K, pd.DataFrame) and K.columns[3] == "kernelcombiner3"
+"""
+
+
+def test_frames_without_scikit_learn():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
