@@ -12,7 +12,7 @@ from .families import (
 )
 from .features import FeatureWeighted
 from .objects import FromFunction, Precomputed, precomputed_kernels
-from .rules import KernelRuleError, column_names
+from .rules import KernelRuleError, column_names, kernel_samples
 from .stationary import (
     Exponential,
     ExponentialDot,
@@ -52,6 +52,7 @@ __all__ = [
     "distinct",
     "gaussian_kernels",
     "kernel_list",
+    "kernel_samples",
     "precomputed_kernels",
     "weighted_sum",
 ]

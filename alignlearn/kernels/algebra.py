@@ -42,6 +42,10 @@ class _Several(Kernel):
         return any(k._needs_vectors for k in self.kernels)
 
     @property
+    def _takes_sparse(self):
+        return all(k._takes_sparse for k in self.kernels)
+
+    @property
     def _given_dtype(self):
         return _coarsest(k._given_dtype for k in self.kernels)
 
@@ -143,6 +147,10 @@ class Unary(Kernel):
     @property
     def _needs_vectors(self):
         return self.kernel._needs_vectors
+
+    @property
+    def _takes_sparse(self):
+        return self.kernel._takes_sparse
 
     @property
     def _given_dtype(self):
@@ -268,6 +276,8 @@ class Weighted(Unary):
     """``f(x) k(x, x') f(x')``."""
 
     f: object = None
+
+    _takes_sparse = False  # what f takes is not known
 
     def __str__(self):
         return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"

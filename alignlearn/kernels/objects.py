@@ -48,6 +48,7 @@ class FromFunction(Kernel):
     name: str | None = None
 
     _needs_vectors = False
+    _takes_sparse = False
 
     def __post_init__(self):
         if not callable(self.function):
@@ -122,6 +123,8 @@ class Precomputed(Kernel):
     gram: object
     is_psd: bool = True
     name: str | None = None
+
+    _takes_sparse = False
 
     def __post_init__(self):
         if not hasattr(self.gram, "shape"):

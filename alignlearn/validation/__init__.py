@@ -15,14 +15,17 @@ from .samples import (
     check_features,
     check_finite,
     check_samples,
+    check_sparse,
     is_sparse,
     take,
 )
+from .sparse_rows import SparseRows
 from .targets import check_labels, check_targets, check_weights
 
 __all__ = [
     "ConvergenceWarning",
     "DegenerateKernelWarning",
+    "SparseRows",
     "check_choice",
     "check_count",
     "check_features",
@@ -32,6 +35,7 @@ __all__ = [
     "check_number",
     "check_psd",
     "check_samples",
+    "check_sparse",
     "check_symmetric",
     "check_targets",
     "check_test_gram",
