@@ -14,6 +14,7 @@ import numpy as np
 
 from alignlearn._jit import jit, jit_sum
 from alignlearn.validation import check_sparse, is_sparse
+from alignlearn.validation.sparse_rows import COLUMNS_PER_ENTRY
 
 from . import program as ops
 from .threads import on_threads
@@ -22,8 +23,6 @@ from .threads import on_threads
 # is 32 units of rounding.
 _CANCELLED = 1.0 / 32.0
 _NO_REACH = 2**62
-# Entries by columns are numbered by column while that takes no more memory than they do.
-_COLUMNS_PER_ENTRY = 4
 
 
 class SparsePrimitive:
@@ -96,7 +95,7 @@ def _by_columns(Z, offsets):
     if key not in Z.cache:
         indptr, indices, data = _by_rows(Z, offsets)
         used, n_columns = None, Z.shape[1]
-        if n_columns > _COLUMNS_PER_ENTRY * max(len(data), 1):
+        if n_columns > COLUMNS_PER_ENTRY * max(len(data), 1):
             used = np.unique(indices)
             n_columns = len(used)
         starts = np.zeros(n_columns + 1, dtype=np.int64)

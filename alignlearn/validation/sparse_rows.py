@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+COLUMNS_PER_ENTRY = 4  # beyond which work per column is avoided
 _LOOKED_AT = 20  # rows after which a column without zeros is hardly one by chance
 
 
@@ -48,10 +49,9 @@ class SparseRows:
     def __getitem__(self, index):
         """Rows by a slice or an array of numbers."""
         rows = range(len(self))[index] if isinstance(index, slice) else None
-        if rows is not None and rows.step == 1:
-            first, last = self.indptr[rows.start], self.indptr[max(rows.start, rows.stop)]
-            entries = slice(first, last)
-            return self._part(self.indptr[rows.start : rows.stop + 1] - first, entries)
+        if rows and rows.step == 1:
+            first, last = self.indptr[rows.start], self.indptr[rows.stop]
+            return self._part(self.indptr[rows.start : rows.stop + 1] - first, slice(first, last))
         index = np.arange(len(self))[index]
         counts = np.diff(self.indptr)[index]
         indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -68,10 +68,18 @@ class SparseRows:
         from scipy.sparse import csr_array
 
         if columns not in self.cache:
-            # The places of the entries go along in place of their values.
-            places = np.arange(len(self.data))
-            chosen = csr_array((places, self.indices, self.indptr), shape=self.shape)
-            chosen = chosen[:, list(columns)]
+            indptr, indices, width, numbers = self.indptr, self.indices, self.shape[1], columns
+            # Which entries they are goes along in place of their values.
+            entries = np.arange(len(self.data))
+            if width > COLUMNS_PER_ENTRY * len(entries):
+                # SciPy counts all columns that there could be.
+                found = np.unique(columns)
+                place = np.minimum(np.searchsorted(found, indices), len(found) - 1)
+                entries = np.flatnonzero(found[place] == indices)
+                indptr, indices = np.searchsorted(entries, indptr), place[entries]
+                width, numbers = len(found), np.searchsorted(found, columns)
+            chosen = csr_array((entries, indices, indptr), shape=(len(self), width))
+            chosen = chosen[:, list(numbers)]
             chosen.sort_indices()
             part = self._part(chosen.indptr.astype(np.int64), chosen.data)
             part.indices = chosen.indices.astype(self.indices.dtype, copy=False)
