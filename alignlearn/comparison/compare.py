@@ -42,7 +42,7 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or, with RankOneKernels, also a SciPy sparse matrix.
+        Or a SciPy sparse matrix, of which columns are scaled but not shifted.
     y : array-like of shape (m,)
         Real targets or class labels.
     kernels : sequence of Kernel and str, or RankOneKernels, optional
@@ -76,7 +76,7 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     """
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
     X, y, task = _check_data(X, y, task)
-    kernels = _check_kernels(X, kernels)
+    kernels = kernels if isinstance(kernels, RankOneKernels) else kernel_list(kernels)
     methods = _check_methods(methods, kernels, task)
     if len(y) < 2 * protocol.n_folds:
         raise ValueError(f"X has {len(y)} samples; accepted: at least 2 for each fold.")
@@ -161,18 +161,6 @@ def _check_protocol(protocol):
         for value in protocol.grid:
             check_number("grid", value, low=0.0, strict=True)
     return protocol
-
-
-def _check_kernels(X, kernels):
-    """The kernels as a list, or RankOneKernels, which sparse data needs."""
-    if isinstance(kernels, RankOneKernels):
-        return kernels
-    if is_sparse(X):
-        raise TypeError(
-            "X is a sparse matrix; accepted with it: kernels=RankOneKernels(). For other kernels "
-            "use X.toarray()."
-        )
-    return kernel_list(kernels)
 
 
 def _check_methods(methods, kernels, task):

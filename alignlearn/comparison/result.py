@@ -25,6 +25,7 @@ class Protocol:
         At least 3: in every trial one fold tests, the next one validates, the others train.
     scale : {"standard", "minmax", "none"}
         Columns are scaled to mean 0 and deviation 1, or to [-1, 1], as seen on the training folds.
+        Those of a sparse matrix are divided only, which keeps their zeros.
         RankOneKernels are not affected: all of them get the same trace.
     random_state : int
         Seed of the folds.

@@ -12,6 +12,7 @@ from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
 from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.validation import is_sparse
 from alignlearn.weights import get_weighting
 
 from . import one_stage
@@ -45,12 +46,12 @@ class Trial:
         rank_one = isinstance(kernels, RankOneKernels)
         # Every rank-one kernel gets the same trace, so columns need no scaling.
         shift, scale = _column_scale(X[train], "none" if rank_one else protocol.scale)
-        X_train, self.held_out = (
-            (A - shift) / scale if scale is not None else A
-            for A in (X[train], X[np.concatenate([validate, test])])
+        X_train, held_out = (
+            _scaled(A, shift, scale) for A in (X[train], X[np.concatenate([validate, test])])
         )
         self.y, self.y_validate, self.y_test = y[train], y[validate], y[test]
         self.source = open_source(X_train, kernels)
+        self.held_out = self.source.check_test(held_out)
         if statistics is None:
             statistics = self.source.statistics(self.y, task)
         # Parameters that are taken from the training folds differ from trial to trial.
@@ -146,15 +147,42 @@ def grid(protocol, task):
     return tuple(ordered)
 
 
+def _scaled(X, shift, divisor):
+    """The columns shifted, those of sparse X not, and divided; X itself for None."""
+    if divisor is None:
+        return X
+    return X.multiply(1.0 / divisor).tocsr() if is_sparse(X) else (X - shift) / divisor
+
+
 def _column_scale(X, scale):
     """(shift, divisor) of the columns from the training rows; (None, None) for no scaling."""
     if scale == "none":
         return None, None
+    if is_sparse(X):
+        return _sparse_column_scale(X.tocsc(), scale)
     if scale == "standard":
         shift, divisor = X.mean(axis=0), X.std(axis=0)
     else:
         low, high = X.min(axis=0), X.max(axis=0)
         shift, divisor = 0.5 * (low + high), 0.5 * (high - low)
-    # A constant column stays constant, whatever rounding made of its spread.
-    varies = divisor > 1e-12 * np.abs(X).max(axis=0)
-    return shift, np.where(varies, divisor, 1.0)
+    return shift, _spread(divisor, np.abs(X).max(axis=0))
+
+
+def _sparse_column_scale(X, scale):
+    """The same for a CSC matrix of this function's own, as (0, divisor)."""
+    X.sum_duplicates()
+    low, high = (np.asarray(A.todense()).ravel() for A in (X.min(axis=0), X.max(axis=0)))
+    if scale == "standard":
+        m, counts, mean = X.shape[0], np.diff(X.indptr), np.asarray(X.mean(axis=0)).ravel()
+        left = np.square(X.data - np.repeat(mean, counts))
+        column = np.repeat(np.arange(X.shape[1]), counts)
+        squares = np.bincount(column, left, X.shape[1]) + (m - counts) * np.square(mean)
+        divisor = np.sqrt(squares / m)
+    else:
+        divisor = 0.5 * (high - low)
+    return 0.0, _spread(divisor, np.maximum(np.abs(low), np.abs(high)))
+
+
+def _spread(divisor, largest):
+    """Divisors of columns, 1 for one that is constant, whatever rounding made of its spread."""
+    return np.where(divisor > 1e-12 * largest, divisor, 1.0)

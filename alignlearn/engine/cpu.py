@@ -6,20 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import check_finite, take
+from alignlearn.validation import check_finite, is_sparse, take
 
-from . import loops
+from . import external, loops
+from .external import BLOCK, select_columns
 from .program import Mode, compile_kernels, padded
+from .sparse import SparsePrimitive, sparse_rows
 from .threads import on_threads, thread_count
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
 # the end of each sum than they save.
 _TILE_BYTES = 160_000
-_BLOCK = 128
 _TILE_ROWS = 8
 _PILOT_SIDE = 24
-_EXTERNAL_BYTES = 64_000_000
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
 _NOISE = 32
 
@@ -27,7 +27,7 @@ _NOISE = 32
 def _tile_shape(program, itemsize, side):
     """(columns per block, rows per tile) for a program on a box of ``side`` columns."""
     pairs = max(_TILE_BYTES // (itemsize * program.n_rows), 32)
-    block = min(_BLOCK, pairs)
+    block = min(BLOCK, pairs)
     # Blocks of equal width: the rest of a division, alone, would cost almost as much as a block.
     width = -(-side // max(1, -(-side // block)))
     block = min(block, max(8, -(-width // 8) * 8))
@@ -69,23 +69,19 @@ def _frozen(X):
 
 
 def _vectors(kernels, X):
-    """The numeric matrix that the loops read; a placeholder when no kernel needs vectors."""
+    """The numeric matrix that the loops read; a placeholder where they read none of the samples."""
+    if is_sparse(X):
+        return _frozen(np.zeros((len(X), 0), X.dtype))
     if any(k._needs_vectors for k in kernels):
         return _frozen(X)
     return _frozen(np.zeros((len(X), 1)))
 
 
-def select_columns(X, columns):
-    """``X[:, columns]`` (X itself for None), with an error that names the kernel's columns."""
-    if columns is None:
-        return X
-    if len(getattr(X, "shape", ())) != 2:
-        raise ValueError("Columns needs samples that are the rows of a matrix X (m, d).")
-    if max(columns) >= X.shape[1]:
-        raise ValueError(
-            f"Columns selects column {max(columns)}, but X has only {X.shape[1]} columns."
-        )
-    return X[:, list(columns)]
+def _program(kernels, X, V, **options):
+    """The program for samples X, of which the loops read V."""
+    if is_sparse(X):
+        return compile_kernels(kernels, X.shape[1], outside=SparsePrimitive, **options)
+    return compile_kernels(kernels, V.shape[1], **options)
 
 
 def _factor_values(program, X):
@@ -105,14 +101,6 @@ def _factor_values(program, X):
 def _check_domains(program, X):
     for check, columns in program.domains:
         check(select_columns(X, columns))
-
-
-def _external_block(program, X, Y):
-    """Values of the kernels evaluated outside, shape (n_external, len(X), len(Y))."""
-    out = np.empty((len(program.external), len(X), len(Y)))
-    for q, (kernel, columns) in enumerate(program.external):
-        out[q] = kernel._block(select_columns(X, columns), select_columns(Y, columns))
-    return out
 
 
 def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
@@ -136,10 +124,12 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     ndarray of shape (n, m), of X's dtype
     """
     Z = X if Y is None else Y
+    if is_sparse(X) != is_sparse(Z):
+        X, Z = sparse_rows(X), sparse_rows(Z)
     VX, VZ = _vectors(kernels, X), _vectors(kernels, Z)
     if VX.dtype != VZ.dtype:
         VX, VZ = (_frozen(V.astype(np.float64)) for V in (VX, VZ))
-    program = compile_kernels(kernels, VX.shape[1], mode=Mode.VALUE if exact else Mode.SHIFTED)
+    program = _program(kernels, X, VX, mode=Mode.VALUE if exact else Mode.SHIFTED)
     for samples in (X, Z):
         _check_domains(program, samples)
     FX = _factor_values(program, X)
@@ -152,15 +142,27 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     out = np.empty((len(X), len(Z)), dtype=VX.dtype) if out is None else out
     shape = _tile_shape(program, VX.itemsize, len(Z))
     ops = _compiled(program)
+
+    def fill(rows, columns, values, symmetric, part):
+        factors = np.ascontiguousarray(FX[:, rows]), np.ascontiguousarray(FZ[:, columns])
+        data = (VX[rows], VZ[columns], *factors, values)
+        on_threads(loops.weighted_gram, ops, data, weights, shape, symmetric, part, stoppable=True)
+
+    everything = slice(None)
     if not program.external:
-        data = (VX, VZ, FX, FZ, np.empty((0, len(X), len(Z))))
-        on_threads(loops.weighted_gram, ops, data, weights, shape, Y is None, out, stoppable=True)
-        return _finite(out, kernels)
-    step = max(1, _EXTERNAL_BYTES // (8 * len(program.external) * max(len(Z), 1)))
-    for i in range(0, len(X), step):
-        rows = slice(i, i + step)
-        data = (VX[rows], VZ, FX[:, rows], FZ, _external_block(program, X[rows], Z))
-        on_threads(loops.weighted_gram, ops, data, weights, shape, False, out[rows], stoppable=True)
+        fill(everything, everything, np.empty((0, len(X), len(Z))), Y is None, out)
+    elif Y is None:
+        for box, values in external.boxes(program, X, (0, len(X), 0, len(X)), {}):
+            rows, columns = slice(*box[:2]), slice(*box[2:])
+            whole = values.shape[1:] == out.shape
+            part = out if whole else np.empty(values.shape[1:], out.dtype)
+            fill(rows, columns, values, rows == columns, part)
+            if not whole:
+                out[rows, columns] = part
+                out[columns, rows] = part.T
+    else:
+        for rows, values in external.strips(program, X, Z):
+            fill(rows, everything, values, False, out[rows])
     return _finite(out, kernels)
 
 
@@ -174,13 +176,11 @@ def _finite(gram, kernels):
 def gram_diagonals(kernels, X):
     """Diagonals of the Gram matrices of p resolved kernels on checked samples, (p, m) float64."""
     V = _vectors(kernels, X)
-    program = compile_kernels(kernels, V.shape[1])
+    program = _program(kernels, X, V)
     _check_domains(program, X)
-    external = np.empty((len(program.external), 1, len(X)))
-    for i in range(len(X) if program.external else 0):
-        external[:, 0, i] = _external_block(program, X[i : i + 1], X[i : i + 1])[:, 0, 0]
+    values = external.diagonals(program, X)
     F = _factor_values(program, X)
-    return loops.paired_values(_compiled(program), V, V, F, F, external)
+    return loops.paired_values(_compiled(program), V, V, F, F, values)
 
 
 def _choose_forms(kernels, X, V):
@@ -188,16 +188,17 @@ def _choose_forms(kernels, X, V):
 
     The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
     """
-    program = compile_kernels(kernels, V.shape[1], mode=Mode.CENTRED)
+    program = _program(kernels, X, V, mode=Mode.CENTRED)
     i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
     i, j = np.sort(i), np.sort(j)
     grid = np.repeat(i, len(j)), np.tile(j, len(i))
     sides = take(X, i), take(X, j)
-    external = _external_block(program, *sides).reshape(-1, 1, len(grid[0]))
+    near = external.block(program, *sides, external.buffer(program, len(grid[0])))
+    near = near.reshape(-1, 1, len(grid[0]))
     FI, FJ = (_factor_values(program, side) for side in sides)
     F = np.repeat(FI, len(j), axis=1), np.tile(FJ, len(i))
     pairs = [_frozen(V[g]) for g in grid]
-    values = loops.paired_values(_compiled(program, _means(program, V)), *pairs, *F, external)
+    values = loops.paired_values(_compiled(program, _means(program, V)), *pairs, *F, near)
     with np.errstate(over="ignore", invalid="ignore"):
         mean, spread = values.mean(axis=1), values.std(axis=1)
     # A shift pays once the mean hides a digit of the variation.
@@ -321,13 +322,14 @@ class _PairSums:
     """
 
     def __init__(self, X, Y, kernels, terms=None):
+        X = X.without_offsets() if is_sparse(X) else X
         self.X, self.V = X, _vectors(kernels, X)
+        self._parts = {}
         self.Y = _frozen(np.asarray(Y, dtype=self.V.dtype))
-        d = self.V.shape[1]
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
         full, shift = _choose_forms(kernels, X, self.V)
         forms = {"full": full, "shift": shift, "terms": which, "n_targets": self.Y.shape[1]}
-        self.program = compile_kernels(kernels, d, mode=Mode.CENTRED, **forms)
+        self.program = _program(kernels, X, self.V, mode=Mode.CENTRED, **forms)
         self.ops = _compiled(self.program, _means(self.program, self.V))
         _check_domains(self.program, X)
         self.F = np.concatenate([_factor_values(self.program, X), values])
@@ -360,8 +362,8 @@ class _PairSums:
         a = np.zeros((threads, 2, padded(p)))
         row_sums = np.zeros((threads, p, len(self.X)))
         shape = _tile_shape(self.program, self.V.itemsize, box[3] - box[2])
-        for part, external in _boxes(self.program, self.X, box):
-            data, sums = (self.V, self.Y, self.F, external), (S, a, row_sums, self.diagonal)
+        for part, values in external.boxes(self.program, self.X, box, self._parts):
+            data, sums = (self.V, self.Y, self.F, values), (S, a, row_sums, self.diagonal)
             work = self.ops, data, part, shape, sums
             if stop is None:
                 on_threads(loops.add_statistics, *work, count=threads, stoppable=True)
@@ -370,18 +372,3 @@ class _PairSums:
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
         S = np.triu(S[:p, :p])
         return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)
-
-
-def _boxes(program, X, box):
-    """A box of pairs in parts whose values evaluated outside fit in memory."""
-    i0, i1, j0, j1 = box
-    if not program.external:
-        yield box, np.empty((0, i1 - i0, j1 - j0))
-        return
-    side = int((_EXTERNAL_BYTES / (8 * len(program.external))) ** 0.5)
-    side = max(_BLOCK, side // _BLOCK * _BLOCK)
-    for i in range(i0, i1, side):
-        for j in range(i if i0 == j0 else j0, j1, side):
-            rows, columns = slice(i, min(i + side, i1)), slice(j, min(j + side, j1))
-            external = _external_block(program, X[rows], X[columns])
-            yield (rows.start, rows.stop, columns.start, columns.stop), external

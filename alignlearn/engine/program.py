@@ -95,7 +95,8 @@ class Program:
     factors : tuple of (callable, columns)
         ``f(X[:, columns]) -> (m,)`` for FACTOR.
     external : tuple of (kernel, columns)
-        Evaluated block by block through ``kernel._block(X[:, columns], Y[:, columns])``.
+        Evaluated block by block through ``kernel._block(X[:, columns], Y[:, columns])``, or a
+        primitive that the engine evaluates by itself.
     domains : tuple of (callable, columns)
         Each raises where the data lies outside a kernel's domain.
     n_rows, n_kernels : int
@@ -124,12 +125,14 @@ def padded(n):
 class Builder:
     """Collects the operations of a list of kernels; kernels call it from ``_lower``."""
 
-    def __init__(self, n_features, n_kernels):
+    def __init__(self, n_features, n_kernels, outside=None):
         self.n_features = n_features
+        self._outside = outside
         self._code, self._parameters = [], []
         self._groups = {}  # columns -> first bound feature
         self._features, self._centred = [], []
-        self._primitives = {}  # (kind, columns) -> (index, register)
+        self._primitives = {}  # (kind, columns, centred) -> register
+        self._evaluated = {}  # the same for those evaluated outside
         self._factors, self._external, self._domains = [], [], []
         # The other registers come after the outputs, which are padded to whole blocks.
         self._rows = padded(n_kernels)
@@ -147,6 +150,15 @@ class Builder:
 
     def primitive(self, kind, *, centred=False) -> int:
         """The register row of a primitive on the columns in force (minus their means)."""
+        if self._outside is None:
+            return self._bound_primitive(kind, centred)
+        key = (kind, self._columns, centred)
+        if key not in self._evaluated:
+            row = self._evaluated[key] = self._new_row()
+            self.emit(EXTERNAL, row, integer=self.external(self._outside(kind, centred)))
+        return self._evaluated[key]
+
+    def _bound_primitive(self, kind, centred=False):
         columns = self._columns
         key = (kind, columns, centred)
         if key not in self._primitives:
@@ -238,8 +250,9 @@ class Builder:
     def targets(self, n_targets):
         """The first register after the outputs: inner product of columns beyond the features."""
         row = self._new_row()
-        with self.columns(tuple(range(self.n_features, self.n_features + n_targets))):
-            self.emit(AFFINE, row, self.primitive(INNER_PRODUCT), f0=1.0)
+        first = self.n_features if self._outside is None else 0
+        with self.columns(tuple(range(first, first + n_targets))):
+            self.emit(AFFINE, row, self._bound_primitive(INNER_PRODUCT), f0=1.0)
 
     def add_constant(self, dst, offset):
         """Turn a register with an offset into the exact value."""
@@ -269,7 +282,15 @@ class Builder:
 
 
 def compile_kernels(
-    kernels, n_features, *, mode=Mode.VALUE, full=None, shift=None, terms=(), n_targets=0
+    kernels,
+    n_features,
+    *,
+    mode=Mode.VALUE,
+    full=None,
+    shift=None,
+    terms=(),
+    n_targets=0,
+    outside=None,
 ) -> Program:
     """Lower resolved kernels to a :class:`Program`.
 
@@ -290,9 +311,12 @@ def compile_kernels(
     n_targets : int
         Number of target columns, bound after the features. The sum of their products is left in
         row ``padded(p)``, the first register after the outputs.
+    outside : callable, optional
+        ``outside(kind, centred)``, for samples whose columns are not bound: what stands for a
+        primitive in ``external``. Target columns are then bound alone.
     """
     p = len(kernels)
-    builder = Builder(n_features, p)
+    builder = Builder(n_features, p, outside)
     offsets = np.zeros(p)
     if n_targets:
         builder.targets(n_targets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.kernels import RankOneKernels, kernel_list
-from alignlearn.sources import FeatureSource, GramSource, linear_groups, open_source
+from alignlearn.sources import FeatureSource, GramSource, open_source
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
@@ -21,10 +21,8 @@ class KernelLearner(Estimator):
     def _accepts_sparse(self):
         if isinstance(self.kernels, RankOneKernels):
             return True
-        if self.kernels is None or isinstance(self.kernels, str):
-            return self.kernels == "linear"
         try:
-            return linear_groups(kernel_list(self.kernels)) is not None
+            return all(kernel._takes_sparse for kernel in kernel_list(self.kernels))
         except (TypeError, ValueError):
             return False
 

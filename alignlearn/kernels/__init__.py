@@ -12,7 +12,7 @@ from .families import (
 )
 from .features import FeatureWeighted
 from .objects import FromFunction, Precomputed, gram_items, precomputed_kernels
-from .rules import KernelRuleError, column_names
+from .rules import KernelRuleError, column_names, kernel_samples
 from .stationary import (
     Exponential,
     ExponentialDot,
@@ -53,6 +53,7 @@ __all__ = [
     "gaussian_kernels",
     "gram_items",
     "kernel_list",
+    "kernel_samples",
     "precomputed_kernels",
     "weighted_sum",
 ]

@@ -46,6 +46,10 @@ class _Several(Kernel):
         return any(k._needs_vectors for k in self.kernels)
 
     @property
+    def _takes_sparse(self):
+        return all(k._takes_sparse for k in self.kernels)
+
+    @property
     def _given_dtype(self):
         return _coarsest(k._given_dtype for k in self.kernels)
 
@@ -152,6 +156,10 @@ class Unary(Kernel):
     @property
     def _needs_vectors(self):
         return self.kernel._needs_vectors
+
+    @property
+    def _takes_sparse(self):
+        return self.kernel._takes_sparse
 
     @property
     def _given_dtype(self):
@@ -286,6 +294,7 @@ class Weighted(Unary):
     f: object = None
 
     _non_negative = False
+    _takes_sparse = False  # what f takes is not known
 
     def __str__(self):
         return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"

@@ -8,9 +8,15 @@ import numpy as np
 
 from alignlearn.engine import cpu
 from alignlearn.engine import program as ops
-from alignlearn.validation import check_samples
 
-from .rules import KernelRuleError, column_names, difference, is_number, non_negative
+from .rules import (
+    KernelRuleError,
+    column_names,
+    difference,
+    is_number,
+    kernel_samples,
+    non_negative,
+)
 
 
 class _SumOfDiagonals:
@@ -35,6 +41,7 @@ class Kernel:
     _is_exponential = False  # exp(rate * primitive): takes part in ladders
     _rate = 0.0
     _needs_vectors = True  # False: also works on arbitrary objects
+    _takes_sparse = True  # the rows of a SciPy sparse matrix
     _largest_value = None  # of k(x, x) over all x, where it is known
     _unit_diagonal = False  # k(x, x) = 1 for all x
     _non_negative = False  # k(x, x') >= 0 for all x and x', as far as is known
@@ -43,15 +50,15 @@ class Kernel:
     def __call__(self, X, Y=None):
         """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
 
-        float32 if both are float32, else float64.
+        Each dense or SciPy sparse. float32 if both are float32, else float64.
         """
         names, others = column_names(X), column_names(Y)
         kernel = self.resolve_names(names)
         if kernel != self and others is not None and others != names:
             raise ValueError(f"Y has columns {others!r}, but X has {names!r}; accepted: the same.")
-        X = check_samples("X", X, self._needs_vectors)
+        X = kernel_samples("X", X, [self])
         if Y is not None:
-            Y = check_samples("Y", Y, self._needs_vectors)
+            Y = kernel_samples("Y", Y, [self])
             if getattr(X, "ndim", 1) == 2 == getattr(Y, "ndim", 1) and X.shape[1] != Y.shape[1]:
                 raise ValueError(
                     f"X has {X.shape[1]} columns but Y has {Y.shape[1]}; they must have the same."
@@ -61,7 +68,7 @@ class Kernel:
     def diag(self, X):
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
         kernel = self.resolve_names(column_names(X))
-        X = check_samples("X", X, self._needs_vectors)
+        X = kernel_samples("X", X, [self])
         return cpu.gram_diagonals([kernel.resolve(X)], X)[0]
 
     def resolve(self, X):

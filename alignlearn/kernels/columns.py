@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.engine.cpu import select_columns
+from alignlearn.engine.external import select_columns
 
 from .algebra import Unary
 from .families import as_kernel

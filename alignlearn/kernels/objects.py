@@ -54,6 +54,7 @@ class FromFunction(Kernel):
     name: str | None = None
 
     _needs_vectors = False
+    _takes_sparse = False
 
     def __post_init__(self):
         if not callable(self.function):
@@ -129,6 +130,8 @@ class Precomputed(Kernel):
     gram: object
     is_psd: bool = True
     name: str | None = None
+
+    _takes_sparse = False
 
     def __post_init__(self):
         object.__setattr__(self, "gram", indexable(self.gram, "gram"))

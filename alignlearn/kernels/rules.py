@@ -5,10 +5,30 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import vectormath
+from alignlearn.validation import check_samples, check_sparse, is_sparse
 
 
 class KernelRuleError(ValueError):
     """A combination that is not guaranteed to be positive semi-definite."""
+
+
+def kernel_samples(name, X, kernels):
+    """Samples as these kernels take them, checked: a matrix, `SparseRows`, or any sequence.
+
+    Raises
+    ------
+    TypeError
+        X is sparse, and a kernel does not take sparse samples.
+    """
+    if not is_sparse(X):
+        return check_samples(name, X, any(k._needs_vectors for k in kernels))
+    for kernel in kernels:
+        if not kernel._takes_sparse:
+            raise TypeError(
+                f"{name} is a sparse matrix, which {kernel} does not take; accepted with it are "
+                f"the samples as it reads them, such as {name}.toarray()."
+            )
+    return check_sparse(name, X)
 
 
 def is_number(value):

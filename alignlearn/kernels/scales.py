@@ -20,7 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import program as ops
-from alignlearn.validation import check_number
+from alignlearn.engine.sparse import SparsePrimitive, sparse_rows
+from alignlearn.validation import check_number, is_sparse
 
 _RULES = ("scale", "median", "auto")
 _PAIRS = 2000
@@ -45,6 +46,7 @@ def resolve_gamma(gamma, X, primitive):
     d = X.shape[1]
     if gamma == "auto":
         return 1.0 / d
+    X = sparse_rows(X) if is_sparse(X) else X
     if gamma == "median":
         size = _median(X, primitive)
     else:
@@ -59,6 +61,8 @@ def resolve_gamma(gamma, X, primitive):
 
 def _variance(X):
     """Variance of all entries, read in blocks of rows; exactly 0 if they are all the same."""
+    if is_sparse(X):
+        return _sparse_variance(X)
     origin, step = float(X[0, 0]), max(1, _BLOCK_ENTRIES // X.shape[1])
 
     def mean(f):
@@ -70,9 +74,31 @@ def _variance(X):
     return mean(lambda block: np.square(block - centre))
 
 
+def _sparse_variance(X):
+    """The same of `SparseRows`."""
+    size, values = X.shape[0] * X.shape[1], X.data.astype(np.float64)
+    n_zeros = size - len(values)
+    origin = 0.0 if n_zeros else values[0]
+    values = values - origin
+    centre = float(values.sum()) / size
+    return (float(np.square(values - centre).sum()) + n_zeros * centre**2) / size
+
+
 def _median(X, primitive):
     """Median of a distance over pairs of samples; see the module docstring."""
     i, j = _pairs(len(X))
+    if primitive == ops.INNER_PRODUCT:
+        primitive = ops.SQUARED_DISTANCE
+    sizes = (
+        SparsePrimitive(primitive).paired(X, i, j) if is_sparse(X) else _sizes(X, primitive, i, j)
+    )
+    middle = np.median(sizes) if len(sizes) else 0.0
+    apart = sizes[sizes > 0]
+    return middle if middle > 0 or not len(apart) else np.median(apart)
+
+
+def _sizes(X, primitive, i, j):
+    """Distances of the pairs (X[i], X[j]) of dense samples."""
     step = max(1, _BLOCK_ENTRIES // X.shape[1])
     sizes = np.empty(len(i))
     for start in range(0, len(i), step):
@@ -82,11 +108,7 @@ def _median(X, primitive):
             sizes[rows] = np.abs(difference).sum(axis=1)
         else:
             sizes[rows] = np.einsum("ij,ij->i", difference, difference)
-    if primitive == ops.DISTANCE:
-        sizes = np.sqrt(sizes)
-    middle = np.median(sizes) if len(sizes) else 0.0
-    apart = sizes[sizes > 0]
-    return middle if middle > 0 or not len(apart) else np.median(apart)
+    return np.sqrt(sizes) if primitive == ops.DISTANCE else sizes
 
 
 def _pairs(m):

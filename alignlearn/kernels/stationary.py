@@ -11,6 +11,7 @@ from dataclasses import InitVar, dataclass, field, replace
 import numpy as np
 
 from alignlearn.engine import program as ops
+from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
 from .base import Kernel
@@ -107,7 +108,7 @@ class ExponentialDot(_Exponential):
         return super()._lower(b, dst, mode)
 
     def _in_domain(self, X):
-        check_exponent(self, X, self.gamma * np.max(np.einsum("ij,ij->i", X, X), initial=0.0))
+        check_exponent(self, X, self.gamma * np.max(squared_norms(X), initial=0.0))
 
     def _unit(self):
         half = Gaussian(self.gamma, self.multiple / 2.0)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from alignlearn.engine import program as ops
+from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
 from .base import Kernel
@@ -120,7 +121,7 @@ class Binomial(GammaKernel):
         return 0.0
 
     def _in_domain(self, X):
-        worst = self.gamma * float(np.max(np.einsum("ij,ij->i", X, X), initial=0.0))
+        worst = self.gamma * float(np.max(squared_norms(X), initial=0.0))
         if worst >= 1.0:
             raise ValueError(
                 f"{self}: gamma * |x|^2 must be < 1 for every sample, the largest is {worst:.4g}; "
@@ -219,5 +220,5 @@ class Cosine(Kernel):
 
 
 def _inverse_norm(X):
-    norm = np.sqrt(np.einsum("ij,ij->i", X, X))
+    norm = np.sqrt(squared_norms(X))
     return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 0.0)

@@ -81,7 +81,7 @@ class FeatureSource:
     def statistics(self, y, task="auto", *, unbiased=False):
         """Alignment statistics of the kernels with y."""
         if unbiased:
-            raise ValueError("unbiased=True is not available for rank-one or sparse input.")
+            raise ValueError("unbiased=True is not available for rank-one kernels.")
         return self._statistics(self.X, target_columns(y, self.n_samples, task))
 
     def _statistics(self, X, Y):

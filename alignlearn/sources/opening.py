@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from alignlearn.kernels import RankOneKernels, column_names, kernel_list
-from alignlearn.validation import check_features, check_samples, is_sparse
+from alignlearn.kernels import RankOneKernels, column_names, kernel_list, kernel_samples
+from alignlearn.validation import check_features
 
 from .features import FeatureSource, linear_groups
 from .given import GramSource
@@ -20,7 +20,7 @@ def open_source(X, kernels, *, pairs=False):
     kernels : sequence of Kernel and str, RankOneKernels, "precomputed" or None
         None is the default ladder of Gaussians.
     pairs : bool
-        Evaluate linear kernels on dense samples pair by pair too, as U-statistics need.
+        Evaluate linear kernels pair by pair too, as U-statistics need.
 
     Returns
     -------
@@ -38,6 +38,6 @@ def open_source(X, kernels, *, pairs=False):
     names = column_names(X)
     kernels = [kernel.resolve_names(names) for kernel in kernel_list(kernels)]
     groups = linear_groups(kernels)
-    if groups is not None and (is_sparse(X) or not pairs):
+    if groups is not None and not pairs:
         return FeatureSource(check_features(X), kernels, groups)
-    return PairSource(check_samples("X", X, any(k._needs_vectors for k in kernels)), kernels)
+    return PairSource(kernel_samples("X", X, kernels), kernels)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import cpu
-from alignlearn.kernels import distinct, weighted_sum
+from alignlearn.kernels import distinct, kernel_samples, weighted_sum
 from alignlearn.statistics import centre_gram, finish_sums, target_columns
-from alignlearn.validation import check_psd, check_samples, is_sparse, take
+from alignlearn.validation import check_psd, is_sparse, take
 
 from .families import GramFamily
 from .training_sets import training_statistics
@@ -33,7 +33,7 @@ class PairSource:
 
     Parameters
     ----------
-    X : ndarray of shape (m, d) or list of m objects
+    X : ndarray or SparseRows of shape (m, d), or list of m objects
         Checked.
     kernels : list of Kernel
         Data-dependent parameters are taken from X.
@@ -142,7 +142,7 @@ class PairSource:
         """New samples, validated."""
         if self.n_features is not None and not is_sparse(X):
             X = np.asarray(X)
-        return check_samples("X", X, any(k._needs_vectors for k in self.kernels))
+        return kernel_samples("X", X, self.kernels)
 
     def decisions(self, X):
         """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), in blocks of rows."""

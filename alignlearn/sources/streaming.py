@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics
-from alignlearn.validation import check_samples
 
 from .opening import open_source
 from .training_sets import fold_labels
@@ -19,9 +18,9 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, fol
     ----------
     X : array-like of shape (m, d)
         float64 or float32 (computed in that precision, summed in float64), also a memmap: only
-        blocks of rows are read. A list of objects if all kernels are functions. With
-        ``kernels="precomputed"``, a sequence of p Gram matrices or an array (p, m, m). With
-        RankOneKernels or linear kernels on columns also a SciPy sparse matrix.
+        blocks of rows are read. A SciPy sparse matrix, which stays sparse, unless a kernel is a
+        function or a given matrix. A list of objects if all kernels are functions. With
+        ``kernels="precomputed"``, a sequence of p Gram matrices or an array (p, m, m).
     y : array-like of shape (m,) or (m, c)
         Real targets or class labels; see ``task``.
     kernels : sequence of Kernel and str, "precomputed" or RankOneKernels, optional
@@ -95,7 +94,7 @@ class AlignmentAccumulator:
         resolved = self._resolved
         if not isinstance(kernels, (str, RankOneKernels)):
             kernels = kernel_list(kernels)
-            X = check_samples("X", X, any(k._needs_vectors for k in kernels))
+            X = kernel_samples("X", X, kernels)
             kernels = resolved = [k.resolve(X) for k in kernels]
         n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
         if self.n_batches and n_features != self._n_features:

@@ -22,15 +22,18 @@ from .samples import (
     check_features,
     check_finite,
     check_samples,
+    check_sparse,
     is_sequence,
     is_sparse,
     take,
 )
+from .sparse_rows import SparseRows
 from .targets import check_labels, check_targets, check_weights
 
 __all__ = [
     "ConvergenceWarning",
     "DegenerateKernelWarning",
+    "SparseRows",
     "check_choice",
     "check_count",
     "check_features",
@@ -40,6 +43,7 @@ __all__ = [
     "check_number",
     "check_psd",
     "check_samples",
+    "check_sparse",
     "check_symmetric",
     "check_targets",
     "check_test_gram",

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .sparse_rows import SparseRows
+
 
 def is_sparse(X) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
+    """Whether X is a SciPy sparse matrix or array, or `SparseRows`."""
     return hasattr(X, "tocsr")
 
 
@@ -24,8 +26,7 @@ def check_samples(name: str, X, vectors: bool = True):
     """
     if is_sparse(X):
         raise TypeError(
-            f"{name} is a sparse matrix; sparse input is accepted for RankOneKernels and Linear "
-            f"kernels only. Use {name}.toarray()."
+            f"{name} is a sparse matrix; accepted is a dense one here. Use {name}.toarray()."
         )
     if not vectors:
         X = np.asarray(X) if hasattr(X, "__array__") else X
@@ -33,20 +34,79 @@ def check_samples(name: str, X, vectors: bool = True):
             raise ValueError(f"{name} must be a non-empty sequence of samples, got {X!r:.80}.")
         return X
     X = _real_array(name, X)
-    if X.ndim != 2:
+    _check_shape(name, X.shape)
+    check_finite(name, X)
+    return X
+
+
+def _check_shape(name, shape):
+    """Two dimensions, at least one row and one column."""
+    if len(shape) != 2:
         raise ValueError(
-            f"{name} must be a matrix (n_samples, n_features), got shape {X.shape}. Reshape your "
+            f"{name} must be a matrix (n_samples, n_features), got shape {shape}. Reshape your "
             f"data with {name}.reshape(-1, 1) if it has one feature, {name}.reshape(1, -1) if it "
             "is one sample."
         )
-    if X.shape[1] == 0:
+    if shape[1] == 0:
         raise ValueError(
-            f"{name} has 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+            f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
-    if X.shape[0] == 0:
-        raise ValueError(f"{name} has shape {X.shape}: at least one sample is needed.")
-    check_finite(name, X)
-    return X
+    if shape[0] == 0:
+        raise ValueError(f"{name} has shape {shape}: at least one sample is needed.")
+
+
+def check_sparse(name: str, X) -> SparseRows:
+    """A SciPy sparse matrix of finite real numbers as `SparseRows`; X is not changed.
+
+    float32 and float64 are kept, other numbers become float64. Entries in one place are summed in
+    the type that they have, as ``X.toarray()`` does; entries that are 0 are left out.
+    """
+    if isinstance(X, SparseRows):
+        return X
+    _check_shape(name, tuple(X.shape))
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+    if X.dtype.kind not in "biuf" or X.dtype.itemsize > 8:
+        raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
+    indptr, indices, data = _canonical(name, X.tocsr())
+    if data.dtype not in (np.float32, np.float64) or not data.dtype.isnative:
+        single = data.dtype.kind == "f" and data.dtype.itemsize == 4
+        data = data.astype(np.float32 if single else np.float64)
+    check_finite(name, data)
+    kept = data != 0
+    if not kept.all():
+        indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
+        indices, data = indices[kept], data[kept]
+    kind = np.int32 if X.shape[1] <= np.iinfo(np.int32).max else np.int64
+    return SparseRows(indptr, indices.astype(kind, copy=False), data, int(X.shape[1]))
+
+
+def _canonical(name, X):
+    """indptr, indices and data of a CSR matrix, columns of a row increasing; checked for range."""
+    from scipy.sparse import csr_array
+
+    (m, d), indptr = X.shape, X.indptr.astype(np.int64)
+    n = int(indptr[-1])
+    indices, data = X.indices[:n], X.data[:n]
+    valid = len(indptr) == m + 1 and indptr[0] == 0 and bool(np.all(np.diff(indptr) >= 0))
+    if (
+        not valid
+        or not len(indices) == len(data) == n
+        or (n and (indices.min() < 0 or indices.max() >= d))
+    ):
+        raise ValueError(
+            f"{name} is not a valid sparse matrix: its index arrays do not fit its shape {(m, d)}."
+        )
+    increasing = indices[1:] > indices[:-1]
+    starts = indptr[(indptr > 0) & (indptr < n)]
+    increasing[starts - 1] = True
+    if np.all(increasing):
+        return indptr, indices, data
+    # SciPy has no sum of float16, and remembers of X itself what it was told.
+    data = data.astype(np.float64 if data.dtype == np.float16 else data.dtype)
+    X = csr_array((data, indices.copy(), X.indptr.copy()), shape=(m, d))
+    X.sum_duplicates()
+    return X.indptr.astype(np.int64), X.indices, X.data
 
 
 def _real_array(name, X):
@@ -75,6 +135,7 @@ def check_features(X):
     """A finite real matrix of at least one row and column, dense or SciPy sparse."""
     if not is_sparse(X):
         return check_samples("X", X)
+    X = X.tocsr() if isinstance(X, SparseRows) else X
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must hold real numbers.")
     if 0 in X.shape:

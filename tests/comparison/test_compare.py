@@ -25,7 +25,15 @@ from alignlearn.comparison import (
     split,
 )
 from alignlearn.comparison.trial import grid
-from alignlearn.kernels import Columns, Gaussian, Linear, RankOneKernels, gaussian_kernels
+from alignlearn.kernels import (
+    Columns,
+    FromFunction,
+    Gaussian,
+    Laplacian,
+    Linear,
+    RankOneKernels,
+    gaussian_kernels,
+)
 from alignlearn.machines.paths import ridge_path
 
 GAMMAS = (0.03, 0.3, 3.0)
@@ -256,6 +264,23 @@ def test_rank_one_kernels_agree_with_linear_kernels_on_columns():
     assert dense.kernel_names == tuple(f"column {k}" for k in range(6))
 
 
+@pytest.mark.parametrize("scale", ["none", "standard", "minmax"])
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array])
+def test_sparse_samples_compare_like_dense_ones(scale, form):
+    # Distances do not see that sparse columns are not shifted.
+    kernels = [Laplacian(0.2), *gaussian_kernels([0.02, 0.3])]
+    if scale == "none":
+        kernels += ["laplacian", "linear", "cosine"]
+    rng = np.random.default_rng(2)
+    X = rng.poisson(0.4, size=(50, 9)) * rng.normal(size=9) * 2.0
+    y = X[:, :3].sum(axis=1) + 0.1 * rng.normal(size=50)
+    methods, protocol = ("best-single", "uniform", "align"), Protocol(scale=scale)
+    dense = compare(X, y, kernels, methods=methods, protocol=protocol)
+    thin = compare(form(X), y, kernels, methods=methods, protocol=protocol)
+    for name in ("error", "alignment", "test_alignment", "weights", "parameter"):
+        np.testing.assert_allclose(getattr(thin, name), getattr(dense, name), rtol=1e-7)
+
+
 def test_mixed_kernels_and_names_relative_to_the_data():
     X, y = problem("regression")
     found = compare(X, y, ["rbf", "linear", Gaussian("scale", 2.0)], methods=("uniform",))
@@ -367,7 +392,11 @@ LABELS = np.arange(60) % 2
         ({"X": np.where(X60 > 15, np.nan, X60)}, ValueError, "X contains NaN"),
         ({"X": X60[:, 0]}, ValueError, "X must be a matrix"),
         ({"X": X60[:50]}, ValueError, "y has 60 .*X has 50"),
-        ({"X": sparse.csr_matrix(X60)}, TypeError, "RankOneKernels"),
+        (
+            {"X": sparse.csr_matrix(X60), "kernels": [FromFunction(max)]},
+            TypeError,
+            "X is a sparse matrix, which max does not take",
+        ),
         ({"y": np.ones(60)}, ValueError, "y is constant"),
         ({"y": np.zeros(60, dtype=int)}, ValueError, "single class"),
         ({"y": np.r_[0, 0, np.ones(58, dtype=int)]}, ValueError, "class 0 has 2 samples"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import generators
 
 import alignlearn as al
-from alignlearn.engine import cpu, features
+from alignlearn.engine import cpu, external, features
 from alignlearn.engine.cpu import weighted_gram
 from alignlearn.engine.threads import on_threads, thread_count
 from alignlearn.kernels import (
@@ -155,7 +155,7 @@ def test_values_from_outside_in_several_boxes(monkeypatch):
     inner = FromFunction(lambda A, B: A @ B.T, vectorized=True)
     expected = alignment_statistics(X, y, [Linear(), Gaussian(0.1)])
     for limit in (1, 8 * 130**2, 8 * 260**2):
-        monkeypatch.setattr(cpu, "_EXTERNAL_BYTES", limit)
+        monkeypatch.setattr(external, "_BYTES", limit)
         s = alignment_statistics(X, y, [inner, Gaussian(0.1)])
         np.testing.assert_allclose(s.M, expected.M, rtol=1e-11)
         np.testing.assert_allclose(s.a, expected.a, rtol=1e-11)

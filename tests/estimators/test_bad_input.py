@@ -18,6 +18,8 @@ CLASSIFIER, RIDGE = al.MKLClassifier(), al.MKLRegressor()
 SVR, COMBINER = al.MKLRegressor(machine="svr"), al.KernelCombiner()
 REGRESSORS = [RIDGE, SVR]
 ALL = [CLASSIFIER, *REGRESSORS, COMBINER]
+DOT = {"kernels": [al.FromFunction(np.dot), "rbf"]}
+FUNCTION = {"kernels": [al.FromFunction(max), "rbf"]}
 LINEAR, GIVEN = {"kernels": ["linear"]}, {"kernels": "precomputed"}
 MIXED = "y holds labels of mixed type"
 
@@ -55,7 +57,9 @@ BAD_FITS = {
     "no sample": (ALL, {}, X[:0], Y[:0], r"X has shape \(0, 3\).*at least one sample"),
     "no feature": (ALL, {}, X[:, :0], Y, r"X has 0 feature.*minimum of 1"),
     "one sample": (ALL, {}, X[:1], Y[:1], "X has 1 sample; at least 2"),
-    "sparse X": (ALL, {}, sp.csr_array(X), Y, "X is a sparse matrix.*toarray"),
+    "sparse X": (ALL, FUNCTION, sp.csr_array(X), Y, "X is a sparse matrix, which max.*toarray"),
+    "NaN in sparse X of pairs": (ALL, {}, sp.csr_array(_with(np.nan)), Y, "X contains NaN"),
+    "infinity in sparse X": (ALL, {}, sp.csc_array(_with(np.inf)), Y, "X contains NaN or inf"),
     "NaN in sparse X": (ALL, LINEAR, sp.csr_array(_with(np.nan)), Y, "X contains NaN"),
     "every kernel constant": (ALL, {}, np.ones((12, 3)), Y, "X: every kernel is constant"),
     "no y": (ALL, {}, X, None, "requires y"),
@@ -141,7 +145,13 @@ BAD_TESTS = {
     "NaN": ({}, X, _with(np.nan), "X contains NaN"),
     "one dimension": ({}, X, X[0], "Reshape your data"),
     "no rows": ({}, X, X[:0], r"X has shape \(0, 3\)"),
-    "sparse": ({}, X, sp.csr_array(X), "X is a sparse matrix"),
+    "sparse": (DOT, X, sp.csr_array(X), "X is a sparse matrix, which dot does not take"),
+    "sparse, fewer columns": ({}, X, sp.csr_array(X[:, :2]), "X has 2 features, but"),
+    "sparse NaN": ({}, X, sp.csr_array(_with(np.nan)), "X contains NaN"),
+    "sparse, no rows": ({}, X, sp.csr_array((0, 3)), r"X has shape \(0, 3\)"),
+    "sparse to linear, fewer columns": (
+        {"kernels": "linear"}, X, sp.csr_array(X[:, :2]), "X has 2 features",
+    ),
     "linear, fewer columns": ({"kernels": "linear"}, X, X[:, :2], "X has 2 features"),
     "fewer matrices": (GIVEN, GRAMS, GRAMS[:1], "sequence of 2 matrices .*got 1 items"),
     "no matrices": (GIVEN, GRAMS, 7, "sequence of 2 matrices .*got int"),

@@ -45,7 +45,7 @@ def test_function_of_rows_and_vectorised_function():
 
 
 def test_vectorised_function_sees_no_more_than_blocks(monkeypatch):
-    from alignlearn.engine import cpu
+    from alignlearn.engine import external
 
     sizes = []
 
@@ -53,7 +53,7 @@ def test_vectorised_function_sees_no_more_than_blocks(monkeypatch):
         sizes.append(len(A) * len(B))
         return inner_products(A, B)
 
-    monkeypatch.setattr(cpu, "_EXTERNAL_BYTES", 8 * 128 * 128)
+    monkeypatch.setattr(external, "_BYTES", 8 * 128 * 128)
     X = np.random.default_rng(0).normal(size=(300, 2))
     kernel = FromFunction(spy, vectorized=True)
     np.testing.assert_allclose(kernel(X), X @ X.T)

@@ -5,7 +5,15 @@ import oracle
 import pytest
 from scipy import sparse
 
-from alignlearn.kernels import Columns, FromFunction, Gaussian, Linear, Polynomial, RankOneKernels
+from alignlearn.kernels import (
+    Columns,
+    FromFunction,
+    Gaussian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    RankOneKernels,
+)
 from alignlearn.sources import AlignmentAccumulator, alignment_statistics
 
 
@@ -31,9 +39,26 @@ BAD = {
     "number of kernels": ((X3, Y3, 5), TypeError, "kernels must be a sequence"),
     "unknown string": ((X3, Y3, ["fbr"]), ValueError, "'fbr' is not known; accepted: cosine"),
     "matrix as kernel": ((X3, Y3, [X3]), TypeError, "Precomputed"),
-    "sparse X": ((sparse.csr_array(X3), Y3, ["rbf"]), TypeError, "X is a sparse matrix"),
     "sparse X of objects": (
-        (sparse.csr_array(X3), Y3, [FromFunction(max)]), TypeError, "X is a sparse matrix"),
+        (sparse.csr_array(X3), Y3, ["rbf", FromFunction(max)]), TypeError,
+        "X is a sparse matrix, which max does not take.*toarray"),
+    "sparse X, precomputed": (
+        (sparse.csr_array(X3), Y3, [Precomputed(np.eye(3), name="K")]), TypeError,
+        "X is a sparse matrix, which K does not take"),
+    "sparse X, weighted": (
+        (sparse.csr_array(X3), Y3, [Gaussian(1.0) + Linear().weighted(np.ravel)]), TypeError,
+        "X is a sparse matrix, which gaussian.*ravel-weighted linear does not take"),
+    "NaN in sparse X of pairs": (
+        (sparse.csr_array(X3 * np.nan), Y3, ["rbf"]), ValueError, "X contains NaN"),
+    "no sparse column": (
+        (sparse.csr_array((3, 0)), Y3, ["rbf"]), ValueError, r"0 feature\(s\).*minimum of 1"),
+    "no sparse sample": (
+        (sparse.csr_array((0, 3)), [], ["rbf"]), ValueError, "at least one sample"),
+    "complex sparse X": (
+        (sparse.csr_array(X3 + 1j), Y3, ["rbf"]), ValueError, "Complex data not supported: X"),
+    "sparse column": (
+        (sparse.csr_array(X3), Y3, [Columns(Gaussian(), 7)]), ValueError,
+        "Columns selects column 7, but X has only"),
     "NaN in sparse X": (
         (sparse.csr_array(X3 * np.nan), Y3, RankOneKernels()), ValueError, "X contains NaN"),
     "no sparse columns": (
@@ -61,9 +86,9 @@ def test_bad_options_are_refused_by_name():
         alignment_statistics(X3, Y3, task="rank")
     with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
         alignment_statistics(X3, Y3, unbiased=True)
-    for X, kernels in ((X3, RankOneKernels()), (sparse.csr_array(X3), ["linear"])):
+    for X in (X3, sparse.csr_array(X3)):
         with pytest.raises(ValueError, match="unbiased=True is not available for rank-one"):
-            alignment_statistics(X, Y3, kernels, unbiased=True)
+            alignment_statistics(X, Y3, RankOneKernels(), unbiased=True)
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(1.0, 0.0, 0.5), Polynomial(1e80, 0.0, 4)])

@@ -1,0 +1,139 @@
+"""Estimators on sparse samples: those on dense ones, whatever is trained on and predicted for."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import alignlearn as al
+from alignlearn.validation import SparseRows
+
+KERNELS = [al.Gaussian(0.05), al.Laplacian(0.1), al.Polynomial(0.1, 1.0, 2), "cosine"]
+RNG = np.random.default_rng(0)
+A = RNG.poisson(0.4, size=(90, 25)) * (1.0 + RNG.random((90, 25)))
+NEW = RNG.poisson(0.4, size=(30, 25)) * (1.0 + RNG.random((30, 25)))
+Y = A[:, :4] @ [1.0, -1.0, 0.5, 1.0] + 0.1 * RNG.normal(size=90)
+LABELS = np.digitize(Y, [0.2, 1.5])
+
+# An estimator, its target, and the largest C of a support vector machine.
+MODELS = {
+    "svc": (al.MKLClassifier(KERNELS, C=3.0, tol=1e-9), LABELS > 0, 3.0),
+    "three classes": (al.MKLClassifier(KERNELS, weighting="align", tol=1e-9), LABELS, 1.0),
+    "default kernels": (al.MKLClassifier(weighting="align", tol=1e-9), LABELS > 0, 1.0),
+    "linear": (al.MKLClassifier("linear", tol=1e-9), LABELS > 0, 1.0),
+    "svc, C": (al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], tol=1e-9), LABELS > 0, 1.0),
+    "ridge": (al.MKLRegressor(KERNELS, alpha=0.1), Y, 0.0),
+    "two targets": (al.MKLRegressor(KERNELS, alpha=0.1), np.column_stack([Y, A[:, 5]]), 0.0),
+    "svr": (al.MKLRegressor(KERNELS, machine="svr", C=2.0, tol=1e-9), Y, 2.0),
+    "ridge, alpha": (al.MKLRegressorCV(KERNELS, alphas=[0.01, 1.0]), Y, 0.0),
+    "ridge, folds": (al.MKLRegressorCV(KERNELS, alphas=[0.01, 1.0], cv=3), Y, 0.0),
+    "lkrr": (al.MKLRegressor(KERNELS, weighting="lkrr", alpha=0.1), Y, 0.0),
+    "gram": (al.KernelCombiner(KERNELS), Y, 0.0),
+    "gram, not centred": (al.KernelCombiner(KERNELS, center=False), Y, 0.0),
+}
+
+
+def values(model, X):
+    for name in ("decision_function", "predict", "transform"):
+        if hasattr(model, name):
+            return getattr(model, name)(X)
+
+
+def copy_of(model):
+    return type(model)(**model.get_params(deep=False))
+
+
+@pytest.mark.parametrize("case", MODELS)
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_and_dense_training_and_test_samples_mix(case, form):
+    model, y, C = MODELS[case]
+    dense, thin = copy_of(model).fit(A, y), copy_of(model).fit(form(A), y)
+    np.testing.assert_allclose(thin.weights_, dense.weights_, rtol=1e-7, atol=1e-9)
+    assert thin.alignment_ == pytest.approx(dense.alignment_, rel=1e-10)
+    expected = values(dense, NEW)
+    slack = 1e-8 * np.abs(expected).max()
+    if C > 0.0:
+        # Optimality to tol leaves a gap of C m tol in the objective, |w|^2 / 2 in the distance
+        # from the optimum; both solutions have one.
+        radius = np.sqrt(max(dense.kernel_.diag(S).max() for S in (A, NEW)))
+        slack = 2.0 * radius * np.sqrt(2.0 * C * len(A) * model.tol)
+        assert slack < 0.01 * np.abs(expected).max()
+    for fitted in (dense, thin):
+        for new in (NEW, form(NEW)):
+            np.testing.assert_allclose(values(fitted, new), expected, rtol=0, atol=slack)
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(values(again, form(NEW)), values(fitted, form(NEW)))
+
+
+def test_what_is_kept_is_sparse_and_not_the_callers():
+    X = sparse.csr_array(A)
+    model = al.MKLClassifier(KERNELS, C=1.0).fit(X, LABELS > 0)
+    kept = model._source.X
+    assert isinstance(kept, SparseRows)
+    assert len(kept) == model.support_.size < len(A)
+    np.testing.assert_array_equal(kept.tocsr().toarray(), A[model.support_])
+    combiner = al.KernelCombiner(KERNELS).fit(X, Y)
+    expected = model.decision_function(X), combiner.transform(X)
+    new = X.copy()
+    X.data[:] = 0.0
+    np.testing.assert_array_equal(model.decision_function(new), expected[0])
+    np.testing.assert_array_equal(combiner.transform(new), expected[1])
+
+
+def test_the_learned_kernel_is_callable_and_small():
+    X, thin = sparse.csr_array(A), sparse.csr_array(NEW)
+    model = al.MKLClassifier(KERNELS, weighting="align").fit(X, LABELS > 0)
+    kernel = pickle.loads(pickle.dumps(model.kernel_))
+    assert len(pickle.dumps(model.kernel_)) < 3000
+    np.testing.assert_allclose(kernel(thin, X), model.kernel_(NEW, A), rtol=1e-12)
+    other = SVC(kernel=lambda U, V: kernel(sparse.csr_array(U), sparse.csr_array(V)))
+    other.fit(A, LABELS > 0)
+    precomputed = SVC(kernel="precomputed").fit(kernel(X), LABELS > 0)
+    np.testing.assert_array_equal(other.predict(NEW), precomputed.predict(kernel(thin, X)))
+
+
+def test_single_precision_and_whole_numbers():
+    counts = RNG.poisson(0.5, size=(60, 12))
+    y = counts[:, 0] + 0.1 * RNG.normal(size=60)
+    expected = al.MKLRegressor(KERNELS).fit(counts, y).predict(counts)
+    found = al.MKLRegressor(KERNELS).fit(sparse.csr_array(counts), y).predict(counts)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    single = sparse.csr_array(counts, dtype=np.float32)
+    found = al.MKLRegressor(KERNELS).fit(single, y)
+    np.testing.assert_allclose(found.predict(single), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_text_in_a_pipeline():
+    words = ["kernel", "mean", "dual", "norm", "rank", "sheep", "wool", "lamb", "barn", "hay"]
+    y = np.arange(40) % 2
+    texts = [" ".join(RNG.choice(words[5 * t : 5 * t + 5], 6)) for t in y]
+    model = make_pipeline(TfidfVectorizer(), al.MKLClassifier(KERNELS, weighting="align"))
+    assert model.fit(texts[:30], y[:30]).score(texts[30:], y[30:]) == 1.0
+    search = GridSearchCV(model, {"mklclassifier__C": [0.1, 1.0]}, cv=2).fit(texts, y)
+    assert search.best_score_ == 1.0
+
+
+def test_the_tag_says_which_kernels_take_sparse_samples():
+    tag = lambda kernels: al.MKLClassifier(kernels).__sklearn_tags__().input_tags.sparse  # noqa: E731
+    assert tag(None)
+    assert tag("rbf")
+    assert tag(KERNELS)
+    assert tag(al.RankOneKernels())
+    assert not tag("precomputed")
+    assert not tag([al.FromFunction(max), "rbf"])
+    assert not tag("unknown")
+
+
+def test_guarantees_of_a_sparse_fit():
+    X = sparse.csr_array(A)
+    for kernels in (KERNELS, [al.Gaussian(0.1)]):
+        thin, dense = (al.MKLClassifier(kernels).fit(S, LABELS > 0) for S in (X, A))
+        found, expected = thin.alignment_interval_, dense.alignment_interval_
+        assert found.low == pytest.approx(expected.low, rel=1e-9)
+        assert found.hypotheses == expected.hypotheses
+    assert "gaussian(gamma=0.1)" in thin.summary()
