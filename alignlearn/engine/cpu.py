@@ -22,6 +22,8 @@ _PILOT_SIDE = 24
 _EXTERNAL_BYTES = 64_000_000
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
 _NOISE = 32
+# Mean squares below which some of the squares are not normal numbers of float32 (1e-38 and up).
+_TINY = 1e-28
 
 
 def _tile_shape(program, itemsize):
@@ -177,7 +179,8 @@ def gram_diagonals(kernels, X):
     for i in range(len(X) if program.external else 0):
         external[:, 0, i] = _external_block(program, X[i : i + 1], X[i : i + 1])[:, 0, 0]
     F = _factor_values(program, X)
-    return loops.paired_values(_compiled(program), V, V, F, F, external)
+    values = loops.paired_values(_compiled(program), V, V, F, F, external)
+    return _finite(values, kernels)
 
 
 def _choose_forms(kernels, X, V):
@@ -246,6 +249,8 @@ def centred_sums(X, Y, kernels):
     m = len(X)
     pairs = _PairSums(X, Y, kernels)
     S, a, row_sums = pairs.add((0, m, 0, m))
+    if pairs.underflowed(np.diagonal(S) / m**2):
+        return centred_sums(X.astype(np.float64), Y, kernels)
     noise = pairs.noise(np.diagonal(S) / m**2)
     lost = np.flatnonzero(pairs.cancelled(np.diagonal(S), row_sums))
     if lost.size:
@@ -295,6 +300,7 @@ class FoldSums:
             a = self.a[pairs].sum(axis=(0, 1))
         noise = self._pairs.noise(np.diagonal(S) / keep.size**2)
         cancelled = self._pairs.cancelled(np.diagonal(S), row_sums)
+        cancelled |= self._pairs.underflowed(np.diagonal(S) / keep.size**2)
         diagonal = self._pairs.diagonal[:, keep]
         sums = Sums(S, a, row_sums, diagonal, noise)
         return sums, bool(cancelled.any())
@@ -308,7 +314,9 @@ class _PairSums:
 
     def __init__(self, X, Y, kernels, terms=None):
         self.X, self.V = X, _vectors(kernels, X)
-        self.Y = _frozen(np.asarray(Y, dtype=self.V.dtype))
+        # Squares of targets must neither overflow nor vanish in the precision of the samples.
+        self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
+        self.Y = _frozen(np.ldexp(Y, -self._unit).astype(self.V.dtype))
         d = self.V.shape[1]
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
         full, shift = _choose_forms(kernels, X, self.V)
@@ -326,6 +334,10 @@ class _PairSums:
     def noise(self, mean_square):
         """What rounding leaves of values of this mean square (p,), less the shifts; see `Sums`."""
         return _NOISE * self._eps * (np.sqrt(mean_square) + self._shift)
+
+    def underflowed(self, mean_square):
+        """Whether squares of values of this mean square (p,) have lost digits in float32."""
+        return self.V.dtype == np.float32 and bool(np.any(mean_square < _TINY))
 
     def cancelled(self, squares, row_sums):
         """Kernels (p,) of which centring leaves so little that the sums have lost digits of it."""
@@ -360,7 +372,7 @@ class _PairSums:
             )
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
         S = np.triu(S[:p, :p])
-        return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)
+        return S + np.triu(S, 1).T, np.ldexp(a[:p], 2 * self._unit), row_sums.sum(axis=0)
 
 
 def _boxes(program, X, box):

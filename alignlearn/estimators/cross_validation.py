@@ -8,7 +8,9 @@ import time
 import numpy as np
 
 from alignlearn.folds import make_folds
+from alignlearn.kernels import gram_items
 from alignlearn.sources import GramViews
+from alignlearn.validation import check_labels, check_targets
 
 
 def cross_validate_kernels(
@@ -50,13 +52,9 @@ default 5
             f"estimator must have kernels='precomputed', got {estimator!r}; with kernels on "
             "samples use any cross-validation on X."
         )
-    if len(grams) == 0:
-        raise ValueError("grams is empty; give at least one matrix.")
-    m = np.shape(grams[0])[0]
-    y = np.asarray(y)
-    if len(y) != m:
-        raise ValueError(f"y has {len(y)} values, but the matrices have {m} rows.")
+    grams = gram_items(grams)
     stratify = estimator._estimator_type == "classifier"
+    y = (check_labels if stratify else check_targets)(y, len(grams[0]))
     found = {"test_score": [], "fit_time": [], "score_time": [], "weights": [], "alignment": []}
     folds = make_folds(cv, y, stratify, random_state)
     fitted = []

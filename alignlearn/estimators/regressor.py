@@ -187,5 +187,9 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         target 1 if the residual is 0, else 0.
         """
         predicted = self.predict(X)
-        y = check_targets(y, len(predicted)).reshape(predicted.shape)
-        return r2(y, predicted, sample_weight)
+        y = check_targets(y, len(predicted))
+        if y.size != predicted.size:
+            raise ValueError(
+                f"y has shape {y.shape}, but the predictions {predicted.shape}; they must agree."
+            )
+        return r2(y.reshape(predicted.shape), predicted, sample_weight)

@@ -11,7 +11,7 @@ from .families import (
     kernel_list,
 )
 from .features import FeatureWeighted
-from .objects import FromFunction, Precomputed, precomputed_kernels
+from .objects import FromFunction, Precomputed, gram_items, precomputed_kernels
 from .rules import KernelRuleError, column_names
 from .stationary import (
     Exponential,
@@ -51,6 +51,7 @@ __all__ = [
     "column_names",
     "distinct",
     "gaussian_kernels",
+    "gram_items",
     "kernel_list",
     "precomputed_kernels",
     "weighted_sum",

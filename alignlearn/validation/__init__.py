@@ -8,10 +8,14 @@ from .arguments import (
     DegenerateKernelWarning,
     check_choice,
     check_count,
+    check_flag,
     check_number,
+    check_numbers,
+    check_seed,
 )
-from .grams import check_gram, check_psd, check_symmetric, check_test_gram
+from .grams import check_gram, check_psd, check_symmetric, check_test_gram, gram_like
 from .samples import (
+    as_array,
     check_features,
     check_finite,
     check_samples,
@@ -23,19 +27,24 @@ from .targets import check_labels, check_targets, check_weights
 __all__ = [
     "ConvergenceWarning",
     "DegenerateKernelWarning",
+    "as_array",
     "check_choice",
     "check_count",
     "check_features",
     "check_finite",
+    "check_flag",
     "check_gram",
     "check_labels",
     "check_number",
+    "check_numbers",
     "check_psd",
     "check_samples",
+    "check_seed",
     "check_symmetric",
     "check_targets",
     "check_test_gram",
     "check_weights",
+    "gram_like",
     "is_sparse",
     "take",
 ]

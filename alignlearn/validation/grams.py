@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn._jit import jit
 
-from .samples import check_finite
+from .samples import check_finite, is_sparse, unmasked
 
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,
@@ -38,10 +38,27 @@ def _extremes(A, B):
     return np.int64(largest).view(np.float64), np.int64(skew).view(np.float64)
 
 
+def gram_like(name, K, what="a matrix"):
+    """K if rows of real numbers can be read from it, also lazily, else an array of its numbers."""
+    if is_sparse(K):
+        raise TypeError(f"{name} is a sparse matrix; accepted: {what}, dense: K.toarray().")
+    K = unmasked(name, K)
+    if not (hasattr(K, "shape") and hasattr(K, "dtype")):
+        try:
+            K = np.asarray(K)
+        except ValueError as error:
+            raise ValueError(f"{name} must be {what}: {error}.") from None
+    if len(K.shape) != 2:
+        raise ValueError(f"{name} must be {what}, got shape {K.shape}.")
+    if np.dtype(K.dtype).kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
+    return K
+
+
 def _as_matrix(name, K, what):
     """K as a two-dimensional float64 or float32 array; other real numbers become float64."""
     try:
-        K = np.asarray(K)
+        K = np.asarray(unmasked(name, K))
     except ValueError as error:
         raise ValueError(f"{name} must be {what}: {error}.") from None
     if K.ndim != 2:
