@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.validation import check_labels, check_number
+from alignlearn.validation import check_labels, check_number, check_seed
 
 
 def fold_numbers(y, n_folds, stratify, random_state=0):
@@ -23,7 +23,7 @@ def fold_numbers(y, n_folds, stratify, random_state=0):
     -------
     ndarray of int of shape (m,)
     """
-    order = np.random.default_rng(0 if random_state is None else random_state).permutation(len(y))
+    order = check_seed("random_state", random_state).permutation(len(y))
     if stratify:
         codes = np.unique(y, return_inverse=True)[1].reshape(-1)
         # Dealing out one class after the other keeps every fold's share of each.
@@ -66,7 +66,10 @@ def make_folds(cv, y, stratify, random_state=None, groups=None):
     else:
         splitter = hasattr(cv, "split")
         folds = cv.split(np.zeros((len(y), 1)), y, groups) if splitter else cv
-    folds = [tuple(_positions(rows) for rows in fold) for fold in folds]
+    try:
+        folds = [tuple(_positions(rows) for rows in fold) for fold in folds]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"cv must give pairs (train, test) of sample numbers: {error}.") from None
     if not folds:
         raise ValueError("cv gives no folds; at least one (train, test) is needed.")
     for which, fold in enumerate(folds):
@@ -82,18 +85,40 @@ def _random_folds(n_folds, y, stratify, random_state):
     return _folds_of(fold_numbers(y, min(n_folds, max(int(most), 2)), stratify, random_state))
 
 
-def _folds_of(labels):
-    different = np.unique(labels)
+def _folds_of(codes):
+    return [(np.flatnonzero(codes != f), np.flatnonzero(codes == f)) for f in np.unique(codes)]
+
+
+def fold_codes(name, labels, m):
+    """The place of each sample's fold label among the sorted ones, (m,); at least two differ."""
+    try:
+        labels = np.asarray(labels)
+        different, codes = np.unique(labels, return_inverse=True)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must hold fold labels of one kind, numbers or strings, got {labels!r:.80}."
+        ) from None
+    if labels.shape != (m,):
+        raise ValueError(
+            f"{name} must hold one label per sample, shape ({m},); got {labels.shape}."
+        )
     if len(different) < 2:
-        raise ValueError("cv gives all samples the same fold label; at least 2 are needed.")
-    return [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in different]
+        raise ValueError(
+            f"{name} gives all samples the same fold label; at least 2 different labels are needed."
+        )
+    return codes
 
 
 def _labels(cv, m):
-    """Fold labels if that is what cv holds, else None."""
+    """Codes of fold labels if that is what cv holds, else None."""
     if hasattr(cv, "split") or not hasattr(cv, "__len__") or len(cv) != m:
         return None
-    return None if any(np.ndim(label) for label in cv) else np.asarray(cv)
+    return None if any(_is_array(label) for label in cv) else fold_codes("cv", cv, m)
+
+
+def _is_array(label):
+    """Whether an entry of cv is a sequence, such as (train, test)."""
+    return hasattr(label, "__len__") and not isinstance(label, (str, bytes))
 
 
 def _positions(rows):
@@ -102,6 +127,8 @@ def _positions(rows):
 
 
 def _check_fold(which, fold, y, stratify):
+    if len(fold) != 2:
+        raise ValueError(f"cv: fold {which} has {len(fold)} parts; accepted: (train, test).")
     for name, rows in zip(("training", "test"), fold):
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
             raise ValueError(f"cv: the {name} set of fold {which} must hold sample numbers.")

@@ -2,7 +2,7 @@
 
 import numpy as np
 from _fuzz_data import LD, chance, pick
-from _fuzz_kernels import Spec, Values, indefinite, ladder, leaf, plain
+from _fuzz_kernels import Spec, Values, formed, indefinite, ladder, leaf, plain
 
 import alignlearn as al
 
@@ -77,12 +77,14 @@ def shifted(inner, c):
 def exponentiated(inner):
     """exp of a kernel."""
 
-    def evaluate(X, Z, base, eps):
+    def evaluate(X, Z, base, eps, outer=False):
         v = inner.evaluate(X, Z, base, eps)
-        K = np.exp(v.K)
-        return plain(K, K * np.expm1(v.exact + eps * np.abs(v.K)), v.peak, 4 * eps)
+        K, less = np.exp(v.K), np.abs(np.expm1(v.K))
+        slope = K * np.expm1(v.exact + eps * np.abs(v.K))
+        errors = slope + 4 * eps * K, slope + 4 * eps * less
+        return formed(K, less, errors, max(v.peak, float(K.max())), outer)
 
-    return Spec(_object(inner.kernel).exp(), evaluate, tags={"exp"} | inner.tags)
+    return Spec(_object(inner.kernel).exp(), evaluate, tags={"exp"} | inner.tags, forms=True)
 
 
 def factor(X):

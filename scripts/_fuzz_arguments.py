@@ -23,7 +23,7 @@ _ALSO = {
     "weighting": "normalize q alpha max_kernels AlignF", "function": "a function FromFunction",
     "kernel": "Columns", "gammas": "gamma", "folds": "cv", "n_train": "n_test", "scale": "X",
     "max_kernels": "n_kernels", "Cs": "C", "alphas": "alpha", "results": "ranks",
-    "errors": "errors_a", "statistics": "a M", "name_or_path": "path",
+    "errors": "errors_a", "columns": "Columns", "statistics": "a M", "name_or_path": "path",
 }  # fmt: skip
 
 

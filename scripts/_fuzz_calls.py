@@ -250,7 +250,7 @@ def _machines():
                "grams_test": (pool.lists_of(pool.matrices), [AGAINST, TEST @ X.T])})  # fmt: skip
     yield Call("Ensemble", ensemble, {
         **options, "grams": _P, "y": _Y, "machine": (CHOICE, "svc"), "n_folds": (COUNT, 3),
-        "C": (N, 1.0), "random_state": (pool.seeds, 0),
+        "C": (pool.moderate, 1.0), "random_state": (pool.seeds, 0),
         "grams_test": (pool.lists_of(pool.matrices), [AGAINST, TEST @ X.T])})  # fmt: skip
 
 
@@ -266,7 +266,7 @@ def _significance():
     yield Call("pairwise_t_tests", significance.pairwise_t_tests, {"errors": table})
     yield Call("friedman_test", significance.friedman_test, {"results": table})
     ranks = {"ranks": (pool.vectors, np.array([1.2, 2.0, 2.8])), "n_datasets": (N, 6)}
-    yield Call("holm", significance.holm, {**ranks, "control": (CHOICE, 0)})
+    yield Call("holm", significance.holm, {**ranks, "control": (pool.positions, 0)})
     yield Call("nemenyi", significance.nemenyi, {**ranks, "level": (N, 0.05)})
     yield Call("holm_adjusted", significance.holm_adjusted, {"p_values": (pool.grids, [0.1, 0.2])})
     protocol = {"n_folds": (COUNT, 3), "scale": (CHOICE, "none"), "random_state": (pool.seeds, 0)}

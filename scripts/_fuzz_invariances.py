@@ -107,11 +107,16 @@ def combiner(rng):
     model = al.KernelCombiner(setting.kernels, weighting=rule, center=center, task=task)
     if not setting.usable:
         return "no bound"
-    K = model.fit_transform(setting.S.given, y)
+    try:
+        K = model.fit_transform(setting.S.given, y)
+    except ValueError:
+        traces = [float(np.trace(centre(v.K))) for v in setting.values]
+        require(max(traces) <= 0, "KernelCombiner refused")
+        return "refused"
     T = model.transform(setting.T.given)
     weights = model.weights_ * model.scale_
     form = {} if center else {"centred": "exact", "register": "K"}
-    exact = [_with(v, form) for v in setting.values], [_with(v, form) for v in setting.against]
+    exact = [_with(v, form) for v in setting.grams], [_with(v, form) for v in setting.against]
     (full, error), (against, test_error) = (setting.combined(weights, v) for v in exact)
     if center:
         means = full.mean(axis=0)

@@ -85,6 +85,21 @@ _DISTANCES = {
 }
 
 
+def formed(K, less, errors, peak, outer):
+    """Values of an exponential K, which is ``less`` away from 1, in the form that is chosen for it.
+
+    ``errors`` are those of K and of K - 1. An entry of a list (``outer``) is K where its mean on
+    some pairs is below 1/2, everything else K - 1.
+    """
+    full, shifted = errors
+    mean = float(K.mean()) if outer else 1.0
+    if mean > 0.9:
+        return Values(K, full, shifted, less, peak)
+    if mean < 0.1:
+        return Values(K, full, full, K, peak)
+    return Values(K, full, np.maximum(full, shifted), np.maximum(K, less), peak)
+
+
 def gamma_for(rng, typical):
     """A rate: relative to the data, or not."""
     kind = pick(rng, "scale", "auto", *["number"] * 5, "absolute")
@@ -109,12 +124,7 @@ def exponential(rng, X, name=None, gamma=None, octaves=None):
         if octaves:
             full = full + eps * (2.0 ** min(octaves + 1, 13) * K + 16 * np.sqrt(K))
             shifted = shifted + octaves * eps * less
-        mean = float(K.mean())
-        if not outer or mean > 0.9:
-            return Values(K, full + eps * K, shifted, less, 1.0)
-        if mean < 0.1:
-            return Values(K, full, full, K, 1.0)
-        return Values(K, full, np.maximum(full, shifted), np.maximum(K, less), 1.0)
+        return formed(K, less, (full + eps * K, shifted), 1.0, outer)
 
     return Spec(make(gamma), evaluate, tags={name}, forms=True)
 

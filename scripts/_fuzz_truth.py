@@ -51,8 +51,12 @@ class Truth:
     target_vanishes: bool
 
 
-def truth(values, columns, eps, unbiased=False):
-    """`Truth` for kernel values (a list of `Values`) and target columns (m, c)."""
+def truth(values, columns, eps, unbiased=False, given_eps=EPS):
+    """`Truth` for kernel values (a list of `Values`) and target columns (m, c).
+
+    ``given_eps`` is the unit of rounding of given matrices: what varies by less than the documented
+    32 of them is taken for constant, with a warning.
+    """
     m = len(columns)
     Y = columns - columns.mean(axis=0)
     T = Y @ Y.T
@@ -78,11 +82,15 @@ def truth(values, columns, eps, unbiased=False):
         more = 3 * (m / (m - 3) + m**2 / ((m - 2) * (m - 3)) + 2 * m**2 / ((m - 1) * (m - 2)))
         B, b, t = more * B, more * (b + C * wrong_T), more * t
     own, largest = np.diagonal(M), np.array([norm(v.K) for v in values])
-    zero = [(8 * m * LD_EPS * n) ** 2 for n in (largest, length)]
-    target_zero = zero[1] ** 2
+    unsure = 8 * m * LD_EPS * largest
+    zero, target_zero = unsure**2, (8 * m * LD_EPS * length) ** 4
     if unbiased:
-        zero[0] = zero[0] + 64 * m * LD_EPS * C**2
+        zero = zero + 64 * m * LD_EPS * C**2
         target_zero += 64 * m * LD_EPS * length**4
+    # Where rounding here is no less than there, as beside a large constant, nobody can tell.
+    sure = (R == 0) | (unsure <= 0.01 * EPS * R)
+    # The mean square of what is left of a constant c and the rest, and c, are at most 2^(1/2) R/m.
+    flat = (32 * 1.5 * given_eps * R) ** 2 if given_eps > EPS else 0.0
     return Truth(
         a=a,
         M=M,
@@ -92,8 +100,8 @@ def truth(values, columns, eps, unbiased=False):
         slack_M=B,
         slack_trace=2 * m**0.5 * (E + terms * eps * R),
         slack_target2=4 * t,
-        may_vanish=own <= 16 * EPS * R**2 + np.diagonal(B),
-        vanish=own <= zero[0],
+        may_vanish=own <= 16 * EPS * R**2 + np.diagonal(B) + flat,
+        vanish=(own <= zero) & sure,
         target_vanishes=target2 <= target_zero,
     )
 

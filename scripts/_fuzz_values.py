@@ -42,18 +42,26 @@ def numbers(valid):
     ]  # fmt: skip
 
 
+def moderate(valid):
+    """For a number whose size is the length of the work."""
+    huge = [v for v, _ in numbers(valid) if isinstance(v, (int, float)) and abs(v) > 1e6]
+    return [(v, must) for v, must in numbers(valid) if not any(v is w for w in huge)]
+
+
 def counts(valid):
     """For a whole number or None."""
-    huge = [v for v, _ in numbers(valid) if isinstance(v, (int, float)) and abs(v) > 1e6]
-    return [(v, must) for v, must in numbers(valid) if not any(v is w for w in huge)] + [
-        (2.5, MUST)
-    ]
+    return [*moderate(valid), (2.5, MUST)]
 
 
 def choices(valid):
     """For one of some strings."""
     values = ("abc", "", 5, np.nan, [], ["abc"], True, 0)
     return [*_junk(), *((v, MUST) for v in values), (np.array([1]), MAY)]
+
+
+def positions(valid):
+    """The same where 0 is a position."""
+    return [(v, must) for v, must in choices(valid) if type(v) is not int or v != 0]
 
 
 def strings(valid):

@@ -79,7 +79,10 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     kernels = kernels if isinstance(kernels, RankOneKernels) else kernel_list(kernels)
     methods = _check_methods(methods, kernels, task)
     if len(y) < 2 * protocol.n_folds:
-        raise ValueError(f"X has {len(y)} samples; accepted: at least 2 for each fold.")
+        raise ValueError(
+            f"X has {len(y)} samples and n_folds={protocol.n_folds!r:.20}; accepted: at least "
+            "2 for each fold."
+        )
     folds = split(y, protocol.n_folds, task, protocol.random_state)
     parts = [_rotate(folds, t) for t in range(protocol.n_folds)]
     trials = []
@@ -164,7 +167,12 @@ def _check_protocol(protocol):
 
 
 def _check_methods(methods, kernels, task):
-    methods = (methods,) if isinstance(methods, str) else tuple(methods)
+    try:
+        methods = (methods,) if isinstance(methods, str) else tuple(methods)
+    except TypeError:
+        raise TypeError(
+            f"methods must be a sequence of {', '.join(METHODS + OTHER_METHODS)}; got {methods!r}."
+        ) from None
     if not methods:
         raise ValueError(f"methods is empty; accepted: {', '.join(METHODS + OTHER_METHODS)}.")
     for method in methods:

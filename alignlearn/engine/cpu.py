@@ -22,6 +22,8 @@ _TILE_ROWS = 8
 _PILOT_SIDE = 24
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
 _NOISE = 32
+# Mean squares below which some of the squares are not normal numbers of float32 (1e-38 and up).
+_TINY = 1e-28
 
 
 def _tile_shape(program, itemsize, side):
@@ -180,7 +182,8 @@ def gram_diagonals(kernels, X):
     _check_domains(program, X)
     values = external.diagonals(program, X)
     F = _factor_values(program, X)
-    return loops.paired_values(_compiled(program), V, V, F, F, values)
+    values = loops.paired_values(_compiled(program), V, V, F, F, values)
+    return _finite(values, kernels)
 
 
 def _choose_forms(kernels, X, V):
@@ -250,6 +253,8 @@ def centred_sums(X, Y, kernels):
     m = len(X)
     pairs = _PairSums(X, Y, kernels)
     S, a, row_sums = pairs.add((0, m, 0, m))
+    if pairs.underflowed(np.diagonal(S) / m**2):
+        return centred_sums(X.astype(np.float64), Y, kernels)
     noise = pairs.noise(np.diagonal(S) / m**2)
     lost = np.flatnonzero(pairs.cancelled(np.diagonal(S), row_sums))
     if lost.size:
@@ -310,6 +315,7 @@ class FoldSums:
             row_sums = sum(self.row_sums[f] for f in folds)[:, keep]
         noise = self._pairs.noise(np.diagonal(S) / keep.size**2)
         cancelled = self._pairs.cancelled(np.diagonal(S), row_sums)
+        cancelled |= self._pairs.underflowed(np.diagonal(S) / keep.size**2)
         diagonal = self._pairs.diagonal[:, keep]
         sums = Sums(S, a, row_sums, diagonal, noise)
         return sums, bool(cancelled.any())
@@ -325,7 +331,9 @@ class _PairSums:
         X = X.without_offsets() if is_sparse(X) else X
         self.X, self.V = X, _vectors(kernels, X)
         self._parts = {}
-        self.Y = _frozen(np.asarray(Y, dtype=self.V.dtype))
+        # Squares of targets must neither overflow nor vanish in the precision of the samples.
+        self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
+        self.Y = _frozen(np.ldexp(Y, -self._unit).astype(self.V.dtype))
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
         full, shift = _choose_forms(kernels, X, self.V)
         forms = {"full": full, "shift": shift, "terms": which, "n_targets": self.Y.shape[1]}
@@ -342,6 +350,10 @@ class _PairSums:
     def noise(self, mean_square):
         """What rounding leaves of values of this mean square (p,), less the shifts; see `Sums`."""
         return _NOISE * self._eps * (np.sqrt(mean_square) + self._shift)
+
+    def underflowed(self, mean_square):
+        """Whether squares of values of this mean square (p,) have lost digits in float32."""
+        return self.V.dtype == np.float32 and bool(np.any(mean_square < _TINY))
 
     def cancelled(self, squares, row_sums):
         """Kernels (p,) of which centring leaves so little that the sums have lost digits of it."""
@@ -371,4 +383,4 @@ class _PairSums:
                 loops.add_statistics((0, 1), *work, stop)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
         S = np.triu(S[:p, :p])
-        return S + np.triu(S, 1).T, a[:p], row_sums.sum(axis=0)
+        return S + np.triu(S, 1).T, np.ldexp(a[:p], 2 * self._unit), row_sums.sum(axis=0)

@@ -36,45 +36,46 @@ def _centred_gram(n_samples, columns, rows, mean, square, out):
                 row[c] *= row[c]
 
 
-def constant_columns(X):
-    """Which columns of X have no variance, shape (p,): centring leaves only rounding of them."""
-    if not is_sparse(X):
-        return X.min(axis=0) == X.max(axis=0)
-    X = X.tocsc()
-    return X.min(axis=0).toarray().ravel() == X.max(axis=0).toarray().ravel()
-
-
-def without_offsets(X):
-    """X less the means of sparse columns without zeros, so that centring them loses no digits."""
-    if not is_sparse(X):
-        return X
-    X = X.tocsc().astype(np.float64)
-    full = np.diff(X.indptr) == X.shape[0]
-    if not full.any():
-        return X
-    means = np.where(full, np.asarray(X.mean(axis=0)).ravel(), 0.0)
-    X.data = X.data - np.repeat(means, np.diff(X.indptr))
-    return X
-
-
 def centred_feature_gram(X, *, square=False):
     """``X' H X`` (p, p), or its entrywise square, for dense or sparse X of shape (m, p)."""
-    G = _feature_gram(X, square)
-    constant = constant_columns(X)
-    G[constant] = 0.0
-    G[:, constant] = 0.0
-    return G
+    return _feature_gram(*_centred(X), square)
 
 
-def _feature_gram(X, square):
+def _centred(X):
+    """X (m, p) less its column means, and which columns (p,) are constant.
+
+    A sparse X stays sparse: only columns without zeros are centred, those of which centring the
+    products would lose digits.
+    """
+    if is_sparse(X):
+        X = X.tocsc().astype(np.float64)
+        constant = X.min(axis=0).toarray().ravel() == X.max(axis=0).toarray().ravel()
+        full = np.flatnonzero(np.diff(X.indptr) == X.shape[0])
+        if full.size:
+            X.data = X.data.copy()
+        for j in full:
+            column = X.data[X.indptr[j] : X.indptr[j + 1]]
+            column -= column.mean()
+            column -= column.mean()
+        return X, constant
+    constant = X.min(axis=0) == X.max(axis=0)
+    Z = np.asarray(X, dtype=np.float64)
+    Z = Z - Z.mean(axis=0)
+    # A mean is rounded in the last digit of an offset; what that leaves is one number per column.
+    Z -= Z.mean(axis=0)
+    Z[:, constant] = 0.0
+    return Z, constant
+
+
+def _feature_gram(X, constant, square):
     if not is_sparse(X):
-        Z = np.asarray(X, dtype=np.float64)
-        Z = Z - Z.mean(axis=0)
-        G = Z.T @ Z
+        G = X.T @ X
         return np.multiply(G, G, out=G) if square else G
     mean = np.asarray(X.sum(axis=0), dtype=np.float64).ravel() / X.shape[0]
     out = np.empty((X.shape[1], X.shape[1]))
     _centred_gram(X.shape[0], _arrays(X.tocsc()), _arrays(X.tocsr()), mean, square, out)
+    out[constant] = 0.0
+    out[:, constant] = 0.0
     return out
 
 
@@ -83,24 +84,26 @@ def _arrays(X):
     return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)
 
 
+def _with_target(X, constant, Y):
+    """``|x' Y|^2`` for the columns x of X, (p,); Y is centred."""
+    return np.where(constant, 0.0, np.square(np.asarray(X.T @ Y)).sum(axis=1))
+
+
 def rank_one_sums(X, Y):
     """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centred (m, c)."""
-    X = without_offsets(X)
-    M = centred_feature_gram(X, square=True)
-    # Y is centred, so X need not be.
-    a = np.where(constant_columns(X), 0.0, np.square(np.asarray(X.T @ Y)).sum(axis=1))
-    return a, M, np.sqrt(np.diagonal(M))
+    X, constant = _centred(X)
+    M = _feature_gram(X, constant, square=True)
+    return _with_target(X, constant, Y), M, np.sqrt(np.diagonal(M))
 
 
 def low_rank_sums(X, Y, groups, scales):
     """a, M and traces of ``scales_k Phi_k Phi_k'`` with ``Phi_k = X[:, groups[k]]``."""
-    X = without_offsets(X)
     columns = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups])
     starts = np.cumsum([0] + [len(g) for g in groups[:-1]])
-    C = centred_feature_gram(X.tocsc()[:, columns] if is_sparse(X) else X[:, columns])
+    X, constant = _centred(X)
+    C = _feature_gram(X[:, columns], constant[columns], square=False)
     trace = np.add.reduceat(np.diagonal(C), starts)
     np.multiply(C, C, out=C)
     M = np.add.reduceat(np.add.reduceat(C, starts, axis=0), starts, axis=1)
-    B = np.where(constant_columns(X), 0.0, np.square(np.asarray(X.T @ Y)).sum(axis=1))
-    a = np.add.reduceat(B[columns], starts)
+    a = np.add.reduceat(_with_target(X, constant, Y)[columns], starts)
     return a * scales, M * np.outer(scales, scales), trace * scales

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.validation import check_choice, check_number
+from alignlearn.validation import check_choice, check_number, check_weights
 from alignlearn.weights import get_weighting
 
 
 def check_grid(name, values, default, strict=True):
     """Candidate values of a machine's parameter as a list of float."""
-    values = default if values is None else np.atleast_1d(np.asarray(values, dtype=object)).tolist()
-    if len(values) == 0:
+    if values is None:
+        values = default
+    elif isinstance(values, np.ndarray):
+        values = np.atleast_1d(values).tolist()
+    elif isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        values = [values]  # a number; anything else is refused below
+    values = list(values)
+    if not values:
         raise ValueError(f"{name} is empty; give at least one value.")
     return [check_number(name, v, low=0.0, strict=strict, finite=name != "Cs") for v in values]
 
@@ -77,9 +83,14 @@ def r2(y, predicted, weight=None):
     1 minus the residual sum of squares over the sum of squares about the mean; for a constant
     target 1 if the residual is 0, else 0.
     """
-    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+    weight = check_weights(weight, len(y))
+    weight = weight / weight.sum()
+    # The ratio does not depend on the unit of y; whether squares overflow does.
+    unit = max(np.abs(y).max(), np.abs(predicted).max()) or 1.0
+    y, predicted = y / unit, predicted / unit
     residual = weight @ np.square(y - predicted)
-    total = weight @ np.square(y - np.average(y, axis=0, weights=weight))
+    y = y - y[0]  # a constant is exactly 0
+    total = weight @ np.square(y - weight @ y)
     flat = np.where(residual == 0.0, 1.0, 0.0)
     explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
     return float(np.mean(np.where(total > 0.0, explained, flat)))

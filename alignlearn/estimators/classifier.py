@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.feature_space import (
     WeightedFeatures,
@@ -11,7 +9,7 @@ from alignlearn.machines.feature_space import (
     svm_fits_in_features,
 )
 from alignlearn.solvers.multiclass import predicted_labels
-from alignlearn.validation import check_labels
+from alignlearn.validation import check_labels, check_weights
 
 from ._base import KernelLearner, LinearInFeatures
 from ._inputs import class_labels
@@ -210,6 +208,6 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     def score(self, X, y, sample_weight=None):
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
         predicted = self.predict(X)
-        return float(
-            np.average(predicted == check_labels(y, len(predicted)), weights=sample_weight)
-        )
+        right = predicted == check_labels(y, len(predicted))
+        weight = check_weights(sample_weight, len(right))
+        return float(weight @ right / weight.sum())

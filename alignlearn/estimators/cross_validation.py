@@ -10,6 +10,7 @@ import numpy as np
 from alignlearn.folds import make_folds
 from alignlearn.kernels import gram_items
 from alignlearn.sources import GramViews
+from alignlearn.validation import check_labels, check_targets
 
 
 def cross_validate_kernels(
@@ -52,11 +53,8 @@ default 5
             "samples use any cross-validation on X."
         )
     grams = gram_items(grams)
-    m = grams[0].shape[0]
-    y = np.asarray(y)
-    if len(y) != m:
-        raise ValueError(f"y has {len(y)} values, but the matrices have {m} rows.")
     stratify = estimator._estimator_type == "classifier"
+    y = (check_labels if stratify else check_targets)(y, len(grams[0]))
     found = {"test_score": [], "fit_time": [], "score_time": [], "weights": [], "alignment": []}
     folds = make_folds(cv, y, stratify, random_state)
     fitted = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from alignlearn.kernels import kernel_list
 from alignlearn.machines import KernelRidge
-from alignlearn.validation import check_number
+from alignlearn.validation import check_flag, check_number, check_numbers
 from alignlearn.weights import Uniform, get_weighting
 
 
@@ -128,7 +128,8 @@ def _common(estimator, radius2):
     kernels, p = _kernels(estimator), estimator.weights_.size
     hypotheses, not_met = ["samples independent and from one law"], []
     if radius2 is not None:
-        radii = np.array([check_number("radius2", radius2, low=0.0)] * p)
+        # Beyond, the squares in a bound overflow.
+        radii = np.full(p, check_number("radius2", radius2, low=0.0, high=1e100))
         hypotheses.append(f"K_k(x, x) <= {radius2:g} for every kernel")
     else:
         radii = estimator._source.ranges.radii
@@ -238,7 +239,9 @@ def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None
     largest_loss = intercept_residual_bound(*numbers) ** 2
     value_if_fixed = min(intercept_bound(risk, m, delta, *numbers), largest_loss)
     hypotheses.append("kernel and weights chosen without these samples")
-    if fixed is None:
+    if fixed is not None:
+        check_flag("fixed", fixed)
+    else:
         fixed = not not_met and _is_fixed(estimator)
     if not fixed:
         not_met.append(
@@ -255,7 +258,7 @@ def _half_range(estimator, label_range, hypotheses):
     if label_range is None:
         hypotheses.append(f"labels nowhere outside [{low:.4g}, {high:.4g}], as in the sample")
     else:
-        given = [float(v) for v in label_range]
+        given = check_numbers("label_range", label_range, 2).tolist()
         if len(given) != 2 or not given[0] <= low <= high <= given[1]:
             raise ValueError(
                 f"label_range={label_range!r}; accepted: (low, high) that holds the labels of the "

@@ -11,12 +11,15 @@ from alignlearn.engine import program as ops
 
 from .rules import (
     KernelRuleError,
+    as_float,
     column_names,
     difference,
     is_number,
     kernel_samples,
     non_negative,
 )
+
+LARGEST_POWER = 10**6  # they are repeated products
 
 
 class _SumOfDiagonals:
@@ -46,6 +49,7 @@ class Kernel:
     _unit_diagonal = False  # k(x, x) = 1 for all x
     _non_negative = False  # k(x, x') >= 0 for all x and x', as far as is known
     _given_dtype = None  # of given matrices that its values are read from
+    __array_ufunc__ = None  # array * kernel is an error, not an array of kernels
 
     def __call__(self, X, Y=None):
         """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
@@ -146,15 +150,17 @@ class Kernel:
     def __truediv__(self, other):
         if not is_number(other):
             return NotImplemented
-        if not (0.0 < other < np.inf):
+        divisor = as_float(other)
+        if not (0.0 < divisor < np.inf):
             raise KernelRuleError(f"({self!r}) / {other!r}: a divisor must be finite and > 0.")
-        return self * (1.0 / other)
+        return self * (1.0 / divisor)
 
     def __pow__(self, exponent):
-        if not (is_number(exponent) and 1 <= exponent < np.inf and exponent == int(exponent)):
+        natural = is_number(exponent) and 1 <= exponent <= LARGEST_POWER
+        if not (natural and exponent == int(exponent)):
             raise KernelRuleError(
-                f"({self!r}) ** {exponent!r}: only natural powers 1, 2, 3, ... of a kernel are "
-                "guaranteed to be kernels."
+                f"({self!r}) ** {exponent!r:.80}: only natural powers 1, 2, 3, ... of a kernel are "
+                f"guaranteed to be kernels; accepted: up to {LARGEST_POWER}."
             )
         return algebra.Power(self, int(exponent))
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn.validation import check_numbers
+
 from .base import Kernel
 from .stationary import (
     Exponential,
@@ -53,9 +55,9 @@ def gaussian_kernels(gammas=None):
     """
     if gammas is None:
         return [Gaussian("scale", multiple=float(2.0**k)) for k in range(-4, 5)]
-    gammas = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
-    if gammas.ndim != 1 or gammas.size == 0:
-        raise ValueError(f"gammas must be a non-empty list of numbers > 0, got {gammas!r}.")
+    if isinstance(gammas, (int, float, np.number)):
+        gammas = [gammas]
+    gammas = check_numbers("gammas", gammas, 1)
     return [Gaussian(float(g)) for g in gammas]
 
 

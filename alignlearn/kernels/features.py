@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn.engine import program as ops
-from alignlearn.validation import check_features, is_sparse
+from alignlearn.validation import check_features, check_finite, check_numbers, is_sparse
 
 from .base import Kernel
 
@@ -25,11 +25,7 @@ class FeatureWeighted(Kernel):
     weights: np.ndarray
 
     def __post_init__(self):
-        weights = np.array(self.weights, dtype=np.float64)
-        if weights.ndim != 1 or weights.size == 0 or not np.all(np.isfinite(weights)):
-            raise ValueError(
-                f"weights must be a non-empty list of finite numbers, got {self.weights!r:.80}."
-            )
+        weights = check_numbers("weights", self.weights, 1)
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
 
@@ -54,8 +50,9 @@ class FeatureWeighted(Kernel):
     def diag(self, X):
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
         X = self._features("X", X)
-        squares = X.multiply(X) if is_sparse(X) else np.square(X)
-        return np.asarray(squares @ self.weights).ravel()
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = X.multiply(X) if is_sparse(X) else np.square(X)
+            return self._finite(np.asarray(squares @ self.weights).ravel())
 
     def _features(self, name, X):
         X = check_features(X)
@@ -66,9 +63,14 @@ class FeatureWeighted(Kernel):
         return X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
 
     def _product(self, X, Y):
-        weighted = X.multiply(self.weights).tocsr() if is_sparse(X) else X * self.weights
-        product = weighted @ Y.T
-        return product.toarray() if is_sparse(product) else np.asarray(product)
+        with np.errstate(over="ignore", invalid="ignore"):
+            weighted = X.multiply(self.weights).tocsr() if is_sparse(X) else X * self.weights
+            product = weighted @ Y.T
+        return self._finite(product.toarray() if is_sparse(product) else np.asarray(product))
+
+    def _finite(self, values):
+        check_finite(f"{self}: the products of the columns of X", values)
+        return values
 
     def _lower(self, b, dst, mode):
         b.emit(ops.EXTERNAL, dst, integer=b.external(self))

@@ -9,7 +9,7 @@ import numpy as np
 from alignlearn.engine import program as ops
 from alignlearn.validation import (
     check_symmetric,
-    indexable,
+    gram_like,
     indexable_grams,
     is_sequence,
     take,
@@ -72,18 +72,24 @@ class FromFunction(Kernel):
 
     def _block(self, X, Y):
         if self.vectorized:
-            block = np.asarray(self.function(X, Y), dtype=np.float64)
+            block = self._numbers(self.function(X, Y))
             if block.shape != (len(X), len(Y)):
                 raise ValueError(
                     f"{self}: function(X, Y) returned shape {block.shape}, expected "
                     f"({len(X)}, {len(Y)})."
                 )
         else:
-            block = np.array([[self.function(x, y) for y in Y] for x in X], dtype=np.float64)
+            block = self._numbers([[self.function(x, y) for y in Y] for x in X])
         if not np.all(np.isfinite(block)):
             raise ValueError(f"{self}: function returned NaN or infinity.")
         self._check_symmetry(X, Y, block)
         return block
+
+    def _numbers(self, values):
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{self}: function must return real numbers: {error}.") from None
 
     def _check_symmetry(self, X, Y, block):
         """Compare some pairs with their other order."""
@@ -96,9 +102,9 @@ class FromFunction(Kernel):
         j = (i + rng.integers(1, max(len(Y), 2), n)) % len(Y)
         left, right = take(X, i), take(Y, j)
         if self.vectorized:
-            swapped = np.diagonal(np.asarray(self.function(right, left), dtype=np.float64))
+            swapped = np.diagonal(self._numbers(self.function(right, left)))
         else:
-            swapped = np.array([self.function(y, x) for x, y in zip(left, right)], dtype=float)
+            swapped = self._numbers([self.function(y, x) for x, y in zip(left, right)])
         values = block[i, j]
         gap = np.abs(values - swapped)
         t = int(np.argmax(gap))
@@ -134,11 +140,12 @@ class Precomputed(Kernel):
     _takes_sparse = False
 
     def __post_init__(self):
-        object.__setattr__(self, "gram", indexable(self.gram, "gram"))
+        name = f"precomputed {self.name}" if self.name else "gram"
+        object.__setattr__(self, "gram", gram_like(name, self.gram, "a square matrix"))
         shape = self.gram.shape
-        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-            raise ValueError(f"gram must be a square matrix, got shape {shape}.")
-        check_symmetric(f"precomputed {self.name}" if self.name else "gram", self.gram)
+        if shape[0] != shape[1] or shape[0] == 0:
+            raise ValueError(f"{name} must be a square matrix, got shape {shape}.")
+        check_symmetric(name, self.gram)
 
     # The base class compares fields, of which arrays make no truth value.
     def __eq__(self, other):
@@ -187,11 +194,18 @@ class _Item:
 
     def __init__(self, grams, k):
         self._grams, self._k = grams, k
-        first = indexable(grams[k], f"precomputed kernel {k}")
+        self._name = f"precomputed kernel {k}"
+        first = self._read()
         self.shape, self.dtype = first.shape, first.dtype
 
+    def _read(self):
+        return gram_like(self._name, self._grams[self._k], "a square matrix")
+
+    def __len__(self):
+        return self.shape[0]
+
     def __getitem__(self, index):
-        return indexable(self._grams[self._k], f"precomputed kernel {self._k}")[index]
+        return self._read()[index]
 
 
 def gram_items(grams):
@@ -214,7 +228,7 @@ def gram_items(grams):
         )
     items = [_Item(grams, k) for k in range(len(grams))]
     for k, item in enumerate(items):
-        if len(item.shape) != 2 or item.shape != (items[0].shape[0],) * 2:
+        if item.shape != (items[0].shape[0],) * 2:
             raise ValueError(
                 f"precomputed kernel {k} has shape {item.shape}; all must be square and of the "
                 f"size of the first, {items[0].shape}."
@@ -238,4 +252,4 @@ def precomputed_kernels(grams):
     """
     items = gram_items(grams)
     kernels = [Precomputed(item, name=f"kernel {k}") for k, item in enumerate(items)]
-    return np.arange(items[0].shape[0])[:, None], kernels
+    return np.arange(len(items[0]))[:, None], kernels

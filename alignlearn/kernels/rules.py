@@ -37,6 +37,14 @@ def is_number(value):
     return isinstance(value, real) and not isinstance(value, (bool, np.bool_))
 
 
+def as_float(value):
+    """A real number as a float, infinite where it is beyond float64."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else -float("inf")
+
+
 def difference(left, right):
     """The error for a difference of kernels."""
     return KernelRuleError(
@@ -49,7 +57,7 @@ def non_negative(value, rule, expression):
     """A finite number >= 0 as a float, else the error of a rule."""
     if not is_number(value):
         raise TypeError(f"{expression}: {rule} must be a real number >= 0, got {value!r}.")
-    value = float(value)
+    value = as_float(value)
     if not (0.0 <= value < np.inf):
         raise KernelRuleError(
             f"{expression}: {rule} must be finite and >= 0, otherwise the result is not guaranteed "

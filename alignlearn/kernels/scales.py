@@ -25,6 +25,7 @@ from alignlearn.validation import check_number, is_sparse
 
 _RULES = ("scale", "median", "auto")
 _PAIRS = 2000
+_LEAST = 1e-307  # the inverse of a smaller number overflows
 _BLOCK_ENTRIES = 2**17
 
 
@@ -47,16 +48,24 @@ def resolve_gamma(gamma, X, primitive):
     if gamma == "auto":
         return 1.0 / d
     X = sparse_rows(X) if is_sparse(X) else X
-    if gamma == "median":
-        size = _median(X, primitive)
-    else:
-        variance = _variance(X)
-        size = d * variance
-        if primitive == ops.DISTANCE:
-            size = np.sqrt(size)
-        elif primitive == ops.L1_DISTANCE:
-            size = d * np.sqrt(variance)
+    # What overflows is refused below.
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = _median(X, primitive) if gamma == "median" else _size(X, primitive)
+    if not (size == 0.0 or _LEAST < size < np.inf):
+        raise ValueError(
+            f"X: gamma={gamma!r} is one over {size:.3g}, which float64 does not hold, or not the "
+            "squares that it comes from; accepted: values up to about 1e150. Scale X, or give a "
+            "number for gamma."
+        )
     return float(1.0 / size) if size > 0 else 1.0
+
+
+def _size(X, primitive):
+    """The size that a primitive has on the data; see "scale" in the module docstring."""
+    d, variance = X.shape[1], _variance(X)
+    if primitive == ops.DISTANCE:
+        return np.sqrt(d * variance)
+    return d * np.sqrt(variance) if primitive == ops.L1_DISTANCE else d * variance
 
 
 def _variance(X):

@@ -43,8 +43,9 @@ class _Multiple(GammaKernel):
         return f"{type(self).__name__.lower()}(gamma={self.gamma}{times})"
 
     def resolve(self, X):
-        gamma = resolve_gamma(self.gamma, X, self._primitive)
-        return replace(self, gamma=gamma * self.multiple, multiple=1.0)
+        gamma = resolve_gamma(self.gamma, X, self._primitive) * self.multiple
+        gamma = check_number("gamma * multiple", gamma, low=0.0, strict=True)
+        return replace(self, gamma=gamma, multiple=1.0)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from alignlearn.engine import program as ops
 from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
-from .base import Kernel
+from .base import LARGEST_POWER, Kernel
 from .scales import check_gamma, resolve_gamma
 
 
@@ -82,7 +82,7 @@ class Polynomial(GammaKernel):
 
     def _lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
-        if self.degree == int(self.degree):
+        if self.degree == int(self.degree) and self.degree <= LARGEST_POWER:
             b.emit(ops.AFFINE, dst, dot, f0=self.gamma, f1=self.coef0)
             b.emit(ops.POWER_IN_PLACE, dst, integer=int(self.degree))
         else:

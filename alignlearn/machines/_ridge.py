@@ -10,6 +10,7 @@ from alignlearn.statistics import centre_gram
 from alignlearn.validation import (
     check_gram,
     check_number,
+    check_numbers,
     check_targets,
     check_test_gram,
     check_weights,
@@ -163,9 +164,8 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
 
     y = check_targets(y)
     K = check_gram("K", K, len(y)) if check else K
-    alphas = np.array([check_number("alphas", a, low=0.0, strict=True) for a in alphas])
-    if alphas.size == 0:
-        raise ValueError("alphas is empty; give at least one value > 0.")
+    alphas = check_numbers("alphas", alphas, 1)
+    check_number("alphas", alphas.min(), low=0.0, strict=True)
     m = len(y)
     if fit_intercept and m < 2:
         raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
@@ -185,7 +185,13 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
             f"eigenvalue of K is {values[0]:.3g}."
         )
     predictions = np.array([_leave_one_out(values, vectors, y, alpha) for alpha in alphas])
-    errors = np.mean((predictions - y) ** 2, axis=tuple(range(1, predictions.ndim)))
+    with np.errstate(over="ignore"):
+        errors = np.mean((predictions - y) ** 2, axis=tuple(range(1, predictions.ndim)))
+    if not np.isfinite(errors).all():
+        raise ValueError(
+            f"y holds values up to {np.abs(y).max():.3g}, whose squared errors overflow; accepted: "
+            "up to about 1e150. Scale y."
+        )
     best = alphas[errors == errors.min()].max()
     return RidgePath(alphas, errors, predictions, float(best))
 

@@ -12,10 +12,12 @@ from alignlearn.solvers.smo import smo
 from alignlearn.sources import GramFamily
 from alignlearn.validation import (
     check_choice,
+    check_count,
     check_labels,
     check_number,
     check_targets,
     check_test_gram,
+    is_sequence,
 )
 
 from ._svm import encode_labels
@@ -117,12 +119,15 @@ class Ensemble(ParamsMixin):
     def decision_function(self, grams_test):
         """``h(x)`` for p matrices (n, m) against the training samples: (n,) or (n, c)."""
         p, m, c = self.dual_coef_.shape
-        if len(grams_test) != p:
-            raise ValueError(f"grams_test has {len(grams_test)} matrices, fit had {p}.")
+        if not is_sequence(grams_test) or len(grams_test) != p:
+            raise ValueError(f"grams_test must be a sequence of {p} matrices, as in fit.")
         weights = self.weights_.reshape(p, c)
-        out = self.intercept_
+        out, n = self.intercept_, None
         for k in range(p):
             K = check_test_gram(f"grams_test[{k}]", grams_test[k], m)
+            n = n or len(K)
+            if len(K) != n:
+                raise ValueError(f"grams_test[{k}] has {len(K)} rows, the first {n}.")
             out = out + (K @ self.dual_coef_[k]) * weights[k]
         return out[:, 0] if self._flat else out
 
@@ -138,7 +143,7 @@ class Ensemble(ParamsMixin):
         check_choice("combination", self.combination, ("linear", "nonnegative"))
         for name in ("alpha", "C", "ridge", "tol"):
             check_number(name, getattr(self, name), low=0.0, strict=True)
-        check_number("n_folds", self.n_folds, low=2)
+        check_count("n_folds", self.n_folds, low=2, optional=False)
 
     def _targets(self, y, m):
         """Target rows (c, m)."""
@@ -195,9 +200,10 @@ class Ensemble(ParamsMixin):
         """Weights (p,) and intercept of the ridge regression of the target on the rows of H."""
         mean, level = H.mean(axis=1), target.mean()
         centred = H - mean[:, None]
-        A = centred @ centred.T
-        A.flat[:: len(A) + 1] += self.ridge * (np.trace(A) / len(A) or 1.0)
-        b = centred @ (target - level)
+        # In units of the mean variance, in which the ridge is.
+        unit = np.mean(np.square(centred).sum(axis=1)) or 1.0
+        A, b = centred @ centred.T / unit, centred @ (target - level) / unit
+        A.flat[:: len(A) + 1] += self.ridge
         if self.combination == "nonnegative":
             mu = nonnegative_qp(A, b, check_psd=False).v
         else:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.validation import check_choice, check_finite, check_number
+from alignlearn.validation import check_choice, check_count, check_number, check_numbers
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def pairwise_t_tests(errors, *, n_train=None, n_test=None) -> np.ndarray:
         Entry (i, j): p-value for a lower mean error of method j than of method i; 1 on the
         diagonal. ``p < 0.1`` is an entry 1 in tables 4 and 5 of Cortes, Mohri and Rostamizadeh.
     """
-    errors = _numbers("errors", errors, 2, 2)
+    errors = check_numbers("errors", errors, 2, 2)
     if (n_train is None) != (n_test is None):
         raise ValueError(f"n_train={n_train!r}, n_test={n_test!r}; accepted: both or neither.")
     sizes = () if n_train is None else (n_train, n_test)
@@ -91,7 +91,7 @@ def _t_test(errors_a, errors_b, ratio, alternative):
     from scipy.special import stdtr  # scipy.stats takes seconds to import
 
     check_choice("alternative", alternative, ("less", "greater", "two-sided"))
-    a, b = _numbers("errors_a", errors_a, 2), _numbers("errors_b", errors_b, 2)
+    a, b = check_numbers("errors_a", errors_a, 2), check_numbers("errors_b", errors_b, 2)
     n = a.size
     if n != b.size:
         raise ValueError(f"errors_a has {n} values, errors_b {b.size}; accepted: as many.")
@@ -155,7 +155,7 @@ def friedman_test(
     """
     from scipy import stats
 
-    results = _numbers("results", results, 2, 2)
+    results = check_numbers("results", results, 2, 2)
     n, k = results.shape
     ranks = stats.rankdata(-results if greater_is_better else results, axis=1)
     centred = ranks - 0.5 * (k + 1)
@@ -211,8 +211,10 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
     k = average.size
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     if control is not None:
-        first = names.index(control) if control in names else control
-        if first not in range(k):
+        named = isinstance(control, str) and control in names
+        first = names.index(control) if named else control
+        whole = isinstance(first, (int, np.integer)) and not isinstance(first, bool)
+        if not whole or first not in range(k):
             raise ValueError(f"control={control!r}; accepted: 0 to {k - 1} or one of {names}.")
         pairs = [(int(first), j) for j in range(k) if j != first]
     i, j = np.array(pairs).T
@@ -223,7 +225,7 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
 
 def holm_adjusted(p_values) -> np.ndarray:
     """Holm's step-down adjusted p-values of any family of tests, in the given order."""
-    p = _numbers("p_values", p_values, 1)
+    p = check_numbers("p_values", p_values, 1)
     if p.min() < 0.0 or p.max() > 1.0:
         raise ValueError(f"p_values={p}; accepted: all in [0, 1].")
     order = np.argsort(p, kind="stable")
@@ -283,20 +285,6 @@ def _rank_error(k, n):
     return math.sqrt(k * (k + 1) / (6 * n))
 
 
-def _numbers(name, values, *least):
-    """A finite float64 array with as many axes as ``least``, and at least those lengths."""
-    try:
-        array = np.asarray(values).astype(np.float64, casting="same_kind")
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of real numbers: {error}.") from None
-    if array.ndim != len(least) or any(n < low for n, low in zip(array.shape, least)):
-        raise ValueError(
-            f"{name} has shape {array.shape}; accepted: {len(least)}-dimensional, at least {least}."
-        )
-    check_finite(name, array)
-    return array
-
-
 def _check_names(names, k):
     if names is None:
         names = [f"method {j + 1}" for j in range(k)]
@@ -312,7 +300,7 @@ def _check_average_ranks(ranks, n_datasets, names):
         if n_datasets is not None or names is not None:
             raise ValueError("n_datasets and names are known to a FriedmanResult; leave them out.")
         return ranks.average_ranks, ranks.n_datasets, ranks.names
-    average = _numbers("ranks", ranks, 2)
+    average = check_numbers("ranks", ranks, 2)
     k = average.size
     # Published ranks are rounded, to one digit in the worst case.
     expected = 0.5 * k * (k + 1)
@@ -321,6 +309,5 @@ def _check_average_ranks(ranks, n_datasets, names):
             f"ranks={average}; accepted: average ranks of {k} methods, in [1, {k}], of sum "
             f"{expected:g}, or the result of friedman_test."
         )
-    if not isinstance(n_datasets, (int, np.integer)) or n_datasets < 2:
-        raise ValueError(f"n_datasets={n_datasets!r}; accepted: an integer >= 2.")
-    return average, int(n_datasets), _check_names(names, k)
+    n_datasets = check_count("n_datasets", n_datasets, low=2, optional=False)
+    return average, n_datasets, _check_names(names, k)

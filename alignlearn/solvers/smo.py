@@ -254,7 +254,7 @@ def _certificate(problem, n_iter, tol):
         multiplier = float(np.mean([v for v in (low, high) if np.isfinite(v)] or [0.0]))
     penalty = epsilon * np.abs(coef).sum()
     objective = 0.5 * coef @ (gradient + problem.linear) + penalty
-    violation = max(low - high, 0.0)
+    violation = low - high if low > high else 0.0
     return SMOResult(
         coef=coef,
         multiplier=multiplier,

@@ -21,7 +21,7 @@ import numpy as np
 
 from alignlearn.engine import gram_loops as _loops
 from alignlearn.engine.threads import on_threads
-from alignlearn.validation import indexable_grams, is_sequence, is_sparse
+from alignlearn.validation import gram_like, indexable_grams, is_sequence, is_sparse
 from alignlearn.validation.grams import tolerance
 
 _ROWS = 32  # rows of the output kept in the second-level cache while p matrices pass by
@@ -285,12 +285,10 @@ class FeatureFamily:
 
 def _prepared(K, k):
     """A read-only float view of one matrix; one array type, hence one compilation."""
-    K = np.asarray(K)
-    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.shape[0] == 0:
+    K = np.asarray(gram_like(f"grams[{k}]", K, "a square matrix (m, m)"))
+    if K.shape[0] != K.shape[1] or K.shape[0] == 0:
         raise ValueError(f"grams[{k}] must be a square matrix (m, m), got shape {K.shape}.")
     if K.dtype not in (np.float64, np.float32):
-        if K.dtype.kind not in "biuf":
-            raise ValueError(f"grams[{k}] must hold real numbers, got dtype {K.dtype}.")
         K = K.astype(np.float64)
     rows = np.linspace(0, len(K) - 1, min(len(K), _SPOT_ROWS)).astype(int)
     skew, size = np.abs(K[rows] - K[:, rows].T).max(), np.abs(K[rows]).max()

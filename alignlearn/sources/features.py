@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn.engine import features
 from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled, distinct
-from alignlearn.statistics import AlignmentStatistics, target_columns
+from alignlearn.statistics import AlignmentStatistics, check_sums, target_columns, target_norm
 from alignlearn.validation import check_features, is_sparse
 
 from .families import FeatureFamily
@@ -81,22 +81,27 @@ class FeatureSource:
     def statistics(self, y, task="auto", *, unbiased=False):
         """Alignment statistics of the kernels with y."""
         if unbiased:
-            raise ValueError("unbiased=True is not available for rank-one kernels.")
+            raise ValueError(
+                "unbiased=True is not available for rank-one kernels; accepted: kernels on pairs "
+                "of samples."
+            )
         return self._statistics(self.X, target_columns(y, self.n_samples, task))
 
     def _statistics(self, X, Y):
-        if self.groups is None:
-            a, M, trace = features.rank_one_sums(X, Y)
-        else:
-            # Equal kernels get equal sums to the last bit.
-            groups, index = distinct(
-                [(tuple(c), s) for c, s in zip(self._columns(), self._scales())]
-            )
-            columns, scales = [np.array(c) for c, _ in groups], np.array([s for _, s in groups])
-            a, M, trace = features.low_rank_sums(X, Y, columns, scales)
-            a, M, trace = a[index], M[np.ix_(index, index)], trace[index]
-        norm = float(np.linalg.norm(Y.T @ Y))
+        norm = target_norm(Y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            a, M, trace = self._sums(X, Y)
+        check_sums(M, self.names)
         return AlignmentStatistics(a, M, trace, norm, X.shape[0], self.names)
+
+    def _sums(self, X, Y):
+        if self.groups is None:
+            return features.rank_one_sums(X, Y)
+        # Equal kernels get equal sums to the last bit.
+        groups, index = distinct([(tuple(c), s) for c, s in zip(self._columns(), self._scales())])
+        columns, scales = [np.array(c) for c, _ in groups], np.array([s for _, s in groups])
+        a, M, trace = features.low_rank_sums(X, Y, columns, scales)
+        return a[index], M[np.ix_(index, index)], trace[index]
 
     def training_statistics(self, y, task, training_sets):
         """Yield the statistics of every training set, index arrays, each by itself.

@@ -8,7 +8,7 @@ from alignlearn.kernels import precomputed_kernels
 from alignlearn.validation import (
     check_psd,
     check_test_gram,
-    indexable,
+    gram_like,
     indexable_grams,
     is_sequence,
 )
@@ -40,7 +40,7 @@ class GramCombination:
         """Some rows and columns of it."""
         total = 0.0
         for k in np.flatnonzero(self.weights):
-            block = np.asarray(indexable(grams[k])[rows], np.float64)
+            block = np.asarray(gram_like(f"grams[{k}]", grams[k])[rows], np.float64)
             total = total + self.weights[k] * block[:, columns]
         return total
 
@@ -176,4 +176,4 @@ class GramViews:
         return len(self._grams)
 
     def __getitem__(self, k):
-        return GramView(indexable(self._grams[k]), self._rows, self._columns)
+        return GramView(gram_like(f"grams[{k}]", self._grams[k]), self._rows, self._columns)

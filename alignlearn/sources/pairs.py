@@ -13,7 +13,7 @@ import numpy as np
 from alignlearn.engine import cpu
 from alignlearn.kernels import distinct, kernel_samples, weighted_sum
 from alignlearn.statistics import centre_gram, finish_sums, target_columns
-from alignlearn.validation import check_psd, is_sparse, take
+from alignlearn.validation import as_array, check_psd, is_sparse, take
 
 from .families import GramFamily
 from .training_sets import training_statistics
@@ -141,7 +141,7 @@ class PairSource:
     def check_test(self, X):
         """New samples, validated."""
         if self.n_features is not None and not is_sparse(X):
-            X = np.asarray(X)
+            X = as_array("X", X)
         return kernel_samples("X", X, self.kernels)
 
     def decisions(self, X):

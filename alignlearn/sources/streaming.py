@@ -6,6 +6,7 @@ import numpy as np
 
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics
+from alignlearn.validation import check_flag
 
 from .opening import open_source
 from .training_sets import fold_labels
@@ -48,9 +49,9 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, fol
     Cortes, Mohri and Rostamizadeh (2012), section 3.2. Szekely and Rizzo (2014), Partial distance
     correlation with methods for dissimilarities, section 3, for U-centring.
     """
-    if folds is not None and unbiased:
+    if folds is not None and check_flag("unbiased", unbiased):
         raise ValueError("unbiased=True is not available together with folds.")
-    source = open_source(X, kernels, pairs=unbiased)
+    source = open_source(X, kernels, pairs=check_flag("unbiased", unbiased))
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)
     return list(source.training_statistics(y, task, fold_labels(folds, source.n_samples)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import cpu
+from alignlearn.folds import fold_codes
 from alignlearn.statistics import centred_columns, finish_sums
 from alignlearn.validation import take
 
@@ -20,15 +21,8 @@ _MOST_SUMS = 2**25
 
 def fold_labels(folds, n_samples):
     """Training sets, all samples but one fold, in the order of the sorted labels of the folds."""
-    folds = np.asarray(folds)
-    if folds.shape != (n_samples,):
-        raise ValueError(
-            f"folds must hold one label per sample, shape ({n_samples},); got {folds.shape}."
-        )
-    labels, codes = np.unique(folds, return_inverse=True)
-    if len(labels) < 2:
-        raise ValueError(f"folds must hold at least 2 different labels, got {labels!r}.")
-    return [np.flatnonzero(codes != t) for t in range(len(labels))]
+    codes = fold_codes("folds", folds, n_samples)
+    return [np.flatnonzero(codes != t) for t in range(codes.max() + 1)]
 
 
 def training_statistics(X, Y, kernels, names, training_sets):

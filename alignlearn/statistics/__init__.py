@@ -1,9 +1,9 @@
 """Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
-from .centring import centre_gram, finish_sums
+from .centring import centre_gram, check_sums, finish_sums
 from .measures import alignment, center_kernel, cka, hsic
 from .summary import AlignmentStatistics
-from .targets import centred_columns, target_columns
+from .targets import centred_columns, target_columns, target_norm
 
 __all__ = [
     "AlignmentStatistics",
@@ -11,8 +11,10 @@ __all__ = [
     "centre_gram",
     "center_kernel",
     "centred_columns",
+    "check_sums",
     "cka",
     "finish_sums",
     "hsic",
     "target_columns",
+    "target_norm",
 ]

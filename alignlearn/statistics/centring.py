@@ -9,6 +9,7 @@ import numpy as np
 from alignlearn.validation import DegenerateKernelWarning
 
 from .summary import AlignmentStatistics
+from .targets import target_norm
 
 # Centred products below this share of the plain ones are rounding: the kernel has no variance.
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -76,7 +77,8 @@ def finish_sums(sums, Y, names, unbiased=False):
     """
     S, a, row_sums, diagonal, noise = sums
     m = row_sums.shape[1]
-    _check_sums(S, diagonal, names)
+    check_sums(S, names, diagonal)
+    norm = target_norm(Y)
     total = row_sums.sum(axis=1)
     M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
     M = 0.5 * (M + M.T)
@@ -86,23 +88,23 @@ def finish_sums(sums, Y, names, unbiased=False):
         _warn_flat([names[k] for k in np.flatnonzero(flat)])
     zero |= flat
     trace = diagonal.sum(axis=1) - total / m
-    target2 = float(np.sum(np.square(Y.T @ Y)))
     if unbiased:
         if m < 4:
             raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
         centred = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
         length = np.square(Y).sum(axis=1)
         columns = trace[:, None]
-        biased = np.diagonal(M)
+        biased = np.maximum(np.diagonal(M), 0.0)
         M = unbiased_from_centred(M, m**2 * (centred @ centred.T), m * columns, m * trace, m)
         a = unbiased_from_centred(a, m**2 * (centred @ length), m * trace, m * length.sum(), m)
         # A diagonal kernel (the limit of narrow ones) has no U-statistic but rounding.
-        zero |= np.diagonal(M) <= 8 * _ROUNDING * biased
+        zero |= np.diagonal(M) <= 8 * _ROUNDING * biased + noise * m * np.sqrt(biased)
         square = m * length.sum()
-        target2 = unbiased_from_centred(target2, m**2 * (length @ length), square, square, m)
+        both = unbiased_from_centred(norm**2, m**2 * (length @ length), square, square, m)
+        # Nor has a target that one sample alone departs from.
+        norm = float(np.sqrt(both)) if both > 8 * _ROUNDING * norm**2 else 0.0
     M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
-    target_norm = float(np.sqrt(max(target2, 0.0)))
-    return AlignmentStatistics(a, M, trace, target_norm, m, names)
+    return AlignmentStatistics(a, M, trace, norm, m, names)
 
 
 def _warn_flat(names):
@@ -115,12 +117,12 @@ def _warn_flat(names):
     )
 
 
-def _check_sums(S, diagonal, names):
+def check_sums(S, names, diagonal=None):
     """Raise where a kernel's values are not finite, or too large to be squared and summed."""
     bad = np.flatnonzero(~np.isfinite(np.diagonal(S)))
     if len(bad):
         # Infinite values stay so when they are divided by the diagonal.
-        finite = np.isfinite(diagonal[bad[0]]).all()
+        finite = diagonal is not None and np.isfinite(diagonal[bad[0]]).all()
         remedy = ", lower gamma, or normalise the kernel: kernel.normalized()"
         raise ValueError(
             f"kernels: {names[bad[0]]} has values that are not finite, or whose squares overflow, "

@@ -13,6 +13,7 @@ import numpy as np
 from alignlearn.validation import (
     DegenerateKernelWarning,
     check_choice,
+    check_flag,
     check_gram,
     check_test_gram,
 )
@@ -197,6 +198,7 @@ def hsic(K, L, *, unbiased=False):
     Song, Smola, Gretton, Bedo and Borgwardt (2012), Feature selection via dependence maximization,
     for the U-statistic.
     """
+    check_flag("unbiased", unbiased)
     t = _terms(K, L)
     if not unbiased:
         return t.inner * t.units / t.m**2
@@ -227,6 +229,7 @@ def cka(K, L, *, unbiased=False):
         In [0, 1] for kernels if biased, in [-1, 1] if not. 0 with a DegenerateKernelWarning where a
         self term is 0: no variance, or (unbiased) a matrix ``f_i + f_j`` off its diagonal.
     """
+    check_flag("unbiased", unbiased)
     t = _terms(K, L)
     if not unbiased:
         return _ratio_or_zero(t.inner, np.sqrt(t.squares[0] * t.squares[1]), "CKA")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from alignlearn.validation import check_numbers
+
 
 @dataclass(frozen=True)
 class AlignmentStatistics:
@@ -59,11 +61,12 @@ class AlignmentStatistics:
 
     def alignment(self, weights) -> float:
         """Centred alignment of ``sum_k weights_k K_k`` with the target; 0 if the sum is 0."""
-        w = np.asarray(weights, dtype=np.float64)
+        w = check_numbers("weights", weights, 1)
         if w.shape != self.a.shape:
             raise ValueError(
                 f"weights has shape {w.shape}, expected ({self.n_kernels},): one number per kernel."
             )
+        w = np.ldexp(w, -np.frexp(np.abs(w).max())[1])  # exact, and no square overflows
         norm = np.sqrt(max(w @ self.M @ w, 0.0))
         # Rounding must not lead out of the interval of all alignments.
         return float(np.clip(_ratio(w @ self.a, norm * self.target_norm), -1.0, 1.0))

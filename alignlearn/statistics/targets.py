@@ -25,12 +25,26 @@ def target_columns(y, n_samples=None, task="auto", name="y"):
     name : str
         What error messages call y.
     """
-    return centred_columns(plain_columns(y, n_samples, task, name))
+    Y = centred_columns(plain_columns(y, n_samples, task, name))
+    target_norm(Y, name)  # refuses what overflows
+    return Y
 
 
 def centred_columns(Y):
     """Y (m, c) less its column means; exactly 0 where a column is constant."""
     return np.where(Y.min(axis=0) == Y.max(axis=0), 0.0, Y - Y.mean(axis=0))
+
+
+def target_norm(Y, name="y"):
+    """``|YY'|_F`` for centred target columns Y (m, c); a ValueError where it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(np.linalg.norm(Y.T @ Y))
+    if not np.isfinite(norm):
+        raise ValueError(
+            f"{name} reaches {np.abs(Y).max():.3g} beside its mean, where the fourth powers that "
+            "an alignment is made of overflow; accepted: up to about 1e75. Scale it."
+        )
+    return norm
 
 
 def plain_columns(y, n_samples=None, task="auto", name="y"):

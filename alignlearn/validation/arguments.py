@@ -21,12 +21,24 @@ def check_choice(name: str, value, accepted):
     return value
 
 
+def check_flag(name: str, value) -> bool:
+    """Return True or False, else raise a TypeError: what is merely true may be a slip."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r:.80}.")
+    return bool(value)
+
+
 def check_number(name: str, value, *, low=None, high=None, strict=False, finite=True) -> float:
     """Return ``value`` as a float within the stated range, else raise an error that states it."""
     real = (int, float, np.integer, np.floating)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, real):
-        raise TypeError(f"{name} must be a real number, got {value!r}.")
-    value = float(value)
+        raise TypeError(f"{name} must be a real number, got {value!r:.80}.")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise ValueError(
+            f"{name} is an integer beyond the range of float64; accepted: up to 1.8e308."
+        ) from None
     bad = np.isnan(value) or (finite and np.isinf(value))
     if low is not None:
         bad = bad or (value <= low if strict else value < low)
@@ -40,12 +52,47 @@ def check_number(name: str, value, *, low=None, high=None, strict=False, finite=
     return value
 
 
-def check_count(name: str, value, *, low=1):
-    """Return an integer of at least ``low``, or None for None."""
-    if value is None:
+def check_count(name: str, value, *, low=1, optional=True):
+    """Return an integer of at least ``low``; None for None where that is accepted."""
+    if value is None and optional:
         return None
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} must be an integer >= {low} or None, got {value!r}.")
-    if not np.isfinite(value) or value != int(value):
-        raise TypeError(f"{name} must be an integer >= {low} or None, got {value!r}.")
-    return int(check_number(name, value, low=low))
+    accepted = f"an integer >= {low}{' or None' if optional else ''}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(f"{name} must be {accepted}, got {value!r:.80}.")
+    if isinstance(value, (float, np.floating)) and not (np.isfinite(value) and value == int(value)):
+        raise TypeError(f"{name} must be {accepted}, got {value!r}.")
+    check_number(name, value, low=low)
+    return int(value)
+
+
+def check_numbers(name: str, values, *least) -> np.ndarray:
+    """Return finite real numbers as float64, with as many axes as ``least`` of these lengths up."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array of real numbers: {error}.") from None
+    # Booleans, dates, complex numbers and strings of digits would be converted silently.
+    if array.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{name} must be an array of real numbers, got {values!r:.80} of dtype {array.dtype}."
+        )
+    if array.ndim != len(least) or any(n < low for n, low in zip(array.shape, least)):
+        raise ValueError(
+            f"{name} has shape {array.shape}; accepted: {len(least)}-dimensional, at least {least}."
+        )
+    array = array.astype(np.float64)
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} contains NaN or infinity; all values must be finite.")
+    return array
+
+
+def check_seed(name: str, value) -> np.random.Generator:
+    """Return the random numbers of a seed or generator; None is the seed 0, so results repeat."""
+    try:
+        return np.random.default_rng(0 if value is None else value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be None, an integer >= 0 or a numpy.random.Generator, got {value!r:.80}."
+        ) from None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from alignlearn._jit import jit
 
-from .samples import check_finite, is_sparse
+from .samples import check_finite, is_sparse, unmasked
 
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,
@@ -38,55 +40,40 @@ def _extremes(A, B):
     return np.int64(largest).view(np.float64), np.int64(skew).view(np.float64)
 
 
-def _as_matrix(name, K, what):
-    """K as a two-dimensional float64 or float32 array; other real numbers become float64."""
-    _refuse_sparse(name, K)
-    try:
-        K = np.asarray(K)
-    except ValueError as error:
-        raise ValueError(f"{name} must be {what}: {error}.") from None
-    if K.ndim != 2:
-        raise ValueError(f"{name} must be {what}, got shape {K.shape}.")
-    if K.dtype in TOLERANCE:
-        return K
-    try:
-        if K.dtype.kind in "biufO":
-            return K.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
-    raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
-
-
-def _refuse_sparse(name, K):
-    if is_sparse(K):
-        raise TypeError(f"{name} is a sparse matrix; accepted is a dense one: K.toarray().")
-
-
-def indexable(K, name="K"):
-    """K itself where it has ``dtype`` (an array, a memmap, a lazy matrix), else as an array.
+def gram_like(name, K, what="a matrix"):
+    """K if rows of real numbers can be read from it, also lazily, else an array of its numbers.
 
     Of a data frame the values are taken, by position: its labels are not looked at.
     """
-    _refuse_sparse(name, K)
-    if hasattr(K, "dtype"):
-        return K
-    try:
-        K = np.asarray(K)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a matrix: {error}.") from None
-    if K.dtype != object:
-        return K
-    try:
-        return K.astype(np.float64)
-    except (TypeError, ValueError):
-        return K
+    if is_sparse(K):
+        raise TypeError(f"{name} is a sparse matrix; accepted: {what}, dense: K.toarray().")
+    K = unmasked(name, K)
+    if not (hasattr(K, "shape") and hasattr(K, "dtype")):
+        try:
+            K = np.asarray(K)
+        except ValueError as error:
+            raise ValueError(f"{name} must be {what}: {error}.") from None
+    if len(K.shape) != 2:
+        raise ValueError(f"{name} must be {what}, got shape {K.shape}.")
+    if np.dtype(K.dtype) == object:
+        with contextlib.suppress(TypeError, ValueError):
+            K = np.asarray(K).astype(np.float64)
+    if np.dtype(K.dtype).kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
+    return K
+
+
+def _as_matrix(name, K, what):
+    """K as a two-dimensional float64 or float32 array; other real numbers become float64."""
+    K = np.asarray(gram_like(name, K, what))
+    return K if K.dtype in TOLERANCE else K.astype(np.float64)
 
 
 def indexable_grams(grams):
-    """A list of matrices, or an array of them, made `indexable`; a lazy sequence as it is."""
+    """A list of matrices, or an array of them, made `gram_like`; a lazy sequence as it is."""
     if isinstance(grams, (list, tuple)):
-        return [indexable(K, f"precomputed kernel {k}") for k, K in enumerate(grams)]
-    return indexable(grams) if hasattr(grams, "shape") else grams
+        return [gram_like(f"precomputed kernel {k}", K) for k, K in enumerate(grams)]
+    return np.asarray(grams) if hasattr(grams, "shape") else grams
 
 
 def check_symmetric(name: str, K):

@@ -15,8 +15,9 @@ def is_sparse(X) -> bool:
 
 
 def is_sequence(X) -> bool:
-    """Whether X has a length and items that are found by number, which those of a dict are not."""
-    return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, Mapping)
+    """Whether X has a length and items found by number; a dict and a text count as one thing."""
+    one = isinstance(X, (str, bytes, Mapping))
+    return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not one
 
 
 def check_samples(name: str, X, vectors: bool = True):
@@ -29,7 +30,7 @@ def check_samples(name: str, X, vectors: bool = True):
             f"{name} is a sparse matrix; accepted is a dense one here. Use {name}.toarray()."
         )
     if not vectors:
-        X = np.asarray(X) if hasattr(X, "__array__") else X
+        X = as_array(name, X) if hasattr(X, "__array__") else X
         if not hasattr(X, "__len__") or getattr(X, "shape", None) == () or len(X) == 0:
             raise ValueError(f"{name} must be a non-empty sequence of samples, got {X!r:.80}.")
         return X
@@ -113,10 +114,7 @@ def _real_array(name, X):
     """A float32 or float64 array, or an error for what does not hold real numbers."""
     if X is None or isinstance(X, (str, bytes, dict)):
         raise TypeError(f"{name} must be a matrix (n_samples, n_features), got {X!r:.60}.")
-    try:
-        X = X if isinstance(X, np.ndarray) else np.asarray(X)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a matrix (n_samples, n_features): {error}.") from None
+    X = as_array(name, X)
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
     if not X.dtype.isnative:
@@ -142,6 +140,24 @@ def check_features(X):
         raise ValueError(f"X has shape {X.shape}: at least one sample and feature are needed.")
     check_finite("X", X.tocsr().data)
     return X
+
+
+def unmasked(name, A):
+    """A, or its data if it is a masked array; values that are missing are an error."""
+    if not isinstance(A, np.ma.MaskedArray):
+        return A
+    missing = int(np.ma.count_masked(A))
+    if missing:
+        raise ValueError(f"{name} has {missing} masked values; fill them, or leave them out.")
+    return A.data
+
+
+def as_array(name, X):
+    """X as an array, or an error for rows of different lengths."""
+    try:
+        return np.asarray(unmasked(name, X))
+    except ValueError as error:
+        raise ValueError(f"{name} must be a matrix (n_samples, n_features): {error}.") from None
 
 
 def take(X, index):

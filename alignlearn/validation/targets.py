@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .samples import is_sparse
+from .arguments import check_numbers
+from .samples import is_sparse, unmasked
 
 
 def check_labels(y, n_samples=None, name="y"):
     """A 1-d array of class labels of one kind; mixed types, NaN and wrong lengths are errors."""
     if is_sparse(y):
         raise TypeError(f"{name} is a sparse matrix; a 1-d array of labels is accepted.")
+    y = unmasked(name, y)
     raw = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
     if raw.ndim == 2 and raw.shape[1] == 1:
         raw = raw[:, 0]
@@ -44,7 +46,7 @@ def check_targets(y, n_samples=None, name="y", *, columns=True):
     if is_sparse(y):
         raise TypeError(f"{name} is a sparse matrix; a dense array of numbers is accepted.")
     try:
-        y = np.asarray(y)
+        y = np.asarray(unmasked(name, y))
         # Strings of digits and complex numbers would be converted silently.
         y = y.astype(np.float64) if y.dtype.kind in "biuO" else y
     except (TypeError, ValueError) as error:
@@ -66,14 +68,16 @@ def check_weights(sample_weight, n_samples):
     """Return sample weights as (m,) float64, ones if None; not negative, not all zero."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    chosen = isinstance(sample_weight, np.ndarray) and sample_weight.dtype.kind == "b"
+    weight = sample_weight.astype(np.float64) if chosen else sample_weight
+    weight = check_numbers("sample_weight", weight, 1)
     if weight.shape != (n_samples,):
         raise ValueError(
             f"sample_weight must have shape ({n_samples},), one value per sample; got "
             f"{weight.shape}."
         )
-    if not np.isfinite(weight).all() or (weight < 0.0).any():
-        raise ValueError("sample_weight must be finite and not negative.")
+    if (weight < 0.0).any():
+        raise ValueError("sample_weight has negative values; accepted: numbers >= 0.")
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; at least one must be positive.")
     return weight

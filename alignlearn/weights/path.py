@@ -17,7 +17,7 @@ from alignlearn._jit import jit
 from alignlearn.solvers.nnqp_active import append, backward, gradient, remove
 from alignlearn.solvers.nnqp_checks import unit_scale
 from alignlearn.statistics import AlignmentStatistics
-from alignlearn.validation import check_choice, check_number
+from alignlearn.validation import check_choice, check_count, check_number
 
 from .base import NORMALIZATIONS, _check, _normalized
 
@@ -87,7 +87,7 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
         Of p kernels.
     max_kernels : int, optional
         Where to stop; default p, which gives the whole path.
-    tol : float, default 1e-12
+    tol : float in (0, 1), default 1e-12
         Accepted ``kkt_residual`` of the last point; where its rounding error is larger (at most
         1e-10), that.
 
@@ -114,12 +114,9 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
     applications. Cortes, Mohri and Rostamizadeh (2012), Proposition 9, for the program.
     """
     _check(statistics)
-    tol = check_number("tol", tol, low=0.0, strict=True)
+    tol = check_number("tol", tol, low=0.0, high=1.0, strict=True)
     p = statistics.n_kernels
-    most = p if max_kernels is None else check_number("max_kernels", max_kernels, low=1)
-    if most != int(most):
-        raise ValueError(f"max_kernels must be a whole number, got {max_kernels!r}.")
-    most = min(int(most), p)
+    most = min(check_count("max_kernels", max_kernels) or p, p)
     M, a = np.ascontiguousarray(statistics.M, dtype=np.float64), statistics.a
     d = unit_scale(M, a)
     b = d * a

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from alignlearn.solvers.nnqp import nonnegative_qp
-from alignlearn.validation import DegenerateKernelWarning, check_choice, check_number
+from alignlearn.validation import DegenerateKernelWarning, check_choice, check_count, check_number
 
 from .base import Weighting
 from .diagnostics import condition_number, unit_diagonal
@@ -90,9 +90,11 @@ class AlignF(Weighting):
     def _solve(self, statistics, nonzero):
         if self.max_kernels is not None:
             return self._solve_sparse(statistics)
+        tol = check_number("tol", self.tol, low=0.0, high=1.0, strict=True)
+        max_iter = check_count("max_iter", self.max_iter)
         M, a = statistics.M, statistics.a
         # A matrix of Frobenius products is positive semi-definite, whatever the kernels are.
-        found = nonnegative_qp(M, a, tol=self.tol, max_iter=self.max_iter, check_psd=False)
+        found = nonnegative_qp(M, a, tol=tol, max_iter=max_iter, check_psd=False)
         return found.v, {
             "objective": float(found.v @ M @ found.v - 2.0 * found.v @ a),
             "kkt_residual": found.kkt_residual,
@@ -249,4 +251,5 @@ class AlignLq(Weighting):
             weights = np.where(ratio > 0.0, ratio ** (1.0 / (q - 1.0)), 0.0)
         if np.isfinite(q):
             weights *= (size / (weights**q).sum()) ** (1.0 / q)
-        return weights, {"objective": float(weights @ statistics.a)}
+        with np.errstate(over="ignore", invalid="ignore"):  # a Lambda near the largest float
+            return weights, {"objective": float(weights @ statistics.a)}

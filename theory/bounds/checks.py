@@ -2,25 +2,74 @@
 
 from __future__ import annotations
 
+import sys
+from fractions import Fraction
+from functools import wraps
+from inspect import signature
+
 import numpy as np
+
+from alignlearn.validation import check_number
 
 
 class HypothesisNotMet(ValueError):
     """A bound was asked for where a hypothesis fails; the message names the hypothesis."""
 
 
+def of_numbers(*arrays, exact=False):
+    """Decorate a bound of real numbers; the parameters named ``arrays`` may be arrays of them.
+
+    Arguments become floats; with ``exact`` a Fraction stays one. What is no real number
+    is a TypeError or ValueError that names the parameter. A bound that overflows is infinite; where
+    infinities leave nothing, a ValueError shows the arguments.
+    """
+
+    def decorate(bound):
+        parameters = signature(bound)
+
+        @wraps(bound)
+        def checked(*args, **kwargs):
+            given = parameters.bind(*args, **kwargs).arguments
+            given = {
+                n: _array(n, v) if n in arrays else _real(n, v, exact) for n, v in given.items()
+            }
+            with np.errstate(all="ignore"):
+                try:
+                    value = bound(**given)
+                except (OverflowError, ZeroDivisionError):
+                    value = np.nan
+            if np.any(np.asarray(value) != np.asarray(value)):
+                shown = ", ".join(f"{n}={v!r:.40}" for n, v in given.items())
+                raise ValueError(f"{bound.__name__}({shown}) is beyond the range of float64.")
+            return value
+
+        return checked
+
+    return decorate
+
+
+def _real(name, value, exact):
+    if isinstance(value, Fraction):
+        return value if exact else float(value)
+    # Bounds are made of bounds, which may be infinite.
+    return check_number(name, value, low=-sys.float_info.max, finite=False)
+
+
+def _array(name, values):
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.size == 0:
+        raise TypeError(f"{name} must be a real number or an array of them, got {values!r:.80}.")
+    return array[()]
+
+
 def check_delta(delta) -> float:
     """Return delta if 0 < delta < 1, else raise."""
-    if not 0 < delta < 1:
-        raise ValueError(f"delta={delta!r} is out of range; accepted: 0 < delta < 1.")
-    return float(delta)
+    return check_number("delta", delta, low=0.0, high=1.0, strict=True)
 
 
-def check_size(m, least: int = 2) -> float:
+def check_size(m, least: int = 2, name: str = "m") -> float:
     """Return the sample size m if it is at least `least`, else raise."""
-    if not (m >= least and np.isfinite(m)):
-        raise ValueError(f"m={m!r} is out of range; accepted: m >= {least}.")
-    return float(m)
+    return check_number(name, m, low=least)
 
 
 def check_positive(name: str, value, hypothesis: str) -> float:

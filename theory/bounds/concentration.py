@@ -15,7 +15,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_delta, check_radii, check_size, check_variances
+from .checks import (
+    HypothesisNotMet,
+    check_delta,
+    check_radii,
+    check_size,
+    check_variances,
+    of_numbers,
+)
 
 PRINTED_CONSTANT = 24.0
 # 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
@@ -26,6 +33,7 @@ SHARP_CONSTANT = 25 * np.sqrt(15) / 18
 # -- bias and perturbation of the numerator --------------------------------------------
 
 
+@of_numbers(exact=True)
 def expected_numerator(m, theta, kappa, t, t_prime):
     """E_S[f] exactly.
 
@@ -39,11 +47,13 @@ def expected_numerator(m, theta, kappa, t, t_prime):
     -------
     ((m-1)(m^2-2m+2) theta + (m-1)^2 kappa + (m-1) t t') / m^3, of the type of the moments.
     """
+    check_size(m, 1)
     return (
         (m - 1) * (m * m - 2 * m + 2) * theta + (m - 1) ** 2 * kappa + (m - 1) * t * t_prime
     ) / m**3
 
 
+@of_numbers()
 def bias_bound(m, radius2=1.0, radius2_prime=1.0) -> float:
     """|E_S[f] - b| <= (2m^2-3m+2)/m^3 R^2 R'^2 <= 2 R^2 R'^2 / m; sharp. P1's lemma 19 has 18/m.
 
@@ -57,6 +67,7 @@ def bias_bound(m, radius2=1.0, radius2_prime=1.0) -> float:
     return (2 * m * m - 3 * m + 2) / m**3 * r * s
 
 
+@of_numbers("same_kernel")
 def perturbation_bound(m, radius2=1.0, radius2_prime=1.0, same_kernel: bool = False) -> float:
     """Largest |f(S) - f(S')| over samples that differ in one point.
 
@@ -76,6 +87,7 @@ def perturbation_bound(m, radius2=1.0, radius2_prime=1.0, same_kernel: bool = Fa
     return SHARP_CONSTANT * r * s / m
 
 
+@of_numbers()
 def numerator_deviation(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
     """|f - b| is at most this with probability 1 - delta.
 
@@ -91,6 +103,7 @@ def numerator_deviation(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
     return bias_bound(m, r, s) + SHARP_CONSTANT * r * s * np.sqrt(np.log(2 / delta) / (2 * m))
 
 
+@of_numbers()
 def proposition_11(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
     """P1's proposition 11 as printed: [18/m + 24 (log(2/delta)/2m)^(1/2)] R^2 R'^2.
 
@@ -104,6 +117,7 @@ def proposition_11(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
     return r * s * (18 / m + PRINTED_CONSTANT * np.sqrt(np.log(2 / delta) / (2 * m)))
 
 
+@of_numbers()
 def covariance_deviation(m, delta) -> float:
     """||C_S - C||_HS / (R R') is at most this with probability 1 - delta.
 
@@ -122,6 +136,7 @@ def covariance_deviation(m, delta) -> float:
 # -- the alignment, population quantities known ----------------------------------------
 
 
+@of_numbers()
 def theorem_12(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
     """P1's theorem 12 as printed: 18 beta [3/m + 8 (log(6/delta)/2m)^(1/2)].
 
@@ -140,6 +155,7 @@ def theorem_12(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
     return 18 * beta * (3 / m + 8 * np.sqrt(np.log(6 / delta) / (2 * m)))
 
 
+@of_numbers()
 def theorem_12_by_its_proof(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
     """What P1's proof of theorem 12 gives once each variance is bounded by its own radius.
 
@@ -157,6 +173,7 @@ def theorem_12_by_its_proof(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0
     return 18 * beta * (3 / m + 4 * np.sqrt(np.log(6 / delta) / (2 * m)))
 
 
+@of_numbers()
 def alignment_deviation(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
     """|rho - rho_S| is at most 6 B tau with probability 1 - delta.
 
@@ -174,6 +191,7 @@ def alignment_deviation(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) ->
     return 6 * r * s / np.sqrt(a * a_prime) * covariance_deviation(m, delta / 3)
 
 
+@of_numbers("rho", "rho_sample")
 def alignment_deviation_refined(
     m, delta, a, a_prime, rho=1.0, rho_sample=1.0, radius2=1.0, radius2_prime=1.0
 ):

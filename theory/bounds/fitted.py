@@ -26,11 +26,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_delta, check_positive, check_size
+from .checks import HypothesisNotMet, check_delta, check_positive, check_size, of_numbers
 from .generalization import exchange_bound
 from .intervals import Interval, alignment_interval_from
 
 
+@of_numbers()
 def learned_alignment_interval(
     m, delta, numerator, a, a_prime, radius2, radius2_prime, n_kernels
 ) -> Interval:
@@ -54,12 +55,13 @@ def learned_alignment_interval(
         As `alignment_interval_from`.
     """
     delta = check_delta(delta)
-    p = int(check_size(n_kernels, 1))
+    p = int(check_size(n_kernels, 1, "n_kernels"))
     events = p + p * (p + 1) // 2 + 1
     share = 3 * delta / events
     return alignment_interval_from(m, share, numerator, a, a_prime, radius2, radius2_prime)
 
 
+@of_numbers()
 def intercept_residual_bound(half_range, diameter, lam0) -> float:
     """|h(x) - y| <= M = Y (2 + D/(2 lam0^(1/2))) for ridge regression with a free intercept.
 
@@ -83,6 +85,7 @@ def intercept_residual_bound(half_range, diameter, lam0) -> float:
     return half_range * (2 + diameter / (2 * np.sqrt(lam0)))
 
 
+@of_numbers()
 def intercept_stability(m, half_range, diameter, lam0) -> float:
     """sup_x |h'(x) - h(x)| when one of m points is exchanged, one fixed kernel, free intercept.
 
@@ -95,6 +98,7 @@ def intercept_stability(m, half_range, diameter, lam0) -> float:
     return bound / m * (1 + diameter * (diameter + np.sqrt(diameter**2 + 2 * lam0)) / lam0)
 
 
+@of_numbers()
 def intercept_bound(empirical_risk, m, delta, half_range, diameter, lam0) -> float:
     """R <= R_S + b + (2 m b + M^2) (log(1/delta)/2m)^(1/2), one fixed kernel, free intercept.
 

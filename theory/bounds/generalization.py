@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_delta, check_size
+from .checks import HypothesisNotMet, check_delta, check_size, of_numbers
 from .stability import lkrr_stability, residual_bound
 
 
+@of_numbers()
 def exchange_bound(empirical_risk, m, delta, stability, loss_bound) -> float:
     """R <= R_S + b + (2 m b + L) (log(1/delta)/2m)^(1/2).
 
@@ -40,6 +41,7 @@ def exchange_bound(empirical_risk, m, delta, stability, loss_bound) -> float:
     return empirical_risk + stability + (2 * m * stability + loss_bound) * spread
 
 
+@of_numbers()
 def two_stage_bound(empirical_risk, m, delta, label_bound, kappa, lam0, change) -> float:
     """The correct form of P1's theorem 17.
 
@@ -64,6 +66,7 @@ def two_stage_bound(empirical_risk, m, delta, label_bound, kappa, lam0, change) 
     return exchange_bound(empirical_risk, m, delta, slope * change, slope**2 / 4)
 
 
+@of_numbers()
 def theorem_17(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0) -> float:
     """P1's theorem 17 as printed, which is false.
 
@@ -87,6 +90,7 @@ def theorem_17(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0
     return empirical_risk + 2 * one * two / m + (1 + 16 * two / one) * one * two / 4 * spread
 
 
+@of_numbers()
 def theorem_17_with_loss_bound(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0):
     """Theorem 17 of P1 with the one slip repaired that its own proof shows: M1 M2/4 -> M1^2/4.
 
@@ -98,6 +102,7 @@ def theorem_17_with_loss_bound(empirical_risk, m, delta, label_bound, kappa, lam
     return empirical_risk + 2 * one * two / m + (1 + 16 * two / one) * one**2 / 4 * spread
 
 
+@of_numbers()
 def theorem_3(empirical_risk, m, delta, residual, stability) -> float:
     """P2's theorem 3 as printed: R_S + 2 b + (4 m b + M) (log(1/delta)/2m)^(1/2). False for M > 1.
 
@@ -118,6 +123,7 @@ def theorem_3(empirical_risk, m, delta, residual, stability) -> float:
     return empirical_risk + 2 * stability + (4 * m * stability + residual) * spread
 
 
+@of_numbers()
 def lkrr_bound(empirical_risk, m, delta, residual, lam0, kappa_d) -> float:
     """The correct form of P2's theorem 3.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_positive, check_size
+from .checks import HypothesisNotMet, check_positive, check_size, of_numbers
 
 
 def _check(lam0, **values):
@@ -23,6 +23,7 @@ def _check(lam0, **values):
             raise HypothesisNotMet(f"{name}={value!r} must be a finite number >= 0.")
 
 
+@of_numbers()
 def hypothesis_bound(label_bound, kappa, lam0) -> float:
     """|h(x)| <= (M/2) (kappa/lam0)^(1/2) for K(x, x) <= kappa; sharp. P1 has twice this.
 
@@ -35,6 +36,7 @@ def hypothesis_bound(label_bound, kappa, lam0) -> float:
     return label_bound / 2 * np.sqrt(kappa / lam0)
 
 
+@of_numbers()
 def residual_bound(label_bound, kappa, lam0) -> float:
     """|h(x) - y| <= M (1 + (kappa/lam0)^(1/2) / 2) for |y| <= M.
 
@@ -46,6 +48,7 @@ def residual_bound(label_bound, kappa, lam0) -> float:
     return label_bound + hypothesis_bound(label_bound, kappa, lam0)
 
 
+@of_numbers()
 def krr_stability(m, kappa, lam0, residual, smallest_eigenvalue=0.0) -> float:
     """2 kappa M / (lambda_min + lam0 m) for one fixed kernel: theorem 2 of P2; sharp.
 
@@ -74,6 +77,7 @@ def krr_stability(m, kappa, lam0, residual, smallest_eigenvalue=0.0) -> float:
 # -- two stages: weights first, then ridge regression ----------------------------------
 
 
+@of_numbers()
 def theorem_16(m, radius2, lam0, label_bound, l1, change) -> float:
     """P1's theorem 16 as printed, which is false; see `two_stage_stability`.
 
@@ -94,6 +98,7 @@ def theorem_16(m, radius2, lam0, label_bound, l1, change) -> float:
     return 2 * l1 * radius2 * label_bound / (lam0 * m) * (1 + change / (2 * lam0))
 
 
+@of_numbers("section_change")
 def two_stage_stability(m, radius2, lam0, label_bound, l1, kernel_change, section_change):
     """The correct form of P1's theorem 16, for weights that change with the sample.
 
@@ -128,6 +133,7 @@ def two_stage_stability(m, radius2, lam0, label_bound, l1, kernel_change, sectio
     return first + second + label_bound * np.asarray(section_change) / (lam0 * np.sqrt(m))
 
 
+@of_numbers()
 def two_stage_stability_by_weights(m, radius2, lam0, label_bound, l1, weight_change) -> float:
     """`two_stage_stability` from ||mu' - mu||_1 alone.
 
@@ -220,6 +226,7 @@ def lkrr_capacity(diagonals, mu0, radius) -> Capacity:
     )
 
 
+@of_numbers()
 def lkrr_stability(m, lam0, residual, kappa_d) -> float:
     """|h'(x) - h(x)| <= 2 M kappa_d / (lam0 m) for L2-regularised kernel learning; sharp.
 
@@ -242,6 +249,7 @@ def lkrr_stability(m, lam0, residual, kappa_d) -> float:
     return 2 * residual * kappa_d / (lam0 * m)
 
 
+@of_numbers()
 def proposition_3(m, lam0, residual, kappa, radius, p) -> float:
     """P2's proposition 3 as printed: (C0 + C1 sqrt p)/(lam0 m). False; see `lkrr_stability`.
 

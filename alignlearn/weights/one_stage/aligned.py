@@ -9,7 +9,7 @@ import numpy as np
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.validation import ConvergenceWarning, check_choice, check_count, check_number
 
-from .base import OneStageWeighting, real_rows, warn_unconverged
+from .base import OneStageWeighting, check_scale, real_rows, warn_unconverged
 from .ridge import RidgeProblem, _Evaluation, _norm
 
 SOLVERS = ("newton", "fixed-point")
@@ -82,13 +82,13 @@ class AlignedKRR(OneStageWeighting):
 
     def _check_parameters(self):
         for name in ("gamma", "gamma1", "gamma2"):
-            check_number(name, getattr(self, name), low=0.0)
+            check_scale(name, getattr(self, name), low=0.0)
         if not self.gamma1 + self.gamma2 > 0.0:
             raise ValueError(
                 "gamma1=0 with gamma2=0 leaves problem (9) without a minimiser; accepted: at "
                 "least one of them > 0."
             )
-        check_number("alpha", self.alpha, low=0.0, strict=True)
+        check_scale("alpha", self.alpha)
         check_number("tol", self.tol, low=0.0, strict=True)
         check_choice("solver", self.solver, SOLVERS)
         check_count("max_iter", self.max_iter)

@@ -10,7 +10,8 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.sources.families import open_family
-from alignlearn.validation import ConvergenceWarning, check_targets
+from alignlearn.statistics import target_norm
+from alignlearn.validation import ConvergenceWarning, check_number, check_targets
 from alignlearn.weights.base import WeightResult
 
 
@@ -107,9 +108,15 @@ class OneStageWeighting(ParamsMixin, ABC):
         """Return the weights and the other fields of the result."""
 
 
+def check_scale(name, value, low=1e-100):
+    """Return a parameter that is squared, and divided by if ``low`` is not 0, in range of both."""
+    return check_number(name, value, low=low, high=1e100)
+
+
 def real_rows(y, n_samples):
     """Targets as rows (c, m), and the function that brings rows back to y's shape."""
     y = check_targets(y, n_samples)
+    target_norm(y.reshape(n_samples, -1))  # refuses what overflows
     rows = np.ascontiguousarray(y.reshape(n_samples, -1).T)
     return rows, lambda R: R[0] if y.ndim == 1 else np.ascontiguousarray(R.T)
 
@@ -122,8 +129,8 @@ def check_base_weights(mu0, p):
     if array.shape not in ((), (p,)):
         raise ValueError(f"mu0 has shape {array.shape}; accepted: a number or shape ({p},).")
     array = np.broadcast_to(array.astype(np.float64), (p,)).copy()
-    if not np.isfinite(array).all() or (array < 0.0).any():
-        raise ValueError(f"mu0={mu0!r} has negative or non-finite entries; accepted: mu0 >= 0.")
+    if not ((array >= 0.0) & (array <= 1e100)).all():
+        raise ValueError(f"mu0={mu0!r} is out of range; accepted: 0 <= mu0 <= 1e100.")
     return array
 
 

@@ -16,7 +16,7 @@ from alignlearn.validation import (
     check_number,
 )
 
-from .base import OneStageWeighting, real_rows, warn_unconverged
+from .base import OneStageWeighting, check_scale, real_rows, warn_unconverged
 from .cuts import Cuts, minimise_with_cuts
 from .simplex import minimise_on_simplex, newton_step
 from .svm import Duals, Settings, SVMPoint
@@ -102,9 +102,9 @@ class L1SVM(OneStageWeighting):
         return "labels" if self.loss == "hinge" else "real"
 
     def _check_parameters(self):
-        check_number("C", self.C, low=0.0, strict=True)
+        check_scale("C", self.C)
         check_number("norm", self.norm, low=1.0)
-        check_number("Lambda", self.Lambda, low=0.0, strict=True)
+        check_scale("Lambda", self.Lambda)
         check_number("epsilon", self.epsilon, low=0.0)
         check_number("tol", self.tol, low=0.0, strict=True)
         check_choice("loss", self.loss, LOSSES)

@@ -12,6 +12,7 @@ from . import ridge, simplex
 from .base import (
     OneStageWeighting,
     check_base_weights,
+    check_scale,
     real_rows,
     warn_unconverged,
 )
@@ -83,8 +84,8 @@ class LKRR(OneStageWeighting):
         self.max_iter = max_iter
 
     def _check_parameters(self):
-        check_number("Lambda", self.Lambda, low=0.0)
-        check_number("alpha", self.alpha, low=0.0, strict=True)
+        check_scale("Lambda", self.Lambda, low=0.0)
+        check_scale("alpha", self.alpha)
         check_number("eta", self.eta, low=0.0)
         check_number("eta", self.eta, high=1.0, strict=True)
         check_number("tol", self.tol, low=0.0, strict=True)
