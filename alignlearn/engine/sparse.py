@@ -23,8 +23,8 @@ from .threads import on_threads
 # is 32 units of rounding.
 _CANCELLED = 1.0 / 32.0
 _NO_REACH = 2**62
-# Columns with entries in more of the samples are added as arrays, which breaks even here and is four
-# times as fast where all have one.
+# Columns with entries in more of the samples are added as arrays: that breaks even here, and is
+# four times as fast where all samples have one.
 _FULL = 1.0 / 3.0
 
 
