@@ -73,7 +73,7 @@ def numpy_statistics(X, y, gammas):
     """The obvious way: p Gram matrices, centred by their means, and one matrix product."""
     from sklearn.metrics.pairwise import rbf_kernel
 
-    m, target = len(X), y - y.mean()
+    m, target = len(y), y - y.mean()
     stack, trace = np.empty((len(gammas), m * m)), np.empty(len(gammas))
     for k, gamma in enumerate(gammas):
         K = rbf_kernel(X, gamma=gamma)
@@ -232,6 +232,30 @@ def svc():
             )
             yield f"SVC m=4000 C={C:g}, LIBSVM cache 200 MB", default, fast, 2
             yield f"SVC m=4000 C={C:g}, LIBSVM cache 2 GB", large_cache, fast, 2
+
+
+@row
+def sparse_samples():
+    """The same for 100 entries a row in 20,000 columns, as many in each or as words in a text."""
+    from scipy import sparse
+
+    rng, m, d = np.random.default_rng(0), 4000, 20_000
+    y, gammas = rng.standard_normal(m), 2.0 ** np.arange(-9, 1) / 50
+    frequency = 1.0 / np.arange(1, d + 1)
+    # 145 words, some of them more than once, are 100 different ones.
+    words = rng.choice(d, size=145 * m, p=frequency / frequency.sum())
+    text = sparse.coo_array((np.ones(words.size), (np.repeat(np.arange(m), 145), words)), (m, d))
+    even = sparse.random_array((m, d), density=100 / d, format="csr", rng=rng)
+    kernels = al.gaussian_kernels(gammas)
+    with threads(1):
+        for label, X in (("even", even), ("as in text", text.tocsr())):
+            al.alignment_statistics(X[:300], y[:300], kernels)
+            base, fast = best_of(
+                3,
+                lambda X=X: numpy_statistics(X, y, gammas),
+                lambda X=X: [al.alignment_statistics(X, y, kernels) for _ in range(3)],
+            )
+            yield f"ladder of sparse samples, {label}", base, fast / 3, 10
 
 
 @row

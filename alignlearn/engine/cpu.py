@@ -113,9 +113,9 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     kernels : sequence of Kernel
         Resolved.
     weights : array-like of shape (p,)
-    X : ndarray of shape (n, d), or list of n objects
+    X : ndarray or SparseRows of shape (n, d), or list of n objects
         Checked.
-    Y : the same, m samples; None for X itself (half the work)
+    Y : the same, m samples, also sparse where X is not; None for X itself (half the work)
     exact : bool, default True
         With False the result may lack a constant, in exchange for accuracy near constant kernels;
         use it where the result is centred, or multiplied by coefficients that sum to 0.
@@ -239,7 +239,7 @@ def centred_sums(X, Y, kernels):
 
     Parameters
     ----------
-    X : ndarray of shape (m, d) or list of m objects
+    X : ndarray or SparseRows of shape (m, d), or list of m objects
         Validated samples.
     Y : ndarray of shape (m, c)
         Centred target columns.

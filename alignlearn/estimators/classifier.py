@@ -26,7 +26,7 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     kernels : sequence of Kernel and str, RankOneKernels or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
         Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
-        RankOneKernels and linear kernels also take sparse X.
+        All kernels but functions and given matrices also take SciPy sparse X, which stays sparse.
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
         "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
