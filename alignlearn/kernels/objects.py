@@ -216,18 +216,18 @@ def precomputed_kernels(grams):
     return np.arange(len(items[0]))[:, None], kernels
 
 
-def gram_items(grams):
+def gram_items(grams, name="the list of precomputed kernels"):
     """p square matrices of one size that are looked up when they are read, with checked shapes."""
     sequence = hasattr(grams, "__len__") and hasattr(grams, "__getitem__")
     if not sequence or isinstance(grams, (str, bytes, dict)):
         raise TypeError(
-            f"precomputed kernels must be a sequence of (m, m) matrices or a (p, m, m) array, got "
+            f"{name} must be a sequence of (m, m) matrices or a (p, m, m) array, got "
             f"{type(grams).__name__}."
         )
     if len(grams) == 0:
-        raise ValueError("the list of precomputed kernels is empty; give at least one matrix.")
+        raise ValueError(f"{name} is empty; give at least one matrix.")
     if isinstance(grams, np.ndarray) and grams.ndim != 3:
-        raise ValueError(f"precomputed kernels must have shape (p, m, m), got {grams.shape}.")
+        raise ValueError(f"{name} must have shape (p, m, m), got {grams.shape}.")
     items = [_Item(grams, k) for k in range(len(grams))]
     for k, item in enumerate(items):
         if len(item.shape) != 2 or item.shape != (items[0].shape[0],) * 2:

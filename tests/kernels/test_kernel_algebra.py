@@ -225,3 +225,16 @@ def test_factor_of_wrong_shape_is_refused():
 def test_normalised_kernel_is_zero_where_the_diagonal_is():
     K = Linear().normalized()(np.array([[0.0], [2.0], [-1.0]]))
     np.testing.assert_array_equal(K, [[0, 0, 0], [0, 1, -1], [0, -1, 1]])
+
+
+def test_an_array_times_a_kernel_is_no_array_of_kernels():
+    for combine in (lambda a: a * Gaussian(1.0), lambda a: Gaussian(1.0) + a):
+        with pytest.raises(TypeError):
+            combine(np.ones(3))
+
+
+def test_numbers_beyond_float64_are_refused_with_the_rule():
+    huge = 10**400
+    for combine in (lambda k: huge * k, lambda k: k / huge, lambda k: k + huge, lambda k: k**huge):
+        with pytest.raises(ValueError, match=r"gaussian|Gaussian"):
+            combine(Gaussian(1.0))
