@@ -62,6 +62,8 @@ def _array(name, values):
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or array.size == 0:
         raise TypeError(f"{name} must be a real number or an array of them, got {values!r:.80}.")
+    if np.any(array == -np.inf):
+        raise ValueError(f"{name} holds -inf; accepted: real numbers, and NaN where undefined.")
     return array[()]
 
 
