@@ -58,12 +58,12 @@ def case(rng):
     call = calls.all_calls()[int(rng.integers(len(calls.all_calls())))]
     given = {name: valid for name, (_, valid) in call.arguments.items()}
     number = min(2 if chance(rng, 0.1) else 1, len(given))
-    changed, must = rng.choice(list(given), number, replace=False).tolist(), False
+    changed = rng.choice(list(given), number, replace=False).tolist()
     for name in changed:
         kind, valid = call.arguments[name]
         values = kind(valid)
         given[name], wrong = values[int(rng.integers(len(values)))]
-        must = must or wrong
+        must = wrong and number == 1  # two wrongs may make a right
     where = "bounds" if call.name.startswith("bounds") else f"{call.name}({', '.join(changed)})"
     text = "; ".join(f"{call.name}, {name}={_short(given[name])}" for name in changed)
     try:

@@ -45,7 +45,8 @@ SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE, MATCHES = range(5)
     EXTERNAL,  # d = block of values number `integer`, computed outside
     TERMS,  # d += f(x) + f(x') with the auxiliary vector `integer`
     FLUSH,  # d = vectormath.flush(d)
-) = range(22)
+    CLEAR,  # d = 0 where |d| <= f0 eps s, the rounding of terms of size s that cancelled
+) = range(23)
 
 # A ladder step is worth taking up to this many squarings instead of one exponential.
 _MAX_SQUARINGS = 4

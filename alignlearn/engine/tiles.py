@@ -251,6 +251,10 @@ def run(code, parameters, rows, columns, external, nr, nc, W):
         elif op == ops.FLUSH:
             for j in range(n):
                 d[j] = vectormath.flush(d[j])
+        elif op == ops.CLEAR:
+            unit = g0 * W.dtype.type(1.1920929e-07 if W.itemsize == 4 else 2.220446049250313e-16)
+            for j in range(n):
+                d[j] = W.dtype.type(0) if abs(d[j]) <= unit * s[j] else d[j]
         elif op == ops.TL1:
             for j in range(n):
                 d[j] = _tl1(s[j], f0)

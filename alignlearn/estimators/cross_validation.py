@@ -52,9 +52,11 @@ default 5
             f"estimator must have kernels='precomputed', got {estimator!r}; with kernels on "
             "samples use any cross-validation on X."
         )
-    grams = gram_items(grams)
+    grams = gram_items(grams, "grams")
     stratify = estimator._estimator_type == "classifier"
-    y = (check_labels if stratify else check_targets)(y, len(grams[0]))
+    y = (check_labels if stratify else check_targets)(y)
+    if len(y) != len(grams[0]):
+        raise ValueError(f"y has {len(y)} values, but the matrices have {len(grams[0])} rows.")
     found = {"test_score": [], "fit_time": [], "score_time": [], "weights": [], "alignment": []}
     folds = make_folds(cv, y, stratify, random_state)
     fitted = []

@@ -19,6 +19,7 @@ from .rules import (
     non_negative,
 )
 
+_CANCELLED = 8.0  # units of rounding that a kernel's values may differ by and be the same
 LARGEST_POWER = 10**6  # they are repeated products
 
 
@@ -118,6 +119,7 @@ class Kernel:
         row = b.temporary()
         b.emit(ops.EXTERNAL, row, integer=b.external(_SumOfDiagonals(self)))
         b.emit(ops.ADD, dst, row, f0=1.0)
+        b.emit(ops.CLEAR, dst, row, f0=_CANCELLED)
         b.release(row)
 
     def _unit(self):

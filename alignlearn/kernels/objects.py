@@ -208,23 +208,23 @@ class _Item:
         return self._read()[index]
 
 
-def gram_items(grams):
+def gram_items(grams, name="the list of precomputed kernels"):
     """The p given matrices as things with ``shape``, ``dtype`` and NumPy indexing, still lazy.
 
     ``grams`` and errors as in `precomputed_kernels`, which also looks at the values.
     """
     if not is_sequence(grams):
         raise TypeError(
-            f"precomputed kernels must be a sequence of (m, m) matrices or a (p, m, m) array, got "
+            f"{name} must be a sequence of (m, m) matrices or a (p, m, m) array, got "
             f"{type(grams).__name__}."
         )
     if len(grams) == 0:
-        raise ValueError("the list of precomputed kernels is empty; give at least one matrix.")
+        raise ValueError(f"{name} is empty; give at least one matrix.")
     grams = indexable_grams(grams)
     if isinstance(grams, np.ndarray) and grams.ndim != 3:
         raise ValueError(
-            f"precomputed kernels must have shape (p, m, m), got {grams.shape}; a single matrix K "
-            "goes into a list, [K]."
+            f"{name} must have shape (p, m, m), got {grams.shape}; a single matrix K goes into a "
+            "list, [K]."
         )
     items = [_Item(grams, k) for k in range(len(grams))]
     for k, item in enumerate(items):

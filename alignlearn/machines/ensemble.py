@@ -10,6 +10,7 @@ from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo
 from alignlearn.sources import GramFamily
+from alignlearn.statistics import target_norm
 from alignlearn.validation import (
     check_choice,
     check_count,
@@ -149,6 +150,7 @@ class Ensemble(ParamsMixin):
         """Target rows (c, m)."""
         if self.machine == "krr":
             y = check_targets(y, m)
+            target_norm(y.reshape(m, -1))  # refuses what overflows
             self._flat = y.ndim == 1
             return np.ascontiguousarray(y.reshape(m, -1).T)
         self.classes_, codes = encode_labels(check_labels(y, m))
@@ -192,7 +194,7 @@ class Ensemble(ParamsMixin):
         return coef, offsets, held_out
 
     def _one_svc(self, K, sign, start=None):
-        reach = self.C * sign
+        reach = float(self.C) * sign
         bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
         return smo(K, -sign, bounds, start=start, tol=self.tol)
 

@@ -309,5 +309,7 @@ def _check_average_ranks(ranks, n_datasets, names):
             f"ranks={average}; accepted: average ranks of {k} methods, in [1, {k}], of sum "
             f"{expected:g}, or the result of friedman_test."
         )
-    n_datasets = check_count("n_datasets", n_datasets, low=2, optional=False)
+    n_datasets = check_count("n_datasets", n_datasets, low=2)
+    if n_datasets is None:
+        raise ValueError("n_datasets=None; accepted with average ranks: an integer >= 2.")
     return average, n_datasets, _check_names(names, k)

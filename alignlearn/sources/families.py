@@ -314,7 +314,8 @@ def _cholesky_solver(K, lam):
     if info:
         raise ValueError(
             f"the weighted kernel plus alpha I is not positive definite at alpha={lam:g}; accepted "
-            "are positive semi-definite kernels, and an alpha above the rounding of K."
+            "are positive semi-definite kernels, and an alpha above the rounding of the weighted "
+            "kernel: raise alpha, or lower what makes the weights large (Lambda, mu0, gamma)."
         )
 
     def solver(R):

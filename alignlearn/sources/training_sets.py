@@ -83,7 +83,8 @@ def _from_cells(X, Y, kernels, names, members, codes):
         target = Y[keep] - np.median(Y, axis=0)
         mean, row_sums = target.mean(axis=0), found_sums.row_sums
         # <K, Yc Yc'> from <K, Y Y'>: the training set has another mean.
-        shift = row_sums.sum(axis=1) * (mean @ mean) - 2.0 * row_sums @ (target @ mean)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+            shift = row_sums.sum(axis=1) * (mean @ mean) - 2.0 * row_sums @ (target @ mean)
         found_sums = found_sums._replace(a=found_sums.a + shift)
         yield finish_sums(found_sums, centred_columns(target), names)
 

@@ -245,7 +245,7 @@ def test_feature_weighted_is_a_value():
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     with pytest.raises(ValueError, match="read-only"):
         kernel.weights[0] = 5.0
-    with pytest.raises(ValueError, match="weights must be"):
+    with pytest.raises(ValueError, match="weights contains NaN"):
         al.FeatureWeighted([np.nan])
     with pytest.raises(ValueError, match="3 columns, but the kernel has 2"):
         kernel(np.ones((2, 3)))

@@ -265,3 +265,16 @@ def test_which_kernels_are_known_to_be_of_one_sign():
         assert not kernel._non_negative
     for kernel in (L, G.weighted(first_column), G * L, SIGNED**3, G + L):
         assert kernel(X).min() < 0.0
+
+
+def test_an_array_times_a_kernel_is_no_array_of_kernels():
+    for combine in (lambda a: a * Gaussian(1.0), lambda a: Gaussian(1.0) + a):
+        with pytest.raises(TypeError):
+            combine(np.ones(3))
+
+
+def test_numbers_beyond_float64_are_refused_with_the_rule():
+    huge = 10**400
+    for combine in (lambda k: huge * k, lambda k: k / huge, lambda k: k + huge, lambda k: k**huge):
+        with pytest.raises(ValueError, match=r"gaussian|Gaussian"):
+            combine(Gaussian(1.0))

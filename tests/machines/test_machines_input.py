@@ -35,8 +35,8 @@ SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
         (EYE, np.array([0, 1, np.nan, 0]), None, "y contains NaN or inf"),
         (EYE, np.array([0, 1, np.inf, 0]), None, "y contains NaN or inf"),
         (EYE, np.zeros((4, 2, 1)), None, r"y must .*got .*\(4, 2, 1\)"),
-        (EYE, LABELS, [1, 1, 1, -1], "sample_weight must be finite and not negative"),
-        (EYE, LABELS, [1, 1, 1, np.nan], "sample_weight must be finite"),
+        (EYE, LABELS, [1, 1, 1, -1], "sample_weight has negative values"),
+        (EYE, LABELS, [1, 1, 1, np.nan], "sample_weight contains NaN"),
         (EYE, LABELS, [0, 0, 0, 0], "sample_weight is zero for every sample"),
         (EYE, LABELS, [1, 1, 1], r"sample_weight must have shape \(4,\)"),
     ],
@@ -90,7 +90,7 @@ def test_bad_labels_and_test_kernels_are_named():
             machine.predict(EYE[:, :3])
         with pytest.raises(ValueError, match="K_test contains NaN"):
             machine.predict(NAN)
-    with pytest.raises(ValueError, match="alphas is empty"):
+    with pytest.raises(ValueError, match="alphas has shape"):
         ridge_loo_path(EYE, LABELS, [])
     with pytest.raises(ValueError, match=r"alphas=0\.0 is out of range"):
         ridge_loo_path(EYE, LABELS, [0.0])

@@ -105,3 +105,14 @@ def test_alignments_stay_in_their_interval():
     assert s.alignment([1.0, 2.0, 1 / 3]) <= 1.0
     assert al.alignment(K, K) == pytest.approx(1.0)
     assert al.alignment(K, K) <= 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_exponential_normalised_of_equal_directions_is_constant(dtype):
+    X = np.outer(np.linspace(1.0, 2.0, 9), [0.1, 0.7, 0.3]).astype(dtype)
+    y = np.arange(9.0)
+    X[:, 1:] = 0.0  # cosines are 1, but for rounding
+    for kernel in (al.Cosine().exp().normalized(), 1e6 * (3.0 * al.Cosine()).exp().normalized()):
+        assert al.alignment_statistics(X, y, [kernel]).norms[0] == 0.0
+    X[4] *= -1.0
+    assert al.alignment_statistics(X, y, [al.Cosine().exp().normalized()]).norms[0] > 0.1

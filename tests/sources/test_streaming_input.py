@@ -150,3 +150,61 @@ def test_accumulator_refusals():
     other = AlignmentAccumulator(["rbf"]).update(np.eye(4), np.arange(4.0))
     with pytest.raises(ValueError, match=r"other has other kernels: gaussian.* in place of linear"):
         accumulator.merge(other)
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e25, 1e60])
+def test_units_of_targets_in_single_precision(unit):
+    X, y = data(30)
+    X = X.astype(np.float32)
+    ours, plain = (alignment_statistics(X, t, ["rbf", "poly"]) for t in (unit * y, y))
+    np.testing.assert_allclose(ours.a / unit**2, plain.a, rtol=1e-6)
+    np.testing.assert_allclose(ours.alignments, plain.alignments, rtol=1e-6)
+
+
+@pytest.mark.parametrize("folds", [None, np.arange(30) % 3])
+def test_values_whose_squares_single_precision_does_not_hold(folds):
+    X, y = data(30)
+    X = (1e-6 * X).astype(np.float32)  # values of 1e-24
+    kernel = [Polynomial(1.0, 0.0, 2)]
+    ours, exact = (alignment_statistics(A, y, kernel, folds=folds) for A in (X, X.astype(float)))
+    for a, b in zip(*(r if folds is not None else [r] for r in (ours, exact))):
+        np.testing.assert_allclose(a.M, b.M, rtol=1e-6)
+        np.testing.assert_allclose(a.a, b.a, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernels", [["rbf"], RankOneKernels(), ["linear"]])
+def test_numbers_too_large_to_be_squared_are_refused_by_name(kernels):
+    X, y = data(12)
+    with pytest.raises(ValueError, match="y reaches"):
+        alignment_statistics(X, 1e300 * y, kernels)
+    with pytest.raises(ValueError, match=r"X|kernels"):
+        alignment_statistics(1e200 * X, y, kernels)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_diagonal_matrix_has_no_u_statistic(dtype):
+    X, y = data(40)
+    statistics = alignment_statistics(
+        X.astype(dtype), y, [Gaussian(1e3), Gaussian(0.1)], unbiased=True
+    )
+    assert statistics.norms[0] == 0.0
+    assert statistics.norms[1] > 1.0
+
+
+def test_a_target_that_one_sample_departs_from_has_no_u_statistic():
+    X, _ = data(20)
+    for offset in (0.0, 1e4, 0.1):
+        y = np.full(20, offset)
+        y[3] += 1.0
+        assert alignment_statistics(X, y, ["rbf"], unbiased=True).target_norm == 0.0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kernels", [RankOneKernels(), [Columns(Linear(), [0, 2]), Linear()]])
+def test_offsets_of_features_cost_no_digits(form, kernels):
+    X, y = data(50, 3)
+    X = np.round(X, 3) + np.array([1e9, 0.0, 1e6])  # whose differences are exact to 1e-7
+    origin = X - X[0]
+    ours, exact = (alignment_statistics(form(A), y, kernels) for A in (X, origin))
+    for name in ("a", "M", "trace"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(exact, name), rtol=1e-13)

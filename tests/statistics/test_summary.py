@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import generators, gram_matrices
 
+from alignlearn.sources import alignment_statistics
 from alignlearn.statistics import AlignmentStatistics, alignment
 
 
@@ -68,3 +69,13 @@ def test_bad_weights_are_refused_by_name():
     s = AlignmentStatistics(np.ones(2), np.eye(2), np.ones(2), 1.0, 5)
     with pytest.raises(ValueError, match=r"weights has shape \(3,\), expected \(2,\)"):
         s.alignment([1, 2, 3])
+
+
+def test_alignment_of_weights_of_any_size():
+    statistics = alignment_statistics(np.eye(4), [0.0, 1.0, 3.0, 2.0], ["rbf", "poly"])
+    plain = statistics.alignment([0.3, 0.7])
+    assert statistics.alignment([0.3e300, 0.7e300]) == pytest.approx(plain, rel=1e-14)
+    assert statistics.alignment([0.3e-300, 0.7e-300]) == pytest.approx(plain, rel=1e-14)
+    for bad in ([np.nan, 1.0], [1j, 1.0], "ab", [1.0], [[1.0, 1.0]], [True, False]):
+        with pytest.raises(ValueError, match="weights"):
+            statistics.alignment(bad)

@@ -191,15 +191,14 @@ def test_alignf_with_a_limit_in_an_estimator():
 
 def test_bad_input():
     statistics = statistics_of(np.eye(3), np.ones(3))
-    for limit in (0, -1, 1.5):
-        with pytest.raises(ValueError, match="max_kernels"):
+    for limit, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("3", TypeError)):
+        with pytest.raises(error, match="max_kernels"):
             sparse_path(statistics, limit)
-        with pytest.raises(ValueError, match="max_kernels"):
+        with pytest.raises(error, match="max_kernels"):
             al.AlignF(max_kernels=limit).solve(statistics)
-    with pytest.raises(TypeError, match="max_kernels"):
-        sparse_path(statistics, "3")
-    with pytest.raises(ValueError, match="tol"):
-        sparse_path(statistics, tol=0.0)
+    for tol in (0.0, 1.0):  # with 1 no kernel would enter
+        with pytest.raises(ValueError, match="tol"):
+            sparse_path(statistics, tol=tol)
     with pytest.raises(TypeError, match="AlignmentStatistics"):
         sparse_path(np.eye(3))
     with pytest.raises(ValueError, match="no kernel is positively aligned"):

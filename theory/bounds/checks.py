@@ -19,7 +19,7 @@ class HypothesisNotMet(ValueError):
 def of_numbers(*arrays, exact=False):
     """Decorate a bound of real numbers; the parameters named ``arrays`` may be arrays of them.
 
-    Arguments become floats; with ``exact`` a Fraction stays one. What is no real number
+    Arguments become floats; with ``exact`` an int or Fraction stays one. What is no real number
     is a TypeError or ValueError that names the parameter. A bound that overflows is infinite; where
     infinities leave nothing, a ValueError shows the arguments.
     """
@@ -51,14 +51,19 @@ def of_numbers(*arrays, exact=False):
 def _real(name, value, exact):
     if isinstance(value, Fraction):
         return value if exact else float(value)
+    if isinstance(value, (float, np.floating)) and np.isnan(value):
+        raise HypothesisNotMet(f"{name} is NaN: undefined, as where a kernel has zero variance.")
     # Bounds are made of bounds, which may be infinite.
-    return check_number(name, value, low=-sys.float_info.max, finite=False)
+    number = check_number(name, value, low=-sys.float_info.max, finite=False)
+    return value if exact and isinstance(value, int) else number
 
 
 def _array(name, values):
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or array.size == 0:
         raise TypeError(f"{name} must be a real number or an array of them, got {values!r:.80}.")
+    if np.any(array == -np.inf):
+        raise ValueError(f"{name} holds -inf; accepted: real numbers, and NaN where undefined.")
     return array[()]
 
 
@@ -69,7 +74,9 @@ def check_delta(delta) -> float:
 
 def check_size(m, least: int = 2, name: str = "m") -> float:
     """Return the sample size m if it is at least `least`, else raise."""
-    return check_number(name, m, low=least)
+    if check_number(name, m) < least:
+        raise ValueError(f"{name}={m!r} is out of range; accepted: {name} >= {least}.")
+    return float(m)
 
 
 def check_positive(name: str, value, hypothesis: str) -> float:

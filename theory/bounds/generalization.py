@@ -66,7 +66,7 @@ def two_stage_bound(empirical_risk, m, delta, label_bound, kappa, lam0, change) 
     return exchange_bound(empirical_risk, m, delta, slope * change, slope**2 / 4)
 
 
-@of_numbers()
+@of_numbers("empirical_risk")
 def theorem_17(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0) -> float:
     """P1's theorem 17 as printed, which is false.
 
@@ -90,7 +90,7 @@ def theorem_17(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0
     return empirical_risk + 2 * one * two / m + (1 + 16 * two / one) * one * two / 4 * spread
 
 
-@of_numbers()
+@of_numbers("empirical_risk")
 def theorem_17_with_loss_bound(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0):
     """Theorem 17 of P1 with the one slip repaired that its own proof shows: M1 M2/4 -> M1^2/4.
 
@@ -102,7 +102,7 @@ def theorem_17_with_loss_bound(empirical_risk, m, delta, label_bound, kappa, lam
     return empirical_risk + 2 * one * two / m + (1 + 16 * two / one) * one**2 / 4 * spread
 
 
-@of_numbers()
+@of_numbers("empirical_risk")
 def theorem_3(empirical_risk, m, delta, residual, stability) -> float:
     """P2's theorem 3 as printed: R_S + 2 b + (4 m b + M) (log(1/delta)/2m)^(1/2). False for M > 1.
 

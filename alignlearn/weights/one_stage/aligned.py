@@ -128,14 +128,16 @@ class _AlignedProblem:
         M = np.zeros((p, p))
         if statistics is not None:
             a, M = statistics.a, statistics.M
-        elif rule.gamma2 > 0.0:
-            a, M = family.products(Y)
         else:
-            a = family.quadratic(Y)
+            with np.errstate(over="ignore", invalid="ignore"):
+                a, M = family.products(Y) if rule.gamma2 > 0.0 else (family.quadratic(Y), M)
         if not (np.isfinite(a).all() and np.isfinite(M).all()):
-            raise ValueError("grams contains NaN or infinity; all values must be finite.")
-        self.linear = rule.gamma * a
-        self.Q = rule.gamma2 * M
+            raise ValueError(
+                "grams contains NaN, infinity, or values whose squares overflow; accepted: finite "
+                "values up to about 1e150."
+            )
+        self.linear = float(rule.gamma) * a
+        self.Q = float(rule.gamma2) * M
         self.Q.flat[:: p + 1] += rule.gamma1
         # A zero kernel without gamma' has no curvature, and weight 0.
         self.Q.flat[:: p + 1] += np.where(self.Q.diagonal() > 0.0, 0.0, 1.0)

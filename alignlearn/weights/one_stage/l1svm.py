@@ -116,7 +116,7 @@ class L1SVM(OneStageWeighting):
         scale = _unit_traces(family)
         settings = Settings(tol=self.tol, scale=scale)
         used = scale > 0.0
-        x = used * (self.Lambda / used.sum() ** (1.0 / self.norm))
+        x = used * (float(self.Lambda) / used.sum() ** (1.0 / float(self.norm)))
         solve = self._newton if self.norm == 1 else self._closed_form
         point, gap, converged = solve(family, duals, settings, x)
         if not converged:

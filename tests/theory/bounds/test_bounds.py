@@ -264,3 +264,17 @@ def test_refusals_name_the_hypothesis(call, message):
 def test_hypotheses_have_their_own_error():
     with pytest.raises(HypothesisNotMet):
         concentration.theorem_12(100, 0.05, 0.0, 1.0)
+
+
+def test_arguments_of_bounds_are_named():
+    for bad, error in ((None, TypeError), ("1", TypeError), (10**400, ValueError), (1j, TypeError)):
+        with pytest.raises(error, match="radius2"):
+            concentration.numerator_deviation(100, 0.05, bad)
+    with pytest.raises(ValueError, match="m=0 is out of range"):
+        concentration.expected_numerator(0, 1.0, 1.0, 1.0, 1.0)
+    exact = concentration.expected_numerator(3, *map(Fraction, (1, 2, 3, 4)))
+    assert isinstance(exact, Fraction)
+    # What overflows is infinite, or said to be beyond the range.
+    assert stability.hypothesis_bound(1e308, 1e308, 1e-300) == np.inf
+    with pytest.raises(ValueError, match=r"bias_bound\(m=1e\+308.*beyond the range"):
+        concentration.bias_bound(1e308)

@@ -136,7 +136,7 @@ def test_one_kernel_is_the_plain_interval_and_more_are_wider():
         (lambda: fitted.intercept_stability(10, -1.0, 1.0, 1.0), "half range"),
         (
             lambda: fitted.learned_alignment_interval(9, 0.05, 1.0, 1.0, 1.0, 1.0, 1.0, 0),
-            "m >= 1",
+            "n_kernels >= 1",
         ),
     ],
 )
