@@ -47,7 +47,7 @@ def check_number(name: str, value, *, low=None, high=None, strict=False, finite=
     if bad:
         lo = "" if low is None else f"{low:g} {'<' if strict else '<='} "
         hi = "" if high is None else f" {'<' if strict else '<='} {high:g}"
-        kind = "finite " if finite else ""
+        kind = "finite " if finite and (low is None or high is None) else ""
         raise ValueError(f"{name}={value!r} is out of range; accepted: {kind}{lo}{name}{hi}.")
     return value
 

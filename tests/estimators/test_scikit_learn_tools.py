@@ -235,7 +235,7 @@ def test_scoring_folds_as_masks_and_regression():
     [
         ({"estimator": al.MKLClassifier()}, "kernels='precomputed'"),
         ({"estimator": SVC(kernel="precomputed")}, "kernels='precomputed'"),
-        ({"grams": []}, "list of precomputed kernels is empty"),
+        ({"grams": []}, "grams is empty"),
         ({"y": np.arange(9) % 2}, "y has 9 values, but the matrices have 10 rows"),
         ({"cv": 1}, "cv=1.0 is out of range"),
         ({"cv": []}, "no folds"),
