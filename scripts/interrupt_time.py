@@ -22,6 +22,7 @@ _WORK = {
     "gram": (30_000, 20.0, "(0.1 * al.Gaussian(0.1) + 0.1 * al.Gaussian(0.2))(X)"),
     "svc": (8_000, 4.0, "al.MKLClassifier(kernels, C=100.0).fit(X, y > 0)"),
     "ridge": (8_000, 8.0, "al.MKLRegressor(kernels, machine='krr').fit(X, y)"),
+    "leave-one-out": (5_000, 20.0, "al.MKLRegressorCV(kernels).fit(X, y)"),
     "one-stage": (3_000, 20.0, "al.compare(X, y, kernels, methods=('uniform', 'lkrr'))"),
 }
 _PROGRAM = """
@@ -76,11 +77,11 @@ def main():
     unknown = set(options.kinds) - set(_WORK)
     if unknown:
         parser.error(f"unknown {', '.join(sorted(unknown))}; accepted: {', '.join(_WORK)}")
-    print(f"{'work':<12} {'m':>8} {'trials':>7} {'largest':>9} {'median':>9}  (seconds)")
+    print(f"{'work':<14} {'m':>8} {'trials':>7} {'largest':>9} {'median':>9}  (seconds)")
     for kind in options.kinds or _WORK:
         delays = sorted(delay(kind, options.samples) for _ in range(options.trials))
         m, middle = options.samples or _WORK[kind][0], delays[len(delays) // 2]
-        print(f"{kind:<12} {m:>8} {len(delays):>7} {delays[-1]:>9.3f} {middle:>9.3f}", flush=True)
+        print(f"{kind:<14} {m:>8} {len(delays):>7} {delays[-1]:>9.3f} {middle:>9.3f}", flush=True)
 
 
 if __name__ == "__main__":

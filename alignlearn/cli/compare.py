@@ -152,6 +152,8 @@ def _ladder(text):
 def _compare(args):
     from alignlearn import datasets
     from alignlearn.comparison import Protocol, compare, plot_comparison
+    from alignlearn.comparison.memory import check_comparison
+    from alignlearn.validation import is_sparse
 
     output = Output(args)
     data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
@@ -165,7 +167,11 @@ def _compare(args):
     rank_one = not isinstance(kernels, list)
     family = "one kernel per column" if rank_one else f"{len(kernels)} kernels"
     methods = _methods(args.methods, rank_one, data)
-    _check_memory(X, kernels, methods, data.task, args.folds)
+    check_comparison(
+        X, kernels, methods, data.task, max(args.folds, 3),
+        dense_fits=8 * X.shape[0] * X.shape[1] <= _DENSE_LIMIT or not is_sparse(X),
+        words=("--max-samples {}", "--kernels rbf"),
+    )  # fmt: skip
     output.print(_head(data, X, y, family, args.folds))
     notes = [*data.notes, *notes, *dense_note]
     for note in notes:
@@ -183,26 +189,6 @@ def _compare(args):
         output.print(f"\nfigure: {figure}")
     output.json({"data": data.name, **_results(comparison), "notes": notes, "figure": figure})
     return 0
-
-
-def _check_memory(X, kernels, methods, task, n_folds):
-    """Refuse what does not fit into memory, before the work."""
-    from alignlearn.sources.features import linear_groups
-    from alignlearn.validation import is_sparse
-
-    from .memory import check_memory, needed_memory
-
-    rank_one = not isinstance(kernels, list)
-    columns = rank_one or linear_groups(kernels) is not None
-    n_kernels = len(_LADDER) if columns else len(kernels)  # the default in place of columns
-
-    def needs(m, features):
-        shape, sizes = (m, X.shape[1]), {"n_folds": max(n_folds, 3), "n_kernels": n_kernels}
-        dense = 0 if features or not is_sparse(X) else 8 * m * X.shape[1]
-        return dense + needed_memory(shape, methods, task, features=features, **sizes)
-
-    dense_fits = 8 * X.shape[0] * X.shape[1] <= _DENSE_LIMIT or not is_sparse(X)
-    check_memory(X.shape, needs, dense_fits if columns else None)
 
 
 def _results(comparison):

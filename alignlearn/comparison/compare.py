@@ -28,6 +28,7 @@ from alignlearn.validation import (
 )
 
 from . import one_stage
+from .memory import check_comparison
 from .result import BEST_SINGLE, Comparison, Protocol
 from .trial import Trial
 
@@ -73,6 +74,8 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     ValueError
         Bad input: NaN or infinity, a single class or constant y, fewer than 3 samples in a class,
         fewer than 2 samples per fold, methods that are unknown or not for this task.
+    MemoryError
+        The matrices do not fit into free memory; raised before the work.
     """
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
     X, y, task = _check_data(X, y, task)
@@ -83,6 +86,7 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
             f"X has {len(y)} samples and n_folds={protocol.n_folds!r:.20}; accepted: at least "
             "2 for each fold."
         )
+    check_comparison(X, kernels, methods, task, protocol.n_folds)
     folds = split(y, protocol.n_folds, task, protocol.random_state)
     parts = [_rotate(folds, t) for t in range(protocol.n_folds)]
     trials = []

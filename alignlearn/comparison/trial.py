@@ -93,7 +93,9 @@ class Trial:
     def _evaluate(self, weights, alignment):
         K, K_held_out = self.grams(weights)
         if self.task == "regression":
-            predictions = ridge_path(K, self.y, K_held_out, self.grid, skip_indefinite=True)
+            predictions = ridge_path(
+                K, self.y, K_held_out, self.grid, skip_indefinite=True, overwrite=True
+            )
         else:
             predictions = svm_path(SupportVectorClassifier, K, self.y, K_held_out, self.grid)
         return self._choose((p, weights, alignment, g) for p, g in zip(predictions, self.grid))

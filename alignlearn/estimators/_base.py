@@ -37,6 +37,7 @@ class KernelLearner(Estimator):
         source = open_source(X, self.kernels)
         _inputs.check_sample_count(source.n_samples)
         y = check_target(source.n_samples)
+        _inputs.check_room(source, [weighting])
         statistics = source.statistics(y, task)
         traces = statistics.trace
         scale = np.ones(statistics.n_kernels)

@@ -7,7 +7,9 @@ import warnings
 import numpy as np
 
 from alignlearn.kernels import column_names
+from alignlearn.sources import FeatureSource
 from alignlearn.validation import check_labels, check_targets
+from alignlearn.validation.memory import check_gram_memory
 
 from ._sklearn import data_conversion_warning
 
@@ -22,6 +24,21 @@ def check_sample_count(n_samples):
     """At least two samples: one has no centred kernel."""
     if n_samples < 2:
         raise ValueError(f"X has {n_samples} sample; at least 2 are needed to learn a kernel.")
+
+
+def check_room(source, rules):
+    """Refuse, before stage 1, samples whose kernel matrices do not fit into free memory.
+
+    One-stage ``rules`` hold one matrix per kernel. Kernels that are linear in the features may need
+    none, which the weights decide: `FeatureSource.gram` asks.
+    """
+    if isinstance(source, FeatureSource):
+        return
+    one_stage = any(callable(getattr(rule, "solve_grams", None)) for rule in rules)
+    single = getattr(source.X, "dtype", None) == np.float32
+    check_gram_memory(
+        source.n_samples, 1 + one_stage * len(source.names), itemsize=4 if single else 8
+    )
 
 
 def check_test_names(estimator, X):

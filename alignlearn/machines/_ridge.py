@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.statistics import centre_gram
 from alignlearn.validation import (
     check_gram,
@@ -99,17 +101,13 @@ class KernelRidge:
 
 def solve_definite(system, right, alpha):
     """Solve with a positive definite matrix in C order, which is overwritten: no copy is made."""
-    from scipy.linalg import lapack
-
     rounding = len(system) * np.finfo(np.float64).eps * np.abs(system.diagonal()).max()
-    # The transpose is in Fortran order.
-    factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1, clean=0)
-    if info or not factor.diagonal().min() ** 2 > rounding:
+    if not cholesky(system) or not system.diagonal().min() ** 2 > rounding:
         raise ValueError(
             f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: raise "
             "alpha above minus the smallest eigenvalue of K (of the centred K with an intercept)."
         )
-    return lapack.dpotrs(factor, right, lower=1)[0]
+    return cholesky_solve(system, right)
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ class RidgePath:
     predictions : (n, m) or (n, m, c) float64
         Prediction at each sample from the fit without it.
     best_alpha : float
-        The alpha of least ``loo_mse``; the largest of them on a tie.
+        The alpha of least ``loo_mse``; the largest of those that differ by rounding only.
     """
 
     alphas: np.ndarray
@@ -134,12 +132,12 @@ class RidgePath:
 
 
 def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=False) -> RidgePath:
-    """Exact leave-one-out predictions for many alphas from one eigendecomposition.
+    """Exact leave-one-out predictions for many alphas from one reduction of the matrix.
 
     A leave-one-out residual of a linear smoother S that minimises a penalised sum of squares is
-    (y - Sy)_i / (1 - S_ii), here with the intercept refitted (S includes 11'/m). Both numbers are
-    sums over the eigenvectors of the centred K of alpha / (lambda + alpha) times squares, so that
-    nothing cancels; the constant vector is first moved to the top of the spectrum and left out.
+    (y - Sy)_i / (1 - S_ii), here with the intercept refitted (S includes 11'/m). With one, I - S is
+    alpha (Kc + alpha I)^-1 on the vectors that sum to 0. The constant vector is moved above the
+    spectrum, so that its part, which is taken off, is small beside the diagonal of the inverse.
 
     Parameters
     ----------
@@ -160,8 +158,6 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
     ValueError
         On bad input, or if K + alpha I (centred) is not positive definite for some alpha.
     """
-    from scipy.linalg import eigh
-
     y = check_targets(y)
     K = check_gram("K", K, len(y)) if check else K
     alphas = check_numbers("alphas", alphas, 1)
@@ -173,18 +169,25 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
     centred = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
     centre_gram(centred, share=share)
     scale = max(float(np.abs(row).sum()) for row in centred)  # at least the largest eigenvalue
-    centred += 2.0 * (scale or 1.0) * share
-    # The transpose, the same matrix, is in the order that is worked in without a copy.
-    values, vectors = eigh(centred.T, overwrite_a=True, check_finite=False)
-    if fit_intercept:
-        values, vectors = values[:-1], vectors[:, :-1]
-    values[(values < 0.0) & (values > -1e-12 * scale)] = 0.0  # rounding of a semi-definite K
-    if values[0] + alphas.min() <= 0.0:
+    constant = 2.0 * (scale or 1.0)
+    centred += constant * share
+    inverse = ShiftedInverse(centred)
+    least = inverse.smallest_eigenvalue()
+    if least > -1e-12 * scale:
+        # Rounding of a semi-definite K, to where rounding of the factors does no harm.
+        inverse.lift(max(4.0 * np.finfo(np.float64).eps * scale - least, 0.0))
+    elif least + alphas.min() <= 0.0:
         raise ValueError(
             f"K + alpha I is not positive definite at alpha={alphas.min():g}; the smallest "
-            f"eigenvalue of K is {values[0]:.3g}."
+            f"eigenvalue of K is {least:.3g}."
         )
-    predictions = np.array([_leave_one_out(values, vectors, y, alpha) for alpha in alphas])
+    mean = y.mean(axis=0) if fit_intercept else 0.0
+    residual = inverse.solve((y - mean).reshape(m, -1), alphas)
+    leverage = inverse.quadratic(lambda i, j: np.eye(m, j - i, -i), m, alphas)
+    if fit_intercept:
+        leverage -= 1.0 / (m * (constant + alphas[:, None]))
+    residual /= leverage.T[:, :, None]
+    predictions = y - np.moveaxis(residual, 1, 0).reshape(len(alphas), *y.shape)
     with np.errstate(over="ignore"):
         errors = np.mean((predictions - y) ** 2, axis=tuple(range(1, predictions.ndim)))
     if not np.isfinite(errors).all():
@@ -192,12 +195,5 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
             f"y holds values up to {np.abs(y).max():.3g}, whose squared errors overflow; accepted: "
             "up to about 1e150. Scale y."
         )
-    best = alphas[errors == errors.min()].max()
+    best = alphas[errors <= errors.min() * (1.0 + m * np.finfo(np.float64).eps)].max()
     return RidgePath(alphas, errors, predictions, float(best))
-
-
-def _leave_one_out(values, vectors, y, alpha):
-    damping = alpha / (values + alpha)
-    residual = vectors @ (damping * (vectors.T @ y).T).T
-    leverage = np.einsum("ij,ij,j->i", vectors, vectors, damping)
-    return y - (residual.T / leverage).T

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
 from alignlearn._params import ParamsMixin
 from alignlearn.folds import fold_numbers
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
@@ -161,24 +162,19 @@ class Ensemble(ParamsMixin):
 
     def _ridge(self, K, T):
         """Coefficients (c, m), intercepts (c,), leave-one-out predictions (c, m)."""
-        from scipy.linalg import lapack
-
         system = K.copy()
         system.flat[:: len(K) + 1] += self.alpha
-        factor, info = lapack.dpotrf(system.T, lower=1, overwrite_a=1)
-        if info:
+        if not cholesky(system):
             raise ValueError(
                 f"a kernel plus alpha I is not positive definite at alpha={self.alpha:g}; accepted "
                 "are positive semi-definite kernels, or a larger alpha."
             )
-        inverse = lapack.dpotri(factor, lower=1)[0]
-        inverse = inverse + np.tril(inverse, -1).T
         # With an intercept: the block of the inverse of [[K + alpha I, 1], [1', 0]].
-        ones = inverse.sum(axis=1)
+        ones = cholesky_solve(system, np.ones(len(K)))
         total = ones.sum()
         offsets = T @ ones / total
-        coef = T @ inverse - np.outer(offsets, ones)
-        residual = coef / (inverse.diagonal() - ones**2 / total)
+        coef = cholesky_solve(system, T.T).T - np.outer(offsets, ones)
+        residual = coef / (inverse_diagonal(system) - ones**2 / total)
         return coef, offsets, T - residual
 
     def _svc(self, K, T):

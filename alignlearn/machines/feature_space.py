@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 
 from alignlearn.engine.features import centred_feature_gram
+from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.sources import FeatureSource
@@ -177,18 +178,23 @@ def ridge_predictions(features, y, split, alphas, solve):
 
 
 def leave_one_out_predictions(features, y, alphas):
-    """As `ridge_loo_path`, from the eigenvectors of the small matrix ``Z'Z``."""
-    from scipy.linalg import eigh
-
+    """As `ridge_loo_path`, from the small matrix ``Z'Z``."""
     Z, means = features.rows(slice(None))
-    values, vectors = eigh(centred_feature_gram(Z), overwrite_a=True, check_finite=False)
-    values = np.maximum(values, 0.0)
-    scores = np.asarray(Z @ vectors) - means @ vectors
+    small = centred_feature_gram(Z)
+    size = float(np.trace(small))
+    inverse = ShiftedInverse(small)
+    # To where rounding of the factors does no harm.
+    inverse.lift(max(4.0 * np.finfo(np.float64).eps * size - inverse.smallest_eigenvalue(), 0.0))
     residual = (y - y.mean(axis=0)).reshape(len(y), -1)
-    inner = scores.T @ residual
+    u = inverse.solve(np.asarray(Z.T @ residual), alphas)
+
+    def columns(i, j):
+        rows = Z[i:j].toarray() if is_sparse(Z) else Z[i:j]
+        return np.ascontiguousarray((rows - means).T)
+
+    leverage = 1.0 / len(y) + inverse.quadratic(columns, len(y), alphas)
     predictions = []
-    for alpha in alphas:
-        left = residual - scores @ (inner / (values + alpha)[:, None])
-        leverage = 1.0 / len(y) + np.square(scores) @ (1.0 / (values + alpha))
-        predictions.append(y - (left / (1.0 - leverage)[:, None]).reshape(y.shape))
+    for k, taken in enumerate(leverage):
+        left = residual - (np.asarray(Z @ u[:, k]) - means @ u[:, k])
+        predictions.append(y - (left / (1.0 - taken)[:, None]).reshape(y.shape))
     return predictions

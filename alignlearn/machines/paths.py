@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.statistics import centre_gram
 
 from . import feature_space
 from ._ridge import ridge_loo_path
 
 
-def split_gram(K, split):
-    """(training, test against training) Gram matrices of a (train, test) split of the samples."""
-    train, test = split
-    return K[np.ix_(train, train)], K[np.ix_(test, train)]
-
-
 def classifier_predictions(make, source, y, split, values):
     """Test predictions of a classifier for each C; in the features where that is faster."""
     train, test = split
     if not feature_space.svm_fits_in_features(source, max(values)):
-        K, K_test = split_gram(source.gram(), split)
+        K, K_test = source.split_gram(split)
         return svm_path(make, K, y[train], K_test, values)
     Z = feature_space.WeightedFeatures(source).dense()
     machines = [feature_space.fit_classifier(make(C), Z[train], y[train]) for C in values]
@@ -33,8 +28,8 @@ def regressor_predictions(source, y, split, alphas):
     if min(alphas) > 0.0 and feature_space.fits_in_features(source):
         features = feature_space.WeightedFeatures(source)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted)
-    K, K_test = split_gram(source.gram(), split)
-    return ridge_path(K, y[train], K_test, alphas)
+    K, K_test = source.split_gram(split)
+    return ridge_path(K, y[train], K_test, alphas, overwrite=True)
 
 
 def leave_one_out_predictions(source, y, alphas):
@@ -73,12 +68,8 @@ def svm_path(make, K, y, K_test, values):
     return predictions
 
 
-def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False):
+def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False, overwrite=False):
     """Test predictions of kernel ridge with an intercept for each alpha, from one reduction.
-
-    ``Q'KcQ = T`` with T tridiagonal serves every alpha: ``(T + alpha I)^-1 Q'y`` is a solve of
-    O(m). Measured at m = 1400: the time of three Cholesky factors, or an eighth of that of an
-    eigendecomposition.
 
     Parameters
     ----------
@@ -90,6 +81,8 @@ def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False):
     skip_indefinite : bool
         Where K + alpha I, centred, is not positive definite to working precision: predict infinity
         rather than raise an error. There is one if no alpha is left.
+    overwrite : bool
+        Work in K and K_test, if they are float64, rather than in copies.
 
     Returns
     -------
@@ -99,7 +92,8 @@ def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False):
     ------
     ValueError
     """
-    inner = np.array(K, dtype=np.float64, order="C")
+    own = np.asarray if overwrite else np.array
+    inner, K_test = (own(A, dtype=np.float64, order="C") for A in (K, K_test))
     means = inner.mean(axis=0)
     centre_gram(inner)
     mean = y.mean(axis=0)
@@ -111,7 +105,8 @@ def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False):
     coef[:, usable] -= coef[:, usable].mean(axis=0)
     # The coefficients sum to 0, so rows of the test kernel need no centring.
     fitted = np.full((len(K_test), coef.shape[1]), np.inf)
-    fitted[:, usable] = (K_test - means) @ coef[:, usable]
+    K_test -= means
+    fitted[:, usable] = K_test @ coef[:, usable]
     fitted = fitted.reshape(len(K_test), len(alphas), -1) + mean
     return [fitted[:, k].reshape(len(K_test), *y.shape[1:]) for k in range(len(alphas))]
 
@@ -122,40 +117,13 @@ def solve_shifted(system, target, alphas, skip_indefinite=False):
     ``system`` (m, m), in C order, is overwritten. Where the sum is not positive definite to working
     precision, columns of infinity or a ValueError; the latter also where no alpha is left.
     """
-    from scipy.linalg import lapack
-
-    m = len(system)
-    rounding = m * np.finfo(np.float64).eps * np.abs(np.diagonal(system)).max()
-    size = int(lapack.dsytrd_lwork(m, lower=1)[0])
-    # The transpose is in Fortran order, so nothing is copied.
-    factor, diagonal, beside, tau, _ = lapack.dsytrd(system.T, lower=1, lwork=size, overwrite_a=1)
-    rotated = _apply(factor, tau, target, "T")
-    beside = beside if m > 1 else np.zeros(1)  # an empty array is refused
-    solved, usable = [], []
-    for alpha in alphas:
-        pivots, _, x, info = lapack.dptsv(diagonal + alpha, beside, rotated)
-        usable.append(not info and pivots.min() > rounding)
-        if not usable[-1] and not (skip_indefinite and alpha < max(alphas)):
+    rounding = len(system) * np.finfo(np.float64).eps * np.abs(np.diagonal(system)).max()
+    solved = ShiftedInverse(system).solve(target, alphas, rounding)
+    for k, alpha in enumerate(alphas):
+        if not np.isfinite(solved[0, k, 0]) and not (skip_indefinite and alpha < max(alphas)):
             raise ValueError(
                 f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: "
                 "raise alphas above minus the smallest eigenvalue of the centred K; nonnegative "
                 "weights of positive semi-definite kernels have none below 0."
             )
-        solved.append(x if usable[-1] else np.zeros_like(rotated))
-    out = _apply(factor, tau, np.hstack(solved), "N")
-    out[:, np.repeat(~np.array(usable), target.shape[1])] = np.inf
-    return out
-
-
-def _apply(factor, tau, B, trans):
-    """Q B or Q'B for the orthogonal Q of a lower tridiagonal reduction; its first row is e_1."""
-    from scipy.linalg import lapack
-
-    out = np.array(B, order="F")
-    if len(tau):
-        # factor[1:, :-1] with the leading dimension of the whole, so that nothing is copied.
-        m = len(factor)
-        reflectors = factor.T.reshape(-1)[1 : 1 + m * (m - 1)].reshape(m - 1, m).T
-        size = lapack.dormqr("L", trans, reflectors, tau, out[1:], -1)[1][0]
-        out[1:] = lapack.dormqr("L", trans, reflectors, tau, out[1:], int(size))[0]
-    return out
+    return solved.reshape(len(solved), -1)

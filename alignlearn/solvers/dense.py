@@ -1,8 +1,19 @@
-"""Small dense systems that may be singular to working precision."""
+"""Dense systems: singular to working precision, or shifted by many alphas."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from alignlearn._jit import jit_sum
+from alignlearn._lapack import (
+    cholesky,
+    group_reflectors,
+    rotate,
+    smallest_of_tridiagonal,
+    tridiagonalise,
+)
+
+_BLOCK = 2**19  # entries of the block whose quadratic forms are summed at once: 4 MB
 
 
 def solve_or_least_squares(A, b):
@@ -14,18 +25,103 @@ def solve_or_least_squares(A, b):
 
 
 def factor_damped(A, share=1e-8):
-    """Cholesky factor, for ``scipy.linalg.lapack.dpotrs``, of A plus a share of its mean diagonal.
+    """Factor, for `alignlearn._lapack.cholesky_solve`, of A plus a share of its mean diagonal.
 
     The share grows by hundreds where A is not definite by more than that (indefinite kernels, or
     rounding of ill-conditioned ones). A is symmetric, in C order, and not modified.
     """
-    from scipy.linalg import lapack
-
     unit = max(abs(float(np.trace(A))) / len(A), float(np.abs(A).max()) * 1e-8, 1e-300)
     while True:
         damped = A.copy()
         damped.flat[:: len(A) + 1] += share * unit
-        factor, info = lapack.dpotrf(damped.T, lower=1, overwrite_a=1, clean=0)
-        if not info or share * unit > 1e300:
-            return factor
+        if cholesky(damped) or share * unit > 1e300:
+            return damped
         share *= 100.0
+
+
+class ShiftedInverse:
+    """``(A + alpha I)^-1`` for many alpha, from one reduction ``Q'AQ = T`` to tridiagonal form.
+
+    ``(T + alpha I)^-1 Q'b`` is a solve of O(m), ``b'(A + alpha I)^-1 b`` a sum of squares over the
+    factor of ``T + alpha I``. Measured at m = 1400: the time of three Cholesky factors, or an
+    eighth of that of an eigendecomposition; and Q stays where A was.
+
+    Parameters
+    ----------
+    A : ndarray of shape (m, m)
+        Symmetric float64 in C order; overwritten.
+    """
+
+    def __init__(self, A):
+        self._diagonal, self._beside, tau = tridiagonalise(A)
+        self._reflectors = A, group_reflectors(A, tau)
+
+    def smallest_eigenvalue(self):
+        """Smallest eigenvalue of A."""
+        return smallest_of_tridiagonal(self._diagonal, self._beside)
+
+    def lift(self, amount):
+        """Add a number to the diagonal of A."""
+        self._diagonal += amount
+
+    def solve(self, target, alphas, rounding=0.0):
+        """``(A + alpha I)^-1 target``, (m, c), for each alpha: (m, n_alphas, c).
+
+        Infinity where the sum has a pivot that is not above ``rounding``.
+        """
+        from scipy.linalg import lapack
+
+        rotated = np.array(target, dtype=np.float64, order="C")
+        rotate(*self._reflectors, rotated, transpose=True)
+        out, usable = np.zeros((len(rotated), len(alphas), rotated.shape[1])), []
+        for k, alpha in enumerate(alphas):
+            pivots, _, x, info = lapack.dptsv(self._diagonal + alpha, self._below(), rotated)
+            usable.append(not info and pivots.min() > rounding)
+            if usable[-1]:
+                out[:, k] = x
+        rotate(*self._reflectors, out.reshape(len(out), -1))
+        out[:, ~np.array(usable)] = np.inf
+        return out
+
+    def quadratic(self, columns, n_columns, alphas):
+        """``z'(A + alpha I)^-1 z`` for the columns z of a matrix: (n_alphas, n_columns).
+
+        Parameters
+        ----------
+        columns : callable
+            ``columns(i, j)``: columns i to j - 1, a float64 array (m, j - i) in C order that may be
+            overwritten.
+        n_columns : int
+        alphas : sequence of float
+            Where ``A + alpha I`` is positive definite.
+        """
+        from scipy.linalg import lapack
+
+        factors = [lapack.dpttrf(self._diagonal + alpha, self._below())[:2] for alpha in alphas]
+        pivots, lower = (np.array(parts) for parts in zip(*factors))
+        out, step = np.empty((len(pivots), n_columns)), max(16, _BLOCK // len(self._diagonal))
+        for i in range(0, n_columns, step):
+            j = min(i + step, n_columns)
+            rotated = columns(i, j)
+            rotate(*self._reflectors, rotated, transpose=True)
+            part = np.zeros((len(pivots), j - i))
+            _add_squares(rotated, lower, 1.0 / pivots, part)
+            out[:, i:j] = part
+        return out
+
+    def _below(self):
+        return self._beside if self._beside.size else np.zeros(1)  # an empty array is refused
+
+
+@jit_sum
+def _add_squares(X, lower, weights, out):
+    """Add ``|L_a^-1 x|^2`` in the weights of each a, for the columns x of X; L_a is bidiagonal."""
+    v = np.zeros(out.shape)
+    for k in range(X.shape[0]):
+        row = X[k]
+        for a in range(out.shape[0]):
+            below = lower[a, k - 1] if k > 0 else 0.0
+            weight, va, out_a = weights[a, k], v[a], out[a]
+            for s in range(row.size):
+                va[s] = row[s] - below * va[s]
+                out_a[s] += weight * va[s] * va[s]

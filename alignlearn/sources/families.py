@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn.engine import gram_loops as _loops
 from alignlearn.engine.threads import on_threads
 from alignlearn.validation import gram_like, indexable_grams, is_sequence, is_sparse
@@ -246,7 +247,7 @@ class FeatureFamily:
             Z = (self.X if used.size == weight.size else self.X[:, used]) * root
             return Z @ Z.T
         Z = self.X[:, used].multiply(root).tocsr()
-        K = (Z @ Z.T).toarray()
+        K = (Z @ Z.T).toarray(order="C")
         mean = self.mean[used] * root
         rows = Z @ mean
         K -= rows[:, None] + rows - mean @ mean
@@ -263,7 +264,7 @@ class FeatureFamily:
         Z = Z.multiply(root).tocsr() if self.sparse else Z * root
         mean = self.mean[used] * root
         inner = Z.T @ Z
-        inner = np.array(inner.toarray() if self.sparse else inner)
+        inner = inner.toarray(order="C") if self.sparse else inner
         inner -= self.n_samples * np.outer(mean, mean)
         solve = _cholesky_solver(inner, lam)
 
@@ -306,19 +307,11 @@ def _prepared(K, k):
 
 def _cholesky_solver(K, lam):
     """Solver for ``K + lam I`` from the upper triangle of K, which is overwritten."""
-    from scipy.linalg import lapack
-
     K.flat[:: len(K) + 1] += lam
-    # Rows of a C-ordered upper triangle are the columns of a lower one for LAPACK.
-    factor, info = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)
-    if info:
+    if not cholesky(K):
         raise ValueError(
             f"the weighted kernel plus alpha I is not positive definite at alpha={lam:g}; accepted "
             "are positive semi-definite kernels, and an alpha above the rounding of the weighted "
             "kernel: raise alpha, or lower what makes the weights large (Lambda, mu0, gamma)."
         )
-
-    def solver(R):
-        return lapack.dpotrs(factor, R.T, lower=1)[0].T
-
-    return solver
+    return lambda R: cholesky_solve(K, R.T).T

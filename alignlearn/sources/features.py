@@ -8,8 +8,10 @@ from alignlearn.engine import features
 from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled, distinct
 from alignlearn.statistics import AlignmentStatistics, check_sums, target_columns, target_norm
 from alignlearn.validation import check_features, is_sparse
+from alignlearn.validation.memory import check_gram_memory
 
 from .families import FeatureFamily
+from .pairs import PairSource
 
 
 def linear_groups(kernels):
@@ -153,12 +155,15 @@ class FeatureSource:
 
     def gram(self, exact=False):
         """Training Gram matrix (m, m), of centred features if they are dense and not exact."""
+        check_gram_memory(self.X.shape[0])
         return self.kernel(self.X if exact else self._centred(self.X))
 
     def cross_gram(self, X, exact=False):
         """The same against new samples, (n, m)."""
         pair = (X, self.X) if exact else (self._centred(X), self._centred(self.X))
         return self.kernel(*pair)
+
+    split_gram = PairSource.split_gram
 
     def own_gram(self, X):
         """Gram matrix of new samples with each other, up to terms that centring removes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from alignlearn.kernels import precomputed_kernels
@@ -38,11 +40,15 @@ class GramCombination:
 
     def block(self, grams, rows, columns):
         """Some rows and columns of it."""
-        total = 0.0
+        n, m = gram_like("grams[0]", grams[0]).shape
+        rows = np.arange(n)[rows]
+        out = np.zeros((len(rows), np.arange(m)[columns].size))
         for k in np.flatnonzero(self.weights):
-            block = np.asarray(gram_like(f"grams[{k}]", grams[k])[rows], np.float64)
-            total = total + self.weights[k] * block[:, columns]
-        return total
+            gram = gram_like(f"grams[{k}]", grams[k])
+            for some in row_blocks(len(rows), m):
+                block = np.asarray(gram[rows[some]], np.float64)[:, columns]
+                out[some] += self.weights[k] * block
+        return out
 
 
 class GramSource(PairSource):
@@ -90,11 +96,19 @@ class GramSource(PairSource):
         dtypes = [np.dtype(self.grams[k].dtype) for k in used]
         single = np.dtype(np.float32)
         try:
-            check_psd("X: the combination", K, single if single in dtypes else None)
+            dtype = single if single in dtypes else None
+            check_psd("X: the combination", K, dtype, overwrite=True)
         except ValueError:
             for k, dtype in zip(used, dtypes):
                 check_psd(f"X: precomputed kernel {k}", np.asarray(self.grams[k][:]), dtype)
             raise
+
+    def split_gram(self, split):
+        """(training, test against training) Gram matrices of a (train, test) split."""
+        train, test = split
+        part = copy.copy(self)
+        part.grams = GramViews(self.grams, train, train)
+        return part.gram(), part.cross_gram(GramViews(self.grams, test, train))
 
     def cross_gram(self, X, exact=True):
         """The same against new samples, (n, m)."""

@@ -8,6 +8,8 @@ kernels keep their digits this way.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from alignlearn.engine import cpu
@@ -105,14 +107,13 @@ class PairSource:
         A combination of given matrices must be positive semi-definite if all of them claim to be;
         a ValueError names those that are not.
         """
-        K = cpu.weighted_gram(*self._terms, self.X, exact=exact)
         if self.given and self.kernel.is_psd:
-            self._check_psd(K if exact else cpu.weighted_gram(*self._terms, self.X))
-        return K
+            self._check_psd(cpu.weighted_gram(*self._terms, self.X))
+        return cpu.weighted_gram(*self._terms, self.X, exact=exact)
 
     def _check_psd(self, K):
         try:
-            check_psd("kernels: the combination", K)
+            check_psd("kernels: the combination", K, overwrite=K.dtype == np.float64)
         except ValueError:
             for kernel in self._terms[0]:
                 if kernel._given_dtype is not None:
@@ -123,6 +124,12 @@ class PairSource:
     def cross_gram(self, X, exact=False):
         """The same against new samples, (n, m)."""
         return cpu.weighted_gram(*self._terms, X, self.X, exact=exact)
+
+    def split_gram(self, split):
+        """(training, test against training) Gram matrices of a (train, test) split."""
+        part = copy.copy(self)
+        part.X = self.samples(split[0])
+        return part.gram(), part.cross_gram(self.samples(split[1]))
 
     def own_gram(self, X):
         """Gram matrix of new samples with each other, up to terms that centring removes."""

@@ -7,6 +7,7 @@ import contextlib
 import numpy as np
 
 from alignlearn._jit import jit
+from alignlearn._lapack import cholesky, smallest_eigenvalue
 
 from .samples import check_finite, is_sparse, unmasked
 
@@ -144,27 +145,47 @@ def check_test_gram(name: str, K, n_train: int) -> np.ndarray:
     return K
 
 
-def check_psd(name: str, K, dtype=None):
+def check_psd(name: str, K, dtype=None, *, overwrite=False):
     """Raise a ValueError if a symmetric matrix is not positive semi-definite to `TOLERANCE`.
 
-    ``dtype`` is the one that the values were given in, if not K's own.
+    Parameters
+    ----------
+    name : str
+        What the message calls K.
+    K : ndarray of shape (m, m)
+    dtype : dtype, optional
+        The one that the values were given in, if not K's own.
+    overwrite : bool, default False
+        Work in K, a float64 array in C order, whose upper triangle becomes the mirror image of the
+        lower one.
     """
-    from scipy.linalg import eigh, lapack
-
     allowed = tolerance(K.dtype if dtype is None else dtype)
-    shift = allowed * float(np.mean(np.diagonal(K)))
+    diagonal = np.array(np.diagonal(K), dtype=np.float64)
+    shift = allowed * float(np.mean(diagonal))
     if not np.any(K):
         return
-    shifted = np.array(K, dtype=np.float64, order="F")
-    shifted.flat[:: len(K) + 1] += shift
-    if shift > 0.0 and lapack.dpotrf(shifted, lower=1, overwrite_a=1, clean=0)[1] == 0:
+    A = K if overwrite else np.array(K, dtype=np.float64, order="C")
+    A.flat[:: len(A) + 1] += shift
+    definite = shift > 0.0 and cholesky(A)
+    if definite and not overwrite:
         return
-    least = eigh(
-        np.asarray(K, dtype=np.float64), eigvals_only=True, subset_by_index=[0, 0], driver="evr"
-    )[0]
+    _mirror(A, diagonal)
+    if definite:
+        return
+    least = smallest_eigenvalue(A)
     raise ValueError(
         f"{name} is not positive semi-definite: its smallest eigenvalue is about {least:.3g}, "
         f"accepted is at least -{allowed:g} times the mean diagonal entry, "
         f"{-max(shift, 0):.3g}. Wrap a matrix that is meant to be indefinite as "
         "Precomputed(K, is_psd=False)."
     )
+
+
+def _mirror(A, diagonal):
+    """Make A symmetric again from its strict lower triangle and its diagonal."""
+    for i in range(0, len(A), _BLOCK):
+        j = min(i + _BLOCK, len(A))
+        A[i:j, j:] = A[j:, i:j].T
+        corner = np.tril(A[i:j, i:j], -1)
+        A[i:j, i:j] = corner + corner.T
+    A.flat[:: len(A) + 1] = diagonal

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from alignlearn.cli import main, memory
+from alignlearn.cli import main
+from alignlearn.comparison.memory import needed_memory
+from alignlearn.validation import memory
 
 PEAK = """
 import sys, numpy as np, scipy.sparse as sp, alignlearn as al
@@ -54,7 +56,7 @@ def test_the_estimate_is_what_a_comparison_takes(task, methods, shape, features)
     )
     taken = float(done.stdout)
     sizes = {"n_folds": 4, "n_kernels": 4, "features": features}
-    estimate = memory.needed_memory(shape, methods, task, **sizes)
+    estimate = needed_memory(shape, methods, task, **sizes)
     assert 0.7 * taken < estimate < 1.6 * taken
 
 
@@ -84,7 +86,7 @@ def test_what_does_not_fit_is_refused_and_the_advice_is_accepted(data, capsys, w
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert re.search(r"needs about \d+\.\d GiB .* 0\.1 GiB are free", err)
+    assert re.search(r"needs about \d+\.\d GiB, 0\.1 GiB are free", err)
     options = re.search(rf"accepted: ({advice})\.$", err)[1].split()
     # Later options replace earlier ones.
     fast = ["--methods", "uniform", "--no-figure", "--quiet"] if "l1-svm" not in words else []
@@ -107,7 +109,7 @@ def test_free_memory_respects_the_limit_of_the_process():
     resource = pytest.importorskip("resource")
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31)); "
-        "from alignlearn.cli.memory import free_memory; assert free_memory() <= 2**31"
+        "from alignlearn.validation.memory import free_memory; assert free_memory() <= 2**31"
     )
     assert resource.RLIM_INFINITY != 2**31
     environment = {"OPENBLAS_NUM_THREADS": "1"}

@@ -13,11 +13,22 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_streamed_statistics_stop(monkeypatch, threads):
-    """80,000 samples take a minute."""
+@pytest.fixture
+def script():
     spec = importlib.util.spec_from_file_location("interrupt_time", SCRIPT)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
+    return script
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_streamed_statistics_stop(monkeypatch, script, threads):
+    """80,000 samples take a minute."""
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
     assert script.delay("statistics", samples=80_000, wait=1.0) < 1.0
+
+
+@pytest.mark.parametrize(("kind", "samples"), [("ridge", 8000), ("leave-one-out", 4000)])
+def test_factorisations_stop(script, kind, samples):
+    """A Cholesky factor takes seconds by then, a reduction to tridiagonal form ten."""
+    assert script.delay(kind, samples=samples, wait=2.5) < 1.0

@@ -184,7 +184,7 @@ def test_normalisation_is_advised_where_it_helps(kernel, size, helps):
     if helps:
         assert alignment_statistics(X, y, [kernel.normalized()]).M[0, 0] > 0.0
     else:
-        with pytest.raises(ValueError, match="not finite|NaN or infinity"):
+        with pytest.raises(ValueError, match=r"not finite|NaN or infinity"):
             alignment_statistics(X, y, [kernel.normalized()])
 
 

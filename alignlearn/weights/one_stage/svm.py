@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from alignlearn._lapack import cholesky_solve
 from alignlearn.solvers.dense import factor_damped
 from alignlearn.solvers.smo import smo
 
@@ -111,8 +112,6 @@ class SVMPoint:
 
     def hessian(self, index):
         """Hessian of S for the kernels ``index``, (len(index), len(index))."""
-        from scipy.linalg import lapack
-
         H = np.zeros((index.size, index.size))
         for i, b in enumerate(self.coef):
             inside = (b > self.duals.lower[i]) & (b < self.duals.upper[i]) & (b != 0.0)
@@ -121,8 +120,8 @@ class SVMPoint:
                 continue
             factor = factor_damped(self.gram[np.ix_(free, free)])
             B = self.family.columns(self.forms[i], free)[:, index] * self.settings.scale[index]
-            ones = lapack.dpotrs(factor, np.ones(free.size), lower=1)[0]
-            NB = lapack.dpotrs(factor, B, lower=1)[0]
+            ones = cholesky_solve(factor, np.ones(free.size))
+            NB = cholesky_solve(factor, B)
             NB -= np.outer(ones, ones @ B) / ones.sum()
             H += B.T @ NB
         return 0.5 * (H + H.T)

@@ -1,0 +1,82 @@
+"""Memory that a comparison needs, estimated before the work, and what to ask for instead."""
+
+from __future__ import annotations
+
+from alignlearn.kernels import RankOneKernels
+from alignlearn.sources import linear_groups
+from alignlearn.validation import is_sparse
+from alignlearn.validation.memory import check_memory, most_rows
+
+from .one_stage import METHODS as ONE_STAGE
+from .result import ENSEMBLE
+
+_DEFAULT_KERNELS = 9  # in place of kernels on columns
+# How the options that fit are called: fewer rows, kernels on pairs of dense samples.
+_WORDS = ("at most {} samples", "kernels=None on dense X")
+
+
+def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> float:
+    """Bytes that a comparison takes beside its data, to about 20 per cent.
+
+    Parameters
+    ----------
+    shape : (m, d)
+    methods : sequence of str
+    task : {"classification", "regression"}
+    n_folds, n_kernels : int
+    features : bool
+        Whether weights are learned from d x d matrices of the columns, without pairs of samples.
+    """
+    m, d = map(float, shape)
+    train = m * (n_folds - 2) / n_folds
+    pairs = train * (m - train)  # held-out rows against training rows
+    one_stage = [method for method in methods if method in ONE_STAGE]
+    # Measured: what the machines take beside the matrix.
+    entries = (1.5 if task == "classification" else 1.2) * train**2 + pairs
+    if features:
+        entries += (6.0 if one_stage else 3.5) * d**2
+    else:
+        entries += bool(one_stage) * n_kernels * train**2
+        entries += (ENSEMBLE in one_stage) * n_kernels * pairs
+    return 8.0 * entries
+
+
+def check_comparison(X, kernels, methods, task, n_folds, *, dense_fits=True, words=_WORDS):
+    """Refuse a comparison that does not fit into free memory.
+
+    Parameters
+    ----------
+    X : array or SciPy sparse matrix of shape (m, d)
+    kernels : list of Kernel, or RankOneKernels
+    methods, task, n_folds
+        As in `compare`.
+    dense_fits : bool
+        Whether X may be made dense for other kernels.
+    words : (str, str)
+        How to ask for a number of rows, and for kernels on pairs of dense samples.
+
+    Raises
+    ------
+    MemoryError
+        With the estimate, the memory that is free, and options that fit.
+    """
+    (m, d), (fewer, dense) = X.shape, words
+    columns = isinstance(kernels, RankOneKernels) or linear_groups(kernels) is not None
+    n_kernels = _DEFAULT_KERNELS if columns else len(kernels)
+
+    def needs(n, features=columns):
+        sizes = {"n_folds": n_folds, "n_kernels": n_kernels, "features": features}
+        made_dense = 0 if features or not is_sparse(X) else 8 * n * d
+        return made_dense + needed_memory((n, d), methods, task, **sizes)
+
+    def advice(rows, free):
+        if rows:
+            return fewer.format(rows)
+        if columns and dense_fits:
+            rows = most_rows(m, lambda n: needs(n, False), free)
+            if rows:
+                return dense if rows == m else f"{dense} {fewer.format(rows)}"
+        return "fewer columns or fewer methods"
+
+    matrices = f"{d} x {d} matrices of the columns" if columns else f"matrices of {m} rows"
+    check_memory(m, needs, f"this comparison, with {matrices},", advice)

@@ -1,0 +1,136 @@
+"""Memory: what is free, and the refusal of work that needs more, before the work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_LEAST_ROWS = 100  # fewer are not worth advising
+# Of a control group: its limit, what it uses, and the part of that which it would give back.
+_GROUP_FILES = {
+    "": ("", "memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+
+
+def free_memory() -> float:
+    """Bytes that this process may still take; infinity where the system does not say."""
+    limits = [_physical(), group_memory()]
+    try:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            limits.append(max(soft - _address_space(), 0))
+    except ImportError:  # Windows
+        pass
+    return min(limits)
+
+
+def _physical():
+    try:
+        with open("/proc/meminfo") as lines:
+            # Unlike the free pages these count what the system would give back.
+            return next(1024 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+
+
+def _address_space():
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
+
+
+def group_memory(root="/sys/fs/cgroup", groups="/proc/self/cgroup") -> float:
+    """Bytes left to the control groups of this process, as containers limit them, or infinity.
+
+    Parameters
+    ----------
+    root : str
+        Where the groups are mounted.
+    groups : str
+        The file that names those of this process.
+    """
+    left = float("inf")
+    try:
+        lines = Path(groups).read_text().splitlines()
+    except OSError:
+        return left
+    for line in lines:
+        _, kinds, path = line.split(":", 2)
+        for kind in set(kinds.split(",")) & set(_GROUP_FILES):
+            folder, *names = _GROUP_FILES[kind]
+            top = Path(root, folder)
+            place = top / path.strip("/")
+            for group in (place, *place.parents):
+                if group == top or top in group.parents:
+                    left = min(left, _left(group, *names))
+    return left
+
+
+def _left(group, limit, used, reclaimable):
+    try:
+        limit, used = int((group / limit).read_text()), int((group / used).read_text())
+        pairs = (line.split() for line in (group / "memory.stat").read_text().splitlines())
+        return max(limit - used + next(int(n) for name, n in pairs if name == reclaimable), 0)
+    except (OSError, ValueError, StopIteration):  # no such group, or "max": no limit
+        return float("inf")
+
+
+def check_memory(m, need, what, advice):
+    """Refuse work that does not fit into free memory.
+
+    Parameters
+    ----------
+    m : int
+        Samples.
+    need : callable (n) -> float
+        Bytes for n samples.
+    what : str
+        What needs them.
+    advice : callable (n, free) -> str
+        What is accepted, given the number of samples that fit and the bytes that are free.
+
+    Raises
+    ------
+    MemoryError
+        With the estimate, what is free, and the advice.
+    """
+    size, free = need(m), free_memory()
+    if size > free:
+        raise MemoryError(
+            f"{what} needs about {size / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; "
+            f"accepted: {advice(most_rows(m, need, free), free)}."
+        )
+
+
+def check_gram_memory(m, n_matrices=1, itemsize=8):
+    """Refuse m samples of which ``n_matrices`` matrices (m, m) do not fit into free memory."""
+    check_memory(
+        m,
+        lambda n: float(itemsize) * n_matrices * n**2,
+        f"X: {n_matrices} kernel {'matrix' if n_matrices == 1 else 'matrices'} of {m} x {m}",
+        lambda rows, _: (
+            f"{f'at most {rows} samples' if rows else 'fewer samples'}, or kernels "
+            "that are linear in fewer features than samples, which need no such matrix"
+        ),
+    )
+
+
+def most_rows(m, need, free):
+    """The largest number of rows up to m whose need fits, to two digits; 0 if below 100."""
+    if need(m) <= free:
+        return m
+    low, high = 0, m
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if need(middle) <= free else (low, middle)
+    digits = 10 ** max(0, len(str(low)) - 2)
+    rows = low // digits * digits
+    return rows if rows >= _LEAST_ROWS else 0

@@ -1,0 +1,111 @@
+"""Memory of fitting: peaks as the docstrings state them, and refusals before the work."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.validation import memory
+
+SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "memory_peak.py"
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not SCRIPT.is_file(), reason="reads /proc and the source tree"
+)
+@pytest.mark.parametrize("kind", ["ridge", "ridge-loo", "ridge-folds", "svc-folds"])
+def test_fitting_holds_one_matrix(kind):
+    spec = importlib.util.spec_from_file_location("memory_peak", SCRIPT)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    # One matrix is needed; the rest are blocks, and the small ones that the allocator keeps.
+    assert 0.9 < script.matrices(kind, 3000) < 1.3
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """One MiB: the matrix of 362 samples."""
+    monkeypatch.setattr(memory, "free_memory", lambda: 2.0**20)
+
+
+def _forbidden(X, Y):
+    raise AssertionError("a kernel was evaluated")
+
+
+M = 600
+X = np.random.default_rng(0).standard_normal((M, 3))
+Y = X @ [1.0, -1.0, 0.5]
+KERNEL = al.FromFunction(_forbidden, vectorized=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (al.MKLRegressor([KERNEL]), Y),
+        (al.MKLRegressorCV([KERNEL]), Y),
+        (al.MKLClassifier([KERNEL]), Y > 0),
+        (al.MKLClassifierCV([KERNEL]), Y > 0),
+        (al.KernelCombiner([KERNEL]), Y),
+    ],
+)
+def test_a_matrix_that_does_not_fit_is_refused_before_stage_1(small, model, target):
+    message = "X: 1 kernel matrix of 600 x 600 needs about 0.0 GiB, .* at most 360 samples, or"
+    with pytest.raises(MemoryError, match=message):
+        model.fit(X, target)
+    with pytest.raises(AssertionError):
+        model.fit(X[:350], target[:350])
+
+
+def test_one_stage_rules_hold_one_matrix_per_kernel(small):
+    model = al.MKLRegressor([KERNEL, KERNEL], weighting="lkrr")
+    with pytest.raises(MemoryError, match=r"3 kernel matrices of 350 x 350 .* at most 200 samples"):
+        model.fit(X[:350], Y[:350])
+
+
+def test_what_needs_no_matrix_is_not_refused(small):
+    assert al.MKLRegressor(al.RankOneKernels()).fit(X, Y).score(X, Y) > 0.9
+    assert al.MKLRegressorCV(["linear"]).fit(X, Y).score(X, Y) > 0.9
+    al.alignment_statistics(X, Y, al.gaussian_kernels([0.1, 0.2]))
+    # Too few samples for the interior point method, so the matrix is formed after all.
+    with pytest.raises(MemoryError, match="600 x 600"):
+        al.MKLClassifier(al.RankOneKernels()).fit(X, Y > 0)
+
+
+def test_single_precision_needs_half(small):
+    with pytest.raises(AssertionError):
+        al.MKLClassifier([KERNEL]).fit(X[:500].astype(np.float32), Y[:500] > 0)
+
+
+def test_a_comparison_that_does_not_fit_is_refused(small):
+    with pytest.raises(MemoryError, match=r"matrices of 600 rows.* accepted: at most \d+ samples"):
+        al.compare(X, Y, [KERNEL])
+
+
+@pytest.mark.parametrize(
+    ("line", "folder", "files"),
+    [
+        ("0::/a/b", "a", ("memory.max", "memory.current", "inactive_file")),
+        ("0::/", "", ("memory.max", "memory.current", "inactive_file")),
+        (
+            "4:cpu,memory:/job",
+            "memory/job",
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ),
+    ],
+)
+def test_control_groups_limit_what_is_free(tmp_path, line, folder, files):
+    root, groups = tmp_path / "root", tmp_path / "groups"
+    (root / folder).mkdir(parents=True)
+    groups.write_text(f"7:pids:/other\n{line}\n")
+    assert memory.group_memory(root, groups) == float("inf")
+    limit, used, name = files
+    (root / folder / limit).write_text("1000\n")
+    (root / folder / used).write_text("700\n")
+    (root / folder / "memory.stat").write_text(f"anon 600\n{name} 50\n")
+    assert memory.group_memory(root, groups) == 350
+    (root / folder / limit).write_text("max\n")
+    assert memory.group_memory(root, groups) == float("inf")
+    assert memory.group_memory(root, tmp_path / "missing") == float("inf")
