@@ -276,21 +276,33 @@ def given_grams(rng):
 
 
 def sparse(rng):
-    """Sparse and dense features give the same predictions."""
+    """Sparse and dense samples give the same predictions, and may be mixed."""
     from scipy.sparse import csr_matrix
 
     m, d = size(rng, 6, 40), size(rng, 1, 12)
     X = rng.normal(size=(m + 5, d)) * (rng.random((m + 5, d)) < 0.4)
     X[:m][np.arange(min(m, d)), np.arange(min(m, d))] = 1.0  # no column is empty
-    kernels = al.RankOneKernels() if chance(rng, 0.6) else [al.Linear()]
+    families = (
+        al.RankOneKernels(),
+        [al.Linear()],
+        ["rbf"],
+        [al.Laplacian(0.3)],
+        [al.Polynomial(0.1)],
+    )
+    kernels = pick(rng, *families)
     y = rng.normal(size=m)
     reg = al.MKLRegressor(kernels, weighting=pick(rng, *TWO_STAGE), alpha=1.0)
     if not np.ptp(X[:m], axis=0).any():
         return "no bound"
     dense = reg.fit(X[:m], y).predict(X[m:])
-    found = reg.fit(csr_matrix(X[:m]), y).predict(csr_matrix(X[m:]))
-    wrong = np.abs(found - dense).max() / (np.abs(dense).max() + np.abs(y).max())
-    require(wrong <= 1e-6, "sparse: other predictions than dense", f"{wrong:.3g}")
+    for train, test in (
+        (csr_matrix, csr_matrix),
+        (csr_matrix, np.asarray),
+        (np.asarray, csr_matrix),
+    ):
+        found = reg.fit(train(X[:m]), y).predict(test(X[m:]))
+        wrong = np.abs(found - dense).max() / (np.abs(dense).max() + np.abs(y).max())
+        require(wrong <= 1e-6, "sparse: other predictions than dense", f"{wrong:.3g}")
     return "sparse"
 
 

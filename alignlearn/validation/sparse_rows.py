@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-COLUMNS_PER_ENTRY = 4  # beyond which work per column is avoided
+COLUMNS_PER_ENTRY = 2  # beyond which work per column is avoided
 _LOOKED_AT = 20  # rows after which a column without zeros is hardly one by chance
 
 

@@ -130,11 +130,13 @@ def test_statistics_are_those_of_dense_samples(rng, unbiased):
     kernels = [Gaussian(0.1), Gaussian(0.2), "laplacian", "linear", "poly", Matern(1.5), "hamming"]
     X = sparse.csc_array(A)
     found, expected = (al.alignment_statistics(S, y, kernels, unbiased=unbiased) for S in (X, A))
-    size = np.sqrt(np.outer(d := np.abs(np.diagonal(expected.M)), d)) + 1e-300
-    assert np.all(np.abs(found.M - expected.M) <= 1e-10 * size)
+    # U-statistics are differences of terms of this size, and are rounded in its units.
+    norms = al.alignment_statistics(A, y, kernels).norms
+    size = np.outer(norms, norms) + 1e-300
+    assert np.all(np.abs(found.M - expected.M) <= 1e-12 * size)
     np.testing.assert_allclose(found.trace, expected.trace, rtol=1e-11, atol=1e-11)
-    bound = np.sqrt(d) * expected.target_norm
-    assert np.all(np.abs(found.a - expected.a) <= 1e-10 * bound)
+    centred = np.linalg.norm(y - y.mean()) ** 2
+    assert np.all(np.abs(found.a - expected.a) <= 1e-12 * norms * centred)
     assert found.names == expected.names
     folds = np.arange(12) % 3
     for one, other in zip(*(al.alignment_statistics(S, y, kernels, folds=folds) for S in (X, A))):
