@@ -83,7 +83,8 @@ def finish_sums(sums, Y, names, unbiased=False):
     M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
     M = 0.5 * (M + M.T)
     zero = np.diagonal(M) <= _ROUNDING * np.diagonal(S)
-    flat = ~zero & (np.diagonal(M) <= np.square(noise * m))
+    # By roots: the square of a noise may overflow where that of the values does not.
+    flat = ~zero & (np.sqrt(np.maximum(np.diagonal(M), 0.0)) <= noise * m)
     if flat.any():
         _warn_flat([names[k] for k in np.flatnonzero(flat)])
     zero |= flat

@@ -116,3 +116,9 @@ def test_an_exponential_normalised_of_equal_directions_is_constant(dtype):
         assert al.alignment_statistics(X, y, [kernel]).norms[0] == 0.0
     X[4] *= -1.0
     assert al.alignment_statistics(X, y, [al.Cosine().exp().normalized()]).norms[0] > 0.1
+
+
+def test_rounding_whose_square_overflows_is_no_error():
+    grams = [np.full((6, 6), 1e170), np.eye(6)]
+    statistics = al.alignment_statistics(grams, np.arange(6.0), "precomputed")
+    np.testing.assert_allclose(statistics.norms, [0.0, np.sqrt(5.0)])
