@@ -12,7 +12,7 @@ from . import external, loops
 from .external import BLOCK, select_columns
 from .program import Mode, compile_kernels, padded
 from .sparse import SparsePrimitive, sparse_rows
-from .threads import on_threads, thread_count
+from .threads import Progress, on_threads, thread_count
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
@@ -231,7 +231,7 @@ class Sums(NamedTuple):
     noise: np.ndarray
 
 
-def centred_sums(X, Y, kernels):
+def centred_sums(X, Y, kernels, verbose=False):
     """One pass over the pairs: everything stage 1 needs, before centring.
 
     Where centring would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
@@ -245,21 +245,24 @@ def centred_sums(X, Y, kernels):
         Centred target columns.
     kernels : list of Kernel
         Resolved.
+    verbose : bool, default False
+        Whether to report on stderr how many of the pairs are done.
 
     Returns
     -------
     Sums
     """
     m = len(X)
-    pairs = _PairSums(X, Y, kernels)
+    pairs = _PairSums(X, Y, kernels, verbose=verbose)
     S, a, row_sums = pairs.add((0, m, 0, m))
     if pairs.underflowed(np.diagonal(S) / m**2):
-        return centred_sums(X.astype(np.float64), Y, kernels)
+        return centred_sums(X.astype(np.float64), Y, kernels, verbose)
     noise = pairs.noise(np.diagonal(S) / m**2)
     lost = np.flatnonzero(pairs.cancelled(np.diagonal(S), row_sums))
     if lost.size:
         means = row_sums[lost] / m
-        pairs = _PairSums(X, Y, kernels, (lost, 0.5 * means.mean(axis=1)[:, None] - means))
+        terms = lost, 0.5 * means.mean(axis=1)[:, None] - means
+        pairs = _PairSums(X, Y, kernels, terms, verbose)
         S, a, row_sums = pairs.add((0, m, 0, m))
     return Sums(S, a, row_sums, pairs.diagonal, noise)
 
@@ -275,9 +278,9 @@ class FoldSums:
         Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
     """
 
-    def __init__(self, X, Y, kernels, starts):
+    def __init__(self, X, Y, kernels, starts, verbose=False):
         n, p, m = len(starts) - 1, len(kernels), len(X)
-        self._pairs = pairs = _PairSums(X, Y, kernels)
+        self._pairs = pairs = _PairSums(X, Y, kernels, verbose=verbose)
         self._starts = starts
         self.S, self.a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self.row_sums = np.zeros((n, p, m))
@@ -286,7 +289,7 @@ class FoldSums:
             for g, h in boxes:
                 self._add(g, h)
         else:
-            on_threads(self._add_some, boxes, stoppable=True)
+            on_threads(self._add_some, boxes, stoppable=True, watch=pairs.report)
 
     def _add_some(self, thread, boxes, stop):
         """Every box is one thread's: threads that share one would wait for each other."""
@@ -327,7 +330,10 @@ class _PairSums:
     ``terms`` is (kernels, their f(x) of shape (n, m)): ``f(x) + f(x')`` is added to these.
     """
 
-    def __init__(self, X, Y, kernels, terms=None):
+    def __init__(self, X, Y, kernels, terms=None, verbose=False):
+        m = len(X)
+        self._done, self._pairs = [], 0.5 * m * (m + 1)
+        self._progress = Progress(f"pairs of {m} samples") if verbose else None
         X = X.without_offsets() if is_sparse(X) else X
         self.X, self.V = X, _vectors(kernels, X)
         self._parts = {}
@@ -364,6 +370,11 @@ class _PairSums:
             left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
         return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-6) * squares
 
+    def report(self):
+        """Say how many of all pairs are done, where that is asked for."""
+        if self._progress is not None:
+            self._progress(min(sum(done.sum() for done in self._done) / self._pairs, 1.0))
+
     def add(self, box, stop=None):
         """S (p, p), a (p,) and row sums (p, m) over a box, a square on the diagonal or disjoint.
 
@@ -372,13 +383,15 @@ class _PairSums:
         p, threads = self.program.n_kernels, thread_count() if stop is None else 1
         S = np.zeros((threads, 2, padded(p), padded(p)))
         a = np.zeros((threads, 2, padded(p)))
-        row_sums = np.zeros((threads, p, len(self.X)))
+        row_sums, done = np.zeros((threads, p, len(self.X))), np.zeros(threads)
+        self._done.append(done)
         shape = _tile_shape(self.program, self.V.itemsize, box[3] - box[2])
         for part, values in external.boxes(self.program, self.X, box, self._parts):
-            data, sums = (self.V, self.Y, self.F, values), (S, a, row_sums, self.diagonal)
+            data, sums = (self.V, self.Y, self.F, values), (S, a, row_sums, self.diagonal, done)
             work = self.ops, data, part, shape, sums
             if stop is None:
-                on_threads(loops.add_statistics, *work, count=threads, stoppable=True)
+                add, watch = loops.add_statistics, self.report
+                on_threads(add, *work, count=threads, stoppable=True, watch=watch)
             else:
                 loops.add_statistics((0, 1), *work, stop)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))

@@ -62,9 +62,9 @@ def add_statistics(thread, program, data, box, shape, sums, stop):
     ``program`` is (code, parameters, primitives, features, means, n_rows, n_kernels); ``data`` is
     (X, Y, factor values F, external values of the box); ``box`` is (i0, i1, j0, j1), either a
     square on the diagonal or disjoint ranges; ``shape`` is (block, rows per tile); ``sums`` is
-    (S, a, row_sums, diagonal); ``thread`` is (number, count): blocks of rows are dealt out in turn,
-    which balances a triangle; each thread has its own accumulator, the first axis of ``S``, ``a``
-    and ``row_sums``. ``stop`` is the flag of `on_threads`, here and below.
+    (S, a, row_sums, diagonal, number of pairs done); ``thread`` is (number, count): blocks of rows
+    are dealt out in turn, which balances a triangle; each thread has its own accumulator, the first
+    axis of all sums but the diagonal. ``stop`` is the flag of `on_threads`, here and below.
 
     Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` and ``a[:, 1]`` (to
     be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index
@@ -75,6 +75,7 @@ def add_statistics(thread, program, data, box, shape, sums, stop):
     i0, i1, j0, j1 = box
     block, rows = shape
     S, a, row_sums, diagonal = sums[0][thread[0]], sums[1][thread[0]], sums[2][thread[0]], sums[3]
+    done = sums[4]
     n_values = S.shape[1]
     zero = X.dtype.type(0)
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
@@ -107,6 +108,7 @@ def add_statistics(thread, program, data, box, shape, sums, stop):
                 for k in range(n_kernels):
                     for j in range(nc):
                         row_sums[k, jb + j] += column_sums[k, j]
+            done[thread[0]] += (ie - ib) * nc
 
 
 @jit_sum

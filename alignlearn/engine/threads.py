@@ -10,7 +10,9 @@ thread waits while others compute, and loops that may last look at a flag once p
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
@@ -24,7 +26,27 @@ def thread_count() -> int:
     return get_num_threads()
 
 
-def on_threads(function, *args, count=None, stoppable=False):
+class Progress:
+    """Lines on stderr that say how much of long work is done, the first after two seconds."""
+
+    def __init__(self, what):
+        self._what, self._last, self._first = what, time.monotonic(), None
+
+    def __call__(self, share):
+        """Say that this share of the work is done, if nothing was said for two seconds."""
+        now = time.monotonic()
+        if share and self._first is None:
+            self._first = now, share  # what came before may have been compilation
+        if not share or now - self._last < 2.0:
+            return
+        self._last, (start, before) = now, self._first
+        text = f"alignlearn: {self._what}: {share:.0%} done"
+        if share > before:
+            text += f", about {(now - start) * (1.0 - share) / (share - before):.0f} s left"
+        print(text, file=sys.stderr, flush=True)
+
+
+def on_threads(function, *args, count=None, stoppable=False, watch=None):
     """Call ``function(thread, *args)`` with ``thread = (number, count)`` for every number.
 
     Parameters
@@ -37,6 +59,8 @@ def on_threads(function, *args, count=None, stoppable=False):
     stoppable : bool, default False
         Pass one more argument, an array with a flag: where ``stop[0]`` is true the function returns
         at once. It becomes true at Ctrl-C and where another thread failed.
+    watch : callable, optional
+        Called without arguments several times a second, in the main thread only.
     """
     count = thread_count() if count is None else count
     stop = np.ones(1, dtype=np.bool_)
@@ -55,6 +79,8 @@ def on_threads(function, *args, count=None, stoppable=False):
             while wait(running, _POLL, FIRST_EXCEPTION).not_done:
                 if any(future.done() and future.exception() for future in running):
                     break
+                if watch is not None:
+                    watch()
         finally:
             # Of threads that still run nobody will take the result.
             stop[0] = True

@@ -50,9 +50,12 @@ class PairSource:
     names : tuple of str
     given : bool
         Whether a kernel is a given matrix that claims to be positive semi-definite.
+    verbose : bool
+        Whether passes over all pairs report on stderr how far they are. False until it is set.
     """
 
     sparse = False
+    verbose = False
 
     def __init__(self, X, kernels):
         self.X = X
@@ -66,14 +69,15 @@ class PairSource:
         """Alignment statistics of the kernels with y."""
         Y = target_columns(y, self.n_samples, task)
         kernels, index = distinct(self.kernels)
-        sums = cpu.centred_sums(self.X, Y, kernels)
+        sums = cpu.centred_sums(self.X, Y, kernels, self.verbose)
         return finish_sums(sums, Y, _names(kernels), unbiased).take(index)
 
     def training_statistics(self, y, task, training_sets):
         """Yield the statistics of every training set, index arrays; from one pass if that pays."""
         Y = target_columns(y, self.n_samples, task)
         kernels, index = distinct(self.kernels)
-        for found in training_statistics(self.X, Y, kernels, _names(kernels), training_sets):
+        names, verbose = _names(kernels), self.verbose
+        for found in training_statistics(self.X, Y, kernels, names, training_sets, verbose):
             yield found.take(index)
 
     def samples(self, rows):

@@ -12,7 +12,9 @@ from .opening import open_source
 from .training_sets import fold_labels
 
 
-def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, folds=None):
+def alignment_statistics(
+    X, y, kernels=None, *, task="auto", unbiased=False, folds=None, verbose=False
+):
     """Everything stage 1 needs, in one pass over the pairs of samples.
 
     Parameters
@@ -35,6 +37,8 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, fol
         Fold labels. The result is then a list with the statistics of every *training set*, all
         samples outside one fold, in the order of the sorted labels and still from one pass.
         ``gamma="scale"`` is then fixed on all samples.
+    verbose : bool, default False
+        Report on stderr, from two seconds on, how many of the pairs are done.
 
     Returns
     -------
@@ -52,6 +56,7 @@ def alignment_statistics(X, y, kernels=None, *, task="auto", unbiased=False, fol
     if folds is not None and check_flag("unbiased", unbiased):
         raise ValueError("unbiased=True is not available together with folds.")
     source = open_source(X, kernels, pairs=check_flag("unbiased", unbiased))
+    source.verbose = check_flag("verbose", verbose)
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)
     return list(source.training_statistics(y, task, fold_labels(folds, source.n_samples)))

@@ -25,7 +25,7 @@ def fold_labels(folds, n_samples):
     return [np.flatnonzero(codes != t) for t in range(codes.max() + 1)]
 
 
-def training_statistics(X, Y, kernels, names, training_sets):
+def training_statistics(X, Y, kernels, names, training_sets, verbose=False):
     """Yield the statistics of every training set.
 
     Parameters
@@ -39,6 +39,8 @@ def training_statistics(X, Y, kernels, names, training_sets):
     names : tuple of str
     training_sets : list of ndarray of int
         Sample numbers, each at most once in a set.
+    verbose : bool, default False
+        Whether to report progress on stderr.
 
     Yields
     ------
@@ -52,10 +54,10 @@ def training_statistics(X, Y, kernels, names, training_sets):
         first, codes = np.unique(2 * codes + row, return_index=True, return_inverse=True)[1:]
     members = inside[:, first]
     if _one_pass_pays(members, inside, len(kernels)):
-        yield from _from_cells(X, Y, kernels, names, members, codes)
+        yield from _from_cells(X, Y, kernels, names, members, codes, verbose)
         return
     for rows in training_sets:
-        yield _by_itself(X, Y, kernels, names, rows)
+        yield _by_itself(X, Y, kernels, names, rows, verbose)
 
 
 def _one_pass_pays(members, inside, p):
@@ -65,7 +67,7 @@ def _one_pass_pays(members, inside, p):
     return few and n_sets > 1 and pairs < float(np.square(inside.sum(axis=1, dtype=float)).sum())
 
 
-def _from_cells(X, Y, kernels, names, members, codes):
+def _from_cells(X, Y, kernels, names, members, codes, verbose):
     """Statistics of the unions of cells that the rows of ``members`` (n_sets, n_cells) name."""
     used = np.flatnonzero(members.any(axis=0)[codes])
     order = used[np.argsort(codes[used], kind="stable")]
@@ -73,12 +75,12 @@ def _from_cells(X, Y, kernels, names, members, codes):
     starts = np.concatenate([[0], np.cumsum(sizes)])
     X, Y = take(X, order), Y[order]
     # The origin of Y is free; at the median an outlier in one cell costs the others no digits.
-    sums = cpu.FoldSums(X, Y - np.median(Y, axis=0), kernels, starts)
+    sums = cpu.FoldSums(X, Y - np.median(Y, axis=0), kernels, starts, verbose)
     for row in members[:, found]:
         found_sums, cancelled = sums.union(np.flatnonzero(row))
         keep = np.repeat(row, sizes)
         if cancelled:
-            yield _by_itself(X, Y, kernels, names, np.flatnonzero(keep))
+            yield _by_itself(X, Y, kernels, names, np.flatnonzero(keep), verbose)
             continue
         target = Y[keep] - np.median(Y, axis=0)
         mean, row_sums = target.mean(axis=0), found_sums.row_sums
@@ -89,6 +91,6 @@ def _from_cells(X, Y, kernels, names, members, codes):
         yield finish_sums(found_sums, centred_columns(target), names)
 
 
-def _by_itself(X, Y, kernels, names, rows):
+def _by_itself(X, Y, kernels, names, rows, verbose):
     target = centred_columns(Y[rows])
-    return finish_sums(cpu.centred_sums(take(X, rows), target, kernels), target, names)
+    return finish_sums(cpu.centred_sums(take(X, rows), target, kernels, verbose), target, names)
