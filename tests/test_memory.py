@@ -61,7 +61,7 @@ def test_a_matrix_that_does_not_fit_is_refused_before_stage_1(small, model, targ
 
 def test_one_stage_rules_hold_one_matrix_per_kernel(small):
     model = al.MKLRegressor([KERNEL, KERNEL], weighting="lkrr")
-    with pytest.raises(MemoryError, match="3 kernel matrices of 350 x 350 .* at most 200 samples"):
+    with pytest.raises(MemoryError, match=r"3 kernel matrices of 350 x 350 .* at most 200 samples"):
         model.fit(X[:350], Y[:350])
 
 
