@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn.kernels import RankOneKernels, kernel_list
 from alignlearn.sources import FeatureSource, GramSource, open_source
-from alignlearn.validation import check_choice
+from alignlearn.validation import check_choice, check_flag
 from alignlearn.weights import get_weighting
 
 from . import _inputs
@@ -35,6 +35,7 @@ class KernelLearner(Estimator):
         weighting = get_weighting(self.weighting)
         names = _inputs.feature_names(X)
         source = open_source(X, self.kernels)
+        source.verbose = check_flag("verbose", self.verbose)
         _inputs.check_sample_count(source.n_samples)
         y = check_target(source.n_samples)
         _inputs.check_room(source, [weighting])

@@ -44,6 +44,8 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         Largest KKT violation of the machine.
     max_iter : int, optional
         Most steps of the machine for each pair of classes.
+    verbose : bool, default False
+        Report on stderr, from two seconds on, how many of the pairs of samples are done.
 
     Attributes
     ----------
@@ -114,6 +116,7 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         class_weight=None,
         tol=1e-3,
         max_iter=None,
+        verbose=False,
     ):
         self.kernels = kernels
         self.weighting = weighting
@@ -123,6 +126,7 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
     def fit(self, X, y):
         """Learn the kernel and train the machine.

@@ -27,6 +27,8 @@ class KernelCombiner(FrameOutput, KernelLearner):
         Centre the Gram matrices at the means of the training samples.
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression.
+    verbose : bool, default False
+        As in `MKLClassifier`.
 
     Attributes
     ----------
@@ -43,13 +45,21 @@ statistics_, result_, n_features_in_, feature_names_in_
     """
 
     def __init__(
-        self, kernels=None, *, weighting="alignf", normalize="trace", center=True, task="auto"
+        self,
+        kernels=None,
+        *,
+        weighting="alignf",
+        normalize="trace",
+        center=True,
+        task="auto",
+        verbose=False,
     ):
         self.kernels = kernels
         self.weighting = weighting
         self.normalize = normalize
         self.center = center
         self.task = task
+        self.verbose = verbose
 
     def fit(self, X, y):
         """Learn the kernel from X and y (m samples); return self."""

@@ -32,6 +32,8 @@ class MKLRegressor(LinearInFeatures, KernelLearner):
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
         "svr": most steps.
+    verbose : bool, default False
+        Report on stderr, from two seconds on, how many of the pairs of samples are done.
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         normalize="trace",
         tol=1e-3,
         max_iter=None,
+        verbose=False,
     ):
         self.kernels = kernels
         self.weighting = weighting
@@ -79,6 +82,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
     def fit(self, X, y):
         """Learn the kernel and train the machine.

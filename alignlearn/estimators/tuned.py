@@ -11,10 +11,11 @@ import warnings
 
 import numpy as np
 
+from alignlearn.engine.threads import Progress
 from alignlearn.folds import make_folds
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
 from alignlearn.sources import open_source
-from alignlearn.validation import check_choice
+from alignlearn.validation import check_choice, check_flag
 
 from . import _inputs, _tuning
 from .classifier import MKLClassifier
@@ -46,6 +47,7 @@ class _Search:
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         scores = np.empty((len(folds), len(rules), len(values)))
+        progress = Progress(f"{len(folds)} folds") if self.verbose else None
         for t, statistics in enumerate(self._statistics(source, y, rules, splits)):
             train, test = folds[t]
             for r, rule in enumerate(rules):
@@ -58,9 +60,16 @@ class _Search:
                     source.combine(weights)
                     predictions = path(source, y, folds[t], some)
                     scores[t, r, same] = [score(y[test], predicted) for predicted in predictions]
+            if progress is not None:
+                progress((t + 1) / len(folds))
         results = _tuning.search_results(parameter, values, given, several, scores)
         self._store_search(*results, given[0], X, y)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
+
+    def _untuned(self, rule):
+        """The estimator of these parameters and one rule, with nothing to choose."""
+        shared = {n: getattr(self, n) for n in self._plain._parameters() if n in self._parameters()}
+        return self._plain(**{**shared, "weighting": rule})
 
     def get_metadata_routing(self):
         """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
@@ -122,6 +131,7 @@ class _Search:
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         source = open_source(X, self.kernels)
+        source.verbose = check_flag("verbose", self.verbose)
         _inputs.check_sample_count(source.n_samples)
         return source
 
@@ -149,6 +159,8 @@ default 5
         ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
+    verbose : bool, default False
+        Report on stderr how many of the pairs of samples, and then of the folds, are done.
 
     Attributes
     ----------
@@ -187,6 +199,8 @@ n_features_in_, feature_names_in_
     alpha.
     """
 
+    _plain = MKLClassifier
+
     def __init__(
         self,
         kernels=None,
@@ -201,6 +215,7 @@ n_features_in_, feature_names_in_
         tol=1e-3,
         max_iter=None,
         random_state=None,
+        verbose=False,
     ):
         self.kernels = kernels
         self.weighting = weighting
@@ -213,22 +228,12 @@ n_features_in_, feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
 
     def _machine(self, C):
         return SupportVectorClassifier(
             C,
             multiclass=self.multiclass,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-
-    def _untuned(self, rule):
-        return MKLClassifier(
-            self.kernels,
-            weighting=rule,
-            multiclass=self.multiclass,
-            normalize=self.normalize,
             class_weight=self.class_weight,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -284,6 +289,8 @@ class MKLRegressorCV(_Search, MKLRegressor):
         leave-one-out it is called once, on the predictions of all samples.
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
+    verbose : bool, default False
+        Report on stderr how many of the pairs of samples, and then of the folds, are done.
 
     Attributes
     ----------
@@ -308,6 +315,8 @@ feature_names_in_
     folds, 1.7 for "svr", whose solver keeps up to half a matrix of rows close together.
     """
 
+    _plain = MKLRegressor
+
     def __init__(
         self,
         kernels=None,
@@ -323,6 +332,7 @@ feature_names_in_
         tol=1e-3,
         max_iter=None,
         random_state=None,
+        verbose=False,
     ):
         self.kernels = kernels
         self.weighting = weighting
@@ -336,17 +346,7 @@ feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-
-    def _untuned(self, rule):
-        return MKLRegressor(
-            self.kernels,
-            weighting=rule,
-            machine=self.machine,
-            epsilon=self.epsilon,
-            normalize=self.normalize,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        self.verbose = verbose
 
     def _machine(self, C):
         return SupportVectorRegressor(C, self.epsilon, tol=self.tol, max_iter=self.max_iter)
