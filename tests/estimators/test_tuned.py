@@ -425,3 +425,9 @@ def test_groups_are_handed_to_the_splitter():
     targets = X[:, 0] + y
     ridge = al.MKLRegressorCV(KERNELS, alphas=[1.0], cv=GroupKFold(3)).fit(X, targets, groups)
     assert ridge.n_splits_ == 3
+
+
+def test_a_training_set_without_variation_is_named():
+    X, y = np.array([[1.0]] * 8 + [[-1.0]] * 4), np.arange(12) % 2
+    with pytest.raises(ValueError, match="cv: every kernel is constant on a training set"):
+        al.MKLClassifierCV(["cosine"], cv=np.repeat([0, 1], [8, 4])).fit(X, y)
