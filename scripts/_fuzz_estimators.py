@@ -10,10 +10,12 @@ from _fuzz_machines import (
     check_svm,
     compare_svm,
     confidences,
+    constant_somewhere,
     problem_signs,
     sklearn_ridge,
     sklearn_svc,
     sklearn_svr,
+    undecided,
 )
 from _fuzz_truth import LD_EPS, bounded, centre, norm, out_of_range
 
@@ -323,7 +325,11 @@ def tuned_classifier(rng):
     Cs = sorted(10.0 ** rng.uniform(-2, 2, int(rng.integers(1, 4))))
     options = {"weighting": pick(rng, *TWO_STAGE), "multiclass": pick(rng, "ovo", "ovr")}
     options["tol"] = 1e-5
-    found = al.MKLClassifierCV(kernels, Cs=Cs, cv=folds, **options).fit(X, y)
+    try:
+        found = al.MKLClassifierCV(kernels, Cs=Cs, cv=folds, **options).fit(X, y)
+    except ValueError:
+        require(constant_somewhere(kernels, X, folds), "MKLClassifierCV refused")
+        return "refused"
     grid = GridSearchCV(al.MKLClassifier(kernels, **options), {"C": Cs}, cv=folds, refit=False)
     grid.fit(X, y)
     for t, (train, test) in enumerate(folds):
@@ -332,7 +338,7 @@ def tuned_classifier(rng):
             if scores[0] == scores[1]:
                 continue
             model = al.MKLClassifier(kernels, C=C, **options).fit(X[train], y[train])
-            close = _undecided(model, X[test]).mean()
+            close = undecided(model, X[test]).mean()
             far = abs(scores[0] - scores[1]) > close + 1e-12
             require(not far, "MKLClassifierCV: scores", f"{scores} C={C} fold {t}")
     best = found.cv_results_["mean_test_score"]
@@ -341,15 +347,6 @@ def tuned_classifier(rng):
     same = np.array_equal(refit.decision_function(X), found.decision_function(X))
     require(same, "MKLClassifierCV: refit")
     return "MKLClassifierCV"
-
-
-def _undecided(model, X):
-    """Samples whose class hangs on less than what two solutions of one problem may differ by."""
-    raw = model._source.decisions(X) + model.intercept_
-    if raw.shape[1] > 1 and model.multiclass == "ovr":
-        top = np.sort(raw, axis=1)
-        raw = top[:, -1:] - top[:, -2:-1]
-    return (np.abs(raw) < 1e-3).any(axis=1)  # a vote flips at 0
 
 
 def tuned_regressor(rng):
@@ -364,7 +361,11 @@ def tuned_regressor(rng):
     rule = pick(rng, *TWO_STAGE)
     if chance(rng, 0.5):
         return _leave_one_out(kernels, rule, alphas, X, y)
-    found = al.MKLRegressorCV(kernels, weighting=rule, alphas=alphas, cv=folds).fit(X, y)
+    try:
+        found = al.MKLRegressorCV(kernels, weighting=rule, alphas=alphas, cv=folds).fit(X, y)
+    except ValueError:
+        require(constant_somewhere(kernels, X, folds), "MKLRegressorCV refused")
+        return "refused"
     model = al.MKLRegressor(kernels, weighting=rule)
     scoring = "neg_root_mean_squared_error"
     grid = GridSearchCV(model, {"alpha": alphas}, cv=folds, refit=False, scoring=scoring).fit(X, y)

@@ -63,6 +63,11 @@ def fold_weights(learner, source, y, rule, *, train, statistics):
         Of the training set; only read where the rule needs no more.
     """
     if from_statistics(rule):
+        if not statistics.norms.any():
+            raise ValueError(
+                "cv: every kernel is constant on a training set, X less one fold, so nothing can "
+                "be learned there; accepted: folds that leave samples on which a kernel varies."
+            )
         scale = 1.0
         if learner.normalize == "trace":
             statistics, scale = statistics.trace_normalized()

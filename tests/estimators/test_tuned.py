@@ -445,3 +445,9 @@ def test_verbose_reports_folds_and_changes_nothing(monkeypatch, capsys):
         assert f"{model.n_splits_} folds: 100% done" in capsys.readouterr().err
     with pytest.raises(TypeError, match="verbose"):
         al.KernelCombiner(verbose=2).fit(X, X[:, 0])
+
+
+def test_a_training_set_without_variation_is_named():
+    X, y = np.array([[1.0]] * 8 + [[-1.0]] * 4), np.arange(12) % 2
+    with pytest.raises(ValueError, match="cv: every kernel is constant on a training set"):
+        al.MKLClassifierCV(["cosine"], cv=np.repeat([0, 1], [8, 4])).fit(X, y)
