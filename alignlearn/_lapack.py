@@ -21,7 +21,7 @@ _REDUCED = 512  # rows of what one call reduces to tridiagonal form
 _PANEL = 32  # reflectors that are found together, as in LAPACK
 _GROUP = 64  # reflectors that are applied together
 _FLOPS = 2e9  # of a solve in one call: 0.1 s on one core
-_ENTRIES = 1e9  # that the matrix-vector products of a panel read: 0.3 s
+_ENTRIES = 4e8  # that the matrix-vector products of a panel read: 0.1 s
 
 
 @cache
