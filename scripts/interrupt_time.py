@@ -15,6 +15,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 _WORK = {
@@ -25,8 +26,10 @@ _WORK = {
     "leave-one-out": (5_000, 20.0, "al.MKLRegressorCV(kernels).fit(X, y)"),
     "one-stage": (3_000, 20.0, "al.compare(X, y, kernels, methods=('uniform', 'lkrr'))"),
 }
+_LONGEST = 60.0  # seconds until a process that does not stop is killed
 _PROGRAM = """
-import time, numpy as np, alignlearn as al
+import signal, time, numpy as np, alignlearn as al
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
 rng = np.random.default_rng(0)
 kernels = al.gaussian_kernels(2.0 ** np.arange(-7, 3))
 def work(m):
@@ -64,7 +67,11 @@ def delay(kind, samples=None, wait=None):
         time.sleep(random.uniform(0.0, longest) if wait is None else wait)
         sent = time.monotonic()
         os.kill(process.pid, signal.SIGINT)
-        return float(process.stdout.readline()) - sent
+        end = threading.Timer(_LONGEST, process.kill)
+        end.start()
+        stopped = process.stdout.readline()
+        end.cancel()
+    return float(stopped) - sent if stopped else float("inf")
 
 
 def main():
