@@ -18,8 +18,8 @@ _WORK = {
     "ridge": "al.MKLRegressor(kernels).fit(X, y)",
     "svr": "al.MKLRegressor(kernels, machine='svr').fit(X, y)",
     "svc": "al.MKLClassifier(kernels).fit(X, y > 0)",
-    "ridge-loo": "al.MKLRegressorCV(kernels).fit(X, y)",
-    "ridge-folds": "al.MKLRegressorCV(kernels, cv=5).fit(X, y)",
+    "ridge-loo": "al.MKLRegressorCV(kernels, alphas=[0.1, 1.0]).fit(X, y)",
+    "ridge-folds": "al.MKLRegressorCV(kernels, cv=5, alphas=[0.1, 1.0]).fit(X, y)",
     "svr-folds": "al.MKLRegressorCV(kernels, machine='svr', Cs=[0.1, 1.0]).fit(X, y)",
     "svc-folds": "al.MKLClassifierCV(kernels, Cs=[0.1, 1.0]).fit(X, y > 0)",
 }

@@ -39,8 +39,11 @@ def check_fields(count: int, where: str):
 
 
 def read_limited(stream, packed: int) -> bytes:
-    """All bytes of a stream that expands ``packed`` bytes; ValueError beyond the limits."""
-    chunks, size = [], 0
+    """All bytes of a stream that expands ``packed`` bytes; ValueError beyond the limits.
+
+    Read twice: nothing is kept until it is known to end within the limits.
+    """
+    size = 0
     while chunk := stream.read(_CHUNK):
         size += len(chunk)
         if size > MAX_TEXT:
@@ -50,8 +53,8 @@ def read_limited(stream, packed: int) -> bytes:
                 f"it expands to more than {MAX_RATIO} times its size of {packed} bytes, the most "
                 f"accepted above {RATIO_FROM} bytes"
             )
-        chunks.append(chunk)
-    return b"".join(chunks)
+    stream.seek(0)
+    return stream.read()
 
 
 def decompress(raw: bytes) -> bytes:

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -47,8 +48,14 @@ def npz(path, **members):
 def test_text_bombs_are_refused_while_they_expand(tmp_path, pack):
     raw = bomb(pack, 80)
     (tmp_path / "t.csv.gz").write_bytes(raw)
-    with pytest.raises(ValueError, match=r"t\.csv\.gz.*1000 times its size") as error:
-        datasets.load(tmp_path / "t.csv.gz")
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"t\.csv\.gz.*1000 times its size") as error:
+            datasets.load(tmp_path / "t.csv.gz")
+        # Nothing of the 64 MiB read until then is kept.
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
     assert "\n" not in str(error.value)
 
 
