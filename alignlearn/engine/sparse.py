@@ -45,7 +45,7 @@ class SparsePrimitive:
         places = _places(used, X.indices)
         sizes = self._sizes(X, left), self._sizes(Z, right)
         limits = Z.shape[1], _NO_REACH if reach is None else reach
-        args = self.kind, left, places, right, columns, sizes, limits, out
+        args = self.kind, (left, places, right), columns, sizes, limits, out
         on_threads(_fill, *args, stoppable=True)
 
     def own_values(self, X):
@@ -252,14 +252,15 @@ def _finish_row(kind, i, left, right, sizes, n_columns, first, out):
 
 
 @jit_sum
-def _fill(thread, kind, left, places, right, columns, sizes, limits, out, stop):
+def _fill(thread, kind, samples, columns, sizes, limits, out, stop):
     """A primitive of all pairs, rows dealt out to threads in turn.
 
-    ``left`` and ``right`` are (indptr, indices, data) of the samples X and Z, ``columns`` is what
-    `_by_columns` gives for Z, of which ``places`` numbers those of X's entries, -1 for none.
-    ``sizes`` are those of `_sizes`, ``limits`` is (number of columns, reach): what stands
+    ``samples`` are the (indptr, indices, data) of X, the places of its entries' columns, -1 for
+    none, in ``columns``, which is what `_by_columns` gives for Z, and the (indptr, indices, data)
+    of Z. ``sizes`` are those of `_sizes`, ``limits`` is (number of columns, reach): what stands
     more than ``reach`` left of the diagonal is left alone. ``stop`` is the flag of `on_threads`.
     """
+    left, places, right = samples
     starts, rows, values, numbers, arrays = columns
     indptr, data = left[0], left[2]
     n_columns, reach = limits
