@@ -192,4 +192,7 @@ def smallest_of_tridiagonal(diagonal, beside):
 
     if not beside.size:
         return float(diagonal[0])
-    return float(eigvalsh_tridiagonal(diagonal, beside, select="i", select_range=(0, 0))[0])
+    # Bisection squares what is beside the diagonal.
+    unit = max(np.abs(diagonal).max(), np.abs(beside).max(), 1e-300)
+    found = eigvalsh_tridiagonal(diagonal / unit, beside / unit, select="i", select_range=(0, 0))
+    return float(found[0] * unit)

@@ -18,6 +18,8 @@ from alignlearn.validation import (
     check_weights,
 )
 
+_LARGEST_ALPHA = 1e250  # the inverse of a matrix of this size is one of normal numbers
+
 
 class KernelRidge:
     """Kernel ridge regression on a precomputed Gram matrix.
@@ -145,7 +147,7 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
         Symmetric Gram matrix, centred or not; m >= 2 with an intercept.
     y : (m,) or (m, c)
     alphas : sequence of float
-        Each > 0, as in `KernelRidge`.
+        Each > 0 and at most 1e250, as in `KernelRidge`.
     fit_intercept, check, overwrite : bool
         As in `KernelRidge`.
 
@@ -162,6 +164,7 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
     K = check_gram("K", K, len(y)) if check else K
     alphas = check_numbers("alphas", alphas, 1)
     check_number("alphas", alphas.min(), low=0.0, strict=True)
+    check_number("alphas", alphas.max(), high=_LARGEST_ALPHA)
     m = len(y)
     if fit_intercept and m < 2:
         raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
@@ -182,11 +185,12 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
             f"eigenvalue of K is {least:.3g}."
         )
     mean = y.mean(axis=0) if fit_intercept else 0.0
-    residual = inverse.solve((y - mean).reshape(m, -1), alphas)
+    unit = np.abs(y - mean).max() or 1.0
+    residual = inverse.solve(((y - mean) / unit).reshape(m, -1), alphas)
     leverage = inverse.quadratic(lambda i, j: np.eye(m, j - i, -i), m, alphas)
     if fit_intercept:
         leverage -= 1.0 / (m * (constant + alphas[:, None]))
-    residual /= leverage.T[:, :, None]
+    residual *= unit / leverage.T[:, :, None]
     predictions = y - np.moveaxis(residual, 1, 0).reshape(len(alphas), *y.shape)
     with np.errstate(over="ignore"):
         errors = np.mean((predictions - y) ** 2, axis=tuple(range(1, predictions.ndim)))

@@ -118,3 +118,23 @@ def test_integer_grams_and_read_only_arrays_are_accepted():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(SVM(tol=1e-9).fit(K, [0, 1, 0]).dual_coef_, expected)
+
+
+@pytest.mark.parametrize(("of_K", "of_y"), [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e-200)])
+def test_leave_one_out_in_any_units(of_K, of_y):
+    """Residuals are y's times a function of alpha over K."""
+    rng = np.random.default_rng(0)
+    A, y = rng.normal(size=(12, 12)), rng.normal(size=12)
+    K, alphas = A @ A.T, np.array([0.1, 10.0])
+    expected = ridge_loo_path(K, y, alphas).predictions
+    found = ridge_loo_path(of_K * K, of_y * y, of_K * alphas).predictions
+    np.testing.assert_allclose(found / of_y, expected, rtol=1e-9)
+
+
+def test_leave_one_out_at_the_largest_alpha():
+    """The mean of the others; beyond, an error that says what is accepted."""
+    y = np.array([1.0, 2.0, 6.0]) * 1e-150
+    found = ridge_loo_path(np.eye(3), y, [1e250]).predictions[0]
+    np.testing.assert_allclose(found, [4e-150, 3.5e-150, 1.5e-150])
+    with pytest.raises(ValueError, match=r"alphas=1e\+308 is out of range; accepted: .*1e\+250"):
+        ridge_loo_path(np.eye(3), y, [1e308])

@@ -16,6 +16,10 @@ class HypothesisNotMet(ValueError):
     """A bound was asked for where a hypothesis fails; the message names the hypothesis."""
 
 
+class _BeyondRange(ValueError):
+    """Of a bound inside a bound: the outer one shows its own arguments."""
+
+
 def of_numbers(*arrays, exact=False):
     """Decorate a bound of real numbers; the parameters named ``arrays`` may be arrays of them.
 
@@ -36,11 +40,11 @@ def of_numbers(*arrays, exact=False):
             with np.errstate(all="ignore"):
                 try:
                     value = bound(**given)
-                except (OverflowError, ZeroDivisionError):
+                except (OverflowError, ZeroDivisionError, _BeyondRange):
                     value = np.nan
             if np.any(np.asarray(value) != np.asarray(value)):
                 shown = ", ".join(f"{n}={v!r:.40}" for n, v in given.items())
-                raise ValueError(f"{bound.__name__}({shown}) is beyond the range of float64.")
+                raise _BeyondRange(f"{bound.__name__}({shown}) is beyond the range of float64.")
             return value
 
         return checked

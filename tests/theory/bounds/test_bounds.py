@@ -278,3 +278,6 @@ def test_arguments_of_bounds_are_named():
     assert stability.hypothesis_bound(1e308, 1e308, 1e-300) == np.inf
     with pytest.raises(ValueError, match=r"bias_bound\(m=1e\+308.*beyond the range"):
         concentration.bias_bound(1e308)
+    # A bound inside another is not known to who called it.
+    with pytest.raises(ValueError, match=r"by_weights\(m=50.*l1=1e\+308.*beyond the range"):
+        stability.two_stage_stability_by_weights(50, 1.0, 1.0, 0.0, 1e308, 0.1)
