@@ -364,11 +364,11 @@ class _PairSums:
     def cancelled(self, squares, row_sums):
         """Kernels (p,) of which centring leaves so little that the sums have lost digits of it."""
         m = row_sums.shape[1]
-        means = row_sums.sum(axis=1) / m
         # Sums that overflow are refused where they are finished.
         with np.errstate(over="ignore", invalid="ignore"):
+            means = row_sums.sum(axis=1) / m
             left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
-        return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-6) * squares
+        return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-5) * squares
 
     def report(self):
         """Say how many of all pairs are done, where that is asked for."""

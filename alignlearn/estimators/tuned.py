@@ -312,7 +312,7 @@ feature_names_in_
     report, use folds, where weights are learned on each training set alone.
 
     Peaks of memory at m = 5000, in (m, m) matrices: 1.1 for leave-one-out, 1.2 for ridge with
-    folds, 1.7 for "svr", whose solver keeps up to half a matrix of rows close together.
+    folds, 1.3 for "svr", whose solver keeps up to 0.3 of a matrix of rows close together.
     """
 
     _plain = MKLRegressor
