@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "memory_peak.py"
 @pytest.mark.skipif(
     sys.platform != "linux" or not SCRIPT.is_file(), reason="reads /proc and the source tree"
 )
-@pytest.mark.parametrize("kind", ["ridge", "ridge-loo", "ridge-folds", "svc-folds"])
+@pytest.mark.parametrize("kind", ["ridge", "svr", "ridge-loo", "ridge-folds", "svc-folds"])
 def test_fitting_holds_one_matrix(kind):
     spec = importlib.util.spec_from_file_location("memory_peak", SCRIPT)
     script = importlib.util.module_from_spec(spec)
