@@ -54,7 +54,7 @@ def unbiased_from_centred(f, diagonal_product, trace, other_trace, m):
     return (
         m / (m - 3) * f
         - diagonal_product / ((m - 2) * (m - 3))
-        + trace * other_trace / (m * (m - 1.0) * (m - 2) * (m - 3))
+        + trace / (m * (m - 1.0)) * (other_trace / ((m - 2.0) * (m - 3)))
     )
 
 
