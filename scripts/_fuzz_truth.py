@@ -102,7 +102,8 @@ def truth(values, columns, eps, unbiased=False, given_eps=EPS):
         slack_M=B,
         slack_trace=2 * m**0.5 * (E + terms * eps * R),
         slack_target2=4 * t,
-        may_vanish=own <= 16 * EPS * R**2 + np.diagonal(B) + flat,
+        # Of values that float64 does not hold nothing is left.
+        may_vanish=(own <= 16 * EPS * R**2 + np.diagonal(B) + flat) | (own < 1e-300),
         vanish=(own <= zero) & sure,
         unsure=unsure,
         target_vanishes=target2 <= target_zero,

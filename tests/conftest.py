@@ -12,6 +12,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 settings.register_profile("local", deadline=None, print_blob=True)
-# The same examples at every run: a failure there can be repeated here.
-settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True, database=None)
+# The same examples at every run: a failure there can be repeated here. More are tried locally.
+settings.register_profile(
+    "ci", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
+)
 settings.load_profile("ci" if os.environ.get("CI") else "local")

@@ -20,6 +20,7 @@ from .threads import Progress, on_threads, thread_count
 _TILE_BYTES = 160_000
 _TILE_ROWS = 8
 _PILOT_SIDE = 24
+_FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
 _NOISE = 32
 # Mean squares below which some of the squares are not normal numbers of float32 (1e-38 and up).
@@ -34,6 +35,14 @@ def _tile_shape(program, itemsize, side):
     width = -(-side // max(1, -(-side // block)))
     block = min(block, max(8, -(-width // 8) * 8))
     return block, max(1, min(pairs // block, _TILE_ROWS))
+
+
+def _run(loop, work, n_pairs, watch=None):
+    """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
+    if n_pairs <= _FEW_PAIRS:
+        loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
+    else:
+        on_threads(loop, *work, stoppable=True, watch=watch)
 
 
 def _compiled(program, means=None):
@@ -148,7 +157,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     def fill(rows, columns, values, symmetric, part):
         factors = np.ascontiguousarray(FX[:, rows]), np.ascontiguousarray(FZ[:, columns])
         data = (VX[rows], VZ[columns], *factors, values)
-        on_threads(loops.weighted_gram, ops, data, weights, shape, symmetric, part, stoppable=True)
+        _run(loops.weighted_gram, (ops, data, weights, shape, symmetric, part), part.size)
 
     everything = slice(None)
     if not program.external:
@@ -368,7 +377,7 @@ class _PairSums:
         with np.errstate(over="ignore", invalid="ignore"):
             means = row_sums.sum(axis=1) / m
             left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
-        return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-5) * squares
+        return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-4) * squares
 
     def report(self):
         """Say how many of all pairs are done, where that is asked for."""
@@ -390,8 +399,8 @@ class _PairSums:
             data, sums = (self.V, self.Y, self.F, values), (S, a, row_sums, self.diagonal, done)
             work = self.ops, data, part, shape, sums
             if stop is None:
-                add, watch = loops.add_statistics, self.report
-                on_threads(add, *work, count=threads, stoppable=True, watch=watch)
+                n_pairs = (part[1] - part[0]) * (part[3] - part[2])
+                _run(loops.add_statistics, work, n_pairs, self.report)
             else:
                 loops.add_statistics((0, 1), *work, stop)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
