@@ -123,7 +123,8 @@ def sklearn_ridge(K, K_test, y, alpha):
         warnings.simplefilter("ignore")  # a singular matrix is said so
         machine = KernelRidge(alpha=alpha, kernel="precomputed").fit(centred, y - mean)
     values = np.linalg.eigvalsh(centred)
-    condition = (max(values[-1], 0.0) + alpha) / max(alpha + min(values[0], 0.0), 1e-300)
+    with np.errstate(over="ignore"):
+        condition = (max(values[-1], 0.0) + alpha) / max(alpha + min(values[0], 0.0), 1e-300)
     dual = np.abs(machine.dual_coef_).max()
     size = np.abs(against).sum(axis=1).max() * dual + np.abs(y).max()
     return machine.predict(against) + mean, condition, 32 * len(y) * condition * size
