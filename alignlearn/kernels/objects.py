@@ -172,7 +172,8 @@ class Precomputed(Kernel):
 
     def _numbers(self, X):
         X = np.asarray(X)
-        numbers = X.astype(np.int64)
+        with np.errstate(invalid="ignore"):  # no row has the number that becomes of these
+            numbers = X.astype(np.int64)
         n = self.gram.shape[0]
         if X.shape[1] != 1 or np.any(numbers != X) or np.any((numbers < 0) | (numbers >= n)):
             raise ValueError(

@@ -15,8 +15,8 @@ def is_sparse(X) -> bool:
 
 
 def is_sequence(X) -> bool:
-    """Whether X has a length and items found by number; a dict and a text count as one thing."""
-    one = isinstance(X, (str, bytes, Mapping))
+    """Whether X has a length and items found by number; dicts, texts, sparse matrices are one."""
+    one = isinstance(X, (str, bytes, Mapping)) or is_sparse(X)
     return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not one
 
 

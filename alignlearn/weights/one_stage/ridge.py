@@ -155,7 +155,11 @@ class _Basis:
         """Add a direction; a full basis is first replaced by the current point."""
         if len(self.Z) >= _SUBSPACE_LIMIT:
             self._collapse()
-        new = direction / _norm(direction)
+        largest = np.abs(direction).max()
+        if largest == 0.0:
+            return
+        new = direction / largest  # whose squares vanish neither
+        new /= _norm(new)
         for _ in range(2):  # twice is enough (Kahan)
             flat = self.Z.reshape(len(self.Z), new.size)
             new = new - (flat.T @ (flat @ new.ravel())).reshape(new.shape)
