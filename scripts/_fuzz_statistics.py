@@ -41,6 +41,12 @@ def _tags(S, specs, *more):
     return S.tags.union({*more}, *(s.tags for s in specs))
 
 
+def _squares_overflow(S):
+    """Whether squared norms, which are on the way to most values, are beyond the precision."""
+    largest = float(np.finfo("f4" if S.eps > 1e-10 else "f8").max)
+    return not np.square(S.exact).sum(axis=1).max() < largest / 10
+
+
 def whole(rng):
     """Statistics of all samples, biased or unbiased."""
     S, specs = _draw(rng)
@@ -51,7 +57,8 @@ def whole(rng):
     try:
         found = al.alignment_statistics(S.given, y.given, kernels, task=y.task, unbiased=unbiased)
     except ValueError:
-        if (unbiased and len(S) < 4) or out_of_range(values, S.eps, len(S)):
+        few = unbiased and len(S) < 4
+        if few or _squares_overflow(S) or out_of_range(values, S.eps, len(S)):
             return "refused"
         raise
     require(not (unbiased and len(S) < 4), "unbiased statistics of fewer than 4 samples")
@@ -74,7 +81,7 @@ def folds(rng):
     try:
         found = al.alignment_statistics(S.given, y.given, kernels, task=y.task, folds=labels)
     except ValueError:
-        if len(set(labels)) < 2 or out_of_range(values, S.eps, m):
+        if len(set(labels)) < 2 or _squares_overflow(S) or out_of_range(values, S.eps, m):
             return "refused"
         raise
     require(len(found) == len(set(labels)), "number of training sets")
@@ -155,11 +162,12 @@ def values_of_kernels(rng):
         Z = np.asarray(S.given)[rows]
         against = kernel(S.given, Z)
     except ValueError:
-        if not v.peak < largest / 10:
+        if _squares_overflow(S) or not v.peak < largest / 10:
             return "refused"
         raise
     tags = " ".join(sorted(_tags(S, [spec])))
-    overflow = np.any(np.abs(v.K) > 1.1 * largest)
+    # Functions give float64 for samples in single precision, too.
+    overflow = np.any(np.abs(v.K) > 1.1 * float(np.finfo(K.dtype).max))
     require(not overflow, "k(X): overflow is not refused", f"{np.abs(K).max()}; {tags}")
     if not np.all(np.isfinite(v.exact)) or not v.peak < largest / 10:
         return "no bound"
