@@ -5,3 +5,11 @@ P1 = (
     "Algorithms for Learning Kernels Based on Centered Alignment"
 )
 P2 = "Cortes, Mohri and Rostamizadeh (2009), L2 Regularization for Learning Kernels"
+P3 = (
+    "Yousefi, Li, Mollaghasemi, Anagnostopoulos and Georgiopoulos, "
+    "Multi-Task Learning Using Neighborhood Kernels"
+)
+P4 = (
+    "Liu, Shi, Huang, Yang and Suykens (2020), "
+    "Regularized Regression Problem in hyper-RKHS for Learning Kernels"
+)

@@ -1,0 +1,1 @@
+"""Hyper-kernels: the kernel function itself is learned, from a matrix of similarities."""

@@ -1,0 +1,1 @@
+"""Multi-task kernel learning with neighbourhood kernels."""
