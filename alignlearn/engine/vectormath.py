@@ -1,4 +1,4 @@
-"""exp and expm1 that LLVM can vectorise, for float64 and float32 arguments.
+"""exp, expm1 and log that LLVM can vectorise, for float64 (exp and expm1 also float32) arguments.
 
 ``math.exp`` is a library call, which keeps a loop scalar. These are branch-free: Cody-Waite
 reduction ``x = n ln 2 + r`` with ``|r| <= ln(2)/2``, a Taylor polynomial for ``expm1(r)`` of degree
@@ -9,6 +9,9 @@ beyond a range are replaced by one whose power of two has the bits of infinity o
 - below -345 (float32: -41) ``exp`` is 0. The smallest other value, 1e-150 (1.6e-18), still has a
   normal square: sums of products of kernels would otherwise meet subnormal numbers, and a product
   that has one costs a hundred cycles. Nothing a sum with a term of 1 can notice is lost.
+
+``log`` takes positive normal numbers: ``x = 2^n m`` with m within a factor sqrt(2) of 1, and ``log m
+= 2 atanh((m - 1) / (m + 1))`` by its series to degree 23 (remainder 1e-18).
 
 Measured in float64: relative error 1.4e-16 for ``exp`` and 1.8e-16 for ``expm1``; 0.8 ns an element
 against 4.3 ns for ``math.exp`` (AVX-512).
@@ -65,6 +68,9 @@ _INF, _ZERO = 1024.25 * np.log(2.0), -1023.0 * np.log(2.0)
 _INF_F, _ZERO_F = np.float32(128.25 * np.log(2.0)), np.float32(-127.0 * np.log(2.0))
 _NEGLIGIBLE, _NEGLIGIBLE_F = np.exp(SMALLEST), np.exp(SMALLEST_F)
 
+_ROOT_2 = np.sqrt(2.0)
+_MANTISSA, _ONE_BITS = (1 << 52) - 1, 1023 << 52
+
 _F = np.float32
 _LOG2E_F, _LN2_HI_F, _LN2_LO_F = _F(_LOG2E), _F(0.693359375), _F(-2.12194440e-4)
 _ROUND_F = _F(12582912.0)
@@ -111,6 +117,30 @@ def _reduce32(x):
     q = q * r + _C3_F
     q = q * r + _C2_F
     return r + (r * r) * q, _from_bits32(np.int32((_bits32(shifted) + 127) << 23))
+
+
+@jit_fma
+def log(x):
+    """Natural logarithm of a positive normal float64; for use inside compiled loops."""
+    bits = _bits64(x)
+    m = _from_bits64((bits & _MANTISSA) | _ONE_BITS)
+    high = m > _ROOT_2
+    m = 0.5 * m if high else m
+    n = np.float64((bits >> 52) - 1023) + (1.0 if high else 0.0)
+    t = (m - 1.0) / (m + 1.0)
+    u = t * t
+    q = 1.0 / 23.0
+    q = q * u + 1.0 / 21.0
+    q = q * u + 1.0 / 19.0
+    q = q * u + 1.0 / 17.0
+    q = q * u + 1.0 / 15.0
+    q = q * u + 1.0 / 13.0
+    q = q * u + 1.0 / 11.0
+    q = q * u + 1.0 / 9.0
+    q = q * u + 1.0 / 7.0
+    q = q * u + 1.0 / 5.0
+    q = q * u + 1.0 / 3.0
+    return n * _LN2_HI + (2.0 * (t + t * u * q) + n * _LN2_LO)
 
 
 @jit_fma

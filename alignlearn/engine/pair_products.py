@@ -1,0 +1,201 @@
+"""Hyper-kernels between pairs of points: functions of the six distances of four points.
+
+A pair p = (u, u') has numbers of its own and, with a pair q = (v, v'), four from a table between
+points: T[u, v], T[u, v'], T[u', v], T[u', v']. So a value costs the same for any number of
+features. What is made of the numbers is a *form*:
+
+``PRODUCT``
+    ``own_p own_q T[u, v] T[u, v'] T[u', v] T[u', v']``, for a table of Gaussians.
+``DETERMINANT``
+    ``exp(own_p + own_q - power log det(I + B'B))``, for a table of squared distances, with
+    ``B = [delta_p, delta_q, mu_p - mu_q]``, ``delta = (u - u') / sqrt 2``, ``mu = (u + u') / 2``.
+    The entries of B'B are sums of squared distances: ``4 delta_p'delta_q = |u - v'|^2 + |u' - v|^2
+    - |u - v|^2 - |u' - v'|^2``, and so on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn._jit import jit_fma
+
+from . import vectormath
+from .threads import on_threads
+
+PRODUCT, DETERMINANT = range(2)
+_CROSS = 32.0**0.5
+_BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
+_FEW = 2**15  # values for which starting threads does not pay
+
+
+class Form(NamedTuple):
+    """Which function of the table: the kind, `PRODUCT` or `DETERMINANT`, and its power."""
+
+    kind: int
+    power: float = 0.0
+
+
+class Pairs(NamedTuple):
+    """n pairs of points.
+
+    Attributes
+    ----------
+    first, second : ndarray of shape (n,), int64
+        Positions of the two points in the table.
+    own : ndarray of shape (n,)
+        The factor (`PRODUCT`) or term (`DETERMINANT`) that belongs to the pair alone.
+    size : ndarray of shape (n,)
+        Squared distance of its two points.
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    own: np.ndarray
+    size: np.ndarray
+
+    def take(self, index):
+        """The pairs at these positions."""
+        return Pairs(*(part[index] for part in self))
+
+    @property
+    def n_pairs(self):
+        """How many there are."""
+        return self.first.size
+
+
+@jit_fma
+def _products(table, own_p, own, out):
+    c00, c01, c10, c11 = table[0], table[1], table[2], table[3]
+    for q in range(out.size):
+        out[q] = (own_p * own[q]) * ((c00[q] * c11[q]) * (c01[q] * c10[q]))
+
+
+@jit_fma
+def _determinants(table, own_p, size_p, own, size, power, out):
+    """Pivots of elimination of ``I + B'B``: each is at least 1, and little cancels."""
+    c00, c01, c10, c11 = table[0], table[1], table[2], table[3]
+    a = 1.0 + 0.5 * size_p
+    for q in range(out.size):
+        d00, d01, d10, d11 = c00[q], c01[q], c10[q], c11[q]
+        c = 0.25 * ((d01 + d10) - (d00 + d11))
+        e = ((d00 + d01) - (d10 + d11)) / _CROSS
+        f = ((d01 + d11) - (d00 + d10)) / _CROSS
+        between = 0.25 * ((d00 + d01) + (d10 + d11) - (size_p + size[q]))
+        b = max(1.0 + 0.5 * size[q] - c * c / a, 1.0)
+        f -= c * e / a
+        g = max(1.0 + between - e * e / a - f * f / b, 1.0)
+        out[q] = vectormath.exp((own_p + own[q]) - power * vectormath.log(a * (b * g)))
+
+
+@jit_fma
+def _values(form, table, left, right, p, q0, q1, near, out):
+    """Values of the pair p of ``left`` with the pairs q0 to q1 - 1 of ``right``."""
+    kind, power = form
+    i, j = table[left[0][p]], table[left[1][p]]
+    first, second = right[0][q0:q1], right[1][q0:q1]
+    c00, c01, c10, c11 = near[0], near[1], near[2], near[3]
+    for q in range(first.size):
+        r, s = np.uint64(first[q]), np.uint64(second[q])
+        c00[q], c01[q], c10[q], c11[q] = i[r], i[s], j[r], j[s]
+    if kind == PRODUCT:
+        _products(near, left[2][p], right[2][q0:q1], out)
+    else:
+        own, size = left[2][p], left[3][p]
+        _determinants(near, own, size, right[2][q0:q1], right[3][q0:q1], power, out)
+
+
+@jit_fma
+def _fill(thread, form, table, left, right, symmetric, out, stop):
+    """out[p, q] for all pairs, rows dealt to threads in turn; q >= p only where symmetric."""
+    near = np.empty((4, _BLOCK))
+    n = right[0].size
+    for p in range(thread[0], left[0].size, thread[1]):
+        if stop[0]:
+            return
+        for q in range(p if symmetric else 0, n, _BLOCK):
+            last = min(q + _BLOCK, n)
+            _values(form, table, left, right, p, q, last, near, out[p, q:last])
+
+
+@jit_fma
+def _add(thread, form, table, left, right, coef, out, stop):
+    """out[p] = sum_q coef[q] k(p, q), rows dealt to threads in turn."""
+    near, values = np.empty((4, _BLOCK)), np.empty(_BLOCK)
+    n = right[0].size
+    for p in range(thread[0], left[0].size, thread[1]):
+        if stop[0]:
+            return
+        total = 0.0
+        for q in range(0, n, _BLOCK):
+            last = min(q + _BLOCK, n)
+            part = values[: last - q]
+            _values(form, table, left, right, p, q, last, near, part)
+            for t in range(part.size):
+                total += coef[q + t] * part[t]
+        out[p] = total
+
+
+def _run(loop, n_values, *args):
+    if n_values <= _FEW:
+        loop((0, 1), *args, np.zeros(1, dtype=np.bool_))
+    else:
+        on_threads(loop, *args, stoppable=True)
+
+
+def pair_gram(form, table, left, right=None):
+    """Values of a hyper-kernel between pairs.
+
+    Parameters
+    ----------
+    form : Form
+    table : ndarray of shape (n_left_points, n_right_points), float64 in C order
+    left, right : Pairs
+        With points that are rows, and columns, of the table; ``right`` is None for ``left``
+        itself (the table is then symmetric, and half of the work is done).
+
+    Returns
+    -------
+    ndarray of shape (n_left, n_right), float64
+    """
+    symmetric = right is None
+    right = left if symmetric else right
+    out = np.empty((left.n_pairs, right.n_pairs))
+    _run(_fill, out.size, tuple(form), table, tuple(left), tuple(right), symmetric, out)
+    for i in range(0, left.n_pairs, _BLOCK) if symmetric else ():
+        rows = slice(i, i + _BLOCK)
+        square = out[rows, rows]
+        square[:] = np.triu(square) + np.triu(square, 1).T
+        out[i + _BLOCK :, rows] = out[rows, i + _BLOCK :].T
+    return out
+
+
+def pair_times(form, table, left, right, coef):
+    """``sum_q coef[q] k(p, q)`` for the pairs p of ``left``, shape (n_left,), without a matrix.
+
+    Parameters as in `pair_gram`; ``coef`` of shape (n_right,).
+    """
+    out = np.empty(left.n_pairs)
+    work = tuple(form), table, tuple(left), tuple(right), coef, out
+    _run(_add, left.n_pairs * right.n_pairs, *work)
+    return out
+
+
+def product_sums(A, M):
+    """``out[i, j] = sum_{r, s} M[r, s] A[i, r] A[i, s] A[j, r] A[j, s]``: all pairs of a grid.
+
+    Of the form `PRODUCT`, as matrix products of m^4 / 2 multiplications for A of shape (m, m): a
+    fraction of a nanosecond for each pair of pairs. ``M`` is symmetric.
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+        Symmetric.
+    """
+    m = len(A)
+    out = np.empty((m, m))
+    for i in range(m):
+        W = A[i:] * A[i]
+        out[i, i:] = out[i:, i] = np.einsum("jr,jr->j", W @ M, W)
+    return out
