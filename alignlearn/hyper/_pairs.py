@@ -1,0 +1,144 @@
+"""The known pairs of a similarity matrix, and the matrix of a hyper-kernel between them.
+
+The m^2 equations of a symmetric matrix are those of its unordered pairs i <= j, each counted w
+times: 1 on the diagonal, 2 off it. With K the hyper-kernel between unordered pairs the full ridge
+system is ``(K + alpha W^-1) gamma = y``, where gamma_ij is the sum of both coefficients; unknown
+pairs are left out.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from alignlearn.engine import pair_products as products
+from alignlearn.validation import check_labels, check_symmetric, gram_like
+
+# Time of one multiplication in `product_sums` over that of one value in `pair_times` (measured).
+_PRODUCT_SHARE = 1 / 40
+
+
+class Known(NamedTuple):
+    """Known pairs i <= j of a similarity matrix: positions, values y and weights w, each (P,)."""
+
+    first: np.ndarray
+    second: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+
+    def take(self, index):
+        """The pairs at these positions."""
+        return Known(*(part[index] for part in self))
+
+
+def ideal_kernel(y):
+    """The similarity of labels: 1 for equal ones, -1 / (c - 1) for different ones of c classes.
+
+    For two classes that is yy' with labels -1 and +1; for more the inner products of the corners of
+    a regular simplex.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,)
+        Labels of one type, at least two different ones.
+
+    Returns
+    -------
+    ndarray of shape (m, m), float64
+    """
+    classes, codes = np.unique(check_labels(y), return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(f"y has {classes.size} class; similarity of labels needs at least two.")
+    same = codes.reshape(-1, 1) == codes.reshape(1, -1)
+    return np.where(same, 1.0, -1.0 / (classes.size - 1))
+
+
+def known_pairs(K, n_samples) -> Known:
+    """The known pairs of a similarity matrix in which NaN marks unknown ones.
+
+    Raises
+    ------
+    ValueError, TypeError
+        K is not a real (m, m) matrix, not symmetric where both orders of a pair are known, has
+        infinite values, or a row without a known value.
+    """
+    K = np.asarray(gram_like("K", K, "a square matrix of similarities"), dtype=np.float64)
+    if K.shape != (n_samples, n_samples):
+        raise ValueError(
+            f"K has shape {K.shape} but X has {n_samples} samples; accepted: one row and one "
+            "column for each sample, NaN where a similarity is unknown."
+        )
+    unknown = np.isnan(K)
+    K = np.where(unknown, K.T, K)
+    unknown = np.isnan(K)
+    empty = np.flatnonzero(unknown.all(axis=1))
+    if empty.size:
+        rows = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
+        raise ValueError(
+            f"K: no similarity is known of {empty.size} of {n_samples} samples (rows {rows}); "
+            "leave them out of X and K."
+        )
+    check_symmetric("K", np.where(unknown, 0.0, K))
+    first, second = np.nonzero(np.triu(~unknown))
+    target = 0.5 * (K[first, second] + K[second, first])
+    return Known(first, second, target, np.where(first == second, 1.0, 2.0))
+
+
+class PairSystem:
+    """The matrix of a hyper-kernel between P pairs of m points, which is not formed.
+
+    Parameters
+    ----------
+    hyper_kernel : HyperKernel
+        Resolved.
+    X : ndarray of shape (m, d), float64
+    first, second : ndarray of shape (P,), int64
+    """
+
+    def __init__(self, hyper_kernel, X, first, second):
+        self.hyper_kernel = hyper_kernel
+        self._points = hyper_kernel._coordinates(X)
+        self.pairs = hyper_kernel.pairs(self._points, first, second)
+
+    @property
+    def n_pairs(self):
+        """P."""
+        return self.pairs.n_pairs
+
+    def diagonal(self):
+        """The diagonal, (P,)."""
+        return self.hyper_kernel._diagonal(self.pairs.size)
+
+    def columns(self, index):
+        """The columns of these pairs, (P, n)."""
+        some = self.pairs.take(index)
+        used, where = np.unique(np.concatenate(some[:2]), return_inverse=True)
+        table = self._between(self._points, self._points[used])
+        first, second = where.reshape(2, -1)
+        right = some._replace(first=first, second=second)
+        return products.pair_gram(self.hyper_kernel._form, table, self.pairs, right)
+
+    def gram(self):
+        """The whole matrix, (P, P)."""
+        return products.pair_gram(self.hyper_kernel._form, self._table, self.pairs)
+
+    def times(self, coef):
+        """The product with a vector (P,)."""
+        form, pairs, table = self.hyper_kernel._form, self.pairs, self._table
+        m = len(self._points)
+        share = _PRODUCT_SHARE * m**4 / 2
+        if form.kind == products.PRODUCT and share < float(self.n_pairs) ** 2:
+            M = np.zeros((m, m))
+            np.add.at(M, (pairs.first, pairs.second), 0.5 * pairs.own * coef)
+            return pairs.own * products.product_sums(table, M + M.T)[pairs.first, pairs.second]
+        return products.pair_times(form, table, pairs, pairs, coef)
+
+    @cached_property
+    def _table(self):
+        return self._between(self._points, self._points)
+
+    def _between(self, points, others):
+        return self.hyper_kernel._table(cdist(points, others, "sqeuclidean"))

@@ -1,0 +1,107 @@
+"""The learned kernel: an expansion in a hyper-kernel, as one of the library's kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.engine import program as ops
+from alignlearn.kernels import Kernel
+from alignlearn.validation import check_samples
+
+from .hyperkernels import HyperKernel
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedKernel(Kernel):
+    """``k(x, x') = constant + sum_p coef_p h((a_p, b_p), (x, x'))`` for a hyper-kernel h.
+
+    Parameters
+    ----------
+    hyper_kernel : HyperKernel
+        With numbers for what depends on data.
+    points : ndarray of shape (n, d), float64
+    first, second : ndarray of shape (P,), int64
+        Rows a_p and b_p of ``points``.
+    coef : ndarray of shape (P,), float64
+    constant : float, default 0
+        The intercept of support vector regression.
+
+    Notes
+    -----
+    ``is_psd`` says that it is positive semi-definite on all samples: all coefficients and the
+    constant are >= 0 (every section ``h((a, b), .)`` of the two hyper-kernels is a kernel). With
+    others it may be so on some samples: `eigenvalue_range`.
+    """
+
+    hyper_kernel: HyperKernel
+    points: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    coef: np.ndarray
+    constant: float = 0.0
+
+    _takes_sparse = False
+
+    def __post_init__(self):
+        used = np.flatnonzero(self.coef)
+        rows, where = np.unique(
+            np.concatenate([self.first[used], self.second[used]]), return_inverse=True
+        )
+        where = where.reshape(2, -1)
+        kept = (self.points[rows], where[0], where[1], self.coef[used])
+        for name, values in zip(("points", "first", "second", "coef"), kept):
+            values = np.ascontiguousarray(values)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+
+    def _arrays(self):
+        return self.points, self.first, self.second, self.coef
+
+    def __eq__(self, other):
+        return (
+            type(other) is LearnedKernel
+            and (self.hyper_kernel, self.constant) == (other.hyper_kernel, other.constant)
+            and all(np.array_equal(a, b) for a, b in zip(self._arrays(), other._arrays()))
+        )
+
+    def __hash__(self):
+        return hash((self.hyper_kernel, self.constant, self.coef.tobytes()))
+
+    def __str__(self):
+        return f"learned ({self.coef.size} pairs of {len(self.points)} points)"
+
+    __repr__ = __str__
+
+    @property
+    def is_psd(self):
+        return self.constant >= 0.0 and bool(np.all(self.coef >= 0.0))
+
+    def eigenvalue_range(self, X):
+        """Smallest and largest eigenvalue of the Gram matrix of samples X (m, d), two floats."""
+        from scipy.linalg import eigh
+
+        K = self(np.asarray(check_samples("X", X), dtype=np.float64))
+        ends = [
+            eigh(K, eigvals_only=True, subset_by_index=(k, k), check_finite=False)[0]
+            for k in (0, len(K) - 1)
+        ]
+        return float(ends[0]), float(ends[1])
+
+    def _lower(self, b, dst, mode):
+        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
+        return 0.0
+
+    def _block(self, X, Y):
+        d = self.points.shape[1]
+        if X.shape[1] != d and self.coef.size:
+            raise ValueError(f"X has {X.shape[1]} columns, but the kernel was learned on {d}.")
+        same = X is Y
+        X = np.asarray(X, dtype=np.float64)
+        Y = X if same else np.asarray(Y, dtype=np.float64)
+        if not self.coef.size:
+            return np.full((len(X), len(Y)), self.constant)
+        values = self.hyper_kernel._expand(X, Y, *self._arrays())
+        values += self.constant
+        return values
