@@ -22,6 +22,7 @@ _WHERE = {
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "machines": "Ensemble",
     "estimators": "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
+    "hyper": "GaussianHyperKernel HyperKRR HyperNNLS HyperSVR WishartHyperKernel",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
@@ -31,6 +32,7 @@ _MODULES = (
     "datasets",
     "engine",
     "estimators",
+    "hyper",
     "kernels",
     "machines",
     "significance",

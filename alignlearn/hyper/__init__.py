@@ -1,1 +1,18 @@
 """Hyper-kernels: the kernel function itself is learned, from a matrix of similarities."""
+
+from ._pairs import ideal_kernel, known_pairs
+from .hyperkernels import GaussianHyperKernel, HyperKernel, WishartHyperKernel
+from .learned import LearnedKernel
+from .regression import HyperKRR, HyperNNLS, HyperSVR
+
+__all__ = [
+    "GaussianHyperKernel",
+    "HyperKRR",
+    "HyperKernel",
+    "HyperNNLS",
+    "HyperSVR",
+    "LearnedKernel",
+    "WishartHyperKernel",
+    "ideal_kernel",
+    "known_pairs",
+]

@@ -68,14 +68,18 @@ class HyperKernel:
         """
         left = _check_pairs("first", first, "second", second)
         same = first_other is None and second_other is None
-        right = left if same else _check_pairs("first_other", first_other, "second_other", second_other)
+        right = (
+            left if same else _check_pairs("first_other", first_other, "second_other", second_other)
+        )
         if left[0].shape[1] != right[0].shape[1]:
             raise ValueError(
                 f"first has {left[0].shape[1]} columns but first_other has {right[0].shape[1]}; "
                 "accepted: the same."
             )
         self = self.resolve(np.concatenate(left))
-        ends = [np.concatenate([self._coordinates(part) for part in side]) for side in (left, right)]
+        ends = [
+            np.concatenate([self._coordinates(part) for part in side]) for side in (left, right)
+        ]
         pairs = [_halves(self, points) for points in ends]
         table = self._table(cdist(*ends, "sqeuclidean"))
         return products.pair_gram(self._form, table, pairs[0], None if same else pairs[1])
@@ -88,7 +92,9 @@ class HyperKernel:
 
 def _check_pairs(*names_and_values):
     name, first, other, second = names_and_values
-    first, second = (np.asarray(check_samples(n, v), float) for n, v in ((name, first), (other, second)))
+    first, second = (
+        np.asarray(check_samples(n, v), float) for n, v in ((name, first), (other, second))
+    )
     if first.shape != second.shape:
         raise ValueError(
             f"{name} has shape {first.shape} but {other} has {second.shape}; accepted: one row of "
@@ -258,9 +264,7 @@ class WishartHyperKernel(HyperKernel):
             object.__setattr__(self, "r", check_number("r", self.r))
             if isinstance(self.C, tuple):
                 self._check_r(len(self.C))
-        object.__setattr__(
-            self, "unit_diagonal", check_flag("unit_diagonal", self.unit_diagonal)
-        )
+        object.__setattr__(self, "unit_diagonal", check_flag("unit_diagonal", self.unit_diagonal))
         multiple = check_number("multiple", self.multiple, low=0.0, strict=True)
         object.__setattr__(self, "multiple", multiple)
 
