@@ -1,4 +1,4 @@
-"""exp, expm1 and log that LLVM can vectorise, for float64 (exp and expm1 also float32) arguments.
+"""exp, expm1 and log that LLVM can vectorise, for float64; the first two also for float32.
 
 ``math.exp`` is a library call, which keeps a loop scalar. These are branch-free: Cody-Waite
 reduction ``x = n ln 2 + r`` with ``|r| <= ln(2)/2``, a Taylor polynomial for ``expm1(r)`` of degree
@@ -10,8 +10,8 @@ beyond a range are replaced by one whose power of two has the bits of infinity o
   normal square: sums of products of kernels would otherwise meet subnormal numbers, and a product
   that has one costs a hundred cycles. Nothing a sum with a term of 1 can notice is lost.
 
-``log`` takes positive normal numbers: ``x = 2^n m`` with m within a factor sqrt(2) of 1, and ``log m
-= 2 atanh((m - 1) / (m + 1))`` by its series to degree 23 (remainder 1e-18).
+``log`` takes positive normal numbers: ``x = 2^n m`` with m within a factor sqrt(2) of 1, and
+``log m = 2 atanh((m - 1) / (m + 1))`` by its series to degree 23 (remainder 1e-18).
 
 Measured in float64: relative error 1.4e-16 for ``exp`` and 1.8e-16 for ``expm1``; 0.8 ns an element
 against 4.3 ns for ``math.exp`` (AVX-512).

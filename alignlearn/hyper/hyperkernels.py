@@ -48,9 +48,13 @@ def _variance(rule, X):
 class HyperKernel:
     """Base of the hyper-kernels: evaluation on arrays of pairs.
 
+    ``_sections_psd`` says that every section ``k(p, (., .))`` is a positive semi-definite kernel.
     A subclass has ``resolve(X)``, ``log_constant(d)`` and what the engine takes: ``_form``,
-    ``_coordinates(X)``, ``_table(D)``, ``_own(size)``, ``_diagonal(size)``; ``_expand`` sums sections.
+    ``_coordinates(X)``, ``_table(D)``, ``_own(size)``, ``_diagonal(size)``; its ``_expand`` sums
+    sections.
     """
+
+    _sections_psd = True
 
     def __call__(self, first, second, first_other=None, second_other=None):
         """Values between n pairs and n' others (themselves if None), float64 of shape (n, n').
@@ -227,8 +231,9 @@ class WishartHyperKernel(HyperKernel):
         Gaussian.
     r : float > d - 1, optional
         Degrees of freedom; default d + 1.
-    unit_diagonal : bool, default True
-        Divide by ``sqrt(k(p, p) k(q, q))``.
+    unit_diagonal : bool, default False
+        Divide by ``sqrt(k(p, p) k(q, q))``. It is a hyper-kernel still, but its sections ``k(p,
+        (., .))`` are no kernels then, so coefficients >= 0 guarantee nothing.
     multiple : float > 0, default 1
         Multiplies C.
 
@@ -247,7 +252,7 @@ class WishartHyperKernel(HyperKernel):
 
     C: object = "scale"
     r: float | None = None
-    unit_diagonal: bool = True
+    unit_diagonal: bool = False
     multiple: float = 1.0
 
     def __post_init__(self):
@@ -312,6 +317,10 @@ class WishartHyperKernel(HyperKernel):
             log_det = d * np.log(self.C)
         powers = -1.5 * d * np.log(np.pi) - d * np.log(2.0) - 1.5 * log_det
         return float(powers + multigammaln(0.5 * (self.r + 3.0), d) - multigammaln(0.5 * self.r, d))
+
+    @property
+    def _sections_psd(self):
+        return not self.unit_diagonal
 
     @property
     def _form(self):

@@ -31,8 +31,9 @@ class LearnedKernel(Kernel):
     Notes
     -----
     ``is_psd`` says that it is positive semi-definite on all samples: all coefficients and the
-    constant are >= 0 (every section ``h((a, b), .)`` of the two hyper-kernels is a kernel). With
-    others it may be so on some samples: `eigenvalue_range`.
+    constant are >= 0, and every section ``h((a, b), .)`` is a kernel, which Ong, Smola and
+    Williamson (2005) ask of a hyper-kernel. With others it may be so on some samples:
+    `eigenvalue_range`.
     """
 
     hyper_kernel: HyperKernel
@@ -76,7 +77,8 @@ class LearnedKernel(Kernel):
 
     @property
     def is_psd(self):
-        return self.constant >= 0.0 and bool(np.all(self.coef >= 0.0))
+        sections = self.hyper_kernel._sections_psd or not self.coef.size
+        return sections and self.constant >= 0.0 and bool(np.all(self.coef >= 0.0))
 
     def eigenvalue_range(self, X):
         """Smallest and largest eigenvalue of the Gram matrix of samples X (m, d), two floats."""

@@ -56,14 +56,14 @@ class HyperRegressor(ParamsMixin):
         hyper = GaussianHyperKernel() if self.hyper_kernel is None else self.hyper_kernel
         if not isinstance(hyper, HyperKernel):
             raise TypeError(
-                f"hyper_kernel must be a GaussianHyperKernel or a WishartHyperKernel, got {hyper!r}."
+                "hyper_kernel must be a GaussianHyperKernel or a WishartHyperKernel, got "
+                f"{hyper!r:.80}."
             )
         known = known_pairs(K, len(X))
         system = PairSystem(hyper.resolve(X), X, known.first, known.second)
         check_choice("solver", self.solver, ("auto", *self._solvers))
         self._check_parameters()
-        small = system.n_pairs <= _DENSE_PAIRS
-        self.solver_ = ("dense" if small else "dense") if self.solver == "auto" else self.solver
+        self.solver_ = "dense" if self.solver == "auto" else self.solver
         coef, constant = self._solve(system, known)
         self.kernel_ = LearnedKernel(
             system.hyper_kernel, X, known.first, known.second, coef, constant

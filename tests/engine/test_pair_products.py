@@ -1,0 +1,110 @@
+"""Products of pairs of pairs, against formulas on the points themselves."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from alignlearn.engine import pair_products as products
+from alignlearn.engine import vectormath
+from alignlearn.engine.pair_products import DETERMINANT, PRODUCT, Form, Pairs
+
+
+@njit
+def _log(x):
+    out = np.empty_like(x)
+    for i in range(x.size):
+        out[i] = vectormath.log(x[i])
+    return out
+
+
+@pytest.mark.parametrize(("low", "high"), [(-300.0, 300.0), (0.0, 1.0), (-1e-9, 1e-9)])
+def test_log_is_that_of_the_library(low, high):
+    x = np.exp(np.random.default_rng(0).uniform(low, high, 2000))
+    np.testing.assert_allclose(_log(x), np.log(x), rtol=1e-15, atol=0.0)
+
+
+def points(seed, n, d, spread):
+    return np.random.default_rng(seed).normal(size=(n, d)) * spread
+
+
+def squared(X, Y):
+    return np.square(X[:, None] - Y[None]).sum(axis=2)
+
+
+def pairs_of(X, first, second, own):
+    size = np.square(X[first] - X[second]).sum(axis=1)
+    return Pairs(first, second, own, size)
+
+
+def determinants(left, right):
+    """det(I + B'B) of every pair of pairs; each side is (points, points)."""
+    out = np.empty((len(left[0]), len(right[0])))
+    for p, (u, v) in enumerate(zip(*left)):
+        for q, (w, z) in enumerate(zip(*right)):
+            B = np.array([(u - v) / 2**0.5, (w - z) / 2**0.5, (u + v) / 2 - (w + z) / 2])
+            out[p, q] = np.linalg.det(np.eye(3) + B @ B.T)
+    return out
+
+
+@given(st.integers(0, 999), st.integers(1, 6), st.sampled_from([1e-4, 0.3, 1.0, 30.0]))
+def test_determinants(seed, d, spread):
+    X, Y = points(seed, 5, d, spread), points(seed + 1, 4, d, spread)
+    a, b = np.triu_indices(5), np.triu_indices(4)
+    left, right = pairs_of(X, *a, np.zeros(15)), pairs_of(Y, *b, np.zeros(10))
+    found = products.pair_gram(Form(DETERMINANT, 1.5), squared(X, Y), left, right)
+    expected = determinants((X[a[0]], X[a[1]]), (Y[b[0]], Y[b[1]])) ** -1.5
+    # Squared distances carry rounding of the size of the largest.
+    np.testing.assert_allclose(found, expected, rtol=1e-12 * (1.0 + spread**2))
+
+
+@given(st.integers(0, 999), st.sampled_from([PRODUCT, DETERMINANT]))
+def test_block_symmetric_block_and_product_agree(seed, kind):
+    rng = np.random.default_rng(seed)
+    X = points(seed, 9, 3, 0.5)
+    first, second = rng.integers(0, 9, (2, 40))
+    pairs = pairs_of(X, first, second, rng.normal(size=40))
+    form, table = Form(kind, 2.5), squared(X, X)
+    K = products.pair_gram(form, table, pairs, pairs)
+    symmetric = products.pair_gram(form, table, pairs)
+    np.testing.assert_array_equal(symmetric, symmetric.T)
+    np.testing.assert_allclose(symmetric, K, rtol=1e-12, atol=1e-14)
+    coef = rng.normal(size=40)
+    found = products.pair_times(form, table, pairs, pairs, coef)
+    np.testing.assert_allclose(found, K @ coef, rtol=1e-10, atol=1e-11 * np.abs(K).max())
+
+
+def test_values_of_the_product_form():
+    table = np.array([[2.0, 3.0], [5.0, 7.0]])
+    left = Pairs(*np.array([[0], [1]]), np.array([0.5]), np.zeros(1))
+    right = Pairs(*np.array([[0], [0]]), np.array([4.0]), np.zeros(1))
+    assert products.pair_gram(Form(PRODUCT), table, left, right) == 0.5 * 4.0 * 2 * 2 * 5 * 5
+
+
+def test_sums_over_a_grid():
+    rng = np.random.default_rng(3)
+    A, M = np.exp(-squared(X := points(3, 11, 2, 1.0), X)), rng.normal(size=(11, 11))
+    M += M.T
+    expected = np.einsum("rs,ir,is,jr,js->ij", M, A, A, A, A)
+    np.testing.assert_allclose(products.product_sums(A, M), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [PRODUCT, DETERMINANT])
+def test_results_do_not_depend_on_the_number_of_threads(kind):
+    import numba
+
+    X = points(0, 40, 3, 0.4)
+    first, second = np.triu_indices(40)
+    pairs = pairs_of(X, first, second, np.zeros(first.size) + 0.5)
+    table, coef = squared(X, X), np.linspace(-1.0, 1.0, first.size)
+    before, found = numba.get_num_threads(), []
+    try:
+        for count in {1, before}:
+            numba.set_num_threads(count)
+            K = products.pair_gram(Form(kind, 2.0), table, pairs)
+            times = products.pair_times(Form(kind, 2.0), table, pairs, pairs, coef)
+            found.append((K.tobytes(), times.tobytes()))
+    finally:
+        numba.set_num_threads(before)
+    assert len(set(found)) == 1

@@ -1,0 +1,169 @@
+"""The hyper-kernels: published numbers, the definitions as integrals, laws, bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel
+
+ONE = [np.array([[v]]) for v in (0.3, -0.5, 1.1, 0.4)]
+TWO = [np.array([v]) for v in ((0.3, 0.1), (-0.5, 0.2), (1.1, -0.7), (0.4, 0.9))]
+C2 = [[1.5, 0.3], [0.3, 0.8]]
+
+
+def with_constant(kernel, arguments):
+    return float(kernel(*arguments)[0, 0] * np.exp(kernel.log_constant(arguments[0].shape[1])))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "value"),
+    [
+        (GaussianHyperKernel(0.7, 0.9), ONE, 0.0255257744),
+        (GaussianHyperKernel(0.7, 0.9, "kondor-jebara"), ONE, 0.0191081119),
+        (WishartHyperKernel(1.5, 3), ONE, 1.71878878e-2),
+        (WishartHyperKernel(C2, 4), TWO, 1.68348403e-4),
+    ],
+)
+def test_values_by_independent_integration(kernel, arguments, value):
+    assert with_constant(kernel, arguments) == pytest.approx(value, rel=1e-8)
+
+
+def test_gaussian_is_the_integral_of_four_gaussians():
+    """Kondor and Jebara: of two pairs around z and z', which are a Gaussian apart."""
+    s2, h2 = 0.7, 0.9
+    z = np.linspace(-8.0, 8.0, 801)
+    around = [stats.norm.pdf(z, float(x[0, 0]), s2**0.5) for x in ONE]
+    apart = stats.norm.pdf(z[:, None] - z, scale=h2**0.5)
+    step = z[1] - z[0]
+    integral = step**2 * (around[0] * around[1]) @ apart @ (around[2] * around[3])
+    kernel = GaussianHyperKernel(s2, h2, "kondor-jebara")
+    assert with_constant(kernel, ONE) == pytest.approx(integral, rel=1e-9)
+
+
+def test_wishart_is_the_integral_over_covariances():
+    """Monte-Carlo: four Gaussians of one mean z in R^d and covariance S, S inverse Wishart."""
+    C, r, n = np.array(C2), 4, 100_000
+    draws = stats.invwishart(r, C).rvs(n, random_state=0)
+    rows = np.concatenate(TWO)
+    scatter = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0))
+    inverse = np.linalg.inv(draws)
+    exponents = np.einsum("nij,ji->n", inverse, scatter)
+    # The integral over z of the product of the four densities, d = 2.
+    values = (2 * np.pi) ** -3 / 4 * np.linalg.det(inverse) ** 1.5 * np.exp(-0.5 * exponents)
+    error = values.std() / n**0.5
+    kernel = WishartHyperKernel(C, r)
+    assert abs(with_constant(kernel, TWO) - values.mean()) < 4.0 * error
+    assert error < 0.01 * values.mean()
+
+
+KERNELS = [
+    GaussianHyperKernel(),
+    GaussianHyperKernel(0.5, 0.1, "kondor-jebara"),
+    GaussianHyperKernel("median", multiple=4.0),
+    WishartHyperKernel(),
+    WishartHyperKernel(0.5, 3.5),
+    WishartHyperKernel("median", multiple=0.1, unit_diagonal=True),
+]
+
+
+@given(st.integers(0, 9999), st.sampled_from(KERNELS), st.integers(1, 3), st.integers(2, 9))
+def test_positive_semi_definite_and_symmetric_in_each_pair(seed, kernel, d, m):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)) * rng.choice([0.01, 1.0, 10.0])
+    first, second = np.triu_indices(m)
+    kernel = kernel.resolve(X)
+    K = kernel(X[first], X[second])
+    assert np.linalg.eigvalsh(K).min() >= -1e-10 * K.diagonal().max() * len(K)
+    swapped = kernel(X[first], X[second], X[second], X[first])
+    np.testing.assert_allclose(K, swapped, rtol=1e-11, atol=1e-13)
+    shifted = kernel(X[first] + 5.0, X[second] + 5.0)
+    np.testing.assert_allclose(shifted, K, rtol=1e-7, atol=1e-10)
+
+
+@given(st.integers(0, 9999), st.sampled_from(KERNELS[:-1]))
+def test_sections_are_kernels(seed, kernel):
+    """So coefficients >= 0 give a positive semi-definite kernel."""
+    X = np.random.default_rng(seed).normal(size=(8, 2))
+    kernel = kernel.resolve(X)
+    i, j = (index.ravel() for index in np.indices((6, 6)))
+    section = kernel(X[i], X[j], X[6:7], X[7:]).reshape(6, 6)
+    assert np.linalg.eigvalsh(section).min() >= -1e-12 * section.diagonal().max()
+
+
+def test_sections_with_a_unit_diagonal_are_not():
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    i, j = (index.ravel() for index in np.indices((6, 6)))
+    kernel = WishartHyperKernel(unit_diagonal=True).resolve(X)
+    section = kernel(X[i], X[j], X[6:7], X[7:]).reshape(6, 6)
+    assert np.linalg.eigvalsh(section).min() < -0.01 * section.diagonal().max()
+
+
+@pytest.mark.parametrize("d", [14, 300])
+def test_no_overflow_nor_underflow_in_many_dimensions(d):
+    X = np.random.default_rng(0).normal(size=(6, d))
+    i, j = np.triu_indices(6)
+    for kernel in (GaussianHyperKernel(), WishartHyperKernel()):
+        resolved = kernel.resolve(X)
+        K = resolved(X[i], X[j])
+        assert K.max() <= 1.0 + 1e-12
+        assert K.min() > 1e-6
+        assert np.isfinite(resolved.log_constant(d))
+    # The factor that is left out is no number of float64.
+    assert GaussianHyperKernel(1.0, 1.0).log_constant(300) / np.log(10.0) < -390.0
+
+
+def test_unit_diagonal():
+    X = np.random.default_rng(1).normal(size=(7, 3))
+    i, j = np.triu_indices(7)
+    plain = WishartHyperKernel(2.0, 5.0)(X[i], X[j])
+    unit = WishartHyperKernel(2.0, 5.0, unit_diagonal=True)(X[i], X[j])
+    size = np.sqrt(plain.diagonal())
+    np.testing.assert_allclose(unit, plain / np.outer(size, size), rtol=1e-12)
+    np.testing.assert_allclose(unit.diagonal(), 1.0, rtol=1e-12)
+
+
+def test_a_matrix_c_is_a_change_of_coordinates():
+    X = np.random.default_rng(2).normal(size=(6, 2))
+    i, j = np.triu_indices(6)
+    L = np.linalg.cholesky(np.array(C2))
+    Z = np.linalg.solve(L, X.T).T
+    expected = WishartHyperKernel(1.0, 4.0)(Z[i], Z[j])
+    np.testing.assert_allclose(WishartHyperKernel(C2, 4.0)(X[i], X[j]), expected, rtol=1e-11)
+
+
+def test_rules_scale_with_the_units():
+    X = np.random.default_rng(3).normal(size=(6, 4))
+    i, j = np.triu_indices(6)
+    for kernel in KERNELS[:1] + KERNELS[2:4]:
+        values = [kernel.resolve(Z)(Z[i], Z[j]) for Z in (X, 1e3 * X)]
+        np.testing.assert_allclose(*values, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: GaussianHyperKernel(0.0), "sigma2=0.0 is out of range"),
+        (lambda: GaussianHyperKernel(-1), "sigma2"),
+        (lambda: GaussianHyperKernel("wide"), "sigma2='wide' is not known"),
+        (lambda: GaussianHyperKernel(1.0, 0), "sigma_h2=0.0 is out of range"),
+        (lambda: GaussianHyperKernel(convention="printed"), "convention"),
+        (lambda: GaussianHyperKernel(multiple=np.inf), "multiple"),
+        (lambda: WishartHyperKernel([[1.0, 2.0], [2.0, 1.0]]), "C is not positive definite"),
+        (lambda: WishartHyperKernel([[1.0, 2.0], [0.0, 1.0]]), "C is not symmetric"),
+        (lambda: WishartHyperKernel([[1.0, 2.0]]), "C must be a square matrix"),
+        (lambda: WishartHyperKernel(0.0), "C=0.0 is out of range"),
+        (lambda: WishartHyperKernel(np.eye(3), 2.0), "accepted: r > d - 1 = 2"),
+        (lambda: WishartHyperKernel(1.0, 1.0).resolve(np.eye(2)), "accepted: r > d - 1 = 1"),
+        (lambda: WishartHyperKernel(np.eye(3)).resolve(np.eye(2)), "C has 3 rows but X has 2"),
+        (lambda: GaussianHyperKernel()(np.eye(2), np.ones((3, 2))), "first has shape"),
+        (
+            lambda: GaussianHyperKernel()(np.eye(2), np.eye(2), np.eye(3), np.eye(3)),
+            "first has 2 columns but first_other has 3",
+        ),
+    ],
+)
+def test_bad_input_is_named(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()

@@ -1,0 +1,116 @@
+"""The learned kernel as one of the library's kernels."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from alignlearn import Gaussian, MKLClassifier, alignment_statistics
+from alignlearn.hyper import (
+    GaussianHyperKernel,
+    HyperKRR,
+    LearnedKernel,
+    WishartHyperKernel,
+    ideal_kernel,
+)
+
+HYPER = [
+    GaussianHyperKernel(0.8, 1.5),
+    GaussianHyperKernel(0.8, 0.1, "kondor-jebara"),
+    WishartHyperKernel(1.5, 4.0),
+    WishartHyperKernel(np.diag([1.0, 2.0, 0.5]), 4.0, unit_diagonal=True),
+]
+
+
+def expansion(seed, hyper, m=6, n=10, constant=0.0):
+    rng = np.random.default_rng(seed)
+    X, coef = rng.normal(size=(m, 3)), rng.normal(size=n)
+    first, second = rng.integers(0, m, (2, n))
+    return LearnedKernel(hyper, X, first, second, coef, constant), (X, first, second, coef)
+
+
+@given(st.integers(0, 999), st.sampled_from(HYPER))
+def test_values_are_sums_of_sections(seed, hyper):
+    kernel, (X, first, second, coef) = expansion(seed, hyper, constant=0.25)
+    rng = np.random.default_rng(seed + 1)
+    U, V = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
+    i, j = (index.ravel() for index in np.indices((4, 5)))
+    values = hyper(U[i], V[j], X[first], X[second]) @ coef + 0.25
+    scale = np.abs(coef).sum()
+    np.testing.assert_allclose(kernel(U, V), values.reshape(4, 5), atol=1e-12 * scale)
+    np.testing.assert_allclose(kernel(U), kernel(U, U.copy()), atol=1e-12 * scale)
+    np.testing.assert_allclose(kernel.diag(U), kernel(U).diagonal(), atol=1e-12 * scale)
+
+
+def test_a_gaussian_of_the_difference_times_a_function_of_the_midpoint():
+    kernel, _ = expansion(0, GaussianHyperKernel(0.7, 0.4))
+    rng = np.random.default_rng(1)
+    middle, steps = rng.normal(size=3), rng.normal(size=(6, 3))
+    values = [kernel(middle[None] + s, middle[None] - s)[0, 0] for s in steps]
+    centre = kernel(middle[None])[0, 0]
+    expected = np.exp(-np.square(2.0 * steps).sum(axis=1) / (2.0 * 0.7))
+    np.testing.assert_allclose(np.array(values) / centre, expected, rtol=1e-10)
+
+
+def test_indefinite_and_definite():
+    kernel, (X, first, second, coef) = expansion(3, GaussianHyperKernel(0.7, 0.4), m=8, n=30)
+    low, high = kernel.eigenvalue_range(X)
+    eigenvalues = np.linalg.eigvalsh(kernel(X))
+    np.testing.assert_allclose((low, high), (eigenvalues[0], eigenvalues[-1]), rtol=1e-9)
+    assert low < 0.0
+    assert not kernel.is_psd
+    definite = LearnedKernel(kernel.hyper_kernel, X, first, second, np.abs(coef))
+    assert definite.is_psd
+    assert definite.eigenvalue_range(X)[0] > -1e-12
+    assert not LearnedKernel(kernel.hyper_kernel, X, first, second, np.abs(coef), -1.0).is_psd
+
+
+def test_zero_coefficients_are_dropped():
+    kernel, (X, first, second, coef) = expansion(4, HYPER[0])
+    padded = LearnedKernel(
+        HYPER[0],
+        np.concatenate([X, X]),
+        np.append(first, 9),
+        np.append(second, 11),
+        np.append(coef, 0.0),
+    )
+    assert padded == kernel
+    assert hash(padded) == hash(kernel)
+    empty = LearnedKernel(HYPER[0], X, first, second, np.zeros(10), 0.5)
+    np.testing.assert_array_equal(empty(X), 0.5)
+
+
+def test_pickle_and_use_elsewhere():
+    from sklearn.svm import SVC
+
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(30, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    kernel = HyperKRR(GaussianHyperKernel(), alpha=0.1).fit(X, ideal_kernel(y)).kernel_
+    again = pickle.loads(pickle.dumps(kernel))
+    assert again == kernel
+    np.testing.assert_array_equal(again(X), kernel(X))
+    svc = SVC(kernel=kernel).fit(X, y)
+    direct = SVC(kernel="precomputed").fit(kernel(X), y)
+    np.testing.assert_allclose(svc.decision_function(X), direct.decision_function(kernel(X)))
+    statistics = alignment_statistics(X, y, [kernel, Gaussian(1.0)])
+    K = kernel(X)
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    assert statistics.M[0, 0] == pytest.approx(np.square(centred).sum(), rel=1e-9)
+    fitted = MKLClassifier([kernel, Gaussian(1.0)]).fit(X, y)
+    assert fitted.alignment_ >= fitted.kernel_alignments_.max() - 1e-12
+    np.testing.assert_allclose((kernel + Gaussian(1.0))(X), K + Gaussian(1.0)(X), rtol=1e-12)
+
+
+def test_single_precision_samples_and_wrong_width():
+    kernel, (X, *_) = expansion(6, HYPER[0])
+    single = kernel(X.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, kernel(X), atol=1e-5)
+    with pytest.raises(ValueError, match="X has 2 columns, but the kernel was learned on 3"):
+        kernel(X[:, :2])
+    with pytest.raises(TypeError, match="sparse"):
+        kernel(csr_array(X))
