@@ -3,7 +3,7 @@
 The m^2 equations of a symmetric matrix are those of its unordered pairs i <= j, each counted w
 times: 1 on the diagonal, 2 off it. With K the hyper-kernel between unordered pairs the full ridge
 system is ``(K + alpha W^-1) gamma = y``, where gamma_ij is the sum of both coefficients; unknown
-pairs are left out.
+pairs are left out. Of too many pairs some are drawn, whose weights make up for the rest.
 """
 
 from __future__ import annotations
@@ -49,11 +49,71 @@ def ideal_kernel(y):
     -------
     ndarray of shape (m, m), float64
     """
+    codes, n_classes = label_similarities(y)
+    return np.where(codes[:, None] == codes, 1.0, -1.0 / (n_classes - 1))
+
+
+def label_similarities(y):
+    """Codes of labels, (m,), and the number of classes; a ValueError for fewer than two."""
     classes, codes = np.unique(check_labels(y), return_inverse=True)
     if classes.size < 2:
         raise ValueError(f"y has {classes.size} class; similarity of labels needs at least two.")
-    same = codes.reshape(-1, 1) == codes.reshape(1, -1)
-    return np.where(same, 1.0, -1.0 / (classes.size - 1))
+    return codes.reshape(-1), classes.size
+
+
+class IdealTarget:
+    """The pairs of the ideal kernel of labels, read one by one: it has no matrix."""
+
+    def __init__(self, y, n_samples):
+        self.codes, self.n_classes = label_similarities(y)
+        if self.codes.size != n_samples:
+            raise ValueError(
+                f"K has {self.codes.size} labels but X has {n_samples} samples; they must agree."
+            )
+
+    def pairs(self, rows, most, rng) -> Known:
+        """Pairs of these samples, all of them or ``most`` that are drawn."""
+        m = rows.size
+        starts = np.cumsum(np.arange(m, 0, -1)) - np.arange(m, 0, -1)  # of pairs (i, i)
+        total = m * (m + 1) // 2
+        numbers = np.arange(total) if total <= most else _draw(total, most, rng)
+        first = np.searchsorted(starts, numbers, side="right") - 1
+        second = numbers - starts[first] + first
+        same = self.codes[rows[first]] == self.codes[rows[second]]
+        target = np.where(same, 1.0, -1.0 / (self.n_classes - 1))
+        weight = np.where(first == second, 1.0, 2.0) * (total / numbers.size)
+        return Known(rows[first], rows[second], target, weight)
+
+
+class MatrixTarget:
+    """The known pairs of a similarity matrix."""
+
+    def __init__(self, K, n_samples):
+        self.known, self.n_samples = known_pairs(K, n_samples), n_samples
+
+    def pairs(self, rows, most, rng) -> Known:
+        """Known pairs of these samples, all of them or ``most`` that are drawn."""
+        found = self.known
+        if rows.size < self.n_samples:
+            inside = np.zeros(self.n_samples, dtype=bool)
+            inside[rows] = True
+            found = found.take(np.flatnonzero(inside[found.first] & inside[found.second]))
+        total = found.first.size
+        if total <= most:
+            return found
+        found = found.take(_draw(total, most, rng))
+        return found._replace(weight=found.weight * (total / most))
+
+
+def _draw(total, n, rng):
+    """n of the numbers below ``total``, ascending."""
+    return np.sort(rng.choice(total, n, replace=False, shuffle=False))
+
+
+def open_target(K, n_samples):
+    """What K says of similarities: a matrix, or labels (one axis) for their ideal kernel."""
+    one_axis = np.ndim(K) == 1 and not hasattr(K, "tocsr")
+    return IdealTarget(K, n_samples) if one_axis else MatrixTarget(K, n_samples)
 
 
 def known_pairs(K, n_samples) -> Known:
@@ -120,6 +180,15 @@ class PairSystem:
         first, second = where.reshape(2, -1)
         right = some._replace(first=first, second=second)
         return products.pair_gram(self.hyper_kernel._form, table, self.pairs, right)
+
+    def submatrix(self, index):
+        """The part between these pairs, (n, n)."""
+        some = self.pairs.take(index)
+        used, where = np.unique(np.concatenate(some[:2]), return_inverse=True)
+        table = self._between(self._points[used], self._points[used])
+        first, second = where.reshape(2, -1)
+        part = some._replace(first=first, second=second)
+        return products.pair_gram(self.hyper_kernel._form, table, part)
 
     def gram(self):
         """The whole matrix, (P, P)."""

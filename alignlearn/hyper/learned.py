@@ -1,4 +1,4 @@
-"""The learned kernel: an expansion in a hyper-kernel, as one of the library's kernels."""
+"""Learned kernels: expansions in a hyper-kernel, as kernels of the library."""
 
 from __future__ import annotations
 
@@ -8,13 +8,35 @@ import numpy as np
 
 from alignlearn.engine import program as ops
 from alignlearn.kernels import Kernel
+from alignlearn.solvers.k_means import nearest
 from alignlearn.validation import check_samples
 
 from .hyperkernels import HyperKernel
 
 
+class _Evaluated(Kernel):
+    """A kernel that is evaluated in blocks, and can say how definite it is on samples."""
+
+    _takes_sparse = False
+
+    def eigenvalue_range(self, X):
+        """Smallest and largest eigenvalue of the Gram matrix of samples X (m, d), two floats."""
+        from scipy.linalg import eigh
+
+        K = self(np.asarray(check_samples("X", X), dtype=np.float64))
+        ends = [
+            eigh(K, eigvals_only=True, subset_by_index=(k, k), check_finite=False)[0]
+            for k in (0, len(K) - 1)
+        ]
+        return float(ends[0]), float(ends[1])
+
+    def _lower(self, b, dst, mode):
+        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
+        return 0.0
+
+
 @dataclass(frozen=True, eq=False)
-class LearnedKernel(Kernel):
+class LearnedKernel(_Evaluated):
     """``k(x, x') = constant + sum_p coef_p h((a_p, b_p), (x, x'))`` for a hyper-kernel h.
 
     Parameters
@@ -43,8 +65,6 @@ class LearnedKernel(Kernel):
     coef: np.ndarray
     constant: float = 0.0
 
-    _takes_sparse = False
-
     def __post_init__(self):
         used = np.flatnonzero(self.coef)
         rows, where = np.unique(
@@ -56,6 +76,18 @@ class LearnedKernel(Kernel):
             values = np.ascontiguousarray(values)
             values.flags.writeable = False
             object.__setattr__(self, name, values)
+
+    @classmethod
+    def joined(cls, kernels, constant):
+        """The sum of kernels of one hyper-kernel, with this constant in place of their own."""
+        starts = np.cumsum([0] + [len(kernel.points) for kernel in kernels])
+        points = np.concatenate([kernel.points for kernel in kernels])
+        ends = [
+            np.concatenate([getattr(k, name) + start for k, start in zip(kernels, starts)])
+            for name in ("first", "second")
+        ]
+        coef = np.concatenate([kernel.coef for kernel in kernels])
+        return cls(kernels[0].hyper_kernel, points, *ends, coef, constant)
 
     def _arrays(self):
         return self.points, self.first, self.second, self.coef
@@ -80,21 +112,6 @@ class LearnedKernel(Kernel):
         sections = self.hyper_kernel._sections_psd or not self.coef.size
         return sections and self.constant >= 0.0 and bool(np.all(self.coef >= 0.0))
 
-    def eigenvalue_range(self, X):
-        """Smallest and largest eigenvalue of the Gram matrix of samples X (m, d), two floats."""
-        from scipy.linalg import eigh
-
-        K = self(np.asarray(check_samples("X", X), dtype=np.float64))
-        ends = [
-            eigh(K, eigvals_only=True, subset_by_index=(k, k), check_finite=False)[0]
-            for k in (0, len(K) - 1)
-        ]
-        return float(ends[0]), float(ends[1])
-
-    def _lower(self, b, dst, mode):
-        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
-        return 0.0
-
     def _block(self, X, Y):
         d = self.points.shape[1]
         if X.shape[1] != d and self.coef.size:
@@ -107,3 +124,54 @@ class LearnedKernel(Kernel):
         values = self.hyper_kernel._expand(X, Y, *self._arrays())
         values += self.constant
         return values
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterKernel(_Evaluated):
+    """One kernel for each cluster, and 0 between points of different clusters.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (c, d)
+        A point belongs to the nearest one, the first of several.
+    kernels : tuple of c kernels
+
+    Notes
+    -----
+    Positive semi-definite if all of its kernels are. Points of different clusters are unrelated,
+    whatever was learned: similarities across clusters cannot be represented.
+    """
+
+    centres: np.ndarray
+    kernels: tuple
+
+    def __eq__(self, other):
+        same = type(other) is ClusterKernel and np.array_equal(self.centres, other.centres)
+        return same and self.kernels == other.kernels
+
+    def __hash__(self):
+        return hash(self.kernels)
+
+    def __str__(self):
+        return f"learned ({len(self.kernels)} clusters)"
+
+    __repr__ = __str__
+
+    @property
+    def is_psd(self):
+        return all(kernel.is_psd for kernel in self.kernels)
+
+    def _block(self, X, Y):
+        if X.shape[1] != self.centres.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but the kernel was learned on "
+                f"{self.centres.shape[1]}."
+            )
+        out = np.zeros((len(X), len(Y)))
+        rows = nearest(np.asarray(X, dtype=np.float64), self.centres)[0]
+        columns = rows if X is Y else nearest(np.asarray(Y, dtype=np.float64), self.centres)[0]
+        for c, kernel in enumerate(self.kernels):
+            i, j = np.flatnonzero(rows == c), np.flatnonzero(columns == c)
+            if i.size and j.size:
+                out[np.ix_(i, j)] = kernel._block(X[i], Y[j])
+        return out

@@ -5,130 +5,216 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
-from alignlearn._params import ParamsMixin
-from alignlearn.estimators._sklearn import not_fitted
+from alignlearn.solvers import conjugate_gradient as cg
+from alignlearn.solvers.low_rank import low_rank_svr
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo, warn_unconverged
-from alignlearn.validation import check_choice, check_count, check_number, check_samples
-from alignlearn.validation.memory import check_memory
+from alignlearn.validation import check_count, check_number
 
-from ._pairs import PairSystem, known_pairs
-from .hyperkernels import GaussianHyperKernel, HyperKernel
-from .learned import LearnedKernel
-
-_DENSE_PAIRS = 4000  # of a matrix of 128 MB
-
-
-class HyperRegressor(ParamsMixin):
-    """Base: the pairs of the target, the choice of the solver, the learned kernel."""
-
-    _solvers = ("dense",)
-
-    def fit(self, X, K):
-        """Fit the kernel to the known similarities.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Finite; m >= 2.
-        K : array-like of shape (m, m)
-            Symmetric similarities, NaN where unknown (a pair is known if one of its two orders is).
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad input, as `alignlearn.hyper.known_pairs` says for K.
-        MemoryError
-            ``solver="dense"`` would not fit into free memory.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The solver stopped above its tolerance.
-        """
-        X = np.asarray(check_samples("X", X), dtype=np.float64)
-        if len(X) < 2:
-            raise ValueError(f"X has {len(X)} sample; at least 2 are needed to learn a kernel.")
-        hyper = GaussianHyperKernel() if self.hyper_kernel is None else self.hyper_kernel
-        if not isinstance(hyper, HyperKernel):
-            raise TypeError(
-                "hyper_kernel must be a GaussianHyperKernel or a WishartHyperKernel, got "
-                f"{hyper!r:.80}."
-            )
-        known = known_pairs(K, len(X))
-        system = PairSystem(hyper.resolve(X), X, known.first, known.second)
-        check_choice("solver", self.solver, ("auto", *self._solvers))
-        self._check_parameters()
-        self.solver_ = "dense" if self.solver == "auto" else self.solver
-        coef, constant = self._solve(system, known)
-        self.kernel_ = LearnedKernel(
-            system.hyper_kernel, X, known.first, known.second, coef, constant
-        )
-        self.n_pairs_ = system.n_pairs
-        self.n_features_in_ = X.shape[1]
-        self._probe = X
-        return self
-
-    def predict(self, X, Y=None):
-        """The learned kernel between the rows of X (n, d) and of Y (X itself if None)."""
-        if not hasattr(self, "kernel_"):
-            raise not_fitted(self)
-        return self.kernel_(X, Y)
-
-    def _gram(self, system):
-        n = system.n_pairs
-        check_memory(
-            n,
-            lambda n: 16.0 * n**2,
-            f"solver='dense': the hyper-kernel matrix of {n} x {n} pairs",
-            lambda *_: "solver='pivoted', which holds (pairs x rank), or fewer samples",
-        )
-        return system.gram()
+from ._fit import HyperRegressor, Solution
 
 
 class HyperKRR(HyperRegressor):
-    """Ridge: min over k of ``sum_ij (k(x_i, x_j) - K_ij)^2 + alpha |k|^2`` (2.4 of Liu et al.)."""
+    """Kernel learned by ridge regression in the space H of a hyper-kernel.
 
-    _solvers = ("dense",)
+    Minimises ``sum_ij (k(x_i, x_j) - K_ij)^2 + alpha |k|_H^2`` over k in H, the sum over known
+    pairs in both orders. The learned kernel may be indefinite.
 
-    def __init__(self, hyper_kernel=None, alpha=1.0, *, solver="auto"):
+    Parameters
+    ----------
+    hyper_kernel : GaussianHyperKernel or WishartHyperKernel, optional
+        Default ``GaussianHyperKernel()``.
+    alpha : float > 0, default 1.0
+        Lambda in (2.4) of Liu et al.; that of (3.1) is alpha / m^2.
+    solver : {"auto", "dense", "cg", "pivoted", "nystrom"}, default "auto"
+        "dense": one Cholesky factorisation of the matrix of all pairs. "cg": conjugate gradients on
+        products that are computed on the fly, preconditioned by a "pivoted" factor. "pivoted": in
+        the span of few landmark pairs, chosen greedily until the trace of the rest is at most
+        ``rank_tol`` of the whole. "nystrom": the same of ``max_rank`` landmark pairs drawn at
+        random. "auto": "dense" up to 4000 pairs, then "pivoted".
+    rank_tol : float, default 1e-6
+        The error of the learned kernel is of the order of its square root.
+    max_rank : int, default 500
+    max_pairs : int, default 2**19
+        More pairs than this are replaced by so many, drawn at random and weighted to make up.
+    decomposition : int, optional
+        Number of k-means clusters, each of which learns from the pairs inside it alone.
+    cross : {"block", "sum"}, default "block"
+        The kernel between clusters of a decomposition. "block": 0; each point belongs to the
+        cluster of the nearest centre. "sum": the kernels of all clusters are added, as Liu et al.
+        print it; each then leaks into the others.
+    tol : float, default 1e-8
+        "cg": largest relative residual.
+    max_iter : int, default 1000
+        "cg": most steps.
+    random_state : int or numpy.random.Generator, optional
+        Of pairs, landmarks and clusters; None repeats.
+
+    Attributes
+    ----------
+    kernel_ : LearnedKernel or ClusterKernel
+        A Kernel: ``kernel_(X, Y)`` is a Gram matrix, also of new points.
+    eigenvalue_range_ : tuple of float
+    solver_ : str
+    n_pairs_ : int
+        Pairs that were used.
+    residual_ : float
+        ``|(K + alpha W^-1) coef - y| / |y|`` for the matrix of the pairs, or its approximation.
+    rank_, trace_error_ : int, float
+        But for "dense": landmarks, and trace of what the approximation lacks, as a share. The
+        largest over the clusters.
+    n_iter_ : int
+        "cg".
+    n_features_in_ : int
+
+    Notes
+    -----
+    Unordered pairs with weights 1 (i = j) and 2 give the same kernel as all m^2 ordered ones.
+
+    References
+    ----------
+    Liu, Shi, Huang, Yang and Suykens (2020), Regularized regression problem in hyper-RKHS for
+    learning kernels, (2.4) and section 2.3.
+    """
+
+    _solvers = ("dense", "cg", "pivoted", "nystrom")
+
+    def __init__(
+        self,
+        hyper_kernel=None,
+        alpha=1.0,
+        *,
+        solver="auto",
+        rank_tol=1e-6,
+        max_rank=500,
+        max_pairs=2**19,
+        decomposition=None,
+        cross="block",
+        tol=1e-8,
+        max_iter=1000,
+        random_state=None,
+    ):
         self.hyper_kernel = hyper_kernel
         self.alpha = alpha
         self.solver = solver
+        self.rank_tol = rank_tol
+        self.max_rank = max_rank
+        self.max_pairs = max_pairs
+        self.decomposition = decomposition
+        self.cross = cross
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
 
     def _check_parameters(self):
         check_number("alpha", self.alpha, low=0.0, strict=True)
+        check_number("tol", self.tol, low=0.0, strict=True)
+        check_count("max_iter", self.max_iter, optional=False)
 
-    def _solve(self, system, known):
+    def _dense(self, K, known):
         root = np.sqrt(known.weight)
-        A = self._gram(system)
-        A *= root
+        A = K * root
         A *= root[:, None]
         A.flat[:: len(A) + 1] += self.alpha
-        if not cholesky(A):
-            raise ValueError(f"alpha={self.alpha:g} is too small: ...")
-        coef = root * cholesky_solve(A, root * known.target)
-        left = known.target - self.alpha * coef / known.weight - system.times(coef)
-        self.residual_ = float(np.linalg.norm(left) / max(np.linalg.norm(known.target), 1e-300))
-        return coef, 0.0
+        coef = root * self._solved(A, root * known.target)
+        left = K @ coef + self.alpha * coef / known.weight - known.target
+        return Solution(coef, certificate={"residual": _relative(left, known.target)})
+
+    def _by_landmarks(self, low, known):
+        A, b = low.normal_equations(known.weight, known.target)
+        left = A.copy()
+        A.flat[:: len(A) + 1] += self.alpha
+        a = self._solved(A, b)
+        residual = _relative(left @ a + self.alpha * a - b, b)
+        return Solution(low.at_pivots(a), certificate={"residual": residual})
+
+    def _iterate(self, system, known, low):
+        root = np.sqrt(known.weight)
+
+        def apply(V):
+            products = [root * system.times(root * v) for v in V.T]
+            return np.stack(products, axis=1) + self.alpha * V
+
+        near = cg.low_rank_preconditioner(low.factor * root[:, None], self.alpha)
+        options = {"precondition": near, "tol": self.tol, "max_iter": self.max_iter}
+        found = cg.conjugate_gradient(apply, root * known.target, **options)
+        cg.warn_unconverged(found, self.tol, stacklevel=5)
+        certificate = {"residual": found.residual, "n_iter": found.n_iter}
+        return Solution(root * found.solution, certificate=certificate)
+
+    def _solved(self, A, right):
+        """``A^-1 right`` for A, which is overwritten."""
+        rounding = len(A) * np.finfo(np.float64).eps * A.diagonal().max(initial=0.0)
+        if not cholesky(A) or A.diagonal().min() ** 2 <= rounding:
+            raise ValueError(
+                f"alpha={self.alpha:g} is below the rounding of the system; accepted here: at "
+                f"least about {1e3 * rounding:.1g}."
+            )
+        return cholesky_solve(A, right)
 
 
 class HyperSVR(HyperRegressor):
-    """Support vector regression with a bias."""
+    """Kernel learned by support vector regression in the space H of a hyper-kernel.
+
+    Minimises ``|k|_H^2 / 2 + C sum_ij max(0, |k(x_i, x_j) + b - K_ij| - epsilon)`` over k in H and
+    b, the sum over known pairs in both orders. The learned kernel is ``k + b``: b < 0 can make it
+    indefinite, as can negative coefficients.
+
+    Parameters
+    ----------
+    hyper_kernel : GaussianHyperKernel or WishartHyperKernel, optional
+        Default ``GaussianHyperKernel()``.
+    C : float > 0, default 1.0
+    epsilon : float >= 0, default 0.1
+    solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
+        As in `HyperKRR`; on landmarks the dual is solved by an interior point method.
+    rank_tol, max_rank, max_pairs, decomposition, cross, random_state
+        As in `HyperKRR`. With "sum" the intercepts of the clusters are averaged.
+    tol : float, default 1e-3
+        Largest KKT violation, in units of K.
+    max_iter : int, optional
+        Most steps.
+
+    Attributes
+    ----------
+    kernel_, eigenvalue_range_, solver_, n_pairs_, rank_, trace_error_, n_features_in_
+        As in `HyperKRR`.
+    kkt_violation_, duality_gap_ : float
+        Of the dual problem; the largest over the clusters.
+
+    References
+    ----------
+    Liu, Shi, Huang, Yang and Suykens (2020), (2.7) to (2.9).
+    """
 
     def __init__(
-        self, hyper_kernel=None, C=1.0, epsilon=0.1, *, solver="auto", tol=1e-3, max_iter=None
+        self,
+        hyper_kernel=None,
+        C=1.0,
+        epsilon=0.1,
+        *,
+        solver="auto",
+        rank_tol=1e-6,
+        max_rank=500,
+        max_pairs=2**19,
+        decomposition=None,
+        cross="block",
+        tol=1e-3,
+        max_iter=None,
+        random_state=None,
     ):
         self.hyper_kernel = hyper_kernel
         self.C = C
         self.epsilon = epsilon
         self.solver = solver
+        self.rank_tol = rank_tol
+        self.max_rank = max_rank
+        self.max_pairs = max_pairs
+        self.decomposition = decomposition
+        self.cross = cross
         self.tol = tol
         self.max_iter = max_iter
+        self.random_state = random_state
 
     def _check_parameters(self):
         check_number("C", self.C, low=0.0, strict=True)
@@ -136,30 +222,96 @@ class HyperSVR(HyperRegressor):
         check_number("tol", self.tol, low=0.0, strict=True)
         check_count("max_iter", self.max_iter)
 
-    def _solve(self, system, known):
+    def _dense(self, K, known):
         bound = self.C * known.weight
         options = {"epsilon": self.epsilon, "tol": self.tol, "max_iter": self.max_iter}
-        result = smo(self._gram(system), -known.target, (-bound, bound), **options)
-        warn_unconverged(result, self.tol)
-        self.kkt_violation_, self.duality_gap_ = result.kkt_violation, result.duality_gap
-        return result.coef, -result.multiplier
+        return self._solution(smo(K, -known.target, (-bound, bound), **options))
+
+    def _by_landmarks(self, low, known):
+        bound = self.C * known.weight
+        options = {"epsilon": self.epsilon, "tol": self.tol}
+        if self.max_iter is not None:
+            options["max_iter"] = self.max_iter
+        result = low_rank_svr(low.factor, -known.target, (-bound, bound), **options)
+        found = self._solution(result)
+        found.coef = low.at_pivots(low.factor.T @ found.coef)
+        return found
+
+    def _solution(self, result):
+        warn_unconverged(result, self.tol, stacklevel=6)
+        names = ("kkt_violation", "duality_gap")
+        certificate = {name: getattr(result, name) for name in names}
+        return Solution(result.coef, None, -result.multiplier, certificate)
 
 
 class HyperNNLS(HyperRegressor):
-    """Ridge with coefficients >= 0."""
+    """Kernel learned by ridge regression with coefficients >= 0, positive semi-definite.
 
-    def __init__(self, hyper_kernel=None, alpha=1.0, *, solver="auto"):
+    The problem of `HyperKRR` for ``k = sum_p coef_p h(p, .)`` with ``coef >= 0`` (Pan, Chen, Chen,
+    Xu and Lai 2017): every section of a hyper-kernel is a kernel, so their sum is, and it is
+    nowhere negative, so that negative similarities cannot be learned.
+
+    Parameters
+    ----------
+    hyper_kernel : GaussianHyperKernel or WishartHyperKernel, optional
+        Default ``GaussianHyperKernel()``.
+    alpha : float >= 0, default 1.0
+    solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
+        As in `HyperKRR`; on landmarks the coefficients of these alone are not 0.
+    rank_tol, max_rank, max_pairs, decomposition, cross, random_state
+        As in `HyperKRR`.
+
+    Attributes
+    ----------
+    kernel_, eigenvalue_range_, solver_, n_pairs_, rank_, trace_error_, n_features_in_
+        As in `HyperKRR`.
+    kkt_residual_, duality_gap_ : float
+        Of the non-negative problem (`NonnegativeQPResult`); the largest over the clusters.
+    """
+
+    def __init__(
+        self,
+        hyper_kernel=None,
+        alpha=1.0,
+        *,
+        solver="auto",
+        rank_tol=1e-6,
+        max_rank=500,
+        max_pairs=2**19,
+        decomposition=None,
+        cross="block",
+        random_state=None,
+    ):
         self.hyper_kernel = hyper_kernel
         self.alpha = alpha
         self.solver = solver
+        self.rank_tol = rank_tol
+        self.max_rank = max_rank
+        self.max_pairs = max_pairs
+        self.decomposition = decomposition
+        self.cross = cross
+        self.random_state = random_state
 
     def _check_parameters(self):
         check_number("alpha", self.alpha, low=0.0)
 
-    def _solve(self, system, known):
-        K = self._gram(system)
+    def _dense(self, K, known):
         M = (K * known.weight) @ K
         M += self.alpha * K
-        result = nonnegative_qp(M, K @ (known.weight * known.target), check_psd=False)
-        self.kkt_residual_ = result.kkt_residual
-        return result.v, 0.0
+        return self._solution(M, K @ (known.weight * known.target))
+
+    def _by_landmarks(self, low, known):
+        A, b = low.normal_equations(known.weight, known.target)
+        A.flat[:: len(A) + 1] += self.alpha
+        R = low.pivot_factor
+        return self._solution(R @ A @ R.T, R @ b)
+
+    def _solution(self, M, a):
+        result = nonnegative_qp(0.5 * (M + M.T), a, check_psd=False)
+        names = ("kkt_residual", "duality_gap")
+        return Solution(result.v, certificate={name: getattr(result, name) for name in names})
+
+
+def _relative(left, right):
+    """Size of what is left of a right-hand side, relative to it."""
+    return float(np.linalg.norm(left) / max(np.linalg.norm(right), 1e-300))

@@ -179,3 +179,18 @@ def _longest(*pairs):
         ratio = np.divide(v, -dv, where=dv < 0.0, out=np.full(len(v), np.inf))
         step = min(step, float(ratio.min(initial=np.inf)))
     return step
+
+
+def low_rank_svr(Z, linear, bounds, *, epsilon, tol=1e-3, max_iter=100):
+    """Temporary."""
+    Z2 = np.concatenate([Z, Z])
+    lower, upper = bounds
+    zero = np.zeros(len(lower))
+    b = np.concatenate([zero, lower]), np.concatenate([upper, zero])
+    r = low_rank_svm(
+        Z2, np.concatenate([linear + epsilon, linear - epsilon]), b, tol=tol, max_iter=max_iter
+    )
+    from dataclasses import replace
+
+    n = len(lower)
+    return replace(r, coef=r.coef[:n] + r.coef[n:])

@@ -1,0 +1,187 @@
+"""What the regressors share: samples and target, parts of a decomposition, choice of the solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from alignlearn._params import ParamsMixin
+from alignlearn.estimators._sklearn import not_fitted
+from alignlearn.solvers.k_means import k_means
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_number,
+    check_samples,
+    check_seed,
+)
+from alignlearn.validation.memory import check_memory
+
+from ._low_rank import low_rank
+from ._pairs import PairSystem, open_target
+from .hyperkernels import GaussianHyperKernel, HyperKernel
+from .learned import ClusterKernel, LearnedKernel
+
+_DENSE_PAIRS = 4000  # of a matrix of 128 MB
+_PROBE = 1000  # samples of the Gram matrix whose eigenvalues are reported
+
+
+@dataclass
+class Solution:
+    """Coefficients of one problem.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n,)
+    index : ndarray of shape (n,), optional
+        Positions of their pairs; None for all of them, in order.
+    constant : float
+    certificate : dict
+        Fitted attributes without their underscore; over several parts the largest is kept.
+    """
+
+    coef: np.ndarray
+    index: np.ndarray | None = None
+    constant: float = 0.0
+    certificate: dict = field(default_factory=dict)
+
+
+class HyperRegressor(ParamsMixin):
+    """Base of `HyperKRR`, `HyperSVR` and `HyperNNLS`.
+
+    A subclass has ``_solvers``, ``_check_parameters()`` and a method ``_dense(K, known)``,
+    ``_by_landmarks(low, known)`` or ``_iterate(system, known, low)`` for each of these, which give
+    the coefficients of all pairs or, the second, of the landmarks.
+    """
+
+    _solvers = ("dense", "pivoted", "nystrom")
+
+    def fit(self, X, K):
+        """Fit the kernel to the known similarities.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Finite; m >= 2.
+        K : array-like of shape (m, m) or (m,)
+            Symmetric similarities, NaN where unknown (a pair is known if one of its two orders is);
+            or labels, which stand for their ideal kernel (`ideal_kernel`) without its matrix.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; for K as `known_pairs` says.
+        MemoryError
+            What the solver holds would not fit into free memory; the message names the option that
+            avoids it.
+
+        Warns
+        -----
+        ConvergenceWarning
+            An iterative solver stopped above its tolerance.
+        """
+        # A fit that fails leaves nothing of the one before.
+        for name in [n for n in vars(self) if n.endswith("_")]:
+            delattr(self, name)
+        X = np.asarray(check_samples("X", X), dtype=np.float64)
+        if len(X) < 2:
+            raise ValueError(f"X has {len(X)} sample; at least 2 are needed to learn a kernel.")
+        hyper, rng = self._check(X)
+        target = open_target(K, len(X))
+        centres, parts = None, [np.arange(len(X))]
+        if self.decomposition is not None:
+            centres, labels = k_means(X, self.decomposition, rng)
+            parts = [np.flatnonzero(labels == c) for c in range(len(centres))]
+        self.n_pairs_, found = 0, []
+        for rows in parts:
+            found.append(self._fit_part(hyper, X, target.pairs(rows, self.max_pairs, rng), rng))
+        kernels, solutions = zip(*found)
+        for name in solutions[0].certificate:
+            setattr(self, f"{name}_", max(s.certificate[name] for s in solutions))
+        self.kernel_ = self._whole(kernels, centres, parts)
+        self.n_features_in_ = X.shape[1]
+        self._probe = X[np.sort(rng.choice(len(X), min(_PROBE, len(X)), replace=False))]
+        return self
+
+    def predict(self, X, Y=None):
+        """The learned kernel between the rows of X (n, d) and of Y (X itself if None), (n, n')."""
+        if not hasattr(self, "kernel_"):
+            raise not_fitted(self)
+        return self.kernel_(X, Y)
+
+    @property
+    def eigenvalue_range_(self):
+        """Smallest and largest eigenvalue of the learned Gram matrix of the training samples.
+
+        Of 1000 of them, drawn at random, where there are more. A smallest one below rounding says
+        that the learned kernel is indefinite. Computed when it is asked for.
+        """
+        if not hasattr(self, "kernel_"):
+            raise not_fitted(self)
+        return self.kernel_.eigenvalue_range(self._probe)
+
+    def _check(self, X):
+        """The hyper-kernel with numbers, and the random numbers; parameters are checked."""
+        check_choice("solver", self.solver, ("auto", *self._solvers))
+        check_choice("cross", self.cross, ("block", "sum"))
+        check_number("rank_tol", self.rank_tol, low=0.0)
+        check_count("max_rank", self.max_rank, optional=False)
+        check_count("max_pairs", self.max_pairs, optional=False)
+        check_count("decomposition", self.decomposition)
+        self._check_parameters()
+        hyper = GaussianHyperKernel() if self.hyper_kernel is None else self.hyper_kernel
+        if not isinstance(hyper, HyperKernel):
+            raise TypeError(
+                "hyper_kernel must be a GaussianHyperKernel or a WishartHyperKernel, got "
+                f"{hyper!r:.80}."
+            )
+        return hyper.resolve(X), check_seed("random_state", self.random_state)
+
+    def _fit_part(self, hyper, X, known, rng):
+        system = PairSystem(hyper, X, known.first, known.second)
+        self.n_pairs_ += system.n_pairs
+        small = system.n_pairs <= _DENSE_PAIRS
+        solver = self.solver if self.solver != "auto" else "dense" if small else "pivoted"
+        self.solver_ = solver
+        if solver == "dense":
+            found = self._dense(_gram(system), known)
+        else:
+            kind = "nystrom" if solver == "nystrom" else "pivoted"
+            low = low_rank(system, kind, self.rank_tol, self.max_rank, rng)
+            if solver == "cg":
+                found = self._iterate(system, known, low)
+            else:
+                found = self._by_landmarks(low, known)
+                found.index = low.pivots
+            found.certificate |= {"rank": low.pivots.size, "trace_error": low.trace_error}
+        index = slice(None) if found.index is None else found.index
+        pairs = known.first[index], known.second[index]
+        return LearnedKernel(hyper, X, *pairs, found.coef, found.constant), found
+
+    def _whole(self, kernels, centres, parts):
+        if centres is None:
+            return kernels[0]
+        if self.cross == "block":
+            return ClusterKernel(centres, tuple(kernels))
+        sizes = [float(rows.size) ** 2 for rows in parts]
+        constant = float(np.average([kernel.constant for kernel in kernels], weights=sizes))
+        return LearnedKernel.joined(kernels, constant)
+
+
+def _gram(system):
+    """The whole matrix of the pairs, if two of them fit into free memory."""
+    check_memory(
+        system.n_pairs,
+        lambda n: 16.0 * n**2,
+        f"solver='dense': the hyper-kernel matrix of {system.n_pairs} pairs of samples",
+        lambda n, _: (
+            "solver='pivoted', which holds max_rank of its columns"
+            + (f", or max_pairs={n}" if n else "")
+        ),
+    )
+    return system.gram()

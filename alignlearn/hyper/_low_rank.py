@@ -1,0 +1,92 @@
+"""A matrix of pairs by few of its columns: ``K ~ LL'``, by greedy or by random landmarks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
+from alignlearn.validation.memory import check_memory
+
+_ROWS = 2**14  # of L in a product at a time, so that Ctrl-C is heard
+
+
+class LowRank(NamedTuple):
+    """``K ~ LL'`` for a `PairSystem` of P pairs.
+
+    Attributes
+    ----------
+    factor : ndarray of shape (P, r)
+        L.
+    pivots : ndarray of shape (r,)
+        Positions of the landmark pairs.
+    pivot_factor : ndarray of shape (r, r)
+        Rows of L at the pivots, lower triangular.
+    trace_error : float
+        Trace of ``K - LL'`` over that of K.
+    """
+
+    factor: np.ndarray
+    pivots: np.ndarray
+    pivot_factor: np.ndarray
+    trace_error: float
+
+    def at_pivots(self, a):
+        """Coefficients c of the landmarks with ``sum_l c_l k(., l) = L a`` on all pairs."""
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(self.pivot_factor, a, lower=True, trans=1)
+
+    def normal_equations(self, weight, target):
+        """``L'WL`` (r, r) and ``L'Wy`` (r,)."""
+        r = self.pivots.size
+        A, b = np.zeros((r, r)), np.zeros(r)
+        for i in range(0, len(self.factor), _ROWS):
+            part = self.factor[i : i + _ROWS]
+            weighted = part * weight[i : i + _ROWS, None]
+            A += part.T @ weighted
+            b += weighted.T @ target[i : i + _ROWS]
+        return A, b
+
+
+def low_rank(system, solver, tol, max_rank, rng) -> LowRank:
+    """The approximation that a solver names: "pivoted" (greedy) or "nystrom" (random).
+
+    Raises
+    ------
+    MemoryError
+        It would not fit into free memory.
+    """
+    rank = min(max_rank, system.n_pairs)
+    check_memory(
+        system.n_pairs,
+        lambda n: 9.0 * n * rank,
+        f"solver={solver!r}: {rank} columns of {system.n_pairs} pairs",
+        lambda n, _: f"max_pairs={n}, or a smaller max_rank" if n else "a smaller max_rank",
+    )
+    if solver == "nystrom":
+        return _nystrom(system, rank, rng)
+    found = pivoted_cholesky(
+        system.diagonal(), system.columns, submatrix=system.submatrix, tol=tol, max_rank=rank
+    )
+    error = found.trace_error / max(found.trace, 1e-300)
+    return LowRank(found.factor, found.pivots, found.pivot_factor, error)
+
+
+def _nystrom(system, rank, rng):
+    """Landmarks drawn from all pairs; those that depend on others are left out."""
+    from scipy.linalg import solve_triangular
+
+    drawn = np.sort(rng.choice(system.n_pairs, rank, replace=False))
+    corner = system.submatrix(drawn)
+    small = pivoted_cholesky(corner.diagonal(), lambda index: corner[:, index], tol=1e-12)
+    pivots = drawn[small.pivots]
+    columns = np.asfortranarray(system.columns(pivots))
+    for i in range(0, len(columns), _ROWS):
+        part = columns[i : i + _ROWS]
+        part[:] = solve_triangular(small.pivot_factor, part.T, lower=True).T
+    columns[pivots] = small.pivot_factor
+    diagonal = system.diagonal()
+    left = diagonal.sum() - np.einsum("ij,ij->", columns, columns)
+    return LowRank(columns, pivots, small.pivot_factor, max(float(left / diagonal.sum()), 0.0))

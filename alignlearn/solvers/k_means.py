@@ -1,0 +1,60 @@
+"""Clusters of points: k-means++ and Lloyd's iteration.
+
+Sources: Arthur and Vassilvitskii (2007), "k-means++: the advantages of careful seeding"; Lloyd
+(1982), "Least squares quantization in PCM".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+_BLOCK = 2**14  # points whose distances are held at once
+
+
+def nearest(X, centres):
+    """Number of the nearest centre of each row of X (n, d), (n,) intp, and squared distances."""
+    labels, squares = np.empty(len(X), dtype=np.intp), np.empty(len(X))
+    for i in range(0, len(X), _BLOCK):
+        D = cdist(X[i : i + _BLOCK], centres, "sqeuclidean")
+        labels[i : i + _BLOCK] = D.argmin(axis=1)
+        squares[i : i + _BLOCK] = D.min(axis=1)
+    return labels, squares
+
+
+def k_means(X, n_clusters, rng, max_iter=100):
+    """Centres (k, d) and the number of the nearest one for each point, (n,) intp.
+
+    k is ``n_clusters``, or the number of distinct points where that is less; no cluster is empty.
+    Stops where no point changes its cluster, a local minimum of the sum of squared distances, or
+    after ``max_iter`` steps.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), float64
+    n_clusters : int
+    rng : numpy.random.Generator
+    max_iter : int
+    """
+    centres = _spread(X, n_clusters, rng)
+    labels, _ = nearest(X, centres)
+    for _ in range(max_iter):
+        used, labels = np.unique(labels, return_inverse=True)
+        counts = np.bincount(labels)
+        sums = np.stack([np.bincount(labels, weights=column) for column in X.T], axis=1)
+        centres, before = sums / counts[:, None], labels
+        labels, _ = nearest(X, centres)
+        if np.array_equal(labels, before):
+            break
+    used, labels = np.unique(labels, return_inverse=True)
+    return centres[used], labels
+
+
+def _spread(X, n, rng):
+    """Points drawn one by one, with probabilities proportional to the squared distance so far."""
+    chosen = [int(rng.integers(len(X)))]
+    left = nearest(X, X[chosen])[1]
+    while len(chosen) < n and left.max() > 0.0:
+        chosen.append(int(rng.choice(len(X), p=left / left.sum())))
+        left = np.minimum(left, nearest(X, X[chosen[-1:]])[1])
+    return X[chosen]

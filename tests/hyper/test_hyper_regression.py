@@ -1,0 +1,277 @@
+"""Kernels learned by ridge, support vector and non-negative regression on pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import nnls
+from sklearn.svm import SVR
+
+from alignlearn.hyper import (
+    GaussianHyperKernel,
+    HyperKRR,
+    HyperNNLS,
+    HyperSVR,
+    WishartHyperKernel,
+    ideal_kernel,
+)
+from alignlearn.validation import memory
+
+GAUSSIAN, WISHART = GaussianHyperKernel(), WishartHyperKernel()
+
+
+def problem(seed, m=7, d=3):
+    """Samples, a symmetric target, and new samples."""
+    rng = np.random.default_rng(seed)
+    X, K = rng.normal(size=(m, d)), rng.normal(size=(m, m))
+    return X, K + K.T, rng.normal(size=(4, d))
+
+
+def ordered(hyper, X, U):
+    """The hyper-kernel between all ordered pairs of X, and between pairs of U and X and these."""
+    i, j = (index.ravel() for index in np.indices((len(X), len(X))))
+    s, t = (index.ravel() for index in np.indices((len(U), len(X))))
+    return hyper(X[i], X[j]), hyper(U[s], X[t], X[i], X[j])
+
+
+@given(
+    st.integers(0, 999), st.sampled_from([GAUSSIAN, WISHART]), st.sampled_from([1e-3, 0.1, 10.0])
+)
+def test_ridge_is_that_of_all_ordered_pairs(seed, hyper, alpha):
+    X, K, U = problem(seed)
+    hyper = hyper.resolve(X)
+    full, test = ordered(hyper, X, U)
+    expected = test @ np.linalg.solve(full + alpha * np.eye(len(full)), K.ravel())
+    for solver in ("dense", "cg"):
+        model = HyperKRR(hyper, alpha, solver=solver, tol=1e-12).fit(X, K)
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(
+            model.predict(U, X).ravel(), expected, atol=1e-9 * scale / min(alpha, 1.0) ** 0.5
+        )
+        assert model.residual_ < 1e-11
+
+
+@given(st.integers(0, 999), st.sampled_from([GAUSSIAN, WISHART]), st.sampled_from([0.05, 1.0]))
+def test_support_vector_regression_is_that_of_all_ordered_pairs(seed, hyper, C):
+    X, K, U = problem(seed)
+    hyper = hyper.resolve(X)
+    full, test = ordered(hyper, X, U)
+    other = SVR(kernel="precomputed", C=C, epsilon=0.1, tol=1e-9).fit(full, K.ravel())
+    model = HyperSVR(hyper, C, 0.1, tol=1e-9).fit(X, K)
+    np.testing.assert_allclose(model.predict(U, X).ravel(), other.predict(test), atol=1e-4)
+    assert model.kkt_violation_ <= 1e-9
+    # Both minimise the same convex function: ours is no larger.
+    assert objective(model.predict(X), K, model, C) <= objective_of(other, full, K, C) + 1e-6
+
+
+def objective(values, K, model, C):
+    loss = np.maximum(np.abs(values - K) - 0.1, 0.0).sum()
+    kernel = model.kernel_
+    pairs = kernel.points[kernel.first], kernel.points[kernel.second]
+    return 0.5 * kernel.coef @ kernel.hyper_kernel(*pairs) @ kernel.coef + C * loss
+
+
+def objective_of(other, full, K, C):
+    coef = np.zeros(len(full))
+    coef[other.support_] = other.dual_coef_.ravel()
+    loss = np.maximum(np.abs(other.predict(full) - K.ravel()) - 0.1, 0.0).sum()
+    return 0.5 * coef @ full @ coef + C * loss
+
+
+@given(st.integers(0, 999), st.sampled_from([GAUSSIAN, WISHART]))
+def test_non_negative_regression_is_that_of_all_ordered_pairs(seed, hyper):
+    X, K, U = problem(seed)
+    K, hyper = np.abs(K), hyper.resolve(X)
+    full, test = ordered(hyper, X, U)
+    root = np.linalg.cholesky(full + 1e-13 * np.eye(len(full)))
+    rows = np.concatenate([full, 0.3**0.5 * root.T])
+    coef, _ = nnls(rows, np.append(K.ravel(), np.zeros(len(full))), maxiter=10_000)
+    model = HyperNNLS(hyper, 0.3).fit(X, K)
+    np.testing.assert_allclose(model.predict(U, X).ravel(), test @ coef, atol=1e-6)
+    assert model.kernel_.is_psd
+    assert model.eigenvalue_range_[0] > -1e-10
+    assert model.kkt_residual_ < 1e-9
+
+
+def test_negative_similarities_have_no_non_negative_fit():
+    X, K, _ = problem(0)
+    model = HyperNNLS().fit(X, -np.abs(K))
+    np.testing.assert_array_equal(model.predict(X), 0.0)
+
+
+@pytest.mark.parametrize("model", [HyperKRR(alpha=0.1), HyperSVR(tol=1e-8), HyperNNLS(alpha=0.1)])
+@pytest.mark.parametrize("solver", ["pivoted", "nystrom"])
+def test_all_landmarks_are_exact(model, solver):
+    X, K, U = problem(1)
+    K = np.abs(K)
+    exact = model.set_params(solver="dense").fit(X, K).predict(U)
+    near = model.set_params(solver=solver, rank_tol=0.0).fit(X, K).predict(U)
+    # The rounding of a pivot of 1e-16 is one of 1e-8 in a feature.
+    np.testing.assert_allclose(near, exact, atol=1e-5)
+    assert model.rank_ <= model.n_pairs_ == 28
+    assert model.trace_error_ < 1e-10
+
+
+def test_fewer_landmarks_lose_what_the_trace_says():
+    X, K, U = problem(2, m=20)
+    exact = HyperKRR(solver="dense").fit(X, K).predict(U)
+    errors, ranks = [], []
+    for rank_tol in (1e-1, 1e-3, 1e-5):
+        model = HyperKRR(solver="pivoted", rank_tol=rank_tol).fit(X, K)
+        assert model.trace_error_ <= rank_tol
+        errors.append(np.linalg.norm(model.predict(U) - exact) / np.linalg.norm(exact))
+        ranks.append(model.rank_)
+    assert ranks == sorted(ranks)
+    assert errors[0] > errors[2]
+    assert errors[2] < 0.05
+
+
+def test_labels_stand_for_their_ideal_kernel():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(12, 2)), np.array(list("abcabcabcabc"))
+    K = ideal_kernel(y)
+    assert set(np.unique(K)) == {-0.5, 1.0}
+    np.testing.assert_allclose(
+        HyperKRR().fit(X, y).predict(X), HyperKRR().fit(X, K).predict(X), rtol=1e-12
+    )
+    binary = np.where(y == "a", -1.0, 1.0)
+    np.testing.assert_array_equal(ideal_kernel(y == "a"), np.outer(binary, binary))
+
+
+def test_unknown_pairs_are_left_out():
+    X, K, U = problem(4, m=8)
+    rng = np.random.default_rng(4)
+    hidden = np.triu(rng.random((8, 8)) < 0.5, 1)
+    one_sided, both = K.copy(), K.copy()
+    one_sided[hidden] = np.nan
+    both[hidden | hidden.T] = np.nan
+    # One order of a pair is enough.
+    np.testing.assert_allclose(
+        HyperKRR().fit(X, one_sided).predict(U), HyperKRR().fit(X, K).predict(U), rtol=1e-10
+    )
+    hyper = GAUSSIAN.resolve(X)
+    known = ~np.isnan(both).ravel()
+    full, test = ordered(hyper, X, U)
+    full, test = full[np.ix_(known, known)], test[:, known]
+    expected = test @ np.linalg.solve(full + np.eye(known.sum()), both.ravel()[known])
+    for solver in ("dense", "cg"):
+        model = HyperKRR(solver=solver, tol=1e-12).fit(X, both)
+        assert model.n_pairs_ == 36 - hidden.sum()
+        np.testing.assert_allclose(model.predict(U, X).ravel(), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("as_labels", [True, False])
+def test_drawn_pairs_stand_for_all(as_labels):
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1.0, 1.0, size=(40, 2))
+    y = X[:, 0] > 0.0
+    target = y if as_labels else ideal_kernel(y)
+    full = HyperKRR(alpha=5.0).fit(X, target).predict(X)
+    model = HyperKRR(alpha=5.0, max_pairs=500, random_state=1).fit(X, target)
+    assert model.n_pairs_ == 500
+    assert np.corrcoef(model.predict(X).ravel(), full.ravel())[0, 1] > 0.97
+    # The sum of squares keeps its size, so alpha keeps its meaning.
+    assert 0.9 < np.linalg.norm(model.predict(X)) / np.linalg.norm(full) < 1.1
+    again = HyperKRR(alpha=5.0, max_pairs=500, random_state=1).fit(X, target)
+    assert again.kernel_ == model.kernel_
+
+
+def test_a_decomposition_learns_inside_the_clusters():
+    rng = np.random.default_rng(6)
+    X = np.concatenate([rng.normal(size=(9, 2)), rng.normal(size=(11, 2)) + 40.0])
+    y = rng.integers(0, 2, 20)
+    hyper = GaussianHyperKernel(1.0, 1.0)
+    block = HyperKRR(hyper, 0.1, decomposition=2).fit(X, y)
+    assert block.n_pairs_ == 9 * 10 // 2 + 11 * 12 // 2
+    values = block.predict(X)
+    np.testing.assert_array_equal(values[:9, 9:], 0.0)
+    for part in (slice(0, 9), slice(9, 20)):
+        alone = HyperKRR(hyper, 0.1).fit(X[part], ideal_kernel(y)[part, part])
+        np.testing.assert_allclose(values[part, part], alone.predict(X[part]), atol=1e-10)
+    # So far apart the clusters do not reach each other.
+    total = HyperKRR(hyper, 0.1, decomposition=2, cross="sum").fit(X, y)
+    np.testing.assert_allclose(total.predict(X), values, atol=1e-10)
+
+
+def test_the_sum_of_clusters_is_not_the_solution():
+    """Its objective is above that of the whole problem."""
+    X, K, _ = problem(7, m=16, d=2)
+    hyper = GaussianHyperKernel(1.0, 4.0).resolve(X)
+
+    def value(model):
+        kernel = model.kernel_
+        pairs = kernel.points[kernel.first], kernel.points[kernel.second]
+        norm = kernel.coef @ kernel.hyper_kernel(*pairs) @ kernel.coef
+        return np.square(model.predict(X) - K).sum() + 0.5 * norm
+
+    whole = value(HyperKRR(hyper, 0.5).fit(X, K))
+    assert value(HyperKRR(hyper, 0.5, decomposition=2, cross="sum").fit(X, K)) > 1.001 * whole
+
+
+def test_indefinite_kernels_are_reported():
+    X, K, _ = problem(8, m=12)
+    low, high = HyperKRR(alpha=1e-3).fit(X, K).eigenvalue_range_
+    assert low < -0.1 < 0.1 < high
+
+
+def test_a_failed_fit_leaves_nothing():
+    X, K, _ = problem(9)
+    model = HyperKRR().fit(X, K)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.fit(X * np.nan, K)
+    with pytest.raises(ValueError, match="not fitted"):
+        model.predict(X)
+
+
+BAD = [
+    ({}, (np.eye(3)[:1], np.ones((1, 1))), ValueError, "X has 1 sample; at least 2"),
+    ({}, (np.eye(3), np.triu(np.ones((3, 3)))), ValueError, "K is not symmetric"),
+    ({}, (np.eye(3), np.ones((2, 2))), ValueError, r"K has shape \(2, 2\) but X has 3 samples"),
+    ({}, (np.eye(3), np.diag([np.inf] * 3)), ValueError, "K contains NaN or infinity"),
+    ({}, (np.eye(3), ["a", "a", "a"]), ValueError, "1 class"),
+    ({}, (np.eye(3), ["a", "b"]), ValueError, "K has 2 labels but X has 3 samples"),
+    ({"alpha": 0.0}, (np.eye(3), np.eye(3)), ValueError, "alpha=0.0 is out of range"),
+    ({"alpha": 1e-300}, (np.zeros((3, 2)), np.eye(3)), ValueError, "alpha=1e-300 is below"),
+    ({"solver": "exact"}, (np.eye(3), np.eye(3)), ValueError, "solver='exact' is not known"),
+    ({"cross": "mean"}, (np.eye(3), np.eye(3)), ValueError, "cross='mean' is not known"),
+    ({"max_rank": 0}, (np.eye(3), np.eye(3)), ValueError, "max_rank"),
+    ({"decomposition": 1.5}, (np.eye(3), np.eye(3)), TypeError, "decomposition"),
+    ({"random_state": "x"}, (np.eye(3), np.eye(3)), TypeError, "random_state"),
+    ({"hyper_kernel": "gaussian"}, (np.eye(3), np.eye(3)), TypeError, "hyper_kernel must be"),
+    (
+        {"hyper_kernel": WishartHyperKernel(1.0, 1.5)},
+        (np.eye(3), np.eye(3)),
+        ValueError,
+        "accepted: r > d - 1 = 2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("params", "data", "error", "message"), BAD)
+def test_bad_input_is_named(params, data, error, message):
+    with pytest.raises(error, match=message):
+        HyperKRR(**params).fit(*data)
+
+
+def test_rows_of_which_nothing_is_known():
+    K = np.eye(4)
+    K[2], K[:, 2] = np.nan, np.nan
+    with pytest.raises(ValueError, match=r"no similarity is known of 1 of 4 samples \(rows 2\)"):
+        HyperKRR().fit(np.eye(4), K)
+
+
+def test_memory_is_asked_for_first(monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 1e6)
+    X, K, _ = problem(0, m=40)
+    with pytest.raises(MemoryError, match=r"820 pairs.*solver='pivoted'.*or max_pairs=250"):
+        HyperKRR(solver="dense").fit(X, K)
+    with pytest.raises(MemoryError, match="a smaller max_rank"):
+        HyperKRR(solver="pivoted").fit(X, K)
+
+
+def test_warns_where_a_solver_stops_short():
+    X, K, _ = problem(0, m=12)
+    with pytest.warns(UserWarning, match="SMO stopped"):
+        HyperSVR(tol=1e-9, max_iter=3).fit(X, K)
+    with pytest.warns(UserWarning, match="conjugate gradients stopped"):
+        HyperKRR(alpha=1e-6, solver="cg", max_rank=2, max_iter=2).fit(X, K)
