@@ -1,0 +1,222 @@
+"""Conjugate gradients for symmetric positive definite operators, with a residual that is true.
+
+`scipy.sparse.linalg.cg` takes one right-hand side: for an operator whose entries are computed on
+the fly, c of them would cost c times the entries, while here all columns that are not solved yet
+share every application. SciPy also stops by the residual that the recurrence carries along, which
+rounding parts from ``b - Ax`` on ill-conditioned systems, and divides by a curvature of 0 or less
+without a word where the operator is not positive definite. Columns do not share a Krylov space:
+block methods need fewer steps, and break down where the residuals become dependent.
+
+Sources: Hestenes and Stiefel (1952), "Methods of conjugate gradients for solving linear systems";
+van der Vorst and Ye (2000), "Residual replacement strategies" (the residual is computed again).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn.validation import ConvergenceWarning, check_number
+
+_PANEL = 16384  # rows of a factor at a time
+_PROGRESS = 0.5  # of the true residual, for which the recurrence is started again
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class CGResult:
+    """Solution of ``A x = b`` for each column b, and its certificate.
+
+    Attributes
+    ----------
+    solution : ndarray of the shape of ``right``
+    residuals : (c,) float64
+        ``|b - Ax| / |b|`` of each column, computed from the solution at the end; 0 where b = 0.
+    residual : float
+        The largest of them.
+    n_iter : int
+        Steps, each one application of A to the columns that were not solved yet.
+    definite : bool
+        False if a direction p with ``p'Ap < 0``, or a residual r with ``r'Pr < 0`` for the
+        preconditioner P, was met: no solution may be expected then.
+    converged : bool
+        ``residual <= tol``.
+    """
+
+    solution: np.ndarray
+    residuals: np.ndarray
+    residual: float
+    n_iter: int
+    definite: bool
+    converged: bool
+
+
+def conjugate_gradient(
+    apply, right, *, precondition=None, tol=1e-8, max_iter=1000, start=None
+) -> CGResult:
+    """Solve ``A x = b`` for A symmetric positive definite and each column b of ``right``.
+
+    Parameters
+    ----------
+    apply : callable
+        ``apply(V)``: ``A V``, for V of shape (n, k) with k of 1 to c; V is not to be modified.
+    right : (n,) or (n, c) float64
+    precondition : callable, optional
+        ``precondition(V)``: ``P V`` for P symmetric positive definite and near the inverse of A.
+    tol : float
+        Bound on ``|b - Ax| / |b|`` of every column.
+    max_iter : int
+        Steps.
+    start : array of the shape of ``right``, optional
+        Starting point; 0 by default, and for the columns whose residual it makes larger than that.
+
+    Returns
+    -------
+    CGResult
+        ``converged`` is false if a residual stays above ``tol``; nothing is raised or warned of.
+        Where the residual of the recurrence parts from the true one, the recurrence starts again
+        from there, until that no longer halves the true residual.
+    """
+    right = np.asarray(right, dtype=np.float64)
+    columns = right.reshape(len(right), -1)
+    # Columns of norm 1, so that no square over- or underflows.
+    unit = np.abs(columns).max(axis=0, initial=0.0)
+    unit[unit == 0.0] = 1.0
+    unit *= np.linalg.norm(columns / unit, axis=0)
+    unit[unit == 0.0] = 1.0
+    B = columns / unit
+    solver = _Solver(apply, precondition, tol)
+    X = np.zeros_like(B) if start is None else solver.begin(B, np.reshape(start, B.shape), unit)
+    residuals, n_iter = solver.solve(B, X, max_iter)
+    largest = float(residuals.max(initial=0.0))
+    return CGResult(
+        solution=(X * unit).reshape(right.shape),
+        residuals=residuals,
+        residual=largest,
+        n_iter=n_iter,
+        definite=solver.definite,
+        converged=bool(largest <= tol),
+    )
+
+
+def warn_unconverged(result, tol, stacklevel=3):
+    """Warn with the residual reached if conjugate gradients stopped above ``tol``."""
+    if not result.converged:
+        why = "" if result.definite else "; the system or its preconditioner is not definite"
+        warnings.warn(
+            f"conjugate gradients stopped after {result.n_iter} steps with a relative residual of "
+            f"{result.residual:.3g} > tol={tol:g}{why}; raise the regularisation, max_iter, tol, "
+            "or the rank of the preconditioner.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+class _Solver:
+    def __init__(self, apply, precondition, tol):
+        self.apply = apply
+        self.precondition = (lambda V: V) if precondition is None else precondition
+        self.tol, self.definite = tol, True
+
+    def begin(self, B, start, unit):
+        """The start for columns of that unit, 0 where it is no nearer than 0."""
+        # It may be so far away that squares overflow.
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = start / unit
+            nearer = np.linalg.norm(self.residual(B, X), axis=0) < np.linalg.norm(B, axis=0)
+        return np.where(nearer, X, 0.0)
+
+    def solve(self, B, X, max_iter):
+        """Improve X in place; the relative true residuals, and the number of steps."""
+        R = self.residual(B, X)
+        norms, n_iter = np.linalg.norm(R, axis=0), 0
+        todo = np.flatnonzero(~(norms <= self.tol))
+        while todo.size and n_iter < max_iter:
+            solution = X[:, todo]
+            n_iter += self.recur(solution, R[:, todo], max_iter - n_iter)
+            left = self.residual(B[:, todo], solution)
+            found = np.linalg.norm(left, axis=0)
+            # Near rounding a run may end above where it began.
+            better = found < norms[todo]
+            gained = found <= _PROGRESS * norms[todo]
+            taken = todo[better]
+            X[:, taken], R[:, taken], norms[taken] = (
+                solution[:, better],
+                left[:, better],
+                found[better],
+            )
+            todo = todo[gained & ~(found <= self.tol)]
+        return norms, n_iter
+
+    def residual(self, B, X):
+        return B - self.apply(X) if X.any() else B.copy()
+
+    def recur(self, X, R, max_iter):
+        """Run the recurrence from X and its residual R, both in place; the number of steps."""
+        active = np.arange(R.shape[1])
+        X_, R_, P, rz = X, R, None, None
+        for step in range(max_iter):
+            Z = self.precondition(R_)
+            new, rz = rz, _dots(R_, Z)
+            P = Z.copy() if P is None else Z + P * (rz / new)
+            AP = self.apply(P)
+            curvature = _dots(P, AP)
+            usable = (rz > 0.0) & (curvature > 0.0)
+            self.judge(usable, rz, curvature, (R_, Z, P, AP))
+            length = np.divide(rz, curvature, where=usable, out=np.zeros_like(rz))
+            X_ += length * P
+            R_ -= length * AP
+            going = usable & (np.linalg.norm(R_, axis=0) > self.tol)
+            if not going.all():
+                X[:, active], active = X_, active[going]
+                X_, R_, P, rz = X_[:, going], R_[:, going], P[:, going], rz[going]
+                if not active.size:
+                    return step + 1
+        X[:, active] = X_
+        return max_iter
+
+    def judge(self, usable, rz, curvature, vectors):
+        """Tell a negative curvature from one that rounding leaves of a tiny positive one."""
+        if not usable.all():
+            r, z, p, ap = (np.linalg.norm(V, axis=0) for V in vectors)
+            negative = (curvature < -_ROUNDING * p * ap) | (rz < -_ROUNDING * r * z)
+            self.definite = self.definite and not negative.any()
+
+
+def low_rank_preconditioner(L, lam):
+    """``V -> (LL' + lam I)^-1 V`` as a function, by the Woodbury identity.
+
+    ``(V - L (lam I + L'L)^-1 L'V) / lam`` with a Cholesky factor of the inner matrix, r x r: no
+    second array of the size of L, as an orthogonal factor would be. Both the inner matrix and the
+    difference round to eps times ``|L|^2 / lam``, so where lam is below 1e-13 times the trace of
+    ``LL'`` that is taken instead: still positive definite, which conjugate gradients need, and of
+    no consequence for the solution.
+
+    Parameters
+    ----------
+    L : (n, r) float64
+        For instance of `alignlearn.solvers.pivoted_cholesky.pivoted_cholesky`. Kept, not copied.
+    lam : float
+        Above 0.
+    """
+    lam, r = check_number("lam", lam, low=0.0, strict=True), L.shape[1]
+    inner = np.zeros((r, r))
+    for i in range(0, len(L), _PANEL):
+        part = L[i : i + _PANEL]
+        inner += part.T @ part
+    lam = max(lam, 1e-13 * float(np.trace(inner)))
+    inner.flat[:: r + 1] += lam
+    if not cholesky(inner):
+        raise ValueError("L contains NaN or infinity; all entries must be finite.")
+
+    def precondition(V):
+        return (V - L @ cholesky_solve(inner, L.T @ V)) / lam if r else V / lam
+
+    return precondition
+
+
+def _dots(A, B):
+    return np.einsum("ij,ij->j", A, B)

@@ -1,0 +1,184 @@
+"""Conjugate gradients against direct solves, and what the certificate says when they fail."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import generators
+
+from alignlearn.solvers.conjugate_gradient import (
+    conjugate_gradient,
+    low_rank_preconditioner,
+    warn_unconverged,
+)
+from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
+from alignlearn.validation import ConvergenceWarning
+
+
+@st.composite
+def systems(draw):
+    """A positive definite matrix of some condition up to 1e6, in any units, and right sides."""
+    rng = draw(generators())
+    n, c = draw(st.integers(1, 25)), draw(st.integers(1, 4))
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    spread = draw(st.sampled_from([0.0, 2.0, 6.0]))
+    A = (Q * 10.0 ** rng.uniform(-spread, 0.0, size=n)) @ Q.T
+    A = (A + A.T) / 2 * draw(st.sampled_from([1e-8, 1.0, 1e8]))
+    B = rng.normal(size=(n, c)) * 10.0 ** rng.integers(-200, 200, size=c)
+    B[:, rng.random(c) < 0.2] = 0.0
+    return A, B
+
+
+@given(systems(), st.booleans(), st.booleans(), st.sampled_from([1e-3, 1e-9]))
+def test_equals_direct_solve(system, preconditioned, started, tol):
+    A, B = system
+    inverse_root = 1.0 / np.diag(A)[:, None]
+    start = np.ones_like(B) if started else None
+    found = conjugate_gradient(
+        lambda V: A @ V,
+        B,
+        precondition=(lambda V: inverse_root * V) if preconditioned else None,
+        start=start,
+        tol=tol,
+    )
+    assert found.converged
+    assert found.definite
+    assert found.solution.shape == B.shape
+    size = np.where(B.any(axis=0), np.abs(B).max(axis=0), 1.0)
+    left = np.linalg.norm((B - A @ found.solution) / size, axis=0)
+    norms = np.linalg.norm(B / size, axis=0)
+    np.testing.assert_allclose(left, found.residuals * norms, rtol=1e-2, atol=1e-10)
+    assert found.residual == found.residuals.max() <= tol
+    assert np.all(found.solution[:, ~B.any(axis=0)] == 0.0)
+    # The error is at most the condition times the residual.
+    expected = np.linalg.solve(A, B / size)
+    error = np.linalg.norm(found.solution / size - expected, axis=0)
+    slack = np.linalg.cond(A) * (tol + 1e-13)
+    assert np.all(error <= slack * np.linalg.norm(expected, axis=0))
+
+
+@given(generators(), st.integers(1, 12))
+def test_steps_are_the_number_of_distinct_eigenvalues(rng, distinct):
+    Q = np.linalg.qr(rng.normal(size=(40, 40)))[0]
+    A = (Q * np.resize(np.linspace(1.0, 3.0, distinct), 40)) @ Q.T
+    found = conjugate_gradient(lambda V: A @ V, rng.normal(size=40), tol=1e-10)
+    assert found.solution.shape == (40,)
+    assert found.converged
+    assert found.n_iter <= distinct
+
+
+def test_columns_share_applications_until_they_are_solved():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(60, 60)))[0]
+    A = (Q * np.geomspace(1e-2, 1.0, 60)) @ Q.T
+    # An eigenvector takes one step.
+    B = np.column_stack([Q[:, 3], rng.normal(size=60), np.zeros(60)])
+    widths = []
+
+    def apply(V):
+        widths.append(V.shape[1])
+        return A @ V
+
+    found = conjugate_gradient(apply, B, tol=1e-8)
+    assert found.converged
+    assert found.residuals[2] == 0.0
+    assert widths[0] == 2
+    assert widths[1] == 1
+    alone = conjugate_gradient(lambda V: A @ V, B[:, 1], tol=1e-8)
+    np.testing.assert_allclose(found.solution[:, 1], alone.solution, rtol=1e-6, atol=1e-8)
+
+
+def test_the_residual_is_true_where_the_recurrence_drifts():
+    # Condition 1e12: the recurrence goes on to fall where the true residual does not.
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.normal(size=(80, 80)))[0]
+    A = (Q * np.geomspace(1e-12, 1.0, 80)) @ Q.T
+    A = (A + A.T) / 2
+    b = rng.normal(size=80)
+    found = conjugate_gradient(lambda V: A @ V, b, tol=1e-13, max_iter=3000)
+    true = np.linalg.norm(b - A @ found.solution) / np.linalg.norm(b)
+    assert found.residual == pytest.approx(true, rel=1e-2, abs=1e-15)
+    assert found.converged == (found.residual <= 1e-13)
+    assert found.n_iter <= 3000
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 5])
+def test_a_limit_of_steps_is_reported(max_iter):
+    A = np.diag(np.geomspace(1e-3, 1.0, 50))
+    found = conjugate_gradient(lambda V: A @ V, np.ones(50), max_iter=max_iter)
+    assert not found.converged
+    assert found.n_iter == max_iter
+    assert found.residual > 1e-8
+    with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps with a relative residual"):
+        warn_unconverged(found, 1e-8)
+
+
+def test_converged_does_not_warn():
+    found = conjugate_gradient(lambda V: 2.0 * V, np.ones(5))
+    np.testing.assert_allclose(found.solution, 0.5)
+    warn_unconverged(found, 1e-8)
+
+
+def test_indefinite_operators_and_preconditioners_are_told():
+    signs = np.array([1.0, 2.0, -1.0])[:, None]
+    for apply, precondition in [(lambda V: signs * V, None), (lambda V: 2 * V, lambda V: -V)]:
+        found = conjugate_gradient(apply, np.array([0.1, 0.1, 1.0]), precondition=precondition)
+        assert not found.definite
+        assert not found.converged
+        with pytest.warns(ConvergenceWarning, match="not definite"):
+            warn_unconverged(found, 1e-8)
+
+
+def test_not_a_number():
+    found = conjugate_gradient(lambda V: V * np.nan, np.ones(3))
+    assert not found.converged
+
+
+@given(
+    generators(),
+    st.integers(1, 30),
+    st.integers(0, 8),
+    st.sampled_from([1e-6, 1.0, 1e4]),
+    st.sampled_from([(), (1,), (3,)]),
+)
+def test_low_rank_preconditioner_is_the_inverse(rng, n, r, lam, shape):
+    L, V = rng.normal(size=(n, r)), rng.normal(size=(n, *shape))
+    before = V.copy()
+    found = low_rank_preconditioner(L, lam)(V)
+    np.testing.assert_array_equal(V, before)
+    assert found.shape == V.shape
+    A = L @ L.T + lam * np.eye(n)
+    slack = 1e-13 * (1.0 + np.trace(L @ L.T) / lam)
+    np.testing.assert_allclose(A @ found, V, rtol=0.0, atol=slack * np.abs(V).max())
+
+
+def test_low_rank_preconditioner_saves_steps():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 2))
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    Y = rng.normal(size=(400, 3))
+    for lam in (1e-3, 1e-6):
+        A = K + lam * np.eye(400)
+        factor = pivoted_cholesky(np.ones(400), lambda i: K[:, i], tol=1e-2 * lam).factor
+        plain = conjugate_gradient(lambda V, A=A: A @ V, Y, max_iter=200)
+        found = conjugate_gradient(
+            lambda V, A=A: A @ V, Y, precondition=low_rank_preconditioner(factor, lam)
+        )
+        assert found.converged
+        assert found.n_iter <= 8 < plain.n_iter
+
+
+@pytest.mark.parametrize("lam", [1e-20, 1e-300])
+def test_low_rank_preconditioner_stays_definite(lam):
+    rng = np.random.default_rng(3)
+    L = rng.normal(size=(200, 20)) * np.geomspace(1e-8, 1.0, 20)
+    precondition = low_rank_preconditioner(L, lam)
+    matrix = precondition(np.eye(200))
+    assert np.linalg.eigvalsh(matrix + matrix.T)[0] > 0.0
+
+
+def test_low_rank_preconditioner_refuses():
+    with pytest.raises(ValueError, match="lam=0"):
+        low_rank_preconditioner(np.ones((3, 1)), 0.0)
+    with pytest.raises(ValueError, match="L contains NaN"):
+        low_rank_preconditioner(np.array([[np.nan], [1.0]]), 1.0)
