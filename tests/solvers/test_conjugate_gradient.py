@@ -102,6 +102,19 @@ def test_the_residual_is_true_where_the_recurrence_drifts():
     assert found.n_iter <= 3000
 
 
+def test_the_recurrence_starts_again_from_the_true_residual():
+    A, calls = np.diag(np.linspace(1.0, 4.0, 50)), []
+
+    def apply(V):
+        # Coarse at first: what the recurrence carries along is then not the true residual.
+        calls.append(V.shape)
+        return (A @ V).astype(np.float32) if len(calls) <= 12 else A @ V
+
+    found = conjugate_gradient(apply, np.ones(50), tol=1e-12)
+    assert found.converged
+    np.testing.assert_allclose(A @ found.solution, 1.0, atol=1e-10)
+
+
 @pytest.mark.parametrize("max_iter", [0, 1, 5])
 def test_a_limit_of_steps_is_reported(max_iter):
     A = np.diag(np.geomspace(1e-3, 1.0, 50))
