@@ -51,10 +51,10 @@ def arguments(description, argv, **repeats):
 
 
 class Output:
-    """Prints, and keeps what was printed for ``reproduce_<name>.txt``."""
+    """Prints, and keeps what was printed for ``<kind>_<name>.txt``."""
 
-    def __init__(self, name, args):
-        self.name, self.lines = name, []
+    def __init__(self, name, args, kind="reproduce"):
+        self.stem, self.lines = f"{kind}_{name}", []
         folder = args.out or (None if args.quick else FIGURES)
         self.folder = None if folder is None else Path(folder)
         if args.quick:
@@ -83,8 +83,8 @@ class Output:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         text = "\n".join(self.lines) + "\n"
-        (self.folder / f"reproduce_{self.name}.txt").write_text(text, encoding="utf-8")
-        figure.savefig(self.folder / f"reproduce_{self.name}.png", dpi=110)
+        (self.folder / f"{self.stem}.txt").write_text(text, encoding="utf-8")
+        figure.savefig(self.folder / f"{self.stem}.png", dpi=110)
 
 
 def new_figure(rows, columns, size):

@@ -20,6 +20,7 @@ _WHERE = {
     "lkrr-stability": ("stability", "lkrr_stability"),
     "generalisation": ("risk", "generalisation"),
     "algorithm-1": ("algorithm", "algorithm_1"),
+    "hyper-kernel": ("similarity", "hyper_kernel"),
 }
 FIGURES = tuple(_WHERE)
 

@@ -1,0 +1,88 @@
+"""Figure on what a hyper-kernel learns: a similarity on the plane beside the best Gaussian."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from alignlearn.hyper import GaussianHyperKernel, HyperKRR
+
+from . import style
+
+_SIDE, _SHOWN = 2.0, 81  # half the width of the plane; points along each side of it
+_ORIGINS = np.array([[-1.2, 0.4], [0.9, -0.3]])
+_JUDGED = 0.2  # share of the pairs
+
+
+def reach(X):
+    """How far a point's similarity reaches: little on the left, far on the right."""
+    return 0.2 + 0.8 / (1.0 + np.exp(-3.0 * X[:, 0]))
+
+
+def target(X, Y):
+    """Gibbs's kernel: a Gaussian whose width depends on the place; 1 for equal points."""
+    a, b = reach(X), reach(Y)
+    total = np.add.outer(a**2, b**2)
+    return 2.0 * np.outer(a, b) / total * np.exp(-cdist(X, Y, "sqeuclidean") / total)
+
+
+def best_gaussian(X, K):
+    """The multiple of a Gaussian of least squared error on the known similarities."""
+    D, known = cdist(X, X, "sqeuclidean"), ~np.isnan(K)
+    found = []
+    for gamma in 2.0 ** np.arange(-3.0, 4.0, 0.125):
+        values = np.exp(-gamma * D)[known]
+        scale = values @ K[known] / (values @ values)
+        found.append((np.square(scale * values - K[known]).sum(), gamma, scale))
+    _, gamma, scale = min(found)
+    return lambda U, V: scale * np.exp(-gamma * cdist(U, V, "sqeuclidean"))
+
+
+def hyper_kernel(quick=False):
+    """A similarity known of some pairs, the best Gaussian and the learned kernel; unseen pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-_SIDE, _SIDE, (60 if quick else 150, 2))
+    K, unknown = target(X, X), np.triu(rng.random((len(X), len(X))) > _JUDGED, 1)
+    K[unknown | unknown.T] = np.nan
+    model = HyperKRR(GaussianHyperKernel(0.8, 0.2), alpha=0.1, solver="pivoted").fit(X, K)
+    kernels = {
+        f"similarity, known of {_JUDGED:.0%} of the pairs": target,
+        "best Gaussian": best_gaussian(X, K),
+        "learned with a hyper-kernel": model.kernel_,
+    }
+    figure, axes = style.new_figure(4, width=14.5, height=3.9)
+    for k, (ax, (name, kernel)) in enumerate(zip(axes, kernels.items())):
+        _contours(ax, kernel)
+        if k == 0:
+            ax.plot(*X.T, ".", color=style.GREY, markersize=3)
+        ax.set_title(name, fontsize=10.5, loc="left")
+    U = rng.uniform(-_SIDE, _SIDE, (100, 2))
+    _unseen(axes[3], U, kernels)
+    return figure
+
+
+def _contours(ax, kernel):
+    """Values from each of two points, at levels that are the same in all panels."""
+    side = np.linspace(-_SIDE, _SIDE, _SHOWN)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    for origin, colour in zip(_ORIGINS, (style.RED, style.BLUE)):
+        values = kernel(origin[None], grid).reshape(_SHOWN, _SHOWN)
+        lines = ax.contour(side, side, values, levels=[0.2, 0.4, 0.6, 0.8], colors=colour)
+        ax.clabel(lines, fontsize=7.5)
+        ax.plot(*origin, "*", color=colour, markersize=12, mec="white")
+    ax.grid(False)
+    ax.set_aspect("equal")
+
+
+def _unseen(ax, U, kernels):
+    upper = np.triu_indices(len(U), 1)
+    truth = target(U, U)[upper]
+    looks = (("best Gaussian", style.ORANGE, 2.0), ("learned with a hyper-kernel", style.BLUE, 2.0))
+    for name, colour, size in looks:
+        values = kernels[name](U, U)[upper]
+        error = np.sqrt(np.mean(np.square(values - truth)))
+        label = f"{name}: error {error:.3f}"
+        ax.plot(truth, values, ".", color=colour, markersize=size, alpha=0.5, label=label)
+    ax.plot([0, 1], [0, 1], color="black", linewidth=0.9)
+    style.finish(ax, x="similarity of unseen points", y="kernel", log="", legend=None)
+    style.legend_below(ax, markerscale=5)
