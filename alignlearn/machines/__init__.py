@@ -4,12 +4,19 @@ from ._regressor import SupportVectorRegressor
 from ._ridge import KernelRidge, RidgePath, ridge_loo_path
 from ._svm import SupportVectorClassifier
 from .ensemble import Ensemble
+from .krein import KreinRidge, KreinSVC
+from .spectrum import KreinSpectrum, SpectrumFix, krein_spectrum
 
 __all__ = [
     "Ensemble",
     "KernelRidge",
+    "KreinRidge",
+    "KreinSVC",
+    "KreinSpectrum",
     "RidgePath",
+    "SpectrumFix",
     "SupportVectorClassifier",
     "SupportVectorRegressor",
+    "krein_spectrum",
     "ridge_loo_path",
 ]

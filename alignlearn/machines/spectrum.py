@@ -1,0 +1,317 @@
+"""Spectra of indefinite Gram matrices: the Hilbert space beside one, and fixes of negative parts.
+
+A symmetric ``K = U diag(w) U'`` with eigenvalues of both signs is the Gram matrix of points in a
+Krein space, a difference of two Hilbert spaces. Adding the two instead gives a Hilbert space with
+the same functions, whose Gram matrix is the majorant ``|K| = U diag(|w|) U'``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from alignlearn._lapack import group_reflectors, rotate, tridiagonalise
+from alignlearn._params import ParamsMixin
+from alignlearn.validation import check_choice, check_gram, check_test_gram, check_weights
+
+_BLOCK = 256
+_COLUMNS = 512  # eigenvectors that are rotated together
+# Least weight, of the largest, with which a sample takes part in the decomposition: rounding of the
+# majorant at a sample is that of the decomposition divided by its weight.
+_LEAST_WEIGHT = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class KreinSpectrum:
+    """Spectrum of a Gram matrix, with its majorant; made by `krein_spectrum`.
+
+    With sample weights D (divided by the largest) the decomposition is ``D^1/2 K D^1/2 = U diag(w)
+    U'`` and the majorant is ``D^-1/2 U diag(|w|) U' D^-1/2``: then an integer weight is the same as
+    a repeated sample, and weight 0 as a sample left out, which does not hold for ``|K|`` itself.
+
+    Attributes
+    ----------
+    K : ndarray of shape (m, m)
+        As given.
+    sample_weight : ndarray of shape (m,)
+    eigenvalues : ndarray of shape (m,)
+        w, ascending.
+    rounding : float
+        Eigenvalues of at most this size count as 0: ``m eps max|w|``, and for a float32 matrix at
+        least its eps times the Frobenius norm, which the rounding of the entries may reach.
+    vectors : ndarray of shape (m, n_negative + n_zero), or None
+        Columns of U for the negative eigenvalues, then for those that count as 0. Without columns
+        if none is negative; None if not asked for.
+
+    Notes
+    -----
+    Memory beside K: one m x m float64 matrix during the decomposition, and later for the majorant,
+    plus the vectors, for which LAPACK asks for a second one while it finds them.
+    """
+
+    K: np.ndarray
+    sample_weight: np.ndarray
+    eigenvalues: np.ndarray
+    rounding: float
+    vectors: np.ndarray | None
+
+    @property
+    def n_negative(self) -> int:
+        """Number of eigenvalues below ``-rounding``; 0 if K is positive semi-definite."""
+        return int(np.count_nonzero(self.eigenvalues < -self.rounding))
+
+    @property
+    def n_zero(self) -> int:
+        """Number of eigenvalues that count as 0."""
+        return int(np.count_nonzero(np.abs(self.eigenvalues) <= self.rounding))
+
+    @property
+    def eigenvalue_range(self) -> tuple[float, float]:
+        """Smallest and largest eigenvalue."""
+        return float(self.eigenvalues[0]), float(self.eigenvalues[-1])
+
+    @cached_property
+    def majorant(self) -> np.ndarray:
+        """``|K|``, (m, m) float64 with 0 for what counts as 0; K itself if none is negative."""
+        return self.with_negative(1.0)
+
+    def with_negative(self, share):
+        """K with negative eigenvalues w replaced by ``share |w|``: 0 clips, 1 flips them."""
+        if not self.n_negative:
+            return self.K
+        out = _symmetrised(self.K)
+        values = self.eigenvalues[: self.vectors.shape[1]]
+        change = np.where(values < -self.rounding, -(1.0 + share) * values, -values)
+        _, inverse = _roots(self.sample_weight)
+        for i in range(0, len(out), _BLOCK):
+            j = min(i + _BLOCK, len(out))
+            left = (self.vectors[i:j] * inverse[i:j, None]) * change
+            part = out[i:j, :j]
+            part += (left @ self.vectors[:j].T) * inverse[:j]
+            corner = np.tril(out[i:j, i:j], -1)
+            out[i:j, i:j] = corner + corner.T + np.diag(out[i:j, i:j].diagonal())
+            out[:i, i:j] = out[i:j, :i].T
+        return out
+
+    def to_krein(self, coef):
+        """``beta = D^1/2 U S U' D^-1/2 coef``: ``K beta = |K| coef``, S the signs of w, or 0.
+
+        Coefficients (m,) or (m, c) of a function in the kernel of the majorant become those of the
+        same function in the original kernel. Applied to beta it gives ``coef`` back but for what
+        lies in the null space. If no eigenvalue is negative, ``coef`` itself.
+        """
+        if not self.n_negative:
+            return coef
+        root, inverse = _roots(self.sample_weight)
+        gain = np.where(self.eigenvalues[: self.vectors.shape[1]] < -self.rounding, 2.0, 1.0)
+        inner = self.vectors.T @ (coef.T * inverse).T
+        return coef - ((self.vectors @ (inner.T * gain).T).T * root).T
+
+
+def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinSpectrum:
+    """Decompose a symmetric Gram matrix, definite or not, into its positive and negative part.
+
+    Parameters
+    ----------
+    K : (m, m) float64 or float32
+        Symmetric; kept by reference and not modified. Differences of K_ij and K_ji within the
+        accepted rounding are averaged.
+    sample_weight : (m,), optional
+        Not negative; see `KreinSpectrum`. Those below 1e-8 of the largest count as that here.
+    vectors : bool, default True
+        False for eigenvalues only: no majorant then, unless K is positive semi-definite.
+    check : bool, default True
+        False for a finite symmetric K in C order, which is then not read to make sure.
+
+    Returns
+    -------
+    KreinSpectrum
+
+    Raises
+    ------
+    ValueError
+        On bad input; if eigenvalues overflow.
+    """
+    K = check_gram("K", K) if check else K
+    weight = check_weights(sample_weight, len(K))
+    root, _ = _roots(weight)
+    system = _symmetrised(K)
+    system *= root
+    system *= root[:, None]
+    # A power of two: eigenvalues of any unit, and no rounding.
+    largest = max(float(np.abs(row).max()) for row in system)
+    unit = 2.0 ** min(int(np.frexp(largest)[1]), 1023)
+    system /= unit
+    diagonal, beside, tau = tridiagonalise(system)
+    values = _tridiagonal_values(diagonal, beside)
+    rounding = len(K) * np.finfo(np.float64).eps * np.abs(values).max()
+    if K.dtype == np.float32:
+        rounding = max(rounding, np.finfo(np.float32).eps * float(np.linalg.norm(values)))
+    found = None
+    if vectors:
+        n = np.count_nonzero(values <= rounding) if values[0] < -rounding else 0
+        found = _lowest_vectors(diagonal, beside, n)
+        factors = group_reflectors(system, tau)
+        for j in range(0, n, _COLUMNS):
+            some = np.ascontiguousarray(found[:, j : j + _COLUMNS])
+            rotate(system, factors, some)
+            found[:, j : j + _COLUMNS] = some
+    with np.errstate(over="ignore"):
+        values, rounding = values * unit, float(rounding * unit)
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"K holds values up to {largest:.3g}, with which its eigenvalues overflow; scale K."
+        )
+    return KreinSpectrum(K, weight, values, rounding, found)
+
+
+def open_spectrum(K, n_samples, sample_weight, check):
+    """The spectrum of a machine's training matrix, or the `KreinSpectrum` given in its place."""
+    if not isinstance(K, KreinSpectrum):
+        K = check_gram("K", K, n_samples) if check else K
+        return krein_spectrum(K, sample_weight, check=False)
+    if len(K.K) != n_samples:
+        raise ValueError(
+            f"K is the spectrum of {len(K.K)} samples but y has {n_samples} values; they must "
+            "agree."
+        )
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight is part of a KreinSpectrum: give it to krein_spectrum(K, sample_weight)."
+        )
+    if K.vectors is None and K.n_negative:
+        raise ValueError("K is a KreinSpectrum without vectors; accepted: one with vectors=True.")
+    return K
+
+
+class SpectrumFix(ParamsMixin):
+    """Positive semi-definite stand-in for an indefinite kernel, the same in training and testing.
+
+    Replaces eigenvalues w of the training matrix ``K = U diag(w) U'`` by ``f(w)``. Kernels of new
+    samples are multiplied by ``P = U diag(f(w) / w) U'``, which is what the fix did to each row of
+    the training matrix (Chen, Garcia, Gupta, Rahimi and Cazzanti 2009, "Similarity-based
+    classification: concepts and algorithms"), so that training and test samples keep one kernel.
+
+    Parameters
+    ----------
+    method : {"clip", "flip", "shift"}, default "clip"
+        "clip": f(w) = max(w, 0), the nearest positive semi-definite matrix. "flip": f(w) = |w|.
+        "shift": f(w) = w - min(w) if min(w) < 0. That adds a constant to the similarity of a sample
+        with itself only, so rows of new samples stay as they are; what `transform` gives for the
+        training samples then lacks the constant.
+
+    Attributes
+    ----------
+    eigenvalue_range_ : tuple of float
+        Smallest and largest eigenvalue of the training matrix.
+    n_negative_ : int
+        Negative eigenvalues, beyond rounding; if 0, nothing is changed.
+    shift_ : float
+        What is added to the diagonal; 0 for "clip" and "flip".
+    n_train_ : int
+
+    Notes
+    -----
+    "flip" and a `SupportVectorClassifier` on its matrices is `KreinSVC`: the same decisions on
+    training samples and on new ones. "clip" and "shift" give other machines. Eigenvalues that
+    count as 0 (see `KreinSpectrum.rounding`) become 0 in "clip" and "flip", in P too. `fit` keeps
+    an m x n array, n the number of eigenvalues that are not positive.
+    """
+
+    def __init__(self, method="clip"):
+        self.method = method
+
+    def fit(self, K, y=None):
+        """Decompose the training matrix.
+
+        Parameters
+        ----------
+        K : (m, m) float64 or float32
+            Symmetric; not modified.
+        y : ignored
+
+        Raises
+        ------
+        ValueError
+            Unknown method; K not square, not symmetric or not finite.
+        """
+        self._fit(K)
+        return self
+
+    def fit_transform(self, K, y=None):
+        """The fixed training matrix (m, m): K itself if it needs no fix, else a float64 array."""
+        spectrum = self._fit(K)
+        if not self.n_negative_:
+            return spectrum.K
+        if self.method != "shift":
+            return spectrum.with_negative(1.0 if self.method == "flip" else 0.0)
+        fixed = _symmetrised(spectrum.K)
+        fixed.flat[:: len(fixed) + 1] += self.shift_
+        return fixed
+
+    def transform(self, K_test):
+        """Fixed kernel (n, m) of new samples from theirs against the training samples.
+
+        Raises
+        ------
+        ValueError
+            Wrong number of columns, NaN or infinity.
+        """
+        K_test = check_test_gram("K_test", K_test, self.n_train_)
+        if not self._gain.size:
+            return K_test
+        return K_test - ((K_test @ self._vectors) * self._gain) @ self._vectors.T
+
+    def _fit(self, K):
+        check_choice("method", self.method, ("clip", "flip", "shift"))
+        shift = self.method == "shift"
+        spectrum = krein_spectrum(K, vectors=not shift)
+        self.n_train_ = len(spectrum.K)
+        self.eigenvalue_range_ = spectrum.eigenvalue_range
+        self.n_negative_ = spectrum.n_negative
+        self.shift_ = -self.eigenvalue_range_[0] if shift and self.n_negative_ else 0.0
+        self._vectors = np.empty((self.n_train_, 0)) if shift else spectrum.vectors
+        negative = spectrum.eigenvalues[: self._vectors.shape[1]] < -spectrum.rounding
+        self._gain = np.where(negative, 2.0 if self.method == "flip" else 1.0, 1.0)
+        return spectrum
+
+
+def _roots(weight):
+    """Square roots of the weights, divided by the largest, and their inverses; 0 for weight 0."""
+    share = weight / weight.max()
+    root = np.sqrt(np.where(share > 0.0, np.maximum(share, _LEAST_WEIGHT), 0.0))
+    return root, np.divide(1.0, root, where=root > 0.0, out=np.zeros_like(root))
+
+
+def _symmetrised(K):
+    """``(K + K') / 2`` as a new float64 array in C order."""
+    out = np.empty(K.shape)
+    for i in range(0, len(K), _BLOCK):
+        j = min(i + _BLOCK, len(K))
+        # Halved before they are added: the sum may overflow.
+        np.multiply(K[i:j], 0.5, out=out[i:j], dtype=np.float64)
+        out[i:j] += np.multiply(K[:, i:j].T, 0.5, dtype=np.float64)
+    return out
+
+
+def _tridiagonal_values(diagonal, beside):
+    """All eigenvalues, ascending."""
+    from scipy.linalg import eigvalsh_tridiagonal
+
+    return eigvalsh_tridiagonal(diagonal, beside) if beside.size else diagonal.copy()
+
+
+def _lowest_vectors(diagonal, beside, n):
+    """Eigenvectors (m, n) of the n lowest eigenvalues, in Fortran order."""
+    from scipy.linalg import eigh_tridiagonal
+
+    if n == 0 or not beside.size:
+        return np.ones((len(diagonal), n), order="F")
+    # Relatively robust representations: orthogonal to rounding, and no more than is asked for.
+    found = eigh_tridiagonal(
+        diagonal, beside, select="i", select_range=(0, n - 1), lapack_driver="stemr"
+    )[1]
+    # They are columns of an m x m array, which is not kept for a few.
+    return found.copy(order="F") if 4 * n <= len(found) else found

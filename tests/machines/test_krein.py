@@ -1,0 +1,365 @@
+"""Machines on indefinite kernels against dense formulas and scikit-learn, and what they refuse."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from alignlearn.machines import (
+    KernelRidge,
+    KreinRidge,
+    KreinSVC,
+    SpectrumFix,
+    SupportVectorClassifier,
+    krein_spectrum,
+)
+from alignlearn.machines.paths import svm_path
+from alignlearn.validation import ConvergenceWarning
+
+
+def similarity(A, B):
+    """A difference of Gaussian kernels: eigenvalues of both signs, none small."""
+    squares = ((A[:, None] - B) ** 2).sum(axis=-1)
+    return np.exp(-squares) - 0.8 * np.exp(-0.3 * squares)
+
+
+def problem(m=60, n=25, seed=0, n_classes=2):
+    """Training matrix, labels, and kernel of new samples."""
+    rng = np.random.default_rng(seed)
+    X, Z = rng.standard_normal((m, 2)), rng.standard_normal((n, 2))
+    y = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(m), [-0.5, 0.5][: n_classes - 1])
+    y[:n_classes] = np.arange(n_classes)
+    return similarity(X, X), y, similarity(Z, X)
+
+
+def absolute(K):
+    w, U = np.linalg.eigh(K)
+    return (U * np.abs(w)) @ U.T
+
+
+def signed(K):
+    """U diag(sign w) U' of a matrix without eigenvalues near 0."""
+    w, U = np.linalg.eigh(K)
+    return (U * np.sign(w)) @ U.T
+
+
+# The classifier
+
+
+@pytest.mark.parametrize(("n_classes", "multiclass"), [(2, "ovo"), (3, "ovo"), (3, "ovr")])
+def test_decisions_are_those_of_libsvm_on_the_majorant(n_classes, multiclass):
+    """Oracle: scikit-learn on |K|, one problem at a time, mapped by the dense U sign(w) U'."""
+    K, y, K_test = problem(n_classes=n_classes)
+    ours = KreinSVC(C=2.0, multiclass=multiclass, tol=1e-8).fit(K, y)
+    if multiclass == "ovr":
+        parts = [(np.arange(60), y == k) for k in range(3)]
+    else:
+        pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+        parts = [(np.flatnonzero((y == i) | (y == j)), y == j) for i, j in pairs]
+    M, S = absolute(K), signed(K)
+    raw = K_test @ ours.full_dual_coef() + ours.intercept_
+    for column, (index, positive) in enumerate(parts):
+        libsvm = SVC(C=2.0, kernel="precomputed", tol=1e-8)
+        libsvm.fit(M[np.ix_(index, index)], positive[index])
+        coef = np.zeros(60)
+        coef[index[libsvm.support_]] = libsvm.dual_coef_[0]
+        decisions = K_test @ S @ coef + libsvm.intercept_
+        np.testing.assert_allclose(raw[:, column], decisions, atol=1e-5)
+        # Not the same as leaving the coefficients as they are.
+        assert np.abs(K_test @ coef + libsvm.intercept_ - decisions).max() > 0.1
+    assert ours.n_negative_ == np.count_nonzero(np.linalg.eigvalsh(K) < 0.0) > 0
+    w = np.linalg.eigvalsh(K)
+    np.testing.assert_allclose(ours.eigenvalue_range_, [w[0], w[-1]], atol=1e-12)
+    assert ours.kkt_violation_.max() <= 1e-8
+    assert ours.decision_error_.max() < 1e-11
+    assert ours.support_.size == 60
+    scores = ours.decision_function(K_test)
+    expected = (scores > 0) if n_classes == 2 else scores.argmax(axis=1)
+    assert np.array_equal(ours.predict(K_test), expected)
+
+
+def test_certificates_are_those_of_the_machine_on_the_majorant():
+    K, y, _ = problem(seed=1)
+    ours = KreinSVC(C=3.0).fit(K, y)
+    plain = SupportVectorClassifier(C=3.0).fit(krein_spectrum(K).majorant, y)
+    for name in ("intercept_", "n_iter_", "kkt_violation_", "duality_gap_", "objective_"):
+        assert np.array_equal(getattr(ours, name), getattr(plain, name)), name
+    np.testing.assert_allclose(
+        K @ ours.full_dual_coef(), absolute(K) @ plain.full_dual_coef(), atol=1e-11
+    )
+
+
+def test_signs_of_the_labels_do_not_change_the_decomposition():
+    """Loosli, Canu and Ong decompose YKY; |YKY| = Y|K|Y."""
+    K, y, _ = problem(seed=2)
+    s = 2.0 * y - 1.0
+    np.testing.assert_allclose(
+        krein_spectrum(K * np.outer(s, s)).majorant,
+        krein_spectrum(K).majorant * np.outer(s, s),
+        atol=1e-12,
+    )
+    coef = np.arange(60.0)
+    np.testing.assert_allclose(
+        s * krein_spectrum(K * np.outer(s, s)).to_krein(s * coef),
+        krein_spectrum(K).to_krein(coef),
+        atol=1e-10,
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_semi_definite_kernels_give_the_plain_machines(dtype):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((50, 3))
+    K, y = (X @ X.T).astype(dtype), (X[:, 0] > 0.2).astype(int)
+    ours, plain = KreinSVC().fit(K, y), SupportVectorClassifier().fit(K, y)
+    assert np.array_equal(ours.dual_coef_, plain.dual_coef_)
+    assert np.array_equal(ours.support_, plain.support_)
+    assert ours.n_negative_ == 0
+    assert ours.decision_error_.max() == 0.0
+    ridge, plain = KreinRidge(alpha=0.3).fit(K, y), KernelRidge(alpha=0.3).fit(K, y)
+    assert np.array_equal(ridge.dual_coef_, plain.dual_coef_)
+    assert ridge.intercept_ == plain.intercept_
+    for method in ("clip", "flip", "shift"):
+        fix = SpectrumFix(method)
+        assert np.array_equal(fix.fit_transform(K), K)
+        assert np.array_equal(fix.transform(K[:4]), K[:4])
+
+
+def test_single_precision_changes_decisions_by_its_rounding():
+    K, y, K_test = problem(seed=4)
+    exact = KreinSVC(tol=1e-6).fit(K, y).decision_function(K_test)
+    single = KreinSVC(tol=1e-6).fit(K.astype(np.float32), y)
+    # The original kernel is smooth: what is below the rounding of float32 is dropped.
+    np.testing.assert_allclose(single.decision_function(K_test), exact, atol=5e-3)
+    assert single.decision_error_.max() < 1e-5
+
+
+def test_hard_margin_separates_in_the_space_of_the_majorant():
+    K, y, K_test = problem(m=30, seed=5)
+    ours = KreinSVC(C=np.inf, tol=1e-6).fit(K, y, np.r_[np.full(29, 3.0), 0.0])
+    margins = (2 * y - 1) * ours.decision_function(K)
+    assert margins[:-1].min() > 1.0 - 1e-5
+    rest = KreinSVC(C=np.inf, tol=1e-6).fit(K[:29, :29], y[:29])
+    np.testing.assert_allclose(
+        ours.decision_function(K_test), rest.decision_function(K_test[:, :29]), atol=1e-3
+    )
+    with pytest.raises(ValueError, match="not separable"):
+        KreinSVC(C=np.inf).fit(np.kron(np.diag([1.0, -1.0]), np.ones((2, 2))), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("machine", [KreinSVC(C=0.7, tol=1e-9), KreinRidge(alpha=0.2)])
+def test_integer_weights_are_repeated_samples(machine):
+    K, y, K_test = problem(m=40, seed=6, n_classes=3)
+    y = y if isinstance(machine, KreinSVC) else y + np.sin(np.arange(40))
+    weight = np.random.default_rng(6).integers(0, 4, 40)
+    i = np.repeat(np.arange(40), weight)
+    values = getattr(machine, "decision_function", machine.predict)
+    machine.fit(K, y, weight)
+    weighted = values(K_test)
+    # Kernel values with samples left out are not looked at.
+    np.testing.assert_array_equal(values(np.where(weight > 0, K_test, 1e300)), weighted)
+    machine.fit(K[np.ix_(i, i)], y[i])
+    np.testing.assert_allclose(values(K_test[:, i]), weighted, atol=1e-6)
+    machine.fit(K, y)
+    assert np.abs(values(K_test) - weighted).max() > 0.05
+
+
+def test_one_decomposition_serves_a_path():
+    K, y, K_test = problem(seed=7)
+    values = [4.0, 0.1, 1.0]
+    spectrum = krein_spectrum(K)
+    path = svm_path(lambda C: KreinSVC(C, tol=1e-7), spectrum, y, K_test, values)
+    for C, labels in zip(values, path):
+        assert np.array_equal(labels, KreinSVC(C, tol=1e-7).fit(K, y).predict(K_test))
+    cold = KreinSVC(4.0).fit(spectrum, y)
+    warm = KreinSVC(4.0).fit(spectrum, y, alpha0=cold.full_dual_coef()[:, 0])
+    assert warm.n_iter_[0] < 0.5 * cold.n_iter_[0]
+    for alpha in (0.1, 1.0):
+        shared, own = KreinRidge(alpha).fit(spectrum, y), KreinRidge(alpha).fit(K, y)
+        np.testing.assert_allclose(shared.dual_coef_, own.dual_coef_, atol=1e-12)
+
+
+def test_weights_of_classes_are_costs():
+    K, y, K_test = problem(seed=8)
+    balanced = KreinSVC(class_weight="balanced", tol=1e-8).fit(K, y)
+    cost = 60 / (2 * np.bincount(y))
+    oracle = SVC(kernel="precomputed", class_weight=dict(enumerate(cost)), tol=1e-8)
+    oracle.fit(absolute(K), y)
+    decisions = K_test @ signed(K)[:, oracle.support_] @ oracle.dual_coef_[0] + oracle.intercept_
+    np.testing.assert_allclose(balanced.decision_function(K_test), decisions, atol=1e-5)
+
+
+# Ridge regression
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("columns", [None, 2])
+def test_ridge_solves_its_normal_equations(intercept, columns):
+    """Oracle: the dense problem in (beta, b), whose optimum is unique up to the null space of K."""
+    K, _, _ = problem(m=40, seed=9)
+    rng = np.random.default_rng(9)
+    y = rng.standard_normal(40 if columns is None else (40, columns)) + 2.0
+    design = np.c_[K, np.ones(40)] if intercept else K
+    penalty = np.zeros((design.shape[1],) * 2)
+    penalty[:40, :40] = 0.3 * absolute(K)
+    solution = np.linalg.pinv(design.T @ design + penalty, rcond=1e-14) @ design.T @ y
+    ours = KreinRidge(alpha=0.3, fit_intercept=intercept).fit(K, y)
+    np.testing.assert_allclose(ours.predict(K), design @ solution, atol=1e-7)
+    if intercept:
+        np.testing.assert_allclose(ours.intercept_, solution[-1], atol=1e-7)
+
+    def objective(coef, b):
+        residual = y - K @ coef - b
+        return np.sum(residual**2) + 0.3 * np.sum(coef * (absolute(K) @ coef))
+
+    best = objective(ours.dual_coef_, ours.intercept_)
+    for _ in range(20):
+        step = 1e-3 * rng.standard_normal(y.shape)
+        assert objective(ours.dual_coef_ + step, ours.intercept_) > best
+    if intercept:
+        assert objective(ours.dual_coef_, ours.intercept_ + 1e-3) > best
+
+
+def test_ridge_shrinks_each_eigenvector_where_stabilising_reverses_or_overshoots():
+    """y |w| / (|w| + alpha) against y w / (w + alpha) of (K + alpha I)^-1 y."""
+    Q = np.linalg.qr(np.random.default_rng(10).standard_normal((3, 3)))[0]
+    w, alpha = np.array([2.0, -0.5, -1.5]), 1.0
+    K = (Q * w) @ Q.T
+    K, y = (K + K.T) / 2, Q @ np.ones(3)
+    ours = KreinRidge(alpha=alpha, fit_intercept=False).fit(K, y)
+    np.testing.assert_allclose(Q.T @ ours.predict(K), [2 / 3, 1 / 3, 3 / 5], rtol=1e-12)
+    stabilised = Q.T @ K @ np.linalg.solve(K + alpha * np.eye(3), y)
+    np.testing.assert_allclose(stabilised, [2 / 3, -1.0, 3.0], rtol=1e-12)
+    near = np.linalg.solve(K + (0.5 + 1e-9) * np.eye(3), y)
+    assert np.abs(near).max() > 1e8
+    assert np.abs(KreinRidge(alpha=0.5 + 1e-9).fit(K, y).dual_coef_).max() < 10.0
+
+
+def test_ridge_without_regularisation_interpolates_or_says_that_it_cannot():
+    K, _, _ = problem(m=12, seed=11)
+    y = np.arange(12.0)
+    np.testing.assert_allclose(KreinRidge(alpha=0.0).fit(K, y).predict(K), y, atol=1e-6)
+    singular = np.kron(np.diag([1.0, -1.0]), np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"\|K\| \+ alpha I is singular .* at alpha=0; raise"):
+        KreinRidge(alpha=0.0).fit(singular, np.arange(4.0))
+
+
+# Fixes; more in test_spectrum.py
+
+
+def test_flip_and_a_plain_machine_are_the_krein_machine_and_clip_is_not():
+    K, y, K_test = problem(seed=12)
+    krein = KreinSVC(tol=1e-8).fit(K, y).decision_function(K_test)
+
+    def fixed(method):
+        fix = SpectrumFix(method)
+        machine = SupportVectorClassifier(tol=1e-8).fit(fix.fit_transform(K), y)
+        return machine.decision_function(fix.transform(K_test))
+
+    np.testing.assert_allclose(fixed("flip"), krein, atol=1e-9)
+    assert np.abs(fixed("clip") - krein).max() > 0.05
+    assert np.abs(fixed("shift") - krein).max() > 0.05
+    ridge = KreinRidge(alpha=0.1).fit(K, y).predict(K_test)
+    fix = SpectrumFix("flip")
+    plain = KernelRidge(alpha=0.1).fit(fix.fit_transform(K), y)
+    np.testing.assert_allclose(plain.predict(fix.transform(K_test)), ridge, atol=1e-9)
+
+
+# Bad input
+
+EYE, LABELS = np.diag([1.0, 1.0, -1.0, -1.0]), np.array([0, 1, 0, 1])
+NAN, SKEW = EYE.copy(), EYE.copy()
+NAN[3, 0], SKEW[0, 1] = np.nan, 1e-3
+FITS = [KreinSVC().fit, KreinRidge().fit, SpectrumFix("flip").fit, SpectrumFix("shift").fit]
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize(
+    ("K", "message"),
+    [
+        (NAN, "K contains NaN or inf"),
+        (SKEW, "K is not symmetric"),
+        (SKEW.astype(np.float32), "K is not symmetric"),
+        (EYE[:3], "K must be a square"),
+        (np.ones(4), "K must be a square"),
+        (np.full((4, 4), -1.5e308), "eigenvalues overflow; scale K"),
+    ],
+)
+def test_bad_matrices_are_named(fit, K, message):
+    with pytest.raises(ValueError, match=message):
+        fit(K, LABELS)
+
+
+@pytest.mark.parametrize("machine", [KreinSVC(), KreinRidge()])
+def test_bad_targets_and_weights_are_named(machine):
+    spectrum = krein_spectrum(EYE)
+    for K, y, weight, message in [
+        (EYE, LABELS[:3], None, "K has 4 rows but y has 3"),
+        (spectrum, LABELS[:3], None, "spectrum of 4 samples but y has 3"),
+        (spectrum, LABELS, np.ones(4), "sample_weight is part of a KreinSpectrum"),
+        (krein_spectrum(EYE, vectors=False), LABELS, None, "without vectors"),
+        (EYE, LABELS, [1, 1, 1], r"sample_weight must have shape \(4,\)"),
+        (EYE, LABELS, [1, 1, 1, -1], "sample_weight has negative"),
+        (EYE, np.array([0, 1, np.nan, 0]), None, "y contains NaN"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            machine.fit(K, y, weight)
+
+
+def test_bad_parameters_and_test_kernels_are_named():
+    with pytest.raises(ValueError, match="method='abs' is not known; accepted: 'clip'"):
+        SpectrumFix("abs").fit(EYE)
+    with pytest.raises(ValueError, match=r"alpha=-1\.0 is out of range"):
+        KreinRidge(-1.0).fit(EYE, LABELS)
+    with pytest.raises(ValueError, match=r"C=0\.0 is out of range"):
+        KreinSVC(0.0).fit(EYE, LABELS)
+    with pytest.raises(ValueError, match="y has 1 class"):
+        KreinSVC().fit(EYE, np.zeros(4))
+    with pytest.raises(ValueError, match="sample_weight is zero for all samples of class 1"):
+        KreinSVC().fit(EYE, LABELS, [1, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"alpha0 must be .* shape \(4, 1\)"):
+        KreinSVC().fit(EYE, LABELS, alpha0=np.ones(3))
+    with pytest.raises(ValueError, match=r"alpha0 must be .* shape \(4, 1\)"):
+        KreinSVC().fit(EYE, LABELS, alpha0=np.ones((4, 2)))
+    for found in (
+        KreinSVC().fit(EYE, LABELS).predict,
+        KreinRidge().fit(EYE, LABELS).predict,
+        SpectrumFix("flip").fit(EYE).transform,
+        SpectrumFix("shift").fit(EYE).transform,
+    ):
+        with pytest.raises(ValueError, match=r"K_test must have shape \(n, 4\)"):
+            found(np.ones((2, 3)))
+        with pytest.raises(ValueError, match="K_test contains NaN"):
+            found(np.full((2, 4), np.nan))
+
+
+@pytest.mark.parametrize("value", [0.0, -2.0, 3.0])
+def test_one_sample(value):
+    K = np.array([[value]])
+    assert krein_spectrum(K).majorant == pytest.approx(abs(value))
+    ridge = KreinRidge(alpha=1.0, fit_intercept=False).fit(K, [6.0])
+    assert ridge.predict(K)[0] == pytest.approx(6.0 * abs(value) / (abs(value) + 1.0))
+    assert KreinRidge(alpha=1.0).fit(K, [6.0]).predict(K)[0] == pytest.approx(6.0)
+    fixed = {"clip": max(value, 0.0), "flip": abs(value), "shift": max(value, 0.0)}
+    for method, expected in fixed.items():
+        assert SpectrumFix(method).fit_transform(K)[0, 0] == expected
+
+
+def test_zero_matrix_is_a_constant_machine():
+    K = np.zeros((4, 4))
+    assert np.ptp(KreinSVC().fit(K, LABELS).decision_function(np.zeros((3, 4)))) == 0.0
+    ridge = KreinRidge().fit(K, [1.0, 2.0, 3.0, 6.0])
+    np.testing.assert_allclose(ridge.predict(np.zeros((2, 4))), 3.0)
+    for method in ("clip", "flip", "shift"):
+        assert not SpectrumFix(method).fit_transform(K).any()
+
+
+def test_what_is_stopped_short_is_warned_of():
+    K, y, _ = problem(seed=15)
+    with pytest.warns(ConvergenceWarning, match="KKT violation"):
+        KreinSVC(C=100.0, max_iter=3).fit(K, y)
+    # From the largest feasible coefficients and a kernel of large numbers, whose sums are rounded.
+    with (
+        pytest.warns(ConvergenceWarning, match="KKT violation"),
+        pytest.warns(ConvergenceWarning, match="The coefficients in K give"),
+    ):
+        KreinSVC(C=1.0, max_iter=2).fit(1e15 * K, y, alpha0=2.0 * y - 1.0)
