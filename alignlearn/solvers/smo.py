@@ -156,7 +156,7 @@ class _Problem:
                 self.active, self.state, self.epsilon, limits, chunk
             )
             n_iter += steps
-            unmoved = steps > 0 and np.array_equal(before, self.state[kernels.BETA])
+            unmoved = np.array_equal(before, self.state[kernels.BETA])
             stuck = unmoved or tol < violation <= self.rounding()
             if self.shrunk and (violation <= tol or stuck):
                 shrinking = shrinking and not stuck
