@@ -208,6 +208,15 @@ def test_tolerance_below_rounding_ends():
     assert result.kkt_violation < 1e-9
 
 
+@pytest.mark.parametrize("seed", range(0, 60, 4))
+def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(seed):
+    rng = np.random.default_rng(seed)
+    K, y = gaussian_gram(rng.standard_normal((60, 2)), 1.0), np.sign(rng.standard_normal(60))
+    reach = 1e-3 * y
+    result = smo(K, -y, (np.minimum(reach, 0.0), np.maximum(reach, 0.0)), tol=1e-16, max_iter=9999)
+    assert result.kkt_violation <= 1e-14
+
+
 @pytest.mark.parametrize(
     "K",
     [
@@ -219,15 +228,6 @@ def test_tolerance_below_rounding_ends():
     ],
     ids=["constant", "zero", "rank-one", "duplicates", "indefinite"],
 )
-@pytest.mark.parametrize("seed", range(0, 60, 4))
-def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(seed):
-    rng = np.random.default_rng(seed)
-    K, y = gaussian_gram(rng.standard_normal((60, 2)), 1.0), np.sign(rng.standard_normal(60))
-    reach = 1e-3 * y
-    result = smo(K, -y, (np.minimum(reach, 0.0), np.maximum(reach, 0.0)), tol=1e-16, max_iter=9999)
-    assert result.kkt_violation <= 1e-14
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
 def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon):
     sign = np.array([1.0, -1, 1, -1, -1, 1])
