@@ -32,7 +32,7 @@ from sklearn.datasets import load_digits
 from alignlearn.hyper import GaussianHyperKernel, HyperKRR
 from alignlearn.machines import KreinSVC
 
-JUDGED, NEW, SHARE, HELD_OUT = 600, 600, 0.05, 0.2
+IMAGES, SHARE, HELD_OUT = 600, 0.05, 0.2  # images judged, and as many new ones; shares of pairs
 NAMED = (1, 3, 10)  # images per class
 WIDTHS = (0.25, 0.5)  # sigma2 in units of the "scale"
 REACHES = (0.125, 0.25, 0.5)  # sigma_h2 in the same
@@ -134,8 +134,8 @@ def gaussians(Z, Z_test):
 def trial(X, labels, seed, quick):
     """One draw of images and judgements: a row of measures for each method, and the parameters."""
     rng = np.random.default_rng(seed)
-    order = rng.permutation(len(X))
-    judged, new = order[:JUDGED], order[JUDGED : JUDGED + NEW]
+    n = IMAGES // 2 if quick else IMAGES
+    judged, new = rng.permutation(len(X))[: 2 * n].reshape(2, n)
     Z, Z_test, y, y_test = X[judged], X[new], labels[judged], labels[new]
     pairs = judgements(y, rng)
     kernel, chosen = learn(Z, *pairs, quick)
@@ -149,7 +149,7 @@ def trial(X, labels, seed, quick):
         evaluate(*given, y, y_test, [np.random.default_rng((seed, t)) for t in range(3)])
         for given in inputs
     ]
-    return rows, chosen, kernel.eigenvalue_range(Z), pairs[0].size
+    return rows, chosen, kernel.eigenvalue_range(Z), n, pairs[0].size
 
 
 def draw(values):
@@ -178,8 +178,8 @@ def main(argv=None):
     trials = [trial(X, labels, seed, args.quick) for seed in range(repeats)]
     values = np.array([found[0] for found in trials]).transpose(1, 2, 0)
     out.say(
-        f"{trials[0][3]} judgements of {JUDGED} images (5 % of the pairs), {NEW} new images, "
-        f"{repeats} draws.",
+        f"{trials[0][4]} judgements of {trials[0][3]} images ({SHARE:.0%} of the pairs), as many "
+        f"new images, {repeats} draws.",
         "Per cent, mean and standard deviation over the draws; n named images per class.",
         "",
     )
@@ -189,12 +189,13 @@ def main(argv=None):
     ]
     out.table(("", *MEASURES), rows)
     out.say("")
-    for seed, (_, (width, reach, alpha), (low, high), _) in enumerate(trials):
+    for seed, (_, (width, reach, alpha), (low, high), *_) in enumerate(trials):
         out.say(
             f"draw {seed}: sigma2 = {width:g} and sigma_h2 = {reach:g} of the scale, alpha = "
             f"{alpha:g}; eigenvalues of the learned matrix {low:.1f} to {high:.1f}"
         )
     out.write(draw(values))
+    return values.mean(axis=2)
 
 
 if __name__ == "__main__":

@@ -147,3 +147,11 @@ def test_trials_are_centred_and_judged_on_their_own_folds(script):
     expected = np.sqrt(np.mean((T @ w + y[parts[0]].mean() - y[parts[2]]) ** 2))
     assert error == pytest.approx(expected, rel=1e-9)
     assert result.weights == pytest.approx(1.0)
+
+
+def test_a_similarity_learned_from_few_judgements(quick):
+    found, text = quick("example_similarity")
+    gaussian, scaled, learned = found
+    assert learned[0] > max(gaussian[0], scaled[0]) + 0.03  # pairs of new images
+    assert learned[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbours, one named image a class
+    assert "judgements of 300 images (5% of the pairs)" in text

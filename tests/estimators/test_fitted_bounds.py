@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
-from alignlearn.theory import alignment_interval as interval_of_grams
-from alignlearn.theory.bounds.fitted import intercept_bound
 
 import alignlearn as al
 from alignlearn.estimators.guarantees import alignment_interval, sample_ranges
 from alignlearn.sources import open_source
+from alignlearn.theory import alignment_interval as interval_of_grams
+from alignlearn.theory.bounds.fitted import intercept_bound
 
 GAMMAS = [0.1, 1.0]
 

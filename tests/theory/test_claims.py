@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+
 from alignlearn.theory import CLAIMS, all_claims, check
 from alignlearn.theory.draws import strategy
-from hypothesis import given, settings
 
 EVERY = list(all_claims())
 IDS = [claim.name for claim in EVERY]
