@@ -166,7 +166,9 @@ class BayesianMKLClassifier(Estimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         signs = problem_signs(codes.reshape(-1), self.classes_.size, "ovr")
         shared = BayesianCombination(grams, priors)
-        found = [shared.fit(sign, **options) for sign in signs]
+        found = []
+        for sign in signs:  # no comprehension: warnings name the caller's line
+            found.append(shared.fit(sign, **options))
         self._store(source, means, found)
         if len(signs) == 1:
             kernel = source.combine(self.weights_ * self.scale_)
@@ -196,7 +198,7 @@ class BayesianMKLClassifier(Estimator):
             pairs["lambda"],
             pairs["gamma"],
             pairs["omega"],
-            sigma_g=check_number("sigma_g", self.sigma_g, low=0.0, strict=True),
+            sigma_g=check_number("sigma_g", self.sigma_g, low=1e-8, high=1e8),
             margin=check_number("margin", self.margin, low=0.0),
         )
         tol = check_number("tol", self.tol, low=0.0)
@@ -234,9 +236,7 @@ class BayesianMKLClassifier(Estimator):
             [np.sqrt(np.diagonal(posterior.be_covariance)[1:]) for posterior in found]
         )
         one = len(found) == 1
-        self.weights_, self.weights_std_ = (
-            (A[:, 0] if one else A) for A in (weights, deviations)
-        )
+        self.weights_, self.weights_std_ = ((A[:, 0] if one else A) for A in (weights, deviations))
         self.intercept_ = np.array([posterior.be[0] for posterior in found])
         self.lower_bounds_ = [posterior.lower_bounds for posterior in found]
         self.n_iter_ = np.array([len(bounds) for bounds in self.lower_bounds_])

@@ -18,8 +18,7 @@ ESTIMATORS = [
     al.AlignedRandomFeatures(n_features=50),
     al.AlignedRandomFeatures("laplacian", n_features=50, offsets=True, n_components=30),
     al.AlignedRandomFeaturesClassifier(n_features=50),
-    al.BayesianMKLClassifier(),
-    al.BayesianMKLClassifier(kernels=["linear"]),
+    al.BayesianMKLClassifier(["rbf", "linear"], tol=1e-3),
 ]
 
 
