@@ -10,12 +10,12 @@ import copy
 import numpy as np
 from scipy.special import expit
 
-from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.kernels import RankOneKernels
 from alignlearn.machines.bayesian import BayesianCombination, Priors
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.sources import open_source
 from alignlearn.statistics import alignment, centre_gram
-from alignlearn.validation import check_count, check_labels, check_number, check_weights
+from alignlearn.validation import check_count, check_number
 from alignlearn.validation.memory import check_gram_memory
 
 from . import _inputs
@@ -121,12 +121,7 @@ class BayesianMKLClassifier(Estimator):
         self.max_iter = max_iter
 
     def _accepts_sparse(self):
-        if isinstance(self.kernels, RankOneKernels):
-            return False
-        try:
-            return all(kernel._takes_sparse for kernel in kernel_list(self.kernels))
-        except (TypeError, ValueError):
-            return False
+        return not isinstance(self.kernels, RankOneKernels) and _inputs.take_sparse(self.kernels)
 
     def fit(self, X, y):
         """Find the posterior.
@@ -160,7 +155,7 @@ class BayesianMKLClassifier(Estimator):
         names = _inputs.feature_names(X)
         source = open_source(X, self.kernels)
         _inputs.check_sample_count(source.n_samples)
-        labels = _inputs.class_labels(self, y, source.n_samples)
+        labels = _inputs.class_labels(self, y, source.n_samples, stacklevel=4)
         check_gram_memory(source.n_samples, len(source.names) + 3)
         grams, means = self._open(source)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -327,10 +322,7 @@ class BayesianMKLClassifier(Estimator):
 
     def score(self, X, y, sample_weight=None):
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        predicted = self.predict(X)
-        right = predicted == check_labels(y, len(predicted))
-        weight = check_weights(sample_weight, len(right))
-        return float(weight @ right / weight.sum())
+        return _inputs.accuracy(self.predict(X), y, sample_weight)
 
 
 def _unit(p, k):

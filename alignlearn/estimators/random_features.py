@@ -20,10 +20,8 @@ from alignlearn.validation import (
     check_count,
     check_features,
     check_flag,
-    check_labels,
     check_number,
     check_seed,
-    check_weights,
     is_sparse,
 )
 from alignlearn.validation.memory import check_gram_memory
@@ -332,7 +330,7 @@ n_features_in_, feature_names_in_
         )
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         X = self._check_train(X)
-        labels = _inputs.class_labels(self, y, X.shape[0])
+        labels = _inputs.class_labels(self, y, X.shape[0], stacklevel=4)
         self._learn(X, labels, "classification")
         learned = self.__dict__.pop("kernel_")  # not fitted until the machine is
         Z = learned.features(X)
@@ -358,7 +356,4 @@ n_features_in_, feature_names_in_
 
     def score(self, X, y, sample_weight=None):
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        predicted = self.predict(X)
-        right = predicted == check_labels(y, len(predicted))
-        weight = check_weights(sample_weight, len(right))
-        return float(weight @ right / weight.sum())
+        return _inputs.accuracy(self.predict(X), y, sample_weight)

@@ -198,9 +198,8 @@ class _State:
         system.flat[:: m + 1] += self.precision.mean
         if not cholesky(system):
             raise ValueError(
-                f"sigma_g={self.priors.sigma_g:g}: beside the squares of the kernels over sigma_g^2 "
-                "the prior of the sample coefficients is lost in rounding; accepted: a larger "
-                "sigma_g, or a smaller beta_lambda."
+                f"sigma_g={self.priors.sigma_g:g}: beside the kernels' squares over sigma_g^2 the "
+                "prior of the sample coefficients is lost in rounding; accepted: a larger sigma_g."
             )
         log_det = -2.0 * np.log(np.diagonal(system)).sum()
         right = (self.shared.grams @ self.g[:, :, None]).sum(axis=0)[:, 0] / self.noise

@@ -235,7 +235,7 @@ def test_bad_parameters(params, error, words):
 def test_noise_that_drowns_the_prior_is_refused():
     X, y = problem()
     X, y = np.vstack([X, X]), np.concatenate([y, y])  # singular Gram matrices
-    with pytest.raises(ValueError, match="sigma_g=1e-08: .* larger sigma_g"):
+    with pytest.raises(ValueError, match=r"sigma_g=1e-08: .* larger sigma_g"):
         al.BayesianMKLClassifier(KERNELS, sigma_g=1e-8).fit(X, y)
 
 
