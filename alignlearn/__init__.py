@@ -10,9 +10,9 @@ from alignlearn import _moved
 __version__ = "0.1.0"
 
 _KERNELS = (
-    "Binomial Columns Cosine Exponential ExponentialDot FeatureWeighted FromFunction Gaussian "
-    "Hamming Kernel Laplacian Linear Log Matern Polynomial Precomputed RankOneKernels "
-    "RationalQuadratic Sigmoid TL1 gaussian_kernels"
+    "Binomial Columns Cosine Exponential ExponentialDot FeatureWeighted FourierFeatures "
+    "FromFunction Gaussian Hamming Kernel Laplacian Linear Log Matern Polynomial Precomputed "
+    "RankOneKernels RationalQuadratic Sigmoid TL1 gaussian_kernels"
 )
 _WHERE = {
     "kernels": _KERNELS,
@@ -21,7 +21,8 @@ _WHERE = {
     "weights": "Align AlignF AlignLinear AlignLq Uniform",
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "machines": "Ensemble",
-    "estimators": "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
+    "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
+    "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
     "hyper": "GaussianHyperKernel HyperKRR HyperNNLS HyperSVR WishartHyperKernel",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",

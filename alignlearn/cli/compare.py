@@ -24,6 +24,10 @@ targets. ensemble is a reference that learns no kernel: one machine per kernel, 
 combination of their predictions. These four take longer, and memory for one matrix per kernel of
 the training rows (not for rank-one kernels, with which there is no ensemble).
 
+Others bring a kernel or model of their own: svm-cv, a Gaussian kernel whose width the validation
+fold chooses; aligned-rf, random Fourier features weighted by alignment; bayesian-mkl, a Bayesian
+combination. svm-cv and bayesian-mkl are for classes.
+
 Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
 p-value of a paired one-sided t-test against the uniform combination. Writes a figure: learned
 weights, and alignment against error.
@@ -34,6 +38,7 @@ examples:
   alignlearn compare table.csv --target price --task regression
   alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
   alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
+  alignlearn compare sonar --methods uniform,alignf,svm-cv,aligned-rf,bayesian-mkl
   alignlearn compare reviews.svm --kernels rank-one --methods uniform,align,alignf
 
 exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
@@ -101,9 +106,9 @@ def _add_protocol(parser):
     add(
         "--methods",
         metavar="LIST",
-        help=f"of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
-        f"classes l1-svm; for real targets lkrr, aligned-krr. Default: {_METHODS}; without "
-        "best-single for rank-one",
+        help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
+        "classes l1-svm; for real targets lkrr, aligned-krr; aligned-rf, and for classes svm-cv, "
+        f"bayesian-mkl. Default: {_METHODS}; without best-single for rank-one",
     )
     add(
         "--scale",
@@ -282,16 +287,18 @@ def _family(name, gammas):
 
 def _methods(names, rank_one, data):
     from alignlearn.comparison.one_stage import TASKS
+    from alignlearn.comparison.rivals import RIVALS
 
     if names is None:
         methods = tuple(_METHODS.split(","))
         return methods[1:] if rank_one else methods
     methods = tuple(n.strip() for n in names.split(","))
+    tasks = {**TASKS, **{method: rival.task or data.task for method, rival in RIVALS.items()}}
     for method in methods:
-        if TASKS.get(method, data.task) != data.task:
+        if tasks.get(method, data.task) != data.task:
             numbers = data.task == "classification" and data.y.dtype.kind != "U"
             hint = "; accepted with --task regression" if numbers else ""
             raise ValueError(
-                f"--methods {method} is for {TASKS[method]}, but the task is {data.task}{hint}."
+                f"--methods {method} is for {tasks[method]}, but the task is {data.task}{hint}."
             )
     return methods

@@ -30,10 +30,11 @@ from alignlearn.validation import (
 from . import one_stage
 from .memory import check_comparison
 from .result import BEST_SINGLE, Comparison, Protocol
+from .rivals import RIVALS, check_rival
 from .trial import Trial
 
 METHODS = (BEST_SINGLE, "uniform", "align", "alignf")
-OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS)
+OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS, *RIVALS)
 SCALES = ("standard", "minmax", "none")
 
 
@@ -52,8 +53,11 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     methods : sequence of str
         Of "best-single", "uniform", "align", "alignf", "alignf-linear", "align-lq"; of the rules
         that learn weights and machine together, "l1-svm" for classification, "lkrr" and
-        "aligned-krr" for regression; and "ensemble", one machine per kernel and a linear
-        combination of their predictions, as a reference. "best-single" costs one Gram matrix per
+        "aligned-krr" for regression; "ensemble", one machine per kernel and a linear combination of
+        their predictions, as a reference; and of methods with a kernel or model of their own,
+        "aligned-rf" (`AlignedRandomFeatures`), and for classification "svm-cv" (a Gaussian kernel
+        chosen on the validation fold) and "bayesian-mkl" (`BayesianMKLClassifier`), which holds one
+        Gram matrix per kernel and takes no RankOneKernels. "best-single" costs one Gram matrix per
         kernel; "ensemble", "l1-svm", "lkrr" and "aligned-krr" hold one per kernel for the training
         folds, except that the last three need none for RankOneKernels, for which "best-single" and
         "ensemble" are not available.
@@ -188,6 +192,9 @@ def _check_methods(methods, kernels, task):
             )
         if method in one_stage.METHODS:
             one_stage.check_method(method, kernels, task)
+        if method in RIVALS:
+            fits = [m for m, rival in RIVALS.items() if rival.task in (None, task)]
+            check_rival(method, kernels, task, [*METHODS, *fits])
     if len(set(methods)) < len(methods):
         raise ValueError(f"methods={methods!r} names a method twice.")
     return methods

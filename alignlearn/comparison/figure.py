@@ -10,6 +10,7 @@ import re
 import numpy as np
 
 from .result import BEST_SINGLE, ENSEMBLE, ERROR_NAMES
+from .rivals import RIVALS
 
 # Okabe and Ito's palette keeps its differences for colour-blind readers; markers differ as well.
 _STYLES = {
@@ -23,6 +24,7 @@ _STYLES = {
     "l1-svm": ("l1-svm", "#8C6D1F", "<"),
     "aligned-krr": ("aligned-krr", "#7B3294", "h"),
     ENSEMBLE: ("ensemble of machines", "#000000", "*"),
+    **{method: rival.style for method, rival in RIVALS.items()},
 }
 _MOST_BARS = 20
 _MOST_COLUMNS = 6  # of the legend
@@ -69,7 +71,13 @@ def plot_comparison(comparison, path=None, *, title=""):
 
 def _draw_weights(axes, comparison):
     """Mean weight of each kernel by each learned method, with the range over folds."""
-    methods = comparison.learned or comparison.methods
+    weighted = ~np.isnan(comparison.weights).any(axis=(1, 2))
+    methods = [m for m, known in zip(comparison.methods, weighted) if known]
+    methods = [m for m in methods if m in comparison.learned] or methods
+    if not methods:
+        axes.set_axis_off()
+        axes.set_title("No method here weights the kernels of the list", fontsize=11)
+        return
     rows = comparison.weights[[comparison.index(m) for m in methods]]
     shown = np.arange(rows.shape[2])
     if shown.size > _MOST_BARS:

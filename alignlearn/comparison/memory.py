@@ -9,6 +9,7 @@ from alignlearn.validation.memory import check_memory, most_rows
 
 from .one_stage import METHODS as ONE_STAGE
 from .result import ENSEMBLE
+from .rivals import RIVALS
 
 _DEFAULT_KERNELS = 9  # in place of kernels on columns
 # How the options that fit are called: fewer rows, kernels on pairs of dense samples.
@@ -38,6 +39,11 @@ def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> floa
     else:
         entries += bool(one_stage) * n_kernels * train**2
         entries += (ENSEMBLE in one_stage) * n_kernels * pairs
+    rivals = [RIVALS[method] for method in methods if method in RIVALS]
+    # A matrix of its own beside its held-out part; or all of both, and three more to work with.
+    entries += bool(rivals) * (train**2 + pairs)
+    if any(rival.grams for rival in rivals):
+        entries += (n_kernels + 3.0) * train**2 + n_kernels * pairs
     return 8.0 * entries
 
 

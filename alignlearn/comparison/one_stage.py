@@ -19,6 +19,7 @@ from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 
 from .result import ENSEMBLE
+from .rivals import Candidate
 
 TASKS = {"lkrr": "regression", "l1-svm": "classification", "aligned-krr": "regression"}
 METHODS = (*TASKS, ENSEMBLE)
@@ -104,7 +105,7 @@ class OneStage:
             raise ValueError("kernels: every kernel is constant on the training folds.")
 
     def candidates(self, method):
-        """Yield (predictions on the held-out rows, weights, alignment, parameter)."""
+        """Yield a `Candidate` for each setting."""
         grid = self._grid(method)
         if method == ENSEMBLE:
             return self._ensembles(grid)
@@ -153,7 +154,7 @@ class OneStage:
         total = result.weights.sum() or 1.0
         weights = self._spread(result.weights / total)
         predictions = self.trial.grams(weights)[1] @ (total * result.dual_coef) + mean
-        return predictions, weights, result.alignment, rule.alpha / total
+        return Candidate(predictions, weights, result.alignment, rule.alpha / total)
 
     def _svm(self, rule):
         result = rule.solve_grams(self.family, self.trial.y, statistics=self.statistics)
@@ -163,7 +164,7 @@ class OneStage:
         machine = SupportVectorClassifier(C=rule.C).fit(
             K, self.trial.y, alpha0=result.dual_coef, check=False
         )
-        return machine.predict(K_held_out), weights, result.alignment, rule.C
+        return Candidate(machine.predict(K_held_out), weights, result.alignment, rule.C)
 
     def _ensembles(self, grid):
         trial, family = self.trial, self.family
@@ -177,4 +178,4 @@ class OneStage:
             if weights.ndim > 1:
                 weights = np.abs(weights).mean(axis=1)
             weights = weights / (np.abs(weights).sum() or 1.0)
-            yield model.predict(held_out), self._spread(weights), np.nan, value
+            yield Candidate(model.predict(held_out), self._spread(weights), np.nan, value)

@@ -9,9 +9,11 @@ import numpy as np
 
 from alignlearn.validation import check_choice, check_number
 
+from .rivals import RIVALS
+
 BEST_SINGLE = "best-single"
 ENSEMBLE = "ensemble"
-NOT_LEARNED = (BEST_SINGLE, "uniform", ENSEMBLE)
+NOT_LEARNED = (BEST_SINGLE, "uniform", ENSEMBLE, *(m for m, r in RIVALS.items() if not r.learns))
 ERROR_NAMES = {"classification": "fraction misclassified", "regression": "RMSE, in units of y"}
 
 
@@ -60,10 +62,12 @@ class Comparison:
         The same on the test fold. Alignment has an upward bias that grows as samples get fewer, so
         the two are not on one scale.
     parameter : ndarray of shape (n, f)
-        Chosen C or alpha, of a machine at the combined kernel (of every machine of the ensemble).
+        Chosen C or alpha, of a machine at the combined kernel (of every machine of the ensemble);
+        of "bayesian-mkl" its sigma_g.
     weights : ndarray of shape (n, f, p)
         Weights of the centred, trace-normalised kernels; absolute values sum to 1. Of the ensemble,
-        weights of its machines: with more than two classes, the mean size over the classes.
+        weights of its machines: with more than two classes, the mean size over the classes, as of
+        "bayesian-mkl". NaN for methods with a kernel of their own, "svm-cv" and "aligned-rf".
     shape : tuple of int
         Of X.
     protocol : Protocol

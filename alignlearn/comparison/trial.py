@@ -11,12 +11,13 @@ from alignlearn.kernels import RankOneKernels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
-from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.statistics import centre_gram
 from alignlearn.validation import is_sparse
 from alignlearn.weights import get_weighting
 
 from . import one_stage
-from .result import BEST_SINGLE, ENSEMBLE
+from .result import BEST_SINGLE
+from .rivals import RIVALS, Candidate, centred_alignment
 
 # Strong regularisation first: a tie on the validation fold goes to the first. Kernels have mean
 # diagonal 1 (trace normalised), so one range serves all data.
@@ -34,6 +35,7 @@ class Outcome:
     parameter: float
     weights: np.ndarray
     test_alignment: float = np.nan
+    kernel: object = None
 
 
 class Trial:
@@ -41,14 +43,12 @@ class Trial:
 
     def __init__(self, X, y, kernels, task, parts, protocol, statistics=None):
         train, validate, test = parts
+        self._all, self._train, self._held_out = X, train, np.concatenate([validate, test])
         self.task, self.protocol, self.grid = task, protocol, grid(protocol, task)
         self.kernels = kernels
         rank_one = isinstance(kernels, RankOneKernels)
         # Every rank-one kernel gets the same trace, so columns need no scaling.
-        shift, scale = _column_scale(X[train], "none" if rank_one else protocol.scale)
-        X_train, held_out = (
-            _scaled(A, shift, scale) for A in (X[train], X[np.concatenate([validate, test])])
-        )
+        X_train, held_out = self._scaled("none" if rank_one else protocol.scale)
         self.y, self.y_validate, self.y_test = y[train], y[validate], y[test]
         self.source = open_source(X_train, kernels)
         self.held_out = self.source.check_test(held_out)
@@ -64,12 +64,24 @@ class Trial:
             found = self._best_single()
         elif method in one_stage.METHODS:
             found = self._choose(self._one_stage.candidates(method))
+        elif method in RIVALS:
+            found = self._choose(RIVALS[method].candidates(self))
         else:
             result = get_weighting(method).solve(self.statistics)
             found = self._evaluate(result.weights, result.alignment)
-        if method == ENSEMBLE:
+        if np.isnan(found.alignment):
             return found
-        return replace(found, test_alignment=self._test_alignment(found.weights))
+        return replace(found, test_alignment=self._test_alignment(found), kernel=None)
+
+    @cached_property
+    def columns(self):
+        """Training and held-out rows, scaled as the protocol says whatever the kernels are."""
+        return self._scaled(self.protocol.scale)
+
+    def _scaled(self, scale):
+        shift, divisor = _column_scale(self._all[self._train], scale)
+        parts = self._all[self._train], self._all[self._held_out]
+        return tuple(_scaled(A, shift, divisor) for A in parts)
 
     @cached_property
     def _one_stage(self):
@@ -91,36 +103,46 @@ class Trial:
         return best
 
     def _evaluate(self, weights, alignment):
-        K, K_held_out = self.grams(weights)
+        predictions = self.predictions(*self.grams(weights))
+        return self._choose(
+            Candidate(p, weights, alignment, g) for p, g in zip(predictions, self.grid)
+        )
+
+    def predictions(self, K, K_held_out):
+        """Of the machine on the held-out rows for each C or alpha; overwrites K."""
         if self.task == "regression":
-            predictions = ridge_path(
+            return ridge_path(
                 K, self.y, K_held_out, self.grid, skip_indefinite=True, overwrite=True
             )
-        else:
-            predictions = svm_path(SupportVectorClassifier, K, self.y, K_held_out, self.grid)
-        return self._choose((p, weights, alignment, g) for p, g in zip(predictions, self.grid))
+        return svm_path(SupportVectorClassifier, K, self.y, K_held_out, self.grid)
 
     def _choose(self, candidates):
-        """The first of the best validated.
-
-        A candidate is (predictions on the held-out rows, weights, alignment, parameter).
-        """
+        """The first of the best validated `Candidate`."""
         n, best = len(self.y_validate), None
-        for predictions, weights, alignment, parameter in candidates:
-            validation = _error(predictions[:n], self.y_validate, self.task)
+        for c in candidates:
+            validation = _error(c.predictions[:n], self.y_validate, self.task)
             if best is None or validation < best.validation_error:
-                error = _error(predictions[n:], self.y_test, self.task)
-                numbers = error, validation, float(alignment)
-                best = Outcome(*numbers, parameter=parameter, weights=weights)
+                error = _error(c.predictions[n:], self.y_test, self.task)
+                best = Outcome(
+                    error,
+                    validation,
+                    float(c.alignment),
+                    parameter=c.parameter,
+                    weights=c.weights,
+                    kernel=c.kernel,
+                )
+        if best is None:
+            raise ValueError("X: every kernel is constant on the training folds.")
         return best
 
-    def _test_alignment(self, weights):
-        test = self.held_out[len(self.y_validate) :]
-        self.source.combine(weights * self.scale)
-        K = centre_gram(self.source.own_gram(test))
-        Y = target_columns(self.y_test, task=self.task)
-        norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
-        return float(np.vdot(Y, K @ Y) / norms) if norms > 0.0 else 0.0
+    def _test_alignment(self, found):
+        n = len(self.y_validate)
+        if found.kernel is None:
+            self.source.combine(found.weights * self.scale)
+            K = self.source.own_gram(self.held_out[n:])
+        else:
+            K = found.kernel(self.columns[1][n:])
+        return centred_alignment(centre_gram(K), self.y_test, self.task)
 
     def grams(self, weights):
         """Combined Gram matrices, centred at the training mean: training and held-out rows.

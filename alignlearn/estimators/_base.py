@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import FeatureSource, GramSource, open_source
 from alignlearn.validation import check_choice, check_flag
 from alignlearn.weights import get_weighting
@@ -19,12 +19,7 @@ class KernelLearner(Estimator):
     """Base of the estimators: learns the combination of ``self.kernels``."""
 
     def _accepts_sparse(self):
-        if isinstance(self.kernels, RankOneKernels):
-            return True
-        try:
-            return all(kernel._takes_sparse for kernel in kernel_list(self.kernels))
-        except (TypeError, ValueError):
-            return False
+        return isinstance(self.kernels, RankOneKernels) or _inputs.take_sparse(self.kernels)
 
     def _learn(self, X, check_target, task):
         """Fit stage 1 and return the source with the combined kernel, and y as checked."""

@@ -6,12 +6,20 @@ import warnings
 
 import numpy as np
 
-from alignlearn.kernels import column_names
+from alignlearn.kernels import column_names, kernel_list
 from alignlearn.sources import FeatureSource
-from alignlearn.validation import check_labels, check_targets
+from alignlearn.validation import check_labels, check_targets, check_weights
 from alignlearn.validation.memory import check_gram_memory
 
 from ._sklearn import data_conversion_warning
+
+
+def take_sparse(kernels):
+    """Whether all kernels of a list take the rows of SciPy sparse matrices."""
+    try:
+        return all(kernel._takes_sparse for kernel in kernel_list(kernels))
+    except (TypeError, ValueError):
+        return False
 
 
 def feature_names(X):
@@ -87,19 +95,19 @@ def require_y(estimator, y):
         )
 
 
-def _warn_column(y):
+def _warn_column(y, stacklevel):
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; y.ravel() is used.",
             data_conversion_warning(),
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
 
 
-def class_labels(estimator, y, n_samples):
-    """Labels of one kind, of at least two classes."""
+def class_labels(estimator, y, n_samples, stacklevel=5):
+    """Labels of one kind, of at least two classes; 4 where ``fit`` itself calls this."""
     require_y(estimator, y)
-    _warn_column(y)
+    _warn_column(y, stacklevel)
     labels = check_labels(y, n_samples)
     if np.all(labels == labels[0]):
         raise ValueError(
@@ -115,3 +123,10 @@ def real_targets(estimator, y, n_samples):
     if np.all(y == y[0]):
         raise ValueError(f"y is constant ({y[0]}); a regression needs at least two values.")
     return y
+
+
+def accuracy(predicted, y, sample_weight=None):
+    """Share of labels that are predicted, weighted by ``sample_weight`` (n,)."""
+    right = predicted == check_labels(y, len(predicted))
+    weight = check_weights(sample_weight, len(right))
+    return float(weight @ right / weight.sum())

@@ -9,10 +9,9 @@ from alignlearn.machines.feature_space import (
     svm_fits_in_features,
 )
 from alignlearn.solvers.multiclass import predicted_labels
-from alignlearn.validation import check_labels, check_weights
 
+from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
-from ._inputs import class_labels
 
 
 class MKLClassifier(LinearInFeatures, KernelLearner):
@@ -162,7 +161,9 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
             max_iter=self.max_iter,
         )
 
-        source, labels = self._learn(X, lambda m: class_labels(self, y, m), "classification")
+        source, labels = self._learn(
+            X, lambda m: _inputs.class_labels(self, y, m), "classification"
+        )
         if svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels)
         else:
@@ -211,7 +212,4 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
 
     def score(self, X, y, sample_weight=None):
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        predicted = self.predict(X)
-        right = predicted == check_labels(y, len(predicted))
-        weight = check_weights(sample_weight, len(right))
-        return float(weight @ right / weight.sum())
+        return _inputs.accuracy(self.predict(X), y, sample_weight)

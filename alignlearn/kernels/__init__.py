@@ -12,6 +12,7 @@ from .families import (
 )
 from .features import FeatureWeighted
 from .objects import FromFunction, Precomputed, gram_items, precomputed_kernels
+from .random_features import FourierFeatures
 from .rules import KernelRuleError, column_names, kernel_samples
 from .stationary import (
     Exponential,
@@ -32,6 +33,7 @@ __all__ = [
     "Exponential",
     "ExponentialDot",
     "FeatureWeighted",
+    "FourierFeatures",
     "FromFunction",
     "Gaussian",
     "Hamming",

@@ -82,9 +82,15 @@ def fits_in_features(source):
 def svm_fits_in_features(source, C):
     """Whether a support vector classifier on the source's combination is faster in the features."""
     C = check_number("C", C, low=0.0, strict=True, finite=False)
-    if source.n_samples < _SVM_SAMPLES or np.isinf(C) or not fits_in_features(source):
+    if source.n_samples < _SVM_SAMPLES or not fits_in_features(source):
         return False
-    return _SVM_RATIO * np.count_nonzero(source.kernel.weights) <= source.n_samples
+    return faster_in_features(source.n_samples, np.count_nonzero(source.kernel.weights), C)
+
+
+def faster_in_features(n_samples, n_features, C):
+    """Whether `fit_classifier` is faster than the Gram matrix and SMO for so many features."""
+    enough = max(_SVM_SAMPLES, _SVM_RATIO * n_features)
+    return n_samples >= enough and not np.isinf(C)
 
 
 def fit_classifier(machine, Z, y):

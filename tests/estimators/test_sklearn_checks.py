@@ -15,6 +15,10 @@ ESTIMATORS = [
     al.KernelCombiner(),
     al.MKLClassifier(kernels=al.RankOneKernels()),
     al.MKLRegressor(kernels=["linear"]),
+    al.AlignedRandomFeatures(n_features=50),
+    al.AlignedRandomFeatures("laplacian", n_features=50, offsets=True, n_components=30),
+    al.AlignedRandomFeaturesClassifier(n_features=50),
+    al.BayesianMKLClassifier(["rbf", "linear"], tol=1e-3),
 ]
 
 

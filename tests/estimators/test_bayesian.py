@@ -1,0 +1,256 @@
+"""The Bayesian classifier: kernels opened, centred and scaled as elsewhere, probabilities, laws."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import alignlearn as al
+from alignlearn.machines.bayesian import BayesianCombination, Priors
+from alignlearn.validation import ConvergenceWarning
+
+GAMMAS = (0.1, 1.0)
+KERNELS = al.gaussian_kernels(GAMMAS)
+
+
+def problem(m=60, seed=0, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    signal = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.2 * rng.normal(size=m)
+    cuts = [0.5] if classes == 2 else [0.0, 1.0]
+    return X, np.array(["low", "mid", "top"])[np.digitize(signal, cuts)]
+
+
+def by_hand(X, y, new, **priors):
+    """Log-odds from matrices centred by the projector of the training mean and scaled by hand."""
+    m = len(X)
+    H = np.eye(m) - 1.0 / m
+    train, test = [], []
+    for gamma in GAMMAS:
+        K = rbf_kernel(X, gamma=gamma)
+        scale = m / np.trace(H @ K @ H)
+        train.append(scale * H @ K @ H)
+        test.append(scale * (rbf_kernel(new, X, gamma=gamma) - K.mean(axis=0)) @ H)
+    shared = BayesianCombination(np.array(train), Priors(**priors))
+    odds = []
+    for label in np.unique(y)[1 if len(np.unique(y)) == 2 else 0 :]:
+        q = shared.fit(np.where(y == label, 1.0, -1.0))
+        odds.append(q.log_odds(np.array(test) @ q.a))
+    return np.array(odds).T, q
+
+
+def test_equals_the_machine_on_matrices_made_by_hand():
+    X, y = problem()
+    new = problem(m=30, seed=1)[0]
+    odds, q = by_hand(X, y, new, sigma_g=0.5, margin=0.5, kernel=(2.0, 0.7))
+    model = al.BayesianMKLClassifier(
+        KERNELS, sigma_g=0.5, margin=0.5, alpha_omega=2.0, beta_omega=0.7
+    ).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(new), odds[:, 0], atol=1e-6)
+    np.testing.assert_allclose(model.weights_, q.be[1:], atol=1e-8)
+    np.testing.assert_allclose(model.weights_std_, np.sqrt(np.diag(q.be_covariance)[1:]), atol=1e-8)
+    np.testing.assert_allclose(model.intercept_, q.be[:1], atol=1e-8)
+    np.testing.assert_allclose(model.dual_coef_[:, 0], q.a, atol=1e-8)
+    np.testing.assert_allclose(model.lower_bounds_[0], q.lower_bounds, rtol=1e-8)
+    assert model.n_iter_ == [len(q.lower_bounds)]
+    terms = model.weights_ * model.scale_
+    expected = sum(w * rbf_kernel(new, X, gamma=g) for w, g in zip(terms, GAMMAS))
+    np.testing.assert_allclose(model.kernel_(new, X), expected, atol=1e-10)
+    assert model.alignment_ == pytest.approx(al.alignment(model.kernel_(X), y), rel=1e-8)
+    uniform = sum(s * rbf_kernel(X, gamma=g) for s, g in zip(model.scale_, GAMMAS))
+    assert model.uniform_alignment_ == pytest.approx(al.alignment(uniform, y), rel=1e-8)
+
+
+def test_three_classes_are_each_against_the_rest():
+    X, y = problem(classes=3)
+    new = problem(m=30, seed=1)[0]
+    model = al.BayesianMKLClassifier(KERNELS).fit(X, y)
+    odds = model.decision_function(new)
+    np.testing.assert_allclose(odds, by_hand(X, y, new)[0], atol=1e-6)
+    share = 1.0 / (1.0 + np.exp(-odds))
+    np.testing.assert_allclose(
+        model.predict_proba(new), share / share.sum(axis=1, keepdims=True), rtol=1e-10
+    )
+    np.testing.assert_array_equal(model.predict(new), model.classes_[odds.argmax(axis=1)])
+    assert model.weights_.shape == model.weights_std_.shape == (2, 3)
+    for name in ("kernel_", "alignment_", "uniform_alignment_"):
+        with pytest.raises(AttributeError, match="two classes only"):
+            getattr(model, name)
+
+
+def test_probabilities_are_calibrated_to_a_known_law():
+    """Labels of probability Phi(2 x): the mean log loss is within 15 % of the law's own."""
+    from scipy.special import ndtr
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    truth = ndtr(2.0 * X[:, 0])
+    y = (rng.random(300) < truth).astype(int)
+    new = rng.normal(size=(4000, 1))
+    p = ndtr(2.0 * new[:, 0])
+    found = al.BayesianMKLClassifier(["linear", "rbf"], margin=0.0).fit(X, y).predict_proba(new)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+    def loss(q):
+        return -np.mean(p * np.log(q) + (1.0 - p) * np.log1p(-q))
+
+    assert loss(p) <= loss(found[:, 1]) < 1.15 * loss(p)
+
+
+def test_a_kernel_of_noise_gets_the_small_weight():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    y = X[:, 0] > 0.3
+    kernels = [al.Columns("rbf", [0]), al.Columns("rbf", [1])]
+    model = al.BayesianMKLClassifier(kernels).fit(X, y)
+    assert abs(model.weights_[1]) < 0.2 * model.weights_[0]
+    sparse_priors = {"alpha_omega": 1e-10, "beta_omega": 1e10}
+    sparser = al.BayesianMKLClassifier(kernels, **sparse_priors).fit(X, y)
+    assert abs(sparser.weights_[1] / sparser.weights_[0]) < abs(
+        model.weights_[1] / model.weights_[0]
+    )
+
+
+def test_every_way_to_open_kernels_gives_the_same():
+    X, y = problem()
+    new = problem(m=20, seed=1)[0]
+    model = al.BayesianMKLClassifier(KERNELS).fit(X, y)
+    expected = model.predict_proba(new)
+    given = al.BayesianMKLClassifier("precomputed").fit([k(X) for k in KERNELS], y)
+    np.testing.assert_allclose(
+        given.predict_proba([k(new, X) for k in KERNELS]), expected, atol=1e-7
+    )
+    wrapped = al.BayesianMKLClassifier([al.FromFunction(k, vectorized=True) for k in KERNELS])
+    np.testing.assert_allclose(wrapped.fit(X, y).predict_proba(new), expected, atol=1e-7)
+    thin = al.BayesianMKLClassifier(KERNELS).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(thin.predict_proba(sparse.csr_matrix(new)), expected, atol=1e-7)
+
+
+def test_linear_kernels_in_features_and_on_pairs_agree():
+    X, y = problem()
+    new = problem(m=20, seed=1)[0]
+    parts = [al.Columns("linear", [0]), al.Columns("linear", [1, 2])]
+    features = al.BayesianMKLClassifier(parts).fit(X, y)
+    pairs = al.BayesianMKLClassifier([al.FromFunction(k, vectorized=True) for k in parts]).fit(X, y)
+    np.testing.assert_allclose(features.predict_proba(new), pairs.predict_proba(new), atol=1e-7)
+    thin = al.BayesianMKLClassifier(parts).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(
+        thin.predict_proba(sparse.csr_matrix(new)), features.predict_proba(new), atol=1e-7
+    )
+
+
+def test_units_and_shifts_of_the_samples_do_not_matter():
+    X, y = problem()
+    one = al.BayesianMKLClassifier().fit(X, y)
+    two = al.BayesianMKLClassifier().fit(100.0 * X + 7.0, y)
+    np.testing.assert_allclose(
+        one.decision_function(X), two.decision_function(100.0 * X + 7.0), atol=1e-5
+    )
+
+
+def test_a_constant_kernel_is_left_out():
+    X, y = problem()
+    X = np.column_stack([X, np.ones(len(X))])
+    with_constant = [al.Columns(KERNELS[0], [0, 1, 2]), al.Columns("rbf", [3])]
+    model = al.BayesianMKLClassifier(with_constant).fit(X, y)
+    assert model.scale_[1] == 0.0
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) > 0.8
+    with pytest.raises(ValueError, match="every kernel is constant"):
+        al.BayesianMKLClassifier(with_constant[1:]).fit(X, y)
+
+
+def test_scikit_learn_tools_and_pickle():
+    X, y = load_iris(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), al.BayesianMKLClassifier(["rbf", "linear"], tol=1e-3))
+    assert cross_val_score(pipe, X, y, cv=3).mean() > 0.9
+    frame = pd.DataFrame(X[:, :2], columns=["u", "v"])
+    model = al.BayesianMKLClassifier(KERNELS).fit(frame, y == 0)
+    assert list(model.feature_names_in_) == ["u", "v"]
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copied.predict_proba(frame), model.predict_proba(frame))
+    # The samples are held once, not once per kernel.
+    many = al.BayesianMKLClassifier(al.gaussian_kernels(2.0 ** np.arange(-5, 5)), tol=0.1)
+    wide = np.random.default_rng(0).normal(size=(100, 300))
+    held = len(pickle.dumps(many.fit(wide, wide[:, 0] > 0)))
+    assert held < 2 * wide.nbytes
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[["v", "u"]])
+    assert clone(model).set_params(margin=0.0).fit(X, y).classes_.tolist() == [0, 1, 2]
+
+
+def test_a_fit_that_fails_leaves_no_old_one():
+    X, y = problem()
+    model = al.BayesianMKLClassifier(KERNELS).fit(X, y)
+    with pytest.raises(ValueError, match="1 class"):
+        model.fit(X, np.zeros(len(X), dtype=int))
+    assert not model.__sklearn_is_fitted__()
+    with pytest.raises(ValueError, match="not fitted"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="not fitted"):
+        model.kernel_  # noqa: B018
+
+
+def test_warns_where_it_stops_short():
+    X, y = problem()
+    with pytest.warns(ConvergenceWarning, match="Round 3 .* raise max_iter or tol"):
+        model = al.BayesianMKLClassifier(KERNELS, max_iter=3).fit(X, y)
+    assert model.n_iter_ == [3]
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        ({"alpha_lambda": 0.0}, ValueError, "alpha_lambda"),
+        ({"beta_lambda": -1.0}, ValueError, "beta_lambda"),
+        ({"alpha_gamma": np.nan}, ValueError, "alpha_gamma"),
+        ({"beta_omega": np.inf}, ValueError, "beta_omega"),
+        ({"alpha_omega": "1"}, TypeError, "alpha_omega"),
+        ({"sigma_g": 0.0}, ValueError, "sigma_g"),
+        ({"sigma_g": 1e160}, ValueError, "1e-08 <= sigma_g <= 1e"),
+        ({"margin": -0.1}, ValueError, "margin"),
+        ({"tol": -1.0}, ValueError, "tol"),
+        ({"max_iter": 0}, ValueError, "max_iter"),
+        ({"max_iter": None}, TypeError, "max_iter"),
+        ({"kernels": al.RankOneKernels()}, TypeError, "RankOneKernels"),
+        ({"kernels": []}, ValueError, "empty"),
+        ({"kernels": ["nonsense"]}, ValueError, "not known"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(params, error, words):
+    X, y = problem(m=12)
+    with pytest.raises(error, match=words):
+        al.BayesianMKLClassifier(**params).fit(X, y)
+
+
+def test_noise_that_drowns_the_prior_is_refused():
+    X, y = problem()
+    X, y = np.vstack([X, X]), np.concatenate([y, y])  # singular Gram matrices
+    with pytest.raises(ValueError, match=r"sigma_g=1e-08: .* larger sigma_g"):
+        al.BayesianMKLClassifier(KERNELS, sigma_g=1e-8).fit(X, y)
+
+
+def test_bad_samples():
+    X, y = problem(m=12)
+    model = al.BayesianMKLClassifier(KERNELS)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(ValueError, match="at least 2"):
+        model.fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="11 labels"):
+        model.fit(X, y[1:])
+    with pytest.raises(ValueError, match="requires y"):
+        model.fit(X, None)
+    with pytest.raises(ValueError, match="continuous"):
+        model.fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="2 features"):
+        model.fit(X, y).predict(X[:, :2])

@@ -1,0 +1,306 @@
+"""Aligned random features: against their objective, a general solver, and in pipelines."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import alignlearn as al
+
+
+def problem(kind="two", m=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    signal = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=m)
+    if kind == "real":
+        return X, signal
+    if kind == "columns":
+        return X, np.column_stack([signal, X[:, 1]])
+    cuts = [0.0] if kind == "two" else [-0.5, 0.5]
+    return X, np.array(["a", "b", "c"])[np.digitize(signal, cuts)]
+
+
+def target_gram(y, kind, center):
+    """The target's kernel by agreement of labels, or yy'."""
+    if kind in ("real", "columns"):
+        Y = np.atleast_2d(y.T).T
+    elif kind == "two":
+        Y = np.where(y == np.unique(y)[1], 1.0, -1.0)[:, None]
+    else:
+        Y = (y[:, None] == np.unique(y)).astype(float)
+    T = Y @ Y.T
+    H = np.eye(len(T)) - 1.0 / len(T)
+    return H @ T @ H if center else T
+
+
+@pytest.mark.parametrize("kind", ["two", "three", "real", "columns"])
+@pytest.mark.parametrize("offsets", [False, True])
+@pytest.mark.parametrize("center", [False, True])
+def test_scores_and_weights_are_those_of_the_objective(kind, offsets, center):
+    X, y = problem(kind)
+    model = al.AlignedRandomFeatures(n_features=8, rho=1.0, offsets=offsets, center=center)
+    model.fit(X, y)
+    T = target_gram(y, kind, center)
+    # Each frequency alone, as if it were all of the learned kernel.
+    draws = al.AlignedRandomFeatures(n_features=8, rho=0.0, offsets=offsets).fit(X, y).kernel_
+    grams = []
+    for k in range(8):
+        shift = None if draws.offsets is None else draws.offsets[k : k + 1]
+        grams.append(al.FourierFeatures(draws.frequencies[k : k + 1], [1.0], shift)(X))
+    scores = np.array([np.vdot(K, T) for K in grams]) / (len(X) * np.linalg.norm(T))
+    np.testing.assert_allclose(model.scores_, scores, atol=1e-12)
+    found = minimize(
+        lambda q: -(scores @ q) / scores.max(),
+        np.full(8, 1 / 8),
+        bounds=[(0, 1)] * 8,
+        constraints=[
+            {"type": "eq", "fun": lambda q: q.sum() - 1},
+            {"type": "ineq", "fun": lambda q: 2.0 / 8 - q @ q},
+        ],
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    np.testing.assert_allclose(model.weights_, found.x, atol=1e-3)
+    assert model.scores_ @ model.weights_ >= scores @ found.x - 1e-6 * scores.max()
+    K = sum(w * G for w, G in zip(model.weights_, grams))
+    np.testing.assert_allclose(model.kernel_(X), K, atol=1e-12)
+    uniform = sum(grams) / 8
+    assert model.alignment_ == pytest.approx(al.alignment(K, y), rel=1e-9)
+    assert model.uniform_alignment_ == pytest.approx(al.alignment(uniform, y), rel=1e-9)
+
+
+def test_columns_have_the_kernels_inner_products_and_zero_weights_are_dropped():
+    X, y = problem()
+    model = al.AlignedRandomFeatures(n_features=200, rho=4.0)
+    Z = model.fit_transform(X, y)
+    np.testing.assert_allclose(Z @ Z.T, model.kernel_(X), atol=1e-12)
+    np.testing.assert_array_equal(model.transform(X), Z)
+    kept = np.count_nonzero(model.weights_)
+    assert 200 / 5 <= kept < 200
+    assert len(model.kernel_.weights) == kept
+    assert Z.shape == (60, 2 * kept) == (60, len(model.get_feature_names_out()))
+    assert model.result_.divergence == pytest.approx(4.0)
+    assert abs(model.result_.duality_gap) < 1e-12
+    np.testing.assert_allclose(model.kernel_.diag(X), 1.0)
+
+
+def test_no_radius_is_the_base_kernel():
+    """D equal weights: a Monte-Carlo mean of the Gaussian, within 6 standard errors."""
+    X, y = problem()
+    model = al.AlignedRandomFeatures(al.Gaussian(0.3), n_features=20_000, rho=0.0).fit(X, y)
+    np.testing.assert_allclose(model.kernel_(X[:9]), al.Gaussian(0.3)(X[:9]), atol=6 / 20_000**0.5)
+
+
+def test_a_larger_ball_is_better_aligned_with_the_objective():
+    X, y = problem("three")
+    values = []
+    for rho in (0.0, 0.1, 1.0, 10.0, 1e3):
+        model = al.AlignedRandomFeatures(n_features=100, rho=rho).fit(X, y)
+        values.append(model.result_.objective)
+    assert np.all(np.diff(values) > 0.0)
+    assert values[-1] == pytest.approx(model.scores_.max())
+
+
+def test_features_drawn_from_the_weights():
+    X, y = problem()
+    model = al.AlignedRandomFeatures(n_features=50, n_components=20, random_state=3).fit(X, y)
+    counts = model.weights_ * 20
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-12)
+    assert counts.sum() == pytest.approx(20)
+    assert not counts[model.result_.weights == 0.0].any()
+    large = al.AlignedRandomFeatures(n_features=50, n_components=100_000).fit(X, y)
+    np.testing.assert_allclose(large.weights_, large.result_.weights, atol=0.01)
+
+
+def test_only_the_informative_column_is_read():
+    """Of two columns one is noise: the weighted frequencies lie along the other one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (np.sin(3 * X[:, 0]) > 0).astype(int)
+    model = al.AlignedRandomFeatures(al.Gaussian(2.0), n_features=2000, rho=50.0).fit(X, y)
+    power = model.kernel_.weights @ np.square(model.kernel_.frequencies)
+    even = 2.0 * 2.0  # the variance of every frequency as drawn
+    assert power[1] < 0.3 * even < power[0]
+    assert model.alignment_ > 2.0 * model.uniform_alignment_
+
+
+def test_blocks_of_rows_and_either_gram_matrix_agree(monkeypatch):
+    X, y = problem(m=300)
+    for n_features in (20, 1000):  # fewer and more columns than samples
+        model = al.AlignedRandomFeatures(n_features=n_features)
+        whole = model.fit(X, y).scores_, model.alignment_, model.uniform_alignment_
+        with monkeypatch.context() as patch:
+            patch.setattr("alignlearn.sources.pairs._BLOCK_ENTRIES", 7 * n_features)
+            model.fit(X, y)
+        parts = model.scores_, model.alignment_, model.uniform_alignment_
+        for a, b in zip(whole, parts):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("base", ["laplacian", "exponential", "matern", "rational-quadratic"])
+def test_other_bases(base):
+    X, y = problem()
+    model = al.AlignedRandomFeaturesClassifier(base, n_features=300, C=10.0).fit(X, y)
+    assert model.score(X, y) > 0.8
+    assert isinstance(model.base_kernel_.gamma, float)
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_classifier_is_the_machine_on_the_learned_kernel(kind, multiclass):
+    X, y = problem(kind)
+    model = al.AlignedRandomFeaturesClassifier(
+        n_features=100, C=2.0, multiclass=multiclass, tol=1e-6
+    )
+    model.fit(X, y)
+    new = problem(m=40, seed=1)[0]
+    assert model.predict(new).dtype == y.dtype
+    if multiclass == "ovo":
+        other = SVC(
+            kernel=model.kernel_, C=2.0, tol=1e-6, break_ties=True, decision_function_shape="ovr"
+        )
+        other.fit(X, y)
+        np.testing.assert_allclose(
+            model.decision_function(new), other.decision_function(new), atol=1e-3
+        )
+        np.testing.assert_array_equal(model.predict(new), other.predict(new))
+    transformer = al.AlignedRandomFeatures(n_features=100).fit(X, y)
+    assert transformer.kernel_ == model.kernel_
+
+
+def test_many_samples_without_a_gram_matrix_agree_with_one(monkeypatch):
+    X, y = problem(m=2000)
+    model = al.AlignedRandomFeaturesClassifier(n_features=30, rho=1.0, tol=1e-5)
+    inside = model.fit(X, y).decision_function(X[:50])
+    monkeypatch.setattr("alignlearn.machines.feature_space._SVM_SAMPLES", 10**9)
+    np.testing.assert_allclose(model.fit(X, y).decision_function(X[:50]), inside, atol=1e-3)
+
+
+def test_in_pipelines_and_searches():
+    X, y = load_wine(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), al.AlignedRandomFeaturesClassifier(n_features=100))
+    name = "alignedrandomfeaturesclassifier__"
+    search = GridSearchCV(pipe, {f"{name}rho": [0.0, 3.0], f"{name}C": [0.1, 10.0]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.9
+    X, y = problem("real", m=200)
+    ridge = make_pipeline(al.AlignedRandomFeatures(n_features=300), Ridge(0.1)).fit(X, y)
+    assert ridge.score(*problem("real", m=200, seed=1)) > 0.6
+
+
+def test_learned_kernel_in_a_list():
+    X, y = load_iris(return_X_y=True)
+    learned = al.AlignedRandomFeatures(n_features=100).fit(X, y).kernel_
+    model = al.MKLClassifier([learned, "linear"]).fit(X, y)
+    assert model.weights_.shape == (2,)
+    assert model.score(X, y) > 0.9
+
+
+def test_sparse_samples_give_the_features_of_dense_ones():
+    X, y = problem()
+    X[np.abs(X) < 0.5] = 0.0
+    dense = al.AlignedRandomFeaturesClassifier(n_features=40).fit(X, y)
+    for convert in (sparse.csr_matrix, sparse.csc_array):
+        model = clone(dense).fit(convert(X), y)
+        np.testing.assert_allclose(model.weights_, dense.weights_, atol=1e-12)
+        np.testing.assert_allclose(
+            model.decision_function(convert(X)), dense.decision_function(X), atol=1e-9
+        )
+
+
+def test_names_containers_pickles_and_repeats():
+    X, y = problem()
+    frame = pd.DataFrame(X, columns=["u", "v", "w"], index=[f"row {i}" for i in range(len(X))])
+    model = al.AlignedRandomFeatures(n_features=5).set_output(transform="pandas")
+    out = model.fit_transform(frame, y)
+    assert list(out.columns) == list(model.get_feature_names_out())
+    assert out.columns[0] == "alignedrandomfeatures0"
+    assert list(out.index) == list(frame.index)
+    assert list(model.feature_names_in_) == ["u", "v", "w"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(frame[["v", "u", "w"]])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.transform(X)
+    again = pickle.loads(pickle.dumps(model))
+    pd.testing.assert_frame_equal(again.transform(frame), out)
+    assert "feature_names_in_" not in vars(model.fit(X, y))
+    one, two = (clone(model).set_params(random_state=s).fit(X, y).weights_ for s in (1, 1))
+    np.testing.assert_array_equal(one, two)
+
+
+BAD = [
+    ({"n_features": 0}, ValueError, "n_features"),
+    ({"n_features": 2.5}, TypeError, "n_features"),
+    ({"n_features": None}, TypeError, "n_features"),
+    ({"rho": -1.0}, ValueError, "rho"),
+    ({"rho": np.nan}, ValueError, "rho"),
+    ({"rho": "large"}, TypeError, "rho"),
+    ({"n_components": 0}, ValueError, "n_components"),
+    ({"kernel": "linear"}, ValueError, "no spectral density"),
+    ({"kernel": "nonsense"}, ValueError, "not known"),
+    ({"kernel": al.TL1()}, ValueError, "no spectral density"),
+    ({"kernel": ["rbf"]}, TypeError, "kernel"),
+    ({"center": 1}, TypeError, "center"),
+    ({"offsets": "yes"}, TypeError, "offsets"),
+    ({"random_state": "seed"}, TypeError, "random_state"),
+]
+
+
+@pytest.mark.parametrize("make", [al.AlignedRandomFeatures, al.AlignedRandomFeaturesClassifier])
+@pytest.mark.parametrize(("params", "error", "words"), BAD, ids=str)
+def test_bad_parameters(make, params, error, words):
+    X, y = problem(m=12)
+    with pytest.raises(error, match=words):
+        make(**params).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [al.AlignedRandomFeatures, al.AlignedRandomFeaturesClassifier])
+def test_bad_samples(make):
+    X, y = problem(m=12)
+    model = make(n_features=5)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(ValueError, match="kernel is constant"):
+        model.fit(np.ones((12, 2)), y)
+    with pytest.raises(ValueError, match="1 class"):
+        model.fit(X, np.full(12, "a"))
+    with pytest.raises(ValueError, match="11 labels"):
+        model.fit(X, y[1:])
+    with pytest.raises(ValueError, match="at least 2"):
+        model.fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="requires y"):
+        model.fit(X, None)
+    assert not model.__sklearn_is_fitted__()
+    model.fit(X, y)
+    use = model.transform if hasattr(model, "transform") else model.predict
+    with pytest.raises(ValueError, match="2 features"):
+        use(X[:, :2])
+
+
+def test_bad_task_and_cost():
+    X, y = problem(m=12)
+    with pytest.raises(ValueError, match="task"):
+        al.AlignedRandomFeatures(task="ranking").fit(X, y)
+    for C in (0.0, -1.0):
+        with pytest.raises(ValueError, match="C="):
+            al.AlignedRandomFeaturesClassifier(C=C).fit(X, y)
+    with pytest.raises(ValueError, match="multiclass"):
+        al.AlignedRandomFeaturesClassifier(multiclass="all").fit(X, y)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-3, 1e100])
+def test_units_of_the_target_do_not_matter(unit):
+    X, y = problem("real")
+    one = al.AlignedRandomFeatures(n_features=20).fit(X, y)
+    two = al.AlignedRandomFeatures(n_features=20).fit(X, unit * y)
+    np.testing.assert_allclose(two.weights_, one.weights_, atol=1e-9)
+    assert two.alignment_ == pytest.approx(one.alignment_)

@@ -1,0 +1,218 @@
+"""Variational inference of Bayesian MKL: against the model written out, and its evidence."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import minimize_scalar
+from scipy.special import digamma, ndtr
+
+from alignlearn.machines.bayesian import BayesianCombination, Priors
+from alignlearn.validation import ConvergenceWarning
+
+PRIORS = Priors((1.5, 0.7), (2.0, 0.5), (0.8, 1.3), sigma_g=0.6, margin=0.4)
+
+
+def problem(m=12, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 2))
+    distances = np.square(X[:, None] - X).sum(axis=2)
+    grams = np.array([np.exp(-(4.0 ** (k - 1)) * distances) for k in range(p)])
+    sign = np.where(X[:, 0] + 0.5 * rng.normal(size=m) > 0, 1.0, -1.0)
+    sign[:2] = 1.0, -1.0
+    return grams, sign
+
+
+class Naive:
+    """The factors and the bound written out from the model, in loops and scipy's distributions."""
+
+    def __init__(self, grams, sign, priors):
+        self.K, self.y, self.h = grams, sign, priors
+        p, m = len(grams), len(sign)
+        self.a = np.zeros(m), np.eye(m)
+        self.be = np.append(0.0, np.ones(p)), np.eye(1 + p)
+        self.f = (1.0 + priors.margin) * sign
+        self.G = np.tile(self.f / p, (p, 1)), np.zeros((p, p))
+
+    @staticmethod
+    def second(q):
+        return np.outer(q[0], q[0]) + q[1]
+
+    def gamma(self, prior, squares):
+        return prior[0] + 0.5, 1.0 / (1.0 / prior[1] + 0.5 * np.asarray(squares))
+
+    def update(self):
+        p, m, s = len(self.K), len(self.y), self.h.sigma_g**2
+        self.lam = self.gamma(self.h.sample, np.diagonal(self.second(self.a)))
+        precision = np.diag(self.lam[0] * self.lam[1])
+        right = np.zeros(m)
+        for k in range(p):
+            for i in range(m):
+                column = self.K[k][:, i]
+                precision += np.outer(column, column) / s
+                right += column * self.G[0][k, i] / s
+        cov = np.linalg.inv(precision)
+        self.a = cov @ right, cov
+        moments = self.second(self.be)
+        cov = np.linalg.inv(np.eye(p) / s + moments[1:, 1:])
+        mean = np.empty((p, m))
+        for i in range(m):
+            responses = np.array([self.a[0] @ self.K[k][:, i] for k in range(p)])
+            pull = self.f[i] * self.be[0][1:] - moments[0, 1:]
+            mean[:, i] = cov @ (responses / s + pull)
+        self.G = mean, cov
+        self.gam = self.gamma(self.h.bias, [moments[0, 0]])
+        self.om = self.gamma(self.h.kernel, np.diagonal(moments)[1:])
+        precision = np.diag(np.append(self.gam[0] * self.gam[1], self.om[0] * self.om[1]))
+        right = np.zeros(1 + p)
+        for i in range(m):
+            precision += self.row_moment(i)
+            right += self.f[i] * np.append(1.0, mean[:, i])
+        cov = np.linalg.inv(precision)
+        self.be = cov @ right, cov
+        self.f_mean = np.array([self.be[0] @ np.append(1.0, mean[:, i]) for i in range(m)])
+        self.f = np.array([self.truncated(i).mean() for i in range(m)])
+        self.f[self.y < 0] *= -1.0
+
+    def truncated(self, i):
+        """Of y_i f_i; cut 30 deviations above, as scipy has no entropy without an end."""
+        centre = self.y[i] * self.f_mean[i]
+        return stats.truncnorm(self.h.margin - centre, 30.0, loc=centre)
+
+    def row_moment(self, i):
+        row = np.append(1.0, self.G[0][:, i])
+        out = np.outer(row, row)
+        out[1:, 1:] += self.G[1]
+        return out
+
+    def bound(self):
+        p, m, s = len(self.K), len(self.y), self.h.sigma_g**2
+        total = 0.0
+        squares = {"sample": np.diagonal(self.second(self.a))}
+        squares["bias"] = np.diagonal(self.second(self.be))[:1]
+        squares["kernel"] = np.diagonal(self.second(self.be))[1:]
+        for name, q in (("sample", self.lam), ("bias", self.gam), ("kernel", self.om)):
+            shape, scale = getattr(self.h, name)
+            for square, b in zip(squares[name], q[1]):
+                mean, log_mean = q[0] * b, digamma(q[0]) + np.log(b)
+                # E log Gamma(x; shape, scale) is linear in x and log x.
+                at_one = stats.gamma.logpdf(1.0, shape, scale=scale)
+                total += at_one + (1.0 - mean) / scale + (shape - 1.0) * log_mean
+                total += stats.gamma.entropy(q[0], scale=b)
+                total += 0.5 * log_mean - 0.5 * np.log(2 * np.pi) - 0.5 * mean * square
+        total += stats.multivariate_normal(cov=self.a[1]).entropy()
+        total += stats.multivariate_normal(cov=self.be[1]).entropy()
+        total += m * stats.multivariate_normal(cov=self.G[1]).entropy()
+        for i in range(m):
+            for k in range(p):
+                column = self.K[k][:, i]
+                gap = (self.G[0][k, i] - self.a[0] @ column) ** 2
+                gap += self.G[1][k, k] + column @ self.a[1] @ column
+                total += -0.5 * np.log(2 * np.pi * s) - 0.5 * gap / s
+            q = self.truncated(i)
+            mean = self.y[i] * q.mean()
+            row = np.append(1.0, self.G[0][:, i])
+            gap = q.var() + mean**2 - 2.0 * mean * (self.be[0] @ row)
+            gap += np.sum(self.second(self.be) * self.row_moment(i))
+            total += -0.5 * np.log(2 * np.pi) - 0.5 * gap + q.entropy()
+        return total
+
+    def scaled(self, c):
+        other = Naive.__new__(Naive)
+        other.__dict__.update(self.__dict__)
+        other.a = self.a[0] * c, self.a[1] * c**2
+        other.G = self.G[0] * c, self.G[1] * c**2
+        d = np.append(1.0, np.full(len(self.K), 1.0 / c))
+        other.be = self.be[0] * d, self.be[1] * np.outer(d, d)
+        return other
+
+    def best_scaled(self):
+        found = minimize_scalar(
+            lambda t: -self.scaled(np.exp(t)).bound(), bounds=(-2.0, 2.0), method="bounded",
+            options={"xatol": 1e-6},
+        )  # fmt: skip
+        return self.scaled(np.exp(found.x))
+
+
+def test_updates_and_bound_are_those_of_the_model_written_out():
+    grams, sign = problem(m=8)
+    with pytest.warns(ConvergenceWarning):
+        found = BayesianCombination(grams, PRIORS).fit(sign, max_iter=3)
+    naive, bounds = Naive(grams, sign, PRIORS), []
+    for round_ in range(3):
+        naive = naive.best_scaled() if round_ else naive
+        naive.update()
+        bounds.append(naive.bound())
+    np.testing.assert_allclose(found.lower_bounds, bounds, rtol=1e-6)
+    np.testing.assert_allclose(found.a, naive.a[0], atol=1e-5)
+    np.testing.assert_allclose(found.be, naive.be[0], atol=1e-5)
+    np.testing.assert_allclose(found.be_covariance, naive.be[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("priors", [Priors(), PRIORS, Priors(kernel=(1e-10, 1e10), margin=0.0)])
+def test_bound_never_falls(seed, priors):
+    grams, sign = problem(m=30, p=4, seed=seed)
+    bounds = BayesianCombination(grams, priors).fit(sign, tol=1e-7, max_iter=20_000).lower_bounds
+    # Rounding only, of sums of hundreds of terms.
+    assert np.diff(bounds).min() > -1e-9 * np.abs(bounds).max() - 1e-9
+    assert bounds[-1] - bounds[0] > 1.0
+
+
+def sampled(grams, sign, priors, new, n=400_000):
+    """Evidence with its standard error, and the exact probability of a new sample, by the prior."""
+    rng, (p, m, _) = np.random.default_rng(0), grams.shape
+    a = rng.normal(size=(n, m)) / np.sqrt(rng.gamma(*priors.sample, size=(n, m)))
+    b = rng.normal(size=n) / np.sqrt(rng.gamma(*priors.bias, size=n))
+    e = rng.normal(size=(n, p)) / np.sqrt(rng.gamma(*priors.kernel, size=(n, p)))
+    likely = np.ones(n)
+    for i in range(m):
+        g = np.stack([a @ K[:, i] for K in grams], axis=1)
+        g += priors.sigma_g * rng.normal(size=(n, p))
+        likely *= ndtr(sign[i] * ((e * g).sum(axis=1) + b) - priors.margin)
+    g = np.stack([a @ row for row in new], axis=1) + priors.sigma_g * rng.normal(size=(n, p))
+    f = (e * g).sum(axis=1) + b
+    up, down = (likely @ ndtr(s * f - priors.margin) for s in (1.0, -1.0))
+    return likely.mean(), likely.std() / np.sqrt(n), up / (up + down)
+
+
+@pytest.mark.parametrize("priors", [Priors(), Priors(margin=0.0, sigma_g=0.5)])
+def test_bound_lies_below_the_evidence_and_predictions_near_the_exact_ones(priors):
+    """m = 5, where draws from the prior give the evidence to a per cent."""
+    grams, sign = problem(m=6, p=2, seed=3)
+    new, train = grams[:, 5, :5], grams[:, :5, :5]
+    sign = sign[:5]
+    evidence, error, probability = sampled(train, sign, priors, new)
+    assert error < 0.01 * evidence
+    found = BayesianCombination(train, priors).fit(sign, tol=1e-8, max_iter=10_000)
+    bound = found.lower_bounds[-1]
+    assert bound < np.log(evidence + 4.0 * error)
+    assert bound > np.log(evidence) - 9.0  # nats, lost by the factors' independence: 8.1 here
+    odds = found.log_odds(np.array([row @ found.a for row in new])[:, None])[0]
+    assert abs(1.0 / (1.0 + np.exp(-odds)) - probability) < 0.2
+    assert (odds > 0) == (probability > 0.5)
+
+
+def test_labels_turned_round_turn_the_answer():
+    grams, sign = problem()
+    here, there = (BayesianCombination(grams, PRIORS).fit(s * sign) for s in (1.0, -1.0))
+    np.testing.assert_allclose(here.lower_bounds, there.lower_bounds, rtol=1e-9)
+    g = grams @ here.a
+    np.testing.assert_allclose(here.log_odds(g), -there.log_odds(grams @ there.a), atol=1e-6)
+    assert here.be[1:].sum() >= 0.0
+    assert there.be[1:].sum() >= 0.0
+
+
+def test_other_priors_share_the_products():
+    grams, sign = problem()
+    shared = BayesianCombination(grams, Priors())
+    other = shared.with_priors(PRIORS).fit(sign)
+    np.testing.assert_array_equal(other.a, BayesianCombination(grams, PRIORS).fit(sign).a)
+    assert shared.priors == Priors()
+
+
+def test_far_tails_stay_finite():
+    grams, sign = problem()
+    found = BayesianCombination(grams * 1e4, Priors(sigma_g=1e-2)).fit(sign, max_iter=20_000)
+    odds = found.log_odds(grams * 1e6 @ found.a)
+    assert np.isfinite(odds).all()
+    assert np.isfinite(found.lower_bounds).all()
