@@ -28,16 +28,25 @@ def numbers(text):
     return [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.\d+(?![\d.])", text)]
 
 
-def test_the_ten_lines_print_what_is_shown(capsys):
-    code = re.search(r"```python\n(.*?)```\n", TEXT, flags=re.DOTALL)
+def printed_and_shown(n, capsys):
+    """What the n-th piece of code prints, and what the README says that it prints."""
+    code = list(re.finditer(r"```python\n(.*?)```\n", TEXT, flags=re.DOTALL))[n]
     exec(compile(code[1], "README.md", "exec"), {})
-    printed = capsys.readouterr().out
-    shown = shown_after(code[0])
+    return capsys.readouterr().out, shown_after(code[0])
+
+
+def test_the_ten_lines_print_what_is_shown(capsys):
+    printed, shown = printed_and_shown(0, capsys)
     assert [line.split("  ")[0] for line in printed.splitlines()[:6]] == [
         line.split("  ")[0] for line in shown.splitlines()[:6]
     ]
     # Another machine may round a borderline prediction or a weight differently.
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.02)
+
+
+def test_the_learned_similarity_ranks_pairs_as_is_shown(capsys):
+    printed, shown = printed_and_shown(1, capsys)
+    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.005)
 
 
 def test_the_comparison_shown_is_the_one_printed(capsys):
