@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn.solvers import conjugate_gradient as cg
-from alignlearn.solvers.low_rank import low_rank_svr
+from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo, warn_unconverged
 from alignlearn.validation import check_count, check_number
@@ -232,7 +232,7 @@ class HyperSVR(HyperRegressor):
         options = {"epsilon": self.epsilon, "tol": self.tol}
         if self.max_iter is not None:
             options["max_iter"] = self.max_iter
-        result = low_rank_svr(low.factor, -known.target, (-bound, bound), **options)
+        result = low_rank_svm(low.factor, -known.target, (-bound, bound), **options)
         found = self._solution(result)
         found.coef = low.at_pivots(low.factor.T @ found.coef)
         return found
