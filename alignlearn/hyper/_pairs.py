@@ -16,9 +16,10 @@ from scipy.spatial.distance import cdist
 
 from alignlearn.engine import pair_products as products
 from alignlearn.validation import check_labels, check_symmetric, gram_like
+from alignlearn.validation.memory import check_memory
 
 # Time of one multiplication in `product_sums` over that of one value in `pair_times` (measured).
-_PRODUCT_SHARE = 1 / 40
+_PRODUCT_SHARE = 1 / 60
 
 
 class Known(NamedTuple):
@@ -160,8 +161,9 @@ class PairSystem:
 
     def __init__(self, hyper_kernel, X, first, second):
         self.hyper_kernel = hyper_kernel
-        self._points = hyper_kernel._coordinates(X)
-        self.pairs = hyper_kernel.pairs(self._points, first, second)
+        used, where = np.unique(np.concatenate([first, second]), return_inverse=True)
+        self._points = hyper_kernel._coordinates(X[used])
+        self.pairs = hyper_kernel.pairs(self._points, *where.reshape(2, -1))
 
     @property
     def n_pairs(self):
@@ -207,6 +209,12 @@ class PairSystem:
 
     @cached_property
     def _table(self):
+        check_memory(
+            len(self._points),
+            lambda n: 8.0 * n**2,
+            f"the table of {len(self._points)} points against each other",
+            lambda n, _: "solver='pivoted', which does without",
+        )
         return self._between(self._points, self._points)
 
     def _between(self, points, others):

@@ -135,7 +135,9 @@ class HyperKRR(HyperRegressor):
             products = [root * system.times(root * v) for v in V.T]
             return np.stack(products, axis=1) + self.alpha * V
 
-        near = cg.low_rank_preconditioner(low.factor * root[:, None], self.alpha)
+        scaled = low.factor
+        scaled *= root[:, None]  # in place: it is as large as memory allows, and of no other use
+        near = cg.low_rank_preconditioner(scaled, self.alpha)
         options = {"precondition": near, "tol": self.tol, "max_iter": self.max_iter}
         found = cg.conjugate_gradient(apply, root * known.target, **options)
         cg.warn_unconverged(found, self.tol, stacklevel=5)
