@@ -175,22 +175,22 @@ class PairSystem:
         return self.hyper_kernel._diagonal(self.pairs.size)
 
     def columns(self, index):
-        """The columns of these pairs, (P, n)."""
-        some = self.pairs.take(index)
-        used, where = np.unique(np.concatenate(some[:2]), return_inverse=True)
-        table = self._between(self._points, self._points[used])
-        first, second = where.reshape(2, -1)
-        right = some._replace(first=first, second=second)
-        return products.pair_gram(self.hyper_kernel._form, table, self.pairs, right)
+        """The columns of these pairs, (P, n) in Fortran order: long loops for each."""
+        used, some = self._landmarks(index)
+        table = self._between(used, self._points)
+        return products.pair_gram(self.hyper_kernel._form, table, some, self.pairs).T
 
     def submatrix(self, index):
         """The part between these pairs, (n, n)."""
+        used, some = self._landmarks(index)
+        return products.pair_gram(self.hyper_kernel._form, self._between(used, used), some)
+
+    def _landmarks(self, index):
+        """The points of these pairs, and the pairs as positions in them."""
         some = self.pairs.take(index)
         used, where = np.unique(np.concatenate(some[:2]), return_inverse=True)
-        table = self._between(self._points[used], self._points[used])
         first, second = where.reshape(2, -1)
-        part = some._replace(first=first, second=second)
-        return products.pair_gram(self.hyper_kernel._form, table, part)
+        return self._points[used], some._replace(first=first, second=second)
 
     def gram(self):
         """The whole matrix, (P, P)."""
