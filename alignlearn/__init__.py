@@ -23,7 +23,8 @@ _WHERE = {
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
-    "hyper": "GaussianHyperKernel HyperKRR HyperNNLS HyperSVR WishartHyperKernel",
+    "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
+    "HyperSVR WishartHyperKernel",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }

@@ -26,7 +26,8 @@ the training rows (not for rank-one kernels, with which there is no ensemble).
 
 Others bring a kernel or model of their own: svm-cv, a Gaussian kernel whose width the validation
 fold chooses; aligned-rf, random Fourier features weighted by alignment; bayesian-mkl, a Bayesian
-combination. svm-cv and bayesian-mkl are for classes.
+combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the similarity of the labels in
+the space of a hyper-kernel. All but aligned-rf are for classes.
 
 Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
 p-value of a paired one-sided t-test against the uniform combination. Writes a figure: learned
@@ -39,6 +40,7 @@ examples:
   alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
   alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
   alignlearn compare sonar --methods uniform,alignf,svm-cv,aligned-rf,bayesian-mkl
+  alignlearn compare sonar --methods uniform,svm-cv,hyper-krr,hyper-svr
   alignlearn compare reviews.svm --kernels rank-one --methods uniform,align,alignf
 
 exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
@@ -108,7 +110,8 @@ def _add_protocol(parser):
         metavar="LIST",
         help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
         "classes l1-svm; for real targets lkrr, aligned-krr; aligned-rf, and for classes svm-cv, "
-        f"bayesian-mkl. Default: {_METHODS}; without best-single for rank-one",
+        "bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: hyper-krr, "
+        f"hyper-svr, hyper-nnls. Default: {_METHODS}; without best-single for rank-one",
     )
     add(
         "--scale",

@@ -56,11 +56,12 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
         "aligned-krr" for regression; "ensemble", one machine per kernel and a linear combination of
         their predictions, as a reference; and of methods with a kernel or model of their own,
         "aligned-rf" (`AlignedRandomFeatures`), and for classification "svm-cv" (a Gaussian kernel
-        chosen on the validation fold) and "bayesian-mkl" (`BayesianMKLClassifier`), which holds one
-        Gram matrix per kernel and takes no RankOneKernels. "best-single" costs one Gram matrix per
-        kernel; "ensemble", "l1-svm", "lkrr" and "aligned-krr" hold one per kernel for the training
-        folds, except that the last three need none for RankOneKernels, for which "best-single" and
-        "ensemble" are not available.
+        chosen on the validation fold), "hyper-krr", "hyper-svr" and "hyper-nnls" (as
+        `HyperKernelClassifier`, tuned on the validation fold) and "bayesian-mkl"
+        (`BayesianMKLClassifier`), which holds one Gram matrix per kernel and takes no
+        RankOneKernels. "best-single" costs one Gram matrix per kernel; "ensemble", "l1-svm", "lkrr"
+        and "aligned-krr" hold one per kernel for the training folds, except that the last three
+        need none for RankOneKernels, for which "best-single" and "ensemble" are not available.
     task : {"auto", "classification", "regression"}
         Classification is by support vector machine (one-vs-one), regression by kernel ridge.
         "auto" takes floating-point y as regression.

@@ -7,6 +7,7 @@ from alignlearn.sources import linear_groups
 from alignlearn.validation import is_sparse
 from alignlearn.validation.memory import check_memory, most_rows
 
+from .hyper import MAX_PAIRS, MAX_RANK
 from .one_stage import METHODS as ONE_STAGE
 from .result import ENSEMBLE
 from .rivals import RIVALS
@@ -44,6 +45,8 @@ def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> floa
     entries += bool(rivals) * (train**2 + pairs)
     if any(rival.grams for rival in rivals):
         entries += (n_kernels + 3.0) * train**2 + n_kernels * pairs
+    if any(rival.pairs for rival in rivals):
+        entries += 2.0 * train**2 + 1.2 * MAX_RANK * min(0.5 * train * (train + 1.0), MAX_PAIRS)
     return 8.0 * entries
 
 

@@ -18,6 +18,8 @@ from alignlearn.kernels import Gaussian, RankOneKernels
 from alignlearn.machines.bayesian import BayesianCombination, Priors
 from alignlearn.statistics import centre_gram, target_columns
 
+from . import hyper
+
 # Gamma of svm-cv, as multiples of "scale"; wide kernels first.
 GAMMA_MULTIPLES = tuple(4.0**k for k in range(-4, 5))
 RADII = (1.0, 3.0, 10.0)  # rho of aligned-rf
@@ -70,6 +72,8 @@ class Rival:
     grams : bool
         Whether it holds a Gram matrix per kernel of the training folds; then it is not available
         for RankOneKernels.
+    pairs : bool
+        Whether it learns from pairs of samples, as many as `comparison.hyper` draws.
     """
 
     candidates: Callable
@@ -77,6 +81,7 @@ class Rival:
     task: str | None = None
     learns: bool = True
     grams: bool = False
+    pairs: bool = False
 
 
 def own_kernel_candidates(trial, kernel):
@@ -158,6 +163,19 @@ def _bayesian(trial):
         yield Candidate(classes[best], weights, aligned, noise)
 
 
+def _hyper_kernel(regression, style):
+    """Kernel fitted to the labels in the space of a hyper-kernel; see `comparison.hyper`."""
+
+    def candidates(trial):
+        nothing = np.full(trial.scale.size, np.nan)
+        for kernel, K, fitted in hyper.learned_machines(trial, regression):
+            aligned = centred_alignment(centre_gram(K), trial.y, trial.task)
+            for predictions, value in zip(fitted, trial.grid):
+                yield Candidate(predictions, nothing, aligned, value, kernel)
+
+    return Rival(candidates, style, task="classification", pairs=True)
+
+
 RIVALS = {
     "svm-cv": Rival(
         _svm_cv,
@@ -169,6 +187,9 @@ RIVALS = {
     "bayesian-mkl": Rival(
         _bayesian, ("Bayesian MKL", "#C51B7D", "d"), task="classification", grams=True
     ),
+    "hyper-krr": _hyper_kernel("krr", ("hyper-kernel, ridge", "#01665E", "8")),
+    "hyper-svr": _hyper_kernel("svr", ("hyper-kernel, SVR", "#8C510A", "H")),
+    "hyper-nnls": _hyper_kernel("nnls", ("hyper-kernel, NNLS", "#762A83", "X")),
 }
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from itertools import product
+
 import numpy as np
 
+from alignlearn.folds import make_folds
 from alignlearn.validation import check_choice, check_number, check_weights
 from alignlearn.weights import get_weighting
 
@@ -129,22 +133,20 @@ def get_score(scoring, kind):
     return known[check_choice("scoring", scoring, tuple(known))]
 
 
-def search_results(parameter, values, weightings, several, scores):
+def search_results(candidates, scores):
     """``cv_results_``, and the index of the best candidate, the first one on a tie.
 
     Parameters
     ----------
-    parameter : str
-    values : list of float
-    weightings : list
-        As given.
-    several : bool
-        Whether the rule is a parameter of the search.
-    scores : ndarray of shape (n_splits, n_weightings, n_values)
+    candidates : dict of list
+        Values of each parameter, by name.
+    scores : ndarray of shape (n_splits, ...)
+        An axis for each parameter, in the order of their sorted names.
     """
     # As scikit-learn orders a grid: names sorted, the last one varies fastest.
-    grid = [(v, w) for v in values for w in weightings]
-    by_split = np.swapaxes(scores, 1, 2).reshape(len(scores), len(grid))
+    names = sorted(candidates)
+    params = [dict(zip(names, v)) for v in product(*(candidates[name] for name in names))]
+    by_split = scores.reshape(len(scores), len(params))
     if not np.all(np.isfinite(by_split)):
         raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
     mean = by_split.mean(axis=0)
@@ -152,12 +154,59 @@ def search_results(parameter, values, weightings, several, scores):
     results["mean_test_score"] = mean
     results["std_test_score"] = by_split.std(axis=0)
     results["rank_test_score"] = 1 + np.array([np.sum(mean > s) for s in mean])
-    results[f"param_{parameter}"] = np.array([v for v, _ in grid])
-    results["params"] = [{parameter: v} for v, _ in grid]
-    if several:
-        rules = np.empty(len(grid), dtype=object)
-        rules[:] = [w for _, w in grid]
-        results["param_weighting"] = rules
-        for params, rule in zip(results["params"], rules):
-            params["weighting"] = rule
+    for name in names:
+        values = [p[name] for p in params]
+        numbers = all(isinstance(v, float) for v in values)
+        results[f"param_{name}"] = column = np.empty(len(params), float if numbers else object)
+        column[:] = values
+    results["params"] = params
     return results, int(mean.argmax())
+
+
+class FoldSearch:
+    """What estimators that tune themselves by cross-validation share.
+
+    The host has ``cv``, ``random_state`` and ``_estimator_type``.
+    """
+
+    def get_metadata_routing(self):
+        """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
+
+        ``set_fit_request(groups=True)`` requests them for every ``cv``.
+        """
+        from sklearn.utils.metadata_routing import get_routing_for_object
+
+        routing = super().get_metadata_routing()
+        if routing.fit.requests["groups"] is None:
+            request = get_routing_for_object(self.cv).split.requests.get("groups")
+            routing.fit.add_request(param="groups", alias=request)
+        return routing
+
+    def _leave_one_out(self):
+        return False
+
+    def _splits(self, y, groups):
+        """The folds, or None for leave-one-out."""
+        splitter = hasattr(self.cv, "split") and not isinstance(self.cv, str)
+        if groups is not None and not splitter:
+            warnings.warn(
+                f"groups are given, but cv={self.cv!r:.40} does not look at them; accepted: a "
+                "splitter such as GroupKFold, or cv=groups for one fold per group.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self._leave_one_out():
+            return None
+        cv = 5 if self.cv is None else self.cv
+        return make_folds(cv, y, self._estimator_type == "classifier", self.random_state, groups)
+
+    def _adopt(self, fitted, results, best):
+        """Take over the attributes of the fit with the best candidate, and the results."""
+        params = results["params"][best]
+        for name in ("C_", "alpha_", "kernel_C_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        vars(self).update(fitted)
+        for name, value in params.items():
+            setattr(self, f"{name}_", value)
+        self.cv_results_, self.best_params_, self.best_index_ = results, params, best
+        self.best_score_ = float(results["mean_test_score"][best])

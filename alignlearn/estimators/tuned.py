@@ -7,12 +7,9 @@ Gram matrix.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from alignlearn.engine.threads import Progress
-from alignlearn.folds import make_folds
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice, check_flag
@@ -25,7 +22,7 @@ _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
 
-class _Search:
+class _Search(_tuning.FoldSearch):
     """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
 
     def _search(self, X, y, source, splits, *, parameter, values, path):
@@ -46,7 +43,7 @@ class _Search:
         _inputs.check_room(source, rules)
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
-        scores = np.empty((len(folds), len(rules), len(values)))
+        scores = np.empty((len(folds), len(values), len(rules)))
         progress = Progress(f"{len(folds)} folds") if self.verbose else None
         for t, statistics in enumerate(self._statistics(source, y, rules, splits)):
             train, test = folds[t]
@@ -59,48 +56,19 @@ class _Search:
                     )
                     source.combine(weights)
                     predictions = path(source, y, folds[t], some)
-                    scores[t, r, same] = [score(y[test], predicted) for predicted in predictions]
+                    scores[t, same, r] = [score(y[test], predicted) for predicted in predictions]
             if progress is not None:
                 progress((t + 1) / len(folds))
-        results = _tuning.search_results(parameter, values, given, several, scores)
-        self._store_search(*results, given[0], X, y)
+        candidates = {parameter: values, "weighting": given}
+        if not several:
+            del candidates["weighting"]
+        self._store_search(*_tuning.search_results(candidates, scores), given[0], X, y)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
 
     def _untuned(self, rule):
         """The estimator of these parameters and one rule, with nothing to choose."""
         shared = {n: getattr(self, n) for n in self._plain._parameters() if n in self._parameters()}
         return self._plain(**{**shared, "weighting": rule})
-
-    def get_metadata_routing(self):
-        """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
-
-        ``set_fit_request(groups=True)`` requests them for every ``cv``.
-        """
-        from sklearn.utils.metadata_routing import get_routing_for_object
-
-        routing = super().get_metadata_routing()
-        if routing.fit.requests["groups"] is None:
-            request = get_routing_for_object(self.cv).split.requests.get("groups")
-            routing.fit.add_request(param="groups", alias=request)
-        return routing
-
-    def _leave_one_out(self):
-        return False
-
-    def _splits(self, y, groups):
-        """The folds, or None for leave-one-out."""
-        splitter = hasattr(self.cv, "split") and not isinstance(self.cv, str)
-        if groups is not None and not splitter:
-            warnings.warn(
-                f"groups are given, but cv={self.cv!r:.40} does not look at them; accepted: a "
-                "splitter such as GroupKFold, or cv=groups for one fold per group.",
-                UserWarning,
-                stacklevel=3,
-            )
-        if self._leave_one_out():
-            return None
-        cv = 5 if self.cv is None else self.cv
-        return make_folds(cv, y, self._estimator_type == "classifier", self.random_state, groups)
 
     def _statistics(self, source, y, rules, splits):
         """Statistics of every training set, or of all samples for leave-one-out."""
@@ -116,14 +84,8 @@ class _Search:
         # The parameter of the machine, and the weighting if several were given.
         model = self._untuned(weighting).set_params(**params).fit(X, y)
         fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k == "_source"}
-        for name in ("C_", "alpha_", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        vars(self).update(fitted)
-        for name, value in params.items():
-            setattr(self, f"{name}_", value)
+        self._adopt(fitted, results, best)
         self.weighting_ = model.weighting
-        self.cv_results_, self.best_params_, self.best_index_ = results, params, best
-        self.best_score_ = float(results["mean_test_score"][best])
 
     def _open(self, X):
         # A fit that fails leaves an estimator that is not fitted.

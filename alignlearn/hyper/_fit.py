@@ -85,6 +85,10 @@ class HyperRegressor(ParamsMixin):
         ConvergenceWarning
             An iterative solver stopped above its tolerance.
         """
+        return self._fit(X, K)
+
+    def _fit(self, X, K, landmarks=None):
+        """`fit` that takes the landmarks of a part from a dict, by number, or puts them there."""
         # A fit that fails leaves nothing of the one before.
         for name in [n for n in vars(self) if n.endswith("_")]:
             delattr(self, name)
@@ -98,8 +102,9 @@ class HyperRegressor(ParamsMixin):
             centres, labels = k_means(X, self.decomposition, rng)
             parts = [np.flatnonzero(labels == c) for c in range(len(centres))]
         self.n_pairs_, found = 0, []
-        for rows in parts:
-            found.append(self._fit_part(hyper, X, target.pairs(rows, self.max_pairs, rng), rng))
+        for number, rows in enumerate(parts):
+            known = target.pairs(rows, self.max_pairs, rng)
+            found.append(self._fit_part(hyper, X, known, rng, (number, landmarks)))
         kernels, solutions = zip(*found)
         for name in solutions[0].certificate:
             setattr(self, f"{name}_", max(s.certificate[name] for s in solutions))
@@ -142,7 +147,7 @@ class HyperRegressor(ParamsMixin):
             )
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 
-    def _fit_part(self, hyper, X, known, rng):
+    def _fit_part(self, hyper, X, known, rng, shared):
         system = PairSystem(hyper, X, known.first, known.second)
         self.n_pairs_ += system.n_pairs
         small = system.n_pairs <= _DENSE_PAIRS
@@ -152,7 +157,12 @@ class HyperRegressor(ParamsMixin):
             found = self._dense(_gram(system), known)
         else:
             kind = "nystrom" if solver == "nystrom" else "pivoted"
-            low = low_rank(system, kind, self.rank_tol, self.max_rank, rng)
+            number, landmarks = shared
+            low = None if landmarks is None else landmarks.get(number)
+            if low is None:
+                low = low_rank(system, kind, self.rank_tol, self.max_rank, rng)
+            if landmarks is not None:
+                landmarks[number] = low
             if solver == "cg":
                 found = self._iterate(system, known, low)
             else:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn.solvers import panels
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation.memory import check_memory
 
-_ROWS = 2**14  # of L in a product at a time, so that Ctrl-C is heard
+_COLUMNS = 64  # that are evaluated at a time, and copied
 
 
 class LowRank(NamedTuple):
@@ -40,14 +41,8 @@ class LowRank(NamedTuple):
 
     def normal_equations(self, weight, target):
         """``L'WL`` (r, r) and ``L'Wy`` (r,)."""
-        r = self.pivots.size
-        A, b = np.zeros((r, r)), np.zeros(r)
-        for i in range(0, len(self.factor), _ROWS):
-            part = self.factor[i : i + _ROWS]
-            weighted = part * weight[i : i + _ROWS, None]
-            A += part.T @ weighted
-            b += weighted.T @ target[i : i + _ROWS]
-        return A, b
+        A = panels.weighted_gram(self.factor, weight)
+        return A, panels.transposed_times(self.factor, weight * target)
 
 
 def low_rank(system, solver, tol, max_rank, rng) -> LowRank:
@@ -82,11 +77,12 @@ def _nystrom(system, rank, rng):
     corner = system.submatrix(drawn)
     small = pivoted_cholesky(corner.diagonal(), lambda index: corner[:, index], tol=1e-12)
     pivots = drawn[small.pivots]
-    columns = np.asfortranarray(system.columns(pivots))
-    for i in range(0, len(columns), _ROWS):
-        part = columns[i : i + _ROWS]
-        part[:] = solve_triangular(small.pivot_factor, part.T, lower=True).T
-    columns[pivots] = small.pivot_factor
+    factor = np.empty((system.n_pairs, pivots.size), order="F")
+    for i in range(0, pivots.size, _COLUMNS):
+        factor[:, i : i + _COLUMNS] = system.columns(pivots[i : i + _COLUMNS])
+    for part in panels.panels(len(factor)):
+        factor[part] = solve_triangular(small.pivot_factor, factor[part].T, lower=True).T
+    factor[pivots] = small.pivot_factor
     diagonal = system.diagonal()
-    left = diagonal.sum() - np.einsum("ij,ij->", columns, columns)
-    return LowRank(columns, pivots, small.pivot_factor, max(float(left / diagonal.sum()), 0.0))
+    left = diagonal.sum() - np.einsum("ij,ij->", factor, factor)
+    return LowRank(factor, pivots, small.pivot_factor, max(float(left / diagonal.sum()), 0.0))

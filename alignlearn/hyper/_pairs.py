@@ -16,9 +16,10 @@ from scipy.spatial.distance import cdist
 
 from alignlearn.engine import pair_products as products
 from alignlearn.validation import check_labels, check_symmetric, gram_like
+from alignlearn.validation.memory import check_memory
 
 # Time of one multiplication in `product_sums` over that of one value in `pair_times` (measured).
-_PRODUCT_SHARE = 1 / 40
+_PRODUCT_SHARE = 1 / 60
 
 
 class Known(NamedTuple):
@@ -160,8 +161,9 @@ class PairSystem:
 
     def __init__(self, hyper_kernel, X, first, second):
         self.hyper_kernel = hyper_kernel
-        self._points = hyper_kernel._coordinates(X)
-        self.pairs = hyper_kernel.pairs(self._points, first, second)
+        used, where = np.unique(np.concatenate([first, second]), return_inverse=True)
+        self._points = hyper_kernel._coordinates(X[used])
+        self.pairs = hyper_kernel.pairs(self._points, *where.reshape(2, -1))
 
     @property
     def n_pairs(self):
@@ -173,22 +175,22 @@ class PairSystem:
         return self.hyper_kernel._diagonal(self.pairs.size)
 
     def columns(self, index):
-        """The columns of these pairs, (P, n)."""
-        some = self.pairs.take(index)
-        used, where = np.unique(np.concatenate(some[:2]), return_inverse=True)
-        table = self._between(self._points, self._points[used])
-        first, second = where.reshape(2, -1)
-        right = some._replace(first=first, second=second)
-        return products.pair_gram(self.hyper_kernel._form, table, self.pairs, right)
+        """The columns of these pairs, (P, n) in Fortran order: long loops for each."""
+        used, some = self._landmarks(index)
+        table = self._between(used, self._points)
+        return products.pair_gram(self.hyper_kernel._form, table, some, self.pairs).T
 
     def submatrix(self, index):
         """The part between these pairs, (n, n)."""
+        used, some = self._landmarks(index)
+        return products.pair_gram(self.hyper_kernel._form, self._between(used, used), some)
+
+    def _landmarks(self, index):
+        """The points of these pairs, and the pairs as positions in them."""
         some = self.pairs.take(index)
         used, where = np.unique(np.concatenate(some[:2]), return_inverse=True)
-        table = self._between(self._points[used], self._points[used])
         first, second = where.reshape(2, -1)
-        part = some._replace(first=first, second=second)
-        return products.pair_gram(self.hyper_kernel._form, table, part)
+        return self._points[used], some._replace(first=first, second=second)
 
     def gram(self):
         """The whole matrix, (P, P)."""
@@ -207,6 +209,12 @@ class PairSystem:
 
     @cached_property
     def _table(self):
+        check_memory(
+            len(self._points),
+            lambda n: 8.0 * n**2,
+            f"the table of {len(self._points)} points against each other",
+            lambda n, _: "solver='pivoted', which does without",
+        )
         return self._between(self._points, self._points)
 
     def _between(self, points, others):

@@ -19,6 +19,7 @@ from alignlearn.engine import pair_products as products
 from alignlearn.engine import program as ops
 from alignlearn.kernels import Gaussian
 from alignlearn.kernels.scales import resolve_gamma
+from alignlearn.solvers.panels import panels
 from alignlearn.validation import (
     check_choice,
     check_flag,
@@ -50,8 +51,8 @@ class HyperKernel:
 
     ``_sections_psd`` says that every section ``k(p, (., .))`` is a positive semi-definite kernel.
     A subclass has ``resolve(X)``, ``log_constant(d)`` and what the engine takes: ``_form``,
-    ``_coordinates(X)``, ``_table(D)``, ``_own(size)``, ``_diagonal(size)``; its ``_expand`` sums
-    sections.
+    ``_coordinates(X)``, ``_table(D)``, which overwrites D, ``_own(size)``, ``_diagonal(size)``; its
+    ``_expand`` sums sections.
     """
 
     _sections_psd = True
@@ -90,8 +91,17 @@ class HyperKernel:
 
     def pairs(self, points, first, second):
         """`engine.pair_products.Pairs` of rows ``first`` and ``second`` of points (coordinates)."""
-        size = np.square(points[first] - points[second]).sum(axis=1)
+        size = _sizes(points, first, second)
         return products.Pairs(first, second, self._own(size), size)
+
+
+def _sizes(points, first, second):
+    """Squared distances between rows ``first`` and ``second`` of points."""
+    out = np.empty(first.size)
+    for part in panels(first.size):
+        apart = points[first[part]] - points[second[part]]
+        out[part] = np.einsum("ij,ij->i", apart, apart)
+    return out
 
 
 def _check_pairs(*names_and_values):
@@ -193,7 +203,8 @@ class GaussianHyperKernel(HyperKernel):
         return X
 
     def _table(self, D):
-        return np.exp(D / (-8.0 * self._variances[1]))
+        D /= -8.0 * self._variances[1]
+        return np.exp(D, out=D)
 
     def _own(self, size):
         return np.exp(-self._within * size)
@@ -204,7 +215,7 @@ class GaussianHyperKernel(HyperKernel):
     def _expand(self, X, Y, points, first, second, coef):
         """``sum_p coef[p] k(p, (x, y))`` for rows of X and Y: the second form of the notes."""
         v1, v2 = self._variances
-        size = np.square(points[first] - points[second]).sum(axis=1)
+        size = _sizes(points, first, second)
         coef = coef * np.exp(size / (-2.0 * v1))
         bump, out = Gaussian(0.25 / v2), np.zeros((len(X), len(Y)))
         step = max(1, _FEATURES // max(len(X), len(Y)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn.solvers import conjugate_gradient as cg
-from alignlearn.solvers.low_rank import low_rank_svr
+from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo, warn_unconverged
 from alignlearn.validation import check_count, check_number
@@ -135,7 +135,9 @@ class HyperKRR(HyperRegressor):
             products = [root * system.times(root * v) for v in V.T]
             return np.stack(products, axis=1) + self.alpha * V
 
-        near = cg.low_rank_preconditioner(low.factor * root[:, None], self.alpha)
+        scaled = low.factor
+        scaled *= root[:, None]  # in place: it is as large as memory allows, and of no other use
+        near = cg.low_rank_preconditioner(scaled, self.alpha)
         options = {"precondition": near, "tol": self.tol, "max_iter": self.max_iter}
         found = cg.conjugate_gradient(apply, root * known.target, **options)
         cg.warn_unconverged(found, self.tol, stacklevel=5)
@@ -232,7 +234,7 @@ class HyperSVR(HyperRegressor):
         options = {"epsilon": self.epsilon, "tol": self.tol}
         if self.max_iter is not None:
             options["max_iter"] = self.max_iter
-        result = low_rank_svr(low.factor, -known.target, (-bound, bound), **options)
+        result = low_rank_svm(low.factor, -known.target, (-bound, bound), **options)
         found = self._solution(result)
         found.coef = low.at_pivots(low.factor.T @ found.coef)
         return found

@@ -310,8 +310,11 @@ def _lowest_vectors(diagonal, beside, n):
     if n == 0 or not beside.size:
         return np.ones((len(diagonal), n), order="F")
     # Relatively robust representations: orthogonal to rounding, and no more than is asked for.
-    found = eigh_tridiagonal(
-        diagonal, beside, select="i", select_range=(0, n - 1), lapack_driver="stemr"
-    )[1]
+    # They may fail where many eigenvalues are of the size of rounding; QR iterations do not.
+    some = {"select": "i", "select_range": (0, n - 1), "lapack_driver": "stemr"}
+    try:
+        found = eigh_tridiagonal(diagonal, beside, **some)[1]
+    except np.linalg.LinAlgError:
+        found = eigh_tridiagonal(diagonal, beside, lapack_driver="stev")[1][:, :n]
     # They are columns of an m x m array, which is not kept for a few.
-    return found.copy(order="F") if 4 * n <= len(found) else found
+    return found.copy(order="F") if 4 * n <= len(found) else np.asfortranarray(found)

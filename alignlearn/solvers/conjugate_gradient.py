@@ -21,7 +21,8 @@ import numpy as np
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn.validation import ConvergenceWarning, check_number
 
-_PANEL = 16384  # rows of a factor at a time
+from . import panels
+
 _PROGRESS = 0.5  # of the true residual, for which the recurrence is started again
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
@@ -203,17 +204,17 @@ def low_rank_preconditioner(L, lam):
         Above 0.
     """
     lam, r = check_number("lam", lam, low=0.0, strict=True), L.shape[1]
-    inner = np.zeros((r, r))
-    for i in range(0, len(L), _PANEL):
-        part = L[i : i + _PANEL]
-        inner += part.T @ part
+    inner = panels.weighted_gram(L)
     lam = max(lam, 1e-13 * float(np.trace(inner)))
     inner.flat[:: r + 1] += lam
     if not cholesky(inner):
         raise ValueError("L contains NaN or infinity; all entries must be finite.")
 
     def precondition(V):
-        return (V - L @ cholesky_solve(inner, L.T @ V)) / lam if r else V / lam
+        if not r:
+            return V / lam
+        near = panels.times(L, cholesky_solve(inner, panels.transposed_times(L, V)))
+        return (V - near) / lam
 
     return precondition
 

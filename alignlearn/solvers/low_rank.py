@@ -1,8 +1,13 @@
-"""The dual of a support vector classifier by an interior point method, for a kernel of low rank.
+"""The dual of a support vector machine by an interior point method, for a kernel of low rank.
 
 With ``K = ZZ'`` and Z of shape (m, q) every Newton system is ``D + ZZ'`` with D diagonal, solved
 through the (q, q) matrix ``I + Z'D^-1 Z``: O(m q^2) an iteration and no (m, m) matrix. A few dozen
 iterations are needed whatever C is, where the steps of SMO grow with it.
+
+Regression has a penalty ``epsilon |b|_1``, whose slope jumps at 0. Its coefficients are sums of
+two parts, one in [lower, 0] and one in [0, upper], each with a slope of its own. With
+``d_k dx_k + (ZZ' db)_i = v_k`` for the part k of row i the sums db have a system of the same form,
+where ``1 / D_i`` is the sum of the ``1 / d_k``: two parts cost hardly more than one.
 
 Sources: Fine and Scheinberg (2001), "Efficient SVM training using low-rank kernel
 representations"; Mehrotra (1992) for predictor and corrector.
@@ -14,22 +19,24 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from . import panels
 from .smo import SMOResult, _certificate
 
 _SHORTEN = 0.995  # of the longest step inside the bounds
 
 
-def low_rank_svm(Z, linear, bounds, *, tol=1e-3, max_iter=100) -> SMOResult:
-    """Minimise ``b'ZZ'b / 2 + linear'b`` with sum(b) = 0 and lower <= b <= upper.
+def low_rank_svm(Z, linear, bounds, *, epsilon=0.0, tol=1e-3, max_iter=100) -> SMOResult:
+    """Minimise ``b'ZZ'b / 2 + linear'b + epsilon |b|_1``, sum(b) = 0 and lower <= b <= upper.
 
     Parameters
     ----------
     Z : (m, q) float64
-        Not modified. Centred columns condition the problem best; since sum(b) = 0 they change
-        ``multiplier`` only.
+        In either order; neither modified nor copied as a whole, unless bounds are equal.
     linear : (m,) float64
     bounds : pair of (m,) float64
         ``(lower, upper)`` with lower <= 0 <= upper, finite; equal ones fix a coefficient at 0.
+    epsilon : float
+        0 for classification.
     tol : float
         Bound on the KKT violation, as in `alignlearn.solvers.smo.smo`.
     max_iter : int
@@ -38,54 +45,76 @@ def low_rank_svm(Z, linear, bounds, *, tol=1e-3, max_iter=100) -> SMOResult:
     Returns
     -------
     SMOResult
-        Coefficients within rounding of a bound are at the bound. ``converged`` is false if the
-        violation stays above ``tol``; nothing is raised.
+        Coefficients within rounding of a bound, or of 0 where ``epsilon`` is above 0, are there.
+        ``converged`` is false if the violation stays above ``tol``; nothing is raised.
     """
-    lower, upper = bounds
-    movable = np.flatnonzero(lower < upper)
-    state = _State(Z[movable], linear[movable], lower[movable], upper[movable])
-    best = _result(Z, np.zeros(len(linear)), linear, bounds, 0, tol)
+    best = _result(Z, np.zeros(len(linear)), linear, bounds, epsilon, (0, tol))
+    if best.converged:
+        return best
+    movable = np.flatnonzero(bounds[0] < bounds[1])
+    some = slice(None) if movable.size == len(linear) else movable
+    state = _State(Z[some], linear[some], tuple(end[some] for end in bounds), epsilon)
     for n_iter in range(1, max_iter + 1):
         if best.converged or not state.advance():
             break
         for unit in state.units if state.gap() <= 0.1 * tol else ():
-            coef = np.zeros(len(linear))
             rounded = state.rounded(unit)
             if rounded is None:
                 continue
-            coef[movable] = rounded
-            found = _result(Z, coef, linear, bounds, n_iter, tol)
+            coef = np.zeros(len(linear))
+            coef[some] = rounded
+            found = _result(Z, coef, linear, bounds, epsilon, (n_iter, tol))
             if best.n_iter == 0 or found.kkt_violation < best.kkt_violation:
                 best = found
     return best
 
 
-def _result(Z, coef, linear, bounds, n_iter, tol):
-    gradient = Z @ (Z.T @ coef) + linear
+def _result(Z, coef, linear, bounds, epsilon, ending):
+    gradient = panels.times(Z, panels.transposed_times(Z, coef)) + linear
+    lower, upper = bounds
     problem = SimpleNamespace(
-        coef=coef, gradient=gradient, linear=linear, lower=bounds[0], upper=bounds[1], epsilon=0.0
+        coef=coef, gradient=gradient, linear=linear, lower=lower, upper=upper, epsilon=epsilon
     )
-    return _certificate(problem, n_iter, tol)
+    return _certificate(problem, *ending)
 
 
 class _State:
-    """The iterate: x = b - lower and room = upper - b, their multipliers s and t, nu of the sum."""
+    """The iterate: x = part - lower and room = upper - part, multipliers s and t, nu of the sum.
 
-    def __init__(self, Z, linear, lower, upper):
-        self.Z, self.linear, self.lower = Z, linear, lower
-        self.width = upper - lower
-        square = np.einsum("ij,ij->i", Z, Z)
+    Part k belongs to the coefficient ``row[k]``. Columns of Z count as centred, which conditions
+    the problem best and, since sum(b) = 0, does not change it.
+    """
+
+    def __init__(self, Z, linear, bounds, epsilon):
+        self.Z, self.linear, self.centre = Z, linear, Z.mean(axis=0)
+        self.row, self.penalty, self.lower, self.upper = _parts(*bounds, epsilon)
+        self.width = self.upper - self.lower
+        square = np.concatenate(
+            [np.square(Z[part] - self.centre).sum(axis=1) for part in panels.panels(len(Z))]
+        )
         # Coefficients that count as large as a multiplier of 1: the bound, or less where the kernel
         # makes the solution much smaller.
-        self.units = self.width, 1.0 / np.maximum(square, 1.0 / self.width)
+        self.units = self.width, 1.0 / np.maximum(square[self.row], 1.0 / self.width)
         # Kept apart, since upper - b has no digits left where b is close to upper.
         self.x, self.room = 0.5 * self.width, 0.5 * self.width
         size = max(float(np.abs(self._gradient()).max()), 1.0)
-        self.s, self.t = np.full(len(linear), size), np.full(len(linear), size)
+        self.s, self.t = np.full(self.row.size, size), np.full(self.row.size, size)
         self.nu = 0.0
 
+    def _sum(self, v):
+        """Sums over the parts of each coefficient."""
+        return np.bincount(self.row, weights=v, minlength=len(self.linear))
+
+    def _along(self, b):
+        return panels.transposed_times(self.Z, b) - b.sum() * self.centre
+
+    def _across(self, w):
+        return panels.times(self.Z, w) - self.centre @ w
+
     def _gradient(self):
-        return self.Z @ (self.Z.T @ (self.x + self.lower)) + self.linear
+        """By parts."""
+        product = self._across(self._along(self._sum(self.x + self.lower)))
+        return (product + self.linear)[self.row] + self.penalty
 
     def gap(self):
         """Mean complementarity in units of the margin."""
@@ -98,8 +127,7 @@ class _State:
 
         x, room, s, t = self.x, self.room, self.s, self.t
         inverse = 1.0 / (s / x + t / room)
-        scaled = self.Z * np.sqrt(inverse)[:, None]
-        small = scaled.T @ scaled
+        small = panels.weighted_gram(self.Z, self._sum(inverse), self.centre)
         small.flat[:: len(small) + 1] += 1.0
         try:
             factor = cho_factor(small, overwrite_a=True, check_finite=False)
@@ -125,11 +153,11 @@ class _State:
         return all(v.min() > 0.0 for v in (self.x, self.room, self.s, self.t))
 
     def _solve(self, factor, inverse, v):
-        """``(D + ZZ')^-1 v``."""
+        """Parts of ``(D + ZZ')^-1``, for a right-hand side by parts."""
         from scipy.linalg import cho_solve
 
-        g = inverse * v
-        return g - inverse * (self.Z @ cho_solve(factor, self.Z.T @ g, check_finite=False))
+        w = cho_solve(factor, self._along(self._sum(inverse * v)), check_finite=False)
+        return inverse * (v - self._across(w)[self.row])
 
     def _direction(self, system, first, second):
         factor, inverse, ones, residual = system
@@ -142,15 +170,18 @@ class _State:
         return dx, dnu, ds, dt
 
     def rounded(self, unit):
-        """Coefficients with those near a bound put on it and the others moved to sum 0, or None.
+        """Coefficients with those near an end put on it and the others moved to sum 0, or None.
 
         Free coefficients solve their equations exactly where they are few: the last digits, which
         the update formula loses as D^-1 grows, come from here.
         """
         low, high = self.x < unit * self.s, self.room < unit * self.t
-        b = np.where(low, 0.0, np.where(high, self.width, self.x)) + self.lower
-        free = np.flatnonzero(~(low | high))
-        room, excess = np.minimum(self.x, self.room)[free], b.sum()
+        loose = ~(low | high)
+        parts = np.where(low, self.lower, np.where(high, self.upper, self.x + self.lower))
+        b, count = self._sum(parts), self._sum(loose)
+        free = np.flatnonzero(count)
+        room = self._sum(np.where(loose, np.minimum(self.x, self.room), 0.0))[free]
+        excess = b.sum()
         if abs(excess) > room.sum() and abs(excess) > 1e-12 * np.abs(b).sum():
             return None
         if not free.size:
@@ -158,18 +189,34 @@ class _State:
         b[free] -= excess * room / room.sum()
         if free.size > 2 * self.Z.shape[1] + 10:
             return b
-        part = self.Z[free]
+        # Where both parts are loose, epsilon is too small to matter.
+        penalty = (self._sum(np.where(loose, self.penalty, 0.0)) / np.maximum(count, 1.0))[free]
+        ends = [self._sum(np.where(loose, end, parts))[free] for end in (self.lower, self.upper)]
+        moved = b[free] + self._correction(b, free, penalty)
+        if np.all((moved >= ends[0]) & (moved <= ends[1])):
+            b[free] = moved
+        return b
+
+    def _correction(self, b, free, penalty):
+        """The least change of the free coefficients that solves their equations."""
+        part = self.Z[free] - self.centre
         system = np.ones((free.size + 1, free.size + 1))
         system[1:, 1:] = part @ part.T
         system[0, 0] = 0.0
-        slope = part @ (self.Z.T @ b) + self.linear[free]
-        # The least correction, where repeated points leave it open.
-        step = np.linalg.lstsq(system, -np.append(b.sum(), slope - self.nu), rcond=None)[0][1:]
-        moved = b[free] + step
-        inside = (moved >= self.lower[free]) & (moved <= (self.lower + self.width)[free])
-        if inside.all():
-            b[free] = moved
-        return b
+        slope = part @ self._along(b) + self.linear[free] + penalty
+        return np.linalg.lstsq(system, -np.append(b.sum(), slope - self.nu), rcond=None)[0][1:]
+
+
+def _parts(lower, upper, epsilon):
+    """Rows, slopes of the penalty, lower and upper ends of the parts."""
+    if epsilon == 0.0:
+        return np.arange(len(lower)), np.zeros(len(lower)), lower, upper
+    up, down = np.flatnonzero(upper > 0.0), np.flatnonzero(lower < 0.0)
+    row = np.concatenate([up, down])
+    penalty = np.repeat([epsilon, -epsilon], [up.size, down.size])
+    lower = np.concatenate([np.zeros(up.size), lower[down]])
+    upper = np.concatenate([upper[up], np.zeros(down.size)])
+    return row, penalty, lower, upper
 
 
 def _longest(*pairs):
@@ -179,18 +226,3 @@ def _longest(*pairs):
         ratio = np.divide(v, -dv, where=dv < 0.0, out=np.full(len(v), np.inf))
         step = min(step, float(ratio.min(initial=np.inf)))
     return step
-
-
-def low_rank_svr(Z, linear, bounds, *, epsilon, tol=1e-3, max_iter=100):
-    """Temporary."""
-    Z2 = np.concatenate([Z, Z])
-    lower, upper = bounds
-    zero = np.zeros(len(lower))
-    b = np.concatenate([zero, lower]), np.concatenate([upper, zero])
-    r = low_rank_svm(
-        Z2, np.concatenate([linear + epsilon, linear - epsilon]), b, tol=tol, max_iter=max_iter
-    )
-    from dataclasses import replace
-
-    n = len(lower)
-    return replace(r, coef=r.coef[:n] + r.coef[n:])

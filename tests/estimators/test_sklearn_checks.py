@@ -19,6 +19,9 @@ ESTIMATORS = [
     al.AlignedRandomFeatures("laplacian", n_features=50, offsets=True, n_components=30),
     al.AlignedRandomFeaturesClassifier(n_features=50),
     al.BayesianMKLClassifier(["rbf", "linear"], tol=1e-3),
+    al.HyperKernelClassifier(),
+    al.HyperKernelClassifier(regression="svr", machine="clip"),
+    al.HyperKernelClassifierCV(multiples=[1.0], alphas=[10.0], Cs=[1.0, 10.0], cv=2),
 ]
 
 

@@ -269,6 +269,17 @@ def test_memory_is_asked_for_first(monkeypatch):
         HyperKRR(solver="pivoted").fit(X, K)
 
 
+def test_points_of_no_pair_cost_no_memory(monkeypatch):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(3000, 2))
+    monkeypatch.setattr(memory, "free_memory", lambda: 1e6)
+    # A table of all points would take 72 MB.
+    model = HyperKRR(max_pairs=50).fit(X, X[:, 0] > 0)
+    assert model.solver_ == "dense"
+    with pytest.raises(MemoryError, match=r"table of 400 points.*solver='pivoted'"):
+        HyperKRR(solver="cg", max_rank=1).fit(X[:400], X[:400, 0] > 0)
+
+
 def test_warns_where_a_solver_stops_short():
     X, K, _ = problem(0, m=12)
     with pytest.warns(UserWarning, match="SMO stopped"):

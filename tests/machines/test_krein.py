@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 from sklearn.svm import SVC
 
 from alignlearn.machines import (
@@ -363,3 +364,19 @@ def test_what_is_stopped_short_is_warned_of():
         pytest.warns(ConvergenceWarning, match="The coefficients in K give"),
     ):
         KreinSVC(C=1.0, max_iter=2).fit(1e15 * K, y, alpha0=2.0 * y - 1.0)
+
+
+def test_where_relatively_robust_representations_fail(monkeypatch):
+    """As LAPACK's do for some matrices with many eigenvalues of the size of rounding."""
+    K = problem()[0]
+    expected, solve = krein_spectrum(K), scipy.linalg.eigh_tridiagonal
+
+    def failing(*args, lapack_driver="auto", **options):
+        if lapack_driver == "stemr":
+            raise np.linalg.LinAlgError("stemr did not converge")
+        return solve(*args, lapack_driver=lapack_driver, **options)
+
+    monkeypatch.setattr(scipy.linalg, "eigh_tridiagonal", failing)
+    found = krein_spectrum(K)
+    np.testing.assert_allclose(found.majorant, expected.majorant, atol=1e-12)
+    np.testing.assert_allclose(found.majorant, absolute(K), atol=1e-12)

@@ -72,3 +72,117 @@ def test_tight_tolerance():
     # Sparse as a support vector machine is: no coefficient is left just above 0.
     assert np.count_nonzero(found.coef) == np.count_nonzero(np.abs(found.coef) > 1e-6)
     assert np.count_nonzero(found.coef) < 400
+
+
+@st.composite
+def regressions(draw):
+    """Targets of any size, repeated points, weights, an offset of Z, fixed coefficients."""
+    rng = draw(generators())
+    m, q = draw(st.integers(2, 60)), draw(st.integers(1, 5))
+    Z = rng.normal(size=(m, q)) * draw(st.sampled_from([1e-2, 1.0, 10.0]))
+    y = rng.normal(size=m) * draw(st.sampled_from([0.1, 1.0, 10.0]))
+    if draw(st.booleans()):
+        index = rng.integers(0, m, size=m)
+        Z, y = Z[index], y[index] if draw(st.booleans()) else y
+    Z = Z + draw(st.sampled_from([0.0, 30.0]))
+    if draw(st.booleans()):
+        Z = np.asfortranarray(Z)
+    C = draw(st.sampled_from([1e-3, 1.0, 1e3])) * rng.choice([1.0, 2.0], size=m)
+    if draw(st.booleans()):
+        C[2:] *= rng.random(m - 2) < 0.8
+    lower = np.where(rng.random(m) < 0.3, 0.0, -C) if draw(st.booleans()) else -C
+    return Z, y, (lower, C)
+
+
+@given(
+    regressions(), st.sampled_from([1e-12, 1e-3, 0.1, 1.0, 100.0]), st.sampled_from([1e-3, 1e-6])
+)
+def test_regression_equals_smo(problem, epsilon, tol):
+    Z, y, bounds = problem
+    given_ = Z.copy()
+    found = low_rank_svm(Z, -y, bounds, epsilon=epsilon, tol=tol)
+    np.testing.assert_array_equal(Z, given_)
+    assert found.converged
+    assert found.n_iter < 60
+    K, coef = Z @ Z.T, found.coef
+    assert np.all((bounds[0] <= coef) & (coef <= bounds[1]))
+    assert abs(coef.sum()) <= 1e-9 * max(np.abs(coef).sum(), 1e-300)
+    expected = smo(K, -y, bounds, epsilon=epsilon, tol=tol, max_iter=300_000)
+
+    def objective(b):
+        return 0.5 * np.square(Z.T @ b).sum() - y @ b + epsilon * np.abs(b).sum()
+
+    ours, theirs = objective(coef), objective(expected.coef)
+    assert found.objective == pytest.approx(ours, rel=1e-7, abs=1e-9)
+    # Both lie above the minimum by at most their gap.
+    slack = 1e-9 * abs(ours) + 1e-12
+    assert ours <= theirs + found.duality_gap + slack
+    assert theirs <= ours + expected.duality_gap + slack
+    # Around the minimum the objective grows by half the squared distance of predictions.
+    apart = np.square(Z.T @ (coef - expected.coef)).sum()
+    assert apart <= 4.0 * (found.duality_gap + expected.duality_gap) + slack
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4, 1e7])
+def test_regression_is_sparse_and_exact(scale):
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(2000, 10)) + 3.0
+    y = np.sin(Z[:, 0]) + 0.3 * rng.normal(size=2000)
+    bounds = np.full(2000, -scale), np.full(2000, scale)
+    found = low_rank_svm(Z, -y, bounds, epsilon=0.4, tol=1e-6)
+    assert found.converged
+    assert found.n_iter < 60
+    # Outside the tube at a bound, inside it at 0, and few on its border.
+    error = y - Z @ (Z.T @ found.coef) + found.multiplier
+    outside, inside = np.abs(error) > 0.4 + 1e-6, np.abs(error) < 0.4 - 1e-6
+    np.testing.assert_array_equal(found.coef[outside], scale * np.sign(error[outside]))
+    np.testing.assert_array_equal(found.coef[inside], 0.0)
+    assert outside.sum() > 100
+    assert inside.sum() > 100
+    assert 2000 - outside.sum() - inside.sum() <= 12
+
+
+def test_regression_inside_the_tube_has_no_coefficients():
+    rng = np.random.default_rng(3)
+    Z, y = rng.normal(size=(30, 2)), rng.uniform(-1.0, 1.0, size=30)
+    bounds = np.full(30, -5.0), np.full(30, 5.0)
+    found = low_rank_svm(Z, -y, bounds, epsilon=1.0)
+    np.testing.assert_array_equal(found.coef, 0.0)
+    assert found.converged
+    assert found.n_iter == 0
+    assert np.abs(y + found.multiplier).max() <= 1.0 + 1e-3
+    almost = low_rank_svm(Z, -y, bounds, epsilon=0.5 * np.ptp(y) - 0.01, tol=1e-6)
+    assert 0 < np.count_nonzero(almost.coef) <= 4
+
+
+def test_penalty_0_with_both_signs():
+    """Least squares where no bound is met: the residuals are orthogonal to Z and sum to 0."""
+    rng = np.random.default_rng(4)
+    Z, y = rng.normal(size=(40, 40)), rng.normal(size=40)
+    bounds = np.full(40, -1e3), np.full(40, 1e3)
+    found = low_rank_svm(Z, -y, bounds, tol=1e-9)
+    expected = np.linalg.solve(
+        np.block([[Z @ Z.T, np.ones((40, 1))], [np.ones((1, 40)), np.zeros((1, 1))]]),
+        np.append(y, 0.0),
+    )
+    assert found.converged
+    np.testing.assert_allclose(found.gradient, found.multiplier, atol=1e-8)
+    np.testing.assert_allclose(Z.T @ found.coef, Z.T @ expected[:-1], atol=1e-5)
+
+
+def test_all_bounds_equal():
+    Z, zero = np.eye(3), np.zeros(3)
+    found = low_rank_svm(Z, np.array([1.0, -2.0, 3.0]), (zero, zero), epsilon=0.1)
+    np.testing.assert_array_equal(found.coef, 0.0)
+    assert found.converged
+
+
+def test_rows_beyond_one_panel():
+    rng = np.random.default_rng(5)
+    Z = rng.normal(size=(40_000, 2))
+    y = Z @ [1.0, -2.0] + 0.5 * rng.normal(size=40_000)
+    bounds = np.full(40_000, -1e-3), np.full(40_000, 1e-3)
+    found = low_rank_svm(np.asfortranarray(Z), -y, bounds, epsilon=0.1, tol=1e-8)
+    assert found.converged
+    assert found.duality_gap <= 1e-6
+    np.testing.assert_allclose(found.gradient, Z @ (Z.T @ found.coef) - y, atol=1e-9)

@@ -1,0 +1,147 @@
+"""The two stages of classification with a learned kernel: its regression, a machine on its matrix.
+
+Shared by the classifier, its search by cross-validation and the comparison of methods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from alignlearn.machines import KreinSVC, SpectrumFix, SupportVectorClassifier, krein_spectrum
+from alignlearn.validation import check_choice, check_number
+
+from ._fit import HyperRegressor
+from .hyperkernels import GaussianHyperKernel, HyperKernel, WishartHyperKernel
+from .regression import HyperKRR, HyperNNLS, HyperSVR
+
+HYPER_KERNELS = {"gaussian": GaussianHyperKernel, "wishart": WishartHyperKernel}
+# Each with its parameters and what the classifier calls them, the regularisation first.
+REGRESSIONS = {
+    "krr": (HyperKRR, {"alpha": "alpha"}),
+    "svr": (HyperSVR, {"C": "kernel_C"} | {n: n for n in ("epsilon", "tol", "max_iter")}),
+    "nnls": (HyperNNLS, {"alpha": "alpha"}),
+}
+STRENGTHS = {name: next(iter(names.values())) for name, (_, names) in REGRESSIONS.items()}
+MACHINES = ("krein", "svm", "clip", "flip", "shift")
+
+
+# Stage 1
+
+
+def make_hyper_kernel(given, multiple):
+    """The hyper-kernel that a name or an object stands for, ``multiple`` times as far-reaching."""
+    multiple = check_number("multiple", multiple, low=0.0, strict=True)
+    if isinstance(given, str):
+        return HYPER_KERNELS[check_choice("hyper_kernel", given, HYPER_KERNELS)](multiple=multiple)
+    if not isinstance(given, HyperKernel):
+        raise TypeError(
+            f"hyper_kernel must be one of {', '.join(map(repr, HYPER_KERNELS))}, a "
+            f"GaussianHyperKernel or a WishartHyperKernel, got {given!r:.80}."
+        )
+    if multiple == 1.0:
+        return given
+    if isinstance(given, GaussianHyperKernel) and given.sigma_h2 is not None:
+        raise ValueError(
+            f"multiple={multiple:g} has no effect where hyper_kernel fixes sigma_h2="
+            f"{given.sigma_h2:g}; accepted: multiple=1, or a hyper_kernel without sigma_h2."
+        )
+    return replace(given, multiple=multiple * given.multiple)
+
+
+def make_regressor(given, hyper_kernel, parameter):
+    """A regression, not fitted.
+
+    Parameters
+    ----------
+    given : {"krr", "svr", "nnls"} or HyperRegressor
+        An object is copied, and keeps its own parameters but for the hyper-kernel.
+    hyper_kernel : HyperKernel
+    parameter : callable
+        ``parameter(name)``: value of the classifier's parameter, for what is given by name.
+    """
+    if isinstance(given, str):
+        kind, names = REGRESSIONS[check_choice("regression", given, REGRESSIONS)]
+        shared = {name: parameter(name) for name in ("solver", "random_state")}
+        return kind(hyper_kernel, **{n: parameter(own) for n, own in names.items()}, **shared)
+    if not isinstance(given, HyperRegressor):
+        raise TypeError(
+            f"regression must be one of {', '.join(map(repr, REGRESSIONS))}, a HyperKRR, a "
+            f"HyperSVR or a HyperNNLS, got {given!r:.80}."
+        )
+    copy = type(given)(**given.get_params(deep=False))
+    return copy.set_params(hyper_kernel=hyper_kernel)
+
+
+def kernel_path(regressors, X, labels):
+    """The kernels that regressions, which differ in their strength only, learn from the labels.
+
+    The landmark pairs and the factor of a low-rank solver are computed once.
+
+    Parameters
+    ----------
+    regressors : list of HyperRegressor
+        Not fitted.
+    X : ndarray of shape (m, d), float64
+    labels : ndarray of shape (m,)
+
+    Yields
+    ------
+    Kernel
+    """
+    landmarks = {}
+    for regressor in regressors:
+        # A generator goes on from fit to fit, to other pairs.
+        drawn = isinstance(regressor.random_state, np.random.Generator)
+        yield regressor._fit(X, labels, None if drawn else landmarks).kernel_
+
+
+# Stage 2
+
+
+class GramMachine:
+    """What a machine is trained on, made from a learned Gram matrix once for all values of C.
+
+    Parameters
+    ----------
+    kind : {"krein", "svm", "clip", "flip", "shift"}
+    K : ndarray of shape (m, m), float64
+        Symmetric up to rounding; overwritten.
+    """
+
+    def __init__(self, kind, K):
+        self.kind, self._fix = check_choice("machine", kind, MACHINES), None
+        K += K.T.copy()
+        K *= 0.5
+        if kind == "krein":
+            self.given = krein_spectrum(K, check=False)
+        elif kind == "svm":
+            self.given = K
+        else:
+            self._fix = SpectrumFix(kind)
+            self.given = self._fix.fit_transform(K)
+        self._K = K
+
+    @property
+    def eigenvalue_range(self):
+        """Smallest and largest eigenvalue of K."""
+        if self.kind == "krein":
+            return self.given.eigenvalue_range
+        if self._fix is not None:
+            return self._fix.eigenvalue_range_
+        return krein_spectrum(self._K, vectors=False, check=False).eigenvalue_range
+
+    def make(self, C, **options):
+        """The machine for one C, not fitted, to be fitted to ``given``."""
+        kind = KreinSVC if self.kind == "krein" else SupportVectorClassifier
+        return kind(C, **options)
+
+    def test(self, K_test):
+        """What the machine predicts from, for kernel values (n, m) of new samples."""
+        return K_test if self._fix is None else self._fix.transform(K_test)
+
+    def in_learned_kernel(self, coef):
+        """Coefficients (m, c) that give the machine's decisions in the learned kernel itself."""
+        # What the fix does to a row of kernel values is symmetric.
+        return coef if self._fix is None else self._fix.transform(coef.T).T

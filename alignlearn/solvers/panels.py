@@ -1,0 +1,50 @@
+"""Products with a matrix of few columns by panels of its rows, so that Ctrl-C is heard between."""
+
+from __future__ import annotations
+
+import numpy as np
+
+ROWS = 2**14  # of a panel; its product stays in cache (measured)
+
+
+def panels(n):
+    """Slices of n rows."""
+    return [slice(i, min(i + ROWS, n)) for i in range(0, n, ROWS)]
+
+
+def times(Z, v):
+    """``Zv`` for Z of shape (m, q) and v of shape (q,) or (q, c)."""
+    out = np.empty((len(Z), *v.shape[1:]))
+    for part in panels(len(Z)):
+        out[part] = Z[part] @ v
+    return out
+
+
+def transposed_times(Z, v):
+    """``Z'v`` for Z of shape (m, q) and v of shape (m,) or (m, c)."""
+    out = np.zeros((Z.shape[1], *v.shape[1:]))
+    for part in panels(len(Z)):
+        out += Z[part].T @ v[part]
+    return out
+
+
+def weighted_gram(Z, weight=None, centre=None):
+    """``(Z - 1 centre')' diag(weight) (Z - 1 centre')``, (q, q), without a copy of Z.
+
+    Parameters
+    ----------
+    Z : (m, q) float64
+        In either order.
+    weight : (m,) float64, optional
+        At least 0; 1 by default.
+    centre : (q,) float64, optional
+        0 by default.
+    """
+    out = np.zeros(2 * Z.shape[1:])
+    for part in panels(len(Z)):
+        panel = Z[part] if centre is None else Z[part] - centre
+        if weight is not None:
+            panel = panel * np.sqrt(weight[part])[:, None]
+        # NumPy sees that both are one array, and computes half of the product.
+        out += panel.T @ panel
+    return out
