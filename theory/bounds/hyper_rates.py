@@ -288,9 +288,7 @@ def lemma_4_3(m, eps, c1, spread, theta) -> float:
     _check_theta(theta)
     if not (c1 >= 0 and spread >= 0 and c1 + spread > 0):
         raise HypothesisNotMet("c1 and T must be >= 0, one of them positive.")
-    return math.exp(
-        -(m - 1) * eps ** (2 - theta) / (4 * c1 + 4 / 3 * spread * eps ** (1 - theta))
-    )
+    return math.exp(-(m - 1) * eps ** (2 - theta) / (4 * c1 + 4 / 3 * spread * eps ** (1 - theta)))
 
 
 @of_numbers()
@@ -344,6 +342,4 @@ def gaussian_log10_constant(dimension, sigma2, sigma_h2) -> float:
     for name, value in (("dimension", dimension), ("sigma2", sigma2), ("sigma_h2", sigma_h2)):
         check_positive(name, value, "it must be positive.")
     two_pi = 2 * math.pi
-    return -dimension * (
-        math.log10(two_pi * sigma2) + math.log10(two_pi * (sigma2 + sigma_h2)) / 2
-    )
+    return -dimension * (math.log10(two_pi * sigma2) + math.log10(two_pi * (sigma2 + sigma_h2)) / 2)

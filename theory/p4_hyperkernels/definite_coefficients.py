@@ -86,7 +86,10 @@ def _narrow(case):
 CORRECTED = Claim(
     name="p4-definite-coefficients-corrected",
     source=f"{P4}, section 2.2, corrected",
-    statement=r"\beta \ge 0,\ \underline{k}(p,\cdot) \succeq 0\ \forall p \Rightarrow k^* \succeq 0",
+    statement=(
+        r"\beta \ge 0,\ \underline{k}(p,\cdot) \succeq 0\ \forall p"
+        r" \Rightarrow k^* \succeq 0"
+    ),
     hypotheses="Every section of the hyper-kernel is a kernel.",
     kind="lower",
     bound=corrected_bound,

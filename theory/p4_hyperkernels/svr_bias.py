@@ -80,9 +80,7 @@ CORRECTED = Claim(
     cases=cases,
     scale=lambda case: case["C"] * (1.0 + np.abs(case["target"]).sum()),
     rtol=1e-6,
-    negative_control=NegativeControl(
-        counterexample, measure=_nearly_all, note="85 % of the bias"
-    ),
+    negative_control=NegativeControl(counterexample, measure=_nearly_all, note="85 % of the bias"),
     proof="6",
 )
 

@@ -134,10 +134,10 @@ def box_qp(Q, cost, upper, A, steps=80):
 
     Returns x and the multipliers y of the Lagrangian that has + y'A x.
     """
-    n, l = len(cost), len(A)
+    n, rows = len(cost), len(A)
     x = upper / 2
     z = w = np.full(n, max(1.0, np.abs(cost).max()))
-    y = np.zeros(l)
+    y = np.zeros(rows)
     size = 1.0 + np.abs(cost).max() * upper.max()
     for _ in range(steps):
         s = upper - x
@@ -150,7 +150,7 @@ def box_qp(Q, cost, upper, A, steps=80):
         H = Q + np.diag(z / x + w / s)
         # dz = (target - z dx)/x - z and dw = (target + w dx)/s - w are eliminated.
         right = -dual + target / x - z - target / s + w
-        system = np.block([[H, A.T], [A, np.zeros((l, l))]])
+        system = np.block([[H, A.T], [A, np.zeros((rows, rows))]])
         step = np.linalg.solve(system, np.r_[right, -primal])
         dx, dy = step[:n], step[n:]
         dz, dw = (target - z * dx) / x - z, (target + w * dx) / s - w
