@@ -17,6 +17,7 @@ import numpy as np
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 from ..reference import hyper
+from ..reference.matrices import alignf_minimiser
 from .problems import random_case, ridge_coefficients
 
 # -- cases -----------------------------------------------------------------------------
@@ -37,14 +38,9 @@ def reduced(case):
 
 
 def nonnegative(K, y, w, lam):
-    """min over gamma >= 0 of |W^(1/2)(K gamma - y)|^2 + lam gamma'K gamma: its value."""
-    from scipy.optimize import nnls
-
-    values, vectors = np.linalg.eigh(K)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    A = np.vstack([np.sqrt(w)[:, None] * K, np.sqrt(lam) * root])
-    gamma, norm = nnls(A, np.r_[np.sqrt(w) * y, np.zeros(len(y))], maxiter=100 * len(y))
-    return gamma, norm**2
+    """min over gamma >= 0 of |W^(1/2)(K gamma - y)|^2 + lam gamma'K gamma: gamma and the value."""
+    gamma = alignf_minimiser(K @ (w * y), K @ (w[:, None] * K) + lam * K)
+    return gamma, float(w @ (K @ gamma - y) ** 2 + lam * gamma @ K @ gamma)
 
 
 def _values(case, K, y, w):
