@@ -151,7 +151,7 @@ CORRECTED = Claim(
     bound=corrected_bound,
     measure=measure,
     cases=cases,
-    rtol=1e-5,
+    rtol=1e-4,
     negative_control=NegativeControl(counterexample, bound=_power, note="r + 2.98 for r + 3"),
     proof="10",
 )
