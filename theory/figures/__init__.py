@@ -21,6 +21,8 @@ _WHERE = {
     "generalisation": ("risk", "generalisation"),
     "algorithm-1": ("algorithm", "algorithm_1"),
     "hyper-kernel": ("similarity", "hyper_kernel"),
+    "hyper-rate": ("hyper", "hyper_rate"),
+    "hyper-theta": ("hyper", "hyper_theta"),
 }
 FIGURES = tuple(_WHERE)
 

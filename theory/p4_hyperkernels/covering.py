@@ -1,0 +1,87 @@
+"""The exponent of the covering numbers of a smooth hyper-kernel.
+
+Statement (after (3.8) of the 2020 paper): for a hyper-kernel in C^tau, (3.8) holds with s =
+2m^2/tau. Checked: against 2n/tau, n the dimension of the domain of the hyper-kernel, here pairs of
+points of R^d. Verdict: holds after a fix: n = 2d, so s = 4d/tau; the number of points m has no
+place there; proofs.md, section 11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds.hyper_rates import covering_exponent
+from ..claim import Claim, NegativeControl
+from ..papers import P4
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    d, m = draw.integer(1, 10), draw.integer(1, 50)
+    return {"X": np.zeros((m, d)), "tau": draw.integer(1, 20)}
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return 2 * len(case["X"]) ** 2 / case["tau"]
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    """2n/tau for pairs of points, n the length of such a pair."""
+    pair = np.r_[case["X"][0], case["X"][0]]
+    return 2 * len(pair) / case["tau"]
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """Ten points on a line, two derivatives: 100 in place of 2."""
+    return {"X": np.zeros((10, 1)), "tau": 2}
+
+
+def corrected_bound(case):
+    return covering_exponent(case["X"].shape[1], case["tau"])
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _half(case):
+    return corrected_bound(case) / 2
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p4-covering-corrected",
+    source=f"{P4}, after (3.8), corrected",
+    statement=r"s = 4d/\tau",
+    hypotheses="X in R^d with a regular boundary, hyper-kernel in C^tau.",
+    kind="identity",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    negative_control=NegativeControl(counterexample, bound=_half, note="2d/tau, for one point"),
+    proof="11",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p4-covering",
+    source=f"{P4}, after (3.8)",
+    statement=r"s = 2m^2/\tau",
+    bound=bound,
+    status="holds after fix",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

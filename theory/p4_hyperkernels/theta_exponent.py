@@ -1,0 +1,95 @@
+"""The second exponent of the power index Theta.
+
+Statement (A.4 of the 2020 paper): lambda^((r-1)/2) m^(-1/(2-theta)) with lambda = m^-alpha falls
+as m^-[1/(2-theta) + alpha (r-1)/(2-theta)]. Checked: the logarithm to base m. Verdict: false;
+alpha (r - 1)/2. As 2 - theta <= 2 the printed exponent is conservative, so that theorem 1 stays
+true; proofs.md, section 13.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..claim import Claim, NegativeControl
+from ..papers import P4
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    case = {"r": draw.real(0.0, 1.0), "theta": draw.real(0.0, 1.0)}
+    return case | {"alpha": draw.real(0.0, 1.0), "m": draw.choice((2, 10, 10**6))}
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return (1 + case["alpha"] * (case["r"] - 1)) / (2 - case["theta"])
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    lam = case["m"] ** -case["alpha"]
+    term = lam ** ((case["r"] - 1) / 2) * case["m"] ** (-1 / (2 - case["theta"]))
+    return -math.log(term) / math.log(case["m"])
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """.4 printed, .4667 true: with r = .5, theta = .5, alpha = .8."""
+    return {"r": 0.5, "theta": 0.5, "alpha": 0.8, "m": 10}
+
+
+def corrected_bound(case, share=1.0):
+    return 1 / (2 - case["theta"]) - share * case["alpha"] * (1 - case["r"]) / 2
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _more(case):
+    return corrected_bound(case, share=1.05)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p4-theta-exponent-corrected",
+    source=f"{P4}, A.4, corrected",
+    statement=(
+        r"\lambda^{\frac{r-1}2}m^{-\frac1{2-\theta}} ="
+        r" m^{-[\frac1{2-\theta}-\frac{\alpha(1-r)}2]}"
+    ),
+    hypotheses="lambda = m^-alpha.",
+    kind="identity",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    scale=lambda case: 1.0,
+    negative_control=NegativeControl(counterexample, bound=_more, note="5 % more"),
+    proof="13",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p4-theta-exponent",
+    source=f"{P4}, A.4",
+    statement=(
+        r"\lambda^{\frac{r-1}2}m^{-\frac1{2-\theta}} ="
+        r" m^{-[\frac1{2-\theta}+\frac{\alpha(r-1)}{2-\theta}]}"
+    ),
+    bound=bound,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    negative_control=NegativeControl(
+        counterexample, bound=lambda case: 1.1 * bound(case), note="a tenth more"
+    ),
+    proof="",
+)
