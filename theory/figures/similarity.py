@@ -82,7 +82,16 @@ def _unseen(ax, U, kernels):
         values = kernels[name](U, U)[upper]
         error = np.sqrt(np.mean(np.square(values - truth)))
         label = f"{name}: error {error:.3f}"
-        ax.plot(truth, values, ".", color=colour, markersize=size, alpha=0.5, label=label)
+        ax.plot(
+            truth,
+            values,
+            ".",
+            color=colour,
+            markersize=size,
+            alpha=0.5,
+            label=label,
+            rasterized=True,
+        )
     ax.plot([0, 1], [0, 1], color="black", linewidth=0.9)
     style.finish(ax, x="similarity of unseen points", y="kernel", log="", legend=None)
     style.legend_below(ax, markerscale=5)
