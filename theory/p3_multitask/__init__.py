@@ -1,4 +1,30 @@
 """The claims on multi-task neighbourhood kernels, one per file; `proofs.md` has the proofs."""
 
 # File names in the order in which the statements appear in the paper.
-FILES = ()
+FILES = (
+    "kta",
+    "theta_order",
+    "matrix_a",
+    "theorem_1",
+    "omega_bound",
+    "omega",
+    "model",
+    "elimination",
+    "sharing",
+    "coupling_ridge",
+    "coupling_group",
+    "svm_dual",
+    "theta_step",
+    "algorithm",
+    "stationarity",
+    "convexity",
+    "lemma_2",
+    "psi_alpha",
+    "eq_22",
+    "lp_conversion",
+    "eq_26",
+    "empty_class",
+    "eq_29",
+    "am_gm",
+    "prop_1",
+)

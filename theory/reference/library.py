@@ -12,6 +12,7 @@ import numpy as np
 
 from alignlearn.machines import KernelRidge
 from alignlearn.solvers.nnqp import nonnegative_qp
+from alignlearn.solvers.smo import smo
 from alignlearn.sources import GramFamily
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
@@ -74,3 +75,16 @@ def aligned_krr(kernels, y, lam, gamma, a, M, solver="newton", max_iter=None):
             warnings.simplefilter("ignore", ConvergenceWarning)
         found = rule.solve_grams(kernels, y, statistics=statistics(a, M))
     return found.dual_coef, found.weights
+
+
+def support_vectors(K, y, C):
+    """Dual solution alpha (n,) of the C-SVC with labels y = +-1, by `smo`."""
+    upper, lower = np.where(y > 0, C, 0.0), np.where(y > 0, 0.0, -C)
+    K = np.ascontiguousarray(K, dtype=float)
+    return smo(K, -y.astype(float), (lower, upper), tol=1e-10).coef * y
+
+
+def support_vector_regression(K, y, C, epsilon):
+    """Dual solution gamma (n,) of epsilon-SVR, by `smo`."""
+    K, box = np.ascontiguousarray(K, dtype=float), np.full(len(y), float(C))
+    return smo(K, -y, (-box, box), epsilon=epsilon, tol=1e-10).coef

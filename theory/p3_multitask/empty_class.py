@@ -1,0 +1,119 @@
+"""When the class of theorem 1 is empty.
+
+Statement (implied by (26) and (7) of the paper, which hold for every rho with b'A^-1 b + 4(rho -
+c) >= 0): the class (1) then has members. Checked: the two conditions, each 0 or 1. Verdict: false;
+theta >= 0 also matters, so a negative number is sufficient for emptiness and not necessary.
+Correct: it has members if and only if min over theta >= 0 of ||V theta - v||^2 <= rho; proofs.md,
+section 7. The library's bounds raise an error otherwise, where (7) returns a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds import neighbourhood
+from ..claim import Claim, NegativeControl
+from ..papers import P3
+from ..reference.matrices import alignf_minimiser
+from .tasks import random_tasks
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    """rho is kept away from the two thresholds, where rounding decides."""
+    case = random_tasks(draw)
+    least = [least_distance(case), _projection(case).distance]
+    size = sum(np.sum(target**2) for target in case["targets"])
+    factor = draw.choice((0.3, 0.9, 1.1, 3.0))
+    return case | {"rho": factor * draw.choice(least) + draw.choice((0.0, 0.1)) * size}
+
+
+def _projection(case):
+    return neighbourhood.projections(neighbourhood.tasks_of(case["kernels"], case["targets"]))
+
+
+def least_distance(case):
+    """The least of sum_t ||K_t - Khat_t||^2 over theta >= 0, every support tried."""
+    total = 0.0
+    for K, target in zip(case["kernels"], case["targets"]):
+        gram, right = np.einsum("kij,lij->kl", K, K), np.einsum("kij,ij->k", K, target)
+        theta = alignf_minimiser(right, gram)
+        total += np.sum((np.tensordot(theta, K, axes=1) - target) ** 2)
+    return float(total)
+
+
+def _near(value, rho, case):
+    size = sum(np.sum(target**2) for target in case["targets"])
+    return np.nan if abs(value - rho) <= 1e-9 * size else float(value <= rho)
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return _near(_projection(case).distance, case["rho"], case)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    return _near(least_distance(case), case["rho"], case)
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """n = 2, K = I, Khat = -I, rho = 1: b'A^+b + 4(rho - c) = 4, and no theta >= 0 is near."""
+    return {"kernels": [np.eye(2)[None]], "targets": [-np.eye(2)], "rho": 1.0}
+
+
+def far_target():
+    """n = 2, K = I, Khat off the diagonal, rho = 3/2, R = 1: empty, and (7) gives .353553."""
+    target = np.array([[0.0, 1.0], [1.0, 0.0]])
+    return {"kernels": [np.eye(2)[None]], "targets": [target], "rho": 1.5, "radius": 1.0}
+
+
+def corrected_bound(case):
+    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
+    return _near(neighbourhood.distance_to_cone(tasks), case["rho"], case)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _twice(case):
+    return corrected_bound(case | {"rho": 2.5 * case["rho"]})
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p3-empty-class-corrected",
+    source=f"{P3}, Theorem 1, the class that is not empty",
+    statement=(r"\Psi_\theta \ne \emptyset \iff \min_{\theta\ge0}\|V\theta-\hat v\|^2 \le \rho"),
+    hypotheses="None.",
+    kind="equivalence",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    negative_control=NegativeControl(counterexample, bound=_twice, note="rho times 2.5"),
+    proof="7",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p3-empty-class",
+    source=f"{P3}, (26)",
+    statement=r"\Psi_\theta \ne \emptyset \iff b^\top A^+b + 4(\rho-c) \ge 0",
+    bound=bound,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    negative_control=NegativeControl(counterexample, note="the counterexample itself"),
+    proof="",
+)
