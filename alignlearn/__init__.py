@@ -22,7 +22,8 @@ _WHERE = {
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
-    "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
+    "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV "
+    "rademacher",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "comparison": "Comparison Protocol compare",

@@ -3,6 +3,7 @@
 from .bayesian import BayesianMKLClassifier
 from .classifier import MKLClassifier
 from .combiner import KernelCombiner
+from .complexity import rademacher
 from .cross_validation import cross_validate_kernels
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
@@ -18,4 +19,5 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "cross_validate_kernels",
+    "rademacher",
 ]

@@ -190,6 +190,47 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         self._check_is_fitted()
         return alignment_interval(self)
 
+    def bound(self, X, y, delta=0.05, *, radius2=None, draws=2000, random_state=None):
+        """Upper bound of the probability of error that holds although the weights were learned.
+
+        The smaller of a margin bound by Rademacher complexity and a PAC-Bayes bound, each for all
+        non-negative weights of the kernels, all C and all norms at once.
+
+        Parameters
+        ----------
+        X, y
+            The training samples, as in ``fit``.
+        delta : float in (0, 1), default 0.05
+            The bound fails with probability at most ``delta``.
+        radius2 : float, optional
+            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Default: its
+            largest value if that is known, as for a Gaussian, else that on the training samples.
+        draws : int, default 2000
+            Random vectors of signs by which the complexity is found.
+        random_state : int, Generator or None
+
+        Returns
+        -------
+        ErrorBound
+            ``value``, ``by_margin``, ``by_random_predictors``, ``empirical_risk``, ``vacuous``,
+            ``hypotheses`` and those ``not_met``.
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, negative weights, indefinite kernels, other samples than
+            those of ``fit``, or an argument out of range.
+
+        Notes
+        -----
+        It evaluates all kernels on all pairs of samples, and their products with the random signs
+        cost ``draws`` times that many multiplications.
+        """
+        from .learned_bounds import error_bound
+
+        self._check_is_fitted()
+        return error_bound(self, X, y, delta, radius2, draws, random_state)
+
     def decision_function(self, X):
         """Confidence of each class.
 

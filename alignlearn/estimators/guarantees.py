@@ -50,7 +50,8 @@ class RiskBound:
     Attributes
     ----------
     value : float
-        The expected squared error is at most this, with probability 1 - delta; units of y^2.
+        The expected squared error is at most this, with probability 1 - delta; units of y^2. Of
+        clipped predictions where the hypotheses say so.
     value_if_fixed : float
         What it would be, had the kernel been fixed before the sample was seen.
     empirical_risk : float
@@ -194,8 +195,18 @@ def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval
     return AlignmentInterval(low, high, delta, vacuous, tuple(hypotheses), tuple(not_met))
 
 
-def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None) -> RiskBound:
-    """Upper bound of the expected squared error of kernel ridge regression, from its stability.
+def risk_bound(
+    estimator,
+    delta=0.05,
+    label_range=None,
+    radius2=None,
+    fixed=None,
+    sample=None,
+    seed=(2000, None),
+) -> RiskBound:
+    """Upper bound of the expected squared error of kernel ridge regression.
+
+    From its stability where the kernel was fixed before, else from the complexity of the class.
 
     Parameters
     ----------
@@ -209,6 +220,10 @@ def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None
     fixed : bool, optional
         Whether kernels and weights were chosen without this sample. Default: only for equal
         weights without normalisation and kernels given by numbers.
+    sample : (X, y), optional
+        The training samples, from which a bound for learned weights is computed.
+    seed : (draws, random_state)
+        Of the random signs for that.
 
     Raises
     ------
@@ -238,35 +253,58 @@ def risk_bound(estimator, delta=0.05, label_range=None, radius2=None, fixed=None
     numbers = half, diameter, alpha / m
     largest_loss = intercept_residual_bound(*numbers) ** 2
     value_if_fixed = min(intercept_bound(risk, m, delta, *numbers), largest_loss)
-    hypotheses.append("kernel and weights chosen without these samples")
     if fixed is not None:
         check_flag("fixed", fixed)
     else:
         fixed = not not_met and _is_fixed(estimator)
-    if not fixed:
-        not_met.append(
-            "the kernel was learned (or scaled) on these samples, and learned weights can change "
-            "abruptly when one sample does: only the largest possible loss is left"
-        )
     value = value_if_fixed if fixed else largest_loss
-    given = tuple(hypotheses), tuple(not_met if not fixed else ())
-    return RiskBound(value, value_if_fixed, risk, delta, bool(value >= half**2), *given)
+    if fixed:
+        hypotheses.append("kernel and weights chosen without these samples")
+        not_met = []
+    elif sample is None:
+        hypotheses.append("kernel and weights chosen without these samples")
+        not_met.append(_LEARNED)
+    else:
+        from .learned_bounds import clipped_risk_bound
+
+        limits = _limits(estimator, label_range)
+        found = clipped_risk_bound(estimator, sample, limits, radii, delta, *seed)
+        value = min(value, found.value)
+        hypotheses.append("kernels chosen without these samples; weights may come from them")
+        hypotheses.append(f"predictions clipped to [{limits[0]:.4g}, {limits[1]:.4g}]")
+    vacuous = bool(value >= half**2)
+    given = tuple(hypotheses), tuple(not_met)
+    return RiskBound(value, value_if_fixed, risk, delta, vacuous, *given)
+
+
+_LEARNED = (
+    "the kernel was learned (or scaled) on these samples, and learned weights can change "
+    "abruptly when one sample does: only the largest possible loss is left (give the training "
+    "samples as sample=(X, y) for a bound that allows for it)"
+)
 
 
 def _half_range(estimator, label_range, hypotheses):
-    low, high = estimator._source.ranges.labels
+    low, high = _limits(estimator, label_range)
     if label_range is None:
         hypotheses.append(f"labels nowhere outside [{low:.4g}, {high:.4g}], as in the sample")
     else:
-        given = check_numbers("label_range", label_range, 2).tolist()
-        if len(given) != 2 or not given[0] <= low <= high <= given[1]:
-            raise ValueError(
-                f"label_range={label_range!r}; accepted: (low, high) that holds the labels of the "
-                f"sample, which lie in [{low:.4g}, {high:.4g}]."
-            )
-        low, high = given
         hypotheses.append(f"labels in [{low:.4g}, {high:.4g}]")
     return (high - low) / 2
+
+
+def _limits(estimator, label_range):
+    """The interval that holds all labels, as it was given or as in the sample."""
+    low, high = estimator._source.ranges.labels
+    if label_range is None:
+        return low, high
+    given = check_numbers("label_range", label_range, 2).tolist()
+    if len(given) != 2 or not given[0] <= low <= high <= given[1]:
+        raise ValueError(
+            f"label_range={label_range!r}; accepted: (low, high) that holds the labels of the "
+            f"sample, which lie in [{low:.4g}, {high:.4g}]."
+        )
+    return given[0], given[1]
 
 
 def _is_fixed(estimator):

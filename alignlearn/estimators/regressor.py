@@ -145,8 +145,22 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         values = self._source.decisions(X) + self.intercept_
         return values[:, 0] if self.dual_coef_.ndim == 1 else values
 
-    def bound(self, delta=0.05, *, label_range=None, radius2=None, fixed=None):
-        """Upper bound of the expected squared error, from the stability of ridge regression.
+    def bound(
+        self,
+        delta=0.05,
+        *,
+        label_range=None,
+        radius2=None,
+        fixed=None,
+        sample=None,
+        draws=2000,
+        random_state=None,
+    ):
+        """Upper bound of the expected squared error of ridge regression.
+
+        From its stability if the kernel was fixed before; else, given the training samples, from
+        the complexity of all combinations of the kernels, for predictions clipped to the range of
+        the labels.
 
         Parameters
         ----------
@@ -160,7 +174,12 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         fixed : bool, optional
             Whether kernels and weights were chosen without these samples. Default: only for equal
             weights with ``normalize=None`` and kernels given by numbers. Weights learned on the
-            same samples have no stability, and only a vacuous bound is left.
+            same samples have no stability, and without ``sample`` only a vacuous bound is left.
+        sample : (X, y), optional
+            The training samples, for a bound that holds although the weights were learned.
+        draws : int, default 2000
+            Random vectors of signs by which the complexity is found.
+        random_state : int, Generator or None
 
         Returns
         -------
@@ -177,7 +196,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         from .guarantees import risk_bound
 
         self._check_is_fitted()
-        return risk_bound(self, delta, label_range, radius2, fixed)
+        seed = draws, random_state
+        return risk_bound(self, delta, label_range, radius2, fixed, sample, seed)
 
     def score(self, X, y, sample_weight=None):
         """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.

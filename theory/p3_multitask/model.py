@@ -24,7 +24,7 @@ from .tasks import learned, random_model, stacked, terms_of
 
 
 def cases(draw):
-    case = random_model(draw, least_ratio=4.0)
+    case = random_model(draw, least_ratio=4.1)
     T, n = len(case["kernels"]), len(case["kernels"][0][0])
     return case | {
         "labels": [draw.signs(n) for _ in range(T)],
