@@ -192,7 +192,7 @@ def rounded_shares(sizes, total=SHARES) -> np.ndarray:
 def kl_inverse(empirical, right) -> float:
     """The largest p with kl(empirical, p) <= right, of two Bernoulli laws."""
     low, high = float(empirical), 1.0
-    for _ in range(100):
+    for _ in range(52):
         middle = (low + high) / 2
         low, high = (middle, high) if _kl(empirical, middle) <= right else (low, middle)
     return high

@@ -20,6 +20,7 @@ _WHERE = {
     "lkrr-stability": ("stability", "lkrr_stability"),
     "generalisation": ("risk", "generalisation"),
     "algorithm-1": ("algorithm", "algorithm_1"),
+    "rademacher": ("multitask", "rademacher"),
     "hyper-kernel": ("similarity", "hyper_kernel"),
     "hyper-rate": ("hyper", "hyper_rate"),
     "hyper-theta": ("hyper", "hyper_theta"),

@@ -6,7 +6,7 @@ from collections import Counter
 
 from ..claim import OUTCOMES, Claim, check
 from ..draws import RandomDraw
-from ..papers import P1, P2, P4
+from ..papers import P1, P2, P3, P4
 from ..registry import CLAIMS
 
 CASES = 10
@@ -80,7 +80,7 @@ def _row(claim):
 
 
 def _source(claim):
-    for year, paper in (("2012", P1), ("2009", P2), ("2020", P4)):
+    for year, paper in (("2012", P1), ("2009", P2), ("multi-task", P3), ("2020", P4)):
         if claim.source.startswith(paper):
             return year + claim.source[len(paper) :].replace("|", r"\|")
     return claim.source.replace("|", r"\|")

@@ -12,16 +12,24 @@ from ..bounds import neighbourhood
 from ..reference.matrices import combine
 from ..reference.multitask import paper_terms, stack
 
-FORMS = ("generic", "generic", "rank-one", "low-rank", "duplicated")
+
+def integer_kernel(draw, n):
+    """F F' with whole numbers from -2 to 2, of rank 1 to n.
+
+    Kernels are then linearly dependent exactly or clearly not, so that ranks can be told.
+    """
+    rank = draw.choice((1, 2, n, n))
+    F = np.frombuffer(draw.octets(n * rank), dtype=np.uint8).reshape(n, rank) % 5 - 2.0
+    return F @ F.T
 
 
 def random_tasks(draw, most_tasks=3, sizes=(2, 3), most_kernels=3):
     """Kernels and given matrices of a few tasks of one size."""
     T, n, M = draw.integer(1, most_tasks), draw.choice(sizes), draw.integer(1, most_kernels)
     scale = draw.log_real(0.1, 10)
-    kernels = [np.array([scale * draw.kernel(n, draw.choice(FORMS)) for _ in range(M)])]
-    for _ in range(T - 1):
-        kernels.append(np.array([scale * draw.kernel(n, draw.choice(FORMS)) for _ in range(M)]))
+    kernels = []
+    for _ in range(T):
+        kernels.append(scale * np.array([integer_kernel(draw, n) for _ in range(M)]))
     size = draw.choice((0.0, 1.0, 1.0, 5.0))
     targets = [size * scale * draw.array((n, n)) for _ in range(T)]
     return {"kernels": kernels, "targets": targets}

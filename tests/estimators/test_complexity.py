@@ -1,0 +1,155 @@
+"""`rademacher` on every kind of kernels, against enumeration with the matrices in hand."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from alignlearn.theory.bounds import rademacher as bounds
+from alignlearn.theory.reference.multitask import all_signs
+
+import alignlearn as al
+from alignlearn.estimators import complexity
+from alignlearn.sources import open_source
+
+KERNELS = [al.Gaussian(0.1), al.Gaussian(1.0), al.Polynomial(degree=2, gamma=0.5), "linear"]
+
+
+def points(m, d=2, seed=0):
+    return np.random.default_rng(seed).standard_normal((m, d))
+
+
+def enumerated(grams, q):
+    """radius 1: the mean of (||u||_q*)^(1/2)/m over all signs."""
+    signs = all_signs(len(grams[0]))
+    u = np.array([[s @ K @ s for K in grams] for s in signs])
+    power = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}[q]
+    return np.sqrt(np.linalg.norm(u, power, axis=1)).mean() / len(grams[0])
+
+
+def matrices(X):
+    return [kernel(X) for kernel in (*KERNELS[:3], al.Linear())]
+
+
+@pytest.mark.parametrize("q", [1.0, 2.0, np.inf])
+def test_exact_for_few_samples(q):
+    X = points(7)
+    found = al.rademacher(KERNELS, X, 2.0, q=q)
+    assert found.exact
+    assert found.standard_error == 0.0
+    assert found.value == pytest.approx(2 * enumerated(matrices(X), q))
+    assert found.value <= min(found.bounds.values())
+    assert (found.n_samples, found.n_kernels) == (7, 4)
+
+
+def test_given_matrices_features_and_sparse_samples():
+    X = points(8, 3)
+    grams = matrices(X)
+    expected = enumerated(grams, 1.0)
+    assert al.rademacher("precomputed", grams).value == pytest.approx(expected)
+    linear = [al.Linear(), al.Columns(al.Linear(), [0, 2]), 3.0 * al.Columns(al.Linear(), [1])]
+    outer = [X @ X.T, X[:, [0, 2]] @ X[:, [0, 2]].T, 3 * np.outer(X[:, 1], X[:, 1])]
+    rank_one = [np.outer(x, x) for x in X.T]
+    for form in (X, scipy.sparse.csr_matrix(X)):
+        for kernels, matrix in ((linear, outer), (al.RankOneKernels(), rank_one)):
+            found = al.rademacher(kernels, form)
+            assert found.value == pytest.approx(enumerated(matrix, 1.0))
+            sizes = bounds.gram_sizes(matrix)
+            assert found.bounds["cortes-2010"] == pytest.approx(
+                bounds.class_bounds(sizes)["cortes-2010"]
+            )
+
+
+def test_random_signs_are_within_their_error_and_repeat():
+    X = points(11, seed=1)
+    exact = al.rademacher(KERNELS, X).value
+    found = al.rademacher(KERNELS, X, draws=2000)
+    assert not found.exact
+    assert abs(found.value - exact) < 4 * found.standard_error
+    assert found == al.rademacher(KERNELS, X, draws=2000)
+    assert found != al.rademacher(KERNELS, X, draws=2000, random_state=1)
+
+
+def test_the_complexity_falls_with_the_root_of_the_samples():
+    values = [al.rademacher(KERNELS[:2], points(m)).value for m in (100, 400)]
+    assert values[0] / values[1] == pytest.approx(2.0, rel=0.1)
+
+
+def test_more_kernels_and_a_larger_radius_give_more():
+    X = points(10)
+    one, two = al.rademacher(KERNELS[:1], X), al.rademacher(KERNELS[:2], X)
+    assert one.value < two.value
+    assert al.rademacher(KERNELS[:1], X, 3.0).value == pytest.approx(3 * one.value)
+    assert al.rademacher(KERNELS[:1], X, 0.0).value == 0.0
+    smaller = [al.rademacher(KERNELS, X, q=q).value for q in (1.0, 1.5, 3.0, np.inf)]
+    assert (np.diff(smaller) > 0).all()
+
+
+def test_statistics_give_the_bounds_for_centred_kernels():
+    X = points(40)
+    found = al.rademacher(al.alignment_statistics(X, X[:, 0], KERNELS))
+    H = np.eye(40) - 1 / 40
+    sizes = bounds.gram_sizes([H @ K @ H for K in matrices(X)])
+    assert np.isnan(found.value)
+    assert found.bounds["cortes-2010"] == pytest.approx(bounds.class_bounds(sizes)["cortes-2010"])
+    # Rows of the matrices may bound the eigenvalues better than the statistics do.
+    assert found.bounds["ours"] >= bounds.class_bounds(sizes)["ours"] * (1 - 1e-12)
+    assert "cortes-2010-diagonal" not in found.bounds
+
+
+def test_blocks_of_rows_give_the_same(monkeypatch):
+    X = points(9)
+    source = open_source(X, KERNELS)
+    signs = all_signs(9)[:40]
+    forms, sizes = complexity.sign_forms(source, signs)
+    product = complexity.combined_product(source, np.arange(4.0), signs[3])
+    monkeypatch.setattr(complexity, "_BLOCK", 20)
+    for one, other in zip(complexity.sign_forms(source, signs), (forms, sizes)):
+        if isinstance(one, np.ndarray):
+            np.testing.assert_allclose(one, other)
+        else:
+            np.testing.assert_allclose(one.eigenvalues, other.eigenvalues)
+    np.testing.assert_allclose(
+        complexity.combined_product(source, np.arange(4.0), signs[3]), product
+    )
+
+
+@pytest.mark.parametrize("form", ["pairs", "features", "rank one", "given", "sparse"])
+def test_products_and_diagonals_of_the_combination(form):
+    X, weights = points(6, 3), np.array([0.5, 0.0, 2.0])
+    v = np.arange(6.0)
+    outer = [np.outer(x, x) for x in X.T]
+    groups = [al.Columns(al.Linear(), [k]) for k in range(3)]
+    pairs = [al.Columns(al.Polynomial(degree=1, gamma=1.0, coef0=0.0), [k]) for k in range(3)]
+    source = {
+        "pairs": lambda: open_source(X, pairs),
+        "features": lambda: open_source(X, groups),
+        "rank one": lambda: open_source(X, al.RankOneKernels()),
+        "given": lambda: open_source(outer, "precomputed"),
+        "sparse": lambda: open_source(scipy.sparse.csr_matrix(X), groups),
+    }[form]()
+    K = np.tensordot(weights, outer, axes=1)
+    np.testing.assert_allclose(complexity.combined_product(source, weights, v), K @ v)
+    np.testing.assert_allclose(complexity.combined_diagonal(source, weights), np.diag(K))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda X: al.rademacher(KERNELS, X, -1.0), ValueError, "radius"),
+        (lambda X: al.rademacher(KERNELS, X, q=0.5), ValueError, "q"),
+        (lambda X: al.rademacher(KERNELS, X, q=np.nan), ValueError, "q"),
+        (lambda X: al.rademacher(KERNELS, X, draws=-1), ValueError, "draws"),
+        (lambda X: al.rademacher(KERNELS, X, draws=1.5), TypeError, "draws"),
+        (lambda X: al.rademacher(KERNELS, X, random_state="a"), TypeError, "random_state"),
+        (lambda X: al.rademacher([al.TL1(1.0)], X), ValueError, "positive semi-definite"),
+        (lambda X: al.rademacher(KERNELS, points(18), draws=0), ValueError, "n <= 17"),
+        (lambda X: al.rademacher(KERNELS, None), TypeError, "X"),
+        (
+            lambda X: al.rademacher(al.alignment_statistics(X, X[:, 0], KERNELS), X),
+            ValueError,
+            "X must be None",
+        ),
+    ],
+)
+def test_bad_input(call, error, message):
+    with pytest.raises(error, match=message):
+        call(points(6))

@@ -1,0 +1,269 @@
+"""The numbers behind the verdicts on the multi-task paper, and what its claims do not spell out."""
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS, check
+from alignlearn.theory.bounds import neighbourhood
+from alignlearn.theory.claim import HypothesisNotMet
+from alignlearn.theory.draws import RandomDraw
+from alignlearn.theory.p3_multitask import tasks
+from alignlearn.theory.reference import library, multitask
+
+ONE = np.array([[2.0, 1.0], [1.0, 2.0]])
+
+
+def file(name):
+    return CLAIMS.module(name)
+
+
+def verdicts(name):
+    claim = CLAIMS[name]
+    printed = check(claim, claim.counterexample())
+    assert printed.outcome == "violated"
+    return printed, check(claim.corrected, claim.counterexample())
+
+
+# -- section 2 and the matrices --------------------------------------------------------
+
+
+def test_lemma_2_on_matrices_that_are_not_symmetric():
+    lemma = file("p3-lemma-2")
+    first, second = lemma.counterexample(), lemma.transposed_counterexample()
+    assert (lemma.measure(first), lemma.bound(first), lemma.corrected_bound(first)) == (1, 0, 1)
+    assert (lemma.measure(second), lemma.bound(second), lemma.corrected_bound(second)) == (1, 2, 1)
+    rng = np.random.default_rng(0)
+    A = rng.integers(-3, 4, (4, 4))
+    case = {"A": A + A.T, "B": rng.integers(-3, 4, (4, 4))}
+    assert lemma.measure(case) == lemma.bound(case)
+
+
+def test_the_eigenvalues_of_a():
+    case = file("p3-matrix-a").counterexample()
+    values = np.linalg.eigvalsh(tasks.terms_of(case).A)
+    expected = [0, 0, 0.763932, 2.291796, 5.236068, 15.708204]
+    np.testing.assert_allclose(values, expected, atol=5e-7)
+    assert file("p3-matrix-a").measure(case) == 4
+
+
+def test_the_order_of_theta():
+    printed, fixed = verdicts("p3-theta-order")
+    assert (printed.measured, printed.bound, fixed.bound) == pytest.approx((44, 58, 44))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_terms_of_the_paper_are_products_of_v(seed):
+    terms = tasks.terms_of(tasks.random_tasks(RandomDraw(seed)))
+    np.testing.assert_allclose(terms.A, terms.V.T @ terms.V, atol=1e-9 * np.abs(terms.A).max())
+    np.testing.assert_allclose(terms.b, 2 * terms.V.T @ terms.v, atol=1e-9 + 1e-9 * terms.c)
+
+
+# -- the model -------------------------------------------------------------------------
+
+
+def test_khat_of_the_example():
+    """0.95 K; 1.266667 K with -4c; .844444 K by proposition 1."""
+    prop = file("p3-prop-1")
+    case = prop.counterexample()
+    for values, factor in (
+        (prop.closed_form(case), 0.95),
+        (prop.corrected_bound(case), 1.9 * 2 / 3),
+        (prop.bound(case), 38 / 45),
+    ):
+        np.testing.assert_allclose(values, factor * ONE.ravel(), rtol=1e-9)
+    assert prop.bound(case)[1] == pytest.approx(0.844444, abs=5e-7)
+    # At eta = 5 beta proposition 1 and the stationary point of (15) agree by accident.
+    same = case | {"eta": 5.0}
+    np.testing.assert_allclose(prop.bound(same), prop.corrected_bound(same))
+
+
+def test_proposition_1_without_the_regulariser_halves_the_kernel():
+    prop = file("p3-prop-1")
+    case = prop.counterexample() | {"beta": 0.0}
+    np.testing.assert_allclose(prop.bound(case), 0.5 * ONE.ravel())
+    np.testing.assert_allclose(prop.measure(case), ONE.ravel())
+
+
+@pytest.mark.parametrize("factor", [2.0, 4.0])
+def test_the_stationary_point_by_differences(factor):
+    case = tasks.random_model(RandomDraw(3), least_ratio=4.5)
+    model = file("p3-model")
+    terms, theta = tasks.terms_of(case), tasks.stacked(case)
+    v = multitask.best_targets(terms, theta, case["eta"], case["beta"], factor)
+
+    def value(shifted):
+        at = model.at(terms, shifted)
+        return multitask.alignment_part(at, theta, case["eta"], case["beta"], factor)
+
+    steps = 1e-4 * np.abs(v).max() * np.eye(len(v))
+    slopes = np.array([value(v + step) - value(v - step) for step in steps])
+    curvature = np.array([value(v + step) + value(v - step) - 2 * value(v) for step in steps])
+    assert np.abs(slopes).max() <= 1e-5 * np.abs(curvature).max()
+
+
+def test_the_printed_model_has_no_minimum():
+    model = file("p3-model")
+    values = [model.measure(model.counterexample(s)) for s in (10.0, 100.0, 1000.0, 10000.0)]
+    # -eta beta/(eta - 2 beta) ||V theta||^2 takes over: 13.3 theta^2.
+    np.testing.assert_allclose(np.array(values[2:]) / np.array([1e6, 1e8]), -40 / 3, rtol=2e-3)
+    assert (np.diff(values) < 0).all()
+    fixed = [model.corrected_measure(model.counterexample(s)) for s in (1e-9, 1.0, 1000.0)]
+    assert min(fixed) >= model.bound(model.counterexample())
+
+
+def test_the_printed_rounds_grow_geometrically():
+    """Without the labels theta <- (eta theta - beta c)/(eta - 2 beta)."""
+    case = file("p3-prop-1").counterexample() | {"mu": np.array([100.0])}
+    for _ in range(20):
+        v = file("p3-prop-1").measure(case)
+        theta = ONE.ravel() @ v / (ONE.ravel() @ ONE.ravel())
+        assert theta / case["mu"][0] == pytest.approx(8 / 6, rel=0.01)
+        case = case | {"mu": np.array([theta])}
+
+
+@pytest.mark.parametrize("eta", [3.0, 10.0, 100.0])
+def test_eta_does_not_matter(eta):
+    """The minimum over Khat is beta sum_t tr K_t and a constant, -beta^2 d'A^+d/(2 eta)."""
+    model = file("p3-elimination")
+    case = tasks.random_model(RandomDraw(5)) | {"beta": 1.0, "eta": eta}
+    constant = model.corrected_bound(case | tasks_at_zero(case))[1]
+    trace = sum(np.trace(K) for K in tasks.learned(case))
+    assert model.corrected_measure(case)[1] - constant == pytest.approx(trace)
+
+
+def tasks_at_zero(case):
+    return {"mu": 0 * case["mu"], "lam": 0 * case["lam"]}
+
+
+@pytest.mark.parametrize(("eta", "value"), [(3.0, 1.0), (1.5, -0.5)])
+def test_convexity_of_the_example(eta, value):
+    convexity = file("p3-convexity")
+    assert convexity.smallest_eigenvalue(convexity.counterexample(eta)) == pytest.approx(value)
+
+
+def test_a_kernel_of_one_sample_spans_everything():
+    case = {"kernels": [np.ones((1, 1, 1))], "targets": [np.ones((1, 1))]}
+    assert file("p3-convexity").smallest_eigenvalue(case | {"eta": 1.0, "beta": 1.0}) > 0
+
+
+def test_a_round_can_raise_the_objective():
+    algorithm = file("p3-algorithm")
+    case = algorithm.counterexample()
+    assert algorithm.objective(case) == pytest.approx(1002)
+    theta = algorithm.one_round(case, algorithm.duals(case))
+    # theta - (2 beta - 1/theta^2)/(2 eta).
+    assert theta.item() == pytest.approx(1e-3 - (2000 - 1e6) / 8000)
+    assert algorithm.measure(case) > 2e5
+
+
+def test_small_steps_descend_and_large_eta_stands_still():
+    algorithm = file("p3-algorithm")
+    case = algorithm.counterexample() | {"lam": np.full((1, 1), 1.0), "beta": 0.5, "C": 10.0}
+    moved = case | {"lam": np.full((1, 1), 3.0), "eta": 2.0}
+    for _ in range(60):
+        before = algorithm.objective(moved)
+        moved = moved | {"lam": algorithm.one_round(moved, algorithm.duals(moved))}
+        assert algorithm.objective(moved) <= before + 1e-12
+    # J = 1/theta + theta.
+    assert moved["lam"].item() == pytest.approx(1.0, abs=1e-6)
+    frozen = case | {"lam": np.full((1, 1), 3.0), "eta": 2.0**20}
+    step = algorithm.one_round(frozen, algorithm.duals(frozen))
+    assert step.item() == pytest.approx(3.0, abs=1e-5)
+
+
+def test_one_optimal_alpha_is_not_enough():
+    stationarity = file("p3-stationarity")
+    case = stationarity.counterexample()
+    assert stationarity.measure(case) == pytest.approx(0.5)
+    assert stationarity.bound(case) == pytest.approx(0.2)
+    assert stationarity.least_form(case) == pytest.approx(0.0)
+    # theta = 0 is optimal: J rises from there.
+    assert stationarity.slope(case) == pytest.approx(0.2, abs=1e-6)
+
+
+def test_primal_and_dual_of_the_machines():
+    K, y = np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([1.0, -1.0])
+    alpha = library.support_vectors(K, y, 10.0)
+    # max 2a - (1 - .2) a^2.
+    np.testing.assert_allclose(alpha, 1.25)
+    assert multitask.svm_value(K, y, 10.0) == pytest.approx(1.25)
+    assert multitask.hinge_objective(K, y, alpha, 10.0) == pytest.approx(1.25)
+
+
+# -- theorem 1 -------------------------------------------------------------------------
+
+
+def test_the_radius_of_the_proof():
+    printed, fixed = verdicts("p3-psi-alpha")
+    assert printed.measured == pytest.approx(2.828427, abs=5e-7)
+    assert printed.bound == pytest.approx(1.732051, abs=5e-7)
+    assert fixed.measured == pytest.approx(1.414214, abs=5e-7)
+
+
+def test_two_tasks_lose_the_square_root_of_two():
+    theorem = file("p3-theorem-1")
+    case = theorem.identity_case(kernels=[np.eye(2)[None]] * 2, targets=[np.zeros((2, 2))] * 2)
+    found = neighbourhood.neighbourhood_bounds(*tasks.class_of(case))
+    assert found.arithmetic / found.printed == pytest.approx(0.707107, abs=5e-7)
+
+
+def test_the_printed_bound_of_an_empty_class():
+    empty = file("p3-empty-class")
+    case = empty.far_target()
+    terms = tasks.terms_of(case)
+    inner = multitask.inverse(terms.A)
+    room = terms.b @ inner @ terms.b + 4 * (case["rho"] - terms.c)
+    assert room == pytest.approx(-2)
+    lemma = terms.d @ inner @ terms.d + 2
+    printed = np.sqrt(0.5 * (terms.d @ inner @ terms.b + (lemma + room) / 2)) / 2
+    assert printed == pytest.approx(0.353553, abs=5e-7)
+    for call in (neighbourhood.neighbourhood_bounds, neighbourhood.neighbourhood_complexity):
+        with pytest.raises(HypothesisNotMet, match="empty"):
+            call(*tasks.class_of(case))
+    near = empty.counterexample()
+    room = 4 * (near["rho"] - 0.0)
+    assert room == 4
+    with pytest.raises(HypothesisNotMet, match="empty"):
+        neighbourhood.neighbourhood_bounds(near["kernels"], near["targets"], 1.0, near["rho"])
+
+
+def test_the_arithmetic_mean_depends_on_the_unit_of_the_kernels():
+    scaling = file("p3-am-gm")
+    case = scaling._control_case() | {"scale": 10.0}
+    before = neighbourhood.neighbourhood_bounds(*tasks.class_of(case))
+    after = neighbourhood.neighbourhood_bounds(*tasks.class_of(scaling.rescaled(case)))
+    assert after.geometric == pytest.approx(np.sqrt(10) * before.geometric)
+    assert after.printed > 1.5 * np.sqrt(10) * before.printed
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_chain_and_how_tight_it_is(seed):
+    """Complexity over (7) falls with T, complexity over the sharpest bound does not."""
+    rng = np.random.default_rng(seed)
+    T = 1 + seed % 3
+    features = rng.standard_normal((T, 2, 4 if T < 3 else 3, 3))
+    kernels = list(features @ features.transpose(0, 1, 3, 2))
+    targets = [K.mean(0) for K in kernels]
+    case = {"kernels": kernels, "targets": targets, "radius": 1.0, "rho": 5.0 * T}
+    chain = file("p3-theorem-1").chain(case)
+    assert (np.diff(chain) >= -1e-9).all()
+    assert chain[0] / chain[2] > 0.8
+    assert chain[0] / chain[-1] < 1.0 / np.sqrt(T) + 1e-9
+
+
+# -- coupling --------------------------------------------------------------------------
+
+
+def test_a_ridge_pulls_the_tasks_together():
+    """The dispersion between tasks falls with the ridge; without it the best mu is arbitrary."""
+    theta = np.array([[1.0, 2.0, 6.0]])
+    mu = min(theta.sum() / 4, theta.min())
+    assert mu == 1.0
+    assert file("p3-coupling-ridge").penalty(np.array([mu]), theta)[0] == pytest.approx(27.0)
+
+
+def test_the_printed_cost_does_not_couple():
+    coupling = file("p3-coupling-group")
+    case = {"theta": np.array([[1.0, 2.0, 6.0]]), "d": np.ones((1, 3))}
+    assert coupling.bound(case | {"gamma": 3.0}) == 9.0
+    assert coupling.bound(case | {"gamma": 1.5}) == 7.5
+    assert coupling.measure(case | {"gamma": 1.5}) == pytest.approx(7.5)

@@ -1,0 +1,87 @@
+"""Figure on the multi-task paper: the complexity of its class against the chain of bounds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bounds import neighbourhood
+from ..reference.problems import gaussian_kernel
+from . import style
+from .curves import mixture
+
+BANDWIDTHS = (0.5, 1.0, 2.0)
+TASKS = (1, 2, 5, 10)
+
+
+class Growth(NamedTuple):
+    """Complexity and bounds, one entry for each n."""
+
+    n: np.ndarray
+    complexity: np.ndarray
+    standard_error: np.ndarray
+    bounds: np.ndarray  # (len(n), 4), the fields of NeighbourhoodBounds
+
+
+def mixture_class(n, n_tasks, random_state=0):
+    """Tasks of n samples of the mixture, three Gaussian kernels, Khat = yy'.
+
+    rho is 1.05 times the least possible squared distance, and R the number of tasks.
+    """
+    rng = np.random.default_rng([random_state, n, n_tasks])
+    kernels, targets = [], []
+    for _ in range(n_tasks):
+        X, y = mixture().sample(n, rng)
+        kernels.append(np.array([gaussian_kernel(X, width) for width in BANDWIDTHS]))
+        targets.append(np.outer(y, y))
+    least = neighbourhood.distance_to_cone(neighbourhood.tasks_of(kernels, targets))
+    return kernels, targets, float(n_tasks), 1.05 * least
+
+
+def complexity_growth(sizes, n_tasks, draws) -> Growth:
+    """The complexity by random signs, and its bounds, for tasks of each size."""
+    rows = []
+    for n in sizes:
+        case = mixture_class(int(n), n_tasks)
+        found = neighbourhood.neighbourhood_complexity(*case, draws=draws, random_state=1)
+        rows.append((*found, *neighbourhood.neighbourhood_bounds(*case)))
+    rows = np.array(rows)
+    return Growth(np.asarray(sizes), rows[:, 0], rows[:, 1], rows[:, 2:])
+
+
+_LINES = (
+    ("Theorem 1, (7), as printed", style.PRINTED),
+    ("constraint on the sum of the norms", style.REPAIRED),
+    ("and the geometric mean", style.CORRECTED),
+    ("and the exact second moment", style.REFINED),
+)
+
+
+def rademacher(quick=False):
+    """The complexity of the class of theorem 1 against n, for several numbers of tasks."""
+    figure, axes = style.new_figure(len(TASKS), width=16.0, height=5.0)
+    sizes = style.log_grid(4, 40 if quick else 200, 5 if quick else 12)
+    for ax, n_tasks in zip(axes, TASKS):
+        found = complexity_growth(sizes, n_tasks, 50 if quick else 400)
+        for (label, look), values in zip(_LINES, found.bounds.T[::-1]):
+            ax.plot(found.n, values, label=label, **look)
+        ax.errorbar(
+            found.n,
+            found.complexity,
+            yerr=2 * found.standard_error,
+            label="complexity (random signs, 2 s.e.)",
+            **style.OBSERVED,
+        )
+        title = f"$T={n_tasks}$ task" + ("s" if n_tasks > 1 else "")
+        style.finish(
+            ax, x="samples of a task $n$", y=r"$\hat{\mathfrak{R}}$", title=title, legend=None
+        )
+        ax.set_ylim(0.05, 4.0)
+    axes[0].legend(loc="lower left", fontsize=8.5, frameon=False)
+    figure.suptitle(
+        "Kernels near $yy^\\top$: Rademacher complexity of the multi-task class, three Gaussian "
+        "kernels, two normal laws, $R=T$, $\\rho$ = 1.05 times the least squared distance",
+        fontsize=11,
+    )
+    return figure
