@@ -74,6 +74,19 @@ _MODULES = {
         "theorem_3",
         "two_stage_bound",
     ),
+    "bounds.learned": (
+        "clipped_bound",
+        "margin_bound",
+        "random_predictor_bound",
+    ),
+    "bounds.neighbourhood": (
+        "neighbourhood_bounds",
+        "neighbourhood_complexity",
+    ),
+    "bounds.rademacher": (
+        "class_bounds",
+        "gram_sizes",
+    ),
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names}
 

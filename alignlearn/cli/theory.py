@@ -24,7 +24,7 @@ examples:
   alignlearn bounds --claim p1-theorem-17 --set lam0=0.1
 """
 _VERIFY_HELP = """\
-Puts every claim of the two alignment papers to the test: its bound against its measure on many
+Puts every claim of the papers to the test: its bound against its measure on many
 kernels, labels and samples, its counterexample, and a deliberately wrong variant that must be
 rejected. Prints a table with what is recorded about each claim and what was found.
 """

@@ -162,7 +162,12 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     if np.ptp(without) > 1e-5 * scale:
         raise ValueError("X must be the samples that the estimator was fitted on.")
     signs = rng.choice([-1.0, 1.0], (draws, m))
-    forms, _ = sign_forms(source, np.vstack([signs, dual]))
+    forms, found = sign_forms(source, np.vstack([signs, dual]))
+    if (found.diagonals > radii * (1 + 1e-6)).any():
+        raise ValueError(
+            f"radius2={radii.max():.6g} is below K_k(x, x) = {found.diagonals.max():.6g} of a "
+            "training sample; accepted: an upper bound for every kernel."
+        )
     inverse = np.divide(1.0, radii, out=np.zeros(len(radii)), where=radii > 0)
     largest = np.maximum((forms[:-1] * inverse).max(1), signs.sum(1) ** 2)
     sizes = factors * np.sqrt(radii * np.maximum(forms[-1], 0.0))

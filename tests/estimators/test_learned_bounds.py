@@ -173,6 +173,7 @@ def test_the_bound_survives_pickling():
         ({"y": "unknown"}, ValueError, "y must be the labels"),
         ({"delta": 0.0}, ValueError, "delta"),
         ({"radius2": -1.0}, ValueError, "radius2"),
+        ({"radius2": 0.5}, ValueError, "radius2=0.5 is below"),
         ({"draws": 0}, ValueError, "draws"),
         ({"draws": None}, TypeError, "draws"),
         ({"random_state": "a"}, TypeError, "random_state"),

@@ -61,10 +61,13 @@ class LearnedBound(NamedTuple):
     ratio: float
 
 
-def ratio_list(m) -> np.ndarray:
-    """The radii g that are tried, m^(1/2)/2 and down in steps of 2^(1/2) to 1; fixed by m alone."""
+def ratio_list(m, least=1.0) -> np.ndarray:
+    """The radii g that are tried, m^(1/2)/2 and down in steps of 2^(1/2) to `least`.
+
+    They are fixed by m alone. A margin bound says nothing for g < 1, where every loss is positive.
+    """
     m = check_size(m, 1)
-    steps = max(0, int(np.floor(2 * np.log2(np.sqrt(m) / 2) + 1e-9)))
+    steps = max(0, int(np.floor(2 * np.log2(np.sqrt(m) / 2 / least) + 1e-9)))
     return np.sqrt(m) / 2 / np.sqrt(2.0) ** np.arange(steps + 1)
 
 
@@ -144,7 +147,7 @@ def clipped_bound(residuals, size, width, complexity, delta) -> LearnedBound:
     delta, m = check_delta(delta), len(residuals)
     if not width > 0:
         raise HypothesisNotMet("width: the range of the labels must have a positive length.")
-    ratios = ratio_list(m)
+    ratios = ratio_list(m, 1 / 8)
     empirical = float(np.mean((residuals / width) ** 2))
     spread = 3 * np.sqrt(np.log(len(ratios) / delta) / (2 * m))
     enough = ratios[ratios >= size / width]

@@ -24,7 +24,7 @@ from .checks import HypothesisNotMet
 # Eigenvalues of a (p, p) matrix of cosines below this share of the largest are taken to be 0.
 _RANK = 1e-10
 _MOST_SIGNS = 2**16
-_MOST_KERNELS = 8
+_MOST_KERNELS = 12
 
 
 class Task(NamedTuple):
@@ -180,14 +180,16 @@ def check_class(tasks, rho) -> float:
 
 
 def distance_to_cone(tasks) -> float:
-    """min over theta >= 0 of sum_t ||K_t - Khat_t||_F^2."""
-    from alignlearn.solvers.nnqp import nonnegative_qp
+    """min over theta >= 0 of sum_t ||K_t - Khat_t||_F^2.
 
-    total = 0.0
-    for task in tasks:
-        theta = nonnegative_qp(task.gram, task.products).v
-        total += task.square + theta @ task.gram @ theta - 2 * theta @ task.products
-    return max(float(total), 0.0)
+    Raises
+    ------
+    ValueError
+        For more than 12 kernels: every support is tried.
+    """
+    nothing = np.zeros((1, len(tasks), max(len(task.traces) for task in tasks)))
+    inverses = [_supports(task) for task in tasks]
+    return max(float(_at(tasks, nothing, inverses, np.zeros(1))[0][0]), 0.0)
 
 
 def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
@@ -206,7 +208,8 @@ def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
     Raises
     ------
     ValueError
-        If the shapes do not agree, a number is negative or the class is empty.
+        If the shapes do not agree, a number is negative, the class is empty, or a task has more
+        than 12 kernels.
     """
     tasks = tasks_of(kernels, targets)
     check_number("radius", radius, low=0.0)
@@ -285,7 +288,7 @@ def neighbourhood_complexity(
     Parameters
     ----------
     kernels, targets, radius, rho
-        As in `neighbourhood_bounds`; at most 8 kernels.
+        As in `neighbourhood_bounds`.
     draws : int, optional
         Number of random signs; by default all signs are enumerated, up to 2^16.
     random_state : int, Generator or None
@@ -311,7 +314,7 @@ def neighbourhood_complexity(
 def _supports(task):
     p = len(task.traces)
     if p > _MOST_KERNELS:
-        raise ValueError(f"{p} kernels are too many to try every support; accepted: at most 8.")
+        raise ValueError(f"{p} kernels are too many to try every support; accepted: at most 12.")
     inverses = np.zeros((2**p, p, p))
     for number in range(1, 2**p):
         chosen = np.flatnonzero(number >> np.arange(p) & 1)
@@ -342,7 +345,7 @@ def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
         enter = np.where(forms > 0, np.maximum(-products, 0.0) / forms, np.inf)
     # Beyond, some kernel has a positive weight; infinite where no theta changes the value.
     enter = enter.reshape(len(forms), -1).min(1)
-    moving = np.isfinite(enter) & (room > 0)
+    open_ = moving = np.isfinite(enter) & (room > 0)
     low, high = np.zeros(len(forms)), np.full(len(forms), np.inf)
     s = np.where(moving, 2 * enter + np.sqrt(room), 0.0)
     for _ in range(steps):
@@ -351,12 +354,13 @@ def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
         high = np.where(distance > rho, s, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             new = np.sqrt(np.maximum(rho - constant, 0.0) / slope)
-        inside = np.isfinite(new) & (new >= low) & (new <= high)
-        new = np.where(inside, new, np.where(np.isfinite(high), (low + high) / 2, 2 * s))
-        done = np.abs(new - s) <= 1e-14 * s
-        s = np.where(moving, new, s)
-        if np.all(done | ~moving):
+        # On the support at hand s is the root; rounding may put it outside of the interval.
+        open_ = open_ & ~(np.abs(new - s) <= 1e-13 * s)
+        if not open_.any():
             break
+        inside = np.isfinite(new) & (new > low) & (new < high)
+        new = np.where(inside, new, np.where(np.isfinite(high), (low + high) / 2, 2 * s))
+        s = np.where(open_, new, s)
     distance, _, _, value = _at(tasks, forms, inverses, s)
     with np.errstate(divide="ignore", invalid="ignore"):
         return value + np.where(moving, (rho - distance) / (2 * s), 0.0)
@@ -366,7 +370,7 @@ def _at(tasks, forms, inverses, s):
     """Distance, its part without s, its factor of s^2, and sum_t theta_t'u_t, at the minimiser."""
     distance, constant, slope, value = (np.zeros(len(s)) for _ in range(4))
     for t, task in enumerate(tasks):
-        u = forms[:, t]
+        u = forms[:, t, : len(task.traces)]
         best = np.zeros(len(s))
         found = [np.zeros_like(u), np.full(len(s), task.square), np.zeros(len(s))]
         right = task.products + s[:, None] * u
