@@ -232,7 +232,6 @@ def risk_bound(
         a delta, radius2 or label_range out of range.
     """
     from alignlearn.theory.bounds.checks import check_delta
-    from alignlearn.theory.bounds.fitted import intercept_bound, intercept_residual_bound
 
     delta = check_delta(delta)
     if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:
@@ -241,18 +240,7 @@ def risk_bound(
     if essential:
         raise ValueError("bound: " + "; ".join(essential) + ".")
     half = _half_range(estimator, label_range, hypotheses)
-    kernels, factors = _kernels(estimator), _factors(estimator)
-    # |phi(x) - phi(x')|^2 = K(x, x) + K(x', x') - 2 K(x, x'), R_k^2 times at most this.
-    signs = [False] * factors.size if kernels is None else [k._non_negative for k in kernels]
-    wide = np.where(signs, 2.0, 4.0)
-    diameter = float(np.sqrt(factors @ (wide * radii)))
-    m = estimator.statistics_.n_samples
-    alpha = estimator.machine_.alpha
-    # y - h is alpha times the dual coefficients.
-    risk = float(np.mean((alpha * estimator.dual_coef_) ** 2))
-    numbers = half, diameter, alpha / m
-    largest_loss = intercept_residual_bound(*numbers) ** 2
-    value_if_fixed = min(intercept_bound(risk, m, delta, *numbers), largest_loss)
+    risk, largest_loss, value_if_fixed = _by_stability(estimator, delta, half, radii)
     if fixed is not None:
         check_flag("fixed", fixed)
     else:
@@ -275,6 +263,25 @@ def risk_bound(
     vacuous = bool(value >= half**2)
     given = tuple(hypotheses), tuple(not_met)
     return RiskBound(value, value_if_fixed, risk, delta, vacuous, *given)
+
+
+def _by_stability(estimator, delta, half, radii):
+    """The training risk, the largest possible loss, and the bound for a kernel fixed before."""
+    from alignlearn.theory.bounds.fitted import intercept_bound, intercept_residual_bound
+
+    kernels, factors = _kernels(estimator), _factors(estimator)
+    # |phi(x) - phi(x')|^2 = K(x, x) + K(x', x') - 2 K(x, x'), R_k^2 times at most this.
+    signs = [False] * factors.size if kernels is None else [k._non_negative for k in kernels]
+    wide = np.where(signs, 2.0, 4.0)
+    diameter = float(np.sqrt(factors @ (wide * radii)))
+    m = estimator.statistics_.n_samples
+    alpha = estimator.machine_.alpha
+    # y - h is alpha times the dual coefficients.
+    risk = float(np.mean((alpha * estimator.dual_coef_) ** 2))
+    numbers = half, diameter, alpha / m
+    largest_loss = intercept_residual_bound(*numbers) ** 2
+    value_if_fixed = min(intercept_bound(risk, m, delta, *numbers), largest_loss)
+    return risk, largest_loss, value_if_fixed
 
 
 _LEARNED = (

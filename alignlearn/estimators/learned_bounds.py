@@ -86,12 +86,7 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
     radii, hypotheses, not_met, essential = guarantees._common(estimator, radius2)
     if essential:
         raise ValueError("bound: " + "; ".join(essential) + ".")
-    labels = check_labels(y, estimator.statistics_.n_samples)
-    sign = np.where(labels == estimator.classes_[1], 1.0, -1.0)
-    coef = estimator.dual_coef_[:, 0]
-    known = np.isin(labels, estimator.classes_).all()
-    if not known or not np.all(coef * sign[estimator.support_] >= 0):
-        raise ValueError("y must be the labels that the estimator was fitted on.")
+    sign, coef = _signs(estimator, y), estimator.dual_coef_[:, 0]
     parts = _parts(estimator, X, coef, radii, delta / 100, draws, random_state)
     margins = sign * parts.predictions
     sizes = np.append(parts.sizes, abs(parts.intercept))
@@ -120,6 +115,16 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
         tuple(hypotheses),
         tuple(not_met),
     )
+
+
+def _signs(estimator, y):
+    """-1 and +1 for the two classes; an error unless the coefficients have these signs."""
+    labels = check_labels(y, estimator.statistics_.n_samples)
+    sign = np.where(labels == estimator.classes_[1], 1.0, -1.0)
+    known = np.isin(labels, estimator.classes_).all()
+    if not known or not np.all(estimator.dual_coef_[:, 0] * sign[estimator.support_] >= 0):
+        raise ValueError("y must be the labels that the estimator was fitted on.")
+    return sign
 
 
 def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_state):
