@@ -25,6 +25,7 @@ _WHERE = {
     "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
+    "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
@@ -37,6 +38,7 @@ _MODULES = (
     "hyper",
     "kernels",
     "machines",
+    "multitask",
     "significance",
     "statistics",
     "theory",
