@@ -10,6 +10,11 @@ Certificate. With dual coefficients b_t, ``l = sum_t (y't b_t - epsilon |b_t|_1)
 ``h_0 = sum_t v_t / 2 - c_0, h_t = v_t / 2 - c_t`` a lower bound of the minimum is
 ``l - |max(h, 0)|^2 / (4 epsilon)``, and l alone where no h is positive. Multiples s b_t with
 0 <= s <= 1 are feasible, too; the best of those tried counts.
+
+Where a dual solution is not unique (theta_t = 0, for instance) most of them give a poor bound. So
+the weights are kept inside the bounds by a logarithmic barrier ``-tau sum(log z)``: there they are
+unique, and at its minimum ``h = -tau / z`` is negative. The gap is then n tau, n the number of
+variables, which is set to a share of the tolerance.
 """
 
 from __future__ import annotations
@@ -24,6 +29,9 @@ from ._tasks import each
 
 _SHARES = 1.0 - np.geomspace(1e-8, 0.5, 40)  # multiples of the dual coefficients that are tried
 _LEAST_DAMPING = 1e-6
+_SHARE = 0.1  # of the tolerance that the barrier takes
+_NEGLIGIBLE = 20.0  # prices, in units of tau, of weights that may be left out
+_CENTRED = 0.5  # how far products may be from tau, relative to it
 _INTERIOR_STEPS = 60
 
 
@@ -46,7 +54,9 @@ class _CoupledPoint:
         half = 0.5 * np.vstack([v.sum(axis=0), v])
         penalty = float(np.sum(cost * parts) + ridge * np.sum(np.square(parts)))
         self.value = sum(point.value for point in inner) + penalty
-        self.gradient = (cost - half + 2.0 * ridge * parts).ravel()
+        self.slopes = (cost - half + 2.0 * ridge * parts).ravel()
+        # Of the function with the barrier, as steps are searched along it.
+        self.gradient = self.slopes - np.divide(problem.tau, x, out=np.zeros(x.size), where=x > 0.0)
         self.lower = self._lower(v, np.maximum([dual_linear(point) for point in inner], 0.0))
 
     def _lower(self, v, linear):
@@ -82,20 +92,21 @@ class _CoupledProblem:
     """Tasks, costs (1 + T, p) of mu and every lambda_t, and the ridge; the oracle of `descend`."""
 
     def __init__(self, tasks, cost, ridge, tol):
-        self.tasks, self.cost, self.ridge = tasks, cost, ridge
+        self.tasks, self.cost, self.ridge, self.tau = tasks, cost, ridge, 0.0
         self.settings = [Settings(tol=tol, scale=task.scale) for task in tasks]
 
     def __call__(self, x, near=None):
         return _CoupledPoint(self, x, near)
 
     def target(self, point, gap, damping):
-        """Minimiser over the bounds of the second-order model at a point."""
+        """Minimiser of the second-order model at a point, with the barrier."""
         damping = max(damping, min(gap, 1.0) * 0.01, _LEAST_DAMPING)
         arrow = Arrow(point.hessians(damping), 2.0 * self.ridge)
         shape = self.cost.shape
         now = point.x.reshape(shape)
-        linear = point.gradient.reshape(shape) - arrow.times(now)
-        return arrow.minimise(linear, np.maximum(now, 1e-3 * now.mean() + 1e-12)).ravel()
+        linear = point.slopes.reshape(shape) - arrow.times(now)
+        start = np.maximum(now, 1e-3 * now.mean() + 1e-12)
+        return arrow.minimise(linear, start, self.tau).ravel()
 
 
 class Arrow:
@@ -133,38 +144,40 @@ class Arrow:
         rest = found[:, :, 0] - mu + np.einsum("tij,j->ti", found[:, :, 1:], mu)
         return np.vstack([mu, rest])
 
-    def minimise(self, linear, start):
-        """Minimise ``z'Az / 2 + linear'z`` over ``z >= 0``: Mehrotra's predictor and corrector.
+    def minimise(self, linear, start, tau):
+        """Minimise ``z'Az / 2 + linear'z - tau sum(log z)``: Mehrotra's predictor and corrector.
 
         Parameters
         ----------
         linear : ndarray of shape (1 + T, p)
         start : ndarray of the same shape
             Positive; about the size of the solution.
+        tau : float
+            > 0.
         """
-        z = start.copy()
-        s = np.maximum(self.times(z) + linear, 0.0)
-        s = np.maximum(s, 0.1 * np.abs(linear).mean() + 1e-300)
-        first = float(np.mean(z * s))
+        z = start
+        s = self.times(z) + linear
+        s = s + max(-1.5 * float(s.min()), 0.0)
+        # As far from the bounds as products of an equal size ask for (Mehrotra 1992).
+        products = float(np.sum(z * s)) + 1e-300
+        z, s = z + 0.5 * products / (s.sum() + 1e-300), s + 0.5 * products / z.sum()
         for _ in range(_INTERIOR_STEPS):
             rest = self.times(z) + linear - s
-            mean = float(np.mean(z * s))
-            if mean <= 1e-13 * first and np.abs(rest).max() <= 1e-11 * np.abs(linear).max():
+            near = np.abs(rest).max() <= 1e-9 * np.abs(linear).max()
+            if near and np.abs(z * s - tau).max() <= _CENTRED * tau:
                 break
+            mean = float(np.mean(z * s))
             dz = self.solve(s / z, -rest - s)
             ds = -s - s / z * dz
             reach = _reach(z, dz), _reach(s, ds)
             after = float(np.mean((z + reach[0] * dz) * (s + reach[1] * ds)))
-            centre = mean * (after / mean) ** 3
-            correction = (centre - dz * ds) / z
+            centre = max(mean * min(after / mean, 1.0) ** 3, tau)
+            correction = (centre - dz * ds) / z if centre > tau else tau / z
             dz = self.solve(s / z, -rest - s + correction)
             ds = -s - s / z * dz + correction
             step = 0.995 * min(_reach(z, dz), _reach(s, ds))
             z, s = z + step * dz, s + step * ds
-        own = np.einsum("tii->ti", self.H)
-        diagonal = np.vstack([own.sum(axis=0), own]) + self.ridge
-        # At 0 where the slope would hold an entry there that had been moved as far again.
-        return np.where(z * diagonal < s, 0.0, z)
+        return z
 
 
 def _reach(z, dz):
@@ -196,9 +209,17 @@ def coupled(tasks, cost, ridge, *, start, tol, max_iter):
     """
     problem = _CoupledProblem(tasks, cost, ridge, tol)
     shared = 0.5 * start.min(axis=0)
-    x = np.vstack([shared, start - shared]).ravel()
-    point, gap, n_iter, _ = descend(problem, problem(x), problem.target, tol, max_iter)
-    parts = point.x.reshape(cost.shape)
-    weights, coefs = parts[0] + parts[1:], [inner.coef for inner in point.inner]
+    x = np.vstack([shared, start - shared])
+    x = np.maximum(x, 1e-3 * x.mean() + 1e-12).ravel()
+    first = problem(x)
+    problem.tau = _SHARE * tol * first.value / x.size
+    point, gap, n_iter, _ = descend(problem, problem(x, first), problem.target, tol, max_iter)
     lower = point.value - gap * abs(point.value)
-    return Solution(weights, coefs, point.value, lower, n_iter, parts[0])
+    # What is next to 0 is 0, unless that costs more than is open.
+    parts = point.x.reshape(cost.shape)
+    rounded = np.where(cost * parts <= _NEGLIGIBLE * problem.tau, 0.0, parts)
+    end = problem(rounded.ravel(), point)
+    if end.value <= point.value + 0.5 * tol * abs(point.value):
+        point, parts = end, rounded
+    coefs = [inner.coef for inner in point.inner]
+    return Solution(parts[0] + parts[1:], coefs, point.value, lower, n_iter, parts[0])
