@@ -55,9 +55,12 @@ class _CoupledPoint:
         penalty = float(np.sum(cost * parts) + ridge * np.sum(np.square(parts)))
         self.value = sum(point.value for point in inner) + penalty
         self.slopes = (cost - half + 2.0 * ridge * parts).ravel()
-        # Of the function with the barrier, as steps are searched along it.
-        self.gradient = self.slopes - np.divide(problem.tau, x, out=np.zeros(x.size), where=x > 0.0)
         self.lower = self._lower(v, np.maximum([dual_linear(point) for point in inner], 0.0))
+
+    @property
+    def gradient(self):
+        """Of the function with the barrier, as steps are searched along it."""
+        return self.slopes - self.problem.tau / self.x
 
     def _lower(self, v, linear):
         cost, ridge = self.problem.cost, self.problem.ridge
@@ -92,7 +95,8 @@ class _CoupledProblem:
     """Tasks, costs (1 + T, p) of mu and every lambda_t, and the ridge; the oracle of `descend`."""
 
     def __init__(self, tasks, cost, ridge, tol):
-        self.tasks, self.cost, self.ridge, self.tau = tasks, cost, ridge, 0.0
+        self.tasks, self.cost, self.ridge, self.tau = tasks, cost, ridge, np.inf
+        self.tol = tol
         self.settings = [Settings(tol=tol, scale=task.scale) for task in tasks]
 
     def __call__(self, x, near=None):
@@ -101,6 +105,7 @@ class _CoupledProblem:
     def target(self, point, gap, damping):
         """Minimiser of the second-order model at a point, with the barrier."""
         damping = max(damping, min(gap, 1.0) * 0.01, _LEAST_DAMPING)
+        self.tau = min(self.tau, _SHARE * self.tol * point.value / point.x.size)
         arrow = Arrow(point.hessians(damping), 2.0 * self.ridge)
         shape = self.cost.shape
         now = point.x.reshape(shape)
@@ -208,18 +213,28 @@ def coupled(tasks, cost, ridge, *, start, tol, max_iter):
         ``weights`` (T, p) and ``shared`` (p,), mu.
     """
     problem = _CoupledProblem(tasks, cost, ridge, tol)
+    start = start * _size(start, cost, ridge)
     shared = 0.5 * start.min(axis=0)
     x = np.vstack([shared, start - shared])
     x = np.maximum(x, 1e-3 * x.mean() + 1e-12).ravel()
-    first = problem(x)
-    problem.tau = _SHARE * tol * first.value / x.size
-    point, gap, n_iter, _ = descend(problem, problem(x, first), problem.target, tol, max_iter)
+    point, gap, n_iter, _ = descend(problem, problem(x), problem.target, tol, max_iter)
     lower = point.value - gap * abs(point.value)
     # What is next to 0 is 0, unless that costs more than is open.
     parts = point.x.reshape(cost.shape)
-    rounded = np.where(cost * parts <= _NEGLIGIBLE * problem.tau, 0.0, parts)
+    tau = problem.tau if n_iter else 0.0
+    rounded = np.where(cost * parts <= _NEGLIGIBLE * tau, 0.0, parts)
     end = problem(rounded.ravel(), point)
     if end.value <= point.value + 0.5 * tol * abs(point.value):
         point, parts = end, rounded
     coefs = [inner.coef for inner in point.inner]
     return Solution(parts[0] + parts[1:], coefs, point.value, lower, n_iter, parts[0])
+
+
+def _size(theta, cost, ridge):
+    """A factor for weights that are optimal without the ridge.
+
+    There the machines cost about as much as the weights; at s times the weights, 1 / s of that.
+    """
+    price = float(np.sum(cost[1:] * theta))
+    s = np.geomspace(1e-6, 1.0, 61)
+    return s[np.argmin(price / s + price * s + ridge * float(np.sum(theta**2)) * s**2)]

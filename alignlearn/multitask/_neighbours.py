@@ -182,33 +182,35 @@ def proxy(task, eta, *, x=None, cost=None, tol, max_iter):
     solve = _FixedKernel(task, x, tol)
     if x is None:
         solve = _LearnedKernel(task, cost, tol, max_iter)
-    low, high, n_iter = (0.0, None), None, 0
-    kappa, value, lower, best = 0.0, np.inf, -np.inf, None
+    # Of a machine without a kernel and without bounds: b = y / kappa.
+    kappa = float(np.cbrt(np.square(task.duals.targets).sum() / (2.0 * eta)))
+    low, high, n_iter = None, None, 0
+    value, lower, best = np.inf, -np.inf, None
     for _ in range(_ROOT_STEPS):
         own, coef, steps = solve(kappa)
         n_iter += steps
         square = float(np.square(coef).sum())
-        slope = eta * kappa - 0.5 * square
         v = task.scale * task.family.quadratic(coef)
         linear = float(np.sum(task.duals.targets * coef) - task.duals.epsilon * np.abs(coef).sum())
         lower = max(lower, solve.lower(linear, v, square, eta))
         if own + 0.5 * eta * kappa**2 < value:
             value, best = own + 0.5 * eta * kappa**2, (solve.weights.copy(), coef, kappa)
-        if value - lower <= tol * abs(value):
+        if value - lower <= tol * abs(value) or kappa == 0.0:
             break
-        if slope < 0.0:
-            low = kappa, slope
-        else:
-            high = kappa, slope
-        kappa = _next(low, high, square / (2.0 * eta))
+        if square == 0.0:
+            kappa = 0.0
+            continue
+        # In logarithms: kappa may be of any size, and b'b falls like its powers 0 to -2.
+        place = np.log(kappa), np.log(square / (2.0 * eta * kappa))
+        low, high = (place, high) if place[1] > 0.0 else (low, place)
+        kappa = float(np.exp(_next(place, low, high)))
     weights, coef, kappa = best
     return Solution(weights[None], [coef], value, lower, n_iter), kappa
 
 
-def _next(low, high, fixed_point):
-    """Where the increasing slope may be 0, from points on either side of that."""
-    if high is None:
-        return fixed_point
-    # The fixed point of the last kappa is on the other side, as b'b decreases.
-    share = min(max(-low[1] / (high[1] - low[1]), 0.1), 0.9) if low[1] is not None else 0.5
+def _next(place, low, high):
+    """Where the decreasing function may be 0, from (argument, value) on either side of that."""
+    if low is None or high is None:
+        return place[0] + 0.5 * place[1]
+    share = min(max(low[1] / (low[1] - high[1]), 0.1), 0.9)
     return low[0] + share * (high[0] - low[0])
