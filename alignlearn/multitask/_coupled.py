@@ -24,7 +24,7 @@ import numpy as np
 from alignlearn.weights.one_stage.simplex import descend
 from alignlearn.weights.one_stage.svm import Settings, SVMPoint
 
-from ._separate import Solution, dual_linear, largest_share
+from ._separate import Solution, dual_linear, hessian, largest_share
 from ._tasks import each
 
 _SHARES = 1.0 - np.geomspace(1e-8, 0.5, 40)  # multiples of the dual coefficients that are tried
@@ -83,7 +83,7 @@ class _CoupledPoint:
     def hessians(self, damping):
         """Of every machine, damped by the share of the curvature of the closed-form update."""
         everything = np.arange(self.problem.cost.shape[1])
-        H = np.array(each(lambda point: point.hessian(everything), self.inner))
+        H = np.array(each(lambda point: hessian(point, everything), self.inner))
         theta = np.array([point.x for point in self.inner])
         v = np.array([point.v for point in self.inner])
         floor = 0.1 * theta.mean(axis=1, keepdims=True) + 1e-300

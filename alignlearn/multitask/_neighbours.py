@@ -18,7 +18,7 @@ from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.weights.one_stage.simplex import descend
 from alignlearn.weights.one_stage.svm import Settings, SVMPoint
 
-from ._separate import Solution, dual_linear, largest_share, penalised
+from ._separate import Solution, dual_linear, hessian, largest_share, penalised
 
 _LEAST_DAMPING = 1e-6
 _ROOT_STEPS = 60
@@ -58,7 +58,7 @@ class _AlignedProblem:
     def target(self, point, gap, damping):
         damping = max(damping, min(gap, 1.0) * 0.01, _LEAST_DAMPING)
         x, v = point.x, point.inner.v
-        A = point.inner.hessian(np.arange(x.size)) + self.form
+        A = hessian(point.inner, np.arange(x.size)) + self.form
         A.flat[:: x.size + 1] += damping * v / np.maximum(x, 0.1 * x.mean() + 1e-300)
         A.flat[:: x.size + 1] += 1e-12 * np.trace(A) / x.size + 1e-300
         return nonnegative_qp(A, A @ x - point.gradient, tol=1e-9, check_psd=False).v

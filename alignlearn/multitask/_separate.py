@@ -76,6 +76,13 @@ def dual_linear(point):
     return point.dual_value + 0.5 * float(point.x @ point.v)
 
 
+def hessian(point, index):
+    """That of an `SVMPoint`; 0 where its kernel is 0 and the Hessian is not finite."""
+    if not point.gram.any():
+        return np.zeros((index.size, index.size))
+    return point.hessian(index)
+
+
 class _SlackPoint:
     """The penalised objective on the simplex; `SVMPoint` of the first p coordinates inside."""
 
@@ -94,7 +101,7 @@ class _SlackPoint:
     def hessian(self, index):
         H = np.zeros((index.size, index.size))
         inside = np.flatnonzero(index < self.inner.v.size)
-        H[np.ix_(inside, inside)] = self.inner.hessian(index[inside])
+        H[np.ix_(inside, inside)] = hessian(self.inner, index[inside])
         return H
 
 
@@ -197,7 +204,7 @@ class _SharedPoint:
         return _SharedPoint(self.tasks, self.settings, self.x, inner=inner)
 
     def hessian(self, index):
-        return sum(each(lambda point: point.hessian(index), self.inner))
+        return sum(each(lambda point: hessian(point, index), self.inner))
 
 
 def common(tasks, norm, *, tol, max_iter):

@@ -39,7 +39,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
           weights at the price of "onmkl".
     C : float, default 1.0
         Cost of margin violations, > 0 and finite.
-    beta : float, default 0.01
+    beta : float, default 0.1
         Price of the trace, > 0 ("onmkl", "onjkl"). Only ``beta / C^2`` matters to the shape of the
         solution of "onmkl" without ridge: S at C is C times S at 1 and C times the weights.
     eta : float, optional
@@ -142,7 +142,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
         *,
         method="onmkl",
         C=1.0,
-        beta=0.01,
+        beta=0.1,
         eta=None,
         coupling="none",
         ridge=1.0,

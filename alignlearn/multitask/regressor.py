@@ -48,7 +48,7 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
         method="onmkl",
         C=1.0,
         epsilon=0.1,
-        beta=0.01,
+        beta=0.1,
         eta=None,
         coupling="none",
         ridge=1.0,
