@@ -26,6 +26,7 @@ _WHERE = {
     "rademacher",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
+    "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
@@ -38,6 +39,7 @@ _MODULES = (
     "hyper",
     "kernels",
     "machines",
+    "multitask",
     "significance",
     "statistics",
     "theory",

@@ -42,6 +42,28 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
     (point, gap, n_iter, converged)
         The oracle's object at the best x, the relative gap to the best lower bound.
     """
+
+    def target(point, gap, damping):
+        return _newton_target(point, total, gap, damping)
+
+    return descend(oracle, start, target, tol, max_iter)
+
+
+def descend(oracle, start, target, tol, max_iter):
+    """Minimise a convex function by damped Newton steps, each searched along.
+
+    Parameters
+    ----------
+    oracle, start, tol, max_iter
+        As in `minimise_on_simplex`; gradients of any sign.
+    target : callable
+        ``target(point, gap, damping)`` gives the feasible minimiser of the second-order model, with
+        ``damping`` (0 to 1) times an upper bound of the curvature added.
+
+    Returns
+    -------
+    (point, gap, n_iter, converged)
+    """
     point = best = start
     lower, n_iter, damping = point.lower, 0, 0.0
     while True:
@@ -49,8 +71,7 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
         if gap <= tol or n_iter >= max_iter:
             break
         n_iter += 1
-        target = _newton_target(point, total, gap, damping)
-        point, full = _search(oracle, point, target)
+        point, full = _search(oracle, point, target(point, gap, damping))
         lower = max(lower, point.lower)
         best = point if point.value <= best.value + _ROUNDING * abs(best.value) else best
         if full == 0.0 and damping == 1.0:

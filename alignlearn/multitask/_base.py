@@ -1,0 +1,279 @@
+"""What the two multi-task estimators share: parameters, fit, predictions by task."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+
+from alignlearn.estimators import _inputs
+from alignlearn.estimators._sklearn import Estimator
+from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.sources import GramSource, GramViews, open_source
+from alignlearn.statistics import centred_columns
+from alignlearn.validation import (
+    DegenerateKernelWarning,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    take,
+)
+
+from ._inputs import split_column, task_labels, task_rows, without_name
+from ._methods import COUPLINGS, METHODS, PRINTED_ETA, SOLVERS, Options, solve
+from ._tasks import Problem, each, open_tasks
+from .neighbourhood import alignment_matrix, check_eta
+
+
+class _Named:
+    """A matrix with column names, as kernels that select columns by name read them."""
+
+    def __init__(self, X, names):
+        self.X, self.columns = X, names
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.X, dtype=dtype)
+
+
+class MultiTaskLearner(Estimator):
+    """Base: kernel weights and a machine for each task.
+
+    A subclass says how targets become problems and machines: ``_targets``, ``_problem``,
+    ``_machine``.
+    """
+
+    _same_samples = False  # whether every task has all samples, and a column of y
+
+    def _accepts_sparse(self):
+        try:
+            return all(kernel._takes_sparse for kernel in kernel_list(self.kernels))
+        except (TypeError, ValueError):
+            return False
+
+    # Checks
+
+    def _options(self):
+        """The checked parameters."""
+        method = check_choice("method", self.method, METHODS)
+        coupling = check_choice("coupling", self.coupling, COUPLINGS)
+        solver = check_choice("solver", self.solver, SOLVERS)
+        if self.normalize is not None:
+            check_choice("normalize", self.normalize, ("trace",))
+        if method != "onmkl" and (coupling != "none" or solver != "newton"):
+            raise ValueError(
+                f"method={method!r} with coupling={coupling!r} and solver={solver!r}; accepted: "
+                "coupling and solver are those of method='onmkl'."
+            )
+        if solver == "bcd" and coupling != "none":
+            raise ValueError(
+                f"solver='bcd' with coupling={coupling!r}; accepted: coupling='none', as in the "
+                "paper, or solver='newton'."
+            )
+        beta = check_number("beta", self.beta, low=0.0, strict=True)
+        eta = self.eta
+        if eta is None:
+            eta = 4.0 * beta if method == "onmkl" else PRINTED_ETA
+        eta = check_number("eta", eta, low=0.0, strict=True)
+        if method == "onmkl":
+            check_eta(eta, beta)
+        discount = self.discount
+        if discount is not None:
+            discount = check_number("discount", discount, low=1.0)
+        return Options(
+            method=method,
+            C=check_number("C", self.C, low=0.0, strict=True),
+            beta=beta,
+            eta=eta,
+            coupling=coupling,
+            ridge=check_number("ridge", self.ridge, low=0.0, strict=True),
+            discount=discount,
+            norm=check_number("norm", self.norm, low=1.0),
+            solver=solver,
+            loss=self._loss(),
+            tol=check_number("tol", self.tol, low=0.0, strict=True),
+            max_iter=check_count("max_iter", self.max_iter),
+            verbose=check_flag("verbose", self.verbose),
+        )
+
+    def _samples(self, X, task):
+        """The samples without their tasks, and the labels of these, or None."""
+        if self.task_column is None:
+            return X, task
+        if task is not None:
+            raise ValueError(
+                "task and task_column are both given; accepted: one of them says the task."
+            )
+        if isinstance(self.kernels, str) and self.kernels == "precomputed":
+            raise ValueError(
+                "task_column with kernels='precomputed': X holds no columns; pass task instead."
+            )
+        return split_column(X, self.task_column)
+
+    def _open(self, X, task):
+        """The source of all samples, and the labels of their tasks, or None."""
+        if isinstance(self.kernels, RankOneKernels):
+            raise TypeError(
+                "kernels=RankOneKernels: a matrix of every kernel is needed here; accepted: a list "
+                "of kernels, or 'precomputed'."
+            )
+        names = _inputs.feature_names(X)
+        samples, labels = self._samples(X, task)
+        if self.task_column is not None and names is not None:
+            samples = _Named(samples, without_name(names, self.task_column))
+        return open_source(samples, self.kernels, pairs=True), labels, names
+
+    # Fit
+
+    def _learn(self, X, y, task):
+        """Kernels, weights and machines of all tasks."""
+        self.__dict__.pop("_source", None)
+        options = self._options()
+        center = check_flag("center", self.center)
+        source, labels, names = self._open(X, task)
+        _inputs.check_sample_count(source.n_samples)
+        self.tasks_, groups, values = self._targets(y, labels, source.n_samples)
+        if options.discount is not None and options.discount > len(groups):
+            raise ValueError(
+                f"discount={options.discount:g} with {len(groups)} tasks; accepted: 1 to the "
+                "number of tasks."
+            )
+        problems, self._constants = self._problems(groups, values, center)
+        self._warn_constant()
+        tasks = open_tasks(
+            source,
+            problems,
+            center=center,
+            normalize=self.normalize,
+            verbose=options.verbose,
+        )
+        if not any(task.traces.any() for task in tasks):
+            raise ValueError(
+                "X: every kernel is constant on the samples of every task, so nothing can be "
+                "learned; accepted: samples on which at least one kernel varies."
+            )
+        result, starts = solve(tasks, options)
+        self._parts = [None] * len(groups)
+        jobs = zip(tasks, result.weights, result.identity, starts)
+        for job, part in zip(tasks, each(lambda job: self._train(*job), jobs)):
+            self._parts[job.number] = part
+        self._store(X, source, names, tasks, result)
+
+    def _problems(self, groups, values, center):
+        """A problem for every task that has something to learn; the constants of the others."""
+        problems, constants = [], {}
+        for number, (rows, own) in enumerate(zip(groups, values)):
+            if len(np.unique(own)) < 2:
+                constants[number] = own[0]
+                continue
+            duals, columns = self._problem(own)
+            columns = centred_columns(columns) if center else columns
+            problems.append(Problem(number, rows, own, columns, duals))
+        return problems, constants
+
+    def _warn_constant(self):
+        if not self._constants:
+            return
+        shown = [repr(self.tasks_[t].item()) for t in list(self._constants)[:5]]
+        more = ", ..." if len(self._constants) > 5 else ""
+        warnings.warn(
+            f"y does not vary within {len(self._constants)} task(s), {', '.join(shown)}{more}: "
+            "what they have is predicted, and their weights are 0.",
+            DegenerateKernelWarning,
+            stacklevel=5,
+        )
+
+    def _train(self, task, weights, kappa, start):
+        """The machine of one task on its learned kernel: (source, machine, intercept)."""
+        part = task.source
+        part.combine(weights * task.scale)
+        K = np.zeros((task.n_samples,) * 2)
+        if weights.any():
+            K = np.array(part.gram(), dtype=np.float64)
+        K.flat[:: len(K) + 1] += kappa
+        machine = self._machine(task.labels)
+        machine.fit(K, task.labels, alpha0=None if start is None else start.T, check=False)
+        support = machine.support_
+        support = task.rows[support] if isinstance(part, GramSource) else support
+        intercept = machine.intercept_ + part.reduce(support, machine.dual_coef_)
+        if not weights.any() and not isinstance(part, GramSource):
+            part.X = take(part.X, [])  # a constant needs no samples
+        return part, machine, intercept
+
+    def _store(self, X, source, names, tasks, result):
+        T, p = len(self._parts), result.weights.shape[1]
+        learned = [task.number for task in tasks]
+        self.result_ = result
+        self.n_iter_ = max(result.n_iter, 1)
+        self.scale_ = tasks[0].scale
+        self.weights_ = np.zeros((T, p))
+        self.weights_[learned] = result.weights
+        self.neighbourhood_kernels_ = np.zeros((T, p))
+        self.neighbourhood_kernels_[learned] = result.neighbours
+        self.shared_weights_ = result.shared
+        inner = np.array([task.inner for task in tasks])
+        self.alignment_matrix_ = np.eye(T)
+        self.alignment_matrix_[np.ix_(learned, learned)] = alignment_matrix(
+            result.weights, result.neighbours, inner
+        )
+        given = isinstance(source, GramSource)
+        self.kernels_ = "precomputed" if given else source.kernels
+        self.task_kernels_ = [
+            part[0].kernel if part is not None and weights.any() else None
+            for part, weights in zip(self._parts, self.weights_)
+        ]
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if source.n_features is not None:
+            self.n_features_in_ = source.n_features + (self.task_column is not None)
+            if names is not None:
+                self.feature_names_in_ = names
+        source = copy.copy(source)
+        if given:
+            source.combine(np.ones(p))
+            source.keep_all()
+        source.X = None
+        self._source = source
+
+    # Predictions
+
+    def _by_task(self, X, task):
+        """Checked samples, how many, and (number of the task, rows) for the tasks they belong to.
+
+        None in place of the latter where every sample is meant for every task.
+        """
+        self._check_is_fitted()
+        if self._source.n_features is not None:
+            _inputs.check_test_names(self, X)
+        X, labels = self._samples(X, task)
+        X = self._source.check_test(X)
+        n = np.shape(X[0])[0] if isinstance(self._source, GramSource) else len(X)
+        if self._source.n_features is not None:
+            _inputs.check_test_width(self, X.shape[1] + (self.task_column is not None))
+        if labels is None:
+            if self._same_samples:
+                return X, n, None
+            if len(self.tasks_) > 1:
+                raise ValueError(
+                    f"task is needed: fit has learned {len(self.tasks_)} tasks; accepted: the "
+                    "label of a task for each sample."
+                )
+            return X, n, [(0, np.arange(n))]
+        return X, n, task_rows(labels, self.tasks_, n)
+
+    def _raw(self, X, number, rows):
+        """Decisions (n, n_problems) of the machine of one task on some of the samples."""
+        part, _, intercept = self._parts[number]
+        if isinstance(part, GramSource):
+            some = GramViews(X, rows, np.arange(self._source.n_samples))
+        else:
+            some = take(X, rows)
+        return part.decisions(some) + intercept
+
+
+def stacked(task, n_samples):
+    """Tasks and their rows; without labels all samples are of one task, 0."""
+    if task is None:
+        return np.zeros(1, dtype=int), [np.arange(n_samples)]
+    return task_labels(task, n_samples)

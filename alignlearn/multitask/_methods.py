@@ -1,0 +1,216 @@
+"""The weights of all tasks by each method, with one result for all of them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from alignlearn.validation import ConvergenceWarning
+from alignlearn.weights.one_stage import L1SVM
+
+from ._blockwise import blockwise
+from ._coupled import coupled
+from ._neighbours import aligned, proxy
+from ._separate import Solution, common, penalised
+from ._tasks import each
+from .neighbourhood import neighbourhood_coefficients, ridge_shared
+
+METHODS = ("onmkl", "independent", "uniform", "mkl", "kta", "rpkl", "onjkl")
+COUPLINGS = ("none", "ridge", "group")
+SOLVERS = ("newton", "bcd")
+PRINTED_ETA = 0.5  # Khat = K + bb' of the papers on proxy kernels
+_ROUNDS = 500
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked parameters of the estimators that the weights depend on."""
+
+    method: str
+    C: float
+    beta: float
+    eta: float
+    coupling: str
+    ridge: float
+    discount: float | None
+    norm: float
+    solver: str
+    loss: dict
+    tol: float
+    max_iter: int | None
+    verbose: bool
+
+
+@dataclass(frozen=True, eq=False)
+class MultiTaskResult:
+    """Kernel weights of all tasks and how exact they are.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (T, p), float64
+        Of the scaled kernels.
+    shared : ndarray of shape (p,)
+        The part of the weights that the tasks share.
+    neighbours : ndarray of shape (T, p)
+        Coefficients of the neighbourhood kernels; where their labels enter (kta, rpkl, onjkl) and
+        for methods without them, those of the learned kernels.
+    objective : float
+        Of all tasks together; NaN where nothing is minimised ("uniform").
+    duality_gap : float
+        Upper bound of objective minus minimum, relative to the objective: that of all tasks
+        together, or the largest of any task where they do not interact.
+    n_iter : int
+        Rounds or Newton steps, summed over tasks that do not interact.
+    n_shortened : int
+        Steps of ``solver="bcd"`` that did not descend and were taken again, shorter.
+    converged : bool
+        ``duality_gap <= tol``.
+    identity : ndarray of shape (T,)
+        kappa of "rpkl" and "onjkl": the machines are trained on ``K + kappa I``; otherwise 0.
+    """
+
+    weights: np.ndarray
+    shared: np.ndarray
+    neighbours: np.ndarray
+    objective: float
+    duality_gap: float
+    n_iter: int
+    n_shortened: int
+    converged: bool
+    identity: np.ndarray
+
+
+def solve(tasks, options):
+    """Weights of all tasks: (MultiTaskResult, starting coefficients of every machine).
+
+    Parameters
+    ----------
+    tasks : list of Task
+    options : Options
+    """
+    if options.method == "uniform":
+        return _uniform(tasks)
+    if options.method == "mkl":
+        limit = options.max_iter or _ROUNDS
+        found = [common(tasks, options.norm, tol=options.tol, max_iter=limit)]
+        identity = np.zeros(len(tasks))
+    elif options.method == "onmkl" and options.coupling != "none":
+        found, identity = [_coupled(tasks, options)], np.zeros(len(tasks))
+    else:
+        pairs = each(partial(_one, options), tasks, "tasks" if options.verbose else None)
+        found, identity = [pair[0] for pair in pairs], np.array([pair[1] for pair in pairs])
+    return _result(tasks, options, found, identity), [b for one in found for b in one.coefs]
+
+
+def _result(tasks, options, found, identity):
+    weights = np.vstack([one.weights for one in found])
+    gap = max(_relative(one) for one in found)
+    n_iter = sum(one.n_iter for one in found)
+    shared = found[0].shared if len(found) == 1 else None
+    if options.method == "onmkl" and options.coupling == "ridge":
+        shared = ridge_shared(weights)
+    shared = weights.min(axis=0) if shared is None else shared
+    converged = gap <= options.tol
+    if not converged:
+        warnings.warn(
+            f"method={options.method!r} stopped after {n_iter} steps with a relative duality gap "
+            f"of {gap:.3g} > tol={options.tol:g}; raise max_iter, tol or beta.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return MultiTaskResult(
+        weights,
+        shared,
+        _neighbours(tasks, options, weights),
+        sum(one.value for one in found),
+        gap,
+        n_iter,
+        sum(getattr(one, "n_shortened", 0) for one in found),
+        converged,
+        identity,
+    )
+
+
+def _relative(one):
+    return max(one.value - one.lower, 0.0) / abs(one.value) if one.value else 0.0
+
+
+def _neighbours(tasks, options, weights):
+    if options.method != "onmkl":
+        return weights
+    return np.array(
+        [
+            neighbourhood_coefficients(theta, t.inner, t.traces, options.beta, options.eta)
+            for theta, t in zip(weights, tasks)
+        ]
+    )
+
+
+def _uniform(tasks):
+    p = tasks[0].scale.size
+    weights = np.full((len(tasks), p), 1.0 / p)
+    result = MultiTaskResult(
+        weights, weights[0], weights, np.nan, 0.0, 0, 0, True, np.zeros(len(tasks))
+    )
+    return result, [None] * len(tasks)
+
+
+def _one(options, task):
+    """(solution, kappa) of a task on its own."""
+    limit, tol = options.max_iter or _ROUNDS, options.tol
+    cost = options.beta * task.traces
+    if not np.any(task.traces > 0.0):
+        # No kernel varies on this task: its machine is a constant, whatever the weights.
+        zero = np.zeros((1, task.scale.size))
+        return Solution(zero, [np.zeros(task.duals.targets.shape)], 0.0, 0.0, 0), 0.0
+    if options.method == "independent":
+        return _single(options, task), 0.0
+    if options.method == "kta":
+        return aligned(task, options.eta, tol=tol, max_iter=limit), 0.0
+    if options.method == "rpkl":
+        x = np.full(cost.size, 1.0 / cost.size)
+        return proxy(task, options.eta, x=x, tol=tol, max_iter=limit)
+    if options.method == "onjkl":
+        return proxy(task, options.eta, cost=cost, tol=tol, max_iter=limit)
+    if options.solver == "bcd":
+        return blockwise(task, options.beta, options.eta, tol=tol, max_iter=limit), 0.0
+    found = penalised(task.family, task.duals, cost, task.scale, tol=tol, max_iter=limit)
+    return found, 0.0
+
+
+def _single(options, task):
+    """Learned kernel of one task by itself, under a constraint of the trace: "independent"."""
+    rule = L1SVM(options.C, options.norm, tol=options.tol, max_iter=options.max_iter)
+    rule.set_params(**options.loss)
+    found = rule.solve_grams(task.family, task.labels)
+    used = task.scale > 0.0
+    weights = np.divide(found.weights, task.scale, out=np.zeros(used.size), where=used)
+    coef = found.dual_coef.reshape(task.n_samples, -1).T
+    lower = found.objective - found.duality_gap * abs(found.objective)
+    return Solution(weights[None], [coef], found.objective, lower, found.n_iter)
+
+
+def _coupled(tasks, options):
+    """Weights with a shared part, started from those without one."""
+    traces = np.array([task.traces for task in tasks])
+    limit = options.max_iter or _ROUNDS
+    # Where a kernel is 0 on a task it may cost what it likes, but not nothing.
+    traces = np.where(traces > 0.0, traces, traces.mean())
+    if options.coupling == "ridge":
+        shared, ridge = traces.sum(axis=0), options.ridge
+    else:
+        discount = options.discount or np.sqrt(len(tasks))
+        shared, ridge = discount * traces.mean(axis=0), 0.0
+    cost = options.beta * np.vstack([shared, traces])
+    # Rough ones do: what they are worth is seen in the first certificate of the coupled problem.
+    rough = each(
+        lambda t: penalised(
+            t.family, t.duals, options.beta * t.traces, t.scale, tol=1e-2, max_iter=limit
+        ),
+        tasks,
+    )
+    start = np.vstack([one.weights for one in rough])
+    return coupled(tasks, cost, ridge, start=start, tol=options.tol, max_iter=limit)

@@ -1,0 +1,198 @@
+"""Tasks opened on data: the kernel matrices of each, their statistics, and its dual problems.
+
+Every task has p matrices of its own samples only. What the kernel weights need of them is of size
+p: ``<K_k, K_l>``, the traces, and ``<K_k, YY'>``. Samples of different tasks never meet.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from alignlearn.engine.threads import Progress, on_threads
+from alignlearn.sources import GramFamily, GramSource
+from alignlearn.statistics import centre_gram
+from alignlearn.validation.memory import check_memory
+from alignlearn.weights.one_stage.svm import Duals
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One task.
+
+    Attributes
+    ----------
+    number : int
+        Its place among all tasks.
+    rows : ndarray of int of shape (n,)
+        Its samples among all samples.
+    source : source opened on these samples
+    family : GramFamily
+        The p kernel matrices (n, n), not scaled.
+    scale : ndarray of shape (p,)
+        Factors of the kernels, the same in every task. What follows is of the scaled kernels.
+    inner : ndarray of shape (p, p)
+        ``<K_k, K_l>_F``.
+    traces, products : ndarray of shape (p,)
+        ``tr K_k`` and ``<K_k, YY'>_F``.
+    labels : ndarray of shape (n,)
+        Class labels or real targets.
+    duals : Duals
+        The dual problems of its machine.
+    """
+
+    number: int
+    rows: np.ndarray
+    source: object
+    family: GramFamily
+    scale: np.ndarray
+    inner: np.ndarray
+    traces: np.ndarray
+    products: np.ndarray
+    labels: np.ndarray
+    duals: Duals
+
+    @property
+    def n_samples(self) -> int:
+        """Samples of this task."""
+        return self.rows.size
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is known of a task before its kernels are: `Task` says what.
+
+    ``columns`` (n, c) are the Y of ``<K_k, YY'>``.
+    """
+
+    number: int
+    rows: np.ndarray
+    labels: np.ndarray
+    columns: np.ndarray
+    duals: Duals
+
+
+def open_tasks(source, problems, *, center, normalize, verbose=False):
+    """Evaluate the kernels on every task, in one pass over the tasks.
+
+    Parameters
+    ----------
+    source : PairSource or GramSource
+        Opened on all samples.
+    problems : list of Problem
+        Tasks with the same array of rows share its kernel matrices.
+    center : bool
+        Centre every kernel matrix at the mean of its task.
+    normalize : {"trace"} or None
+        Scale every kernel to a mean diagonal of 1 over all tasks.
+    verbose : bool, default False
+
+    Returns
+    -------
+    list of Task
+
+    Raises
+    ------
+    MemoryError
+        The kernel matrices of all tasks together do not fit.
+    """
+    groups = {id(problem.rows): problem.rows for problem in problems}
+    _check_room([rows.size for rows in groups.values()], len(source.names))
+    parts = {key: _part(source, rows) for key, rows in groups.items()}
+    keys = list(groups)
+    progress = "kernel matrices of the tasks" if verbose else None
+    found = each(lambda key: _open(parts[key], center), keys, progress)
+    opened = dict(zip(keys, found))
+    sizes = np.array([groups[key].size for key in keys], dtype=np.float64)
+    scale = np.ones(len(source.names))
+    if normalize == "trace":
+        total = sum(opened[key][0].traces() for key in keys)
+        scale = np.divide(sizes.sum(), total, out=np.zeros_like(total), where=total > 1e-300)
+    tasks = []
+    for problem in problems:
+        family, inner = opened[id(problem.rows)]
+        columns = np.ascontiguousarray(problem.columns.T)
+        tasks.append(
+            Task(
+                problem.number,
+                problem.rows,
+                copy.copy(parts[id(problem.rows)]),
+                family,
+                scale,
+                inner * np.outer(scale, scale),
+                family.traces() * scale,
+                family.quadratic(columns) * scale,
+                problem.labels,
+                problem.duals,
+            )
+        )
+    return tasks
+
+
+def each(function, items, progress=None):
+    """``[function(item) for item in items]``, the items dealt to threads one by one.
+
+    Where a thread works on a task of its own the loops inside it must not start others. With a
+    text as ``progress``, stderr hears how many items are done.
+    """
+    items = list(items)
+    found, numbers = [None] * len(items), iter(range(len(items)))
+    report = None if progress is None else Progress(progress)
+
+    def watch():
+        report(sum(item is not None for item in found) / len(items))
+
+    def work(thread, stop):
+        if stop[0]:
+            return
+        before = numba.get_num_threads()
+        numba.set_num_threads(1)
+        try:
+            for i in numbers:  # taking the next number is one step that no thread interrupts
+                if stop[0]:
+                    return
+                found[i] = function(items[i])
+        finally:
+            numba.set_num_threads(before)
+
+    on_threads(work, stoppable=True, watch=None if report is None else watch)
+    return found
+
+
+def _part(source, rows):
+    part = copy.copy(source)
+    if isinstance(source, GramSource):
+        part.grams = source.samples(rows)
+    else:
+        part.X = source.samples(rows)
+    part.n_samples = rows.size
+    return part
+
+
+def _open(part, center):
+    """The family of one task and ``<K_k, K_l>``."""
+    p = len(part.names)
+    grams = []
+    for one in np.eye(p):
+        part.combine(one)
+        K = np.array(part.gram(exact=not center), dtype=np.float64)
+        grams.append(centre_gram(K) if center else K)
+    family = GramFamily(grams)
+    return family, family.products(np.zeros((1, part.n_samples)))[1]
+
+
+def _check_room(sizes, p):
+    """Refuse tasks whose matrices do not fit into free memory together."""
+    total = float(np.sum(sizes))
+    squares = float(np.sum(np.square(np.array(sizes, dtype=np.float64))))
+    check_memory(
+        int(total),
+        lambda n: 8.0 * p * squares * (n / total) ** 2,
+        f"X: {p} kernel matrices of each of {len(sizes)} tasks",
+        lambda rows, _: (
+            f"{f'at most {rows} samples' if rows else 'fewer samples'}, or fewer kernels"
+        ),
+    )

@@ -1,0 +1,279 @@
+"""Classification of many tasks, each by a support vector machine on a kernel of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators._inputs import class_labels
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.statistics.targets import plain_columns
+from alignlearn.validation import check_choice, check_labels, check_weights
+from alignlearn.weights.one_stage.svm import Duals
+
+from ._base import MultiTaskLearner, stacked
+
+_TOL = 1e-3  # of the final machines, in units of the margin; they start at their solution
+
+
+class MultiTaskMKLClassifier(MultiTaskLearner):
+    """A support vector classifier for each task, with kernels learned for all tasks together.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel and str, or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``, of all samples. With "precomputed", X is a
+        sequence of p Gram matrices (m, m) in ``fit`` and (n, m) later, m samples of all tasks.
+    method : str, default "onmkl"
+        How the kernel ``sum_k theta_tk K_k`` of each task t is found. S_t is the objective of the
+        task's machine as a function of its kernel.
+
+        - "onmkl": neighbourhood kernels, ``sum_t S_t(theta_t) + beta sum_tk theta_tk tr K_tk``;
+        - "independent": each task by itself, ``min S_t`` with ``sum_k theta_tk^norm <= 1`` for
+          kernels of unit mean diagonal;
+        - "mkl": the same weights in every task, ``min sum_t S_t`` with ``sum_k theta_k^norm <= 1``;
+        - "uniform": all weights 1 / p;
+        - "kta": ``sum_t S_t(theta_t) + eta/2 sum_t ||K_t - Y_t Y_t'||_F^2``;
+        - "rpkl", "onjkl": the machine is trained on ``Khat = K + bb' / (2 eta)``, b its signed dual
+          coefficients, and predicts with K: the mean of the kernels for "rpkl", for "onjkl" learned
+          weights at the price of "onmkl".
+    C : float, default 1.0
+        Cost of margin violations, > 0 and finite.
+    beta : float, default 0.1
+        Price of the trace, > 0 ("onmkl", "onjkl"). Only ``beta / C^2`` matters to the shape of the
+        solution of "onmkl" without ridge: S at C is C times S at 1 and C times the weights.
+    eta : float, optional
+        Weight of ``||K - Khat||_F^2 / 2``. "onmkl": at least ``2 beta``, default ``4 beta``; it
+        changes ``neighbourhood_kernels_`` and no prediction. Others: default 1/2.
+    coupling : {"none", "ridge", "group"}, default "none"
+        What ties the tasks of "onmkl" together; see the notes.
+    ridge : float, default 1.0
+        Of coupling "ridge", > 0.
+    discount : float, optional
+        Of coupling "group": from 1 to the number T of tasks, default ``sqrt(T)``.
+    norm : float, default 1.0
+        Of "mkl" and "independent", >= 1.
+    solver : {"newton", "bcd"}, default "newton"
+        "bcd": the block coordinate steps of the paper, corrected, for comparison; slow.
+    center : bool, default True
+        Centre every kernel at the mean of its task, for the weights. The machines do not depend on
+        it, traces and alignments do. False is the paper's model.
+    normalize : {"trace"} or None, default "trace"
+        Scale every kernel to a mean diagonal of 1 over all tasks.
+    task_column : int or str, optional
+        The column of X that holds the task; then ``task`` is not passed. For pipelines and
+        searches.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+        Within a task of more than two classes.
+    tol : float, default 1e-5
+        Largest duality gap relative to the objective.
+    max_iter : int, optional
+        Most steps of a task, 500 by default.
+    verbose : bool, default False
+        Report progress on stderr.
+
+    Attributes
+    ----------
+    tasks_ : ndarray of shape (T,)
+        Labels of the tasks, sorted.
+    weights_ : ndarray of shape (T, p)
+        theta, of the scaled kernels; 0 for a task that has one class only.
+    shared_weights_ : ndarray of shape (p,)
+        The part mu of the weights that all tasks share.
+    neighbourhood_kernels_ : ndarray of shape (T, p)
+        Coefficients of the neighbourhood kernels, some of which may be negative. "onmkl": ``Khat_t
+        = K_t - (beta / eta) P_t(I)``. What depends on labels in those of "kta", "rpkl" and "onjkl"
+        is left out, since it does not extend to new samples: the kernels of the tasks are left.
+    alignment_matrix_ : ndarray of shape (T, T)
+        Entry (t, s): alignment of the kernel of task t with the neighbourhood kernel of task s, on
+        the samples of task t (centred if ``center``).
+    scale_ : ndarray of shape (p,)
+        Factors of the kernels.
+    task_kernels_ : list of T Kernel
+        The learned kernels, as functions; None for a task without one.
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    classes_ : ndarray of shape (c,)
+        Of all tasks together.
+    result_ : MultiTaskResult
+        With the certificate of the weights.
+    n_iter_ : int
+        Steps taken, at least 1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    Sharing. Without coupling the tasks decouple: the model printed in the paper, ``theta_t = mu +
+    lambda_t`` with ``mu, lambda_t >= 0`` and the price ``sum_t d_t'(mu + lambda_t)``, only reads
+    the sums, so that its minimum is the sum of the minima of T problems of one task, and mu is
+    redundant. Nor does its neighbourhood kernel change a weight: eliminated, it leaves ``beta tr
+    K_t``, the price of L1-norm multiple kernel learning. Two ways to make tasks share:
+
+    - "ridge" adds ``ridge (|mu|^2 + sum_t |lambda_t|^2)``; then ``mu_k = min(sum_t theta_tk / (T +
+      1), min_t theta_tk)``;
+    - "group" makes a shared weight cheaper: ``beta (discount dbar'mu + sum_t d_t'lambda_t)``, dbar
+      the mean of the d_t. At the discount T it is the printed model, and near 1 all weights are
+      shared.
+
+    Certificate. Dual coefficients that are feasible for the dual problem give a lower bound of the
+    minimum; ``result_.duality_gap`` is the distance to it. It does not ask that the coefficients
+    that a solver happens to find satisfy ``b'K_k b / 2 <= beta tr K_k``, which they need not where
+    they are not unique: some optimal ones do.
+
+    A task of one class (or of one sample) has nothing to learn: that class is predicted, with a
+    warning, and the task takes no part in the weights.
+
+    Memory at ``fit`` is p matrices of the samples of each task.
+
+    References
+    ----------
+    Yousefi, Li, Mollaghasemi, Anagnostopoulos and Georgiopoulos, Multi-task learning using
+    neighborhood kernels. Liu et al. (2009), Learning the optimal neighborhood kernel for
+    classification ("rpkl"); Liu et al. (2013), An adaptive approach to learning optimal
+    neighborhood kernels ("onjkl").
+    """
+
+    _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        method="onmkl",
+        C=1.0,
+        beta=0.1,
+        eta=None,
+        coupling="none",
+        ridge=1.0,
+        discount=None,
+        norm=1.0,
+        solver="newton",
+        center=True,
+        normalize="trace",
+        task_column=None,
+        multiclass="ovo",
+        tol=1e-5,
+        max_iter=None,
+        verbose=False,
+    ):
+        self.kernels = kernels
+        self.method = method
+        self.C = C
+        self.beta = beta
+        self.eta = eta
+        self.coupling = coupling
+        self.ridge = ridge
+        self.discount = discount
+        self.norm = norm
+        self.solver = solver
+        self.center = center
+        self.normalize = normalize
+        self.task_column = task_column
+        self.multiclass = multiclass
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X, y, task=None):
+        """Learn the kernels and train the machines of all tasks.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Samples of all tasks; or a list of objects, a sparse matrix or p Gram matrices, as
+            ``kernels`` allows.
+        y : array-like of shape (m,)
+            Class labels of one type; tasks may have different classes.
+        task : array-like of shape (m,), optional
+            The task of each sample, numbers or strings. Without it (and without ``task_column``)
+            all samples are of one task.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError, MemoryError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        DegenerateKernelWarning
+            A task has one class.
+        ConvergenceWarning
+            The weights or a machine stopped above the tolerance.
+        """
+        self._learn(X, y, task)
+        return self
+
+    def _loss(self):
+        multiclass = check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
+        return {"loss": "hinge", "multiclass": multiclass}
+
+    def _targets(self, y, task, n_samples):
+        labels = class_labels(self, y, n_samples)
+        self.classes_ = np.unique(labels)
+        tasks, groups = stacked(task, n_samples)
+        values = [labels[rows] for rows in groups]
+        if all(len(np.unique(own)) < 2 for own in values):
+            raise ValueError(
+                "y has one class within every task; accepted: a task of at least two classes."
+            )
+        return tasks, groups, values
+
+    def _problem(self, labels):
+        classes, codes = np.unique(labels, return_inverse=True)
+        signs = problem_signs(codes.reshape(-1), classes.size, self.multiclass)
+        return Duals.hinge(signs, float(self.C)), plain_columns(labels, task="classification")
+
+    def _machine(self, labels):
+        return SupportVectorClassifier(self.C, multiclass=self.multiclass, tol=_TOL)
+
+    def decision_function(self, X, task=None):
+        """Confidence of each class.
+
+        Parameters
+        ----------
+        X, task : as in ``fit``, n samples
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, c)
+            For two classes positive for ``classes_[1]``, and -1 or 1 in a task of one class.
+            Otherwise a column for each class, -inf where a task does not have it.
+        """
+        X, n, parts = self._by_task(X, task)
+        scores = np.full((n, len(self.classes_)), -np.inf)
+        for number, rows in parts:
+            own, found = self._confidences(X, number, rows)
+            columns = np.searchsorted(self.classes_, own)
+            scores[np.ix_(rows, columns)] = found
+        if len(self.classes_) > 2:
+            return scores
+        # One column: both are finite except in a task of one class.
+        with np.errstate(invalid="ignore"):
+            difference = 0.5 * (scores[:, 1] - scores[:, 0])
+        return np.where(np.isfinite(difference), difference, np.sign(difference))
+
+    def _confidences(self, X, number, rows):
+        """Classes of a task, and the confidence of each for some samples."""
+        if number in self._constants:
+            return np.array([self._constants[number]]), np.zeros((rows.size, 1))
+        machine = self._parts[number][1]
+        found = machine.confidences(self._raw(X, number, rows))
+        if found.ndim == 1:
+            found = np.column_stack([-found, found])
+        return machine.classes_, found
+
+    def predict(self, X, task=None):
+        """Label of the largest confidence for each of n samples, shape (n,)."""
+        return predicted_labels(self.decision_function(X, task), self.classes_)
+
+    def score(self, X, y, task=None, sample_weight=None):
+        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
+        predicted = self.predict(X, task)
+        right = predicted == check_labels(y, len(predicted))
+        weight = check_weights(sample_weight, len(right))
+        return float(weight @ right / weight.sum())

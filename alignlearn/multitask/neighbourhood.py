@@ -1,0 +1,115 @@
+"""Closed forms of neighbourhood kernels, all in the coefficients of p base kernels.
+
+Source: Yousefi et al., Multi-task learning using neighborhood kernels, section 4. Its problem (10)
+is unbounded below as printed; with ``-2c`` in place of ``-4c`` in (9), and the pseudo-inverse, it
+is the convex problem that these functions belong to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_CUT = 1e-10  # singular values of <K_k, K_l> that count as 0, relative to the largest
+
+
+def projected_identity(inner, traces):
+    """Coefficients c of the kernel nearest to the identity matrix, ``sum_k c_k K_k``.
+
+    Parameters
+    ----------
+    inner : ndarray of shape (p, p)
+        ``<K_k, K_l>_F``; may be singular.
+    traces : ndarray of shape (p,)
+        ``tr K_k``.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        ``inner^+ traces``, of least norm where kernels are linearly dependent.
+    """
+    return np.linalg.lstsq(inner, traces, rcond=_CUT)[0]
+
+
+def neighbourhood_coefficients(weights, inner, traces, beta, eta):
+    """Coefficients of the optimal neighbourhood kernel at given kernel weights.
+
+    The minimiser over all matrices Khat of ``eta/2 ||K - Khat||_F^2 + beta/2 Omega(Khat)``,
+    ``K = sum_k weights_k K_k`` and ``Omega(Khat) = 2 <P(I), Khat> - 2 ||Khat - P(Khat)||_F^2`` with
+    P the projection on the span of the base kernels: ``Khat = K - (beta / eta) P(I)``. It lies in
+    that span, and what is left of the objective is ``beta tr K`` and a constant: eta changes Khat,
+    and no weight.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (p,)
+    inner : ndarray of shape (p, p)
+        ``<K_k, K_l>_F``.
+    traces : ndarray of shape (p,)
+        ``tr K_k``.
+    beta, eta : float
+        Both > 0, ``eta >= 2 beta``.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Some may be negative: Khat need not be positive semi-definite.
+
+    Raises
+    ------
+    ValueError
+        ``eta < 2 beta``: the objective has no minimum unless the base kernels span all matrices.
+    """
+    check_eta(eta, beta)
+    return weights - (beta / eta) * projected_identity(inner, traces)
+
+
+def check_eta(eta, beta):
+    """Raise the error for parameters at which the objective is unbounded below."""
+    if eta < 2.0 * beta:
+        raise ValueError(
+            f"eta={eta:g} is below 2 beta={2.0 * beta:g}, where the objective in the neighbourhood "
+            "kernels is unbounded below; accepted: eta >= 2 beta."
+        )
+
+
+def ridge_shared(weights):
+    """The shared part mu of weights that minimises ``|mu|^2 + sum_t |theta_t - mu|^2``.
+
+    Subject to ``0 <= mu <= theta_t`` for all t: ``mu_k = min(sum_t theta_tk / (T + 1), min_t
+    theta_tk)``.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (T, p)
+        theta, not negative.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+    """
+    return np.minimum(weights.sum(axis=0) / (len(weights) + 1), weights.min(axis=0))
+
+
+def alignment_matrix(weights, neighbours, inner):
+    """Alignment of every task's kernel with every task's neighbourhood kernel.
+
+    Parameters
+    ----------
+    weights, neighbours : ndarray of shape (T, p)
+        Coefficients of the learned and of the neighbourhood kernels.
+    inner : ndarray of shape (T, p, p)
+        ``<K_k, K_l>_F`` on the samples of each task.
+
+    Returns
+    -------
+    ndarray of shape (T, T)
+        Entry (t, s): the kernel of task t and the neighbourhood kernel of task s, both on the
+        samples of task t; 0 where one of them is 0 there.
+    """
+    left = np.einsum("tk,tkl->tl", weights, inner)
+    product = left @ neighbours.T
+    own = np.sqrt(np.maximum(np.einsum("tl,tl->t", left, weights), 0.0))
+    others = np.einsum("sk,tkl,sl->ts", neighbours, inner, neighbours, optimize=True)
+    size = own[:, None] * np.sqrt(np.maximum(others, 0.0))
+    ratio = np.divide(product, size, out=np.zeros_like(product), where=size > 0.0)
+    return np.clip(ratio, -1.0, 1.0)

@@ -1,0 +1,187 @@
+"""Regression of many tasks, each by a support vector machine on a kernel of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators._inputs import real_targets
+from alignlearn.estimators._tuning import r2
+from alignlearn.machines import SupportVectorRegressor
+from alignlearn.validation import check_number, check_targets, check_weights
+from alignlearn.weights.one_stage.svm import Duals
+
+from ._base import MultiTaskLearner, stacked
+
+_TOL = 1e-3  # of the final machines, in units of the spread of y
+
+
+class MultiTaskMKLRegressor(MultiTaskLearner):
+    """Support vector regression for each task, with kernels learned for all tasks together.
+
+    Parameters
+    ----------
+    kernels, method, C, beta, eta, coupling, ridge, discount, norm, solver, center, normalize, \
+task_column, tol, max_iter, verbose
+        As in `MultiTaskMKLClassifier`; C is the cost of a deviation beyond ``epsilon``.
+    epsilon : float, default 0.1
+        Half-width of the tube without loss, in units of y, the same for all tasks: targets of
+        different units should be standardised.
+
+    Attributes
+    ----------
+    tasks_, weights_, shared_weights_, neighbourhood_kernels_, alignment_matrix_, scale_, \
+task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
+        As in `MultiTaskMKLClassifier`.
+
+    Notes
+    -----
+    See `MultiTaskMKLClassifier` on what is shared and on the certificate. A task of constant target
+    (or of one sample) predicts it, with a warning.
+    """
+
+    _estimator_type = "regressor"
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        method="onmkl",
+        C=1.0,
+        epsilon=0.1,
+        beta=0.1,
+        eta=None,
+        coupling="none",
+        ridge=1.0,
+        discount=None,
+        norm=1.0,
+        solver="newton",
+        center=True,
+        normalize="trace",
+        task_column=None,
+        tol=1e-5,
+        max_iter=None,
+        verbose=False,
+    ):
+        self.kernels = kernels
+        self.method = method
+        self.C = C
+        self.epsilon = epsilon
+        self.beta = beta
+        self.eta = eta
+        self.coupling = coupling
+        self.ridge = ridge
+        self.discount = discount
+        self.norm = norm
+        self.solver = solver
+        self.center = center
+        self.normalize = normalize
+        self.task_column = task_column
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X, y, task=None):
+        """Learn the kernels and train the machines of all tasks.
+
+        Parameters
+        ----------
+        X : as in `MultiTaskMKLClassifier.fit`, m samples
+        y : array-like of shape (m,), or (m, T)
+            A matrix holds T tasks on the same samples, a column each; ``task`` is then not passed.
+        task : array-like of shape (m,), optional
+            The task of each sample.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError, MemoryError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        DegenerateKernelWarning
+            The target of a task is constant.
+        ConvergenceWarning
+            The weights or a machine stopped above the tolerance.
+        """
+        self._learn(X, y, task)
+        return self
+
+    def _loss(self):
+        epsilon = check_number("epsilon", self.epsilon, low=0.0)
+        return {"loss": "epsilon-insensitive", "epsilon": epsilon}
+
+    def _targets(self, y, task, n_samples):
+        y = real_targets(self, y, n_samples)
+        self._same_samples = y.ndim == 2
+        if not self._same_samples:
+            tasks, groups = stacked(task, n_samples)
+            values = [y[rows] for rows in groups]
+        elif task is None:
+            rows = np.arange(n_samples)
+            tasks, groups, values = np.arange(y.shape[1]), [rows] * y.shape[1], list(y.T)
+        else:
+            raise ValueError(
+                f"y has shape {y.shape} and task is given; accepted: a column of y for every task, "
+                "or y of shape (m,) with task or task_column."
+            )
+        if all(np.all(own == own[0]) for own in values):
+            raise ValueError(
+                "y is constant within every task; accepted: a task with two different values."
+            )
+        return tasks, groups, values
+
+    def _problem(self, values):
+        return Duals.tube(values[None], float(self.C), float(self.epsilon)), values[:, None]
+
+    def _machine(self, values):
+        return SupportVectorRegressor(self.C, self.epsilon, tol=_TOL * float(values.std()))
+
+    def predict(self, X, task=None):
+        """Predictions for n samples.
+
+        Parameters
+        ----------
+        X, task : as in ``fit``, n samples
+            Where y had a column for each task, ``task`` may be left out.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, T) for all tasks on the same samples
+        """
+        X, n, parts = self._by_task(X, task)
+        if parts is None:
+            every = np.arange(n)
+            return np.column_stack([self._values(X, t, every) for t in range(len(self.tasks_))])
+        out = np.empty(n)
+        for number, rows in parts:
+            out[rows] = self._values(X, number, rows)
+        return out
+
+    def _values(self, X, number, rows):
+        if number in self._constants:
+            return np.full(rows.size, self._constants[number])
+        return self._raw(X, number, rows)[:, 0]
+
+    def score(self, X, y, task=None, sample_weight=None):
+        """Coefficient of determination, mean over the tasks that have samples.
+
+        Parameters
+        ----------
+        X, y, task : as in ``fit``, n samples
+        sample_weight : array-like of shape (n,), optional
+        """
+        predicted = self.predict(X, task)
+        y = check_targets(y, len(predicted))
+        if y.size != predicted.size:
+            raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}.")
+        y = y.reshape(predicted.shape)
+        if predicted.ndim == 2:
+            return r2(y, predicted, sample_weight)
+        weight = check_weights(sample_weight, len(y))
+        parts = self._by_task(X, task)[2]
+        used = [rows for _, rows in parts if weight[rows].any()]
+        return float(np.mean([r2(y[rows], predicted[rows], weight[rows]) for rows in used]))

@@ -1,0 +1,132 @@
+"""Bad input of the multi-task estimators: each error names what was given and what is accepted."""
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+
+X = np.random.default_rng(0).normal(size=(24, 3))
+Y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1, -1)
+TASK = np.repeat([0, 1, 2], 8)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"method": "svm"}, ValueError, "method='svm' is not known"),
+        ({"coupling": "lasso"}, ValueError, "coupling='lasso'"),
+        ({"solver": "lbfgs"}, ValueError, "solver='lbfgs'"),
+        ({"method": "kta", "coupling": "ridge"}, ValueError, "method='onmkl'"),
+        ({"method": "mkl", "solver": "bcd"}, ValueError, "method='onmkl'"),
+        ({"solver": "bcd", "coupling": "group"}, ValueError, "coupling='none'"),
+        ({"C": 0.0}, ValueError, "C=0.0"),
+        ({"C": np.inf}, ValueError, "C=inf"),
+        ({"C": "1"}, TypeError, "C must be"),
+        ({"beta": -1.0}, ValueError, "beta=-1.0"),
+        ({"beta": 1.0, "eta": 1.9}, ValueError, "eta >= 2 beta"),
+        ({"beta": 1.0, "eta": 1.9, "solver": "bcd"}, ValueError, "eta >= 2 beta"),
+        ({"eta": 0.0, "method": "rpkl"}, ValueError, "eta=0.0"),
+        ({"ridge": 0.0}, ValueError, "ridge=0.0"),
+        ({"discount": 0.5}, ValueError, "discount=0.5"),
+        ({"discount": 4.0}, ValueError, "discount=4 with 3 tasks"),
+        ({"norm": 0.5}, ValueError, "norm=0.5"),
+        ({"tol": 0.0}, ValueError, "tol=0.0"),
+        ({"max_iter": 0}, ValueError, "max_iter=0"),
+        ({"normalize": "unit"}, ValueError, "normalize='unit'"),
+        ({"center": 1}, TypeError, "center must be True or False"),
+        ({"verbose": 1}, TypeError, "verbose must be True or False"),
+        ({"kernels": al.RankOneKernels()}, TypeError, "RankOneKernels"),
+        ({"kernels": []}, ValueError, "kernels is empty"),
+        ({"task_column": 0}, ValueError, "task and task_column are both given"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["MultiTaskMKLClassifier", "MultiTaskMKLRegressor"])
+def test_parameters(kind, parameters, error, message):
+    y = Y if kind.endswith("Classifier") else X[:, 0]
+    with pytest.raises(error, match=message):
+        getattr(al, kind)(**parameters).fit(X, y, TASK)
+
+
+@pytest.mark.parametrize(
+    ("task", "error", "message"),
+    [
+        (TASK[:-1], ValueError, "task has 23 labels, but X has 24"),
+        (np.column_stack([TASK, TASK]), ValueError, "task must be a 1-d array"),
+        (TASK + 0.5, ValueError, "task holds continuous values"),
+        (np.where(TASK == 0, np.nan, TASK), ValueError, "task contains NaN"),
+        ([0, "a"] * 12, TypeError, "task holds labels of mixed type"),
+        (np.arange(24), ValueError, "one class within every task"),
+    ],
+)
+def test_task_labels(task, error, message):
+    with pytest.raises(error, match=message):
+        al.MultiTaskMKLClassifier().fit(X, Y, task)
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "message"),
+    [
+        (3, ValueError, "task_column=3 is out of range"),
+        (-4, ValueError, "task_column=-4 is out of range"),
+        ("field", ValueError, "no column names"),
+        (1.0, TypeError, "task_column must be None"),
+        (True, TypeError, "task_column must be None"),
+    ],
+)
+def test_task_columns(column, error, message):
+    with pytest.raises(error, match=message):
+        al.MultiTaskMKLClassifier(task_column=column).fit(X, Y)
+
+
+def test_a_column_that_leaves_nothing_and_matrices_without_columns():
+    with pytest.raises(ValueError, match="at least one feature"):
+        al.MultiTaskMKLClassifier(task_column=0).fit(TASK[:, None].astype(float), Y)
+    with pytest.raises(ValueError, match="precomputed"):
+        al.MultiTaskMKLClassifier("precomputed", task_column=0).fit([np.eye(24)], Y)
+
+
+def test_targets():
+    with pytest.raises(ValueError, match="y has 1 class"):
+        al.MultiTaskMKLClassifier().fit(X, np.ones(24, dtype=int), TASK)
+    with pytest.raises(ValueError, match="y has 23 labels"):
+        al.MultiTaskMKLClassifier().fit(X, Y[:-1], TASK)
+    with pytest.raises(ValueError, match="constant within every task"):
+        al.MultiTaskMKLRegressor().fit(X, TASK.astype(float), TASK)
+    with pytest.raises(ValueError, match="task is given"):
+        al.MultiTaskMKLRegressor().fit(X, np.column_stack([Y, Y]), TASK)
+    with pytest.raises(ValueError, match="requires y"):
+        al.MultiTaskMKLRegressor().fit(X, None, TASK)
+    with pytest.raises(ValueError, match="constant on the samples of every task"):
+        al.MultiTaskMKLClassifier().fit(np.ones_like(X), Y, TASK)
+
+
+def test_predictions():
+    model = al.MultiTaskMKLClassifier()
+    with pytest.raises(AttributeError, match="not fitted"):
+        model.predict(X, TASK)
+    model.fit(X, Y, TASK)
+    with pytest.raises(ValueError, match=r"task holds 3, which fit has not seen; accepted: 0, 1"):
+        model.predict(X[:2], [0, 3])
+    with pytest.raises(ValueError, match="task is needed: fit has learned 3 tasks"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="task has 2 labels, but X has 3"):
+        model.predict(X[:3], [0, 1])
+    with pytest.raises(ValueError, match="X has 2 features"):
+        model.predict(X[:, :2], TASK)
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(np.full((1, 3), np.nan), [0])
+    with pytest.raises(ValueError, match="y has 23 labels"):
+        model.score(X, Y[:-1], TASK)
+
+
+def test_a_fit_that_fails_leaves_an_estimator_that_is_not_fitted():
+    model = al.MultiTaskMKLClassifier().fit(X, Y, TASK)
+    with pytest.raises(ValueError, match="method"):
+        model.set_params(method="none").fit(X, Y, TASK)
+    with pytest.raises(AttributeError, match="not fitted"):
+        model.predict(X, TASK)
+
+
+def test_too_few_steps_are_a_warning_that_states_the_gap():
+    with pytest.warns(al.ConvergenceWarning, match="relative duality gap of"):
+        al.MultiTaskMKLClassifier(max_iter=1, tol=1e-12).fit(X, Y, TASK)

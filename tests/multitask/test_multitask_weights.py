@@ -1,0 +1,386 @@
+"""Weights of many tasks against SciPy and scikit-learn, the ledger's numbers and the theorems."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from multitask_oracle import Problem, machine, proxy_dual
+
+import alignlearn as al
+from alignlearn.multitask import (
+    alignment_matrix,
+    neighbourhood_coefficients,
+    projected_identity,
+    ridge_shared,
+)
+
+SETTINGS = {"kernels": "precomputed", "center": False, "normalize": None, "tol": 1e-8}
+
+
+def grams(rng, n):
+    """A linear, a Gaussian and a polynomial kernel of unit mean diagonal on random samples."""
+    X = rng.normal(size=(n, 3))
+    square = np.square(X[:, None] - X).sum(axis=2)
+    found = [X @ X.T, np.exp(-0.3 * square), (1.0 + X @ X.T) ** 2]
+    return X, np.array([K * n / np.trace(K) for K in found])
+
+
+def problem(seed, sizes, epsilon=None):
+    """(oracle, stacked block-diagonal matrices, y, task) of a random problem."""
+    rng = np.random.default_rng(seed)
+    tasks = []
+    for n in sizes:
+        X, Ks = grams(rng, n)
+        f = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+        y = np.where(f > np.median(f), 1.0, -1.0) if epsilon is None else f
+        tasks.append((Ks, y))
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    stacked = np.zeros((3, ends[-1], ends[-1]))
+    for t, (Ks, _) in enumerate(tasks):
+        stacked[:, ends[t] : ends[t + 1], ends[t] : ends[t + 1]] = Ks
+    y = np.concatenate([y for _, y in tasks])
+    return Problem(tasks, epsilon=epsilon), stacked, y, np.repeat(np.arange(len(sizes)), sizes)
+
+
+def fit(stacked, y, task, epsilon=None, **parameters):
+    if epsilon is None:
+        estimator = al.MultiTaskMKLClassifier(**{**SETTINGS, **parameters})
+        return estimator.fit(stacked, y.astype(int), task)
+    estimator = al.MultiTaskMKLRegressor(**{**SETTINGS, "epsilon": epsilon, **parameters})
+    return estimator.fit(stacked, y, task)
+
+
+def objective(oracle, model, beta):
+    """J at the fitted weights, by the oracle's machines."""
+    return oracle.machines(model.weights_)[0] + beta * np.sum(oracle.traces * model.weights_)
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+@pytest.mark.parametrize("beta", [0.005, 0.05, 0.3])
+def test_onmkl_minimises_the_traces_and_the_machines(epsilon, beta):
+    oracle, stacked, y, task = problem(3, (14, 20, 17), epsilon)
+    model = fit(stacked, y, task, epsilon, beta=beta)
+    best, weights = oracle.separate(beta)
+    assert model.result_.objective == pytest.approx(best, rel=1e-6)
+    assert objective(oracle, model, beta) == pytest.approx(best, rel=1e-6)
+    assert objective(oracle, model, beta) > best - 1e-6 * best
+    np.testing.assert_allclose(model.weights_, weights, atol=2e-3 * weights.max())
+    assert model.result_.duality_gap <= 1e-8
+    assert model.result_.converged
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+def test_the_optimality_conditions_of_the_ledger(epsilon):
+    beta = 0.02
+    oracle, stacked, y, task = problem(5, (18, 25), epsilon)
+    model = fit(stacked, y, task, epsilon, beta=beta, tol=1e-10)
+    for t, (Ks, target) in enumerate(oracle.tasks):
+        K = np.tensordot(model.weights_[t], Ks, 1)
+        _, b = machine(K, target, epsilon=epsilon)
+        slack = beta * oracle.traces[t] - [0.5 * b @ K @ b for K in Ks]
+        assert slack.min() > -1e-3 * beta * oracle.traces.max()
+        used = model.weights_[t] > 0.0
+        np.testing.assert_allclose(slack[used], 0.0, atol=1e-3 * beta * oracle.traces.max())
+
+
+def test_without_coupling_the_tasks_decouple():
+    oracle, stacked, y, task = problem(7, (15, 19, 22))
+    together = fit(stacked, y, task, beta=0.02)
+    total = 0.0
+    for t in range(3):
+        rows = np.flatnonzero(task == t)
+        alone = fit(stacked[:, rows][:, :, rows], y[rows], task[rows], beta=0.02)
+        total += alone.result_.objective
+        np.testing.assert_array_equal(alone.weights_[0], together.weights_[t])
+    assert together.result_.objective == pytest.approx(total, rel=1e-12)
+    # The printed model with its redundant mu, by the oracle: the same minimum.
+    traces = oracle.traces
+    stacked_best, _ = oracle.coupled(0.02 * np.vstack([traces.sum(axis=0), traces]), 0.0)
+    assert stacked_best == pytest.approx(total, rel=1e-5)
+
+
+def test_eta_changes_the_neighbourhood_and_no_weight():
+    _, stacked, y, task = problem(11, (16, 16))
+    low, high = (fit(stacked, y, task, beta=0.1, eta=eta) for eta in (0.2, 20.0))
+    np.testing.assert_array_equal(low.weights_, high.weights_)
+    np.testing.assert_array_equal(low.predict(stacked, task), high.predict(stacked, task))
+    far = np.abs(low.neighbourhood_kernels_ - low.weights_)
+    near = np.abs(high.neighbourhood_kernels_ - high.weights_)
+    np.testing.assert_allclose(far, 100.0 * near, rtol=1e-9)
+
+
+def omega_objective(K, Khat, V, beta, eta):
+    """eta/2 |K - Khat|^2 + beta/2 Omega(Khat) with the projection written out."""
+    P = V @ np.linalg.pinv(V)
+    v, x = Khat.ravel(), K.ravel()
+    rest = v - P @ v
+    omega = 2.0 * (np.eye(len(K)).ravel() @ P @ v - rest @ rest)
+    return 0.5 * eta * np.sum((x - v) ** 2) + 0.5 * beta * omega
+
+
+def test_neighbourhood_of_one_kernel_as_in_the_ledger():
+    K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    inner, traces = np.array([[np.sum(K * K)]]), np.array([4.0])
+    assert projected_identity(inner, traces) == pytest.approx(0.4)
+    assert neighbourhood_coefficients(np.ones(1), inner, traces, 1.0, 8.0) == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize("eta", [3.0, 10.0, 100.0])
+def test_elimination_of_the_neighbourhood_leaves_the_trace(eta):
+    rng = np.random.default_rng(2)
+    _, Ks = grams(rng, 6)
+    V = Ks.reshape(3, -1).T
+    inner, traces, theta, beta = V.T @ V, np.full(3, 6.0), np.array([0.4, 2.0, 0.7]), 1.0
+    K = np.tensordot(theta, Ks, 1)
+    c = neighbourhood_coefficients(theta, inner, traces, beta, eta)
+    best = omega_objective(K, np.tensordot(c, Ks, 1), V, beta, eta)
+    constant = beta**2 / (2.0 * eta) * traces @ np.linalg.solve(inner, traces)
+    assert best == pytest.approx(beta * np.trace(K) - constant, rel=1e-9)
+    for _ in range(20):  # of any matrix, symmetric or not, in the span or not
+        other = np.tensordot(c, Ks, 1) + 0.1 * rng.normal(size=(6, 6))
+        assert omega_objective(K, other, V, beta, eta) > best
+    # Below 2 beta it is unbounded: far outside the span it falls.
+    below = [omega_objective(K, K + s * rng.normal(size=(6, 6)), V, 1.0, 1.5) for s in (0, 10, 100)]
+    assert below[0] > below[1] > below[2]
+
+
+def test_duplicated_kernels_have_a_neighbourhood_too():
+    rng = np.random.default_rng(4)
+    _, Ks = grams(rng, 5)
+    inner = np.einsum("kij,lij->kl", Ks, Ks)
+    twice = np.ix_([0, 1, 2, 2], [0, 1, 2, 2])
+    c = projected_identity(inner[twice], np.full(4, 5.0))
+    np.testing.assert_allclose(
+        np.tensordot(c, Ks[[0, 1, 2, 2]], 1),
+        np.tensordot(projected_identity(inner, np.full(3, 5.0)), Ks, 1),
+        atol=1e-8,
+    )
+
+
+def test_weights_of_zero_are_certified_although_the_machine_is_not_unique():
+    # theta = 0 is optimal; a solver's coefficients (0, 1, -1) have q = 1/2 > beta tr K = 1/5.
+    K = np.outer([1.0, -1.0, 0.0], [1.0, -1.0, 0.0])
+    model = fit(K[None], np.array([1.0, 1.0, -1.0]), None, beta=0.1)
+    assert model.result_.objective == pytest.approx(2.0, rel=1e-6)
+    assert model.result_.duality_gap <= 1e-8
+    assert model.weights_[0, 0] < 1e-6
+
+
+def test_one_step_of_the_paper_is_a_projected_gradient_step():
+    beta, eta = 0.05, 40.0
+    oracle, stacked, y, task = problem(13, (20,))
+    (Ks, target), p = oracle.tasks[0], 3
+    with pytest.warns(al.ConvergenceWarning):
+        model = fit(stacked, y, task, beta=beta, eta=eta, solver="bcd", max_iter=1)
+    start = np.full(p, 1.0 / p)
+    inner = np.einsum("kij,lij->kl", Ks, Ks)
+    _, b = machine(np.tensordot(start, Ks, 1), target)
+    slope = beta * oracle.traces[0] - [0.5 * b @ K @ b for K in Ks]
+    # Of length 1 / eta in the metric of the inner products, here with no bound in the way.
+    expected = start - np.linalg.solve(inner, slope) / eta
+    assert expected.min() > 0.0
+    np.testing.assert_allclose(model.weights_[0], expected, atol=1e-5)
+    assert model.result_.n_shortened == 0
+
+
+@pytest.mark.parametrize(
+    ("C", "beta", "eta", "shortened"), [(1e3, 100.0, 200.0, 1), (1.0, 0.05, 0.3, 0)]
+)
+def test_the_blocks_reach_the_minimum_and_shorten_steps_that_ascend(C, beta, eta, shortened):
+    _, stacked, y, task = problem(17, (18, 21), 0.1)
+    direct = fit(stacked, y, task, 0.1, C=C, beta=beta)
+    options = {"solver": "bcd", "tol": 1e-3, "max_iter": 5000}
+    blocks = fit(stacked, y, task, 0.1, C=C, beta=beta, eta=eta, **options)
+    assert blocks.result_.objective == pytest.approx(direct.result_.objective, rel=2e-3)
+    assert (blocks.result_.n_shortened > 0) == shortened
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+@pytest.mark.parametrize("ridge", [0.02, 0.5, 5.0])
+def test_ridge_coupling(epsilon, ridge):
+    beta = 0.02
+    oracle, stacked, y, task = problem(19, (15, 18, 21), epsilon)
+    model = fit(stacked, y, task, epsilon, beta=beta, coupling="ridge", ridge=ridge)
+    traces = oracle.traces
+    best, z = oracle.coupled(beta * np.vstack([traces.sum(axis=0), traces]), ridge)
+    assert model.result_.objective == pytest.approx(best, rel=1e-6)
+    np.testing.assert_allclose(model.weights_, z[0] + z[1:], atol=2e-3 * z.max())
+    np.testing.assert_allclose(model.shared_weights_, z[0], atol=2e-3 * z.max())
+    np.testing.assert_allclose(model.shared_weights_, ridge_shared(model.weights_))
+    assert model.result_.duality_gap <= 1e-8
+
+
+def test_ridge_coupling_brings_tasks_together():
+    _, stacked, y, task = problem(23, (20, 24, 22))
+    models = [fit(stacked, y, task, beta=0.02)]
+    models += [
+        fit(stacked, y, task, beta=0.02, coupling="ridge", ridge=ridge) for ridge in (0.5, 50.0)
+    ]
+    theta = [model.weights_ for model in models]
+    # Free of scale: ridge also shrinks.
+    spread = [w.var(axis=0).sum() / np.square(w.mean(axis=0)).sum() for w in theta]
+    assert spread[0] > spread[1] > spread[2]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6))
+@settings(max_examples=30)
+def test_the_shared_part_in_closed_form(seed, T):
+    theta = np.random.default_rng(seed).exponential(size=(T, 4))
+    mu = ridge_shared(theta)
+
+    def price(mu):
+        return np.sum(mu**2) + np.sum((theta - mu) ** 2)
+
+    assert np.all((mu >= 0.0) & (mu <= theta))
+    for k in range(4):
+        for trial in np.linspace(0.0, theta[:, k].min(), 21):
+            other = mu.copy()
+            other[k] = trial
+            assert price(other) >= price(mu) - 1e-12
+
+
+def test_group_coupling_at_its_ends_and_between():
+    beta = 0.02
+    oracle, stacked, y, task = problem(29, (16, 19, 17))
+    apart = fit(stacked, y, task, beta=beta)
+    traces, T = oracle.traces, 3
+    values = []
+    for discount in (3.0, 2.0, 1.5, 1.0):
+        model = fit(stacked, y, task, beta=beta, coupling="group", discount=discount)
+        cost = beta * np.vstack([discount * traces.mean(axis=0), traces])
+        best, _ = oracle.coupled(cost, 0.0)
+        values.append(model.result_.objective)
+        assert values[-1] == pytest.approx(best, rel=1e-5)
+        # Eliminated: sum_t d theta_t - (T - discount) dbar min_t theta_t.
+        price = np.sum(traces * model.weights_)
+        price -= (T - discount) * traces.mean(axis=0) @ model.weights_.min(axis=0)
+        direct = oracle.machines(model.weights_)[0] + beta * price
+        assert direct == pytest.approx(values[-1], rel=1e-6)
+    assert values[0] == pytest.approx(apart.result_.objective, rel=1e-6)
+    assert values[0] > values[1] > values[2] > values[3]
+    np.testing.assert_allclose(model.weights_, np.tile(model.shared_weights_, (3, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("norm", [1.0, 2.0])
+def test_common_weights(norm):
+    oracle, stacked, y, task = problem(31, (15, 20))
+    model = fit(stacked, y, task, method="mkl", norm=norm, tol=1e-7)
+    theta = model.shared_weights_
+    np.testing.assert_array_equal(model.weights_, [theta, theta])
+    assert np.linalg.norm(theta, norm) == pytest.approx(1.0)
+
+    def total(theta):
+        return oracle.machines(np.tile(theta, (2, 1)))[0]
+
+    best = total(theta)
+    assert model.result_.objective == pytest.approx(best, rel=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(25):  # of a convex function: no feasible neighbour is lower
+        other = np.maximum(theta + 0.1 * rng.normal(size=3), 0.0)
+        other /= max(np.linalg.norm(other, norm), 1e-9)
+        assert total(other) >= best * (1.0 - 1e-6)
+
+
+def test_independent_is_the_single_task_rule():
+    _, stacked, y, task = problem(37, (22, 19))
+    model = fit(stacked, y, task, method="independent", norm=1.0)
+    for t in range(2):
+        rows = np.flatnonzero(task == t)
+        Ks = [K[np.ix_(rows, rows)] for K in stacked]
+        alone = al.L1SVM(C=1.0, tol=1e-8).solve_grams(Ks, y[rows].astype(int))
+        np.testing.assert_allclose(model.weights_[t], alone.weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("eta", [1e-4, 1e-2, 1.0])
+def test_kta_adds_the_distance_to_the_target_kernel(eta):
+    oracle, stacked, y, task = problem(41, (17,))
+    model = fit(stacked, y, task, method="kta", eta=eta)
+    Ks, target = oracle.tasks[0]
+    T = np.outer(target, target)
+
+    def total(theta):
+        K = np.tensordot(theta, Ks, 1)
+        return machine(K, target)[0] + 0.5 * eta * np.sum((K - T) ** 2)
+
+    best, theta = total(model.weights_[0]), model.weights_[0]
+    for k in range(3):
+        for step in (1e-2, -1e-2, 1e-1, -1e-1):
+            other = theta.copy()
+            other[k] = max(other[k] + step * theta.max(), 0.0)
+            assert total(other) >= best * (1.0 - 1e-7)
+    assert model.result_.duality_gap <= 1e-8
+
+
+@pytest.mark.parametrize("eta", [1e-3, 0.05, 0.5, 20.0])
+def test_rpkl_against_the_quartic_dual(eta):
+    oracle, stacked, y, task = problem(43, (16,))
+    Ks, target = oracle.tasks[0]
+    model = fit(stacked, y, task, method="rpkl", eta=eta)
+    best, b = proxy_dual(Ks.mean(axis=0), target, 1.0, eta)
+    assert model.result_.objective == pytest.approx(best, rel=1e-5)
+    assert model.result_.identity[0] == pytest.approx(b @ b / (2.0 * eta), rel=1e-2)
+    # What is trained is Khat b = (K + kappa I) b; what predicts is K.
+    own = model.decision_function(stacked, task) - Ks.mean(axis=0) @ b
+    np.testing.assert_allclose(own, own[0], atol=2e-2)
+
+
+def test_onjkl_is_the_best_of_the_proxies():
+    beta, eta = 0.02, 0.5
+    oracle, stacked, y, task = problem(47, (16,))
+    Ks, target = oracle.tasks[0]
+    model = fit(stacked, y, task, method="onjkl", beta=beta, eta=eta)
+
+    def total(theta):
+        K = np.tensordot(theta, Ks, 1)
+        return proxy_dual(K, target, 1.0, eta)[0] + beta * oracle.traces[0] @ theta
+
+    theta = model.weights_[0]
+    best = total(theta)
+    assert model.result_.objective == pytest.approx(best, rel=1e-5)
+    for k in range(3):
+        for step in (0.05, -0.05):
+            other = theta.copy()
+            other[k] = max(other[k] + step * theta.max(), 0.0)
+            assert total(other) >= best * (1.0 - 1e-5)
+
+
+def test_cost_and_price_are_one_parameter():
+    # S at C is C times S at 1 and C times the weights, so beta / C^2 is all that matters.
+    _, stacked, y, task = problem(53, (18, 20))
+    one = fit(stacked, y, task, beta=0.02)
+    other = fit(stacked, y, task, beta=0.02 * 16.0, C=4.0)
+    np.testing.assert_allclose(4.0 * other.weights_, one.weights_, atol=1e-4 * one.weights_.max())
+
+
+def test_alignments_of_pairs_of_tasks():
+    _, stacked, y, task = problem(59, (12, 15))
+    model = fit(stacked, y, task, beta=0.05, eta=0.1)
+    for t in range(2):
+        rows = np.flatnonzero(task == t)
+        Ks = np.array([K[np.ix_(rows, rows)] for K in stacked])
+        K = np.tensordot(model.weights_[t], Ks, 1)
+        for s in range(2):
+            other = np.tensordot(model.neighbourhood_kernels_[s], Ks, 1)
+            expected = np.sum(K * other) / np.linalg.norm(K) / np.linalg.norm(other)
+            assert model.alignment_matrix_[t, s] == pytest.approx(expected, abs=1e-9)
+    assert alignment_matrix(np.zeros((1, 2)), np.ones((1, 2)), np.eye(2)[None]) == 0.0
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.floats(1e-4, 3.0),
+    st.sampled_from(["none", "ridge", "group"]),
+    st.booleans(),
+)
+@settings(max_examples=25)
+def test_the_certificate_holds(seed, beta, coupling, regression):
+    oracle, stacked, y, task = problem(seed, (8, 11), 0.05 if regression else None)
+    model = fit(stacked, y, task, oracle.epsilon, beta=beta, coupling=coupling, tol=1e-4, ridge=0.1)
+    result = model.result_
+    assert result.converged
+    assert np.all(model.weights_ >= 0.0)
+    if coupling == "none":
+        value = objective(oracle, model, beta)
+        assert value <= result.objective * (1.0 + 1e-7) + 1e-9
+        best, _ = oracle.separate(beta)
+        assert value <= best * (1.0 + 2e-4) + 1e-9
