@@ -33,8 +33,11 @@ STYLES = {
 # Command line, text and figure files
 
 
-def arguments(description, argv, **repeats):
-    """Options that all scripts have; ``repeats`` gives the default and the help of --repeats."""
+def arguments(description, argv, extend=None, **repeats):
+    """Options that all scripts have; ``repeats`` gives the default and the help of --repeats.
+
+    ``extend(parser)`` adds others.
+    """
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small part of it, in seconds")
     parser.add_argument(
@@ -44,6 +47,8 @@ def arguments(description, argv, **repeats):
     )
     if repeats:
         parser.add_argument("--repeats", type=int, default=repeats["default"], help=repeats["help"])
+    if extend is not None:
+        extend(parser)
     args = parser.parse_args(argv)
     if repeats and args.repeats < 1:
         parser.error(f"--repeats is {args.repeats}; accepted: 1 or more")
@@ -94,11 +99,27 @@ def new_figure(rows, columns, size):
     figure = Figure(figsize=size)
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)
     axes = figure.subplots(rows, columns, squeeze=False)
-    for ax in axes.flat:
+    plain(axes.flat)
+    return figure, axes
+
+
+def mosaic_figure(layout, size):
+    """A figure and its axes by name, laid out as in `matplotlib.figure.Figure.subplot_mosaic`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size)
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)
+    axes = figure.subplot_mosaic(layout)
+    plain(axes.values())
+    return figure, axes
+
+
+def plain(axes):
+    """Axes without a box, with a faint grid behind."""
+    for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(True, color="#DDDDDD", linewidth=0.6)
         ax.set_axisbelow(True)
-    return figure, axes
 
 
 def run(main):

@@ -87,6 +87,43 @@ def test_lkrr_on_two_sets_and_500_bigrams(quick):
     assert np.all(kitchen[1] < kitchen[0])  # more bigrams, less error
 
 
+@pytest.mark.skipif(
+    not (DATA / "ijcnn1_train.npz").is_file(), reason="ALIGNLEARN_DATA does not hold ijcnn1_train"
+)
+@with_data
+def test_hyper_kernels_on_sonar_and_a_part_of_ijcnn1(quick):
+    (known, ideal, clusters), text = quick("reproduce_hyper")
+    errors = {
+        kernel: {m: row["rmse"][0] for m, row in found["sonar"].items() if "rmse" in row}
+        for kernel, found in known.items()
+    }
+    # A kernel of negative values: no coefficient of the non-negative method is above 0.
+    assert known["log"]["sonar"]["hyper-nnls"]["pairs_used"] == [0]
+    assert errors["log"]["hyper-nnls"] > 1.0
+    # Neither kernel falls to 0 with the distance; only support vector regression has a constant.
+    assert all(errors[k]["hyper-svr"] < 0.6 * errors[k]["hyper-krr"] for k in ("tl1", "log"))
+    # The control is in the space of the hyper-kernel.
+    assert float(re.search(r"on test pairs:\n +sonar ([\d.]+)", text)[1]) < 0.05
+    assert all(values[0] > 60.0 for m, values in ideal["sonar"].items() if m != "counts")
+    assert clusters["5"]["hyper-krr"]["accuracy"] > clusters["majority"] > 90.0
+    assert clusters["5"]["hyper-krr"]["auc"] > 85.0
+
+
+def test_hyper_kernel_errors_partitions_and_ranks(script):
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], (40, 60))
+    two, other, one = script("_reproduce_hyper_stages").parts(y, (2, 2, 1), 3)
+    assert sorted(np.concatenate([two, other, one])) == list(range(100))
+    assert [np.sum(y[part] == -1) for part in (two, other, one)] == [16, 16, 8]
+    K = rng.standard_normal((4, 4))
+    rmse = script("_reproduce_hyper_known").rmse
+    assert rmse(np.full((4, 4), K.mean()), K) == pytest.approx(1.0)
+    assert rmse(K + 0.1 * K.std(), K) == pytest.approx(0.1)
+    rank = script("_reproduce_hyper_report")._rank
+    table = {"a": [3.0], "b": [1.0], "c": [3.0]}
+    assert [rank(table, m, 0) for m in "abc"] == [1.5, 3.0, 1.5]
+
+
 def test_l1_svm_of_rank_one_kernels_is_a_linear_program(script):
     """L1SVM at C = |w|_1 / strength has the decisions and weights of the linear program."""
     from scipy import sparse
