@@ -189,7 +189,7 @@ RIVALS = {
     ),
     "hyper-krr": _hyper_kernel("krr", ("hyper-kernel, ridge", "#01665E", "8")),
     "hyper-svr": _hyper_kernel("svr", ("hyper-kernel, SVR", "#8C510A", "H")),
-    "hyper-nnls": _hyper_kernel("nnls", ("hyper-kernel, NNLS", "#762A83", "X")),
+    "hyper-nnls": _hyper_kernel("nnls", ("hyper-kernel, NNLS", "#762A83", (4, 1, 0))),
 }
 
 

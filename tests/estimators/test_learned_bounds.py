@@ -195,11 +195,13 @@ def test_the_classifier_refuses_what_has_no_bound():
     X, y = classes(60)
     with pytest.raises(ValueError, match="not fitted"):
         al.MKLClassifier(LADDER).bound(X, y)
+    three = np.arange(60) % 3
+    fitted = al.MKLClassifier(LADDER).fit(X, three)
     with pytest.raises(ValueError, match="two classes, got 3"):
-        three = np.arange(60) % 3
-        al.MKLClassifier(LADDER).fit(X, three).bound(X, three)
+        fitted.bound(X, three)
+    fitted = al.MKLClassifier([al.TL1(2.0)]).fit(X, y)
     with pytest.raises(ValueError, match="positive semi-definite"):
-        al.MKLClassifier([al.TL1(2.0)]).fit(X, y).bound(X, y)
+        fitted.bound(X, y)
 
 
 # -- regression ------------------------------------------------------------------------

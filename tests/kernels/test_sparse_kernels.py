@@ -18,6 +18,7 @@ from alignlearn.kernels import (
     Exponential,
     ExponentialDot,
     FeatureWeighted,
+    FourierFeatures,
     FromFunction,
     Gaussian,
     Hamming,
@@ -41,6 +42,7 @@ PLAIN = [
     Binomial(1e-3), Sigmoid(0.1), TL1(), TL1(3.0), Log(2.0), Cosine(), Matern(0.5), Matern(1.5),
     Matern(2.5, gamma="median"), RationalQuadratic(2.0), Hamming(),
     FeatureWeighted(np.arange(1.0, D + 1.0)),
+    FourierFeatures(np.sin(np.arange(3.0 * D)).reshape(3, D), np.ones(3)),
 ]  # fmt: skip
 MADE = [
     Gaussian(0.2) * Laplacian(0.1), Gaussian("scale") + 2.0 * Linear() + 1.0, Polynomial(0.1) ** 2,

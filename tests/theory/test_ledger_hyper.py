@@ -175,7 +175,7 @@ def test_concatenation_misses_the_pairs_across():
     assert measured == pytest.approx(21.066, abs=5e-4)
     assert printed / 1.05 == pytest.approx(9.419, abs=5e-4)
     case = file.counterexample()
-    K, y, exact, joined = file.solutions(case)
+    K, y, _, joined = file.solutions(case)
     residual = (K + case["lam"] * np.eye(16)) @ joined - y
     excess = measured - printed / 1.05
     assert 0 < excess <= residual @ residual

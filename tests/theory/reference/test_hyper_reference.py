@@ -1,4 +1,4 @@
-"""Hyper-kernels, the small quadratic program and the circle against brute force and scikit-learn."""
+"""Hyper-kernels, the small quadratic program, the circle: brute force and scikit-learn."""
 
 from functools import partial
 
