@@ -264,7 +264,7 @@ def main(argv=None):
     before = numba.get_num_threads()
     numba.set_num_threads(options.threads)
     print(f"{processor()}, {options.threads} threads")
-    print(f"{'work':<62} {'measured':>9} {'':<5} {'target':>6}")
+    print(f"{'work':<68} {'measured':>9} {'':<5} {'target':>6}")
     found = {}
     try:
         with threadpool_limits(options.threads):
@@ -274,7 +274,7 @@ def main(argv=None):
                     found[name].append(line)
                     target = "" if line.target is None else f"{line.target:g}"
                     numbers = f"{line.figure:9.2f} {line.unit:<5} {target:>6}"
-                    print(f"{line.work:<62} {numbers}  {line.note}", flush=True)
+                    print(f"{line.work:<68} {numbers}  {line.note}", flush=True)
     finally:
         numba.set_num_threads(before)
     return found

@@ -8,8 +8,8 @@ eight Gaussian kernels exp(-d^2 / s), s = 2, ..., 256, normalised to unit diagon
 Load is predicted one hour ahead from eight lagged loads of the zone, hour and month (as points on
 circles) and weekend; features and targets are standardised on the training samples.
 
-As in the paper there are 20 runs of landmine; of load there are 6. They took a quarter of an hour on
-one core.
+As in the paper there are 20 runs of landmine; of load there are 6. They took a quarter of an hour
+on one core.
 
 Methods: the seven of the paper and, since its own model does not share anything between tasks, that
 model with the two couplings. mt-onmkl is the consistent model; only beta / C^2 matters to it, so C
