@@ -15,6 +15,7 @@ from alignlearn.hyper import (
     WishartHyperKernel,
     ideal_kernel,
 )
+from alignlearn.solvers.smo import smo
 from alignlearn.validation import memory
 
 GAUSSIAN, WISHART = GaussianHyperKernel(), WishartHyperKernel()
@@ -60,6 +61,10 @@ def test_support_vector_regression_is_that_of_all_ordered_pairs(seed, hyper, C):
     model = HyperSVR(hyper, C, 0.1, tol=1e-9).fit(X, K)
     np.testing.assert_allclose(model.predict(U, X).ravel(), other.predict(test), atol=1e-4)
     assert model.kkt_violation_ <= 1e-9
+    bound = np.full(K.size, C)
+    ours = smo(full, -K.ravel(), (-bound, bound), epsilon=0.1, tol=1e-12)
+    exact = model.set_params(tol=1e-12).fit(X, K).predict(U, X).ravel()
+    np.testing.assert_allclose(test @ ours.coef - ours.multiplier, exact, atol=1e-9)
     # Both minimise the same convex function: ours is no larger.
     assert objective(model.predict(X), K, model, C) <= objective_of(other, full, K, C) + 1e-6
 
