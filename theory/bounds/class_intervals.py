@@ -209,16 +209,54 @@ def class_interval_from(m_plus, m_minus, delta, distance, norm, features=None) -
         If a class has no sample, delta is not in (0, 1), or the norm is larger than R^2.
     """
     features = FeatureRange() if features is None else features
-    delta = check_delta(delta)
+    return learned_class_interval(m_plus, m_minus, delta, [distance], [norm], [1.0], [features], 1)
+
+
+def learned_class_interval(
+    m_plus, m_minus, delta, distances, norms, weights, features, n_kernels
+) -> Interval:
+    """The interval of `class_interval_from` for all weights >= 0 of p kernels at once.
+
+    d^2 = sum_k mu_k d_k^2 and (sum_k mu_k^2 A_k^2)^(1/2) <= A <= sum_k mu_k A_k, and every d_k and
+    A_k is bounded at a p-th of its share, so the weights may come from the same samples.
+
+    Parameters
+    ----------
+    m_plus, m_minus, delta
+        As in `class_interval_from`.
+    distances, norms, weights : sequences of float
+        Of the kernels that are used: d_S, A_S, and mu >= 0.
+    features : sequence of FeatureRange
+    n_kernels : int
+        p, those of weight 0 included.
+
+    Raises
+    ------
+    ValueError
+        As `class_interval_from`; for negative weights.
+    """
+    delta, p = check_delta(delta), check_size(n_kernels, 1, "n_kernels")
     m_plus, m_minus = (check_size(n, 1, "m of a class") for n in (m_plus, m_minus))
-    _check_norm(norm, features)
+    check_combination(weights)
     m = m_plus + m_minus
-    L1, L2 = (-np.log(share * delta / 2) for share in SHARES[:2])
+    L1, L2 = (np.log(2 * p / (share * delta)) for share in SHARES[:2])
     least, most = share_product_interval(int(m_plus), int(m_minus), SHARES[2] * delta)
-    counts = distance, m_plus, m_minus, L1, features
-    low = least * mean_distance2_lower(*counts) / spread_upper(norm, m, L2, features.diameter2)
-    high = _ratio(most * mean_distance2_upper(*counts), spread_lower(norm, m, L2, features))
-    return interval(low, high)
+    near = far = wide = narrow = 0.0
+    for distance, norm, w, f in zip(distances, norms, weights, features):
+        _check_norm(norm, f)
+        near += w * mean_distance2_lower(distance, m_plus, m_minus, L1, f)
+        far += w * mean_distance2_upper(distance, m_plus, m_minus, L1, f)
+        wide += w * spread_upper(norm, m, L2, f.diameter2)
+        narrow += (w * spread_lower(norm, m, L2, f)) ** 2
+    return interval(least * near / wide, ratio(most * far, np.sqrt(narrow)))
+
+
+def check_combination(weights):
+    """Weights of which none is negative and one is positive, else HypothesisNotMet."""
+    weights = np.asarray(weights, dtype=float)
+    if not (weights >= 0).all() or not weights.any():
+        raise HypothesisNotMet("weights must not be negative, and one of them must be positive.")
+    return weights
 
 
 def interval(low, high) -> Interval:
@@ -227,7 +265,8 @@ def interval(low, high) -> Interval:
     return Interval(min(low, high), high, bool(low <= 0 and high >= 1))
 
 
-def _ratio(top, bottom):
+def ratio(top, bottom):
+    """top / bottom, infinite where nothing is known of the bottom."""
     return top / bottom if bottom > 0 else np.inf
 
 
@@ -293,6 +332,19 @@ def check_label_range(y, label_range):
     return (given[1] - given[0]) ** 2
 
 
+def _covariance_slack(m, log_inverse, features, length2):
+    return np.sqrt(features.diameter2 * length2 * log_inverse / (2 * m)) * (m - 1) / m
+
+
+def covariance2_upper(covariance, m, log_inverse, features, length2):
+    """|c|^2 is at most this with probability 1 - exp(-log_inverse).
+
+    ((m/(m-1)) |c_S| + D D' (log_inverse/(2m))^(1/2))^2, D' the length of the labels' range.
+    """
+    slack = _covariance_slack(m, log_inverse, features, length2)
+    return ((covariance + slack) * m / (m - 1)) ** 2
+
+
 def target_interval_from(m, delta, covariance, norm, variance, features, length2) -> Interval:
     """Interval for the alignment with a real target at level 1 - delta, in closed form.
 
@@ -323,15 +375,15 @@ def target_interval_from(m, delta, covariance, norm, variance, features, length2
     if not 0 <= variance <= length2 / 4 * (1 + 1e-9):
         raise HypothesisNotMet("the variance of the labels is larger than their range allows.")
     L1, L2, L3 = (-np.log(share * delta / 2) for share in SHARES)
-    slack = np.sqrt(features.diameter2 * length2 * L1 / (2 * m)) * (m - 1) / m
+    slack = _covariance_slack(m, L1, features, length2)
     # E y_c^4 <= (4/3)(length/2)^4 as E K_c(x, x)^2 <= 4/3 R^4, then Cauchy and Schwarz.
     kappa = np.sqrt(features.fourth_moment * 4 / 3) * length2 / 4
     expected = max(covariance - slack, 0.0)
     low = _without_bias(expected, m, kappa, features.radius2 * length2 / 4)
     low /= spread_upper(norm, m, L2, features.diameter2) * spread_upper(variance, m, L3, length2)
     least = expected_spread_lower(variance, m, L3, length2)
-    high = ((covariance + slack) * m / (m - 1)) ** 2
-    return interval(low, _ratio(high, spread_lower(norm, m, L2, features) * least))
+    high = covariance2_upper(covariance, m, L1, features, length2)
+    return interval(low, ratio(high, spread_lower(norm, m, L2, features) * least))
 
 
 def target_statistics(K, y):

@@ -25,8 +25,9 @@ class ClassLaw:
 
     @property
     def alignment(self) -> float:
-        """rho(K, yy')."""
-        return self.law.alignment(self.K, self.law.target())
+        """rho(K, yy'); 0 where it is below rounding."""
+        rho = self.law.alignment(self.K, self.law.target())
+        return rho if rho > 1e-14 else 0.0
 
 
 def _line(points, bandwidth=1.0):

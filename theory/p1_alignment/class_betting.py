@@ -1,0 +1,92 @@
+"""A confidence interval for the alignment with labels of two classes, by betting.
+
+Not in the paper. The three numbers of the closed form (`p1-class-interval`), each bounded by a
+product that grows fast if the number were another one; proofs.md, section 18. Checked: how often
+rho lies outside, against delta, on the laws of the closed form. Verdict: holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bounds.class_betting import class_betting_interval
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from .class_interval import FEATURES, control_case, draw_law, narrowed, outside
+
+# -- cases -----------------------------------------------------------------------------
+
+TRIALS = 40  # each is a sample with its own orders
+
+
+def cases(draw):
+    return draw_law(draw) | {
+        "m": draw.choice((10, 30, 80)),
+        "delta": draw.choice((0.2, 0.5)),
+        "seed": draw.integer(0, 2**32 - 1),
+    }
+
+
+def samples(case, trials=TRIALS):
+    """(K, y) of independent samples, those of one class left out."""
+    rng = np.random.default_rng(case["seed"])
+    for _ in range(trials):
+        rows = case["law"].sample(case["m"], rng)
+        y = case["law"].labels[rows]
+        if y.min() < y.max():
+            yield case["K"][np.ix_(rows, rows)], y
+
+
+def intervals(case, features=FEATURES):
+    """Lower and upper ends, (trials, 2)."""
+    found = [
+        class_betting_interval(K, y, case["delta"], features, random_state=0)[:2]
+        for K, y in samples(case)
+    ]
+    return np.array(found if found else [(np.nan, np.nan)])
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    """rho exceeds the upper end, or falls below the lower one, by nothing."""
+    return 0.0
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    return outside(intervals(case), case)
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _narrow(case):
+    return narrowed(0.15, intervals(case), case)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p1-class-betting",
+    source=f"{P1}, after Theorem 12, new",
+    statement=(
+        r"\Pr\big[\exists v \ge \theta:\ \tfrac1N\sum_{\sigma}\prod_i (1+\lambda_{\sigma i}(v)"
+        r"(U_{\sigma i}-v)) \ge \tfrac1\delta\big] \le \delta"
+        r"\text{ for } d, d^2, \mathrm{E}K_c^2"
+    ),
+    hypotheses="Independent points of two classes; 0 <= K(x, x'), K(x, x) <= R^2.",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    confidence=0.95,
+    scale=lambda case: 1.0,
+    negative_control=NegativeControl(
+        lambda: control_case(200), measure=_narrow, note="0.15 of its length"
+    ),
+    proof="18",
+)
