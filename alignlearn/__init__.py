@@ -23,7 +23,7 @@ _WHERE = {
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV "
-    "rademacher",
+    "alignment_interval rademacher",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",

@@ -1,5 +1,6 @@
 """Estimators in scikit-learn's conventions, without importing scikit-learn."""
 
+from .alignment_intervals import alignment_interval
 from .bayesian import BayesianMKLClassifier
 from .classifier import MKLClassifier
 from .combiner import KernelCombiner
@@ -18,6 +19,7 @@ __all__ = [
     "MKLClassifierCV",
     "MKLRegressor",
     "MKLRegressorCV",
+    "alignment_interval",
     "cross_validate_kernels",
     "rademacher",
 ]

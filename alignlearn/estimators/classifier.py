@@ -181,14 +181,53 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     def alignment_interval_(self):
         """95 % confidence interval for the population alignment of the learned kernel.
 
-        It allows for weights learned on the same samples. An `AlignmentInterval` with ``low``,
-        ``high``, ``vacuous``, what it rests on (``hypotheses``) and which of that is known to be
-        ``not_met``. Other levels: `alignlearn.estimators.guarantees.alignment_interval`.
+        It allows for weights learned on the same samples by a union over the kernels, in closed
+        form from what the fit keeps. An `AlignmentInterval` with ``low``, ``high``, ``vacuous``,
+        ``method``, what it rests on (``hypotheses``) and which of that is known to be ``not_met``.
+        Other levels: `alignlearn.estimators.guarantees.alignment_interval`; a shorter interval:
+        ``alignment_interval``, which takes samples.
         """
         from .guarantees import alignment_interval
 
         self._check_is_fitted()
         return alignment_interval(self)
+
+    def alignment_interval(self, X, y, delta=0.05, *, held_out=False, radius2=None, random_state=0):
+        """Confidence interval for the population alignment of the learned kernel, by betting.
+
+        Parameters
+        ----------
+        X, y
+            The training samples, as in ``fit``; or, with ``held_out``, samples that played no part
+            in it.
+        delta : float in (0, 1), default 0.05
+        held_out : bool, default False
+            False: it allows for weights learned on these samples, by a union over the kernels and
+            their pairs. True: none is needed, and the interval is shorter for equally many samples.
+        radius2 : float, optional
+            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
+            whose largest value is not known, as it is for a Gaussian.
+        random_state : int, Generator or None, default 0
+            Of the random orders; to be chosen without looking at the result.
+
+        Returns
+        -------
+        AlignmentInterval
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, other samples than those of ``fit`` without ``held_out``, or
+            an argument out of range.
+
+        Notes
+        -----
+        One Gram matrix (m, m) is held at a time.
+        """
+        from .alignment_intervals import sample_interval
+
+        self._check_is_fitted()
+        return sample_interval(self, X, y, delta, held_out, radius2, random_state)
 
     def bound(self, X, y, delta=0.05, *, radius2=None, draws=2000, random_state=None):
         """Upper bound of the probability of error that holds although the weights were learned.

@@ -27,6 +27,8 @@ class AlignmentInterval:
         What it rests on.
     not_met : tuple of str
         Those that this fit is known not to meet; then the interval is an indication only.
+    method : str
+        How it was found; empty where nothing can be said.
     """
 
     low: float
@@ -35,9 +37,12 @@ class AlignmentInterval:
     vacuous: bool
     hypotheses: tuple[str, ...]
     not_met: tuple[str, ...] = ()
+    method: str = ""
 
     def __str__(self):
         head = f"alignment in [{self.low:.4f}, {self.high:.4f}] with probability {1 - self.delta:g}"
+        if self.method:
+            head += f" ({self.method})"
         return "\n".join([head, *_notes(self)])
 
     __repr__ = __str__
@@ -154,7 +159,9 @@ def _common(estimator, radius2):
 def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
     """Confidence interval for the population alignment of the learned kernel.
 
-    It holds for all non-negative weights at once, so the weights may come from the same sample.
+    It holds for all non-negative weights at once, so the weights may come from the same sample. For
+    two classes the closed form of `alignlearn.theory.bounds.class_intervals` with a union over the
+    kernels; for more the norms of covariance operators.
 
     Parameters
     ----------
@@ -163,36 +170,17 @@ def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval
     radius2 : float, optional
         Upper bound of K_k(x, x) over the distribution, for every kernel; default: the largest that
         the kernel has anywhere, where that is known (1 for the Gaussian and other kernels of
-        distances, Hamming and normalised kernels), else the largest on the training samples.
+        distances, Hamming and normalised kernels). Where it is not, the interval is [0, 1] and says
+        so: the largest value on a sample bounds nothing.
 
     Raises
     ------
     ValueError
-        If delta or radius2 is out of range.
+        If delta or radius2 is out of range, or radius2 exceeded by a training sample.
     """
-    from alignlearn.theory.bounds.checks import check_delta
-    from alignlearn.theory.bounds.fitted import learned_alignment_interval
+    from .alignment_intervals import learned_interval
 
-    delta = check_delta(delta)
-    radii, hypotheses, not_met, essential = _common(estimator, radius2)
-    if essential:
-        return AlignmentInterval(-1.0, 1.0, delta, True, tuple(hypotheses), tuple(not_met))
-    statistics, w = estimator.statistics_, estimator.weights_
-    m, used = statistics.n_samples, np.count_nonzero(statistics.norms)
-    c = estimator.classes_.size
-    # Labels -1 and +1, or one-hot columns, whose smallest enclosing ball has this radius.
-    radius2_prime = 1.0 if c == 2 else 1.0 - 1.0 / c
-    low, high, vacuous = learned_alignment_interval(
-        m,
-        delta,
-        float(w @ statistics.a) / m**2,
-        float(w @ statistics.M @ w) / m**2,
-        (statistics.target_norm / m) ** 2,
-        float(_factors(estimator) @ radii),
-        radius2_prime,
-        max(int(used), 1),
-    )
-    return AlignmentInterval(low, high, delta, vacuous, tuple(hypotheses), tuple(not_met))
+    return learned_interval(estimator, delta, radius2)
 
 
 def risk_bound(

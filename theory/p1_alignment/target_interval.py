@@ -15,7 +15,7 @@ from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.class_laws import class_laws
 from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators
-from .class_interval import TRIALS, bound, narrowed, outside
+from .class_interval import TRIALS, narrowed, outside
 from .lemma_18 import unit_features
 
 # -- cases -----------------------------------------------------------------------------
@@ -52,6 +52,14 @@ def intervals(case):
     rows = zip(c, np.minimum(a, 1.0), np.minimum(v, 1.0))
     fixed = case["features"], 4.0
     return np.array([target_interval_from(m, case["delta"], *row, *fixed)[:2] for row in rows])
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    """rho exceeds the upper end, or falls below the lower one, by nothing."""
+    return 0.0
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -1,0 +1,334 @@
+"""Confidence intervals for the alignment: one kernel on samples, or what a classifier learned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from alignlearn.engine import cpu
+from alignlearn.kernels import RankOneKernels, algebra, column_names, kernel_list
+from alignlearn.sources import GramSource, open_source
+from alignlearn.validation import (
+    check_choice,
+    check_flag,
+    check_labels,
+    check_number,
+    check_numbers,
+    check_targets,
+)
+
+from . import guarantees
+
+_SAMPLE = "samples independent and from one law"
+_FIXED = "kernel chosen without these samples"
+_UNBOUNDED = (
+    "K(x, x) has no bound that is known without the sample, and its largest value on the sample "
+    "bounds nothing: give radius2"
+)
+_UNSEEN = "samples that took no part in the fit"
+_SCALED = "gamma='scale' takes the kernels from the sample; give numbers for gamma"
+
+
+# -- one kernel ------------------------------------------------------------------------
+
+
+def alignment_interval(
+    X, y, kernel, delta=0.05, *, radius2=None, label_range=None, method="betting", random_state=0
+):
+    """Confidence interval for the population's centred alignment of one kernel with the labels.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d), list of objects, sparse matrix, or Gram matrix (m, m)
+    y : array-like of shape (m,)
+        Labels of two classes; with ``label_range`` real targets.
+    kernel : Kernel, str or "precomputed"
+        Positive semi-definite, chosen without these samples. "precomputed": X is its Gram matrix.
+    delta : float in (0, 1), default 0.05
+        The interval fails with probability at most ``delta``.
+    radius2 : float, optional
+        R^2 >= K(x, x) over the whole distribution, in units of the kernel. Needed unless it is
+        known, as for kernels of distances, normalised kernels, and sums and multiples of them.
+    label_range : (low, high), optional
+        Holds all targets of the distribution, in units of y; makes y a real target.
+    method : {"betting", "closed"}, default "betting"
+        By products along random orders of the sample, or in closed form, which is longer.
+    random_state : int, Generator or None, default 0
+        Of the random orders; to be chosen without looking at the result.
+
+    Returns
+    -------
+    AlignmentInterval
+
+    Raises
+    ------
+    ValueError
+        If delta or a radius is out of range, the kernel is indefinite, y has not two values and no
+        ``label_range`` is given.
+    HypothesisNotMet
+        A ValueError: where the sample shows that ``radius2`` or ``label_range`` is wrong.
+
+    Notes
+    -----
+    One Gram matrix (m, m) is held. Proofs: ``theory/p1_alignment/proofs.md``, the sections on two
+    classes, betting and real targets. For the kernel that a classifier learned on the same samples
+    see `MKLClassifier.alignment_interval`.
+    """
+    from alignlearn.theory.bounds.checks import check_delta
+
+    delta = check_delta(delta)
+    check_choice("method", method, ("betting", "closed"))
+    K, kernel, not_met = _open_one(X, kernel)
+    features, radius = _feature_range(kernel, radius2)
+    labels, kind = _labels(y, len(K), label_range)
+    hypotheses = (_SAMPLE, _FIXED, kind, *radius)
+    result = guarantees.AlignmentInterval(0.0, 1.0, delta, True, hypotheses, not_met)
+    if features is None:
+        return replace(result, not_met=(*not_met, _UNBOUNDED))
+    found = _one_interval(K, labels, delta, features, label_range, method, random_state)
+    low, high, vacuous = found
+    return replace(result, low=low, high=high, vacuous=vacuous, method=_NAMES[method])
+
+
+_NAMES = {"betting": "betting, one kernel", "closed": "closed form, one kernel"}
+
+
+def _one_interval(K, y, delta, features, label_range, method, random_state):
+    from alignlearn.theory.bounds import class_betting, class_intervals
+
+    if label_range is None and method == "betting":
+        return class_betting.class_betting_interval(K, y, delta, features, random_state)
+    if method == "betting":
+        return class_betting.target_betting_interval(
+            K, y, label_range, delta, features, random_state
+        )
+    class_intervals.check_gram_range(K, features)
+    if label_range is None:
+        m_plus, m_minus, distance, norm = class_intervals.class_statistics(K, y)
+        return class_intervals.class_interval_from(m_plus, m_minus, delta, distance, norm, features)
+    length2 = class_intervals.check_label_range(y, label_range)
+    numbers = class_intervals.target_statistics(K, y)
+    return class_intervals.target_interval_from(len(K), delta, *numbers, features, length2)
+
+
+def _open_one(X, kernel):
+    """The Gram matrix, the kernel (None for a given matrix), and what is not met."""
+    if isinstance(kernel, str) and kernel == "precomputed":
+        source = open_source([X], "precomputed")
+        return np.asarray(source.grams[0][:], dtype=np.float64), None, ()
+    kernels = kernel_list(kernel)
+    if len(kernels) != 1:
+        raise ValueError(f"kernel has {len(kernels)} kernels; accepted: one.")
+    source = open_source(X, kernels, pairs=True)
+    (used,) = source.kernels
+    if not used.is_psd:
+        raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
+    K = np.asarray(cpu.weighted_gram([used], [1.0], source.X), dtype=np.float64)
+    given = kernels[0].resolve_names(column_names(X))
+    return K, used, () if given == used else (_SCALED,)
+
+
+def _labels(y, m, label_range):
+    """The labels as checked, and in words."""
+    if label_range is not None:
+        return check_targets(
+            y, m, columns=False
+        ), f"targets in [{label_range[0]:g}, {label_range[1]:g}]"
+    labels = np.asarray(y)
+    if labels.ndim != 1 or len(labels) != m:
+        raise ValueError(f"y has shape {labels.shape}; accepted: ({m},), a label for each sample.")
+    if len(np.unique(labels)) != 2:
+        raise ValueError(
+            f"y has {len(np.unique(labels))} different values; accepted: two classes, or real "
+            "targets with label_range=(low, high), an interval that holds all of them."
+        )
+    return labels, "labels of two classes"
+
+
+# -- what is known of a kernel ---------------------------------------------------------
+
+
+def largest_diagonal(kernel):
+    """The largest K(x, x) over all x, or None where it is not known."""
+    if kernel is None:
+        return None
+    if isinstance(kernel, algebra.Sum):
+        parts = [largest_diagonal(k) for k in kernel.kernels]
+        return None if None in parts else sum(parts)
+    if isinstance(kernel, algebra.Scaled):
+        part = largest_diagonal(kernel.kernel)
+        return None if part is None else kernel.scale * part
+    if isinstance(kernel, algebra.Shifted):
+        part = largest_diagonal(kernel.kernel)
+        return None if part is None else kernel.shift + part
+    return kernel._largest_value
+
+
+def _feature_range(kernel, radius2):
+    """(`FeatureRange` or None, what it rests on in words)."""
+    from alignlearn.theory.bounds.class_intervals import FeatureRange
+
+    known = largest_diagonal(kernel)
+    words = ()
+    if radius2 is not None:
+        radius2 = check_number("radius2", radius2, low=0.0, high=1e100, strict=True)
+        words = (f"K(x, x) <= {radius2:g}",)
+        known = radius2 if known is None else min(known, radius2)
+    if known is None:
+        return None, words
+    # Where all values are 0 any bound is right.
+    known = max(known, np.finfo(float).tiny)
+    return FeatureRange(known, kernel is not None and kernel._non_negative), words
+
+
+# -- a fitted classifier ---------------------------------------------------------------
+
+
+def learned_interval(estimator, delta, radius2):
+    """`guarantees.alignment_interval`: from what a fitted classifier keeps of its samples."""
+    from alignlearn.theory.bounds.checks import check_delta
+
+    delta = check_delta(delta)
+    result, features = _prepared(estimator, delta, radius2)
+    if features is None:
+        return result
+    statistics, w = estimator.statistics_, estimator.weights_
+    m, p = statistics.n_samples, w.size
+    used = np.flatnonzero(w)
+    if estimator.classes_.size > 2:
+        low, high, vacuous = _many_classes(estimator, delta, features, used)
+        method = f"norms of covariance operators, union over {p} kernels"
+    else:
+        from alignlearn.theory.bounds.class_intervals import learned_class_interval
+
+        m_plus, m_minus = _class_sizes(statistics)
+        unit = 2.0 * m_plus * m_minus / m
+        distances = np.sqrt(np.maximum(statistics.a[used], 0.0)) / unit
+        numbers = distances, statistics.norms[used] / m, w[used], [features[k] for k in used]
+        low, high, vacuous = learned_class_interval(m_plus, m_minus, delta, *numbers, p)
+        method = f"closed form, union over {p} kernel{'s' if p > 1 else ''}"
+    return replace(result, low=low, high=high, vacuous=vacuous, method=method)
+
+
+def _class_sizes(statistics):
+    """Sizes of the two classes in either order, from |y - mean|^2 = 4 m_+ m_- / m."""
+    m = statistics.n_samples
+    product = statistics.target_norm * m / 4
+    small = round((m - np.sqrt(max(m * m - 4 * product, 0.0))) / 2)
+    return small, m - small
+
+
+def _many_classes(estimator, delta, features, used):
+    from alignlearn.theory.bounds.fitted import learned_alignment_interval
+
+    statistics, w = estimator.statistics_, estimator.weights_
+    m, c = statistics.n_samples, estimator.classes_.size
+    return learned_alignment_interval(
+        m,
+        delta,
+        float(w @ statistics.a) / m**2,
+        float(w @ statistics.M @ w) / m**2,
+        (statistics.target_norm / m) ** 2,
+        float(sum(w[k] * features[k].radius2 for k in used)),
+        # One-hot columns, whose smallest enclosing ball has this radius.
+        1.0 - 1.0 / c,
+        w.size,
+    )
+
+
+def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
+    """`MKLClassifier.alignment_interval`."""
+    from alignlearn.theory.bounds.checks import check_delta
+    from alignlearn.theory.bounds.class_betting import learned_betting_interval
+
+    delta, held_out = check_delta(delta), check_flag("held_out", held_out)
+    if estimator.classes_.size != 2:
+        raise ValueError(f"alignment_interval: for two classes, got {estimator.classes_.size}.")
+    result, features = _prepared(estimator, delta, radius2)
+    source = open_source(X, estimator.kernels_)
+    labels = check_labels(y, source.n_samples)
+    if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
+        raise ValueError(f"y must hold both classes of the fit, {list(estimator.classes_)}.")
+    if features is None:
+        return result
+    factors = guarantees._factors(estimator)
+    used = np.flatnonzero(estimator.weights_)
+    plain = [replace(features[k], radius2=features[k].radius2 / estimator.scale_[k]) for k in used]
+    p, sign = factors.size, np.where(labels == estimator.classes_[1], 1.0, -1.0)
+    if held_out:
+        grams = [sum(factors[k] * _gram(source, k) for k in used)]
+        radius = sum(factors[k] * f.radius2 for k, f in zip(used, plain))
+        together = replace(
+            plain[0], radius2=radius, non_negative=all(f.non_negative for f in plain)
+        )
+        found = learned_betting_interval(grams, [1.0], [together], sign, delta, 1, random_state)
+        method = "betting, held-out samples"
+    else:
+        _check_same(estimator, source, sign, used)
+        grams = (_gram(source, k) for k in used)
+        weights = factors[used]
+        found = learned_betting_interval(grams, weights, plain, sign, delta, p, random_state)
+        method = f"betting, union over {p} kernels and their {p * (p + 1) // 2} pairs"
+    hypotheses = (*result.hypotheses, _UNSEEN) if held_out else result.hypotheses
+    low, high, vacuous = found
+    return replace(
+        result, low=low, high=high, vacuous=vacuous, method=method, hypotheses=hypotheses
+    )
+
+
+def _gram(source, k):
+    if isinstance(source, GramSource):
+        return np.asarray(source.grams[k][:], dtype=np.float64)
+    if isinstance(source.kernels, RankOneKernels):
+        column = source.X[:, [k]]
+        column = np.asarray(column.todense() if source.sparse else column, dtype=np.float64)
+        return column @ column.T
+    return np.asarray(cpu.weighted_gram([source.kernels[k]], [1.0], source.X), dtype=np.float64)
+
+
+def _check_same(estimator, source, sign, used):
+    """Refuse other samples than those of the fit, by the alignment of the first kernel with y."""
+    statistics, k = estimator.statistics_, used[0]
+    same = source.n_samples == statistics.n_samples
+    if same:
+        centred = sign - sign.mean()
+        found = estimator.scale_[k] * float(centred @ _gram(source, k) @ centred)
+        scale = statistics.norms[k] * statistics.target_norm
+        same = abs(found - statistics.a[k]) <= 1e-5 * scale
+    if not same:
+        raise ValueError(
+            "X, y must be the samples that the estimator was fitted on; for others held_out=True."
+        )
+
+
+def _prepared(estimator, delta, radius2):
+    """An interval that says nothing, and the `FeatureRange` of each normalised kernel or None."""
+    kernels = guarantees._kernels(estimator)
+    _, hypotheses, not_met, essential = guarantees._common(estimator, radius2)
+    hypotheses = [text for text in hypotheses if "training samples" not in text]
+    result = guarantees.AlignmentInterval(0.0, 1.0, delta, True, tuple(hypotheses), tuple(not_met))
+    if essential:
+        return replace(result, low=-1.0), None
+    p = estimator.weights_.size
+    found = [_feature_range(None if kernels is None else kernels[k], radius2)[0] for k in range(p)]
+    used = np.flatnonzero(estimator.weights_)
+    if any(found[k] is None for k in used):
+        return replace(result, not_met=(*not_met, _UNBOUNDED)), None
+    _check_radii(estimator._source.ranges.radii, found, used)
+    scaled = [
+        None if f is None else replace(f, radius2=f.radius2 * s)
+        for f, s in zip(found, np.where(estimator.scale_ > 0, estimator.scale_, 1.0))
+    ]
+    return result, scaled
+
+
+def _check_radii(radii, found, used):
+    from alignlearn.theory.bounds.checks import HypothesisNotMet
+
+    for k in used:
+        if radii[k] > found[k].radius2 * (1 + 1e-6):
+            raise HypothesisNotMet(
+                f"radius2={found[k].radius2:g} is below K(x, x) = {radii[k]:.6g} of a training "
+                "sample; accepted: an upper bound for every kernel."
+            )
