@@ -132,9 +132,8 @@ def _open_one(X, kernel):
 def _labels(y, m, label_range):
     """The labels as checked, and in words."""
     if label_range is not None:
-        return check_targets(
-            y, m, columns=False
-        ), f"targets in [{label_range[0]:g}, {label_range[1]:g}]"
+        ends = check_numbers("label_range", label_range, 2).tolist()
+        return check_targets(y, m, columns=False), f"targets in {ends}"
     labels = np.asarray(y)
     if labels.ndim != 1 or len(labels) != m:
         raise ValueError(f"y has shape {labels.shape}; accepted: ({m},), a label for each sample.")

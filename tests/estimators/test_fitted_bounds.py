@@ -11,7 +11,11 @@ import scipy.sparse
 import alignlearn as al
 from alignlearn.estimators.guarantees import alignment_interval, sample_ranges
 from alignlearn.sources import open_source
-from alignlearn.theory import alignment_interval as interval_of_grams
+from alignlearn.theory.bounds.class_intervals import (
+    FeatureRange,
+    class_interval_from,
+    class_statistics,
+)
 from alignlearn.theory.bounds.fitted import intercept_bound
 
 GAMMAS = [0.1, 1.0]
@@ -36,11 +40,13 @@ def test_the_interval_of_one_kernel_is_that_of_the_theory():
     X, y = classes(300)
     kernel = al.Gaussian(0.5)
     clf = al.MKLClassifier([kernel]).fit(X, y)
-    signs = 2.0 * y - 1.0
-    low, high, vacuous = interval_of_grams(kernel(X), np.outer(signs, signs), 0.05, 1.0, 1.0)
+    features = FeatureRange(1.0, non_negative=True)
+    m_plus, m_minus, distance, norm = class_statistics(kernel(X), y)
+    expected = class_interval_from(m_plus, m_minus, 0.05, distance, norm, features)
     found = clf.alignment_interval_
-    assert (found.low, found.high) == pytest.approx((low, high))
-    assert found.vacuous is vacuous
+    assert (found.low, found.high) == pytest.approx(expected[:2])
+    assert found.vacuous is expected.vacuous
+    assert found.method == "closed form, union over 1 kernel"
     assert found.not_met == ()
     assert found.low <= clf.alignment_ <= found.high
 
@@ -68,14 +74,18 @@ def test_what_is_assumed_is_said():
     X, y = classes(200, c=3)
     clf = al.MKLClassifier(["linear", al.Gaussian("scale")]).fit(X, y)
     found = clf.alignment_interval_
-    assert any("training samples" in text for text in found.hypotheses)
+    assert (found.low, found.high, found.vacuous) == (0.0, 1.0, True)
+    assert any("give radius2" in text for text in found.not_met)
     assert any("gamma='scale'" in text for text in found.not_met)
     assert "NOT met: gamma='scale'" in str(found)
     given = alignment_interval(clf, 0.1, radius2=100.0)
     assert "K_k(x, x) <= 100 for every kernel" in given.hypotheses
     assert given.delta == 0.1
+    assert "union over 2 kernels" in given.method
     with pytest.raises(ValueError, match="delta"):
         alignment_interval(clf, 2.0)
+    with pytest.raises(ValueError, match=r"radius2=0\.1 is below"):
+        alignment_interval(clf, radius2=0.1)
 
 
 def test_an_indefinite_kernel_has_no_interval():
