@@ -1,0 +1,171 @@
+"""Figure on the intervals for two classes: where they begin to say something, and coverage."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bounds.class_betting import class_betting_interval
+from ..bounds.class_intervals import FeatureRange, class_interval_from, class_statistics
+from ..bounds.intervals import alignment_interval
+from ..reference.class_laws import class_laws
+from ..reference.problems import gaussian_kernel
+from . import style
+from .curves import mixture
+
+DELTA = 0.05
+FEATURES = FeatureRange(1.0, non_negative=True)
+SIZES = (50, 200, 1000)
+
+
+class Ends(NamedTuple):
+    """Mean ends over samples, a row for each m; the share of samples whose lower end is above 0."""
+
+    m: np.ndarray
+    ends: np.ndarray  # (sizes, 2)
+    positive: np.ndarray  # (sizes,)
+
+
+def closed_interval(K, y):
+    """The closed form."""
+    m_plus, m_minus, distance, norm = class_statistics(K, y)
+    return class_interval_from(m_plus, m_minus, DELTA, distance, norm, FEATURES)
+
+
+def betting_interval(K, y):
+    """By betting."""
+    return class_betting_interval(K, y, DELTA, FEATURES)
+
+
+def operator_interval(K, y):
+    """By the norms of covariance operators, which allows for any labels."""
+    return alignment_interval(K, np.outer(y, y), DELTA, 1.0, 1.0)
+
+
+def mean_ends(interval, sizes, trials, bandwidth=1.0) -> Ends:
+    """Ends on samples of two normal laws in the plane at distance 2."""
+    ends, positive = [], []
+    for m in sizes:
+        found = []
+        for seed in range(trials):
+            X, y = mixture().sample(int(m), seed)
+            if y.min() < y.max():
+                found.append(interval(gaussian_kernel(X, bandwidth), y)[:2])
+        ends.append(np.mean(found, axis=0))
+        positive.append(np.mean([low > 0 for low, _ in found]))
+    return Ends(np.asarray(sizes), np.array(ends), np.array(positive))
+
+
+def half_positive(interval, sizes, trials) -> int:
+    """The smallest of the sizes at which the lower end is above 0 in half of the samples."""
+    for m in sizes:
+        if mean_ends(interval, [m], trials).positive[0] >= 0.5:
+            return int(m)
+    raise ValueError(f"the lower end is above 0 in fewer than half of the samples up to {m}.")
+
+
+class Coverage(NamedTuple):
+    """Of one law and one m, the closed form first."""
+
+    misses: np.ndarray  # (2,)
+    samples: int
+    length: np.ndarray  # (2,), means
+
+
+@cache
+def coverage(number, m, trials) -> Coverage:
+    """How often the intervals miss the alignment of a law of `class_laws`, and their mean length.
+
+    Samples of one class are left out: they have no interval.
+    """
+    chosen = class_laws()[number]
+    rng = np.random.default_rng(number)
+    misses, lengths = np.zeros(2, dtype=int), []
+    for _ in range(trials):
+        rows = chosen.law.sample(m, rng)
+        K, y = chosen.K[np.ix_(rows, rows)], chosen.law.labels[rows]
+        if y.min() == y.max():
+            continue
+        found = np.array([f(K, y)[:2] for f in (closed_interval, betting_interval)])
+        misses += (chosen.alignment < found[:, 0]) | (found[:, 1] < chosen.alignment)
+        lengths.append(found[:, 1] - found[:, 0])
+    return Coverage(misses, len(lengths), np.mean(lengths, axis=0))
+
+
+_LOOKS = (
+    ("covariance operators, any labels", operator_interval, style.PURPLE, (0, (1, 1))),
+    ("two classes, closed form", closed_interval, style.BLUE, "-"),
+    ("two classes, betting", betting_interval, style.GREEN, (0, (5, 1.5))),
+)
+
+
+def class_intervals(quick=False):
+    """Ends of three intervals against m on two normal laws; lengths and misses on ten laws."""
+    figure, (left, right) = style.new_figure(2, width=13.0, height=5.9)
+    _draw_ends(left, quick)
+    _draw_lengths(right, quick)
+    figure.suptitle(
+        rf"Intervals for the centred alignment with the labels of two classes, $\delta={DELTA}$",
+        fontsize=11,
+    )
+    return figure
+
+
+def _draw_ends(ax, quick):
+    sizes = style.log_grid(30, 300 if quick else 2000, 4 if quick else 14)
+    trials = 3 if quick else 12
+    # Where half of the samples have a lower end above 0 is looked for on a finer grid.
+    fine = {1: range(80, 200, 10), 2: range(30, 130, 5)}
+    for k, (name, interval, colour, line) in enumerate(_LOOKS):
+        shown = mean_ends(interval, sizes, trials)
+        label = name
+        if k in fine and not quick:
+            label += f": low end above 0 from m = {half_positive(interval, fine[k], 40)}"
+        for column in (0, 1):
+            ax.plot(
+                shown.m, shown.ends[:, column], color=colour, linestyle=line, linewidth=2.0,
+                marker="o" if column == 0 else "s", markersize=3.5,
+                label=label if column == 0 else None,
+            )  # fmt: skip
+    rho = mixture().gaussian_moments(1.0).alignment
+    ax.axhline(rho, color=style.BLACK, linewidth=1.0, label=rf"$\rho={rho:.3f}$")
+    title = "(a) Mean ends; two normal laws at distance 2, Gaussian kernel of bandwidth 1"
+    style.finish(ax, y="ends of the interval", title=title, log="x", legend=None)
+    ax.set_ylim(-0.02, 1.02)
+    style.legend_below(ax)
+
+
+def _draw_lengths(ax, quick):
+    trials = dict(zip(SIZES, (4, 2, 1) if quick else (300, 100, 25)))
+    laws = class_laws()
+    misses = samples = 0
+    shades = dict(zip(SIZES, (style.ORANGE, style.RED, style.BLACK)))
+    for row, _ in enumerate(laws):
+        for m in SIZES:
+            found = coverage(row, m, trials[m])
+            misses, samples = misses + found.misses, samples + found.samples
+            place = row + (0.22 if m == 50 else -0.22 if m == 1000 else 0.0)
+            look = {"color": shades[m], "markersize": 6, "linestyle": "none"}
+            first = row == 0
+            ax.plot(*_sides(found.length, place), color=shades[m], linewidth=1.0)
+            ax.plot(
+                found.length[0], place, "o", mfc="white",
+                label=f"m = {m}: closed form (hollow), betting (filled)" if first else None, **look,
+            )  # fmt: skip
+            ax.plot(found.length[1], place, "o", **look)
+    ax.set_yticks(range(len(laws)), [f"{law.name}\n$\\rho={law.alignment:.3f}$" for law in laws])
+    ax.tick_params(axis="y", labelsize=8)
+    title = (
+        f"(b) Mean length on ten laws; misses: closed form {misses[0]}, betting {misses[1]} "
+        f"of {samples:,}"
+    )
+    style.finish(ax, x="length of the interval", y="", title=title, log="", legend=None)
+    ax.set_xlim(-0.02, 1.05)
+    ax.invert_yaxis()
+    style.legend_below(ax)
+
+
+def _sides(length, place):
+    return [length[0], length[1]], [place, place]
