@@ -49,6 +49,12 @@ def test_the_learned_similarity_ranks_pairs_as_is_shown(capsys):
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.005)
 
 
+def test_the_interval_shown_is_the_one_printed(capsys):
+    printed, shown = printed_and_shown(2, capsys)
+    assert printed.splitlines()[1] == shown.splitlines()[1]
+    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.002)
+
+
 def test_the_comparison_shown_is_the_one_printed(capsys):
     assert main(["compare", "breast_cancer", "--no-figure"]) == 0
     printed = capsys.readouterr().out

@@ -41,6 +41,17 @@ _MODULES = {
         "u_statistic_deviation",
         "u_statistic_interval",
     ),
+    "bounds.class_intervals": (
+        "FeatureRange",
+        "class_interval_from",
+        "learned_class_interval",
+        "target_interval_from",
+    ),
+    "bounds.class_betting": (
+        "class_betting_interval",
+        "learned_betting_interval",
+        "target_betting_interval",
+    ),
     "bounds.predictors": (
         "classification_guarantee",
         "classification_risk",
