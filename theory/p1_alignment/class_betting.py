@@ -1,7 +1,7 @@
 """A confidence interval for the alignment with labels of two classes, by betting.
 
 Not in the paper. The three numbers of the closed form (`p1-class-interval`), each bounded by a
-product that grows fast if the number were another one; proofs.md, section 18. Checked: how often
+product that grows fast if the number were another one; proofs.md, section 20. Checked: how often
 rho lies outside, against delta, on the laws of the closed form. Verdict: holds.
 """
 
@@ -88,5 +88,5 @@ CLAIM = Claim(
     negative_control=NegativeControl(
         lambda: control_case(200), measure=_narrow, note="0.15 of its length"
     ),
-    proof="18",
+    proof="20",
 )

@@ -2,7 +2,7 @@
 
 Not in the paper. rho = s(1-s) d^2/A with s the share of a class, d the distance of the means of the
 classes in feature space and A^2 = E[K_c^2]; each of the three is bounded from the sample
-(`class_intervals.class_interval_from`); proofs.md, section 17. Checked: how often rho lies outside,
+(`class_intervals.class_interval_from`); proofs.md, section 19. Checked: how often rho lies outside,
 against delta, on finite laws with rare atoms, near-constant kernels and unbalanced labels among
 them; a sample of one class has no interval and is not counted. Verdict: holds.
 """
@@ -127,5 +127,5 @@ CLAIM = Claim(
     negative_control=NegativeControl(
         control_case, measure=lambda c: narrowed(0.3, intervals(c), c), note="0.3 of its length"
     ),
-    proof="17",
+    proof="19",
 )

@@ -2,7 +2,7 @@
 
 Not in the paper, whose bounds are for one kernel. d^2 = sum_k mu_k d_k^2 and E[K_muc^2] = sum_kl
 mu_k mu_l E[K_kc K_lc] are linear in what does not depend on the weights, so p events for the former
-and p, or p(p+1)/2, for the latter hold for all mu >= 0 at once; proofs.md, section 20. Checked: how
+and p, or p(p+1)/2, for the latter hold for all mu >= 0 at once; proofs.md, section 22. Checked: how
 often rho of the combination of largest alignment on the sample lies outside, against delta, for the
 closed form and for betting. Verdict: holds.
 """
@@ -131,5 +131,5 @@ CLAIM = Claim(
     confidence=0.8,
     scale=lambda case: 1.0,
     negative_control=NegativeControl(_control_case, measure=_narrow, note="0.15 of its length"),
-    proof="20",
+    proof="22",
 )
