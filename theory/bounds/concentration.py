@@ -70,8 +70,15 @@ def bias_bound(m, radius2=1.0, radius2_prime=1.0) -> float:
     return (2 * m * m - 3 * m + 2) / m**3 * r * s
 
 
+@of_numbers("scalar_target")
 def exchange_constant(scalar_target: bool = False) -> float:
-    """m |f(S) - f(S')| / (R^2 R'^2) is at most this: 128/27 for a target kernel, else 5.379."""
+    """m |f(S) - f(S')| / (R^2 R'^2) is at most this: 128/27 for a target kernel, else 5.379.
+
+    Raises
+    ------
+    TypeError
+        If ``scalar_target`` is neither true nor false.
+    """
     return SCALAR_CONSTANT if scalar_target else SHARP_CONSTANT
 
 

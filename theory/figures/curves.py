@@ -153,6 +153,9 @@ _LIST = (
         {
             "printed": concentration.proposition_11,
             "sharpened": concentration.numerator_deviation,
+            "sharpened, K' = yy'": lambda m, d: concentration.numerator_deviation(
+                m, d, scalar_target=True
+            ),
         },
         _one,
         "both numbers lie in [0, 1]",
@@ -187,7 +190,12 @@ _LIST = (
     Curve(
         "p1-u-statistic",
         r"$|U-\mathrm{E}[K_cK'_c]|$" + _SCALED,
-        {"U-statistic": intervals.u_statistic_deviation},
+        {
+            "McDiarmid": intervals.u_statistic_deviation,
+            "McDiarmid, K' = yy'": lambda m, d: intervals.u_statistic_deviation(
+                m, d, scalar_target=True
+            ),
+        },
         _one,
         "the expectation lies in [0, 1]",
         least=4,
@@ -257,6 +265,9 @@ _LIST = (
         {
             "printed": lambda m, d: 24 / m,
             "sharpened": _fixed(concentration.perturbation_bound),
+            "sharpened, K' = yy'": lambda m, d: concentration.perturbation_bound(
+                m, scalar_target=True
+            ),
             "sharpened, K' = K": lambda m, d: concentration.perturbation_bound(m, same_kernel=True),
         },
         _one,
