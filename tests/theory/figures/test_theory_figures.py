@@ -86,7 +86,7 @@ def test_a_curve_is_drawn_with_its_level_and_its_forms():
     figure = draw_curve(CURVES["p1-prop-11"], [10, 100, 1000, 10000])
     (ax,) = figure.axes
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["as printed (true)", "sharpened", "sharpened, K' = yy'"]
+    assert labels == ["as printed (true)", "sharpened", "sharpened, for a target kernel"]
     assert ax.get_xscale() == ax.get_yscale() == "log"
     assert "1,099" in [text.get_text() for text in ax.texts]
 
