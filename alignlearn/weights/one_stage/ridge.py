@@ -89,19 +89,22 @@ def interpolated(problem, eta, tol, max_iter, alpha=None, safeguard=True):
     the inverse of K_mu(alpha) + lam. With the safeguard it is halved until the value rises by a
     share of what the gradient promises, which makes the iteration converge for every eta and from
     every start; without it this is the algorithm as published. Stops early where the step has not
-    become shorter in many iterations, as in a cycle.
+    become shorter in many iterations, as in a cycle, and the value does not rise.
     """
     family, Y, lam = problem.family, problem.Y, problem.lam
     if alpha is None:
         alpha = family.factor(problem.mu0, lam)(Y) if problem.mu0.any() else Y / lam
     best, since, n_iter, mu, taken = np.inf, 0, 0, problem.mu0, 1.0 - eta
-    v = family.quadratic(alpha)
+    v, value = family.quadratic(alpha), -np.inf
     while True:
         before, mu = mu, problem.weights(v)
         change = family.factor(mu, lam)(Y) - alpha
         step = max(_ratio(change, alpha), _ratio(mu - before, mu) / taken)
         n_iter += 1
-        since = 0 if step < 0.999 * best else since + 1
+        last, value = value, problem.lower_value(alpha, v)
+        # From a far start the relative step grows for long, while the value rises.
+        rises = safeguard and value - last > 1e-6 * abs(value)
+        since = 0 if step < 0.999 * best or rises else since + 1
         best = min(best, step)
         if step <= tol or n_iter >= max_iter or since > _CYCLING:
             break
