@@ -52,6 +52,15 @@ _MODULES = {
         "learned_betting_interval",
         "target_betting_interval",
     ),
+    "bounds.u_statistics": (
+        "alignment_deviation_unbiased",
+        "bernstein_deviation",
+        "empirical_bernstein_deviation",
+        "empirical_bernstein_interval",
+        "kernel_range",
+        "quadruple_kernel",
+        "quadruple_variance",
+    ),
     "bounds.predictors": (
         "classification_guarantee",
         "classification_risk",

@@ -28,6 +28,9 @@ PRINTED_CONSTANT = 24.0
 # 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
 # (p1_alignment/proofs.md, section 5).
 SHARP_CONSTANT = 25 * np.sqrt(15) / 18
+# The same where one feature map is a scalar, as for a target kernel; it cannot be lowered
+# (section 17).
+SCALAR_CONSTANT = 128 / 27
 
 
 # -- bias and perturbation of the numerator --------------------------------------------
@@ -67,13 +70,40 @@ def bias_bound(m, radius2=1.0, radius2_prime=1.0) -> float:
     return (2 * m * m - 3 * m + 2) / m**3 * r * s
 
 
-@of_numbers("same_kernel")
-def perturbation_bound(m, radius2=1.0, radius2_prime=1.0, same_kernel: bool = False) -> float:
+@of_numbers("scalar_target")
+def exchange_constant(scalar_target: bool = False) -> float:
+    """m |f(S) - f(S')| / (R^2 R'^2) is at most this: 128/27 for a target kernel, else 5.379.
+
+    Raises
+    ------
+    TypeError
+        If ``scalar_target`` is neither true nor false.
+    """
+    return SCALAR_CONSTANT if scalar_target else SHARP_CONSTANT
+
+
+@of_numbers("same_kernel", "scalar_target")
+def perturbation_bound(
+    m,
+    radius2=1.0,
+    radius2_prime=1.0,
+    same_kernel: bool = False,
+    scalar_target: bool = False,
+) -> float:
     """Largest |f(S) - f(S')| over samples that differ in one point.
 
-    5.379 R^2 R'^2 / m in general; 27 (m-1)^2/(2m-1)^3 R^4 if K' = K. P1's lemma 18 has 24/m. A
-    lower bound is 4.741/m (1 - 3/(2m)) attained with features +-1 and 3 | m, conjectured to be the
-    sharp constant.
+    5.379 R^2 R'^2 / m in general; 128/27 = 4.741 for 5.379 if K' = yy' with a scalar y; 27
+    (m-1)^2/(2m-1)^3 R^4 if K' = K. P1's lemma 18 has 24/m. 4.741/m (1 - 3/(2m)) is attained with
+    features +-1 and 3 | m; that 128/27 is right for two vector features is a conjecture.
+
+    Parameters
+    ----------
+    m : int >= 2
+    radius2, radius2_prime : float
+    same_kernel : bool
+        K' = K.
+    scalar_target : bool
+        K' is the target kernel yy' of real labels.
 
     Raises
     ------
@@ -84,14 +114,17 @@ def perturbation_bound(m, radius2=1.0, radius2_prime=1.0, same_kernel: bool = Fa
     r, s = check_radii(radius2, radius2_prime)
     if same_kernel:
         return 27 * (m - 1) ** 2 / (2 * m - 1) ** 3 * r * s
-    return SHARP_CONSTANT * r * s / m
+    return exchange_constant(scalar_target) * r * s / m
 
 
-@of_numbers()
-def numerator_deviation(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
+@of_numbers("scalar_target")
+def numerator_deviation(
+    m, delta, radius2=1.0, radius2_prime=1.0, scalar_target: bool = False
+) -> float:
     """|f - b| is at most this with probability 1 - delta.
 
-    [(2m^2-3m+2)/m^3 + 5.379 (log(2/delta)/2m)^(1/2)] R^2 R'^2: bias plus McDiarmid.
+    [(2m^2-3m+2)/m^3 + c (log(2/delta)/2m)^(1/2)] R^2 R'^2, bias plus McDiarmid, with c = 5.379,
+    or 128/27 with ``scalar_target`` (K' = yy' with real labels y).
 
     Raises
     ------
@@ -100,7 +133,8 @@ def numerator_deviation(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
     """
     m, delta = check_size(m), check_delta(delta)
     r, s = check_radii(radius2, radius2_prime)
-    return bias_bound(m, r, s) + SHARP_CONSTANT * r * s * np.sqrt(np.log(2 / delta) / (2 * m))
+    spread = np.sqrt(np.log(2 / delta) / (2 * m))
+    return bias_bound(m, r, s) + exchange_constant(scalar_target) * r * s * spread
 
 
 @of_numbers()

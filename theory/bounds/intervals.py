@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .checks import HypothesisNotMet, check_delta, check_radii, check_size, check_variances
-from .concentration import SHARP_CONSTANT, bias_bound, covariance_deviation
+from .concentration import bias_bound, covariance_deviation, exchange_constant
 
 
 class Interval(NamedTuple):
@@ -103,12 +103,13 @@ def alignment_interval(K, L, delta=0.05, radius2=None, radius2_prime=None) -> In
 
 
 def alignment_interval_by_numerator(
-    m, delta, numerator, a, a_prime, radius2=1.0, radius2_prime=1.0
+    m, delta, numerator, a, a_prime, radius2=1.0, radius2_prime=1.0, scalar_target=False
 ):
     """The wider alternative to `alignment_interval_from`, by the numerator and the variances.
 
     McDiarmid's inequality on each:
-    f +- (bias + 5.379 s) R^2 R'^2 and a +- (bias + 27/8 s) R^4 with s = (log(6/delta)/2m)^(1/2).
+    f +- (bias + c s) R^2 R'^2 and a +- (bias + 27/8 s) R^4 with s = (log(6/delta)/2m)^(1/2) and c =
+    5.379, or 128/27 with ``scalar_target`` (K' = yy' with real labels y).
     To intersect the two intervals, compute each at delta / 2.
 
     Raises
@@ -121,7 +122,8 @@ def alignment_interval_by_numerator(
     a, a_prime = check_variances(a, a_prime, r, s)
     a, a_prime, b = a / r**2, a_prime / s**2, numerator / (r * s)
     spread = np.sqrt(np.log(6 / delta) / (2 * m))
-    db, da = bias_bound(m) + SHARP_CONSTANT * spread, bias_bound(m) + 27 / 8 * spread
+    db = bias_bound(m) + exchange_constant(scalar_target) * spread
+    da = bias_bound(m) + 27 / 8 * spread
     low = max(b - db, 0.0) / np.sqrt((a + da) * (a_prime + da))
     high = 1.0
     if da < min(a, a_prime):
@@ -172,10 +174,11 @@ def u_statistic(K, L) -> float:
     )
 
 
-def u_statistic_constant(m) -> float:
+def u_statistic_constant(m, scalar_target=False) -> float:
     """c with |U(S) - U(S')| <= c R^2 R'^2 / m when one point is exchanged.
 
-    6.40 at m = 100, 5.48 at 1000.
+    6.40 at m = 100, 5.48 at 1000; 5.74 and 4.84 with ``scalar_target`` (K' = yy' with real labels).
+    At most 16, which is smaller for m = 4 and 5.
 
     Raises
     ------
@@ -184,10 +187,11 @@ def u_statistic_constant(m) -> float:
     """
     m = check_size(m, 4)
     diagonal = min(4 * m / 3, 80) * m / ((m - 2) * (m - 3))
-    return SHARP_CONSTANT * m / (m - 3) + diagonal + m**2 / ((m - 1) * (m - 2) * (m - 3))
+    rest = diagonal + m**2 / ((m - 1) * (m - 2) * (m - 3))
+    return min(exchange_constant(scalar_target) * m / (m - 3) + rest, 16.0)
 
 
-def u_statistic_deviation(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
+def u_statistic_deviation(m, delta, radius2=1.0, radius2_prime=1.0, scalar_target=False) -> float:
     """|U - b| is at most this with probability 1 - delta; no bias term.
 
     c R^2 R'^2 (log(2/delta)/2m)^(1/2) with c = `u_statistic_constant`.
@@ -199,17 +203,20 @@ def u_statistic_deviation(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
     """
     m, delta = check_size(m, 4), check_delta(delta)
     r, s = check_radii(radius2, radius2_prime)
-    return u_statistic_constant(m) * r * s * np.sqrt(np.log(2 / delta) / (2 * m))
+    constant = u_statistic_constant(m, scalar_target)
+    return constant * r * s * np.sqrt(np.log(2 / delta) / (2 * m))
 
 
-def u_statistic_interval(K, L, delta=0.05, radius2=None, radius2_prime=None) -> Interval:
+def u_statistic_interval(
+    K, L, delta=0.05, radius2=None, radius2_prime=None, scalar_target=False
+) -> Interval:
     """Confidence interval for b = E[K_c K'_c] around the unbiased statistic.
 
-    Parameters and errors are those of `alignment_interval`, with m >= 4. Vacuous if it contains
-    [0, R^2 R'^2].
+    Parameters and errors are those of `alignment_interval`, with m >= 4, and ``scalar_target``: L
+    is the target kernel yy' of real labels. Vacuous if it contains [0, R^2 R'^2].
     """
     K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
     r, s = _radius_of(K, radius2), _radius_of(L, radius2_prime)
-    half, middle = u_statistic_deviation(len(K), delta, r, s), u_statistic(K, L)
+    half, middle = u_statistic_deviation(len(K), delta, r, s, scalar_target), u_statistic(K, L)
     low, high = max(middle - half, 0.0), min(middle + half, r * s)
     return Interval(float(low), float(high), bool(low <= 0 and high >= r * s))

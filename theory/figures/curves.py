@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from ..bounds import concentration, generalization, intervals, stability
+from ..bounds import concentration, generalization, intervals, stability, u_statistics
 from ..reference.problems import GaussianMixture
 from ..registry import CLAIMS, all_claims
 from .drawing import Curve
@@ -30,6 +30,28 @@ def interval_length(m, delta, a, a_prime, rho):
     numerator = rho * np.sqrt(a * a_prime)
     found = intervals.alignment_interval_from(m, delta, numerator, a, a_prime)
     return found.high - found.low
+
+
+def _bernstein(m, delta, theta, variance):
+    span = u_statistics.kernel_range(nonnegative=True)
+    far = max(span.high - theta, theta - span.low)
+    return u_statistics.bernstein_deviation(m, np.log(2 / delta), variance, far)
+
+
+def _empirical_bernstein(m, delta, theta, variance):
+    span = u_statistics.kernel_range(nonnegative=True)
+    if m < 8:  # too few points for a variance; this is always true
+        return span.high - span.low
+    return u_statistics.empirical_bernstein_deviation(m, delta, variance, span.high - span.low)
+
+
+def unbiased_deviation(m, delta, a, a_prime, rho, cross, first, second):
+    """Theorem D for the alignment with a kernel that is nowhere negative."""
+    if m < 4:
+        return 1.0
+    return u_statistics.alignment_deviation_unbiased(
+        m, delta, a, a_prime, rho, (cross, first, second), nonnegative=True
+    )
 
 
 def _rate(m, delta, a, a_prime, epsilon):
@@ -108,6 +130,20 @@ def _mixture_setting():
     return {"a": moments.kernel_norm, "a_prime": moments.target_norm, "rho": moments.alignment}
 
 
+# Var h over quadruples of the mixture, for the pairs (K, K'), (K, K), (K', K'); the last is 5/3.
+MIXTURE_VARIANCES = u_statistics.Variances(0.0537, 0.00589, 5 / 3)
+
+
+def _variance_setting():
+    setting = _mixture_setting()
+    theta = setting["rho"] * np.sqrt(setting["a"] * setting["a_prime"])
+    return {"theta": theta, "variance": MIXTURE_VARIANCES.cross}
+
+
+def _unbiased_setting():
+    return _mixture_setting() | MIXTURE_VARIANCES._asdict()
+
+
 _MIXTURE = (
     "a = E[K_c^2]/R^4, a_prime = E[K'_c^2]/R'^4 and rho, by default those of the Gaussian kernel "
     "of bandwidth 1 and the labels +-1 of two normal laws in the plane at distance 2"
@@ -127,7 +163,7 @@ _RISK = r"bound on $R-\hat R$, units of $y^2$"
 _SCALED = r" $/\,(R^2R'^2)$"
 
 
-def _one(**setting):
+def _one(**_):
     return 1.0
 
 
@@ -153,6 +189,9 @@ _LIST = (
         {
             "printed": concentration.proposition_11,
             "sharpened": concentration.numerator_deviation,
+            "sharpened, K' = yy'": lambda m, d: concentration.numerator_deviation(
+                m, d, scalar_target=True
+            ),
         },
         _one,
         "both numbers lie in [0, 1]",
@@ -187,9 +226,30 @@ _LIST = (
     Curve(
         "p1-u-statistic",
         r"$|U-\mathrm{E}[K_cK'_c]|$" + _SCALED,
-        {"U-statistic": intervals.u_statistic_deviation},
+        {
+            "McDiarmid": lambda m, d, **_: intervals.u_statistic_deviation(m, d),
+            "McDiarmid, K' = yy'": lambda m, d, **_: intervals.u_statistic_deviation(
+                m, d, scalar_target=True
+            ),
+            "Bernstein (D)": _bernstein,
+            "from the data (D')": _empirical_bernstein,
+        },
         _one,
         "the expectation lies in [0, 1]",
+        _variance_setting,
+        "theta = E[K_c K'_c] and variance = Var h for K >= 0, in units of R^2 R'^2, by default "
+        "those of the Gaussian kernel of bandwidth 1 and the labels +-1 of two normal laws in the "
+        "plane at distance 2; D' where the estimate of the variance is right",
+        least=4,
+    ),
+    Curve(
+        "p1-u-alignment",
+        r"$|\rho-\rho_U|$ for unbiased statistics",
+        {"Bernstein (D)": unbiased_deviation},
+        _one,
+        "an alignment lies in [0, 1]",
+        _unbiased_setting,
+        _MIXTURE + "; cross, first, second are Var h for (K, K'), (K, K), (K', K'), and K >= 0",
         least=4,
     ),
     Curve(
@@ -257,6 +317,9 @@ _LIST = (
         {
             "printed": lambda m, d: 24 / m,
             "sharpened": _fixed(concentration.perturbation_bound),
+            "sharpened, K' = yy'": lambda m, d: concentration.perturbation_bound(
+                m, scalar_target=True
+            ),
             "sharpened, K' = K": lambda m, d: concentration.perturbation_bound(m, same_kernel=True),
         },
         _one,

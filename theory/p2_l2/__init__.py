@@ -13,4 +13,7 @@ FILES = (
     "theorem_3",
     "algorithm_1",
     "algorithm_1_spectrum",
+    "algorithm_1_hessian",
+    "algorithm_1_safeguarded",
+    "algorithm_1_lyapunov",
 )

@@ -2,11 +2,12 @@
 
 Statement (algorithm 1 of the 2009 paper): alpha <- eta alpha + (1 - eta)(K(alpha) + lam)^-1 y
 converges for eta in (0, 1). Checked: the relative step that follows those of the library's
-iteration, ``LKRR(solver="interpolated")``. Verdict: false for eta < 1/3, where the iteration can
+iteration without its safeguard. Verdict: false for eta < 1/3, where the iteration can
 enter a 2-cycle; the fixed point is right (`p2-theorem-1`). At eta = 1/2 it converges locally at
 rate 1/2 or better for every L, which is proved (proofs.md, section 5, and
-`p2-algorithm-1-spectrum`); that it always converges is a conjecture, supported by these checks.
-eta = 1/2 is the best choice.
+`p2-algorithm-1-spectrum`), and has no 2-cycle (`p2-algorithm-1-hessian`); that it always converges
+is a conjecture, supported by these checks. eta = 1/2 is the best choice. What is proved to converge
+is `p2-algorithm-1-safeguarded`.
 """
 
 from __future__ import annotations

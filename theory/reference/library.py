@@ -57,10 +57,15 @@ def lkrr(kernels, y, lam, mu0, radius):
     return found.dual_coef, found.weights
 
 
-def lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol):
-    """Last iterate of Algorithm 1 as `LKRR` runs it, without the solver that takes over from it."""
+def lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol=1e-9, safeguard=False, start=None):
+    """Last iterate of Algorithm 1, without the solver that takes over from it in `LKRR`.
+
+    As published, or with the safeguard with which `LKRR` runs it; from the algorithm's start, or
+    from ``start`` (m,).
+    """
     problem = RidgeProblem(GramFamily(kernels), np.array([y]), lam, mu0, radius)
-    return interpolated(problem, eta, tol, steps).alpha[0]
+    start = None if start is None else np.array([start])
+    return interpolated(problem, eta, tol, steps, start, safeguard).alpha[0]
 
 
 def aligned_krr(kernels, y, lam, gamma, a, M, solver="newton", max_iter=None):

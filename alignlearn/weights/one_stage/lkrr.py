@@ -38,13 +38,15 @@ class LKRR(OneStageWeighting):
         Ridge parameter, > 0, on the diagonal of the kernel matrix (lambda of the paper).
     norm : {2, 1}, default 2
     solver : {"subspace", "interpolated", "frank-wolfe"}, default "subspace"
-        For ``norm=2``. "interpolated" is Algorithm 1 as published; "subspace" minimises the same
-        convex objective over the span of such steps and needs fewer, cheaper ones. Where either
-        does not converge, Frank-Wolfe with exact line search takes over from where it stopped, and
-        ``method`` of the result says so.
+        For ``norm=2``. "interpolated" is Algorithm 1 with a safeguard: a step that does not raise
+        the objective enough is halved, which makes it converge globally for every ``eta``.
+        "subspace" minimises the same convex objective over the span of such steps and needs
+        fewer, cheaper ones. Where rounding keeps either from its tolerance
+        Frank-Wolfe with exact line search takes over from where it stopped, and ``method`` of the
+        result says so.
     eta : float, default 0.5
-        Interpolation parameter of "interpolated", 0 <= eta < 1. It converges locally for eta > 1/3;
-        below, it can cycle. 1/2 is the best choice.
+        Interpolation parameter of "interpolated", 0 <= eta < 1. Without the safeguard it converges
+        locally for eta > 1/3; below, it can cycle. 1/2 is the best choice.
     tol : float, default 1e-8
         ``norm=2``: largest relative fixed-point residual, ``|(K_mu + alpha)^-1 y - a| / |a|`` or
         the like for mu, which is ``kkt_residual`` of the result (rounding of ill-conditioned

@@ -20,6 +20,10 @@ _SLOW = 0.4  # a preconditioner that gains less than this in a step is out of da
 _NEWTON_STEPS = 60
 _STALLED = 12
 _CYCLING = 48
+# Of the promised gain a step must bring this share: so little that near the solution every step
+# with eta > 1/3 is taken whole.
+_ARMIJO = 1e-4
+_SHORTEST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -78,28 +82,62 @@ def _state(problem, alpha, mu, v, step, gap, n_iter, tol):
     return RidgeState(alpha, mu, value, gap, step, n_iter, converged)
 
 
-def interpolated(problem, eta, tol, max_iter, alpha=None):
+def interpolated(problem, eta, tol, max_iter, alpha=None, safeguard=True):
     """Algorithm 1: alpha <- eta alpha + (1 - eta) (K_mu(alpha) + lam)^-1 y.
 
-    Stops early where the step has not become shorter in many iterations, as in a cycle.
+    A step goes up the gradient of the concave value of problem (4), multiplied by (1 - eta)/2 times
+    the inverse of K_mu(alpha) + lam. With the safeguard it is halved until the value rises by a
+    share of what the gradient promises, which makes the iteration converge for every eta and from
+    every start; without it this is the algorithm as published. Stops early where the step has not
+    become shorter in many iterations, as in a cycle, and the value does not rise.
     """
     family, Y, lam = problem.family, problem.Y, problem.lam
     if alpha is None:
         alpha = family.factor(problem.mu0, lam)(Y) if problem.mu0.any() else Y / lam
-    best, since, n_iter, mu = np.inf, 0, 0, problem.mu0
+    best, since, n_iter, mu, taken = np.inf, 0, 0, problem.mu0, 1.0 - eta
+    v, value = family.quadratic(alpha), -np.inf
     while True:
-        v = family.quadratic(alpha)
         before, mu = mu, problem.weights(v)
         change = family.factor(mu, lam)(Y) - alpha
-        step = max(_ratio(change, alpha), _ratio(mu - before, mu) / (1.0 - eta))
+        step = max(_ratio(change, alpha), _ratio(mu - before, mu) / taken)
         n_iter += 1
-        since = 0 if step < 0.999 * best else since + 1
+        last, value = value, problem.lower_value(alpha, v)
+        # From a far start the relative step grows for long, while the value rises.
+        rises = safeguard and value - last > 1e-6 * abs(value)
+        since = 0 if step < 0.999 * best or rises else since + 1
         best = min(best, step)
         if step <= tol or n_iter >= max_iter or since > _CYCLING:
             break
-        alpha = alpha + (1.0 - eta) * change
+        if safeguard:
+            # Near the solution 1/2 is always right; what was too long once is not tried again.
+            longest = min(1.0 - eta, max(taken, 0.5))
+            taken = _rising(problem, alpha, v, change, longest)
+        alpha = alpha + taken * change
+        v = family.quadratic(alpha)
     gap = np.vdot(Y, alpha + change) - problem.lower_value(alpha, v)
     return _state(problem, alpha, mu, v, step, gap, n_iter, tol)
+
+
+def _rising(problem, alpha, v, change, t):
+    """The step t, halved until the value at alpha + t change has risen enough.
+
+    The slope of the value along the change is twice the duality gap.
+    """
+    value, linear = problem.lower_value(alpha, v), np.vdot(alpha, problem.Y)
+    gap = np.vdot(problem.Y, alpha + change) - value
+    # The forms alpha'K_k alpha are rounded relative to |K_k||alpha|^2.
+    size = problem.weights(v) @ np.maximum(problem.family.traces(), 0.0) * np.vdot(alpha, alpha)
+    rounding = 4.0 * np.finfo(np.float64).eps * (abs(value) + 2.0 * abs(linear) + size)
+    if gap <= rounding:
+        return min(t, 0.5)
+    shorter = t
+    while shorter > _SHORTEST * t:
+        trial = alpha + shorter * change
+        reached = problem.lower_value(trial, problem.family.quadratic(trial))
+        if reached >= value + 2.0 * _ARMIJO * shorter * gap - rounding:
+            return shorter
+        shorter *= 0.5
+    return min(t, 0.5)  # rounding of the forms hides the value
 
 
 def subspace(problem, tol, max_iter):

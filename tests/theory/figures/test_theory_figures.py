@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from alignlearn.theory import CLAIMS, check, figures
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, find_curve, mixture
@@ -86,7 +85,7 @@ def test_a_curve_is_drawn_with_its_level_and_its_forms():
     figure = draw_curve(CURVES["p1-prop-11"], [10, 100, 1000, 10000])
     (ax,) = figure.axes
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["as printed (true)", "sharpened"]
+    assert labels == ["as printed (true)", "sharpened", "sharpened, for a target kernel"]
     assert ax.get_xscale() == ax.get_yscale() == "log"
     assert "1,099" in [text.get_text() for text in ax.texts]
 

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from alignlearn.theory.reference.learners import lkrr as plain_lkrr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -12,7 +13,6 @@ from scipy.optimize import minimize
 from strategies import generators
 
 from alignlearn.sources import FeatureFamily, GramFamily
-from alignlearn.theory.reference.learners import lkrr as plain_lkrr
 from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
 from alignlearn.weights.one_stage import LKRR
 from alignlearn.weights.one_stage.ridge import RidgeProblem, interpolated, subspace
@@ -96,24 +96,51 @@ def test_norm_1_equals_a_general_solver_and_is_sparse():
 
 
 @pytest.mark.parametrize(("radius", "eta"), [(100.0, 0.2), (100.0, 0.01), (1e6, 0.3)])
-def test_the_iteration_cycles_below_one_third_and_frank_wolfe_takes_over(radius, eta):
+def test_the_iteration_cycles_below_one_third_and_the_safeguard_ends_it(radius, eta):
     K, y = CYCLE
     problem = RidgeProblem(GramFamily(K), y[None], 1.0, np.ones(2), radius)
-    alone = interpolated(problem, eta, 1e-9, 3000)
+    alone = interpolated(problem, eta, 1e-9, 3000, safeguard=False)
     assert not alone.converged
     assert alone.step > 1e-3
     found = LKRR(radius, eta=eta, solver="interpolated").solve_grams(K, y)
     best = LKRR(radius).solve_grams(K, y)
     assert found.converged
-    assert found.method == "frank-wolfe"
+    assert found.method == "interpolated"
+    assert found.n_iter < 60
     np.testing.assert_allclose(found.weights, best.weights, rtol=1e-6)
+
+
+@settings(max_examples=20)
+@given(generators(), st.sampled_from([0.0, 0.2, 0.5, 0.8]), st.sampled_from([1.0, 1e4]))
+def test_the_safeguard_converges_from_any_start_and_never_falls(rng, eta, radius):
+    K, y = random_kernels(rng, 6, 3, rank=2), rng.normal(size=(1, 6))
+    problem = RidgeProblem(GramFamily(K), y, 0.5, np.full(3, 0.1), radius)
+    start = rng.normal(size=(1, 6)) * 10.0 ** rng.integers(-4, 5)
+    found = interpolated(problem, eta, 1e-7, 3000, start)
+    assert found.step <= 1e-7
+    alpha, values = start, []
+    for _ in range(8):
+        values.append(problem.lower_value(alpha, problem.family.quadratic(alpha)))
+        alpha = interpolated(problem, eta, 1e-12, 2, alpha).alpha
+    values = np.array(values)
+    assert (np.diff(values) >= -1e-12 * np.abs(values[:-1]) - 1e-12).all()
+
+
+def test_the_safeguard_leaves_a_run_with_one_half_as_it_is():
+    """The step 1/2 is hardly ever too long, so that the published iterates are kept."""
+    rng = np.random.default_rng(11)
+    K, y = random_kernels(rng, 10, 4), rng.normal(size=(1, 10))
+    problem = RidgeProblem(GramFamily(K), y, 0.1, np.ones(4), 10.0)
+    with_it, without = (interpolated(problem, 0.5, 1e-9, 500, safeguard=s) for s in (True, False))
+    assert with_it.n_iter == without.n_iter
+    np.testing.assert_array_equal(with_it.alpha, without.alpha)
 
 
 @pytest.mark.parametrize("eta", [0.34, 0.5])
 def test_the_iteration_converges_above_one_third(eta):
     K, y = CYCLE
     problem = RidgeProblem(GramFamily(K), y[None], 1.0, np.ones(2), 1e6)
-    found = interpolated(problem, eta, 1e-8, 3000)
+    found = interpolated(problem, eta, 1e-8, 3000, safeguard=False)
     assert found.converged
     assert found.n_iter < (100 if eta == 0.5 else 1100)
 

@@ -1,0 +1,123 @@
+"""What does not show that Algorithm 1 converges: three functions that are not monotone along it.
+
+Statement, not in the paper, at eta = 1/2: at every step the objective P rises, the duality gap d'Md
+falls, or the quotient (alpha'y)^2/(lam |alpha|^2 + mu0'v + L |v|) rises. Checked: the change of the
+three in one step from any point. Verdict: false, all three, at a point without the first kernel.
+Correct: with the safeguard, P rises at every step; proofs.md, section 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..claim import Claim, NegativeControl
+from ..papers import P2
+from ..reference.learners import lkrr_weights, quadratic_forms
+from ..reference.library import lkrr_iteration
+from ..reference.matrices import combine, krr
+from .algorithm_1 import cases as problem_cases
+from .algorithm_1 import counterexample as two_coordinates
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    case = problem_cases(draw)
+    return case | {"alpha": draw.log_real(1e-2, 1e2) * (draw.array(len(case["y"])) + 0.1)}
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    return np.zeros(3)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def values(case, alpha):
+    """P, the duality gap and the quotient."""
+    kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
+    v = quadratic_forms(kernels, alpha)
+    size = lam * alpha @ alpha + v.sum() + radius * np.linalg.norm(v)
+    objective = 2 * alpha @ y - size
+    return np.array([objective, _solution(case, alpha) @ y - objective, (alpha @ y) ** 2 / size])
+
+
+def _solution(case, alpha):
+    kernels = case["kernels"]
+    weights = lkrr_weights(kernels, alpha, np.ones(len(kernels)), case["radius"])
+    return krr(combine(weights, kernels), case["y"], case["lam"])
+
+
+def measure(case):
+    alpha = case["alpha"]
+    change = values(case, (alpha + _solution(case, alpha)) / 2) - values(case, alpha)
+    return change * np.array([1, -1, 1])
+
+
+def _size(case):
+    """What the three are rounded relative to."""
+    objective, _, quotient = values(case, case["alpha"])
+    linear = abs(case["alpha"] @ case["y"])
+    return abs(objective) + 2 * linear + quotient + abs(_solution(case, case["alpha"]) @ case["y"])
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample(radius=100.0):
+    """The first coordinate starts at 0, where its weight is 1 and its step far too long."""
+    case = two_coordinates(eta=0.5, radius=radius)
+    return case | {"alpha": np.array([0.0, case["y"][1] / (2 + radius)])}
+
+
+def objective_change(case, safeguard=True):
+    """Of one step of the library."""
+    kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
+    alpha, mu0 = case["alpha"], np.ones(len(kernels))
+    new = lkrr_iteration(kernels, y, lam, mu0, radius, 0.5, 2, 1e-300, safeguard, alpha)
+    return values(case, new)[0] - values(case, alpha)[0]
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _without(case):
+    return objective_change(case, safeguard=False)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p2-algorithm-1-lyapunov-safeguarded",
+    source=f"{P2}, Algorithm 1, new",
+    statement=r"P(\alpha_{i+1}) \ge P(\alpha_i) \text{ with the safeguard}",
+    hypotheses="lam > 0, mu0 >= 0, alpha_i any point.",
+    kind="lower",
+    bound=lambda case: 0.0,
+    measure=objective_change,
+    cases=cases,
+    scale=_size,
+    negative_control=NegativeControl(counterexample, measure=_without, note="no safeguard"),
+    proof="6",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p2-algorithm-1-lyapunov",
+    statement=(
+        r"\eta = \tfrac12:\ P \uparrow,\ d'Md \downarrow,\ "
+        r"\frac{(\alpha'y)^2}{\lambda|\alpha|^2 + \mu_0'v + \Lambda|v|} \uparrow"
+    ),
+    bound=bound,
+    measure=measure,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    negative_control=NegativeControl(counterexample, note="the statement itself is false"),
+    proof="",
+)
