@@ -8,10 +8,10 @@ from pathlib import Path
 import _fuzz_calls as calls
 import numpy as np
 from _fuzz_data import Wrong, chance, require
+from alignlearn.theory import HypothesisNotMet
 
 import alignlearn as al
 from alignlearn.kernels.base import KernelRuleError
-from alignlearn.theory import HypothesisNotMet
 
 # What an error may call an argument instead, since it may lie in what it belongs to.
 _ALSO = {

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from alignlearn.theory import alignment_interval
 
 import alignlearn as al
 from alignlearn.estimators import cross_validate_kernels
@@ -14,7 +15,6 @@ from alignlearn.machines import (
     SupportVectorRegressor,
     ridge_loo_path,
 )
-from alignlearn.theory import alignment_interval
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(30, 3)), RNG.normal(size=(8, 3))

@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds import (
     concentration,
