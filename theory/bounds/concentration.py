@@ -15,6 +15,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from alignlearn.validation import check_flag
+
 from .checks import (
     HypothesisNotMet,
     check_delta,
@@ -79,7 +81,7 @@ def exchange_constant(scalar_target: bool = False) -> float:
     TypeError
         If ``scalar_target`` is neither true nor false.
     """
-    return SCALAR_CONSTANT if scalar_target else SHARP_CONSTANT
+    return SCALAR_CONSTANT if check_flag("scalar_target", scalar_target) else SHARP_CONSTANT
 
 
 @of_numbers("same_kernel", "scalar_target")
@@ -112,7 +114,7 @@ def perturbation_bound(
     """
     m = check_size(m)
     r, s = check_radii(radius2, radius2_prime)
-    if same_kernel:
+    if check_flag("same_kernel", same_kernel):
         return 27 * (m - 1) ** 2 / (2 * m - 1) ** 3 * r * s
     return exchange_constant(scalar_target) * r * s / m
 
