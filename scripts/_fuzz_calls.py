@@ -294,10 +294,13 @@ def _bounds():
             own = getattr(function, "__module__", None) == module.__name__
             if not own or name.startswith("_") or not hasattr(function, "__code__"):
                 continue
-            parameters = [n for n in signature(function).parameters]
-            if not {"bound", "M", "diagonals", "same_kernel"} & set(parameters):
-                yield Call(f"bounds.{name}", function,
-                           {n: (N, _BOUNDS.get(n, 1.0)) for n in parameters})  # fmt: skip
+            parameters = signature(function).parameters
+            if not {"bound", "M", "diagonals"} & set(parameters):
+                given = {
+                    n: (FLAG, False) if p.default is False else (N, _BOUNDS.get(n, 1.0))
+                    for n, p in parameters.items()
+                }
+                yield Call(f"bounds.{name}", function, given)
 
 
 @cache
