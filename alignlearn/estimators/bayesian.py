@@ -208,7 +208,10 @@ class BayesianMKLClassifier(Estimator):
         grams, means, self.scale_ = np.empty((p, m, m)), np.empty((p, m)), np.zeros(p)
         for k in range(p):
             source.combine(_unit(p, k))
-            grams[k] = source.gram()
+            gram = source.gram()
+            # In single precision the two orders of a pair may round apart.
+            np.add(gram, gram.T, out=grams[k])
+            grams[k] *= 0.5
             means[k] = grams[k].mean(axis=0)
             diagonal = np.abs(np.diagonal(grams[k])).mean()
             centre_gram(grams[k])
