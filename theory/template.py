@@ -5,7 +5,8 @@ scaled. Verdict: holds, holds after fix, gap or false; if not "holds", where it 
 section of ``proofs.md`` of the correct form.
 
 Copy this file into the folder of its paper (imports then begin with one more dot), keep the order
-of the sections, and add its name to the folder's ``FILES`` at its place in the paper.
+of the sections, and add its name to the folder's ``FILES`` at its place in the paper. `Claim` says
+what `cases`, `bound`, `measure` and their corrected forms are; they need no docstring of their own.
 """
 
 from __future__ import annotations

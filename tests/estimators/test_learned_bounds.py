@@ -103,7 +103,7 @@ def test_it_says_something_about_breast_cancer():
     """683 samples of nine marks from 1 to 10; the smaller class is 35 %."""
     found = al.datasets.load("breast_cancer_wisconsin") if _has_data() else None
     if found is None:
-        pytest.skip("the data are not at hand")
+        pytest.skip("ALIGNLEARN_DATA has no breast_cancer_wisconsin.npz")
     X, y = found.X / 10, found.y
     clf = al.MKLClassifier([al.Gaussian(g) for g in (0.1, 0.3, 1.0, 3.0)], C=0.1).fit(X, y)
     bound = clf.bound(X, y)
