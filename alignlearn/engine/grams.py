@@ -98,10 +98,13 @@ class GramProducts:
     def __init__(self, kernels, weights, X, Z=None, *, exact=True):
         self._pairs, self._kernels = BoundPairs(kernels, weights, X, Z, exact), kernels
         self.shape = len(self._pairs.X), len(self._pairs.Z)
+        # Of one kernel the loops take the values as they are.
+        self._unit = self._pairs.weights[0] if len(kernels) == 1 else 1.0
 
     def times(self, V):
         """``K V``, (n,) or (n, c) as V, float64."""
         columns, flat = self._columns(V)
+        columns *= self._unit
         out = np.zeros((self.shape[0], len(columns)))
         VZ, FZ = self._pairs.columns(slice(None))
         for rows, values in self._strips():
@@ -126,6 +129,7 @@ class GramProducts:
             1 by default.
         """
         columns, flat = self._columns(V)
+        columns *= self._unit
         shift = np.zeros(len(columns)) if shift is None else np.array(shift, float).reshape(-1)
         weight = np.ones(self.shape[0]) if weight is None else np.ascontiguousarray(weight, float)
         sums = np.zeros((thread_count(), *columns.shape))
@@ -137,7 +141,7 @@ class GramProducts:
             work = self._pairs.ops, data, tiles, self._pairs.weights, (columns, shift), some
             work = *work, self._shape(len(some)), sums
             run(product_loops.normal_times, work, len(some) * self.shape[1])
-        out = np.ascontiguousarray(sums.sum(axis=0).T)
+        out = self._unit * np.ascontiguousarray(sums.sum(axis=0).T)
         return _finite(out[:, 0] if flat else out, "a product with the Gram matrix", self._kernels)
 
     def _columns(self, V):

@@ -18,16 +18,16 @@ from .tiles import fill_primitives, run
 
 @jit_sum
 def _combine(W, weights, n):
-    """W[0] = sum_k weights[k] W[k] over the n pairs of a tile."""
-    total = W[0, :n]
-    for k in range(weights.shape[0]):
+    """W[0] = sum_k weights[k] W[k] over the n pairs of a tile; as it is for one kernel."""
+    if weights.shape[0] == 1:
+        return
+    total, w = W[0, :n], W.dtype.type(weights[0])
+    for j in range(n):
+        total[j] *= w
+    for k in range(1, weights.shape[0]):
         e, w = W[k, :n], W.dtype.type(weights[k])
-        if k == 0:
-            for j in range(n):
-                total[j] *= w
-        else:
-            for j in range(n):
-                total[j] += w * e[j]
+        for j in range(n):
+            total[j] += w * e[j]
 
 
 @jit_sum
@@ -57,7 +57,7 @@ def _add_dots(values, nr, V, first, out):
 
 @jit_sum
 def times(thread, program, data, weights, V, shape, out, stop):
-    """out[i, q] = sum_j K(X[i], Z[j]) V[q, j], K the weighted sum of the kernels.
+    """out[i, q] = sum_j K(X[i], Z[j]) V[q, j], K the weighted sum of kernels, or one as it is.
 
     ``program``, ``thread`` and ``stop`` are as in `loops.add_statistics`, ``data`` as in
     `loops.weighted_gram`; ``shape`` is (block of columns, rows per tile, block of rows), ``V`` (c,
