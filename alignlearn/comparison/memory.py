@@ -5,7 +5,7 @@ from __future__ import annotations
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import linear_groups
 from alignlearn.validation import is_sparse
-from alignlearn.validation.memory import check_memory, most_rows
+from alignlearn.validation.memory import most_rows, require_memory
 
 from .hyper import MAX_PAIRS, MAX_RANK
 from .one_stage import METHODS as ONE_STAGE
@@ -88,4 +88,4 @@ def check_comparison(X, kernels, methods, task, n_folds, *, dense_fits=True, wor
         return "fewer columns or fewer methods"
 
     matrices = f"{d} x {d} matrices of the columns" if columns else f"matrices of {m} rows"
-    check_memory(m, needs, f"this comparison, with {matrices},", advice)
+    require_memory(m, needs, f"this comparison, with {matrices},", advice)

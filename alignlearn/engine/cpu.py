@@ -1,4 +1,4 @@
-"""Kernels evaluated on the CPU: Gram matrices, weighted sums, streamed alignment statistics."""
+"""Kernels evaluated on the CPU: Gram matrices and products, streamed alignment statistics."""
 
 from __future__ import annotations
 
@@ -6,56 +6,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import check_finite, is_sparse, take
+from alignlearn.validation import is_sparse, take
 
 from . import external, loops
-from .external import BLOCK, select_columns
-from .program import Mode, compile_kernels, padded
-from .sparse import SparsePrimitive, sparse_rows
+from .binding import (
+    check_domains,
+    compiled,
+    factor_values,
+    frozen,
+    program_of,
+    run,
+    tile_shape,
+    vectors,
+)
+from .grams import GramProducts, gram_diagonals, gram_times, weighted_gram
+from .program import Mode, padded
 from .threads import Progress, on_threads, thread_count
 
-# Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
-# 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
-# the end of each sum than they save.
-_TILE_BYTES = 160_000
-_TILE_ROWS = 8
+__all__ = [
+    "FoldSums",
+    "GramProducts",
+    "Sums",
+    "centred_sums",
+    "gram_diagonals",
+    "gram_times",
+    "weighted_gram",
+]
+
 _PILOT_SIDE = 24
-_FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
 _NOISE = 32
 # Mean squares below which some of the squares are not normal numbers of float32 (1e-38 and up).
 _TINY = 1e-28
-
-
-def _tile_shape(program, itemsize, side):
-    """(columns per block, rows per tile) for a program on a box of ``side`` columns."""
-    pairs = max(_TILE_BYTES // (itemsize * program.n_rows), 32)
-    block = min(BLOCK, pairs)
-    # Blocks of equal width: the rest of a division, alone, would cost almost as much as a block.
-    width = -(-side // max(1, -(-side // block)))
-    block = min(block, max(8, -(-width // 8) * 8))
-    return block, max(1, min(pairs // block, _TILE_ROWS))
-
-
-def _run(loop, work, n_pairs, watch=None):
-    """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
-    if n_pairs <= _FEW_PAIRS:
-        loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
-    else:
-        on_threads(loop, *work, stoppable=True, watch=watch)
-
-
-def _compiled(program, means=None):
-    """What the loops take; ``means`` are subtracted from the bound features."""
-    return (
-        program.code,
-        program.parameters,
-        program.primitives,
-        program.features,
-        np.zeros(len(program.features)) if means is None else means,
-        program.n_rows,
-        program.n_kernels,
-    )
 
 
 def _eps(dtype):
@@ -72,145 +54,22 @@ def _means(program, V):
     return means
 
 
-def _frozen(X):
-    """A read-only C-ordered view: one array type, hence one compilation, also for memmaps."""
-    X = np.ascontiguousarray(X).view()
-    X.flags.writeable = False
-    return X
-
-
-def _vectors(kernels, X):
-    """The numeric matrix that the loops read; a placeholder where they read none of the samples."""
-    if is_sparse(X):
-        return _frozen(np.zeros((len(X), 0), X.dtype))
-    if any(k._needs_vectors for k in kernels):
-        return _frozen(X)
-    return _frozen(np.zeros((len(X), 1)))
-
-
-def _program(kernels, X, V, **options):
-    """The program for samples X, of which the loops read V."""
-    if is_sparse(X):
-        return compile_kernels(kernels, X.shape[1], outside=SparsePrimitive, **options)
-    return compile_kernels(kernels, V.shape[1], **options)
-
-
-def _factor_values(program, X):
-    """f(x) of the pre/post multiplications, shape (n_factors, len(X))."""
-    out = np.empty((len(program.factors), len(X)))
-    for row, (f, columns) in zip(out, program.factors):
-        values = np.asarray(f(select_columns(X, columns)), dtype=np.float64)
-        if values.shape != row.shape or not np.all(np.isfinite(values)):
-            raise ValueError(
-                f"f={f!r} must return one finite value per sample, shape ({len(X)},); got shape "
-                f"{values.shape}{'' if values.shape != row.shape else ' with NaN or infinity'}."
-            )
-        row[:] = values
-    return out
-
-
-def _check_domains(program, X):
-    for check, columns in program.domains:
-        check(select_columns(X, columns))
-
-
-def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
-    """``sum_k weights_k K_k(X, Y)`` without forming the K_k.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel
-        Resolved.
-    weights : array-like of shape (p,)
-    X : ndarray or SparseRows of shape (n, d), or list of n objects
-        Checked.
-    Y : the same, m samples, also sparse where X is not; None for X itself (half the work)
-    exact : bool, default True
-        With False the result may lack a constant, in exchange for accuracy near constant kernels;
-        use it where the result is centred, or multiplied by coefficients that sum to 0.
-    out : ndarray of shape (n, m), optional
-
-    Returns
-    -------
-    ndarray of shape (n, m), of X's dtype
-    """
-    Z = X if Y is None else Y
-    if is_sparse(X) != is_sparse(Z):
-        X, Z = sparse_rows(X), sparse_rows(Z)
-    VX, VZ = _vectors(kernels, X), _vectors(kernels, Z)
-    if VX.dtype != VZ.dtype:
-        VX, VZ = (_frozen(V.astype(np.float64)) for V in (VX, VZ))
-    program = _program(kernels, X, VX, mode=Mode.VALUE if exact else Mode.SHIFTED)
-    for samples in (X, Z):
-        _check_domains(program, samples)
-    FX = _factor_values(program, X)
-    FZ = FX if Y is None else _factor_values(program, Z)
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
-    if weights.shape != (len(kernels),):
-        raise ValueError(
-            f"weights has shape {weights.shape}, expected ({len(kernels)},): one number per kernel."
-        )
-    out = np.empty((len(X), len(Z)), dtype=VX.dtype) if out is None else out
-    shape = _tile_shape(program, VX.itemsize, len(Z))
-    ops = _compiled(program)
-
-    def fill(rows, columns, values, symmetric, part):
-        factors = np.ascontiguousarray(FX[:, rows]), np.ascontiguousarray(FZ[:, columns])
-        data = (VX[rows], VZ[columns], *factors, values)
-        _run(loops.weighted_gram, (ops, data, weights, shape, symmetric, part), part.size)
-
-    everything = slice(None)
-    if not program.external:
-        fill(everything, everything, np.empty((0, len(X), len(Z))), Y is None, out)
-    elif Y is None:
-        for box, values in external.boxes(program, X, (0, len(X), 0, len(X)), {}):
-            rows, columns = slice(*box[:2]), slice(*box[2:])
-            whole = values.shape[1:] == out.shape
-            part = out if whole else np.empty(values.shape[1:], out.dtype)
-            fill(rows, columns, values, rows == columns, part)
-            if not whole:
-                out[rows, columns] = part
-                out[columns, rows] = part.T
-    else:
-        for rows, values in external.strips(program, X, Z):
-            fill(rows, everything, values, False, out[rows])
-    return _finite(out, kernels)
-
-
-def _finite(gram, kernels):
-    """The Gram matrix, or an error: a formula may leave its domain."""
-    names = " + ".join(str(k) for k in kernels[:3]) + (" + ..." if len(kernels) > 3 else "")
-    check_finite(f"the Gram matrix of {names}", gram)
-    return gram
-
-
-def gram_diagonals(kernels, X):
-    """Diagonals of the Gram matrices of p resolved kernels on checked samples, (p, m) float64."""
-    V = _vectors(kernels, X)
-    program = _program(kernels, X, V)
-    _check_domains(program, X)
-    values = external.diagonals(program, X)
-    F = _factor_values(program, X)
-    values = loops.paired_values(_compiled(program), V, V, F, F, values)
-    return _finite(values, kernels)
-
-
 def _choose_forms(kernels, X, V):
     """Pilot: which exponentials to keep as K (mean below 1/2), and constants near the means.
 
     The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
     """
-    program = _program(kernels, X, V, mode=Mode.CENTRED)
+    program = program_of(kernels, X, V, mode=Mode.CENTRED)
     i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
     i, j = np.sort(i), np.sort(j)
     grid = np.repeat(i, len(j)), np.tile(j, len(i))
     sides = take(X, i), take(X, j)
     near = external.block(program, *sides, external.buffer(program, len(grid[0])))
     near = near.reshape(-1, 1, len(grid[0]))
-    FI, FJ = (_factor_values(program, side) for side in sides)
+    FI, FJ = (factor_values(program, side) for side in sides)
     F = np.repeat(FI, len(j), axis=1), np.tile(FJ, len(i))
-    pairs = [_frozen(V[g]) for g in grid]
-    values = loops.paired_values(_compiled(program, _means(program, V)), *pairs, *F, near)
+    pairs = [frozen(V[g]) for g in grid]
+    values = loops.paired_values(compiled(program, _means(program, V)), *pairs, *F, near)
     with np.errstate(over="ignore", invalid="ignore"):
         mean, spread = values.mean(axis=1), values.std(axis=1)
     # A shift pays once the mean hides a digit of the variation.
@@ -344,18 +203,18 @@ class _PairSums:
         self._done, self._pairs = [], 0.5 * m * (m + 1)
         self._progress = Progress(f"pairs of {m} samples") if verbose else None
         X = X.without_offsets() if is_sparse(X) else X
-        self.X, self.V = X, _vectors(kernels, X)
+        self.X, self.V = X, vectors(kernels, X)
         self._parts = {}
         # Squares of targets must neither overflow nor vanish in the precision of the samples.
         self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
-        self.Y = _frozen(np.ldexp(Y, -self._unit).astype(self.V.dtype))
+        self.Y = frozen(np.ldexp(Y, -self._unit).astype(self.V.dtype))
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
         full, shift = _choose_forms(kernels, X, self.V)
         forms = {"full": full, "shift": shift, "terms": which, "n_targets": self.Y.shape[1]}
-        self.program = _program(kernels, X, self.V, mode=Mode.CENTRED, **forms)
-        self.ops = _compiled(self.program, _means(self.program, self.V))
-        _check_domains(self.program, X)
-        self.F = np.concatenate([_factor_values(self.program, X), values])
+        self.program = program_of(kernels, X, self.V, mode=Mode.CENTRED, **forms)
+        self.ops = compiled(self.program, _means(self.program, self.V))
+        check_domains(self.program, X)
+        self.F = np.concatenate([factor_values(self.program, X), values])
         self.diagonal = np.zeros((len(kernels), len(X)))
         given = [self.V.dtype if k._given_dtype is None else k._given_dtype for k in kernels]
         self._eps = np.array([max(_eps(d), _eps(self.V.dtype)) for d in given])
@@ -394,13 +253,13 @@ class _PairSums:
         a = np.zeros((threads, 2, padded(p)))
         row_sums, done = np.zeros((threads, p, len(self.X))), np.zeros(threads)
         self._done.append(done)
-        shape = _tile_shape(self.program, self.V.itemsize, box[3] - box[2])
+        shape = tile_shape(self.program, self.V.itemsize, box[3] - box[2])
         for part, values in external.boxes(self.program, self.X, box, self._parts):
             data, sums = (self.V, self.Y, self.F, values), (S, a, row_sums, self.diagonal, done)
             work = self.ops, data, part, shape, sums
             if stop is None:
                 n_pairs = (part[1] - part[0]) * (part[3] - part[2])
-                _run(loops.add_statistics, work, n_pairs, self.report)
+                run(loops.add_statistics, work, n_pairs, self.report)
             else:
                 loops.add_statistics((0, 1), *work, stop)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))

@@ -58,7 +58,7 @@ def symmetric_product(K, x, out):
 
 
 @jit_sum
-def _four_dots(r0, r1, r2, r3, x):
+def four_dots(r0, r1, r2, r3, x):
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(x.size):
         s0 += np.float64(r0[j]) * x[j]
@@ -82,7 +82,7 @@ def quadratic_form(K, x):
                 for t in range(s + 1, last):
                     total += 2.0 * np.float64(K[s, t]) * xc[s] * xc[t]
             if last < m:
-                s0, s1, s2, s3 = _four_dots(
+                s0, s1, s2, s3 = four_dots(
                     K[i][last:], K[i + 1][last:], K[i + 2][last:], K[i + 3][last:], xc[last:]
                 )
                 total += 2.0 * (s0 * xc[i] + s1 * xc[i + 1] + s2 * xc[i + 2] + s3 * xc[i + 3])
@@ -90,7 +90,7 @@ def quadratic_form(K, x):
 
 
 @jit_sum
-def _add_four(row, r0, r1, r2, r3, weights):
+def add_four(row, r0, r1, r2, r3, weights):
     w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
     for j in range(row.size):
         row[j] += (
@@ -104,7 +104,7 @@ def _add_four(row, r0, r1, r2, r3, weights):
 def add_upper(K0, K1, K2, K3, weights, out, first, last):
     """Add four weighted matrices to rows ``first`` to ``last`` of the upper triangle of out."""
     for i in range(first, last):
-        _add_four(out[i][i:], K0[i][i:], K1[i][i:], K2[i][i:], K3[i][i:], weights)
+        add_four(out[i][i:], K0[i][i:], K1[i][i:], K2[i][i:], K3[i][i:], weights)
 
 
 @jit_sum

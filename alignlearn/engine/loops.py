@@ -10,7 +10,7 @@ from .tiles import add_products, fill_primitives, fill_primitives_paired, run
 
 
 @jit_sum
-def _gather(X, Y, features, means, first, last, tile):
+def gather(X, Y, features, means, first, last, tile):
     """tile[f, j] = column features[f] of sample first + j, less its mean; past X's come Y's."""
     d = X.shape[1]
     for f in range(features.shape[0]):
@@ -89,11 +89,11 @@ def add_statistics(thread, program, data, box, shape, sums, stop):
                 return
             nc = min(jb + block, j1) - jb
             on_diagonal = ib == jb
-            _gather(X, Y, features, means, jb, jb + nc, tile)
+            gather(X, Y, features, means, jb, jb + nc, tile)
             column_sums[:] = 0
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
-                _gather(X, Y, features, means, i, i + nr, x)
+                gather(X, Y, features, means, i, i + nr, x)
                 fill_primitives(primitives, x, tile, nr, nc, W)
                 near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
                 run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
@@ -131,10 +131,10 @@ def weighted_gram(thread, program, data, weights, shape, symmetric, out, stop):
             if stop[0]:
                 return
             nc = min(block, m - jb)
-            _gather(Z, Z, features, means, jb, jb + nc, tile)
+            gather(Z, Z, features, means, jb, jb + nc, tile)
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
-                _gather(X, X, features, means, i, i + nr, x)
+                gather(X, X, features, means, i, i + nr, x)
                 fill_primitives(primitives, x, tile, nr, nc, W)
                 near = external[:, i : i + nr, jb : jb + nc]
                 run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
@@ -164,8 +164,8 @@ def paired_values(program, X, Z, FX, FZ, external):
     factors, ones = np.empty((FX.shape[0], width)), np.ones((FX.shape[0], 1))
     for j0 in range(0, n, width):
         nc = min(width, n - j0)
-        _gather(X, X, features, means, j0, j0 + nc, x)
-        _gather(Z, Z, features, means, j0, j0 + nc, z)
+        gather(X, X, features, means, j0, j0 + nc, x)
+        gather(Z, Z, features, means, j0, j0 + nc, z)
         fill_primitives_paired(primitives, x[:, :nc], z[:, :nc], W)
         # A pair is a column of a one-row tile, so f(x) f(x') enters through the columns.
         for q in range(FX.shape[0]):

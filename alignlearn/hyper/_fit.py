@@ -16,7 +16,7 @@ from alignlearn.validation import (
     check_samples,
     check_seed,
 )
-from alignlearn.validation.memory import check_memory
+from alignlearn.validation.memory import require_memory
 
 from ._low_rank import low_rank
 from ._pairs import PairSystem, open_target
@@ -185,7 +185,7 @@ class HyperRegressor(ParamsMixin):
 
 def _gram(system):
     """The whole matrix of the pairs, if two of them fit into free memory."""
-    check_memory(
+    require_memory(
         system.n_pairs,
         lambda n: 16.0 * n**2,
         f"solver='dense': the hyper-kernel matrix of {system.n_pairs} pairs of samples",

@@ -8,7 +8,7 @@ import numpy as np
 
 from alignlearn.solvers import panels
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
-from alignlearn.validation.memory import check_memory
+from alignlearn.validation.memory import require_memory
 
 _COLUMNS = 64  # that are evaluated at a time, and copied
 
@@ -54,7 +54,7 @@ def low_rank(system, solver, tol, max_rank, rng) -> LowRank:
         It would not fit into free memory.
     """
     rank = min(max_rank, system.n_pairs)
-    check_memory(
+    require_memory(
         system.n_pairs,
         lambda n: 9.0 * n * rank,
         f"solver={solver!r}: {rank} columns of {system.n_pairs} pairs",

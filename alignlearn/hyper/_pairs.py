@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 
 from alignlearn.engine import pair_products as products
 from alignlearn.validation import check_labels, check_symmetric, gram_like
-from alignlearn.validation.memory import check_memory
+from alignlearn.validation.memory import require_memory
 
 # Time of one multiplication in `product_sums` over that of one value in `pair_times` (measured).
 _PRODUCT_SHARE = 1 / 60
@@ -209,7 +209,7 @@ class PairSystem:
 
     @cached_property
     def _table(self):
-        check_memory(
+        require_memory(
             len(self._points),
             lambda n: 8.0 * n**2,
             f"the table of {len(self._points)} points against each other",

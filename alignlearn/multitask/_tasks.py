@@ -15,7 +15,7 @@ import numpy as np
 from alignlearn.engine.threads import Progress, on_threads
 from alignlearn.sources import GramFamily, GramSource
 from alignlearn.statistics import centre_gram
-from alignlearn.validation.memory import check_memory
+from alignlearn.validation.memory import require_memory
 from alignlearn.weights.one_stage.svm import Duals
 
 
@@ -188,7 +188,7 @@ def _check_room(sizes, p):
     """Refuse tasks whose matrices do not fit into free memory together."""
     total = float(np.sum(sizes))
     squares = float(np.sum(np.square(np.array(sizes, dtype=np.float64))))
-    check_memory(
+    require_memory(
         int(total),
         lambda n: 8.0 * p * squares * (n / total) ** 2,
         f"X: {p} kernel matrices of each of {len(sizes)} tasks",

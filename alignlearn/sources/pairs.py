@@ -156,12 +156,10 @@ class PairSource:
         return kernel_samples("X", X, self.kernels)
 
     def decisions(self, X):
-        """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), in blocks of rows."""
-        out = np.zeros((len(X), self.coef.shape[1]))
-        if len(self.X):
-            for rows in row_blocks(len(X), len(self.X)):
-                out[rows] = self.cross_gram(X[rows]) @ self.coef
-        return out
+        """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), without a Gram matrix."""
+        if not len(self.X):
+            return np.zeros((len(X), self.coef.shape[1]))
+        return cpu.gram_times(*self._terms, X, self.X, self.coef, exact=False)
 
 
 def _names(kernels):

@@ -21,6 +21,7 @@ from .grams import (
     gram_like,
     indexable_grams,
 )
+from .memory import check_memory
 from .samples import (
     as_array,
     check_features,
@@ -46,6 +47,7 @@ __all__ = [
     "check_flag",
     "check_gram",
     "check_labels",
+    "check_memory",
     "check_number",
     "check_numbers",
     "check_psd",

@@ -1,10 +1,17 @@
-"""Memory: what is free, and the refusal of work that needs more, before the work."""
+"""Memory: what is free, budgets, and the refusal of work that needs more, before the work."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+from .arguments import check_number
+
+_SHARE = 0.5  # of what is free, where no budget is given: other work needs some, too
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_SIZE = re.compile(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+_LARGEST = 2**62
 _LEAST_ROWS = 100  # fewer are not worth advising
 # Of a control group: its limit, what it uses, and the part of that which it would give back.
 _GROUP_FILES = {
@@ -83,7 +90,37 @@ def _left(group, limit, used, reclaimable):
         return float("inf")
 
 
-def check_memory(m, need, what, advice):
+def check_memory(name: str, value) -> int:
+    """Bytes of a memory budget.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : number of bytes, str or None
+        A string is a number and a unit: "800MB" and "1.5 GB" count in powers of 1000, "1GiB" in
+        powers of 1024. None is half of what is free now.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is none of these, or less than one byte.
+    """
+    if value is None:
+        return int(min(_SHARE * free_memory(), _LARGEST))
+    if isinstance(value, str):
+        match = _SIZE.fullmatch(value.strip())
+        if match is None:
+            raise ValueError(
+                f"{name}={value!r} is not a size; accepted: a number of bytes, such a text as "
+                "'800MB' or '1.5GiB', or None for half of what is free."
+            )
+        number, unit, binary = match.groups()
+        value = float(number) * (1024 if binary else 1000) ** _UNITS[unit.lower()]
+    return int(min(check_number(name, value, low=1.0, finite=False), _LARGEST))
+
+
+def require_memory(m, need, what, advice):
     """Refuse work that does not fit into free memory.
 
     Parameters
@@ -112,7 +149,7 @@ def check_memory(m, need, what, advice):
 
 def check_gram_memory(m, n_matrices=1, itemsize=8):
     """Refuse m samples of which ``n_matrices`` matrices (m, m) do not fit into free memory."""
-    check_memory(
+    require_memory(
         m,
         lambda n: float(itemsize) * n_matrices * n**2,
         f"X: {n_matrices} kernel {'matrix' if n_matrices == 1 else 'matrices'} of {m} x {m}",

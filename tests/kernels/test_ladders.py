@@ -169,7 +169,7 @@ def test_any_mix_equals_one_by_one_and_up_to_a_constant_in_centred_mode(kernels)
 def test_offsets_turn_centred_registers_into_values(full):
     """Value = register + offset, for plain exponentials in both forms and for shifted others."""
     from alignlearn.engine import loops
-    from alignlearn.engine.cpu import _compiled
+    from alignlearn.engine.binding import compiled
 
     kernels = [Gaussian(0.5), Gaussian(1.0), Linear() + 3, Gaussian(0.5) + 2 * Gaussian(0.1)]
     p = len(kernels)
@@ -179,7 +179,7 @@ def test_offsets_turn_centred_registers_into_values(full):
     i, j = np.triu_indices(len(X))
     empty = np.empty((0, len(i)))
     registers = loops.paired_values(
-        _compiled(program), X[i], X[j], empty, empty, np.empty((0, 1, len(i)))
+        compiled(program), X[i], X[j], empty, empty, np.empty((0, 1, len(i)))
     )
     assert program.offsets[0] == (0.0 if full else 1.0)
     for k, kernel in enumerate(kernels):

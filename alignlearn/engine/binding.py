@@ -1,0 +1,145 @@
+"""Kernels bound to samples: what the compiled loops take, and how they are run on threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.validation import is_sparse
+
+from .external import BLOCK, select_columns
+from .program import Mode, compile_kernels
+from .sparse import SparsePrimitive, sparse_rows
+from .threads import on_threads
+
+# Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
+# 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
+# the end of each sum than they save.
+_TILE_BYTES = 160_000
+_TILE_ROWS = 8
+_FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
+
+
+def tile_shape(program, itemsize, side):
+    """(columns per block, rows per tile) for a program on a box of ``side`` columns."""
+    pairs = max(_TILE_BYTES // (itemsize * program.n_rows), 32)
+    block = min(BLOCK, pairs)
+    # Blocks of equal width: the rest of a division, alone, would cost almost as much as a block.
+    width = -(-side // max(1, -(-side // block)))
+    block = min(block, max(8, -(-width // 8) * 8))
+    return block, max(1, min(pairs // block, _TILE_ROWS))
+
+
+def run(loop, work, n_pairs, watch=None):
+    """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
+    if n_pairs <= _FEW_PAIRS:
+        loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
+    else:
+        on_threads(loop, *work, stoppable=True, watch=watch)
+
+
+def compiled(program, means=None):
+    """What the loops take; ``means`` are subtracted from the bound features."""
+    return (
+        program.code,
+        program.parameters,
+        program.primitives,
+        program.features,
+        np.zeros(len(program.features)) if means is None else means,
+        program.n_rows,
+        program.n_kernels,
+    )
+
+
+def frozen(X):
+    """A read-only C-ordered view: one array type, hence one compilation, also for memmaps."""
+    X = np.ascontiguousarray(X).view()
+    X.flags.writeable = False
+    return X
+
+
+def vectors(kernels, X):
+    """The numeric matrix that the loops read; a placeholder where they read none of the samples."""
+    if is_sparse(X):
+        return frozen(np.zeros((len(X), 0), X.dtype))
+    if any(k._needs_vectors for k in kernels):
+        return frozen(X)
+    return frozen(np.zeros((len(X), 1)))
+
+
+def program_of(kernels, X, V, **options):
+    """The program for samples X, of which the loops read V."""
+    if is_sparse(X):
+        return compile_kernels(kernels, X.shape[1], outside=SparsePrimitive, **options)
+    return compile_kernels(kernels, V.shape[1], **options)
+
+
+def factor_values(program, X):
+    """f(x) of the pre/post multiplications, shape (n_factors, len(X))."""
+    out = np.empty((len(program.factors), len(X)))
+    for row, (f, columns) in zip(out, program.factors):
+        values = np.asarray(f(select_columns(X, columns)), dtype=np.float64)
+        if values.shape != row.shape or not np.all(np.isfinite(values)):
+            raise ValueError(
+                f"f={f!r} must return one finite value per sample, shape ({len(X)},); got shape "
+                f"{values.shape}{'' if values.shape != row.shape else ' with NaN or infinity'}."
+            )
+        row[:] = values
+    return out
+
+
+def check_domains(program, X):
+    for check, columns in program.domains:
+        check(select_columns(X, columns))
+
+
+class BoundPairs:
+    """A weighted sum of kernels on all pairs of samples X and Z.
+
+    Parameters
+    ----------
+    kernels, weights, X, exact
+        As in `alignlearn.engine.grams.weighted_gram`.
+    Z : the same as X, or None for X itself
+
+    Attributes
+    ----------
+    program, ops : Program and what the loops take of it
+    X, Z : samples
+    weights : ndarray of shape (p,)
+    dtype : of the kernel values
+    """
+
+    def __init__(self, kernels, weights, X, Z, exact):
+        own, Z = Z is None, X if Z is None else Z
+        if is_sparse(X) != is_sparse(Z):
+            X, Z = sparse_rows(X), sparse_rows(Z)
+        self._VX, self._VZ = vectors(kernels, X), vectors(kernels, Z)
+        if self._VX.dtype != self._VZ.dtype:
+            self._VX, self._VZ = (frozen(V.astype(np.float64)) for V in (self._VX, self._VZ))
+        self.X, self.Z, self.dtype = X, Z, self._VX.dtype
+        mode = Mode.VALUE if exact else Mode.SHIFTED
+        self.program = program_of(kernels, X, self._VX, mode=mode)
+        self.ops = compiled(self.program)
+        for samples in (X, Z):
+            check_domains(self.program, samples)
+        self._FX = factor_values(self.program, X)
+        self._FZ = self._FX if own else factor_values(self.program, Z)
+        self.weights = np.ascontiguousarray(weights, dtype=np.float64)
+        if self.weights.shape != (len(kernels),):
+            raise ValueError(
+                f"weights has shape {self.weights.shape}, expected ({len(kernels)},): one number "
+                "per kernel."
+            )
+
+    @property
+    def shape(self):
+        """(columns per block, rows per tile) of the loops."""
+        return tile_shape(self.program, self.dtype.itemsize, len(self.Z))
+
+    def rows(self, rows):
+        """Vectors and factor values of some of X."""
+        return self._VX[rows], np.ascontiguousarray(self._FX[:, rows])
+
+    def columns(self, columns):
+        """Vectors and factor values of some of Z."""
+        return self._VZ[columns], np.ascontiguousarray(self._FZ[:, columns])

@@ -1,0 +1,156 @@
+"""The loops of products with a Gram matrix that is not stored: ``K V`` and ``K' W (K V - s)``.
+
+A tile of values is used while it is in cache. Rows are dealt out to threads in blocks, and what a
+row gets depends on the columns alone: results are the same to the last bit for any number of
+threads, but for the sums over rows of ``normal_times``, which each thread keeps by itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._jit import jit_sum
+
+from .gram_loops import add_four, four_dots
+from .loops import gather
+from .tiles import fill_primitives, run
+
+
+@jit_sum
+def _combine(W, weights, n):
+    """W[0] = sum_k weights[k] W[k] over the n pairs of a tile; as it is for one kernel."""
+    if weights.shape[0] == 1:
+        return
+    total, w = W[0, :n], W.dtype.type(weights[0])
+    for j in range(n):
+        total[j] *= w
+    for k in range(1, weights.shape[0]):
+        e, w = W[k, :n], W.dtype.type(weights[k])
+        for j in range(n):
+            total[j] += w * e[j]
+
+
+@jit_sum
+def _add_dots(values, nr, V, first, out):
+    """out[r, q] += values[r] . V[q, first:] for the rows r of a tile (nr, nc), in float64."""
+    nc = values.size // nr
+    r = 0
+    while r + 4 <= nr:
+        e0, e1 = values[r * nc : (r + 1) * nc], values[(r + 1) * nc : (r + 2) * nc]
+        e2, e3 = values[(r + 2) * nc : (r + 3) * nc], values[(r + 3) * nc : (r + 4) * nc]
+        for q in range(V.shape[0]):
+            s0, s1, s2, s3 = four_dots(e0, e1, e2, e3, V[q, first : first + nc])
+            out[r, q] += s0
+            out[r + 1, q] += s1
+            out[r + 2, q] += s2
+            out[r + 3, q] += s3
+        r += 4
+    while r < nr:
+        e = values[r * nc : (r + 1) * nc]
+        for q in range(V.shape[0]):
+            v, total = V[q, first : first + nc], 0.0
+            for j in range(nc):
+                total += np.float64(e[j]) * v[j]
+            out[r, q] += total
+        r += 1
+
+
+@jit_sum
+def times(thread, program, data, weights, V, shape, out, stop):
+    """out[i, q] = sum_j K(X[i], Z[j]) V[q, j], K the weighted sum of kernels, or one as it is.
+
+    ``program``, ``thread`` and ``stop`` are as in `loops.add_statistics`, ``data`` as in
+    `loops.weighted_gram`; ``shape`` is (block of columns, rows per tile, block of rows), ``V`` (c,
+    m) and ``out`` (n, c) float64, zero before.
+    """
+    code, parameters, primitives, features, means, n_rows, _ = program
+    X, Z, FX, FZ, external = data
+    block, rows, height = shape
+    W = np.zeros((n_rows + 1, rows * block), X.dtype)
+    tile = np.empty((features.shape[0], block), X.dtype)
+    x = np.empty((features.shape[0], rows), X.dtype)
+    n, m = X.shape[0], Z.shape[0]
+    for ib in range(thread[0] * height, n, thread[1] * height):
+        ie = min(ib + height, n)
+        for jb in range(0, m, block):
+            if stop[0]:
+                return
+            nc = min(block, m - jb)
+            gather(Z, Z, features, means, jb, jb + nc, tile)
+            for i in range(ib, ie, rows):
+                nr = min(rows, ie - i)
+                gather(X, X, features, means, i, i + nr, x)
+                fill_primitives(primitives, x, tile, nr, nc, W)
+                near = external[:, i : i + nr, jb : jb + nc]
+                run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
+                _combine(W, weights, nr * nc)
+                _add_dots(W[0, : nr * nc], nr, V, jb, out[i : i + nr])
+
+
+@jit_sum
+def gather_blocks(Z, features, means, block, tiles):
+    """The columns of all blocks as `normal_times` takes them, (number of blocks, D, block)."""
+    for b in range(tiles.shape[0]):
+        gather(Z, Z, features, means, b * block, min((b + 1) * block, Z.shape[0]), tiles[b])
+
+
+@jit_sum
+def _add_outer(values, nr, U, out):
+    """out[q] += sum_r U[r, q] values[r] for the rows r of a strip (nr, m), in float64."""
+    r = 0
+    while r + 4 <= nr:
+        for q in range(U.shape[1]):
+            u = U[r : r + 4, q]
+            add_four(out[q], values[r], values[r + 1], values[r + 2], values[r + 3], u)
+        r += 4
+    while r < nr:
+        e = values[r]
+        for q in range(U.shape[1]):
+            o, u = out[q], U[r, q]
+            for j in range(e.size):
+                o[j] += u * np.float64(e[j])
+        r += 1
+
+
+@jit_sum
+def normal_times(thread, program, data, tiles, weights, columns, row_weight, shape, sums, stop):
+    """sums[t, q, j] += sum_i K_ij row_weight[i] (sum_l K_il V[q, l] - shift[q]), rows of thread t.
+
+    The values of a few rows against all columns are kept for the second product. ``data`` is (X,
+    factor values of X, those of Z, external values of the pairs), ``tiles`` what `gather_blocks`
+    leaves of Z, ``columns`` (V, shift), ``shape`` as in `times`.
+    """
+    code, parameters, primitives, features, means, n_rows, _ = program
+    X, FX, FZ, external = data
+    V, shift = columns
+    block, rows, height = shape
+    out = sums[thread[0]]
+    n, m = X.shape[0], V.shape[1]
+    W = np.zeros((n_rows + 1, rows * block), X.dtype)
+    strip = np.empty((rows, m), X.dtype)
+    x = np.empty((features.shape[0], rows), X.dtype)
+    U = np.empty((rows, V.shape[0]))
+    for ib in range(thread[0] * height, n, thread[1] * height):
+        ie = min(ib + height, n)
+        for i in range(ib, ie, rows):
+            if stop[0]:
+                return
+            nr = min(rows, ie - i)
+            gather(X, X, features, means, i, i + nr, x)
+            U[:] = 0.0
+            for b in range(tiles.shape[0]):
+                jb = b * block
+                nc = min(block, m - jb)
+                fill_primitives(primitives, x, tiles[b], nr, nc, W)
+                near = external[:, i : i + nr, jb : jb + nc]
+                run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
+                _combine(W, weights, nr * nc)
+                _add_dots(W[0, : nr * nc], nr, V, jb, U)
+                for r in range(nr):
+                    e, s = W[0, r * nc : (r + 1) * nc], strip[r, jb : jb + nc]
+                    for j in range(nc):
+                        s[j] = e[j]
+            for r in range(nr):
+                for q in range(V.shape[0]):
+                    U[r, q] = row_weight[i + r] * (U[r, q] - shift[q])
+            _add_outer(strip, nr, U, out)

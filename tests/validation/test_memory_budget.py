@@ -1,0 +1,51 @@
+"""Memory budgets as a user states them."""
+
+import math
+
+import pytest
+
+from alignlearn.validation import check_memory
+from alignlearn.validation.memory import free_memory
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        (1, 1),
+        (2.5e9, 2_500_000_000),
+        ("1GB", 10**9),
+        ("1 gb", 10**9),
+        ("1GiB", 2**30),
+        ("1.5 MiB", 3 * 2**19),
+        (".5kB", 500),
+        ("2T", 2 * 10**12),
+        ("1e3", 1000),
+        ("100B", 100),
+        (math.inf, 2**62),
+    ],
+)
+def test_sizes(given, size):
+    assert check_memory("memory", given) == size
+
+
+def test_default_is_half_of_what_is_free():
+    free = free_memory()
+    assert 0.3 * min(free, 2**62) < check_memory("memory", None) <= 0.7 * free
+
+
+@pytest.mark.parametrize("given", ["", "GB", "1XB", "-1GB", "1 GB 2", "1.2.3", "nan"])
+def test_texts_that_are_no_sizes(given):
+    with pytest.raises(ValueError, match=r"memory=.* is not a size; accepted"):
+        check_memory("memory", given)
+
+
+@pytest.mark.parametrize("given", [0, -5, 0.5, math.nan, "0GB"])
+def test_sizes_out_of_range(given):
+    with pytest.raises(ValueError, match=r"memory=.* accepted"):
+        check_memory("memory", given)
+
+
+@pytest.mark.parametrize("given", [True, [1], b"1GB", 1j])
+def test_other_types(given):
+    with pytest.raises(TypeError, match="memory must be"):
+        check_memory("memory", given)
