@@ -56,10 +56,28 @@ def add_command(commands):
         epilog=_COMPARE_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_data_options(parser)
+    _add_protocol(parser)
+    add_kernel_options(parser, "training folds", "folds and subset")
+    add = parser.add_argument
+    add(
+        "--out",
+        metavar="FILE",
+        help="figure: a .png, .svg or .pdf file, or its name without ending, or a folder; default "
+        "alignlearn-compare-NAME.png here",
+    )
+    add("--no-figure", action="store_true", help="only the table")
+    add_output_options(parser, "every method of every fold on stderr")
+    parser.set_defaults(run=_compare)
+
+
+def add_data_options(parser, optional=False):
+    """Add what says which data to read: DATA, --target, --task, --missing."""
     add = parser.add_argument
     add(
         "data",
         metavar="DATA",
+        nargs="?" if optional else None,
         help="a file (csv, npz, svmlight; also compressed) or the name of a known set: "
         "breast_cancer, wine, digits, iris, diabetes, ionosphere, sonar, ...",
     )
@@ -76,21 +94,33 @@ def add_command(commands):
         help="rows with missing values: an error (default for files), left out, or filled by the "
         "median or the most frequent word",
     )
-    _add_protocol(parser)
-    add(
-        "--out",
-        metavar="FILE",
-        help="figure: a .png, .svg or .pdf file, or its name without ending, or a folder; default "
-        "alignlearn-compare-NAME.png here",
-    )
-    add("--no-figure", action="store_true", help="only the table")
-    add_output_options(parser, "every method of every fold on stderr")
-    parser.set_defaults(run=_compare)
 
 
 def _add_protocol(parser):
     add = parser.add_argument
     add("--folds", type=int, default=5, help="at least 3 (default 5)")
+    add(
+        "--methods",
+        metavar="LIST",
+        help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
+        "classes l1-svm; for real targets lkrr, aligned-krr; aligned-rf, and for classes svm-cv, "
+        "bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: hyper-krr, "
+        f"hyper-svr, hyper-nnls. Default: {_METHODS}; without best-single for rank-one",
+    )
+
+
+def add_kernel_options(parser, part, random):
+    """Add --kernels, --gammas, --scale, --max-samples and --random-state.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    part : str
+        On which the scale of the columns is fitted.
+    random : str
+        What the seed decides.
+    """
+    add = parser.add_argument
     add(
         "--kernels",
         metavar="LIST",
@@ -106,19 +136,11 @@ def _add_protocol(parser):
         "2^-4, ..., 2^4 times 1 / (features x variance)",
     )
     add(
-        "--methods",
-        metavar="LIST",
-        help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
-        "classes l1-svm; for real targets lkrr, aligned-krr; aligned-rf, and for classes svm-cv, "
-        "bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: hyper-krr, "
-        f"hyper-svr, hyper-nnls. Default: {_METHODS}; without best-single for rank-one",
-    )
-    add(
         "--scale",
         choices=("standard", "minmax", "none"),
         default="standard",
         help="columns to mean 0 and deviation 1, to [-1, 1], or as they are; fitted on the "
-        "training folds (default standard; rank-one kernels need none)",
+        f"{part} (default standard; rank-one kernels need none)",
     )
     add(
         "--max-samples",
@@ -128,7 +150,7 @@ def _add_protocol(parser):
         help="use a random subset of N rows of larger data: the machines need m x m matrices "
         "(default 2000; 0 for all)",
     )
-    add("--random-state", metavar="SEED", type=_seed, default=0, help="of folds and subset (0)")
+    add("--random-state", metavar="SEED", type=_seed, default=0, help=f"of {random} (0)")
 
 
 def _index_or_name(text):
@@ -157,20 +179,33 @@ def _ladder(text):
     return low, high
 
 
-def _compare(args):
+def read_data(args):
+    """The data that `add_data_options` names, with one target.
+
+    Raises
+    ------
+    ValueError, OSError
+        For what cannot be read, or has several targets.
+    """
     from alignlearn import datasets
+
+    data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
+    if data.y.ndim > 1:
+        names = ", ".join(data.target_names) or f"0 to {data.y.shape[1] - 1}"
+        raise ValueError(f"{data.name} has several targets; choose one by --target: {names}.")
+    return data
+
+
+def _compare(args):
     from alignlearn.comparison import Protocol, compare, plot_comparison
     from alignlearn.comparison.memory import check_comparison
     from alignlearn.validation import is_sparse
 
     output = Output(args)
-    data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
-    if data.y.ndim > 1:
-        names = ", ".join(data.target_names) or f"0 to {data.y.shape[1] - 1}"
-        raise ValueError(f"{data.name} has several targets; choose one by --target: {names}.")
+    data = read_data(args)
     stem = f"compare-{data.name.partition('.')[0] or 'data'}"
     figure = None if args.no_figure else figure_path(args.out, stem)
-    X, y, notes = _subset(data, args.max_samples, args.random_state)
+    X, y, notes = subset(data, args.max_samples, args.random_state)
     X, kernels, dense_note = choose_kernels(X, args.kernels, args.gammas)
     rank_one = not isinstance(kernels, list)
     family = "one kernel per column" if rank_one else f"{len(kernels)} kernels"
@@ -236,7 +271,7 @@ def _head(data, X, y, family, folds):
     return wrapped(text)
 
 
-def _subset(data, max_samples, random_state):
+def subset(data, max_samples, random_state):
     """(X, y, notes) of at most ``max_samples`` random rows, in their order."""
     if max_samples < 0:
         raise ValueError(f"--max-samples {max_samples}; accepted: a number of rows, or 0 for all.")

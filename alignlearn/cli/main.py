@@ -91,8 +91,8 @@ def _joined(argv):
     """``--gammas -4:3`` as one argument: argparse takes -4:3 for an option otherwise."""
     out = []
     for word in argv:
-        if out and out[-1] == "--gammas":
-            out[-1] = f"--gammas={word}"
+        if out and out[-1] in ("--gammas", "--label-range"):
+            out[-1] = f"{out[-1]}={word}"
         else:
             out.append(word)
     return out

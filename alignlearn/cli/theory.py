@@ -4,24 +4,40 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import re
 
+from .compare import add_data_options, add_kernel_options
 from .output import Output, add_output_options, figure_path
+from .statement import run_on_data
 
 _MOST_M = 10**15
+_DEFAULT_M = 10, 10**6
 
 _BOUNDS_HELP = """\
-At which sample size does a published bound say anything? Prints the bound of one claim for several
-sample sizes m, as printed in the paper and in its correct form, says where each is vacuous (no
-better than what is always true) and from which m on it is not, and draws bound against m.
-Without --claim, lists the claims that have a bound for each m.
+With DATA: what can be said of a kernel on it, with which certainty. One half of the samples, at
+random, learns scales, widths, the weights of the combination and the machine; the other half, which
+takes no part in that, gives an interval for the alignment with the target, the number of samples
+that would halve it, the share of variance that some function of the kernel explains, and a bound of
+the risk of the machine. Where nothing can be said, it says so. What a sample cannot tell, a range
+of all real targets and a bound of K(x, x) where none is known, is to be given.
+
+With --claim: at which sample size does a published bound say anything? Prints the bound of one
+claim for several sample sizes m, as printed in the paper and in its correct form, says where each
+is vacuous (no better than what is always true) and from which m on it is not, and draws bound
+against m. With neither, lists the claims that have a bound for each m.
 """
 _BOUNDS_EXAMPLES = """\
 examples:
+  alignlearn bounds breast_cancer
+  alignlearn bounds table.csv --target price --label-range 0:1000 --delta .01 --out price.svg
+  alignlearn bounds table.csv --kernels rbf --gammas -3:-3 --scale minmax
   alignlearn bounds
   alignlearn bounds --claim p1-theorem-12 --m 10:1e8 --delta .05 --out theorem-12.svg
   alignlearn bounds --claim p1-theorem-17 --set lam0=0.1
+
+exit codes: 0 done, also where nothing can be said; 2 the command or the data cannot be used.
 """
 _VERIFY_HELP = """\
 Puts every claim of the papers to the test: its bound against its measure on many
@@ -61,18 +77,32 @@ def _add_bounds(commands):
     parser = _parser(
         commands,
         "bounds",
-        "draw a bound of the theory against sample size",
+        "what the theory says of your data, or a bound of it against sample size",
         _BOUNDS_HELP,
         _BOUNDS_EXAMPLES,
     )
+    add_data_options(parser, optional=True)
+    add_kernel_options(parser, "half that learns", "halves and subset")
     add = parser.add_argument
+    add(
+        "--label-range",
+        metavar="LOW:HIGH",
+        type=_interval,
+        help="with DATA: holds all real targets that can occur",
+    )
+    add(
+        "--radius2",
+        metavar="R2",
+        type=float,
+        help="with DATA: upper bound of K(x, x), in the units of the scaled columns; needed for "
+        "linear, poly and others whose largest value is not known",
+    )
     add("--claim", metavar="NAME", help="such as p1-theorem-12; without it the names are listed")
     add(
         "--m",
         metavar="LOW:HIGH",
         type=_range,
-        default=(10, 10**6),
-        help="sample sizes, such as 10:1e6 (the default)",
+        help="with --claim: sample sizes, default 10:1e6",
     )
     add("--delta", type=float, default=0.05, help="allowed probability of failure (default 0.05)")
     add(
@@ -81,7 +111,8 @@ def _add_bounds(commands):
         type=_assignment,
         action="append",
         default=[],
-        help="change a number of the setting, which the table states; may be repeated",
+        help="with --claim: change a number of the setting, which the table states; may be "
+        "repeated",
     )
     add(
         "--out",
@@ -107,6 +138,17 @@ def _range(text):
     return int(low), int(high)
 
 
+def _interval(text):
+    low, _, high = text.partition(":")
+    try:
+        low, high = float(low), float(high)
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not -math.inf < low < high < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: LOW:HIGH, numbers with LOW < HIGH")
+    return low, high
+
+
 def _assignment(text):
     name, _, value = text.partition("=")
     try:
@@ -119,6 +161,9 @@ def _assignment(text):
 
 def run_bounds(args) -> int:
     """``alignlearn bounds``: print the table, write the figure, return the exit code."""
+    _check_mode(args)
+    if args.data is not None:
+        return run_on_data(args)
     from alignlearn.theory.figures.curves import find_curve
     from alignlearn.theory.figures.drawing import draw_curve
     from alignlearn.theory.figures.style import log_grid, save
@@ -128,7 +173,7 @@ def run_bounds(args) -> int:
         _list_curves(output)
         return 0
     curve = find_curve(args.claim)
-    low, high = args.m
+    low, high = args.m or _DEFAULT_M
     low = max(low, curve.least)
     if not low < high:
         raise ValueError(f"--m: {curve.claim} needs m >= {curve.least}, got at most {high}.")
@@ -140,6 +185,18 @@ def run_bounds(args) -> int:
         output.print(f"\nfigure: {figure}")
     output.json({**_bounds(curve, _round_sizes(low, high), args.delta, changes), "figure": figure})
     return 0
+
+
+def _check_mode(args):
+    """DATA and --claim are two commands; options of one are no options of the other."""
+    claim = {"--claim": args.claim, "--m": args.m, "--set": args.set}
+    data = {"--target": args.target, "--task": args.task, "--missing": args.missing}
+    data |= {"--kernels": args.kernels, "--gammas": args.gammas}
+    data |= {"--label-range": args.label_range, "--radius2": args.radius2}
+    wrong, place = (data, "needs DATA") if args.data is None else (claim, "does not go with DATA")
+    for name, value in wrong.items():
+        if value is not None and value != []:
+            raise ValueError(f"{name} {place}.")
 
 
 def _bounds(curve, sizes, delta, changes):

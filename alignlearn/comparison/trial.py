@@ -79,9 +79,7 @@ class Trial:
         return self._scaled(self.protocol.scale)
 
     def _scaled(self, scale):
-        shift, divisor = _column_scale(self._all[self._train], scale)
-        parts = self._all[self._train], self._all[self._held_out]
-        return tuple(_scaled(A, shift, divisor) for A in parts)
+        return scale_columns((self._all[self._train], self._all[self._held_out]), scale)
 
     @cached_property
     def _one_stage(self):
@@ -169,6 +167,12 @@ def grid(protocol, task):
         return ALPHA_GRID if task == "regression" else C_GRID
     ordered = sorted(protocol.grid, reverse=task == "regression")
     return tuple(ordered)
+
+
+def scale_columns(parts, scale):
+    """Rows in parts, their columns scaled as the first part says; `Protocol` has the scales."""
+    shift, divisor = _column_scale(parts[0], scale)
+    return tuple(_scaled(A, shift, divisor) for A in parts)
 
 
 def _scaled(X, shift, divisor):

@@ -7,26 +7,20 @@ from dataclasses import replace
 import numpy as np
 
 from alignlearn.engine import cpu
-from alignlearn.kernels import RankOneKernels, algebra, column_names, kernel_list
+from alignlearn.kernels import RankOneKernels, column_names, kernel_list
 from alignlearn.sources import GramSource, open_source
 from alignlearn.validation import (
     check_choice,
     check_flag,
     check_labels,
-    check_number,
     check_numbers,
     check_targets,
 )
 
 from . import guarantees
+from .held_out import UNSEEN, refuse_training_samples
 
-_SAMPLE = "samples independent and from one law"
 _FIXED = "kernel chosen without these samples"
-_UNBOUNDED = (
-    "K(x, x) has no bound that is known without the sample, and its largest value on the sample "
-    "bounds nothing: give radius2"
-)
-_UNSEEN = "samples that took no part in the fit"
 _SCALED = "gamma='scale' takes the kernels from the sample; give numbers for gamma"
 
 
@@ -82,10 +76,10 @@ def alignment_interval(
     K, kernel, not_met = _open_one(X, kernel)
     features, radius = _feature_range(kernel, radius2)
     labels, kind = _labels(y, len(K), label_range)
-    hypotheses = (_SAMPLE, _FIXED, kind, *radius)
+    hypotheses = (guarantees.SAMPLE, _FIXED, kind, *radius)
     result = guarantees.AlignmentInterval(0.0, 1.0, delta, True, hypotheses, not_met)
     if features is None:
-        return replace(result, not_met=(*not_met, _UNBOUNDED))
+        return replace(result, not_met=(*not_met, guarantees.UNBOUNDED))
     found = _one_interval(K, labels, delta, features, label_range, method, random_state)
     low, high, vacuous = found
     return replace(result, low=low, high=high, vacuous=vacuous, method=_NAMES[method])
@@ -148,32 +142,12 @@ def _labels(y, m, label_range):
 # -- what is known of a kernel ---------------------------------------------------------
 
 
-def largest_diagonal(kernel):
-    """The largest K(x, x) over all x, or None where it is not known."""
-    if kernel is None:
-        return None
-    if isinstance(kernel, algebra.Sum):
-        parts = [largest_diagonal(k) for k in kernel.kernels]
-        return None if None in parts else sum(parts)
-    if isinstance(kernel, algebra.Scaled):
-        part = largest_diagonal(kernel.kernel)
-        return None if part is None else kernel.scale * part
-    if isinstance(kernel, algebra.Shifted):
-        part = largest_diagonal(kernel.kernel)
-        return None if part is None else kernel.shift + part
-    return kernel._largest_value
-
-
 def _feature_range(kernel, radius2):
     """(`FeatureRange` or None, what it rests on in words)."""
     from alignlearn.theory.bounds.class_intervals import FeatureRange
 
-    known = largest_diagonal(kernel)
-    words = ()
-    if radius2 is not None:
-        radius2 = check_number("radius2", radius2, low=0.0, high=1e100, strict=True)
-        words = (f"K(x, x) <= {radius2:g}",)
-        known = radius2 if known is None else min(known, radius2)
+    known = guarantees.diagonal_bound(kernel, radius2)
+    words = () if radius2 is None else (f"K(x, x) <= {radius2:g}",)
     if known is None:
         return None, words
     # Where all values are 0 any bound is right.
@@ -256,6 +230,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     plain = [replace(features[k], radius2=features[k].radius2 / estimator.scale_[k]) for k in used]
     p, sign = factors.size, np.where(labels == estimator.classes_[1], 1.0, -1.0)
     if held_out:
+        refuse_training_samples(estimator, X, source.n_samples)
         grams = [sum(factors[k] * _gram(source, k) for k in used)]
         radius = sum(factors[k] * f.radius2 for k, f in zip(used, plain))
         together = replace(
@@ -269,7 +244,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
         weights = factors[used]
         found = learned_betting_interval(grams, weights, plain, sign, delta, p, random_state)
         method = f"betting, union over {p} kernels and their {p * (p + 1) // 2} pairs"
-    hypotheses = (*result.hypotheses, _UNSEEN) if held_out else result.hypotheses
+    hypotheses = (*result.hypotheses, UNSEEN) if held_out else result.hypotheses
     low, high, vacuous = found
     return replace(
         result, low=low, high=high, vacuous=vacuous, method=method, hypotheses=hypotheses
@@ -304,8 +279,7 @@ def _check_same(estimator, source, sign, used):
 def _prepared(estimator, delta, radius2):
     """An interval that says nothing, and the `FeatureRange` of each normalised kernel or None."""
     kernels = guarantees._kernels(estimator)
-    _, hypotheses, not_met, essential = guarantees._common(estimator, radius2)
-    hypotheses = [text for text in hypotheses if "training samples" not in text]
+    _, hypotheses, not_met, essential = guarantees.common(estimator, radius2)
     result = guarantees.AlignmentInterval(0.0, 1.0, delta, True, tuple(hypotheses), tuple(not_met))
     if essential:
         return replace(result, low=-1.0), None
@@ -313,21 +287,10 @@ def _prepared(estimator, delta, radius2):
     found = [_feature_range(None if kernels is None else kernels[k], radius2)[0] for k in range(p)]
     used = np.flatnonzero(estimator.weights_)
     if any(found[k] is None for k in used):
-        return replace(result, not_met=(*not_met, _UNBOUNDED)), None
-    _check_radii(estimator._source.ranges.radii, found, used)
+        return replace(result, not_met=(*not_met, guarantees.UNBOUNDED)), None
+    guarantees.check_radii(estimator, [f and f.radius2 for f in found], used)
     scaled = [
         None if f is None else replace(f, radius2=f.radius2 * s)
         for f, s in zip(found, np.where(estimator.scale_ > 0, estimator.scale_, 1.0))
     ]
     return result, scaled
-
-
-def _check_radii(radii, found, used):
-    from alignlearn.theory.bounds.checks import HypothesisNotMet
-
-    for k in used:
-        if radii[k] > found[k].radius2 * (1 + 1e-6):
-            raise HypothesisNotMet(
-                f"radius2={found[k].radius2:g} is below K(x, x) = {radii[k]:.6g} of a training "
-                "sample; accepted: an upper bound for every kernel."
-            )

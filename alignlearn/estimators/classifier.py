@@ -9,6 +9,7 @@ from alignlearn.machines.feature_space import (
     svm_fits_in_features,
 )
 from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.validation import check_flag
 
 from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
@@ -229,45 +230,58 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         self._check_is_fitted()
         return sample_interval(self, X, y, delta, held_out, radius2, random_state)
 
-    def bound(self, X, y, delta=0.05, *, radius2=None, draws=2000, random_state=None):
-        """Upper bound of the probability of error that holds although the weights were learned.
+    def bound(
+        self, X, y, delta=0.05, *, held_out=False, radius2=None, draws=2000, random_state=None
+    ):
+        """Upper bound of the probability of error, from training or from held-out samples.
 
-        The smaller of a margin bound by Rademacher complexity and a PAC-Bayes bound, each for all
-        non-negative weights of the kernels, all C and all norms at once.
+        From training samples it holds although the weights were learned on them: the smaller of a
+        margin bound by Rademacher complexity and a PAC-Bayes bound, each for all non-negative
+        weights of the kernels, all C and all norms at once, for two classes. From held-out samples
+        it is the exact binomial bound, which is much smaller.
 
         Parameters
         ----------
         X, y
-            The training samples, as in ``fit``.
+            The training samples, as in ``fit``; or, with ``held_out``, samples that played no part
+            in it.
         delta : float in (0, 1), default 0.05
             The bound fails with probability at most ``delta``.
+        held_out : bool, default False
         radius2 : float, optional
-            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Default: its
-            largest value if that is known, as for a Gaussian, else that on the training samples.
+            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
+            whose largest value is not known, as it is for a Gaussian; not for held-out samples.
         draws : int, default 2000
             Random vectors of signs by which the complexity is found.
         random_state : int, Generator or None
+            Of these signs.
 
         Returns
         -------
-        ErrorBound
-            ``value``, ``by_margin``, ``by_random_predictors``, ``empirical_risk``, ``vacuous``,
-            ``hypotheses`` and those ``not_met``.
+        ErrorBound or, with ``held_out``, HeldOutBound
+            ``value``, ``empirical_risk``, ``vacuous``, ``hypotheses`` and those ``not_met``; the
+            first also ``by_margin`` and ``by_random_predictors``, the second ``method``.
 
         Raises
         ------
+        HypothesisNotMet
+            A ValueError: without ``held_out``, for negative weights, indefinite kernels, or a
+            kernel whose diagonal has no known bound.
         ValueError
-            For more than two classes, negative weights, indefinite kernels, other samples than
-            those of ``fit``, or an argument out of range.
+            Without ``held_out`` for more than two classes or other samples than those of ``fit``,
+            with it for the samples of ``fit``; for an argument out of range.
 
         Notes
         -----
-        It evaluates all kernels on all pairs of samples, and their products with the random signs
-        cost ``draws`` times that many multiplications.
+        Without ``held_out`` it evaluates all kernels on all pairs of samples, and their products
+        with the random signs cost ``draws`` times that many multiplications.
         """
+        from .held_out import held_out_error
         from .learned_bounds import error_bound
 
         self._check_is_fitted()
+        if check_flag("held_out", held_out):
+            return held_out_error(self, X, y, delta)
         return error_bound(self, X, y, delta, radius2, draws, random_state)
 
     def decision_function(self, X):

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.kernels import kernel_list
+from alignlearn.kernels import algebra, kernel_list
 from alignlearn.machines import KernelRidge
 from alignlearn.validation import check_flag, check_number, check_numbers
 from alignlearn.weights import Uniform, get_weighting
+
+SAMPLE = "samples independent and from one law"
+FIXED = "kernel and weights chosen without these samples"
+UNBOUNDED = (
+    "K(x, x) has no bound that is known without the sample, and its largest value on the sample "
+    "bounds nothing: give radius2"
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,8 @@ class RiskBound:
         True if a constant prediction, the middle of the labels' range, is known to be as good.
     hypotheses, not_met : tuple of str
         As in `AlignmentInterval`.
+    method : str
+        How it was found.
     """
 
     value: float
@@ -75,12 +84,13 @@ class RiskBound:
     vacuous: bool
     hypotheses: tuple[str, ...]
     not_met: tuple[str, ...] = ()
+    method: str = ""
 
     def __str__(self):
         head = (
             f"expected squared error at most {self.value:.4g} with probability "
-            f"{1 - self.delta:g} (training: {self.empirical_risk:.4g}; {self.value_if_fixed:.4g} "
-            "if the kernel had been fixed before)"
+            f"{1 - self.delta:g} ({self.method}; training: {self.empirical_risk:.4g}; "
+            f"{self.value_if_fixed:.4g} if the kernel had been fixed before)"
         )
         return "\n".join([head, *_notes(self)])
 
@@ -129,18 +139,39 @@ def _kernels(estimator):
     return kernels if isinstance(kernels, list) else None
 
 
-def _common(estimator, radius2):
-    """(R_k^2 of each kernel, hypotheses, not met, those of them without which no formula holds)."""
+def largest_diagonal(kernel):
+    """The largest K(x, x) over all x, or None where it is not known."""
+    if kernel is None:
+        return None
+    if isinstance(kernel, algebra.Sum):
+        parts = [largest_diagonal(k) for k in kernel.kernels]
+        return None if None in parts else sum(parts)
+    if isinstance(kernel, algebra.Scaled):
+        part = largest_diagonal(kernel.kernel)
+        return None if part is None else kernel.scale * part
+    if isinstance(kernel, algebra.Shifted):
+        part = largest_diagonal(kernel.kernel)
+        return None if part is None else kernel.shift + part
+    return kernel._largest_value
+
+
+def diagonal_bound(kernel, radius2):
+    """The smaller of what is known of a kernel's diagonal and what was given, or None."""
+    known = largest_diagonal(kernel)
+    if radius2 is None:
+        return known
+    # Beyond, the squares in a bound overflow.
+    radius2 = check_number("radius2", radius2, low=0.0, high=1e100, strict=True)
+    return radius2 if known is None else min(known, radius2)
+
+
+def common(estimator, radius2):
+    """(R_k^2 of each kernel or None, hypotheses, not met, those without which no formula holds)."""
     kernels, p = _kernels(estimator), estimator.weights_.size
-    hypotheses, not_met = ["samples independent and from one law"], []
+    radii = [diagonal_bound(None if kernels is None else kernels[k], radius2) for k in range(p)]
+    hypotheses, not_met = [SAMPLE], []
     if radius2 is not None:
-        # Beyond, the squares in a bound overflow.
-        radii = np.full(p, check_number("radius2", radius2, low=0.0, high=1e100))
         hypotheses.append(f"K_k(x, x) <= {radius2:g} for every kernel")
-    else:
-        radii = estimator._source.ranges.radii
-        if kernels is None or any(k._largest_value is None for k in kernels):
-            hypotheses.append("K_k(x, x) nowhere larger than on the training samples")
     names = getattr(estimator, "feature_names_in_", None)
     names = None if names is None else list(names)
     if (
@@ -154,6 +185,38 @@ def _common(estimator, radius2):
     if kernels is not None and not all(k.is_psd for k in kernels):
         essential.append("kernels must be positive semi-definite")
     return radii, hypotheses, not_met + essential, essential
+
+
+def check_radii(estimator, radii, used):
+    """Refuse an upper bound of a diagonal that a training sample exceeds."""
+    from alignlearn.theory.bounds.checks import HypothesisNotMet
+
+    seen = estimator._source.ranges.radii
+    for k in used:
+        if seen[k] > radii[k] * (1 + 1e-6):
+            raise HypothesisNotMet(
+                f"radius2={radii[k]:g} is below K(x, x) = {seen[k]:.6g} of a training sample; "
+                "accepted: an upper bound for every kernel."
+            )
+
+
+def for_risk(estimator, radius2):
+    """(R_k^2 (p,), hypotheses, not met) of a bound of the risk for all weights of the kernels.
+
+    Raises
+    ------
+    HypothesisNotMet
+        If a weight is negative, a kernel indefinite, or K(x, x) of a kernel has no known bound.
+    """
+    from alignlearn.theory.bounds.checks import HypothesisNotMet
+
+    radii, hypotheses, not_met, essential = common(estimator, radius2)
+    if essential:
+        raise HypothesisNotMet("bound: " + "; ".join(essential) + ".")
+    if None in radii:
+        raise HypothesisNotMet(f"bound: {UNBOUNDED}, or held-out samples, which need none.")
+    check_radii(estimator, radii, range(len(radii)))
+    return np.array(radii, dtype=float), hypotheses, not_met
 
 
 def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
@@ -185,72 +248,69 @@ def alignment_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval
 
 def risk_bound(
     estimator,
+    sample=None,
     delta=0.05,
     label_range=None,
     radius2=None,
     fixed=None,
-    sample=None,
     seed=(2000, None),
 ) -> RiskBound:
-    """Upper bound of the expected squared error of kernel ridge regression.
+    """`MKLRegressor.bound` without held-out samples: from the training samples.
 
-    From its stability where the kernel was fixed before, else from the complexity of the class.
+    From stability where the kernel was fixed before, and from the complexity of the class where the
+    samples are given.
 
     Parameters
     ----------
     estimator : fitted MKLRegressor, machine "krr", one target
-    delta : float in (0, 1)
-    label_range : (low, high), optional
-        Interval that holds all labels of the distribution; default: that of the sample.
-    radius2 : float, optional
-        Upper bound of K_k(x, x) over the distribution, for every kernel; default: as in
-        `alignment_interval`.
-    fixed : bool, optional
-        Whether kernels and weights were chosen without this sample. Default: only for equal
-        weights without normalisation and kernels given by numbers.
     sample : (X, y), optional
-        The training samples, from which a bound for learned weights is computed.
+        The training samples.
+    delta, label_range, radius2, fixed
+        As in `MKLRegressor.bound`.
     seed : (draws, random_state)
-        Of the random signs for that.
+        Of the random signs from which the complexity is found.
 
     Raises
     ------
     ValueError
-        For another machine, several targets, alpha = 0, negative weights, indefinite kernels, or
-        a delta, radius2 or label_range out of range.
+        For another machine, several targets, alpha = 0, or an argument out of range.
+    HypothesisNotMet
+        A ValueError: for negative weights, indefinite kernels, a diagonal without a known bound, or
+        without a range of the labels.
     """
     from alignlearn.theory.bounds.checks import check_delta
 
     delta = check_delta(delta)
     if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:
-        raise ValueError("bound: only for machine='krr' and one target.")
-    radii, hypotheses, not_met, essential = _common(estimator, radius2)
-    if essential:
-        raise ValueError("bound: " + "; ".join(essential) + ".")
-    half = _half_range(estimator, label_range, hypotheses)
-    risk, largest_loss, value_if_fixed = _by_stability(estimator, delta, half, radii)
+        raise ValueError("bound: only for machine='krr' and one target, or held-out samples.")
+    radii, hypotheses, not_met = for_risk(estimator, radius2)
+    low, high = limits = label_limits(estimator, label_range)
     if fixed is not None:
         check_flag("fixed", fixed)
     else:
         fixed = not not_met and _is_fixed(estimator)
-    value = value_if_fixed if fixed else largest_loss
+    half, both = (high - low) / 2, fixed and sample is not None
+    level = delta / 2 if both else delta
+    risk, largest_loss, value_if_fixed = _by_stability(estimator, level, half, radii)
+    hypotheses.append(_labels_in(low, high))
+    value, method, clipped = largest_loss, "largest possible loss", np.inf
     if fixed:
-        hypotheses.append("kernel and weights chosen without these samples")
-        not_met = []
+        hypotheses.append(FIXED)
+        value, method, not_met = value_if_fixed, "stability", []
     elif sample is None:
-        hypotheses.append("kernel and weights chosen without these samples")
+        hypotheses.append(FIXED)
         not_met.append(_LEARNED)
     else:
+        hypotheses.append("kernels chosen without these samples; weights may come from them")
+    if sample is not None:
         from .learned_bounds import clipped_risk_bound
 
-        limits = _limits(estimator, label_range)
-        found = clipped_risk_bound(estimator, sample, limits, radii, delta, *seed)
-        value = min(value, found.value)
-        hypotheses.append("kernels chosen without these samples; weights may come from them")
-        hypotheses.append(f"predictions clipped to [{limits[0]:.4g}, {limits[1]:.4g}]")
-    vacuous = bool(value >= half**2)
-    given = tuple(hypotheses), tuple(not_met)
-    return RiskBound(value, value_if_fixed, risk, delta, vacuous, *given)
+        clipped = clipped_risk_bound(estimator, sample, limits, radii, level, *seed).value
+    if clipped < value:
+        value, method = clipped, "complexity of the class of all combinations"
+        hypotheses.append(_clipped_to(low, high))
+    given = tuple(hypotheses), tuple(not_met), method
+    return RiskBound(value, value_if_fixed, risk, delta, bool(value >= half**2), *given)
 
 
 def _by_stability(estimator, delta, half, radii):
@@ -274,32 +334,62 @@ def _by_stability(estimator, delta, half, radii):
 
 _LEARNED = (
     "the kernel was learned (or scaled) on these samples, and learned weights can change "
-    "abruptly when one sample does: only the largest possible loss is left (give the training "
-    "samples as sample=(X, y) for a bound that allows for it)"
+    "abruptly when one sample does: stability leaves the largest possible loss (give the training "
+    "samples as X, y for a bound that allows for it, or held-out ones)"
 )
 
 
-def _half_range(estimator, label_range, hypotheses):
-    low, high = _limits(estimator, label_range)
-    if label_range is None:
-        hypotheses.append(f"labels nowhere outside [{low:.4g}, {high:.4g}], as in the sample")
-    else:
-        hypotheses.append(f"labels in [{low:.4g}, {high:.4g}]")
-    return (high - low) / 2
+# -- the range of the labels -----------------------------------------------------------
 
 
-def _limits(estimator, label_range):
-    """The interval that holds all labels, as it was given or as in the sample."""
-    low, high = estimator._source.ranges.labels
+def label_limits(estimator, label_range):
+    """The interval that holds all labels of the distribution, checked against the training ones.
+
+    Raises
+    ------
+    HypothesisNotMet
+        Without one: the range of a sample bounds nothing.
+    ValueError
+        For what is no interval, or does not hold the labels of the sample.
+    """
+    from alignlearn.theory.bounds.checks import HypothesisNotMet
+
+    seen = estimator._source.ranges.labels
     if label_range is None:
-        return low, high
-    given = check_numbers("label_range", label_range, 2).tolist()
-    if len(given) != 2 or not given[0] <= low <= high <= given[1]:
-        raise ValueError(
-            f"label_range={label_range!r}; accepted: (low, high) that holds the labels of the "
-            f"sample, which lie in [{low:.4g}, {high:.4g}]."
+        raise HypothesisNotMet(
+            "label_range: the bound needs an interval that holds all labels, and their range on "
+            f"the sample, [{seen[0]:.4g}, {seen[1]:.4g}], bounds nothing: give label_range=(low, "
+            "high)."
         )
+    given = check_numbers("label_range", label_range, 2).tolist()
+    if len(given) != 2:
+        raise ValueError(f"label_range={label_range!r}; accepted: (low, high).")
+    check_in_range(seen, *given)
     return given[0], given[1]
+
+
+def check_in_range(y, low, high):
+    """Refuse a range that does not hold labels that were seen."""
+    from alignlearn.theory.bounds.checks import HypothesisNotMet
+
+    if min(y) < low or max(y) > high:
+        raise HypothesisNotMet(
+            f"label_range=({low:.4g}, {high:.4g}) does not hold the labels of the sample, which "
+            f"lie in [{min(y):.4g}, {max(y):.4g}]."
+        )
+
+
+def range_hypotheses(low, high):
+    """What a bound of clipped predictions rests on, in words."""
+    return _labels_in(low, high), _clipped_to(low, high)
+
+
+def _labels_in(low, high):
+    return f"labels in [{low:.4g}, {high:.4g}]"
+
+
+def _clipped_to(low, high):
+    return f"predictions clipped to [{low:.4g}, {high:.4g}]"
 
 
 def _is_fixed(estimator):

@@ -82,10 +82,10 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
 
     delta = check_delta(delta)
     if estimator.classes_.size != 2:
-        raise ValueError(f"bound: only for two classes, got {estimator.classes_.size}.")
-    radii, hypotheses, not_met, essential = guarantees._common(estimator, radius2)
-    if essential:
-        raise ValueError("bound: " + "; ".join(essential) + ".")
+        raise ValueError(
+            f"bound: only for two classes, got {estimator.classes_.size}, or held-out samples."
+        )
+    radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
     sign, coef = _signs(estimator, y), estimator.dual_coef_[:, 0]
     parts = _parts(estimator, X, coef, radii, delta / 100, draws, random_state)
     margins = sign * parts.predictions
@@ -123,7 +123,9 @@ def _signs(estimator, y):
     sign = np.where(labels == estimator.classes_[1], 1.0, -1.0)
     known = np.isin(labels, estimator.classes_).all()
     if not known or not np.all(estimator.dual_coef_[:, 0] * sign[estimator.support_] >= 0):
-        raise ValueError("y must be the labels that the estimator was fitted on.")
+        raise ValueError(
+            "y must be the labels that the estimator was fitted on; for others held_out=True."
+        )
     return sign
 
 
@@ -138,7 +140,9 @@ def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_st
     parts = _parts(estimator, X, coef[estimator.support_], radii, delta / 100, draws, random_state)
     gap = y.reshape(len(y)) - parts.predictions - estimator.machine_.alpha * coef
     if np.abs(gap).max() > 1e-6 * (np.abs(y).max() + np.abs(parts.predictions).max()):
-        raise ValueError("sample: y must be the targets that the estimator was fitted on.")
+        raise ValueError(
+            "y must be the targets that the estimator was fitted on; for others held_out=True."
+        )
     low, high = limits
     size = float(parts.sizes.sum() + abs(parts.intercept - (low + high) / 2))
     residuals = np.clip(parts.predictions, low, high) - y.reshape(len(y))
@@ -156,7 +160,7 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     if m != estimator.statistics_.n_samples:
         raise ValueError(
             f"X has {m} samples; accepted: the {estimator.statistics_.n_samples} that the "
-            "estimator was fitted on."
+            "estimator was fitted on; for others held_out=True."
         )
     factors = guarantees._factors(estimator)
     dual = np.zeros(m)
@@ -165,14 +169,11 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     without = predictions - combined_product(source, factors, dual)
     scale = np.abs(predictions).max() + np.abs(without).max()
     if np.ptp(without) > 1e-5 * scale:
-        raise ValueError("X must be the samples that the estimator was fitted on.")
-    signs = rng.choice([-1.0, 1.0], (draws, m))
-    forms, found = sign_forms(source, np.vstack([signs, dual]))
-    if (found.diagonals > radii * (1 + 1e-6)).any():
         raise ValueError(
-            f"radius2={radii.max():.6g} is below K_k(x, x) = {found.diagonals.max():.6g} of a "
-            "training sample; accepted: an upper bound for every kernel."
+            "X must be the samples that the estimator was fitted on; for others held_out=True."
         )
+    signs = rng.choice([-1.0, 1.0], (draws, m))
+    forms, _ = sign_forms(source, np.vstack([signs, dual]))
     inverse = np.divide(1.0, radii, out=np.zeros(len(radii)), where=radii > 0)
     largest = np.maximum((forms[:-1] * inverse).max(1), signs.sum(1) ** 2)
     sizes = factors * np.sqrt(radii * np.maximum(forms[-1], 0.0))

@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.machines.feature_space import fit_ridge, fits_in_features
-from alignlearn.validation import check_choice, check_number, check_targets
+from alignlearn.validation import check_choice, check_flag, check_number, check_targets
 
 from ._base import KernelLearner, LinearInFeatures
 from ._inputs import real_targets
@@ -147,57 +147,73 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
 
     def bound(
         self,
+        X=None,
+        y=None,
         delta=0.05,
         *,
+        held_out=False,
         label_range=None,
         radius2=None,
         fixed=None,
-        sample=None,
         draws=2000,
         random_state=None,
     ):
-        """Upper bound of the expected squared error of ridge regression.
+        """Upper bound of the expected squared error, from training or from held-out samples.
 
-        From its stability if the kernel was fixed before; else, given the training samples, from
-        the complexity of all combinations of the kernels, for predictions clipped to the range of
-        the labels.
+        Of ridge regression from its stability if the kernel was fixed before, and, given the
+        training samples, from the complexity of all combinations of the kernels, for predictions
+        clipped to the range of the labels. Of any machine from held-out samples, much smaller: by
+        betting on the losses of the clipped predictions.
 
         Parameters
         ----------
+        X, y : optional
+            The training samples, as in ``fit``, for a bound that holds although the weights were
+            learned on them; or, with ``held_out``, samples that played no part in it.
         delta : float in (0, 1), default 0.05
             The bound fails with probability at most ``delta``.
-        label_range : (low, high), optional
-            Interval that holds all labels of the distribution. Default: that of the sample.
+        held_out : bool, default False
+        label_range : (low, high)
+            Interval that holds all labels of the distribution; needed, for a sample does not tell.
         radius2 : float, optional
-            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Default: its
-            largest value if that is known, as for a Gaussian, else that on the training samples.
+            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
+            whose largest value is not known, as it is for a Gaussian; not for held-out samples.
         fixed : bool, optional
-            Whether kernels and weights were chosen without these samples. Default: only for equal
-            weights with ``normalize=None`` and kernels given by numbers. Weights learned on the
-            same samples have no stability, and without ``sample`` only a vacuous bound is left.
-        sample : (X, y), optional
-            The training samples, for a bound that holds although the weights were learned.
+            Whether kernels and weights were chosen without the training samples. Default: only for
+            equal weights with ``normalize=None`` and kernels given by numbers. Weights learned on
+            the same samples have no stability, and without X, y only a vacuous bound is left.
         draws : int, default 2000
             Random vectors of signs by which the complexity is found.
         random_state : int, Generator or None
+            Of these signs, or of the orders in which losses are taken.
 
         Returns
         -------
-        RiskBound
-            ``value`` in units of y^2, ``vacuous``, ``value_if_fixed``, ``empirical_risk``,
-            ``hypotheses`` and those ``not_met``.
+        RiskBound or, with ``held_out``, HeldOutBound
+            ``value`` in units of y^2, ``method``, ``vacuous``, ``empirical_risk``, ``hypotheses``
+            and those ``not_met``; the first also ``value_if_fixed``.
 
         Raises
         ------
+        HypothesisNotMet
+            A ValueError: for labels outside ``label_range`` or none given; without ``held_out`` for
+            negative weights, indefinite kernels, or a diagonal that has no known bound.
         ValueError
-            For "svr", several targets, ``alpha=0``, negative weights, indefinite kernels, or an
-            argument out of range.
+            For several targets, an argument out of range, the samples of ``fit`` as held-out ones;
+            without ``held_out`` for "svr", ``alpha=0``, or other samples than those of ``fit``.
         """
         from .guarantees import risk_bound
+        from .held_out import held_out_risk
 
         self._check_is_fitted()
-        seed = draws, random_state
-        return risk_bound(self, delta, label_range, radius2, fixed, sample, seed)
+        if (X is None) != (y is None):
+            raise ValueError("bound: X and y must be given together.")
+        if check_flag("held_out", held_out):
+            if X is None:
+                raise ValueError("held_out=True needs X and y, samples that are not those of fit.")
+            return held_out_risk(self, X, y, delta, label_range, random_state)
+        sample, seed = None if X is None else (X, y), (draws, random_state)
+        return risk_bound(self, sample, delta, label_range, radius2, fixed, seed)
 
     def score(self, X, y, sample_weight=None):
         """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.

@@ -10,7 +10,7 @@ from alignlearn.theory.bounds import class_betting
 from alignlearn.theory.bounds.class_intervals import FeatureRange
 
 import alignlearn as al
-from alignlearn.estimators.alignment_intervals import largest_diagonal
+from alignlearn.estimators.guarantees import largest_diagonal
 
 UNIT = FeatureRange(1.0, non_negative=True)
 LADDER = al.gaussian_kernels([0.1, 0.5, 2.0])

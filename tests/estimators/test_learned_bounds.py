@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from alignlearn.theory.bounds import learned
+from alignlearn.theory.bounds.checks import HypothesisNotMet
 from sklearn.datasets import load_digits
 
 import alignlearn as al
@@ -131,11 +132,14 @@ def test_every_kind_of_kernels(form):
         "cv": lambda: al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=3),
         "one-stage": lambda: al.MKLClassifier(LADDER, weighting="l1-svm"),
     }[form]().fit(X, y)
-    found = clf.bound(X, y, draws=50)
+    radius2 = None
+    if form in ("linear", "rank one", "precomputed"):
+        with pytest.raises(HypothesisNotMet, match="give radius2, or held-out samples"):
+            clf.bound(X, y, draws=50)
+        radius2 = 100.0
+    found = clf.bound(X, y, radius2=radius2, draws=50)
     assert 0.0 < found.value <= 1.0
     assert found.size > 0
-    stated = any("training samples" in text for text in found.hypotheses)
-    assert stated == (form in ("linear", "rank one", "precomputed"))
 
 
 def test_the_unit_of_a_kernel_does_not_matter():
@@ -152,9 +156,11 @@ def test_a_smaller_delta_and_a_larger_radius_cost_something():
     clf = al.MKLClassifier(LADDER).fit(X, y)
     plain = clf.bound(X, y, draws=50)
     assert clf.bound(X, y, 0.001, draws=50).value > plain.value
-    wide = clf.bound(X, y, radius2=4.0, draws=50)
-    assert wide.by_margin > plain.by_margin
-    assert any("K_k(x, x) <= 4" in text for text in wide.hypotheses)
+    assert clf.bound(X, y, radius2=4.0, draws=50).value == plain.value  # 1 is known of a Gaussian
+    clf = al.MKLClassifier(["linear"]).fit(X, y)
+    near, wide = (clf.bound(X, y, radius2=r, draws=50) for r in (100.0, 400.0))
+    assert wide.by_margin > near.by_margin
+    assert any("K_k(x, x) <= 400" in text for text in wide.hypotheses)
 
 
 def test_the_bound_survives_pickling():
@@ -210,7 +216,7 @@ def test_the_classifier_refuses_what_has_no_bound():
 def test_the_regression_bound_from_the_matrices():
     X, y = regression(150)
     reg = al.MKLRegressor(LADDER, alpha=30.0).fit(X, y)
-    found = reg.bound(0.1, label_range=(-1, 1), sample=(X, y), draws=200)
+    found = reg.bound(X, y, 0.1, label_range=(-1, 1), draws=200)
     factors, a = reg.weights_ * reg.scale_, reg.dual_coef_
     grams = [kernel(X) for kernel in LADDER]
     size = sum(w * np.sqrt(a @ K @ a) for w, K in zip(factors, grams))
@@ -232,17 +238,26 @@ def test_the_regression_bound_is_below_the_largest_loss_and_falls():
     for m in (200, 1600):
         X, y = regression(m)
         reg = al.MKLRegressor(LADDER, alpha=m / 10).fit(X, y)
-        plain, found = reg.bound(), reg.bound(sample=(X, y), draws=200)
+        plain = reg.bound(label_range=(-1, 1))
+        found = reg.bound(X, y, label_range=(-1, 1), draws=200)
         assert found.value < plain.value
-        assert found.value > reg.bound().empirical_risk
+        assert found.value > plain.empirical_risk
+        assert "complexity" in found.method
         values.append(found.value)
     assert values[1] < 0.6 * values[0]
 
 
-def test_the_sample_changes_nothing_for_fixed_kernels():
-    X, y = regression(100)
-    reg = al.MKLRegressor([al.Gaussian(0.5)], normalize=None, alpha=100.0).fit(X, y)
-    assert reg.bound(sample=(X, y)) == reg.bound()
+def test_samples_help_where_the_kernel_is_fixed_too():
+    """The smaller of stability and complexity, each at half of delta."""
+    X, y = regression(400)
+    reg = al.MKLRegressor([al.Gaussian(0.5)], normalize=None, alpha=400.0).fit(X, y)
+    found = reg.bound(X, y, 0.1, label_range=(-1, 1), draws=200)
+    assert "complexity" in found.method
+    alone = reg.bound(delta=0.05, label_range=(-1, 1))
+    assert alone.method == "stability"
+    assert found.value < found.value_if_fixed == alone.value
+    learned = reg.bound(X, y, 0.05, label_range=(-1, 1), draws=200, fixed=False)
+    assert found.value == learned.value
 
 
 def test_the_regressor_refuses_other_samples():
@@ -254,4 +269,4 @@ def test_the_regressor_refuses_other_samples():
         ((X[:50], y[:50]), "50|60"),
     ):
         with pytest.raises(ValueError, match=message):
-            reg.bound(sample=sample)
+            reg.bound(*sample, label_range=(-1, 1))

@@ -1,0 +1,222 @@
+"""``alignlearn bounds DATA``: what is said of a kernel on data, and where nothing is."""
+
+import argparse
+import json
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.cli import main
+from alignlearn.cli.statement import alignment_statement, risk_statement
+
+
+def run(capsys, *words):
+    code = main(list(words))
+    return (code, *capsys.readouterr())
+
+
+def classes(m, seed=0, distance=4.0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1, 1], m)
+    return rng.standard_normal((m, 2)) + distance / 2 * np.c_[y, np.zeros(m)], y
+
+
+def regression(m, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (m, 2))
+    return X, np.clip(X[:, 0] / 2 + 0.1 * rng.standard_normal(m), -1, 1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A table with a header, classes; and one of real targets and one of three classes."""
+    monkeypatch.chdir(tmp_path)
+    X, y = classes(240)
+    rows = [f"{a!r},{b!r},{'yes' if c > 0 else 'no'}" for (a, b), c in zip(X.tolist(), y)]
+    (tmp_path / "table.csv").write_text("\n".join(["length,width,sold", *rows]) + "\n")
+    np.savez("real.npz", X=regression(240)[0], y=regression(240)[1])
+    np.savez("three.npz", X=X, y=np.arange(240) % 3)
+    return tmp_path
+
+
+def test_a_table_gives_what_the_library_gives(folder, capsys):
+    """The halves, the scale, the fit, the interval and the bound, done again by hand."""
+    words = ("table.csv", "--target", "sold", "--kernels", "rbf,laplacian", "--gammas", "-2:0")
+    code, out, err = run(capsys, "bounds", *words, "--delta", "0.1", "--json", "out.json")
+    assert (code, err) == (0, "")
+    found = json.loads((folder / "out.json").read_text())
+
+    X, y = classes(240)
+    order = np.random.default_rng(0).permutation(240)
+    first, second = order[:120], order[120:]
+    Z = (X - X[first].mean(0)) / X[first].std(0)
+    gammas = [0.25, 0.5, 1.0]
+    kernels = [*map(al.Gaussian, gammas), *map(al.Laplacian, gammas)]
+    clf = al.MKLClassifierCV(kernels, random_state=0).fit(Z[first], y[first])
+    np.testing.assert_allclose(list(found["weights"].values()), clf.weights_, atol=1e-9)
+    interval = al.alignment_interval(Z[second], y[second], clf.kernel_, 0.1)
+    said = found["alignment"]
+    assert (said["low"], said["high"]) == pytest.approx((interval.low, interval.high))
+    assert said["value"] == pytest.approx(
+        al.alignment(clf.kernel_(Z[second]), np.outer(y[second], y[second]))
+    )
+    bound = clf.bound(Z[second], y[second], 0.1, held_out=True)
+    assert found["risk"]["value"] == pytest.approx(bound.value)
+    assert (found["n_train"], found["n_held_out"], found["delta"]) == (120, 120, 0.1)
+    assert "Each statement holds with probability 0.9." in out
+    assert f"in [{interval.low:.4f}, {interval.high:.4f}]" in out
+    assert "K_k(x, x) <= 1 for every kernel in use, known" in " ".join(out.split())
+    assert f"explains at least {interval.low:.1%}" in " ".join(out.split())
+    assert f"{said['needed_for_half']:,} held-out samples" in " ".join(out.split())
+    assert (folder / "alignlearn-bounds-table.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(("task", "m"), [("classes", 400), ("regression", 800)])
+def test_the_number_of_samples_for_half_the_length(task, m):
+    """With that many samples of the same law the interval is about half as long."""
+    make = {"classes": classes, "regression": regression}[task]
+    kernel, given = al.Gaussian(0.5), {"delta": 0.05}
+    if task == "regression":
+        given["label_range"] = (-1, 1)
+    model = {"classes": al.MKLClassifier, "regression": al.MKLRegressor}[task]([kernel])
+    model.fit(*make(60, 9))
+    found, silence = alignment_statement(model, *make(m, 1), **given)
+    assert silence == ""
+    more = al.alignment_interval(*make(found.needed, 2), kernel, **given)
+    length = found.interval.high - found.interval.low
+    assert 0.35 < (more.high - more.low) / length < 0.65
+    assert set(found.intervals) == {m // 8, m // 4, m // 2, m}
+
+
+def test_real_targets(folder, capsys):
+    code, out, _ = run(
+        capsys, "bounds", "real.npz", "--label-range", "-1:1", "--json", "-", "--no-figure"
+    )
+    assert code == 0
+    found = json.loads(out)
+    assert 0 < found["alignment"]["low"] < found["alignment"]["value"]
+    assert found["risk"]["loss"] == "expected squared error"
+    assert 0 < found["risk"]["empirical_risk"] < found["risk"]["value"] < 0.2
+    assert found["figure"] is None
+    assert "predictions clipped to [-1, 1]" in found["risk"]["hypotheses"]
+
+
+@pytest.mark.parametrize(
+    ("words", "alignment", "risk"),
+    [
+        (("real.npz",), "give --label-range LOW:HIGH.", "give --label-range LOW:HIGH."),
+        (("three.npz",), "two classes or a real target, and there are 3 classes.", ""),
+        (("table.csv", "--kernels", "linear,rbf"), "give --radius2.", ""),
+        (("table.csv", "--kernels", "tl1"), "may be indefinite", ""),
+    ],
+)
+def test_where_nothing_can_be_said_a_sentence_says_so(folder, capsys, words, alignment, risk):
+    code, out, err = run(capsys, "bounds", *words, "--json", "out.json")
+    assert (code, err) == (0, "")
+    found = json.loads((folder / "out.json").read_text())
+    assert found["alignment"] is None
+    assert found["alignment_silence"].endswith(".")
+    assert alignment in found["alignment_silence"]
+    assert risk in found["risk_silence"]
+    assert (found["risk"] is None) == bool(risk)
+    assert "nothing is said" in out
+    # Nothing to draw.
+    assert not list(folder.glob("*.png"))
+
+
+def test_too_few_samples_say_so(folder, capsys):
+    code, out, _ = run(capsys, "bounds", "table.csv", "--max-samples", "40", "--no-figure")
+    assert code == 0
+    text = " ".join(out.split())
+    assert "nothing is said: too few samples, the interval is [0.0000, 1.0000]." in text
+    assert "an interval of length 1/2 takes about" in text
+    assert "nothing follows from theorem 14" in text
+
+
+def test_a_bound_of_the_diagonal_makes_a_linear_kernel_speak(folder, capsys):
+    words = ("bounds", "table.csv", "--kernels", "linear", "--no-figure", "--json", "-")
+    found = json.loads(run(capsys, *words, "--radius2", "20")[1])
+    assert found["alignment"]["low"] > 0
+    assert "K_k(x, x) <= 20 for every kernel in use, as given" in found["alignment"]["hypotheses"]
+    wide = json.loads(run(capsys, *words, "--radius2", "200")[1])
+    assert wide["alignment"]["low"] < found["alignment"]["low"]
+    code, _, err = run(capsys, *words, "--radius2", "1")
+    assert code == 2
+    assert "radius2=1 is below K(x, x)" in err
+
+
+def test_a_known_set_by_name_and_one_kernel(folder, capsys):
+    code, out, _ = run(capsys, "bounds", "iris", "--kernels", "rbf", "--gammas", "-1:-1", "--quiet")
+    assert code == 0
+    assert "3 classes; one kernel" in out
+
+
+def test_sparse_data(folder, capsys):
+    (folder / "few.svm").write_text(
+        "".join(f"{1 if i % 2 else -1} {1 + i % 2}:1.0 3:{i % 5}.5\n" for i in range(60))
+    )
+    code, out, _ = run(capsys, "bounds", "few.svm", "--radius2", "30", "--no-figure")
+    assert code == 0
+    assert "(betting, one kernel)" in out or "too few samples" in out
+    assert "probability of error" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("table.csv", "--delta", "0"), "0 < delta < 1"),
+        (("table.csv", "--delta", "1"), "0 < delta < 1"),
+        (("table.csv", "--max-samples", "15"), "at least 16"),
+        (("table.csv", "--claim", "p1-theorem-12"), "--claim does not go with DATA"),
+        (("table.csv", "--m", "10:100"), "--m does not go with DATA"),
+        (("table.csv", "--radius2", "-1"), "radius2"),
+        (("real.npz", "--label-range", "-0.1:0.1"), "does not hold the labels"),
+        (("no-such.csv",), "no-such.csv"),
+        (("table.csv", "--target", "colour"), "colour"),
+        (("--target", "sold"), "--target needs DATA"),
+        (("--claim", "p1-theorem-12", "--radius2", "0"), "--radius2 needs DATA"),
+        (("table.csv", "--out", "x.txt"), "accepted endings"),
+    ],
+)
+def test_it_refuses(folder, capsys, words, message):
+    code, _, err = run(capsys, "bounds", *words)
+    assert code == 2
+    assert err.startswith("alignlearn: error: ")
+    assert len(err.splitlines()) == 1
+    assert message in err
+
+
+@pytest.mark.parametrize("text", ["1", "1:0", "0:0", "a:b", "0:inf", "nan:1"])
+def test_it_refuses_ranges(folder, capsys, text):
+    with pytest.raises(SystemExit) as stopped:
+        main(["bounds", "real.npz", "--label-range", text])
+    assert stopped.value.code == 2
+    assert "LOW < HIGH" in capsys.readouterr().err
+
+
+def test_a_half_without_a_class_is_refused(folder, capsys):
+    np.savez("rare.npz", X=classes(40)[0], y=np.r_[np.ones(39), 0.0])
+    code, _, err = run(capsys, "bounds", "rare.npz", "--task", "classification")
+    assert code == 2
+    assert "fewer than 2 samples" in err
+
+
+def test_held_out_samples_of_one_class_have_no_alignment():
+    clf = al.MKLClassifier([al.Gaussian(0.5)]).fit(*classes(40))
+    X = classes(20, 1)[0]
+    found, silence = alignment_statement(clf, X, np.ones(20, dtype=int), 0.05)
+    assert found is None
+    assert "one class" in silence
+    assert risk_statement(clf, X, np.ones(20, dtype=int), 0.05)[0].value <= 1
+
+
+def test_the_help_says_what_is_rested_on():
+    from alignlearn.cli.main import _parser
+
+    actions = next(
+        a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)
+    ).choices
+    text = " ".join(actions["bounds"].format_help().split())
+    assert "takes no part in that" in text
+    assert "--label-range LOW:HIGH" in text

@@ -1,0 +1,185 @@
+"""`bound(X, y, held_out=True)` of classifiers and regressors."""
+
+import numpy as np
+import pytest
+from alignlearn.theory.bounds.checks import HypothesisNotMet
+from alignlearn.theory.bounds.held_out import (
+    betting_upper,
+    binomial_upper,
+    empirical_bernstein_upper,
+)
+
+import alignlearn as al
+
+LADDER = [al.Gaussian(0.1), al.Gaussian(0.5), al.Gaussian(2.0)]
+
+
+def classes(m, seed=0, c=2):
+    """Normal laws at distance 5, a tenth of the labels wrong."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, c, m)
+    X = rng.standard_normal((m, 2)) + 3.5 * np.eye(max(c, 2))[y][:, :2]
+    return X, np.where(rng.random(m) < 0.1, (y + 1) % c, y)
+
+
+def regression(m, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (m, 2))
+    return X, np.clip(np.sin(X[:, 0]) + 0.1 * rng.standard_normal(m), -1, 1)
+
+
+def test_errors_of_a_classifier_are_counted():
+    clf = al.MKLClassifier(LADDER).fit(*classes(100))
+    X, y = classes(300, 1)
+    found = clf.bound(X, y, 0.1, held_out=True)
+    wrong = int((clf.predict(X) != y).sum())
+    assert found.value == pytest.approx(binomial_upper(wrong, 300, 0.1))
+    losses = np.repeat([1.0, 0.0], [wrong, 300 - wrong])
+    assert found.by_bernstein == pytest.approx(empirical_bernstein_upper(losses, 1.0, 0.1))
+    assert found.value < found.by_bernstein
+    assert (found.empirical_risk, found.n_samples) == (wrong / 300, 300)
+    assert not found.vacuous
+    assert "Clopper and Pearson" in str(found)
+    assert "took no part in the fit" in str(found)
+    assert found.value < clf.bound(*classes(100), draws=50).value
+
+
+def test_losses_of_a_regressor_are_of_clipped_predictions():
+    reg = al.MKLRegressor(LADDER, alpha=0.01).fit(*regression(60))
+    X, y = regression(200, 1)
+    X[0] = 30.0  # far from the training samples
+    found = reg.bound(X, y, held_out=True, label_range=(-1, 1))
+    losses = (np.clip(reg.predict(X), -1, 1) - y) ** 2
+    assert found.value == betting_upper(losses, 4.0, 0.05)
+    assert found.by_bernstein == empirical_bernstein_upper(losses, 4.0, 0.05)
+    assert found.empirical_risk == pytest.approx(losses.mean())
+    assert found.value < found.by_bernstein
+    assert not found.vacuous
+    assert "predictions clipped to [-1, 1]" in found.hypotheses
+    assert found.loss == "expected squared error"
+
+
+def test_it_holds_and_says_something_where_the_risk_is_known():
+    """Three fits, 100 held-out samples each time: at most delta + 3 standard errors are missed."""
+    missed = {"classes": 0, "regression": 0}
+    for seed in range(3):
+        clf = al.MKLClassifier(LADDER).fit(*classes(80, seed))
+        reg = al.MKLRegressor(LADDER, alpha=0.1).fit(*regression(80, seed))
+        X, y = classes(20_000, 99)
+        risk = np.mean(clf.predict(X) != y)
+        X, y = regression(20_000, 99)
+        squared = np.mean((np.clip(reg.predict(X), -1, 1) - y) ** 2)
+        for trial in range(60):
+            found = clf.bound(*classes(100, 1000 + trial), 0.2, held_out=True)
+            missed["classes"] += found.value < risk
+            found = reg.bound(
+                *regression(100, 1000 + trial), 0.2, held_out=True, label_range=(-1, 1)
+            )
+            missed["regression"] += found.value < squared
+            assert found.value < 0.2
+    assert max(missed.values()) <= 180 * 0.2 + 3 * np.sqrt(180 * 0.16)
+
+
+@pytest.mark.parametrize("form", ["three classes", "linear", "rank one", "cv", "precomputed"])
+def test_any_classifier(form):
+    X, y = classes(120, 0, 3 if form == "three classes" else 2)
+    new, y_new = classes(80, 1, 3 if form == "three classes" else 2)
+    clf = {
+        "linear": al.MKLClassifier(["linear"]),
+        "rank one": al.MKLClassifier(al.RankOneKernels()),
+        "cv": al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=3),
+        "precomputed": al.MKLClassifier("precomputed"),
+    }.get(form, al.MKLClassifier(LADDER))
+    if form == "precomputed":
+        X, new = [k(X) for k in LADDER], [k(new, X) for k in LADDER]
+    found = clf.fit(X, y).bound(new, y_new, held_out=True)
+    assert found.empirical_risk == np.mean(clf.predict(new) != y_new)
+    assert found.empirical_risk < found.value < 0.5
+
+
+@pytest.mark.parametrize("machine", ["krr", "svr"])
+def test_any_machine(machine):
+    reg = al.MKLRegressor(LADDER, machine=machine).fit(*regression(80))
+    found = reg.bound(*regression(80, 1), held_out=True, label_range=(-1, 1))
+    assert found.empirical_risk < found.value < 0.5
+
+
+def test_few_samples_say_nothing():
+    clf = al.MKLClassifier(LADDER).fit(*classes(40))
+    found = clf.bound(*classes(3, 1), held_out=True)
+    assert found.vacuous
+    assert "vacuous" in str(found)
+    reg = al.MKLRegressor(LADDER).fit(*regression(40))
+    found = reg.bound(*regression(1, 1), held_out=True, label_range=(-1, 1))
+    assert found.vacuous
+    assert found.value <= found.by_bernstein == 4.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"delta": 0.0}, "0 < delta < 1"),
+        ({"delta": 1.0}, "0 < delta < 1"),
+        ({"y": [0, 1]}, "2"),
+        ({"y": ["a"] * 50}, "none of the classes"),
+        ({"X": "training"}, "took no part in the fit"),
+        ({"X": np.zeros((50, 3))}, "3 features"),
+    ],
+)
+def test_a_classifier_refuses(change, message):
+    X, y = classes(50)
+    clf = al.MKLClassifier(LADDER).fit(X, y)
+    new = classes(50, 1)
+    given = {"X": new[0], "y": new[1], "delta": 0.05} | change
+    if isinstance(given["X"], str):
+        given |= {"X": X, "y": y}
+    with pytest.raises(ValueError, match=message):
+        clf.bound(**given, held_out=True)
+
+
+def test_what_is_no_flag_is_refused():
+    clf = al.MKLClassifier(LADDER).fit(*classes(50))
+    with pytest.raises(TypeError, match="held_out must be True or False"):
+        clf.bound(*classes(50, 1), held_out=1)
+
+
+def test_training_samples_are_no_held_out_ones_for_the_interval_either():
+    X, y = classes(60)
+    clf = al.MKLClassifier(LADDER).fit(X, y)
+    with pytest.raises(ValueError, match="took no part in the fit"):
+        clf.alignment_interval(X, y, held_out=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"label_range": None}, HypothesisNotMet, r"give label_range=\(low, high\)"),
+        ({"label_range": (-0.5, 0.5)}, HypothesisNotMet, "does not hold the labels"),
+        ({"label_range": (1, -1)}, HypothesisNotMet, "does not hold the labels"),
+        ({"label_range": (1,)}, ValueError, "label_range"),
+        ({"label_range": (-np.inf, np.inf)}, ValueError, "label_range"),
+        ({"y": "outside"}, HypothesisNotMet, "does not hold the labels"),
+        ({"X": None, "y": None}, ValueError, "needs X and y"),
+        ({"X": None}, ValueError, "given together"),
+        ({"X": "training"}, ValueError, "took no part in the fit"),
+        ({"delta": 1.0}, ValueError, "0 < delta < 1"),
+    ],
+)
+def test_a_regressor_refuses(change, error, message):
+    X, y = regression(50)
+    reg = al.MKLRegressor(LADDER).fit(X, y)
+    new = regression(50, 1)
+    given = {"X": new[0], "y": new[1], "label_range": (-1, 1)} | change
+    if isinstance(given["X"], str):
+        given |= {"X": X, "y": y}
+    if isinstance(given["y"], str):
+        given["y"] = 2 * new[1]
+    with pytest.raises(error, match=message):
+        reg.bound(**given, held_out=True)
+
+
+def test_a_regressor_of_several_targets_is_refused():
+    X, y = regression(50)
+    reg = al.MKLRegressor(LADDER).fit(X, np.c_[y, -y])
+    with pytest.raises(ValueError, match="one target"):
+        reg.bound(X + 1, np.c_[y, -y], held_out=True, label_range=(-1, 1))
