@@ -29,6 +29,7 @@ from .samples import (
     check_sparse,
     is_sequence,
     is_sparse,
+    plain,
     take,
 )
 from .sparse_rows import SparseRows
@@ -60,5 +61,6 @@ __all__ = [
     "indexable_grams",
     "is_sequence",
     "is_sparse",
+    "plain",
     "take",
 ]
