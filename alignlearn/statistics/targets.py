@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from alignlearn.validation import check_choice, check_labels, check_targets
+from alignlearn.validation import check_choice, check_labels, check_targets, plain
 
 _MANY = 20  # classes of integers above which they may well be amounts
 
@@ -50,6 +50,7 @@ def target_norm(Y, name="y"):
 def plain_columns(y, n_samples=None, task="auto", name="y"):
     """The columns of :func:`target_columns` before centring."""
     check_choice("task", task, ("auto", "classification", "regression"))
+    y = plain(name, y)
     if reads_as_regression(y, task):
         Y = check_targets(y, n_samples, name)
         return Y[:, None] if Y.ndim == 1 else Y

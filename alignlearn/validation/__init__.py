@@ -30,6 +30,7 @@ from .samples import (
     check_sparse,
     is_sequence,
     is_sparse,
+    plain,
     take,
 )
 from .sparse_rows import SparseRows
@@ -62,5 +63,6 @@ __all__ = [
     "indexable_grams",
     "is_sequence",
     "is_sparse",
+    "plain",
     "take",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .samples import plain
+
 
 class ConvergenceWarning(UserWarning):
     """An iterative solver stopped before it reached its tolerance; the message says where."""
@@ -70,7 +72,7 @@ def check_count(name: str, value, *, low=1, optional=True):
 def check_numbers(name: str, values, *least) -> np.ndarray:
     """Return finite real numbers as float64, with as many axes as ``least`` of these lengths up."""
     try:
-        array = np.asarray(values)
+        array = np.asarray(plain(name, values))
     except ValueError as error:
         raise ValueError(f"{name} must be an array of real numbers: {error}.") from None
     # Booleans, dates, complex numbers and strings of digits would be converted silently.

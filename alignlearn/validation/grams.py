@@ -9,7 +9,7 @@ import numpy as np
 from alignlearn._jit import jit
 from alignlearn._lapack import cholesky, smallest_eigenvalue
 
-from .samples import check_finite, is_sparse, unmasked
+from .samples import check_finite, is_sparse, plain
 
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,
@@ -48,7 +48,7 @@ def gram_like(name, K, what="a matrix"):
     """
     if is_sparse(K):
         raise TypeError(f"{name} is a sparse matrix; accepted: {what}, dense: K.toarray().")
-    K = unmasked(name, K)
+    K = plain(name, K)
     if not (hasattr(K, "shape") and hasattr(K, "dtype")):
         try:
             K = np.asarray(K)
@@ -74,7 +74,7 @@ def indexable_grams(grams):
     """A list of matrices, or an array of them, made `gram_like`; a lazy sequence as it is."""
     if isinstance(grams, (list, tuple)):
         return [gram_like(f"precomputed kernel {k}", K) for k, K in enumerate(grams)]
-    return np.asarray(grams) if hasattr(grams, "shape") else grams
+    return np.asarray(plain("grams", grams)) if hasattr(grams, "shape") else grams
 
 
 def check_symmetric(name: str, K):

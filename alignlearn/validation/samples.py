@@ -8,6 +8,8 @@ import numpy as np
 
 from .sparse_rows import SparseRows
 
+_CPU = 1  # the number of this device in DLPack
+
 
 def is_sparse(X) -> bool:
     """Whether X is a SciPy sparse matrix or array, or `SparseRows`."""
@@ -30,7 +32,8 @@ def check_samples(name: str, X, vectors: bool = True):
             f"{name} is a sparse matrix; accepted is a dense one here. Use {name}.toarray()."
         )
     if not vectors:
-        X = as_array(name, X) if hasattr(X, "__array__") else X
+        foreign = hasattr(X, "__array__") or hasattr(X, "__dlpack__")
+        X = as_array(name, X) if foreign else X
         if not hasattr(X, "__len__") or getattr(X, "shape", None) == () or len(X) == 0:
             raise ValueError(f"{name} must be a non-empty sequence of samples, got {X!r:.80}.")
         return X
@@ -142,20 +145,44 @@ def check_features(X):
     return X
 
 
-def unmasked(name, A):
-    """A, or its data if it is a masked array; values that are missing are an error."""
-    if not isinstance(A, np.ma.MaskedArray):
+def plain(name, A):
+    """A in a form that NumPy reads: the one place where arrays of other kinds become arrays.
+
+    Of a masked array the data; values that are missing are an error. Of an array of another
+    library (torch, cupy, jax, ...) that has the DLPack protocol its numbers, without a copy where
+    they are in the memory of the CPU. Anything else as it is.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Masked values; an array that its library does not hand over.
+    """
+    if isinstance(A, np.ma.MaskedArray):
+        missing = int(np.ma.count_masked(A))
+        if missing:
+            raise ValueError(f"{name} has {missing} masked values; fill them, or leave them out.")
+        return A.data
+    if isinstance(A, np.ndarray) or not hasattr(A, "__dlpack__"):
         return A
-    missing = int(np.ma.count_masked(A))
-    if missing:
-        raise ValueError(f"{name} has {missing} masked values; fill them, or leave them out.")
-    return A.data
+    try:
+        elsewhere = A.__dlpack_device__()[0] != _CPU
+        # Older versions of NumPy know no device, and those of some libraries no other than theirs.
+        return np.from_dlpack(A, **({"device": "cpu"} if elsewhere else {}))
+    except Exception as error:  # of many kinds, each library has its own
+        try:
+            return np.asarray(A.__array__())
+        except Exception:
+            raise TypeError(
+                f"{name} is a {type(A).__name__} that cannot be read as an array: {error}. "
+                f"Accepted: real numbers in the memory of the CPU, such as {name}.detach().cpu()."
+            ) from None
 
 
 def as_array(name, X):
     """X as an array, or an error for rows of different lengths."""
+    X = plain(name, X)
     try:
-        return np.asarray(unmasked(name, X))
+        return np.asarray(X)
     except ValueError as error:
         raise ValueError(f"{name} must be a matrix (n_samples, n_features): {error}.") from None
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from .arguments import check_numbers
-from .samples import is_sparse, unmasked
+from .samples import is_sparse, plain
 
 
 def check_labels(y, n_samples=None, name="y"):
     """A 1-d array of class labels of one kind; mixed types, NaN and wrong lengths are errors."""
     if is_sparse(y):
         raise TypeError(f"{name} is a sparse matrix; a 1-d array of labels is accepted.")
-    y = unmasked(name, y)
+    y = plain(name, y)
     raw = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
     if raw.ndim == 2 and raw.shape[1] == 1:
         raw = raw[:, 0]
@@ -45,8 +45,9 @@ def check_targets(y, n_samples=None, name="y", *, columns=True):
     """Real targets as a float64 array of shape (m,) or, with ``columns``, also (m, c)."""
     if is_sparse(y):
         raise TypeError(f"{name} is a sparse matrix; a dense array of numbers is accepted.")
+    y = plain(name, y)
     try:
-        y = np.asarray(unmasked(name, y))
+        y = np.asarray(y)
         # Strings of digits and complex numbers would be converted silently.
         y = y.astype(np.float64) if y.dtype.kind in "biuO" else y
     except (TypeError, ValueError) as error:

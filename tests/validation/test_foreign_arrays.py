@@ -1,0 +1,114 @@
+"""Arrays of other libraries, through DLPack: in every place where an array is taken."""
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.kernels import precomputed_kernels
+from alignlearn.machines import KernelRidge, SpectrumFix
+from alignlearn.validation import as_array, check_numbers, check_weights, gram_like, plain
+
+
+class Tensor:
+    """What every library offers, and nothing that NumPy would find by itself."""
+
+    def __init__(self, values):
+        self.values = np.array(values)
+        self.shape, self.ndim, self.dtype = self.values.shape, self.values.ndim, "float of mine"
+
+    def __dlpack__(self, **kwargs):
+        return self.values.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+class OnDevice(Tensor):
+    """In the memory of a GPU, from where the library copies if it is asked to."""
+
+    def __dlpack__(self, *, dl_device=None, **kwargs):
+        if dl_device != (1, 0):
+            raise BufferError("not in the memory of the CPU")
+        return self.values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+class WithGradient(Tensor):
+    """Handed over by nobody."""
+
+    def __dlpack__(self, **kwargs):
+        raise BufferError("tensors that require a gradient are not exported")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    return X, X[:, 0] + 0.1 * rng.normal(size=30)
+
+
+@pytest.mark.parametrize("kind", [Tensor, OnDevice])
+def test_estimators_take_them_as_samples_and_targets(data, kind):
+    X, y = data
+    if kind is OnDevice and np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        pytest.skip("this NumPy does not ask for a copy")
+    ours = al.MKLRegressor().fit(kind(X), kind(y))
+    theirs = al.MKLRegressor().fit(X, y)
+    assert np.array_equal(ours.predict(kind(X)), theirs.predict(X))
+    labels = (y > 0).astype(np.int64)
+    ours = al.MKLClassifier(["rbf", "linear"]).fit(kind(X), kind(labels))
+    theirs = al.MKLClassifier(["rbf", "linear"]).fit(X, labels)
+    assert np.array_equal(ours.predict(kind(X)), theirs.predict(X))
+
+
+def test_statistics_kernels_measures_and_machines_take_them(data):
+    X, y = data
+    K = al.Gaussian(0.5)(X)
+    assert np.array_equal(al.Gaussian(0.5)(Tensor(X), Tensor(X[:4])), K[:, :4])
+    assert al.alignment(Tensor(K), Tensor(y)) == al.alignment(K, y)
+    assert al.cka(Tensor(K), Tensor(K @ K), unbiased=True) == al.cka(K, K @ K, unbiased=True)
+    ours, theirs = (al.alignment_statistics(f(X), f(y)) for f in (Tensor, np.asarray))
+    assert np.array_equal(ours.M, theirs.M)
+    assert np.array_equal(ours.a, theirs.a)
+    given = al.alignment_statistics([Tensor(K), Tensor(K @ K)], y, "precomputed")
+    assert np.array_equal(given.M, al.alignment_statistics([K, K @ K], y, "precomputed").M)
+    machine = KernelRidge(1.0).fit(Tensor(K), Tensor(y))
+    assert np.array_equal(machine.dual_coef_, KernelRidge(1.0).fit(K, y).dual_coef_)
+    assert np.array_equal(SpectrumFix().fit(K).transform(Tensor(K)), K)
+    assert np.array_equal(check_weights(Tensor(np.arange(3.0)), 3), [0.0, 1.0, 2.0])
+    assert np.array_equal(check_numbers("v", Tensor([1, 2]), 1), [1.0, 2.0])
+    assert precomputed_kernels([Tensor(K)])[1][0].gram is not K
+
+
+def test_numbers_are_not_copied_and_types_are_kept():
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    tensor = Tensor(values)
+    found = plain("X", tensor)
+    assert found.dtype == np.float32
+    assert np.shares_memory(found, tensor.values)
+    assert plain("X", values) is values
+    assert gram_like("K", tensor).shape == (2, 3)
+
+
+def test_what_its_library_does_not_hand_over_is_named(data):
+    X, y = data
+    with pytest.raises(TypeError, match=r"X is a WithGradient .*gradient.*X\.detach\(\)\.cpu\(\)"):
+        al.MKLRegressor().fit(WithGradient(X), y)
+    with pytest.raises(TypeError, match="y is a WithGradient"):
+        al.MKLRegressor().fit(X, WithGradient(y))
+    with pytest.raises(TypeError, match="K is a WithGradient"):
+        al.alignment(WithGradient(np.eye(4)), np.arange(4.0))
+    with pytest.raises(ValueError, match="NaN"):
+        al.Gaussian(1.0)(Tensor([[np.nan]]))
+
+
+def test_a_library_with_an_array_protocol_beside_dlpack():
+    """Some give a copy on request to ``numpy.asarray`` only."""
+
+    class Other(WithGradient):
+        def __array__(self, dtype=None, copy=None):
+            return self.values
+
+    assert np.array_equal(as_array("X", Other([[1.0]])), [[1.0]])
