@@ -5,6 +5,7 @@ from ._ridge import KernelRidge, RidgePath, ridge_loo_path
 from ._svm import SupportVectorClassifier
 from .ensemble import Ensemble
 from .krein import KreinRidge, KreinSVC
+from .linear import LinearSVM
 from .spectrum import KreinSpectrum, SpectrumFix, krein_spectrum
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "KreinRidge",
     "KreinSVC",
     "KreinSpectrum",
+    "LinearSVM",
     "RidgePath",
     "SpectrumFix",
     "SupportVectorClassifier",

@@ -1,0 +1,180 @@
+"""The linear support vector machine without an intercept, by dual coordinate descent."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
+from alignlearn.solvers.multiclass import confidences, predicted_labels, problem_signs
+from alignlearn.validation import (
+    ConvergenceWarning,
+    check_choice,
+    check_count,
+    check_features,
+    check_flag,
+    check_number,
+    check_seed,
+    check_weights,
+    is_sparse,
+)
+
+from ._svm import class_weights, encode_labels
+
+
+class LinearSVM:
+    """C-SVC on the features themselves, without an intercept and without a pair of samples.
+
+    Minimises |w|^2 / 2 + sum_i C_i loss(1 - y_i w'z_i) with C_i = C times the sample's weight times
+    its class's weight. With features times the square roots of their weights,
+    ``Z = X * np.sqrt(kernel.weights)``, this is the machine on the `FeatureWeighted` kernel that
+    families of rank-one and linear kernels combine to. A pass costs O(m d), or O(entries) for
+    sparse Z, whatever C is; the number of passes grows with C and with the scale of Z.
+
+    Parameters
+    ----------
+    C : float
+        > 0 and finite.
+    loss : {"hinge", "squared-hinge"}
+    multiclass : {"ovr", "ovo"}
+        One-vs-rest (c problems) or one-vs-one (c (c - 1) / 2 problems).
+    class_weight : None, "balanced" or dict
+        As in `SupportVectorClassifier`.
+    tol : float
+        Largest projected gradient of the dual, in units of the margin.
+    max_iter : int
+        Passes over the samples for each problem.
+    shrinking : bool
+        Whether coefficients that stay at a bound are set aside while solving.
+    random_state : int or numpy.random.Generator, optional
+        Of the order of the samples; None is the seed 0, so results repeat.
+
+    Attributes
+    ----------
+    classes_ : (c,) sorted labels
+    coef_ : (d, n_problems) float64
+        Decisions are ``Z @ coef_``; problems as in `SupportVectorClassifier`.
+    support_ : (n_support,) intp
+        Samples with a coefficient that is not 0 in some problem.
+    dual_coef_ : (n_support, n_problems) float64
+        Signed: ``coef_`` is ``Z[support_].T @ dual_coef_``.
+    n_iter_, kkt_violation_, duality_gap_, objective_ : (n_problems,)
+        ``objective_`` is the dual function reached; it lies at most ``duality_gap_`` below the
+        minimum of the primal function.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), A dual coordinate descent method for
+    large-scale linear SVM.
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        loss="hinge",
+        multiclass="ovr",
+        class_weight=None,
+        tol=1e-3,
+        max_iter=10_000,
+        shrinking=True,
+        random_state=None,
+    ):
+        self.C = C
+        self.loss = loss
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.shrinking = shrinking
+        self.random_state = random_state
+
+    def fit(self, Z, y, sample_weight=None):
+        """Fit the machine.
+
+        Parameters
+        ----------
+        Z : array-like or SciPy sparse matrix of shape (m, d)
+            Computed with in float64.
+        y : (m,)
+            Labels of one sortable type, at least two different ones.
+        sample_weight : (m,), optional
+            Not negative; weight 0 leaves the sample out.
+
+        Raises
+        ------
+        ValueError, TypeError
+            On bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a problem stops above ``tol``; the message gives the violation reached.
+        """
+        C = check_number("C", self.C, low=0.0, strict=True)
+        options = {
+            "loss": check_choice("loss", self.loss, LOSSES),
+            "tol": check_number("tol", self.tol, low=0.0, strict=True),
+            "max_iter": check_count("max_iter", self.max_iter, optional=False),
+            "shrinking": check_flag("shrinking", self.shrinking),
+            "rng": check_seed("random_state", self.random_state),
+        }
+        check_choice("multiclass", self.multiclass, ("ovr", "ovo"))
+        Z = _rows(Z)
+        self.classes_, codes = encode_labels(y)
+        if codes.size != Z.shape[0]:
+            raise ValueError(f"y has {codes.size} labels, but Z has {Z.shape[0]} samples.")
+        weight = C * check_weights(sample_weight, codes.size)
+        totals = np.bincount(codes, weights=weight)
+        if (totals == 0.0).any():
+            label = self.classes_[totals.argmin()]
+            raise ValueError(f"sample_weight is zero for all samples of class {label.item()!r}.")
+        weight = weight * class_weights(self.class_weight, self.classes_, totals / C)[codes]
+        signs = problem_signs(codes, self.classes_.size, self.multiclass)
+        results = [dual_coordinate_descent(Z, s, weight * np.abs(s), **options) for s in signs]
+        for result in results:
+            _warn_unconverged(result, options["tol"])
+        self._store(results)
+        return self
+
+    def _store(self, results):
+        coef = np.column_stack([r.coef for r in results])
+        self.support_ = np.flatnonzero(coef.any(axis=1))
+        self.dual_coef_ = coef[self.support_]
+        self.coef_ = np.column_stack([r.w for r in results])
+        self.n_iter_ = np.array([r.n_iter for r in results])
+        self.kkt_violation_ = np.array([r.kkt_violation for r in results])
+        self.duality_gap_ = np.array([r.duality_gap for r in results])
+        self.objective_ = np.array([-r.objective for r in results])
+
+    def decision_function(self, Z):
+        """Confidence of each class: (n,) for two classes, positive for ``classes_[1]``.
+
+        (n, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
+        """
+        Z = _rows(Z)
+        if Z.shape[1] != len(self.coef_):
+            raise ValueError(f"Z has {Z.shape[1]} columns, but in fit it had {len(self.coef_)}.")
+        return confidences(np.asarray(Z @ self.coef_), self.classes_.size, self.multiclass)
+
+    def predict(self, Z):
+        """Labels (n,) of largest confidence."""
+        return predicted_labels(self.decision_function(Z), self.classes_)
+
+
+def _rows(Z):
+    Z = check_features(Z)
+    Z = Z.tocsr() if is_sparse(Z) else np.ascontiguousarray(Z)
+    return Z.astype(np.float64, copy=False)
+
+
+def _warn_unconverged(result, tol):
+    if not result.converged:
+        warnings.warn(
+            f"Dual coordinate descent stopped after {result.n_iter} passes with a projected "
+            f"gradient of {result.kkt_violation:.3g} > tol={tol:g}; scale the features, lower C, "
+            "or raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

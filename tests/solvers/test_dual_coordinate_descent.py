@@ -1,0 +1,131 @@
+"""Dual coordinate descent: certificates, LIBLINEAR, the interior point method, exact solutions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.svm import LinearSVC
+from strategies import generators
+
+from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
+from alignlearn.solvers.low_rank import low_rank_svm
+
+
+def primal(X, sign, cost, loss, w):
+    excess = np.maximum(1.0 - sign * (X @ w), 0.0)
+    return 0.5 * w @ w + cost @ (excess if loss == "hinge" else excess**2)
+
+
+@st.composite
+def problems(draw):
+    """Two classes of any size, with repeated points, zero rows, weights, separable or not."""
+    rng = draw(generators())
+    m, d = draw(st.integers(1, 60)), draw(st.integers(1, 5))
+    sign = np.where(rng.random(m) < draw(st.sampled_from([0.5, 0.9])), 1.0, -1.0)
+    X = rng.normal(size=(m, d)) * draw(st.sampled_from([1e-2, 1.0, 3.0]))
+    X += draw(st.sampled_from([0.0, 1.0])) * sign[:, None]
+    if draw(st.booleans()):
+        X = X[rng.integers(0, m, size=m)]
+    if draw(st.booleans()):
+        X[rng.random(m) < 0.3] = 0.0
+    cost = draw(st.sampled_from([1e-3, 1.0, 10.0])) * rng.choice([1.0, 3.0], size=m)
+    if draw(st.booleans()):
+        cost *= rng.random(m) < 0.8
+    return X, sign, cost
+
+
+@given(problems(), st.sampled_from(LOSSES), st.booleans(), st.booleans())
+def test_the_certificate_is_true(problem, loss, sparse, shrinking):
+    X, sign, cost = problem
+    rows = csr_array(X) if sparse else X
+    options = {"loss": loss, "tol": 1e-4, "shrinking": shrinking, "max_iter": 2_000}
+    found = dual_coordinate_descent(rows, sign, cost, **options)
+    alpha = sign * found.coef
+    added = np.divide(0.5, cost, where=cost > 0, out=np.zeros(len(cost)))
+    added = added if loss == "squared-hinge" else np.zeros(len(cost))
+    assert np.all(alpha >= 0.0)
+    assert np.all(alpha <= cost) if loss == "hinge" else np.all(alpha[cost == 0.0] == 0.0)
+    w = X.T @ found.coef
+    np.testing.assert_allclose(found.w, w, rtol=1e-12, atol=1e-12)
+    dual = alpha.sum() - 0.5 * w @ w - 0.5 * added @ alpha**2
+    value = primal(X, sign, cost, loss, w)
+    size = max(abs(dual), abs(value))
+    assert found.objective == pytest.approx(-dual, abs=1e-10 * size)
+    assert found.duality_gap >= 0.0
+    assert found.duality_gap == pytest.approx(value - dual, abs=1e-9 * size)
+    gradient = sign * (X @ w) - 1.0 + added * alpha
+    reach = cost if loss == "hinge" else np.where(cost > 0, np.inf, 0.0)
+    moved = np.clip(alpha - gradient, 0.0, reach) - alpha
+    # What a step along the gradient may still move, at most the projected gradient itself.
+    assert np.abs(moved).max() <= found.kkt_violation + 1e-12
+    assert found.converged == (found.kkt_violation <= 1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_equals_liblinear(loss, sparse):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8)) * (rng.random((300, 8)) < 0.5)
+    sign = np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 0.0, 1.0, -1.0)
+    cost = np.full(300, 0.3)
+    rows = csr_array(X) if sparse else X
+    found = dual_coordinate_descent(rows, sign, cost, loss=loss, tol=1e-6, max_iter=100_000)
+    assert found.converged
+    machine = LinearSVC(
+        C=0.3, loss=loss.replace("-", "_"), fit_intercept=False, tol=1e-8, max_iter=10**6
+    ).fit(rows, sign)
+    np.testing.assert_allclose(found.w, machine.coef_[0], atol=1e-3)
+    theirs = primal(X, sign, cost, loss, machine.coef_[0])
+    assert -found.objective <= theirs + 1e-9
+    assert theirs <= -found.objective + found.duality_gap + 1e-3 * abs(theirs)
+
+
+def test_equals_the_interior_point_method_where_the_intercept_is_0():
+    """Of a sample together with its mirror image no intercept can gain: it is 0 by symmetry."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    sign = np.where(X @ [1.0, -1.0, 0.5] + rng.normal(size=80) > 0.0, 1.0, -1.0)
+    X, sign = np.vstack([X, -X]), np.concatenate([sign, -sign])
+    cost = np.full(160, 0.7)
+    ours = dual_coordinate_descent(X, sign, cost, tol=1e-7, max_iter=100_000)
+    bounds = np.minimum(0.7 * sign, 0.0), np.maximum(0.7 * sign, 0.0)
+    theirs = low_rank_svm(X, -sign, bounds, tol=1e-7)
+    assert theirs.multiplier == pytest.approx(0.0, abs=1e-5)
+    gap = ours.duality_gap + theirs.duality_gap
+    assert ours.objective == pytest.approx(theirs.objective, abs=gap + 1e-9)
+
+
+def test_two_samples_by_hand():
+    """x = (1) and (-2): alpha = 1 for the first alone is w = 1; the second has margin 2."""
+    X, sign = np.array([[1.0], [-2.0]]), np.array([1.0, -1.0])
+    found = dual_coordinate_descent(X, sign, np.ones(2), tol=1e-12)
+    assert found.w[0] == pytest.approx(1.0)
+    np.testing.assert_allclose(found.coef, [1.0, 0.0], atol=1e-12)
+    # Squared: the minimum of w^2 / 2 + (1 - w)^2 + (1 - 2 w)^2 for w < 1/2 is w = 6/11 > 1/2, so
+    # of w^2 / 2 + (1 - w)^2 alone, w = 2/3.
+    found = dual_coordinate_descent(X, sign, np.ones(2), loss="squared-hinge", tol=1e-12)
+    assert found.w[0] == pytest.approx(2.0 / 3.0)
+
+
+def test_orders_follow_the_generator_and_the_start_of_work_does_not_matter():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 4))
+    sign = np.where(rng.random(50) < 0.5, 1.0, -1.0)
+
+    def coef(seed):
+        generator = np.random.default_rng(seed)
+        return dual_coordinate_descent(X, sign, np.full(50, 0.1), tol=1e-8, rng=generator)
+
+    np.testing.assert_array_equal(coef(3).coef, coef(3).coef)
+    assert not np.array_equal(coef(3).coef, coef(4).coef)
+    np.testing.assert_allclose(coef(3).w, coef(4).w, atol=1e-6)
+
+
+def test_a_limit_of_passes_is_reported():
+    rng = np.random.default_rng(0)
+    X, sign = rng.normal(size=(50, 3)), np.repeat([1.0, -1.0], 25)
+    found = dual_coordinate_descent(X, sign, np.full(50, 100.0), max_iter=2)
+    assert not found.converged
+    assert found.kkt_violation > 1e-3
+    assert found.n_iter == 2
