@@ -57,6 +57,7 @@ _MODULES = {
         "bernstein_deviation",
         "empirical_bernstein_deviation",
         "empirical_bernstein_interval",
+        "hoeffding_deviation",
         "kernel_range",
         "quadruple_kernel",
         "quadruple_variance",
@@ -74,6 +75,7 @@ _MODULES = {
         "theorem_14",
         "unnormalised_guarantee",
     ),
+    "bounds.sample_predictor": ("predictor_deviation",),
     "bounds.stability": (
         "alignf_change",
         "hypothesis_bound",

@@ -88,6 +88,39 @@ def kernel_range(
     return Range(0.0 if same_kernel else -top / 2, top)
 
 
+@of_numbers("nonnegative", "nonnegative_prime")
+def hoeffding_deviation(
+    m,
+    delta,
+    radius2=1.0,
+    radius2_prime=1.0,
+    nonnegative: bool = False,
+    nonnegative_prime: bool = False,
+) -> float:
+    """|U - theta| is at most this with probability 1 - delta, by Hoeffding's inequality.
+
+    w (log(2/delta)/(2 floor(m/4)))^(1/2), w the length of `kernel_range`: 4 R^2R'^2, half of it
+    where one kernel is nowhere negative, a quarter where both are. Shorter than
+    `intervals.u_statistic_deviation` for small m and for non-negative kernels.
+
+    Parameters
+    ----------
+    m : int >= 4
+    delta : float in (0, 1)
+    radius2, radius2_prime : float
+    nonnegative, nonnegative_prime : bool
+        K >= 0, K' >= 0.
+
+    Raises
+    ------
+    ValueError
+        If m < 4, delta is not in (0, 1), or a radius is not positive.
+    """
+    m, delta = check_size(m, 4), check_delta(delta)
+    span = kernel_range(radius2, radius2_prime, nonnegative, nonnegative_prime)
+    return (span.high - span.low) * np.sqrt(np.log(2 / delta) / (2 * np.floor(m / 4)))
+
+
 # -- with the variance of the kernel ---------------------------------------------------
 
 

@@ -3,10 +3,15 @@
 Statement (proposition 2 of the 2009 paper): for orthogonal kernels ||V_2|| <= 4 L M/(lam0 m).
 Checked: both sides, V_2 built from Delta_S v as in `terms`. Verdict: false; a factor 2
 kappa^(1/2) is dropped, so the two sides scale differently with the kernels, and mu_k w_k is taken
-for the weight vector where it is mu_k^(1/2). No correction is needed (`p2-prop-3`).
+for the weight vector where it is mu_k^(1/2). Correct: with 2 (kappa/min mu_k)^(1/2), and with the
+factor r (r + r_0), r = (max v~_k/||v'||)^(1/2), r_0 the same with v; no constant will do
+(`p2-prop-2-shape`); proofs.md, section 7. The stability of the algorithm follows without this step
+(`p2-prop-3`).
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +19,7 @@ from ..claim import Claim, NegativeControl
 from ..papers import P2
 from ..reference.exchange import fit_predict, labels_of, rows_of
 from ..reference.matrices import combine
+from .prop_1 import GOLDEN, growth
 from .terms import disjoint_case, random_case, terms, vector_size
 
 # -- cases -----------------------------------------------------------------------------
@@ -50,12 +56,25 @@ def measure(case):
     return vector_size(case, t, t.v_mid - t.v, case.get("old_alpha", False))
 
 
-# -- counterexample --------------------------------------------------------------------
+# -- counterexample and correction ---------------------------------------------------
 
 
 def counterexample():
     """53/58080 = 9.1e-4 against 4e-5 (1.082e-3 with alpha~ on the new sample)."""
     return disjoint_case(1e4, 1e5, 1.0) | {"residual": 1.0, "old_alpha": True}
+
+
+def corrected_bound(case):
+    t, m = terms(case), len(case["y"])
+    K = combine(t.mu, case["kernels"])
+    worst = 0.0
+    for rows, y in zip(rows_of(case), labels_of(case)):
+        h = fit_predict(K, rows, y, case["lam0"])
+        worst = max(worst, abs(h[rows[-1]] - y[-1]))
+    kappa = np.diagonal(K)[[m - 1, m]].max()
+    r, r_0 = growth(t.v_mid, t), growth(t.v, t)
+    move = 2 * np.sqrt(kappa / t.mu.min()) * worst / (case["lam0"] * m)
+    return GOLDEN * case["radius"] * (r_0 if case.get("old_alpha") else r) * (r + r_0) * move
 
 
 # -- negative control ------------------------------------------------------------------
@@ -66,18 +85,48 @@ def _scaled_up():
     return disjoint_case(1e8, 1e9, 1.0) | {"residual": 1.0}
 
 
+def _sharpest():
+    return disjoint_case(1.0, 1.0, 1.0)
+
+
 # -- claim -----------------------------------------------------------------------------
 
-CLAIM = Claim(
+CORRECTED = Claim(
+    name="p2-prop-2-corrected",
+    source=f"{P2}, Proposition 2, corrected",
+    statement=(
+        r"\|V_2\| \le \tfrac{1+\sqrt5}{2}\Lambda\, r(r+r_0)\,"
+        r" \tfrac{2\sqrt{\kappa/\min\mu_k}\,M}{\lambda_0 m},\ r = \sqrt{\max_k \tilde"
+        r" v_k/\|v'\|},\ r_0 = \sqrt{\max_k v_k/\|v'\|}"
+    ),
+    hypotheses=(
+        "Features orthogonal at all pairs of points; K_mu(x, x) <= kappa, residuals with the old"
+        " weights at most M at the exchanged points; all mu_k positive; v, v' not zero."
+    ),
+    kind="upper",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    scale=lambda case: corrected_bound(case) + 1e-6 * case["radius"],
+    rtol=1e-6,
+    negative_control=NegativeControl(
+        _sharpest, bound=lambda case: 0.1 * corrected_bound(case), note="a tenth"
+    ),
+    proof="7",
+)
+
+CLAIM = replace(
+    CORRECTED,
     name="p2-prop-2",
     source=f"{P2}, Proposition 2",
     statement=r"\|V_2\| \le \frac{4\Lambda M}{\lambda_0 m}",
     hypotheses="Orthogonal kernels, |h(x) - y| <= M, two samples that differ in one point.",
-    kind="upper",
     bound=bound,
-    measure=measure,
-    cases=cases,
+    scale=None,
+    rtol=1e-9,
     status="false",
     counterexample=counterexample,
+    corrected=CORRECTED,
     negative_control=NegativeControl(_scaled_up, note="kernels and lam0 multiplied by 10^4"),
+    proof="",
 )

@@ -1,0 +1,116 @@
+"""The distance of the predictors of a sample and of its distribution, with all constants.
+
+Not in the paper, which has O(1/sqrt(m)) for the risks: with probability 1 - delta, sup |h_S - h*|
+<= (2 D + s tau)/M (`sample_predictor.predictor_deviation`); proofs.md, section 11. What follows for
+the risks is in `p1-h-s-rate` (squared loss) and `p1-h-s-margin` (0/1 loss). Checked: the frequency
+of violations over samples from a finite support, h_S centred on the sample. Verdict: holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bounds import predictors
+from ..bounds.sample_predictor import predictor_deviation
+from ..claim import Claim, NegativeControl
+from ..papers import P1
+from ..reference.problems import FiniteDistribution
+
+# -- cases -----------------------------------------------------------------------------
+
+TRIALS = 400
+
+
+def cases(draw):
+    """Labels and features that vary: the first two atoms are far from each other in both."""
+    n = draw.integer(2, 5)
+    F, y = draw.array((n, 2)), draw.real(0.1, 10) * draw.array(n)
+    F[:2, 0], y[:2] = (2.0, -2.0), (3.0, -3.0)
+    return {
+        "law": FiniteDistribution(draw.weights(n), y),
+        "K": draw.log_real(1e-2, 1e2) * F @ F.T,
+        "m": draw.choice((10**4, 10**6, 10**8)),
+        "delta": draw.choice((0.05, 0.1, 0.3)),
+        "seed": draw.integer(0, 2**32 - 1),
+    }
+
+
+def sample_predictors(case):
+    """h_S on the atoms for each sample (TRIALS, n), nan where kernel or labels do not vary."""
+    law = case["law"]
+    # Centred by the law first, which changes nothing but rounding.
+    K = law.center(case["K"])
+    W = law.counts(case["m"], TRIALS, case["seed"]) / case["m"]
+    rows = W @ K
+    grand = (rows * W).sum(1)
+    Kc = K - rows[:, :, None] - rows[:, None, :] + grand[:, None, None]
+    yc = law.labels - (W @ law.labels)[:, None]
+    size = np.sqrt(np.einsum("ti,tij,tj->t", W, Kc * Kc, W)) * (W * yc**2).sum(1)
+    floor = 1e-9 * np.diagonal(case["K"]).max() * np.abs(law.labels).max() ** 2
+    size = np.where(size > floor, size, np.nan)
+    return np.einsum("tij,tj->ti", Kc, W * yc) / size[:, None]
+
+
+def population(case):
+    """h* on the atoms."""
+    return predictors.h_star(case["law"], case["K"], general=True)
+
+
+def arguments(case):
+    """Those of `predictor_deviation`."""
+    law, K = case["law"], case["K"]
+    variance = law.mean(law.labels**2) - law.mean(law.labels) ** 2
+    rho = min(max(law.alignment(K, law.target()), 0.0), 1.0)
+    radii = {"radius2": np.diagonal(K).max(), "label_bound": np.abs(law.labels).max()}
+    return (case["m"], case["delta"], law.moments(K, K).theta, variance, rho), radii
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    values, radii = arguments(case)
+    return predictor_deviation(*values, **radii)
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    return np.abs(sample_predictors(case) - population(case)).max(1)
+
+
+# -- negative control ------------------------------------------------------------------
+
+# Four McDiarmid inequalities in a row: samples come to a fifteenth of the bound.
+PART = 0.05
+
+
+def _control_case():
+    """A rare point that is far from the mean in features and in its label."""
+    law = FiniteDistribution(np.array([0.1, 0.9]), np.array([1.0, -1.0]))
+    K = np.outer([1.0, -1.0], [1.0, -1.0])
+    return {"law": law, "K": K, "m": 10**6, "delta": 0.05, "seed": 1}
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CLAIM = Claim(
+    name="p1-h-s-deviation",
+    source=f"{P1}, after Theorem 14, new",
+    statement=(
+        r"\sup_x |h_S - h^*| \le \tfrac{2D+s\tau}{M},\ s = \sqrt{\tfrac{\rho}{AV}},"
+        r"\ D = \tfrac{\tau(1+s(A+V-\tau))}{(A-\tau)(V-\tau)},"
+        r"\ \tau = \tfrac{2}{\sqrt{3m}}+4\sqrt{\tfrac{\log(4/\delta)}{2m}}"
+    ),
+    hypotheses="Independent points; K(x, x) <= R^2, |y| <= M; tau below A and V; centred h_S.",
+    kind="upper",
+    bound=bound,
+    measure=measure,
+    cases=cases,
+    confidence=0.95,
+    negative_control=NegativeControl(
+        _control_case, bound=lambda case: PART * bound(case), note=f"{PART} of it"
+    ),
+    proof="11",
+)
