@@ -90,6 +90,9 @@ class Sums(NamedTuple):
         ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
     noise : ndarray of shape (p,)
         Root mean square that rounding of the kernels' own values may leave after centring.
+
+    With sample weights w all this is of ``sqrt(w_i w_j) K_ij`` and of ``sqrt(w_i) Y_i``, and the
+    row sums are ``sum_j w_j sqrt(w_i) K_ij``.
     """
 
     S: np.ndarray
@@ -99,7 +102,7 @@ class Sums(NamedTuple):
     noise: np.ndarray
 
 
-def centred_sums(X, Y, kernels, verbose=False):
+def centred_sums(X, Y, kernels, verbose=False, weight=None):
     """One pass over the pairs: everything stage 1 needs, before centring.
 
     Where centring would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
@@ -115,24 +118,32 @@ def centred_sums(X, Y, kernels, verbose=False):
         Resolved.
     verbose : bool, default False
         Whether to report on stderr how many of the pairs are done.
+    weight : ndarray of shape (m,), optional
+        Sample weights, positive; Y is centred at its weighted mean.
 
     Returns
     -------
     Sums
     """
-    m = len(X)
-    pairs = _PairSums(X, Y, kernels, verbose=verbose)
+    m, total = len(X), len(X) if weight is None else weight.sum()
+    pairs = _PairSums(X, Y, kernels, verbose=verbose, weight=weight)
     S, a, row_sums = pairs.add((0, m, 0, m))
-    if pairs.underflowed(np.diagonal(S) / m**2):
-        return centred_sums(X.astype(np.float64), Y, kernels, verbose)
-    noise = pairs.noise(np.diagonal(S) / m**2)
-    lost = np.flatnonzero(pairs.cancelled(np.diagonal(S), row_sums))
+    if pairs.underflowed(np.diagonal(S) / total**2):
+        return centred_sums(X.astype(np.float64), Y, kernels, verbose, weight)
+    noise = pairs.noise(np.diagonal(S) / total**2)
+    lost = np.flatnonzero(pairs.cancelled(np.diagonal(S), row_sums, weight))
     if lost.size:
-        means = row_sums[lost] / m
-        terms = lost, 0.5 * means.mean(axis=1)[:, None] - means
-        pairs = _PairSums(X, Y, kernels, terms, verbose)
+        share = None if weight is None else weight / total
+        means = row_sums[lost] / (total if weight is None else np.sqrt(weight) * total)
+        terms = lost, 0.5 * np.average(means, axis=1, weights=share)[:, None] - means
+        pairs = _PairSums(X, Y, kernels, terms, verbose, weight)
         S, a, row_sums = pairs.add((0, m, 0, m))
     return Sums(S, a, row_sums, pairs.diagonal, noise)
+
+
+def sum_of_rows(row_sums, weight=None):
+    """``sum_ij w_i w_j K_k(x_i, x_j)`` (p,) from the row sums of `Sums` and the weights."""
+    return row_sums.sum(axis=1) if weight is None else row_sums @ np.sqrt(weight)
 
 
 class FoldSums:
@@ -140,16 +151,16 @@ class FoldSums:
 
     Parameters
     ----------
-    X, Y, kernels
+    X, Y, kernels, verbose, weight
         As in :func:`centred_sums`, samples ordered by fold; Y need not be centred.
     starts : sequence of int, length n_folds + 1
         Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
     """
 
-    def __init__(self, X, Y, kernels, starts, verbose=False):
+    def __init__(self, X, Y, kernels, starts, verbose=False, weight=None):
         n, p, m = len(starts) - 1, len(kernels), len(X)
-        self._pairs = pairs = _PairSums(X, Y, kernels, verbose=verbose)
-        self._starts = starts
+        self._pairs = pairs = _PairSums(X, Y, kernels, verbose=verbose, weight=weight)
+        self._starts, self._weight = starts, weight
         self.S, self.a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self.row_sums = np.zeros((n, p, m))
         boxes = [(g, h) for g in range(n) for h in range(g, n)]
@@ -184,9 +195,11 @@ class FoldSums:
         with np.errstate(over="ignore", invalid="ignore"):
             S, a = self.S[pairs].sum(axis=(0, 1)), self.a[pairs].sum(axis=(0, 1))
             row_sums = sum(self.row_sums[f] for f in folds)[:, keep]
-        noise = self._pairs.noise(np.diagonal(S) / keep.size**2)
-        cancelled = self._pairs.cancelled(np.diagonal(S), row_sums)
-        cancelled |= self._pairs.underflowed(np.diagonal(S) / keep.size**2)
+        weight = None if self._weight is None else self._weight[keep]
+        mean_square = np.diagonal(S) / (keep.size if weight is None else weight.sum()) ** 2
+        noise = self._pairs.noise(mean_square)
+        cancelled = self._pairs.cancelled(np.diagonal(S), row_sums, weight)
+        cancelled |= self._pairs.underflowed(mean_square)
         diagonal = self._pairs.diagonal[:, keep]
         sums = Sums(S, a, row_sums, diagonal, noise)
         return sums, bool(cancelled.any())
@@ -198,14 +211,19 @@ class _PairSums:
     ``terms`` is (kernels, their f(x) of shape (n, m)): ``f(x) + f(x')`` is added to these.
     """
 
-    def __init__(self, X, Y, kernels, terms=None, verbose=False):
+    def __init__(self, X, Y, kernels, terms=None, verbose=False, weight=None):
         m = len(X)
         self._done, self._pairs = [], 0.5 * m * (m + 1)
         self._progress = Progress(f"pairs of {m} samples") if verbose else None
         X = X.without_offsets() if is_sparse(X) else X
         self.X, self.V = X, vectors(kernels, X)
         self._parts = {}
-        # Squares of targets must neither overflow nor vanish in the precision of the samples.
+        # Squares of weights and targets must not overflow or vanish in the samples' precision.
+        self._weight_unit, self.root = 0, frozen(np.empty(0, self.V.dtype))
+        if weight is not None:
+            self._weight_unit = 2 * (int(np.frexp(weight.mean())[1]) // 2)
+            root = np.sqrt(np.ldexp(weight, -self._weight_unit))
+            self.root, Y = frozen(root.astype(self.V.dtype)), root[:, None] * Y
         self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
         self.Y = frozen(np.ldexp(Y, -self._unit).astype(self.V.dtype))
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
@@ -215,7 +233,7 @@ class _PairSums:
         self.ops = compiled(self.program, _means(self.program, self.V))
         check_domains(self.program, X)
         self.F = np.concatenate([factor_values(self.program, X), values])
-        self.diagonal = np.zeros((len(kernels), len(X)))
+        self._scaled_diagonal = np.zeros((len(kernels), len(X)))
         given = [self.V.dtype if k._given_dtype is None else k._given_dtype for k in kernels]
         self._eps = np.array([max(_eps(d), _eps(self.V.dtype)) for d in given])
         exponential = [k._is_exponential for k in kernels]
@@ -229,12 +247,12 @@ class _PairSums:
         """Whether squares of values of this mean square (p,) have lost digits in float32."""
         return self.V.dtype == np.float32 and bool(np.any(mean_square < _TINY))
 
-    def cancelled(self, squares, row_sums):
+    def cancelled(self, squares, row_sums, weight=None):
         """Kernels (p,) of which centring leaves so little that the sums have lost digits of it."""
-        m = row_sums.shape[1]
+        m = row_sums.shape[1] if weight is None else weight.sum()
         # Sums that overflow are refused where they are finished.
         with np.errstate(over="ignore", invalid="ignore"):
-            means = row_sums.sum(axis=1) / m
+            means = sum_of_rows(row_sums, weight) / m
             left = squares - (2.0 / m) * np.square(row_sums).sum(axis=1) + np.square(means)
         return left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-4) * squares
 
@@ -255,13 +273,19 @@ class _PairSums:
         self._done.append(done)
         shape = tile_shape(self.program, self.V.itemsize, box[3] - box[2])
         for part, values in external.boxes(self.program, self.X, box, self._parts):
-            data, sums = (self.V, self.Y, self.F, values), (S, a, row_sums, self.diagonal, done)
-            work = self.ops, data, part, shape, sums
+            data = self.V, self.Y, self.F, values, self.root
+            work = self.ops, data, part, shape, (S, a, row_sums, self._scaled_diagonal, done)
             if stop is None:
                 n_pairs = (part[1] - part[0]) * (part[3] - part[2])
                 run(loops.add_statistics, work, n_pairs, self.report)
             else:
                 loops.add_statistics((0, 1), *work, stop)
         S, a = (total[:, 0].sum(axis=0) + 2.0 * total[:, 1].sum(axis=0) for total in (S, a))
-        S = np.triu(S[:p, :p])
-        return S + np.triu(S, 1).T, np.ldexp(a[:p], 2 * self._unit), row_sums.sum(axis=0)
+        S, unit = np.triu(S[:p, :p]), self._weight_unit
+        S, a = np.ldexp(S + np.triu(S, 1).T, 2 * unit), np.ldexp(a[:p], 2 * (self._unit + unit))
+        return S, a, np.ldexp(row_sums.sum(axis=0), 3 * unit // 2)
+
+    @property
+    def diagonal(self):
+        """``K_k(x_i, x_i)``, times the weights, of the boxes so far, (p, m)."""
+        return np.ldexp(self._scaled_diagonal, self._weight_unit)

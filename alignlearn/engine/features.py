@@ -1,7 +1,8 @@
 """Alignment statistics of low-rank kernels from features: no pair of samples is ever formed.
 
 With ``Phi_k`` the centred features of kernel k: ``a_k = |Phi_k' Y|_F^2``, ``M_kl = |Phi_k'
-Phi_l|_F^2``, ``Tr K_kc = |Phi_k|_F^2``.
+Phi_l|_F^2``, ``Tr K_kc = |Phi_k|_F^2``. Sample weights enter as square roots: features are centred
+at their weighted means, and rows of features and targets multiplied by the roots.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from alignlearn.validation import is_sparse
 
 @jit_sum
 def _centred_gram(n_samples, columns, rows, mean, square, out):
-    """out[k, l] = (X'X)_kl - m mean_k mean_l, squared if asked.
+    """out[k, l] = (X'X)_kl - m mean_k mean_l, squared if asked; m is the sum of the weights.
 
     ``columns`` and ``rows`` are the CSC and CSR forms of X as (indptr, indices, data). One output
     row at a time, accumulated where the second factor has entries (Gustavson 1978).
@@ -36,17 +37,18 @@ def _centred_gram(n_samples, columns, rows, mean, square, out):
                 row[c] *= row[c]
 
 
-def centred_feature_gram(X, *, square=False):
+def centred_feature_gram(X, *, square=False, weight=None):
     """``X' H X`` (p, p), or its entrywise square, for dense or sparse X of shape (m, p)."""
-    return _feature_gram(*_centred(X), square)
+    return _feature_gram(*_centred(X, weight), square)
 
 
-def _centred(X):
-    """X (m, p) less its column means, and which columns (p,) are constant.
+def _centred(X, weight=None):
+    """X (m, p) less its column means, which columns (p,) are constant, and the roots (m,).
 
     A sparse X stays sparse: only columns without zeros are centred, those of which centring the
-    products would lose digits.
+    products would lose digits. With weights rows are multiplied by their roots.
     """
+    root = np.ones(X.shape[0]) if weight is None else np.sqrt(weight)
     if is_sparse(X):
         X = X.tocsc().astype(np.float64)
         constant = X.min(axis=0).toarray().ravel() == X.max(axis=0).toarray().ravel()
@@ -55,25 +57,31 @@ def _centred(X):
             X.data = X.data.copy()
         for j in full:
             column = X.data[X.indptr[j] : X.indptr[j + 1]]
-            column -= column.mean()
-            column -= column.mean()
-        return X, constant
+            order = None if weight is None else weight[X.indices[X.indptr[j] : X.indptr[j + 1]]]
+            column -= np.average(column, weights=order)
+            column -= np.average(column, weights=order)
+        if weight is not None:
+            X = X.multiply(root[:, None]).tocsc()
+        return X, constant, root
     constant = X.min(axis=0) == X.max(axis=0)
     Z = np.asarray(X, dtype=np.float64)
-    Z = Z - Z.mean(axis=0)
+    Z = Z - np.average(Z, axis=0, weights=weight)
     # A mean is rounded in the last digit of an offset; what that leaves is one number per column.
-    Z -= Z.mean(axis=0)
+    Z -= np.average(Z, axis=0, weights=weight)
     Z[:, constant] = 0.0
-    return Z, constant
+    if weight is not None:
+        Z *= root[:, None]
+    return Z, constant, root
 
 
-def _feature_gram(X, constant, square):
+def _feature_gram(X, constant, root, square):
     if not is_sparse(X):
         G = X.T @ X
         return np.multiply(G, G, out=G) if square else G
-    mean = np.asarray(X.sum(axis=0), dtype=np.float64).ravel() / X.shape[0]
+    total = float(root @ root)
+    mean = np.asarray(X.T @ root, dtype=np.float64) / total
     out = np.empty((X.shape[1], X.shape[1]))
-    _centred_gram(X.shape[0], _arrays(X.tocsc()), _arrays(X.tocsr()), mean, square, out)
+    _centred_gram(total, _arrays(X.tocsc()), _arrays(X.tocsr()), mean, square, out)
     out[constant] = 0.0
     out[:, constant] = 0.0
     return out
@@ -84,26 +92,26 @@ def _arrays(X):
     return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)
 
 
-def _with_target(X, constant, Y):
-    """``|x' Y|^2`` for the columns x of X, (p,); Y is centred."""
-    return np.where(constant, 0.0, np.square(np.asarray(X.T @ Y)).sum(axis=1))
+def _with_target(X, constant, Y, root):
+    """``|x' Y|^2`` for the columns x of X, (p,); Y is centred and multiplied by the roots."""
+    return np.where(constant, 0.0, np.square(np.asarray(X.T @ (root[:, None] * Y))).sum(axis=1))
 
 
-def rank_one_sums(X, Y):
+def rank_one_sums(X, Y, weight=None):
     """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centred (m, c)."""
-    X, constant = _centred(X)
-    M = _feature_gram(X, constant, square=True)
-    return _with_target(X, constant, Y), M, np.sqrt(np.diagonal(M))
+    X, constant, root = _centred(X, weight)
+    M = _feature_gram(X, constant, root, square=True)
+    return _with_target(X, constant, Y, root), M, np.sqrt(np.diagonal(M))
 
 
-def low_rank_sums(X, Y, groups, scales):
+def low_rank_sums(X, Y, groups, scales, weight=None):
     """a, M and traces of ``scales_k Phi_k Phi_k'`` with ``Phi_k = X[:, groups[k]]``."""
     columns = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups])
     starts = np.cumsum([0] + [len(g) for g in groups[:-1]])
-    X, constant = _centred(X)
-    C = _feature_gram(X[:, columns], constant[columns], square=False)
+    X, constant, root = _centred(X, weight)
+    C = _feature_gram(X[:, columns], constant[columns], root, square=False)
     trace = np.add.reduceat(np.diagonal(C), starts)
     np.multiply(C, C, out=C)
     M = np.add.reduceat(np.add.reduceat(C, starts, axis=0), starts, axis=1)
-    a = np.add.reduceat(_with_target(X, constant, Y)[columns], starts)
+    a = np.add.reduceat(_with_target(X, constant, Y, root)[columns], starts)
     return a * scales, M * np.outer(scales, scales), trace * scales

@@ -56,12 +56,33 @@ def _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums):
 
 
 @jit_sum
+def _add_weighted_sums(W, n_kernels, i, nr, left, right, zero, row_sums, column_sums):
+    """As `_add_sums`, of values that become ``u_i u_j K_ij``, for the sums ``sum_j u_j (...)``.
+
+    ``left`` and ``right`` are the roots u of the weights of the tile's rows and columns.
+    """
+    nc = right.size
+    for k in range(n_kernels):
+        c, total = column_sums[k, :nc], row_sums[k]
+        for r in range(nr):
+            e, u, s = W[k, r * nc : (r + 1) * nc], left[r], zero
+            for j in range(nc):
+                x = e[j] * (u * right[j])
+                e[j] = x
+                c[j] += u * x
+                s += x * right[j]
+            total[i + r] += s
+
+
+@jit_sum
 def add_statistics(thread, program, data, box, shape, sums, stop):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
     ``program`` is (code, parameters, primitives, features, means, n_rows, n_kernels); ``data`` is
-    (X, Y, factor values F, external values of the box); ``box`` is (i0, i1, j0, j1), either a
-    square on the diagonal or disjoint ranges; ``shape`` is (block, rows per tile); ``sums`` is
+    (X, Y, factor values F, external values of the box, roots u of the samples' weights or an empty
+    array: sums are then those of ``u_i u_j K_ij``, row sums times u_j); ``box`` is (i0, i1, j0,
+    j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows per tile);
+    ``sums`` is
     (S, a, row_sums, diagonal, number of pairs done); ``thread`` is (number, count): blocks of rows
     are dealt out in turn, which balances a triangle; each thread has its own accumulator, the first
     axis of all sums but the diagonal. ``stop`` is the flag of `on_threads`, here and below.
@@ -71,7 +92,7 @@ def add_statistics(thread, program, data, box, shape, sums, stop):
     0. The target is the register after the padded outputs.
     """
     code, parameters, primitives, features, means, n_rows, n_kernels = program
-    X, Y, F, external = data
+    X, Y, F, external, root = data
     i0, i1, j0, j1 = box
     block, rows = shape
     S, a, row_sums, diagonal = sums[0][thread[0]], sums[1][thread[0]], sums[2][thread[0]], sums[3]
@@ -97,9 +118,13 @@ def add_statistics(thread, program, data, box, shape, sums, stop):
                 fill_primitives(primitives, x, tile, nr, nc, W)
                 near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
                 run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
+                if root.size:
+                    u, v = root[i : i + nr], root[jb : jb + nc]
+                    _add_weighted_sums(W, n_kernels, i, nr, u, v, zero, row_sums, column_sums)
+                else:
+                    _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums)
                 once = 0 if on_diagonal else 1
                 add_products(W, n_values, nr * nc, zero, S[once], a[once])
-                _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums)
                 if on_diagonal:
                     for k in range(n_kernels):
                         for r in range(nr):

@@ -76,9 +76,9 @@ class Kernel:
         X = kernel_samples("X", X, [self])
         return cpu.gram_diagonals([kernel.resolve(X)], X)[0]
 
-    def resolve(self, X):
+    def resolve(self, X, weight=None):
         """This kernel with data-dependent parameters (``gamma="scale"``) replaced by numbers."""
-        return self._rebuilt(lambda kernel: kernel.resolve(X))
+        return self._rebuilt(lambda kernel: kernel.resolve(X, weight))
 
     def resolve_names(self, names):
         """This kernel with column names replaced by column numbers.

@@ -54,10 +54,11 @@ class Columns(Unary):
         run = not self._named and n > 1 and self.columns == tuple(range(first, last + 1))
         return f"{self.kernel} on {f'{first}:{last + 1}' if run else list(self.columns)}"
 
-    def resolve(self, X):
+    def resolve(self, X, weight=None):
         if self._named:
             self.resolve_names(None)
-        return Columns(self.kernel.resolve(select_columns(X, self.columns)), self.columns)
+        kernel = self.kernel.resolve(select_columns(X, self.columns), weight)
+        return Columns(kernel, self.columns)
 
     def resolve_names(self, names):
         columns = self._numbers(names) if self._named else self.columns

@@ -12,7 +12,8 @@
 ``"auto"``
     ``1 / d``, as in scikit-learn.
 
-Where the data do not vary, "scale" and "median" are 1.
+Where the data do not vary, "scale" and "median" are 1. With sample weights w the variance is the
+weighted one, and pairs count ``w_i w_j`` times in the median.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def check_gamma(gamma):
     return check_number("gamma", gamma, low=0.0, strict=True)
 
 
-def resolve_gamma(gamma, X, primitive):
+def resolve_gamma(gamma, X, primitive, weight=None):
     """The number that gamma stands for, for a kernel of this primitive on the samples X (m, d)."""
     if not isinstance(gamma, str):
         return gamma
@@ -50,7 +51,8 @@ def resolve_gamma(gamma, X, primitive):
     X = sparse_rows(X) if is_sparse(X) else X
     # What overflows is refused below.
     with np.errstate(over="ignore", invalid="ignore"):
-        size = _median(X, primitive) if gamma == "median" else _size(X, primitive)
+        rule = _median if gamma == "median" else _size
+        size = rule(X, primitive, weight)
     if not (size == 0.0 or _LEAST < size < np.inf):
         raise ValueError(
             f"X: gamma={gamma!r} is one over {size:.3g}, which float64 does not hold, or not the "
@@ -60,50 +62,78 @@ def resolve_gamma(gamma, X, primitive):
     return float(1.0 / size) if size > 0 else 1.0
 
 
-def _size(X, primitive):
+def _size(X, primitive, weight):
     """The size that a primitive has on the data; see "scale" in the module docstring."""
-    d, variance = X.shape[1], _variance(X)
+    d, variance = X.shape[1], _variance(X, weight)
     if primitive == ops.DISTANCE:
         return np.sqrt(d * variance)
     return d * np.sqrt(variance) if primitive == ops.L1_DISTANCE else d * variance
 
 
-def _variance(X):
+def _variance(X, weight=None):
     """Variance of all entries, read in blocks of rows; exactly 0 if they are all the same."""
     if is_sparse(X):
-        return _sparse_variance(X)
-    origin, step = float(X[0, 0]), max(1, _BLOCK_ENTRIES // X.shape[1])
+        return _sparse_variance(X, weight)
+    first = 0 if weight is None else int(np.argmax(weight > 0.0))
+    origin, step = float(X[first, 0]), max(1, _BLOCK_ENTRIES // X.shape[1])
+    total = X.size if weight is None else weight.sum() * X.shape[1]
 
     def mean(f):
         # In C order, so that the memory layout does not change the order of the sum.
-        blocks = (X[i : i + step].astype(np.float64, order="C") for i in range(0, len(X), step))
-        return sum(float(np.sum(f(block - origin))) for block in blocks) / X.size
+        starts = range(0, len(X), step)
+        blocks = (X[i : i + step].astype(np.float64, order="C") for i in starts)
+        values = (f(block - origin) for block in blocks)
+        if weight is not None:
+            values = (weight[i : i + step] @ v for i, v in zip(starts, values))
+        return sum(float(np.sum(v)) for v in values) / total
 
     centre = mean(lambda block: block)
     return mean(lambda block: np.square(block - centre))
 
 
-def _sparse_variance(X):
+def _sparse_variance(X, weight=None):
     """The same of `SparseRows`."""
-    size, values = X.shape[0] * X.shape[1], X.data.astype(np.float64)
-    n_zeros = size - len(values)
-    origin = 0.0 if n_zeros else values[0]
+    if weight is not None and not weight.all():
+        X, weight = X[np.flatnonzero(weight)], weight[weight > 0.0]
+    weight = np.ones(len(X)) if weight is None else weight
+    size, values = weight.sum() * X.shape[1], X.data.astype(np.float64)
+    count = np.diff(X.indptr)
+    of_entry, zeros = np.repeat(weight, count), weight @ (X.shape[1] - count)
+    origin = 0.0 if zeros else values[0]
     values = values - origin
-    centre = float(values.sum()) / size
-    return (float(np.square(values - centre).sum()) + n_zeros * centre**2) / size
+    centre = float(of_entry @ values) / size
+    return (float(of_entry @ np.square(values - centre)) + zeros * centre**2) / size
 
 
-def _median(X, primitive):
+def _median(X, primitive, weight=None):
     """Median of a distance over pairs of samples; see the module docstring."""
+    if weight is not None and not weight.all():
+        X, weight = X[np.flatnonzero(weight)], weight[weight > 0.0]
     i, j = _pairs(len(X))
     if primitive == ops.INNER_PRODUCT:
         primitive = ops.SQUARED_DISTANCE
     sizes = (
         SparsePrimitive(primitive).paired(X, i, j) if is_sparse(X) else _sizes(X, primitive, i, j)
     )
-    middle = np.median(sizes) if len(sizes) else 0.0
-    apart = sizes[sizes > 0]
-    return middle if middle > 0 or not len(apart) else np.median(apart)
+    apart = sizes > 0
+    if weight is None:
+        middle = np.median(sizes) if len(sizes) else 0.0
+        return middle if middle > 0 or not apart.any() else np.median(sizes[apart])
+    unit = weight / weight.max()
+    count = unit[i] * unit[j]
+    middle = _weighted_median(sizes, count) if len(sizes) else 0.0
+    apart &= count > 0.0
+    return middle if middle > 0 or not apart.any() else _weighted_median(sizes[apart], count[apart])
+
+
+def _weighted_median(values, weight):
+    """The middle of the values that have at most half the weight below, and at most half above."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    half, last = 0.5 * below[-1], len(order) - 1
+    ends = np.searchsorted(below, half, "left"), np.searchsorted(below, half, "right")
+    low, high = (values[order[min(int(k), last)]] for k in ends)
+    return 0.5 * (low + high)
 
 
 def _sizes(X, primitive, i, j):

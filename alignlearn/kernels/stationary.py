@@ -42,8 +42,8 @@ class _Multiple(GammaKernel):
         times = "" if self.multiple == 1.0 else f" * {self.multiple:g}"
         return f"{type(self).__name__.lower()}(gamma={self.gamma}{times})"
 
-    def resolve(self, X):
-        gamma = resolve_gamma(self.gamma, X, self._primitive) * self.multiple
+    def resolve(self, X, weight=None):
+        gamma = resolve_gamma(self.gamma, X, self._primitive, weight) * self.multiple
         gamma = check_number("gamma * multiple", gamma, low=0.0, strict=True)
         return replace(self, gamma=gamma, multiple=1.0)
 

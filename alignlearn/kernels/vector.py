@@ -34,8 +34,8 @@ class GammaKernel(Kernel):
         gamma = self.gamma if isinstance(self.gamma, str) else f"{self.gamma:g}"
         return f"{type(self).__name__.lower()}(gamma={gamma})"
 
-    def resolve(self, X):
-        return replace(self, gamma=resolve_gamma(self.gamma, X, self._primitive))
+    def resolve(self, X, weight=None):
+        return replace(self, gamma=resolve_gamma(self.gamma, X, self._primitive, weight))
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class TL1(Kernel):
     def __str__(self):
         return "tl1" if self.tau is None else f"tl1(tau={self.tau:g})"
 
-    def resolve(self, X):
+    def resolve(self, X, weight=None):
         return self if self.tau is not None else TL1(0.7 * X.shape[1])
 
     def _lower(self, b, dst, mode):

@@ -78,6 +78,10 @@ class GramFamily:
             self._traces = np.array([np.trace(K, dtype=np.float64) for K in self.grams])
         return self._traces
 
+    def weighted_traces(self, weight):
+        """``sum_i w_i K_k(x_i, x_i)`` for each k, (p,)."""
+        return np.array([np.diagonal(K).astype(np.float64) @ weight for K in self.grams])
+
     def forms(self, D):
         """``K_k d_c``, shape (p, c, m)."""
         out = np.empty((self.n_kernels, *D.shape))
@@ -209,6 +213,14 @@ class FeatureFamily:
                 square = np.einsum("ij,ij->j", self.X, self.X)
             self._traces = self._sum_groups(square - self.n_samples * np.square(self.mean))
         return self._traces
+
+    def weighted_traces(self, weight):
+        """``sum_i w_i K_k(x_i, x_i)`` for each k, (p,), of centred kernels."""
+        squares = self.X.multiply(self.X) if self.sparse else np.square(self.X)
+        cross = self.X.T @ weight * self.mean
+        return self._sum_groups(
+            squares.T @ weight - 2.0 * cross + weight.sum() * np.square(self.mean)
+        )
 
     def forms(self, D):
         """``x_j' d_c`` for the centred features, shape (c, q)."""

@@ -6,12 +6,18 @@ import numpy as np
 
 from alignlearn.engine import features
 from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled, distinct
-from alignlearn.statistics import AlignmentStatistics, check_sums, target_columns, target_norm
+from alignlearn.statistics import (
+    AlignmentStatistics,
+    centred_columns,
+    check_sums,
+    target_columns,
+    target_norm,
+)
 from alignlearn.validation import check_features, is_sparse
 from alignlearn.validation.memory import check_gram_memory
 
 from .families import FeatureFamily
-from .pairs import PairSource
+from .pairs import PairSource, used_positions
 
 
 def linear_groups(kernels):
@@ -33,6 +39,13 @@ def linear_groups(kernels):
     return groups
 
 
+def column_means(X, weight):
+    """(Weighted) means of the columns of an array, float64."""
+    if weight is None:
+        return X.mean(axis=0, dtype=np.float64)
+    return weight @ X / weight.sum()
+
+
 class FeatureSource:
     """Linear kernels on groups of features, or a rank-one kernel for each feature.
 
@@ -43,18 +56,20 @@ class FeatureSource:
     kernels : list of Kernel, or RankOneKernels
     groups : list of (columns, scale), or None for RankOneKernels
         See `linear_groups`.
+    weight : ndarray of shape (m,), optional
+        Sample weights, checked.
     """
 
     given = False
 
-    def __init__(self, X, kernels, groups):
-        self.X = X
+    def __init__(self, X, kernels, groups, weight=None):
+        self.X, self.weight = X, weight
         self.n_samples, self.n_features = X.shape
         self.kernels = kernels
         self.groups = groups
         self.sparse = is_sparse(X)
         # A sparse matrix stays sparse, so is not centred.
-        self.mean = np.zeros(self.n_features) if self.sparse else X.mean(axis=0, dtype=np.float64)
+        self.mean = np.zeros(self.n_features) if self.sparse else column_means(X, weight)
         self.names = self._names()
 
     def _names(self):
@@ -87,22 +102,24 @@ class FeatureSource:
                 "unbiased=True is not available for rank-one kernels; accepted: kernels on pairs "
                 "of samples."
             )
-        return self._statistics(self.X, target_columns(y, self.n_samples, task))
+        Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
+        return self._statistics(used.X, Y, used.weight)
 
-    def _statistics(self, X, Y):
-        norm = target_norm(Y)
+    def _statistics(self, X, Y, weight):
+        norm = target_norm(Y, weight=weight)
         with np.errstate(over="ignore", invalid="ignore"):
-            a, M, trace = self._sums(X, Y)
+            a, M, trace = self._sums(X, Y, weight)
         check_sums(M, self.names)
-        return AlignmentStatistics(a, M, trace, norm, X.shape[0], self.names)
+        total = None if weight is None else float(weight.sum())
+        return AlignmentStatistics(a, M, trace, norm, X.shape[0], self.names, total)
 
-    def _sums(self, X, Y):
+    def _sums(self, X, Y, weight):
         if self.groups is None:
-            return features.rank_one_sums(X, Y)
+            return features.rank_one_sums(X, Y, weight)
         # Equal kernels get equal sums to the last bit.
         groups, index = distinct([(tuple(c), s) for c, s in zip(self._columns(), self._scales())])
         columns, scales = [np.array(c) for c, _ in groups], np.array([s for _, s in groups])
-        a, M, trace = features.low_rank_sums(X, Y, columns, scales)
+        a, M, trace = features.low_rank_sums(X, Y, columns, scales, weight)
         return a[index], M[np.ix_(index, index)], trace[index]
 
     def training_statistics(self, y, task, training_sets):
@@ -110,10 +127,20 @@ class FeatureSource:
 
         Features cost little, and so there is one (p, p) matrix at a time.
         """
-        Y = target_columns(y, self.n_samples, task)
-        X = self.X.tocsr() if self.sparse else self.X
-        for rows in training_sets:
-            yield self._statistics(X[rows], target_columns(Y[rows], task="regression"))
+        Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
+        X = used.X.tocsr() if self.sparse else used.X
+        for rows in used_positions(training_sets, self.weight):
+            weight = None if used.weight is None else used.weight[rows]
+            yield self._statistics(X[rows], centred_columns(Y[rows], weight), weight)
+
+    used, _taken = PairSource.used, PairSource._taken
+
+    def part(self, used):
+        """This source on the samples of a mask (m,)."""
+        part = PairSource.part(self, used)
+        if not self.sparse:
+            part.mean = column_means(part.X, part.weight)
+        return part
 
     def samples(self, rows):
         """Some samples, as ``fit`` takes them."""
@@ -129,14 +156,26 @@ class FeatureSource:
         sums = [np.asarray(squares[:, columns].sum(axis=1)).max() for columns in self._columns()]
         return self._scales() * np.array(sums)
 
-    def family(self, scale):
-        """The kernels centred and times ``scale`` (p,), as one-stage problems take them."""
+    def family(self, scale, rooted=False):
+        """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
+
+        With ``rooted`` times the square roots of both samples' weights.
+        """
+        X, center = self.X, True
+        if self.weight is not None:
+            if self.sparse:
+                raise ValueError(
+                    "sample_weight with a one-stage rule needs X that is not sparse; accepted: "
+                    "X.toarray(), or a two-stage rule."
+                )
+            X, center = np.asarray(X, np.float64) - column_means(X, self.weight), False
+            X = np.sqrt(self.weight)[:, None] * X if rooted else X
         if self.groups is None:
-            return FeatureFamily(self.X, scale=scale)
+            return FeatureFamily(X, scale=scale, center=center)
         columns = self._columns()
         owner = np.repeat(np.arange(len(columns)), [len(c) for c in columns])
-        X = self.X.tocsc() if self.sparse else self.X
-        return FeatureFamily(X[:, np.concatenate(columns)], owner, self._scales() * scale)
+        X = X.tocsc() if self.sparse else X
+        return FeatureFamily(X[:, np.concatenate(columns)], owner, self._scales() * scale, center)
 
     def combine(self, weights):
         """Take the weights of the kernels; return the combined kernel."""
@@ -179,7 +218,7 @@ class FeatureSource:
             X = self.X.tocsr()[support] if self.sparse else self._centred(self.X[support])
             of_features = self.kernel.weights[:, None] * np.asarray(X.T @ coef)
         self.coef = of_features
-        self.X = None
+        self.X = self.weight = None
         return -(self.mean @ self.coef)
 
     def check_test(self, X):

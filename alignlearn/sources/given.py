@@ -13,6 +13,7 @@ from alignlearn.validation import (
     gram_like,
     indexable_grams,
     is_sequence,
+    optional_weights,
 )
 
 from .pairs import PairSource, centred_family, row_blocks
@@ -58,11 +59,13 @@ class GramSource(PairSource):
     ----------
     grams : sequence of p matrices (m, m), or array of shape (p, m, m)
         See `alignlearn.kernels.precomputed_kernels`.
+    sample_weight : array-like of shape (m,), optional
     """
 
-    def __init__(self, grams):
+    def __init__(self, grams, sample_weight=None):
         numbers, kernels = precomputed_kernels(grams)
-        super().__init__(numbers.astype(np.float64), kernels)
+        weight = optional_weights(sample_weight, len(numbers))
+        super().__init__(numbers.astype(np.float64), kernels, weight)
         self.grams = [k.gram for k in self.kernels]
         self.n_features = None
 
@@ -70,14 +73,23 @@ class GramSource(PairSource):
         """Rows and columns of every matrix, as ``fit`` takes them."""
         return GramViews(self.grams, rows, rows)
 
+    def _taken(self, rows):
+        return self.X[rows]
+
+    def part(self, used):
+        """This source on the samples of a mask (m,)."""
+        part = super().part(used)
+        part.grams = self.samples(np.flatnonzero(used))
+        return part
+
     def largest_diagonals(self):
         """The largest diagonal entry of every matrix, (p,)."""
         return np.array([np.diagonal(np.asarray(gram[:])).max() for gram in self.grams], float)
 
-    def family(self, scale):
+    def family(self, scale, rooted=False):
         """The matrices centred and times ``scale`` (p,), as one-stage problems take them."""
         grams = [np.array(gram[:], dtype=np.float64) for gram in self.grams]
-        return centred_family(grams, scale)
+        return centred_family(grams, scale, self.weight, rooted)
 
     def combine(self, weights):
         """Take the weights of the kernels; return the combined kernel."""
@@ -116,7 +128,7 @@ class GramSource(PairSource):
 
     def keep_all(self):
         """New samples come with their own matrices, so the training matrices are dropped."""
-        self.kernels = self.grams = self.X = None
+        self.kernels = self.grams = self.X = self.weight = None
 
     def reduce(self, support, coef):
         """Keep the numbers of the support samples; return what to add to the intercept."""

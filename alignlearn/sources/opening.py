@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from alignlearn.kernels import RankOneKernels, column_names, kernel_list, kernel_samples
-from alignlearn.validation import check_features
+from alignlearn.validation import check_features, optional_weights
 
 from .features import FeatureSource, linear_groups
 from .given import GramSource
 from .pairs import PairSource
 
 
-def open_source(X, kernels, *, pairs=False):
+def open_source(X, kernels, *, pairs=False, sample_weight=None):
     """Check the samples and open the kernels on them.
 
     Parameters
@@ -21,6 +21,9 @@ def open_source(X, kernels, *, pairs=False):
         None is the default ladder of Gaussians.
     pairs : bool
         Evaluate linear kernels pair by pair too, as U-statistics need.
+    sample_weight : array-like of shape (m,), optional
+        Not negative, 1 if None: statistics, families and data-dependent parameters are those of
+        the weighted sample.
 
     Returns
     -------
@@ -32,12 +35,15 @@ def open_source(X, kernels, *, pairs=False):
         Bad samples or kernels; the message names the argument and what is accepted.
     """
     if isinstance(kernels, str) and kernels == "precomputed":
-        return GramSource(X)
+        return GramSource(X, sample_weight)
     if isinstance(kernels, RankOneKernels):
-        return FeatureSource(check_features(X), kernels, None)
+        X = check_features(X)
+        return FeatureSource(X, kernels, None, optional_weights(sample_weight, X.shape[0]))
     names = column_names(X)
     kernels = [kernel.resolve_names(names) for kernel in kernel_list(kernels)]
     groups = linear_groups(kernels)
     if groups is not None and not pairs:
-        return FeatureSource(check_features(X), kernels, groups)
-    return PairSource(kernel_samples("X", X, kernels), kernels)
+        X = check_features(X)
+        return FeatureSource(X, kernels, groups, optional_weights(sample_weight, X.shape[0]))
+    X = kernel_samples("X", X, kernels)
+    return PairSource(X, kernels, optional_weights(sample_weight, len(X)))

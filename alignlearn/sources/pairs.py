@@ -39,6 +39,8 @@ class PairSource:
         Checked.
     kernels : list of Kernel
         Data-dependent parameters are taken from X.
+    weight : ndarray of shape (m,), optional
+        Sample weights, checked.
 
     Attributes
     ----------
@@ -57,28 +59,43 @@ class PairSource:
     sparse = False
     verbose = False
 
-    def __init__(self, X, kernels):
-        self.X = X
+    def __init__(self, X, kernels, weight=None):
+        self.X, self.weight = X, weight
         self.n_samples = len(X)
         self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
-        self.kernels = [k.resolve(X) for k in kernels]
+        self.kernels = [k.resolve(X, weight) for k in kernels]
         self.names = _names(self.kernels)
         self.given = any(k._given_dtype is not None and k.is_psd for k in self.kernels)
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """Alignment statistics of the kernels with y."""
-        Y = target_columns(y, self.n_samples, task)
+        Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
-        sums = cpu.centred_sums(self.X, Y, kernels, self.verbose)
-        return finish_sums(sums, Y, _names(kernels), unbiased).take(index)
+        sums = cpu.centred_sums(used.X, Y, kernels, self.verbose, used.weight)
+        return finish_sums(sums, Y, _names(kernels), unbiased, used.weight).take(index)
 
     def training_statistics(self, y, task, training_sets):
         """Yield the statistics of every training set, index arrays; from one pass if that pays."""
-        Y = target_columns(y, self.n_samples, task)
+        Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
-        names, verbose = _names(kernels), self.verbose
-        for found in training_statistics(self.X, Y, kernels, names, training_sets, verbose):
+        training_sets = used_positions(training_sets, self.weight)
+        options = _names(kernels), training_sets, self.verbose, used.weight
+        for found in training_statistics(used.X, Y, kernels, *options):
             yield found.take(index)
+
+    def used(self):
+        """This source on the samples of positive weight; itself if these are all."""
+        return self if self.weight is None or self.weight.all() else self.part(self.weight > 0.0)
+
+    def part(self, used):
+        """This source, kernels as they are, on the samples of a mask (m,)."""
+        rows, part = np.flatnonzero(used), copy.copy(self)
+        part.X, part.n_samples = self._taken(rows), rows.size
+        part.weight = None if self.weight is None else self.weight[rows]
+        return part
+
+    def _taken(self, rows):
+        return self.samples(rows)
 
     def samples(self, rows):
         """Some samples, as ``fit`` takes them."""
@@ -93,10 +110,13 @@ class PairSource:
             known[unknown] = values.max(axis=1)
         return known
 
-    def family(self, scale):
-        """The kernels centred and times ``scale`` (p,), as one-stage problems take them."""
+    def family(self, scale, rooted=False):
+        """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
+
+        With ``rooted`` times the square roots of both samples' weights.
+        """
         grams = [cpu.weighted_gram([k], [1.0], self.X, exact=False) for k in self.kernels]
-        return centred_family(grams, scale)
+        return centred_family(grams, scale, self.weight, rooted)
 
     def combine(self, weights):
         """Take the weights of the kernels; return the combined kernel."""
@@ -145,7 +165,7 @@ class PairSource:
 
     def reduce(self, support, coef):
         """Keep the support samples; return what to add to the intercept."""
-        self.X = take(self.X, support)
+        self.X, self.weight = take(self.X, support), None
         self.coef = coef
         return 0.0
 
@@ -166,9 +186,28 @@ def _names(kernels):
     return tuple(str(k) for k in kernels)
 
 
-def centred_family(grams, scale):
-    """p Gram matrices, centred in place and times ``scale``, as a family."""
+def centred_family(grams, scale, weight=None, rooted=False):
+    """p Gram matrices, centred in place and times ``scale``, as a family; see `family`."""
+    share = None if weight is None else weight / weight.sum()
     for K, s in zip(grams, scale):
-        centre_gram(K)
+        centre_gram(K, share=share)
         K *= K.dtype.type(s)
+        if rooted:
+            root = np.sqrt(weight).astype(K.dtype)
+            K *= root
+            K *= root[:, None]
     return GramFamily(grams)
+
+
+def used_positions(training_sets, weight):
+    """Training sets as positions among the samples of positive weight."""
+    if weight is None or weight.all():
+        return training_sets
+    position = np.cumsum(weight > 0.0) - 1
+    found = [position[rows[weight[rows] > 0.0]] for rows in training_sets]
+    if not all(rows.size for rows in found):
+        raise ValueError(
+            "sample_weight is zero for every sample of a training set; accepted: a positive one "
+            "outside each fold."
+        )
+    return found

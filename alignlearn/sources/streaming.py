@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
-from alignlearn.statistics import AlignmentStatistics
+from alignlearn.statistics import AlignmentStatistics, refuse_weights
 from alignlearn.validation import check_flag
 
 from .opening import open_source
@@ -13,7 +13,15 @@ from .training_sets import fold_labels
 
 
 def alignment_statistics(
-    X, y, kernels=None, *, task="auto", unbiased=False, folds=None, verbose=False
+    X,
+    y,
+    kernels=None,
+    *,
+    task="auto",
+    unbiased=False,
+    folds=None,
+    sample_weight=None,
+    verbose=False,
 ):
     """Everything stage 1 needs, in one pass over the pairs of samples.
 
@@ -37,6 +45,10 @@ def alignment_statistics(
         Fold labels. The result is then a list with the statistics of every *training set*, all
         samples outside one fold, in the order of the sorted labels and still from one pass.
         ``gamma="scale"`` is then fixed on all samples.
+    sample_weight : array-like of shape (m,), optional
+        Not negative. An integer counts repetitions of a sample, 0 leaves it out; all means and
+        sums are weighted, those of ``gamma="scale"`` and "median" too. Not with ``unbiased=True``:
+        a U-statistic of repeated samples is another one than that of weighted samples.
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs are done.
 
@@ -55,7 +67,8 @@ def alignment_statistics(
     """
     if folds is not None and check_flag("unbiased", unbiased):
         raise ValueError("unbiased=True is not available together with folds.")
-    source = open_source(X, kernels, pairs=check_flag("unbiased", unbiased))
+    refuse_weights(check_flag("unbiased", unbiased), sample_weight)
+    source = open_source(X, kernels, pairs=unbiased, sample_weight=sample_weight)
     source.verbose = check_flag("verbose", verbose)
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)

@@ -25,7 +25,7 @@ def fold_labels(folds, n_samples):
     return [np.flatnonzero(codes != t) for t in range(codes.max() + 1)]
 
 
-def training_statistics(X, Y, kernels, names, training_sets, verbose=False):
+def training_statistics(X, Y, kernels, names, training_sets, verbose=False, weight=None):
     """Yield the statistics of every training set.
 
     Parameters
@@ -41,6 +41,8 @@ def training_statistics(X, Y, kernels, names, training_sets, verbose=False):
         Sample numbers, each at most once in a set.
     verbose : bool, default False
         Whether to report progress on stderr.
+    weight : ndarray of shape (m,), optional
+        Sample weights, positive.
 
     Yields
     ------
@@ -54,10 +56,10 @@ def training_statistics(X, Y, kernels, names, training_sets, verbose=False):
         first, codes = np.unique(2 * codes + row, return_index=True, return_inverse=True)[1:]
     members = inside[:, first]
     if _one_pass_pays(members, inside, len(kernels)):
-        yield from _from_cells(X, Y, kernels, names, members, codes, verbose)
+        yield from _from_cells(X, Y, kernels, names, members, codes, verbose, weight)
         return
     for rows in training_sets:
-        yield _by_itself(X, Y, kernels, names, rows, verbose)
+        yield _by_itself(X, Y, kernels, names, rows, verbose, weight)
 
 
 def _one_pass_pays(members, inside, p):
@@ -67,30 +69,38 @@ def _one_pass_pays(members, inside, p):
     return few and n_sets > 1 and pairs < float(np.square(inside.sum(axis=1, dtype=float)).sum())
 
 
-def _from_cells(X, Y, kernels, names, members, codes, verbose):
+def _from_cells(X, Y, kernels, names, members, codes, verbose, weight):
     """Statistics of the unions of cells that the rows of ``members`` (n_sets, n_cells) name."""
     used = np.flatnonzero(members.any(axis=0)[codes])
     order = used[np.argsort(codes[used], kind="stable")]
     found, sizes = np.unique(codes[order], return_counts=True)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     X, Y = take(X, order), Y[order]
+    weight = None if weight is None else weight[order]
     # The origin of Y is free; at the median an outlier in one cell costs the others no digits.
-    sums = cpu.FoldSums(X, Y - np.median(Y, axis=0), kernels, starts, verbose)
+    sums = cpu.FoldSums(X, Y - np.median(Y, axis=0), kernels, starts, verbose, weight)
     for row in members[:, found]:
         found_sums, cancelled = sums.union(np.flatnonzero(row))
         keep = np.repeat(row, sizes)
         if cancelled:
-            yield _by_itself(X, Y, kernels, names, np.flatnonzero(keep), verbose)
+            yield _by_itself(X, Y, kernels, names, np.flatnonzero(keep), verbose, weight)
             continue
         target = Y[keep] - np.median(Y, axis=0)
-        mean, row_sums = target.mean(axis=0), found_sums.row_sums
+        own, rooted = None, target
+        if weight is not None:
+            own = weight[keep]
+            rooted = np.sqrt(own)[:, None] * target
+        mean, row_sums = np.average(target, axis=0, weights=own), found_sums.row_sums
         # <K, Yc Yc'> from <K, Y Y'>: the training set has another mean.
         with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
-            shift = row_sums.sum(axis=1) * (mean @ mean) - 2.0 * row_sums @ (target @ mean)
+            shift = cpu.sum_of_rows(row_sums, own) * (mean @ mean)
+            shift -= 2.0 * row_sums @ (rooted @ mean)
         found_sums = found_sums._replace(a=found_sums.a + shift)
-        yield finish_sums(found_sums, centred_columns(target), names)
+        yield finish_sums(found_sums, centred_columns(target, own), names, weight=own)
 
 
-def _by_itself(X, Y, kernels, names, rows, verbose):
-    target = centred_columns(Y[rows])
-    return finish_sums(cpu.centred_sums(take(X, rows), target, kernels, verbose), target, names)
+def _by_itself(X, Y, kernels, names, rows, verbose, weight):
+    weight = None if weight is None else weight[rows]
+    target = centred_columns(Y[rows], weight)
+    sums = cpu.centred_sums(take(X, rows), target, kernels, verbose, weight)
+    return finish_sums(sums, target, names, weight=weight)

@@ -1,7 +1,7 @@
 """Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
 from .centring import centre_gram, check_sums, finish_sums
-from .measures import alignment, center_kernel, cka, hsic
+from .measures import alignment, center_kernel, cka, hsic, refuse_weights
 from .summary import AlignmentStatistics
 from .targets import centred_columns, target_columns, target_norm
 
@@ -15,6 +15,7 @@ __all__ = [
     "cka",
     "finish_sums",
     "hsic",
+    "refuse_weights",
     "target_columns",
     "target_norm",
 ]

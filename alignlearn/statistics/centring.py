@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from alignlearn.engine.cpu import sum_of_rows
 from alignlearn.validation import DegenerateKernelWarning
 
 from .summary import AlignmentStatistics
@@ -58,8 +59,10 @@ def unbiased_from_centred(f, diagonal_product, trace, other_trace, m):
     )
 
 
-def finish_sums(sums, Y, names, unbiased=False):
+def finish_sums(sums, Y, names, unbiased=False, weight=None):
     """Statistics from sums over all pairs: ``M_kl = S_kl - (2/m) r_k' r_l + s_k s_l / m^2``.
+
+    With sample weights w the sums are weighted, and m is the sum of the weights.
 
     Parameters
     ----------
@@ -68,7 +71,9 @@ def finish_sums(sums, Y, names, unbiased=False):
         Centred target columns.
     names : tuple of str
     unbiased : bool
-        U-statistics times m^2.
+        U-statistics times m^2; not with weights.
+    weight : ndarray of shape (m,), optional
+        Positive.
 
     Warns
     -----
@@ -76,10 +81,12 @@ def finish_sums(sums, Y, names, unbiased=False):
         A kernel is constant up to the rounding of its values; it is treated as zero.
     """
     S, a, row_sums, diagonal, noise = sums
-    m = row_sums.shape[1]
+    m = n_samples = row_sums.shape[1]
+    if weight is not None:
+        m = float(weight.sum())
     check_sums(S, names, diagonal)
-    norm = target_norm(Y)
-    total = row_sums.sum(axis=1)
+    norm = target_norm(Y, weight=weight)
+    total = sum_of_rows(row_sums, weight)
     M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
     M = 0.5 * (M + M.T)
     zero = np.diagonal(M) <= _ROUNDING * np.diagonal(S)
@@ -105,7 +112,7 @@ def finish_sums(sums, Y, names, unbiased=False):
         # Nor has a target that one sample alone departs from.
         norm = float(np.sqrt(both)) if both > 8 * _ROUNDING * norm**2 else 0.0
     M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
-    return AlignmentStatistics(a, M, trace, norm, m, names)
+    return AlignmentStatistics(a, M, trace, norm, n_samples, names, float(m))
 
 
 def _warn_flat(names):

@@ -16,6 +16,7 @@ from alignlearn.validation import (
     check_flag,
     check_gram,
     check_test_gram,
+    optional_weights,
 )
 
 from .centring import centre_gram, unbiased_from_centred
@@ -25,7 +26,7 @@ _ROWS = 64  # held at a time
 _SELF_ROUNDING = 32 * np.finfo(np.float64).eps
 
 
-def center_kernel(K, K_train=None):
+def center_kernel(K, K_train=None, *, sample_weight=None):
     """Centre a Gram matrix in feature space.
 
     Parameters
@@ -33,6 +34,8 @@ def center_kernel(K, K_train=None):
     K : array-like of shape (m, m), or (n, m) with ``K_train``
     K_train : array-like of shape (m, m), optional
         The training Gram matrix whose mean feature is subtracted; rows of K are then new samples.
+    sample_weight : array-like of shape (m,), optional
+        Of the training samples, not negative: means are weighted.
 
     Returns
     -------
@@ -43,18 +46,20 @@ def center_kernel(K, K_train=None):
     ----------
     Cortes, Mohri and Rostamizadeh (2012), section 2.1 and Lemma 1.
     """
+    train = _gram("K", K) if K_train is None else _gram("K_train", K_train)
+    weight = optional_weights(sample_weight, len(train))
+    share = None if weight is None else weight / weight.sum()
     if K_train is None:
-        return centre_gram(_gram("K", K).copy())
-    K_train = _gram("K_train", K_train)
-    K = np.array(check_test_gram("K", K, len(K_train)), dtype=np.float64)
-    return centre_gram(K, K_train.mean(axis=0))
+        return centre_gram(train.copy(), share=share)
+    K = np.array(check_test_gram("K", K, len(train)), dtype=np.float64)
+    return centre_gram(K, np.average(train, axis=0, weights=share), share)
 
 
 def _gram(name, K):
     return check_gram(name, K, dtype=np.float64)
 
 
-def alignment(K, L, *, kind="centered"):
+def alignment(K, L, *, kind="centered", sample_weight=None):
     """Alignment of two Gram matrices, or of a Gram matrix with a target.
 
     Parameters
@@ -66,6 +71,8 @@ def alignment(K, L, *, kind="centered"):
     kind : {"centered", "uncentered", "unnormalized"}
         ``<Kc, Lc>_F / (|Kc|_F |Lc|_F)``, Definition 4 of the reference; the same without centring,
         of Cristianini et al. (2001); or ``<Kc, Lc>_F / m^2``, Definition 5.
+    sample_weight : array-like of shape (m,), optional
+        Not negative. Weights count repetitions: means and sums are weighted, and m is their sum.
 
     Returns
     -------
@@ -78,7 +85,7 @@ def alignment(K, L, *, kind="centered"):
     Cortes, Mohri and Rostamizadeh (2012), section 2.2.
     """
     check_choice("kind", kind, ("centered", "uncentered", "unnormalized"))
-    t = _terms(K, L, center=kind != "uncentered")
+    t = _terms(K, L, sample_weight, center=kind != "uncentered")
     if kind == "unnormalized":
         return t.inner * t.units / t.m**2
     return _ratio_or_zero(t.inner, np.sqrt(t.squares[0] * t.squares[1]), "alignment")
@@ -87,15 +94,24 @@ def alignment(K, L, *, kind="centered"):
 class _Matrix:
     """A Gram matrix over its largest entry, which a normalised measure cannot see, by rows."""
 
-    def __init__(self, name, K, center):
-        self.K = check_gram(name, K)
-        self.m = len(self.K)
+    def __init__(self, K, center, weight):
+        self.share = None
+        if weight is not None:
+            used = np.flatnonzero(weight)
+            K = K if used.size == weight.size else K[np.ix_(used, used)]
+            self.share = weight[used] / weight.sum()
+        self.K, self.m = K, len(K)
         self.unit = max(float(np.max(np.abs(self.K[rows]))) for rows in self.row_blocks()) or 1.0
         # Centring rounds by a few units in the last place of the largest entry.
         self.rounding = 8.0 * np.finfo(self.K.dtype).eps if center else 0.0
         self.means = np.zeros(self.m)
         if center:
-            self.means = self.K.mean(axis=0, dtype=np.float64) / self.unit
+            self.means = self._means() / self.unit
+
+    def _means(self):
+        if self.share is None:
+            return self.K.mean(axis=0, dtype=np.float64)
+        return sum(self.share[rows] @ self.K[rows] for rows in self.row_blocks())
 
     def row_blocks(self):
         """Slices of rows, so that no matrix of K's size is held besides K."""
@@ -104,7 +120,7 @@ class _Matrix:
     def block(self, rows):
         """Some rows, centred."""
         block = np.array(self.K[rows], dtype=np.float64) / self.unit
-        return centre_gram(block, self.means) if self.means.any() else block
+        return centre_gram(block, self.means, self.share) if self.means.any() else block
 
 
 class _Target:
@@ -121,7 +137,7 @@ class _Target:
 
 
 class _Terms(NamedTuple):
-    """Sums over the entries of two (centred) matrices, each over its unit."""
+    """Sums over the entries of two (centred) matrices, each over its unit; mean weight 1."""
 
     inner: float
     squares: tuple[float, float]
@@ -131,15 +147,21 @@ class _Terms(NamedTuple):
     m: int
 
 
-def _terms(K, L, center=True):
+def _terms(K, L, sample_weight, center=True):
     """One pass over both matrices; sums of one where only rounding is left are exactly 0."""
-    K = _Matrix("K", K, center)
-    L = _gram_or_target("L", L, K.m, center)
+    K = check_gram("K", K)
+    weight = optional_weights(sample_weight, len(K))
+    L = _gram_or_target("L", L, len(K), center, weight)
+    K = _Matrix(K, center, weight)
+    root = None if K.share is None else np.sqrt(K.m * K.share)
     sums, largest, diagonals = np.zeros(3), np.zeros(2), []
     for rows in K.row_blocks():
         k, el = K.block(rows), L.block(rows)
-        sums += np.vdot(k, el), np.vdot(k, k), np.vdot(el, el)
         largest = np.maximum(largest, [np.max(np.abs(k)), np.max(np.abs(el))])
+        if root is not None:
+            pairs = np.outer(root[rows], root)
+            k, el = k * pairs, el * pairs
+        sums += np.vdot(k, el), np.vdot(k, k), np.vdot(el, el)
         diagonals.append((np.diagonal(k, rows.start).copy(), np.diagonal(el, rows.start).copy()))
     d, e = (np.concatenate(parts) for parts in zip(*diagonals))
     if largest[0] <= K.rounding:
@@ -152,16 +174,18 @@ def _terms(K, L, center=True):
     return _Terms(float(sums[0]), squares, products, traces, K.unit * L.unit, K.m)
 
 
-def _gram_or_target(name, L, m, center):
+def _gram_or_target(name, L, m, center, weight):
     # A list of labels of mixed type has to stay one: an array would hide it.
     shape = L.shape if hasattr(L, "shape") else np.asarray(L, dtype=object).shape
     if len(shape) == 2 and shape[0] == shape[1]:
-        L = _Matrix(name, L, center)
+        L, columns = check_gram(name, L), None
     else:
-        L = _Target((target_columns if center else plain_columns)(L, name=name))
-    if L.m != m:
-        raise ValueError(f"{name} has {L.m} samples, but K has {m}.")
-    return L
+        columns = target_columns if center else plain_columns
+        same = weight if shape[:1] == (m,) else None  # refused below
+        L = columns(L, name=name, weight=same)
+    if shape[0] != m:
+        raise ValueError(f"{name} has {shape[0]} samples, but K has {m}.")
+    return _Matrix(L, center, weight) if columns is None else _Target(L)
 
 
 def _ratio_or_zero(numerator, denominator, what):
@@ -177,7 +201,7 @@ def _ratio_or_zero(numerator, denominator, what):
     return 0.0
 
 
-def hsic(K, L, *, unbiased=False):
+def hsic(K, L, *, unbiased=False, sample_weight=None):
     """Hilbert-Schmidt independence criterion of two Gram matrices.
 
     Parameters
@@ -188,6 +212,8 @@ def hsic(K, L, *, unbiased=False):
     unbiased : bool, default False
         False: ``<Kc, Lc>_F / m^2`` (>= 0 for kernels, biased upwards or downwards by O(1/m)).
         True: the U-statistic, of expectation exactly ``E[Kc Lc]``; needs m >= 4, may be negative.
+    sample_weight : array-like of shape (m,), optional
+        As in :func:`alignment`; not with ``unbiased=True``.
 
     Returns
     -------
@@ -198,11 +224,21 @@ def hsic(K, L, *, unbiased=False):
     Song, Smola, Gretton, Bedo and Borgwardt (2012), Feature selection via dependence maximization,
     for the U-statistic.
     """
-    check_flag("unbiased", unbiased)
-    t = _terms(K, L)
+    refuse_weights(check_flag("unbiased", unbiased), sample_weight)
+    t = _terms(K, L, sample_weight)
     if not unbiased:
         return t.inner * t.units / t.m**2
     return _unbiased(t.inner, t.diagonal_products[0], *t.traces, t.m) * t.units
+
+
+def refuse_weights(unbiased, sample_weight):
+    """Raise where a U-statistic is asked for with sample weights."""
+    if unbiased and sample_weight is not None:
+        raise ValueError(
+            "unbiased=True takes no sample_weight: a U-statistic sums over different samples, and "
+            "whether a repetition is one depends on what the weights mean; accepted: repeated "
+            "samples, or unbiased=False."
+        )
 
 
 def _unbiased(inner, diagonal_product, trace, other_trace, m):
@@ -211,7 +247,7 @@ def _unbiased(inner, diagonal_product, trace, other_trace, m):
     return unbiased_from_centred(inner / m**2, diagonal_product, trace, other_trace, m)
 
 
-def cka(K, L, *, unbiased=False):
+def cka(K, L, *, unbiased=False, sample_weight=None):
     """Centred kernel alignment as a similarity index of representations.
 
     ``hsic(K, L) / sqrt(hsic(K, K) hsic(L, L))``. With ``unbiased=False`` this is
@@ -220,7 +256,7 @@ def cka(K, L, *, unbiased=False):
 
     Parameters
     ----------
-    K, L, unbiased
+    K, L, unbiased, sample_weight
         As in :func:`hsic`.
 
     Returns
@@ -229,8 +265,8 @@ def cka(K, L, *, unbiased=False):
         In [0, 1] for kernels if biased, in [-1, 1] if not. 0 with a DegenerateKernelWarning where a
         self term is 0: no variance, or (unbiased) a matrix ``f_i + f_j`` off its diagonal.
     """
-    check_flag("unbiased", unbiased)
-    t = _terms(K, L)
+    refuse_weights(check_flag("unbiased", unbiased), sample_weight)
+    t = _terms(K, L, sample_weight)
     if not unbiased:
         return _ratio_or_zero(t.inner, np.sqrt(t.squares[0] * t.squares[1]), "CKA")
     both = _unbiased(t.inner, t.diagonal_products[0], *t.traces, t.m)

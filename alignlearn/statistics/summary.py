@@ -27,9 +27,16 @@ class AlignmentStatistics:
     target_norm : float
         ``||T||_F``; equals ``||y - mean(y)||^2`` for a single target column.
     n_samples : int
-        m.
+        m; with sample weights, the samples of positive weight.
     names : tuple of str
         One label per kernel.
+    total_weight : float
+        Sum of the sample weights; m without.
+
+    Notes
+    -----
+    Sample weights w count repetitions: sums over samples are weighted by w_i, those over pairs by
+    ``w_i w_j``, and centring is at the weighted means.
 
     References
     ----------
@@ -43,6 +50,11 @@ class AlignmentStatistics:
     target_norm: float
     n_samples: int
     names: tuple[str, ...] = ()
+    total_weight: float = None
+
+    def __post_init__(self):
+        if self.total_weight is None:
+            object.__setattr__(self, "total_weight", float(self.n_samples))
 
     @property
     def n_kernels(self) -> int:
@@ -89,17 +101,17 @@ class AlignmentStatistics:
         return replace(self, a=self.a * s, M=self.M * np.outer(s, s), trace=self.trace * s)
 
     def trace_normalized(self) -> tuple[AlignmentStatistics, np.ndarray]:
-        """Scale every centred kernel to trace m (mean diagonal 1).
+        """Scale every centred kernel to trace m, or the total weight (mean diagonal 1).
 
         Returns
         -------
         statistics : AlignmentStatistics
             Of the scaled kernels.
         scale : ndarray of shape (p,)
-            The factors ``m / Tr K_kc``; 0 for a kernel whose centred trace is 0 (or, for an
-            indefinite kernel, negative), so such a kernel contributes nothing.
+            The factors ``total_weight / Tr K_kc``; 0 for a kernel whose centred trace is 0 (or, for
+            an indefinite kernel, negative), so such a kernel contributes nothing.
         """
-        scale = np.where(self.trace > 0, _ratio(float(self.n_samples), self.trace), 0.0)
+        scale = np.where(self.trace > 0, _ratio(self.total_weight, self.trace), 0.0)
         return self.scaled(scale), scale
 
 

@@ -11,7 +11,7 @@ from alignlearn.validation import check_choice, check_labels, check_targets, pla
 _MANY = 20  # classes of integers above which they may well be amounts
 
 
-def target_columns(y, n_samples=None, task="auto", name="y"):
+def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
     """Centred target columns, float64 of shape (m, c); exactly 0 where a target is constant.
 
     Parameters
@@ -24,21 +24,30 @@ def target_columns(y, n_samples=None, task="auto", name="y"):
         Two classes give one column of -1 and +1, c > 2 classes give c one-hot columns.
     name : str
         What error messages call y.
+    weight : ndarray of shape (m,), optional
+        Sample weights, checked. Columns are then those of the samples of positive weight, centred
+        at their weighted means.
     """
-    Y = centred_columns(plain_columns(y, n_samples, task, name))
-    target_norm(Y, name)  # refuses what overflows
+    Y = plain_columns(y, n_samples, task, name, weight)
+    weight = None if weight is None else weight[weight > 0.0]
+    Y = centred_columns(Y, weight)
+    target_norm(Y, name, weight)  # refuses what overflows
     return Y
 
 
-def centred_columns(Y):
-    """Y (m, c) less its column means; exactly 0 where a column is constant."""
-    return np.where(Y.min(axis=0) == Y.max(axis=0), 0.0, Y - Y.mean(axis=0))
+def centred_columns(Y, weight=None):
+    """Y (m, c) less its (weighted) column means; exactly 0 where a column is constant."""
+    mean = np.average(Y, axis=0, weights=weight)
+    return np.where(Y.min(axis=0) == Y.max(axis=0), 0.0, Y - mean)
 
 
-def target_norm(Y, name="y"):
-    """``|YY'|_F`` for centred target columns Y (m, c); a ValueError where it overflows."""
+def target_norm(Y, name="y", weight=None):
+    """``|YY'|_F`` for centred target columns Y (m, c); a ValueError where it overflows.
+
+    With weights that of ``sqrt(w_i) Y_i``.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        norm = float(np.linalg.norm(Y.T @ Y))
+        norm = float(np.linalg.norm(Y.T @ (Y if weight is None else weight[:, None] * Y)))
     if not np.isfinite(norm):
         raise ValueError(
             f"{name} reaches {np.abs(Y).max():.3g} beside its mean, where the fourth powers that "
@@ -47,14 +56,15 @@ def target_norm(Y, name="y"):
     return norm
 
 
-def plain_columns(y, n_samples=None, task="auto", name="y"):
+def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
     """The columns of :func:`target_columns` before centring."""
+    used = slice(None) if weight is None else weight > 0.0
     check_choice("task", task, ("auto", "classification", "regression"))
     y = plain(name, y)
     if reads_as_regression(y, task):
-        Y = check_targets(y, n_samples, name)
+        Y = check_targets(y, n_samples, name)[used]
         return Y[:, None] if Y.ndim == 1 else Y
-    classes, codes = np.unique(check_labels(y, n_samples, name), return_inverse=True)
+    classes, codes = np.unique(check_labels(y, n_samples, name)[used], return_inverse=True)
     if task == "auto" and len(classes) > _MANY and classes.dtype.kind in "iu":
         warnings.warn(
             f"{name} holds {len(classes)} different integers, which are read as class labels; pass "

@@ -34,7 +34,7 @@ from .samples import (
     take,
 )
 from .sparse_rows import SparseRows
-from .targets import check_labels, check_targets, check_weights
+from .targets import check_labels, check_targets, check_weights, optional_weights
 
 __all__ = [
     "ConvergenceWarning",
@@ -63,6 +63,7 @@ __all__ = [
     "indexable_grams",
     "is_sequence",
     "is_sparse",
+    "optional_weights",
     "plain",
     "take",
 ]

@@ -65,6 +65,27 @@ def check_targets(y, n_samples=None, name="y", *, columns=True):
     return y
 
 
+# Squares of weights are summed; beyond they overflow or vanish.
+_LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
+
+
+def optional_weights(sample_weight, n_samples):
+    """Return sample weights of an empirical measure as (m,) float64, or None for None.
+
+    Weights as in `check_weights` that are 0 or in the range in which their squares are numbers.
+    """
+    if sample_weight is None:
+        return None
+    weight = check_weights(sample_weight, n_samples)
+    low, high = weight[weight > 0.0].min(), weight.max()
+    if low < _LEAST_WEIGHT or high > _LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight has positive values from {low:.3g} to {high:.3g}; accepted: 0, and "
+            f"{_LEAST_WEIGHT:g} to {_LARGEST_WEIGHT:g}."
+        )
+    return weight
+
+
 def check_weights(sample_weight, n_samples):
     """Return sample weights as (m,) float64, ones if None; not negative, not all zero."""
     if sample_weight is None:
