@@ -17,6 +17,8 @@ _KERNELS = (
 _WHERE = {
     "kernels": _KERNELS,
     "statistics": "AlignmentStatistics alignment center_kernel cka hsic",
+    "dependence": "CKAAccumulator alignment_test cka_matrix hsic_test",
+    "cca": "KernelCCA",
     "sources": "AlignmentAccumulator alignment_statistics",
     "weights": "Align AlignF AlignLinear AlignLq Uniform",
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
@@ -32,8 +34,10 @@ _WHERE = {
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = (
+    "cca",
     "comparison",
     "datasets",
+    "dependence",
     "engine",
     "estimators",
     "hyper",

@@ -1,0 +1,347 @@
+"""The estimator `KernelCCA`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.dependence import DependenceTest
+from alignlearn.dependence.permutations import permutation_p_value
+from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
+from alignlearn.estimators import _inputs
+from alignlearn.estimators._sklearn import Estimator, FrameOutput
+from alignlearn.sources import GramSource
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_number,
+    check_samples,
+    check_seed,
+    is_sequence,
+    is_sparse,
+)
+from alignlearn.validation.memory import check_gram_memory
+
+from ._factors import exact_factor, low_rank_factor
+from ._problem import Problem, measured
+
+_EXACT = 500  # samples up to which eigenvectors of all views take less than a second
+
+
+class KernelCCA(FrameOutput, Estimator):
+    """Kernel canonical correlation analysis of two or more views of the same samples.
+
+    Finds functions ``f_i`` in the spaces of the kernels, one for each view, of largest regularised
+    correlation. Two views: ``fit(X, Y)``, as for scikit-learn's `CCA`; any number:
+    ``fit([X1, X2, ...])``.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        q, at most the rank of each centred kernel matrix (of two views), or the sum of the ranks.
+    kernels : Kernel, str, or a sequence of one for each view, optional
+        Also "precomputed": the view is a Gram matrix. Default Gaussians, ``gamma="scale"``.
+    kappa : float, default 0.02
+        Regulariser, > 0: without one every correlation is 1 as soon as the centred Gram matrices
+        have full rank, whatever the data.
+    regularization : {"norm", "gram"}
+        What is in place of the variance of f. "norm": ``var f + kappa |f|^2``, which does not
+        depend on the number of samples N (Fukumizu et al. 2007). "gram":
+        ``c'(G + kappa I)^2 c / N`` with the centred Gram matrix G and coefficients c (Bach and
+        Jordan 2002); that is "norm" at ``2 kappa / N`` and a term ``kappa^2 |c|^2 / N`` on top, so
+        correlations are smaller than there.
+    measure : {"max", "min"}
+        `dependence_` of M > 2 views, from the generalised eigenvalues gamma, of which those of two
+        views are 1 +- the correlations. "max": ``(gamma_max - 1) / (M - 1)``; "min": ``1 -
+        gamma_min``, in the sense of Bach and Jordan. Both in [0, 1], 0 without dependence, and
+        equal for two views only.
+    solver : {"auto", "exact", "low-rank"}
+        "exact": eigenvectors of all Gram matrices, O(N^3) time. "low-rank": pivoted Cholesky of
+        rank r, O(N r^2) time, no Gram matrix. "auto": "exact" up to 500 samples.
+    tol : float, default 1e-6
+        Of "low-rank": accepted trace of what is left of a Gram matrix, relative to its own. Values
+        of the components on new samples differ by the order of its square root.
+    max_rank : int, default 1000
+        Of "low-rank": bound of r; a ConvergenceWarning says where it keeps from ``tol``.
+
+    Attributes
+    ----------
+    correlations_ : ndarray of shape (q,)
+        Regularised, descending; for M > 2 views ``(gamma - 1) / (M - 1)``.
+    dependence_ : float
+        The measure. Its value on a sample is positive for independent views too:
+        `independence_test` says what is beyond chance.
+    eigenvalue_range_ : tuple of float
+        gamma_min and gamma_max.
+    residual_ : ndarray of shape (q,)
+        Certificate: ``|A z - lambda B z| / (|A z| + |lambda B z|)`` in the generalised eigenvalue
+        problem, for "low-rank" that of the approximated Gram matrices.
+    error_bound_ : ndarray of shape (q,)
+        Proved bound of what "low-rank" changes in the correlations; 0 for "exact".
+    ranks_ : tuple of int
+        Rank of each centred Gram matrix as it is used.
+    solver_ : str
+    n_views_, n_samples_ : int
+    n_features_in_, feature_names_in_
+        Of X after ``fit(X, Y)``.
+
+    References
+    ----------
+    Bach and Jordan (2002), Kernel independent component analysis, section 3; Fukumizu, Bach and
+    Gretton (2007), Statistical consistency of kernel canonical correlation analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.cca import KernelCCA
+    >>> angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 100)
+    >>> x, y = np.cos(angle)[:, None], np.sin(angle)[:, None]  # dependent, uncorrelated
+    >>> bool(KernelCCA().fit(x, y).dependence_ > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=1,
+        *,
+        kernels=None,
+        kappa=0.02,
+        regularization="norm",
+        measure="max",
+        solver="auto",
+        tol=1e-6,
+        max_rank=1000,
+    ):
+        self.n_components = n_components
+        self.kernels = kernels
+        self.kappa = kappa
+        self.regularization = regularization
+        self.measure = measure
+        self.solver = solver
+        self.tol = tol
+        self.max_rank = max_rank
+
+    def fit(self, X, y=None):
+        """Find the components; return self.
+
+        Parameters
+        ----------
+        X : array-like of shape (N, d), or sequence of M >= 2 views
+            Views are such arrays, (N,) for a single variable, Gram matrices for "precomputed", or
+            what else their kernels take.
+        y : array-like of shape (N, e) or (N,), optional
+            The second view, where X is the first.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Fewer than two views, of different length, constant under their kernels, with NaN;
+            kappa <= 0; more components than there are; an indefinite kernel.
+        """
+        self.__dict__.pop("_source", None)
+        q = check_count("n_components", self.n_components, optional=False)
+        sources, problem = self._open(X, y)
+        ranks = tuple(len(f.values) for f in problem.factors)
+        most = min(ranks) if len(ranks) == 2 else sum(ranks)
+        if q > most:
+            raise ValueError(
+                f"n_components={q}, but the centred kernel matrices have ranks "
+                f"{', '.join(map(str, ranks))}; accepted: at most {most}."
+            )
+        found = problem.solve(q)
+        self.correlations_, combinations, self.eigenvalue_range_ = found
+        self.dependence_ = measured(*self.eigenvalue_range_, len(ranks), self.measure)
+        self.residual_ = problem.residuals(self.correlations_, combinations)
+        self.error_bound_ = problem.error_bounds(self.correlations_)
+        self.ranks_, self.n_views_, self.n_samples_ = ranks, len(ranks), sources[0].n_samples
+        self.solver_ = self._chosen(self.n_samples_)
+        self._pair = y is not None
+        self._store_names(X, sources[0])
+        self._offsets = [
+            _keep(source, factor, v)
+            for source, factor, v in zip(sources, problem.factors, combinations)
+        ]
+        self._source = sources
+        return self
+
+    def fit_transform(self, X, y=None):
+        """``fit(X, y).transform(X)``: the components of X, or of all views in a sequence."""
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X, y=None):
+        """Values of the components on new samples, centred with the means of the training samples.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``, n samples
+            Gram matrices (n, N) against the training samples for "precomputed". After ``fit(X, Y)``
+            y may be left out; in a sequence of views any may be None.
+
+        Returns
+        -------
+        ndarray of shape (n, q) or data frame
+            After ``fit(X, Y)``; with y a tuple of two.
+        list of M such, None where a view was None
+            After a ``fit`` on a sequence of views.
+        """
+        self._check_is_fitted()
+        if not self._pair:
+            views = self._listed(X, y)
+            if len(views) != self.n_views_:
+                raise ValueError(
+                    f"X has {len(views)} views, but fit had {self.n_views_}; accepted: as many, "
+                    "None for those that are missing."
+                )
+            return [None if V is None else self._values(i, V) for i, V in enumerate(views)]
+        if not isinstance(self._source[0], GramSource):
+            _inputs.check_test_names(self, X)
+        first = self._values(0, X)
+        return first if y is None else (first, self._values(1, y))
+
+    def score(self, X, y=None):
+        """Mean correlation of the first component over all pairs of views, on new samples.
+
+        Not regularised: high only where the functions found in ``fit`` vary together on samples
+        that ``fit`` has not seen. Parameters as in `transform`, all views given.
+
+        Returns
+        -------
+        float
+            In [-1, 1].
+        """
+        self._check_is_fitted()
+        values = self.transform(X, y)
+        if (self._pair and y is None) or any(V is None for V in values):
+            raise ValueError("score needs all views; accepted: (X, Y), or [X1, X2, ...].")
+        Z = np.column_stack([np.asarray(V, dtype=float)[:, 0] for V in values])
+        Z = Z - Z.mean(axis=0)
+        norms = np.linalg.norm(Z, axis=0)
+        Z = np.divide(Z, norms, where=norms > 0.0, out=np.zeros_like(Z))
+        C = Z.T @ Z
+        return float(C[np.triu_indices(len(C), 1)].mean())
+
+    def independence_test(self, X, y=None, *, n_permutations=199, random_state=None):
+        """Permutation test of whether views are independent, by the measure of dependence.
+
+        The samples of all views but the first are permuted, each on its own. What was fitted is not
+        used and stays as it is; every parameter but ``n_components`` counts.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        n_permutations : int, default 199
+        random_state : int or numpy.random.Generator, optional
+
+        Returns
+        -------
+        alignlearn.dependence.DependenceTest
+            ``p_value`` is ``(1 + k) / (1 + n)``.
+        """
+        n = check_count("n_permutations", n_permutations, optional=False)
+        rng = check_seed("random_state", random_state)
+        _, problem = self._open(X, y)
+        statistic = problem.independence(self.measure)
+        N, others = len(problem.factors[0].Z), len(problem.factors) - 1
+        observed = statistic([np.arange(N)] * others)
+        null = np.array([statistic([rng.permutation(N) for _ in range(others)]) for _ in range(n)])
+        p_value = permutation_p_value(observed, null)
+        return DependenceTest(observed, p_value, "permutation", N, null)
+
+    @property
+    def _n_features_out(self):
+        return len(self.correlations_)
+
+    def _accepts_sparse(self):
+        kernels = self.kernels if isinstance(self.kernels, (list, tuple)) else [self.kernels]
+        return all(_inputs.take_sparse(["rbf"] if k is None else [k]) for k in kernels)
+
+    def _open(self, X, y):
+        """Sources and the problem of checked views."""
+        kappa = check_number("kappa", self.kappa)
+        if kappa <= 0.0:
+            raise ValueError(
+                f"kappa={self.kappa!r} is degenerate: functions of full-rank kernels fit every "
+                "sample, so that without a regulariser all correlations are 1 whatever the data; "
+                "accepted: kappa > 0."
+            )
+        check_choice("regularization", self.regularization, ("norm", "gram"))
+        check_choice("measure", self.measure, ("max", "min"))
+        views = self._listed(X, y)
+        if len(views) < 2:
+            raise ValueError(f"X has {len(views)} view; accepted: 2 or more.")
+        if y is not None:
+            self._check_matrix(X)
+        sources = open_views(views, self.kernels)
+        _inputs.check_sample_count(sources[0].n_samples)
+        factors = self._factors(sources)
+        return sources, Problem(factors, kappa, self.regularization)
+
+    def _check_matrix(self, X):
+        """A vector as X is not the same as one column, to scikit-learn."""
+        kernel = view_kernels(self.kernels, 2)[0]
+        if not isinstance(kernel, str) and kernel._needs_vectors and not is_sparse(X):
+            check_samples("X", X)
+
+    def _factors(self, sources):
+        tol = check_number("tol", self.tol, low=0.0)
+        max_rank = check_count("max_rank", self.max_rank, optional=False)
+        N = sources[0].n_samples
+        names = [f"view {i}" for i in range(len(sources))]
+        if self._chosen(N) == "low-rank":
+            return [low_rank_factor(s, name, tol, max_rank) for s, name in zip(sources, names)]
+        check_gram_memory(N, 2 * len(sources) + 1)
+        return [exact_factor(s, name) for s, name in zip(sources, names)]
+
+    def _chosen(self, n_samples):
+        solver = check_choice("solver", self.solver, ("auto", "exact", "low-rank"))
+        if solver == "auto":
+            return "exact" if n_samples <= _EXACT else "low-rank"
+        return solver
+
+    def _listed(self, X, y):
+        """The views as a list."""
+        if y is not None:
+            return [X, y]
+        if is_sequence(X) and len(getattr(X, "shape", ())) != 2:
+            return list(X)
+        raise ValueError(
+            f"{type(self).__name__} requires y to be passed, but the target y is None, and X is "
+            "one view; accepted: (X, Y), or a sequence of views [X1, X2, ...]."
+        )
+
+    def _store_names(self, X, source):
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if self._pair and source.n_features is not None:
+            self.n_features_in_ = source.n_features
+            names = _inputs.feature_names(X)
+            if names is not None:
+                self.feature_names_in_ = names
+
+    def _values(self, i, X):
+        source = self._source[i]
+        first = self._pair and i == 0
+        with naming(None if first else f"view {i}"):
+            if isinstance(source, GramSource):
+                samples = source.check_test([X])
+            else:
+                samples = source.check_test(X if first else as_column(X, source.kernels[0]))
+                width = samples.shape[1] if source.n_features is not None else None
+                if width != source.n_features:
+                    raise ValueError(
+                        f"X has {width} features, but {type(self).__name__} is expecting "
+                        f"{source.n_features} features as input."
+                    )
+        return self._in_container(source.decisions(samples) + self._offsets[i], X)
+
+
+def _keep(source, factor, v):
+    """Keep in the source what new samples need; return what centres their values, (q,)."""
+    coef, landmarks = factor.to_landmarks @ v, factor.landmarks
+    if isinstance(source, GramSource):
+        means = np.asarray(source.grams[0][:], dtype=np.float64).mean(axis=0)
+        source.reduce(landmarks, coef)
+        return -means[landmarks] @ coef
+    samples = source.X
+    source.reduce(landmarks, coef)
+    # With the values that new samples get: they may lack a constant of the kernel.
+    return -source.decisions(samples).mean(axis=0)

@@ -1,0 +1,259 @@
+"""Tests of independence: HSIC of two views, alignment of a Gram matrix with a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_gram,
+    check_seed,
+    check_test_gram,
+    plain,
+)
+
+from .permutations import permutation_p_value, permuted_forms, permuted_products
+from .views import centred_gram, open_views
+
+# As of a Gram matrix that should be symmetric.
+_HERMITIAN = {np.dtype(np.complex128): 1e-8, np.dtype(np.complex64): 1e-4}
+
+
+@dataclass(frozen=True, eq=False)
+class DependenceTest:
+    """A test of the hypothesis that two or more things are independent.
+
+    Attributes
+    ----------
+    statistic : float
+        The larger, the more dependence.
+    p_value : float
+        Probability of so large a statistic under independence. By permutation ``(1 + k) / (1 + n)``
+        with k of n permuted statistics at least as large, so that the level is kept exactly for
+        samples that are exchangeable.
+    method : str
+        "permutation" or "gamma".
+    n_samples : int
+    null : ndarray of shape (n_permutations,), or None
+        The statistic after each permutation; None for "gamma".
+    """
+
+    statistic: float
+    p_value: float
+    method: str
+    n_samples: int
+    null: np.ndarray | None
+
+
+def hsic_test(
+    X,
+    Y,
+    kernels=None,
+    *,
+    method="permutation",
+    unbiased=False,
+    n_permutations=999,
+    random_state=None,
+):
+    """Test of independence of two views by the Hilbert-Schmidt independence criterion.
+
+    Parameters
+    ----------
+    X, Y : array-like of shape (m, d), or (m,) for one variable
+        The same m samples; what else the kernels take; for "precomputed" Gram matrices (m, m).
+    kernels : Kernel, str, or a pair of these, optional
+        One for both views or one for each, also "precomputed". Default: Gaussians with
+        ``gamma="scale"``. Against every kind of dependence a characteristic kernel is needed (a
+        Gaussian, say, not a linear one).
+    method : {"permutation", "gamma"}
+        "permutation": of the samples of Y; exact level. "gamma": the approximation of the null
+        distribution by a Gamma law of the same mean and variance, one pass; needs m >= 6.
+    unbiased : bool, default False
+        Whether the statistic is the U-statistic, as in :func:`alignlearn.hsic`; permutation only,
+        m >= 4.
+    n_permutations : int, default 999
+    random_state : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    DependenceTest
+        ``statistic`` is :func:`alignlearn.hsic` of the two Gram matrices.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Views of different length or constant under their kernels, NaN, bad parameters.
+
+    Notes
+    -----
+    Two Gram matrices are held; a permutation costs m^2 / 2 products.
+
+    References
+    ----------
+    Gretton, Fukumizu, Teo, Song, Scholkopf and Smola (2008), A kernel statistical test of
+    independence: equations 9 and 10 for the Gamma law, with the mean for kernels of any diagonal.
+    """
+    check_choice("method", method, ("permutation", "gamma"))
+    n_permutations = check_count("n_permutations", n_permutations, optional=False)
+    if check_flag("unbiased", unbiased) and method == "gamma":
+        raise ValueError(
+            'unbiased=True with method="gamma": the law is that of the biased statistic; accepted: '
+            'unbiased=False, or method="permutation".'
+        )
+    rng = check_seed("random_state", random_state)
+    sources = open_views([X, Y], kernels)
+    m, least = sources[0].n_samples, 6 if method == "gamma" else 4 if unbiased else 2
+    if m < least:
+        raise ValueError(f"X has {m} samples; accepted for this test: at least {least}.")
+    if method == "gamma":
+        return _gamma_test(sources)
+    K, L = (centred_gram(source, f"view {i}")[0] for i, source in enumerate(sources))
+    unit = float(m) ** 2
+    if unbiased:
+        K, L, unit = _u_centred(K), _u_centred(L), float(m) * (m - 3)
+    statistic = float(np.vdot(K, L)) / unit
+    null = permuted_products(K, L, rng, n_permutations) / unit
+    return DependenceTest(statistic, permutation_p_value(statistic, null), method, m, null)
+
+
+def _u_centred(K):
+    """K (m, m), overwritten, U-centred: rows sum to 0 without the diagonal, which is 0.
+
+    Source: Szekely and Rizzo (2014), section 3: ``<K, L> / (m (m - 3))`` is the unbiased HSIC.
+    """
+    m = len(K)
+    np.fill_diagonal(K, 0.0)
+    sums = K.sum(axis=0)
+    K -= (sums / (m - 2))[:, None]
+    K -= sums / (m - 2)
+    K += sums.sum() / ((m - 1.0) * (m - 2))
+    np.fill_diagonal(K, 0.0)
+    return K
+
+
+def _gamma_test(sources):
+    from scipy.special import gammaincc
+
+    centred = [centred_gram(source, f"view {i}")[0] for i, source in enumerate(sources)]
+    m = len(centred[0])
+    products = centred[0] * centred[1]
+    statistic = float(products.sum()) / m**2
+    squares = float(np.vdot(products, products)) - float(np.sum(np.diagonal(products) ** 2))
+    falling = m * (m - 1.0) * (m - 2.0) * (m - 3.0)
+    variance = 2.0 * (m - 4) * (m - 5) / falling * squares / (m * (m - 1.0))
+    # Unbiased estimates of the traces of both covariance operators.
+    mean = float(np.prod([np.trace(K) / (m - 1.0) for K in centred])) / m
+    # Shape mean^2 / variance, scale variance / mean.
+    p_value = float(gammaincc(mean**2 / variance, statistic * mean / variance))
+    return DependenceTest(statistic, p_value, "gamma", m, None)
+
+
+def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None):
+    """Permutation test of whether a Gram matrix is aligned with a target beyond chance.
+
+    Parameters
+    ----------
+    K : array-like of shape (m, m)
+        A Gram matrix: also indefinite, as estimates of quantum kernels from few shots are, and
+        also complex Hermitian, of which :func:`real_gram` is taken.
+    y : array-like of shape (m,), (m, c) or (m, m)
+        A target, or a second Gram matrix, as in :func:`alignlearn.alignment`.
+    task : {"auto", "classification", "regression"}
+        How to read a target; "auto" takes floating-point values as regression.
+    n_permutations : int, default 999
+        Of the samples of y.
+    random_state : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    DependenceTest
+        ``statistic`` is the centred alignment.
+
+    Raises
+    ------
+    ValueError, TypeError
+        K or y is constant; K is not square, symmetric (Hermitian) and finite; lengths differ.
+    """
+    n_permutations = check_count("n_permutations", n_permutations, optional=False)
+    rng = check_seed("random_state", random_state)
+    K = _centred("K", K)
+    y = plain("y", y)
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
+    if len(shape) == 2 and shape[0] == shape[1]:
+        L = _centred("y", y)
+        if len(L) != len(K):
+            raise ValueError(f"y has {len(L)} samples, but K has {len(K)}; accepted: as many.")
+        norm = np.linalg.norm(K) * np.linalg.norm(L)
+        inner, null = np.vdot(K, L), permuted_products(K, L, rng, n_permutations)
+    else:
+        Y = target_columns(y, len(K), task)
+        if not Y.any():
+            raise ValueError("y is constant, so nothing is aligned with it; accepted: two values.")
+        norm = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
+        inner, null = np.vdot(Y, K @ Y), permuted_forms(K, Y, rng, n_permutations)
+    statistic, null = float(inner / norm), null / norm
+    p_value = permutation_p_value(statistic, null)
+    return DependenceTest(statistic, p_value, "permutation", len(K), null)
+
+
+def _centred(name, K):
+    """K checked, real and centred, in units of its largest entry."""
+    K = plain(name, K)
+    K = real_gram(K) if np.iscomplexobj(K) else K
+    K = np.array(check_gram(name, K), dtype=np.float64)
+    largest = float(np.abs(K).max())
+    K /= largest or 1.0
+    centre_gram(K)
+    if not np.abs(K).max() > 32.0 * np.finfo(np.float64).eps:
+        raise ValueError(
+            f"{name} is constant after centring, so it is aligned with nothing; accepted: a Gram "
+            "matrix that varies."
+        )
+    return K
+
+
+def real_gram(K, *, test=False):
+    """Real part of a Hermitian Gram matrix: the kernel of the same features over the reals.
+
+    ``Re <phi, psi>`` is the inner product of the vectors ``(Re phi, Im phi)``, so the real part of
+    a positive semi-definite K is positive semi-definite. For real coefficients and labels nothing
+    is lost: ``y'Ky = y' Re(K) y``, since Im K is antisymmetric. (Fidelities ``|<phi, psi>|^2`` are
+    real already.) A noisy K whose real part is indefinite is repaired, the same way for the rows of
+    new samples, by `alignlearn.machines.SpectrumFix`.
+
+    Parameters
+    ----------
+    K : array-like of shape (m, m), or (n, m) with ``test``
+        Complex or real. Not modified.
+    test : bool, default False
+        Whether rows are new samples: nothing is Hermitian then.
+
+    Returns
+    -------
+    ndarray of K's shape, float64, or float32 of complex64 and float32
+
+    Raises
+    ------
+    ValueError
+        NaN or infinity; not square or not Hermitian to 1e-8 (complex64: 1e-4) of the largest entry,
+        without ``test``.
+    """
+    K = np.asarray(plain("K", K))
+    if K.ndim != 2:
+        raise ValueError(f"K must be a matrix, got shape {K.shape}.")
+    if check_flag("test", test):
+        return check_test_gram("K", K.real, K.shape[1])
+    if np.iscomplexobj(K) and K.shape[0] == K.shape[1]:
+        largest, skew = np.abs(K).max(initial=0.0), np.abs(K.imag + K.imag.T).max(initial=0.0)
+        allowed = _HERMITIAN.get(K.dtype, 1e-8)
+        if skew > allowed * largest:
+            raise ValueError(
+                f"K is not Hermitian: |Im K_ij + Im K_ji| reaches {skew:.3g}, accepted is "
+                f"{allowed:g} times the largest entry {largest:.3g}; new samples need test=True."
+            )
+    return check_gram("K", K.real)

@@ -1,0 +1,137 @@
+"""Several views of the same samples, each with a kernel of its own."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import numpy as np
+
+from alignlearn.kernels import Kernel, as_kernel
+from alignlearn.sources import open_source
+from alignlearn.statistics import centre_gram
+from alignlearn.validation import as_array, is_sparse, plain
+
+# Centring rounds by a few units in the last place of the largest entry.
+_ROUNDING = 32.0
+
+
+@contextmanager
+def naming(what):
+    """Errors about the samples or the kernel of one view say which; None for no other than X."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if what is None:
+            raise
+        raise type(error)(f"{what}: {error}") from None
+
+
+def view_kernels(kernels, n_views):
+    """A kernel or "precomputed" for each view.
+
+    Parameters
+    ----------
+    kernels : None, Kernel, str, or a sequence of these
+        None is a Gaussian, ``gamma="scale"``; a single one is for every view.
+    n_views : int
+
+    Raises
+    ------
+    ValueError, TypeError
+        Not one for each view; an unknown kernel.
+    """
+    if kernels is None or isinstance(kernels, (Kernel, str)):
+        kernels = [kernels] * n_views
+    try:
+        kernels = list(kernels)
+    except TypeError:
+        raise TypeError(
+            f"kernels must be a kernel for all views, or a sequence of one for each; got "
+            f"{kernels!r:.80}."
+        ) from None
+    if len(kernels) != n_views:
+        raise ValueError(
+            f"kernels has {len(kernels)} items for {n_views} views; accepted: one for each view, "
+            "or a single kernel for all."
+        )
+    given = [isinstance(k, str) and k == "precomputed" for k in kernels]
+    return [
+        "precomputed" if is_given else as_kernel("rbf" if k is None else k)
+        for k, is_given in zip(kernels, given)
+    ]
+
+
+def open_views(views, kernels):
+    """Sources of all views: the samples checked, the kernel opened on them, as many samples each.
+
+    Parameters
+    ----------
+    views : sequence of samples
+        Arrays (m, d), or (m,) for a single variable; what else a kernel takes; for "precomputed"
+        Gram matrices (m, m).
+    kernels : as in `view_kernels`
+
+    Returns
+    -------
+    list of PairSource or GramSource
+        Of one kernel each, combined with weight 1.
+    """
+    sources = []
+    for i, (X, kernel) in enumerate(zip(views, view_kernels(kernels, len(views)))):
+        with naming(f"view {i}"):
+            sources.append(_open(X, kernel))
+        if sources[i].n_samples != sources[0].n_samples:
+            raise ValueError(
+                f"view {i} has {sources[i].n_samples} samples, but view 0 has "
+                f"{sources[0].n_samples}; accepted: views of the same samples, a row for each."
+            )
+    return sources
+
+
+def _open(X, kernel):
+    if isinstance(kernel, str):
+        source = open_source([X], kernel)
+    else:
+        source = open_source(as_column(X, kernel), [kernel], pairs=True)
+    source.combine(np.ones(1))
+    return source
+
+
+def as_column(X, kernel):
+    """A vector of numbers as a matrix of one column, where the kernel takes matrices."""
+    if isinstance(kernel, str) or not kernel._needs_vectors or is_sparse(X):
+        return X
+    X = plain("X", X)
+    # An array of mixed lists would be refused before the error that says why.
+    if isinstance(X, (list, tuple)):
+        vector = all(isinstance(x, (int, float, np.number)) for x in X)
+    else:
+        X = X if hasattr(X, "ndim") or not hasattr(X, "__array__") else as_array("X", X)
+        vector = getattr(X, "ndim", 2) == 1
+    return as_array("X", X)[:, None] if vector else X
+
+
+def centred_gram(source, name):
+    """The centred Gram matrix (m, m) of a view, float64, and the type that its values came in.
+
+    Raises
+    ------
+    ValueError
+        The kernel does not vary on these samples.
+    """
+    with naming(name):
+        given = source.gram(exact=False)
+    K = np.array(given, dtype=np.float64)
+    largest = float(np.abs(K).max())
+    centre_gram(K)
+    if not np.abs(K).max() > _ROUNDING * np.finfo(given.dtype).eps * largest:
+        raise constant_view(name, source)
+    return K, given.dtype
+
+
+def constant_view(name, source):
+    """The error for a view without variation."""
+    return ValueError(
+        f"{name} is constant under its kernel, {source.names[0]}: all centred kernel values are 0, "
+        "so that it depends on nothing; accepted: samples on which the kernel varies."
+    )

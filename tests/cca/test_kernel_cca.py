@@ -1,0 +1,402 @@
+"""KernelCCA against the dense generalised eigenvalue problem, classical CCA, and exact laws."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import eigh
+from sklearn.base import clone
+from strategies import generators
+
+import alignlearn as al
+from alignlearn.cca import KernelCCA
+from alignlearn.statistics import center_kernel
+from alignlearn.validation import ConvergenceWarning
+
+
+def planted(rng, N, M=2, noise=0.3):
+    """Views of two columns, of which the first is a function of one hidden number."""
+    t = rng.uniform(-1.0, 1.0, N)
+    functions = (np.sin, np.square, np.exp)
+    first = [f(3.0 * t) + noise * rng.normal(size=N) for f in functions[:M]]
+    return [np.column_stack([a, rng.normal(size=N)]) for a in first]
+
+
+def generalised(grams, kappa, regularization):
+    """A and B of the slides (zeros on the diagonal of A), from Gram matrices that are centred."""
+    M, N = len(grams), len(grams[0])
+    A, B = np.zeros((2, M * N, M * N))
+    for i, G in enumerate(grams):
+        rows = slice(i * N, (i + 1) * N)
+        if regularization == "gram":
+            B[rows, rows] = (G + kappa * np.eye(N)) @ (G + kappa * np.eye(N))
+        else:
+            # The constant function, which centring removes, makes B definite.
+            B[rows, rows] = G @ G + N * kappa * G + np.ones((N, N)) / N
+        for j, L in enumerate(grams):
+            if i != j:
+                A[rows, j * N : (j + 1) * N] = G @ L
+    return A, B
+
+
+# Narrow Gaussians: the dense problem is well conditioned then.
+NARROW = [al.Gaussian(40.0), al.Gaussian(60.0), al.Gaussian(80.0)]
+
+
+@pytest.mark.parametrize("solver", ["exact", "low-rank"])
+@pytest.mark.parametrize("M", [2, 3])
+@pytest.mark.parametrize(("regularization", "kappa"), [("gram", 0.3), ("norm", 0.02)])
+def test_dense_generalised_eigenvalue_problem(solver, M, regularization, kappa):
+    views = planted(np.random.default_rng(0), 50, M)
+    kernels = NARROW[:M]
+    A, B = generalised([center_kernel(k(X)) for k, X in zip(kernels, views)], kappa, regularization)
+    expected = eigh(A, B, eigvals_only=True)
+    model = KernelCCA(
+        4, kernels=kernels, kappa=kappa, regularization=regularization, solver=solver, tol=1e-12
+    ).fit(views)
+    np.testing.assert_allclose(model.correlations_, expected[:-5:-1] / (M - 1), atol=1e-8)
+    np.testing.assert_allclose(model.eigenvalue_range_, 1 + expected[[0, -1]], atol=1e-8)
+    assert model.residual_.max() < 1e-10
+    assert model.error_bound_.max() < (1e-8 if solver == "exact" or M == 2 else 1e-4)
+    assert np.all(model.error_bound_ == 0.0) or solver == "low-rank"
+    if M == 2:
+        # Both signs of every correlation are eigenvalues (ledger 3.12).
+        np.testing.assert_allclose(expected, -expected[::-1], atol=1e-10)
+        assert sum(model.eigenvalue_range_) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("regularization", ["gram", "norm"])
+def test_components_solve_the_problem_and_have_unit_denominators(regularization):
+    rng = np.random.default_rng(1)
+    X, Y = planted(rng, 40)
+    model = KernelCCA(2, kernels=NARROW[:2], kappa=0.1, regularization=regularization).fit(X, Y)
+    grams = [center_kernel(k(V)) for k, V in zip(NARROW, (X, Y))]
+    A, B = generalised(grams, 0.1, regularization)
+    # Of values on the training samples, s = G c.
+    coef = [np.linalg.lstsq(G, s)[0] for G, s in zip(grams, model.transform(X, Y))]
+    for k, rho in enumerate(model.correlations_):
+        z = np.concatenate([c[:, k] for c in coef])
+        assert np.linalg.norm(A @ z - rho * (B @ z)) < 1e-8 * np.linalg.norm(B @ z)
+        for i in range(2):
+            rows = slice(i * 40, (i + 1) * 40)
+            assert z[rows] @ B[rows, rows] @ z[rows] == pytest.approx(1.0, rel=1e-8)
+        assert z[:40] @ A[:40, 40:] @ z[40:] == pytest.approx(rho, rel=1e-8)
+
+
+@given(generators(), st.sampled_from([1e-3, 0.1, 3.0]))
+@settings(max_examples=20)
+def test_gram_regulariser_is_the_norm_at_two_kappa_over_n_and_a_rest(rng, kappa):
+    """Ledger 3.14: no larger than with 2 kappa / N, and equal to it for weak regularisation."""
+    views = planted(rng, 30)
+    model = KernelCCA(kernels=al.Gaussian(0.5), kappa=kappa, regularization="gram").fit(views)
+    norm = clone(model).set_params(kappa=2.0 * kappa / 30, regularization="norm").fit(views)
+    assert 0.0 <= model.dependence_ <= norm.dependence_ + 1e-12
+    assert norm.dependence_ < 1.0
+
+
+def test_two_kappas_agree_where_eigenvalues_are_far_above():
+    """A rank-one kernel: eigenvalue w, (w / (w + kappa))^2 against w / (w + 2 kappa)."""
+    x = np.arange(20.0)
+    x -= x.mean()
+    w = x @ x
+    for kappa in (1.0, 100.0):
+        options = {"kernels": "linear", "kappa": kappa, "regularization": "gram"}
+        model = KernelCCA(**options).fit([x, x])
+        assert model.dependence_ == pytest.approx((w / (w + kappa)) ** 2, rel=1e-12)
+        norm = KernelCCA(kernels="linear", kappa=2.0 * kappa / 20).fit([x, x])
+        assert norm.dependence_ == pytest.approx(w / (w + 2.0 * kappa), rel=1e-12)
+
+
+def test_linear_kernels_are_classical_correlation_analysis():
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 4))
+    Y[:, 0] += X[:, 1]
+    Q = [np.linalg.qr(V - V.mean(axis=0))[0] for V in (X, Y)]
+    expected = np.linalg.svd(Q[0].T @ Q[1], compute_uv=False)
+    for solver in ("exact", "low-rank"):
+        model = KernelCCA(3, kernels="linear", kappa=1e-12, solver=solver).fit(X, Y)
+        np.testing.assert_allclose(model.correlations_, expected, atol=1e-8)
+        assert model.ranks_ == (3, 4)
+        scores = model.transform(X, Y)
+        correlation = np.corrcoef(np.hstack(scores).T)[:3, 3:]
+        np.testing.assert_allclose(correlation, np.diag(expected), atol=1e-8)
+
+
+def test_without_a_regulariser_independent_views_seem_dependent():
+    """Ledger 3.14b: the value rises to 1 as kappa falls, whatever the data."""
+    views = np.random.default_rng(3).normal(size=(2, 60, 2))
+    found = [
+        KernelCCA(kappa=k, regularization="gram").fit(views).dependence_
+        for k in (10.0, 1.0, 1e-2, 1e-4, 1e-8)
+    ]
+    assert np.all(np.diff(found) > 0.0)
+    assert found[0] < 0.5
+    assert found[-1] > 0.999
+    for kappa in (0, -1.0):
+        with pytest.raises(ValueError, match=r"degenerate: .*full-rank .*accepted: kappa > 0"):
+            KernelCCA(kappa=kappa).fit(views)
+
+
+def test_measures_of_three_views_differ_and_those_of_two_do_not():
+    rng = np.random.default_rng(4)
+    views = planted(rng, 40, 3)
+    found = {m: KernelCCA(measure=m).fit(views) for m in ("max", "min")}
+    low, high = found["max"].eigenvalue_range_
+    assert found["max"].dependence_ == pytest.approx((high - 1.0) / 2.0)
+    assert found["min"].dependence_ == pytest.approx(1.0 - low)
+    assert abs(found["max"].dependence_ - found["min"].dependence_) > 0.05
+    assert found["max"].correlations_[0] == pytest.approx(found["max"].dependence_)
+    two = [KernelCCA(measure=m).fit(views[:2]).dependence_ for m in ("max", "min")]
+    assert two[0] == pytest.approx(two[1], rel=1e-12)
+    # Three views that are the same: gamma is 3 and 0, but for the regulariser.
+    same = KernelCCA(kappa=1e-9, measure="min").fit([views[0]] * 3)
+    assert same.eigenvalue_range_ == pytest.approx((0.0, 3.0), abs=1e-4)
+    assert same.dependence_ == pytest.approx(1.0, abs=1e-4)
+
+
+# Low rank
+
+
+@given(generators(), st.sampled_from(["gram", "norm"]), st.integers(2, 3))
+@settings(max_examples=20)
+def test_error_bound_of_low_rank_holds(rng, regularization, M):
+    N = 60
+    views = planted(rng, N, M)
+    kappa = 0.05 if regularization == "norm" else 0.05 * N / 2
+    options = {"kappa": kappa, "regularization": regularization, "n_components": 3}
+    exact = KernelCCA(solver="exact", **options).fit(views)
+    for tol in (1e-1, 1e-2, 1e-4):
+        low = KernelCCA(solver="low-rank", tol=tol, **options).fit(views)
+        assert max(low.ranks_) < max(exact.ranks_)
+        error = exact.correlations_ - low.correlations_
+        assert np.all(np.abs(error) <= low.error_bound_ + 1e-12)
+        assert low.residual_.max() < 1e-8
+        if regularization == "norm" and M == 2:
+            assert error.min() > -1e-12  # a part of the kernel correlates less
+            assert low.error_bound_[0] < 20.0 * tol / kappa
+
+
+def test_low_rank_has_the_components_of_exact():
+    rng = np.random.default_rng(5)
+    views, new = planted(rng, 120, 3), planted(rng, 7, 3)
+    found = [
+        KernelCCA(2, kernels=["rbf", "laplacian", "linear"], solver=s, tol=1e-10).fit(views)
+        for s in ("exact", "low-rank")
+    ]
+    for ours, theirs in zip(*(model.transform(new) for model in found)):
+        np.testing.assert_allclose(ours, theirs, atol=2e-3)
+    np.testing.assert_allclose(found[0].correlations_, found[1].correlations_, atol=1e-6)
+    assert (found[0].solver_, found[1].solver_) == ("exact", "low-rank")
+    assert KernelCCA().fit(planted(rng, 501)).solver_ == "low-rank"
+    assert KernelCCA().fit(planted(rng, 500)).solver_ == "exact"
+
+
+def test_a_rank_that_is_too_small_is_said():
+    views = planted(np.random.default_rng(6), 60)
+    with pytest.warns(ConvergenceWarning, match=r"view \d: 5 columns \(max_rank\) .* leave"):
+        model = KernelCCA(solver="low-rank", max_rank=5).fit(views)
+    exact = KernelCCA().fit(views)
+    error = exact.correlations_ - model.correlations_
+    assert 0.0 < error[0] <= model.error_bound_[0]
+
+
+# New samples
+
+
+@pytest.mark.parametrize("solver", ["exact", "low-rank"])
+def test_new_samples_are_centred_with_the_training_means(solver):
+    """Against coefficients of the centred training kernel, row by row."""
+    rng = np.random.default_rng(7)
+    X, Y = planted(rng, 50)
+    new, _ = planted(rng, 9)
+    kernel = 1e6 + al.Gaussian(2.0) if solver == "exact" else al.Gaussian(2.0)
+    model = KernelCCA(2, kernels=kernel, solver=solver, tol=1e-13).fit(X, Y)
+    scores = model.transform(X)
+    np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-12)
+    K = al.Gaussian(2.0)(X)
+    coef = np.linalg.lstsq(center_kernel(K), scores, rcond=1e-10)[0]
+    expected = center_kernel(al.Gaussian(2.0)(new, X), K) @ coef
+    np.testing.assert_allclose(model.transform(new), expected, atol=1e-6)
+
+
+def test_given_matrices_are_the_kernels_they_hold():
+    rng = np.random.default_rng(8)
+    views, new = planted(rng, 40), planted(rng, 5)
+    kernels = [al.Gaussian(0.7), al.Laplacian(0.4)]
+    for solver in ("exact", "low-rank"):
+        model = KernelCCA(2, kernels=kernels, solver=solver).fit(views)
+        given = KernelCCA(2, kernels="precomputed", solver=solver)
+        given.fit([k(V) for k, V in zip(kernels, views)])
+        np.testing.assert_allclose(given.correlations_, model.correlations_, atol=1e-9)
+        cross = [k(Z, V) for k, Z, V in zip(kernels, new, views)]
+        for ours, theirs in zip(given.transform(cross), model.transform(new)):
+            np.testing.assert_allclose(ours, theirs, atol=1e-6)
+        mixed = KernelCCA(2, kernels=["precomputed", kernels[1]], solver=solver)
+        mixed.fit(kernels[0](views[0]), views[1])
+        np.testing.assert_allclose(mixed.correlations_, model.correlations_, atol=1e-9)
+        ours = mixed.transform(cross[0], new[1])
+        np.testing.assert_allclose(ours[1], model.transform(new)[1], atol=1e-6)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.transform(new)[0], model.transform(new)[0])
+
+
+def test_objects_sparse_rows_single_precision_and_missing_views():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(9)
+    X, Y = planted(rng, 30)
+    texts = ["a" * int(20 + 5 * v) for v in X[:, 0]]
+
+    def length(s, t):
+        return float(np.exp(-0.01 * (len(s) - len(t)) ** 2))
+
+    model = KernelCCA(kernels=[al.FromFunction(length), "rbf", "rbf"])
+    model.fit([texts, csr_matrix(Y), X.astype(np.float32)])
+    assert model.n_views_ == 3
+    first, second, third = model.transform([texts[:4], None, X[:4].astype(np.float32)])
+    assert (first.shape, second, third.shape) == ((4, 1), None, (4, 1))
+    dense = KernelCCA(kernels=[al.FromFunction(length), "rbf", "rbf"]).fit([texts, Y, X])
+    assert model.dependence_ == pytest.approx(dense.dependence_, abs=1e-5)
+    low = clone(dense).set_params(solver="low-rank").fit([texts, csr_matrix(Y), X])
+    assert low.dependence_ == pytest.approx(dense.dependence_, abs=1e-4)
+
+
+def test_score_is_the_correlation_on_new_samples():
+    rng = np.random.default_rng(10)
+    train, test = planted(rng, 150, noise=0.1), planted(rng, 150, noise=0.1)
+    model = KernelCCA().fit(*train)
+    first, second = model.transform(*test)
+    assert model.score(*test) == pytest.approx(np.corrcoef(first[:, 0], second[:, 0])[0, 1])
+    assert model.score(*test) > 0.7
+    shuffled = test[1][rng.permutation(150)]
+    assert abs(model.score(test[0], shuffled)) < 0.25
+    three = KernelCCA().fit(planted(rng, 80, 3))
+    assert -1.0 <= three.score(planted(rng, 40, 3)) <= 1.0
+    with pytest.raises(ValueError, match="needs all views"):
+        model.score(test[0])
+
+
+# Independence
+
+
+@pytest.mark.parametrize(("measure", "solver"), [("max", "exact"), ("min", "low-rank")])
+def test_permutation_test_finds_dependence_and_keeps_its_level(measure, solver):
+    rng = np.random.default_rng(11)
+    model = KernelCCA(measure=measure, solver=solver)
+    assert model.independence_test(planted(rng, 60, 3), random_state=0).p_value == 0.005
+    p = [
+        model.independence_test(rng.normal(size=(2, 20, 1)), n_permutations=19, random_state=rng)
+        for _ in range(40)
+    ]
+    assert 0 < sum(found.p_value <= 0.1 for found in p) <= 10  # 4 expected
+    assert not hasattr(model, "correlations_")
+
+
+def test_statistic_of_the_test_is_the_measure():
+    rng = np.random.default_rng(12)
+    for M in (2, 3):
+        views = planted(rng, 40, M)
+        for measure in ("max", "min"):
+            model = KernelCCA(measure=measure).fit(views)
+            found = model.independence_test(views, n_permutations=3, random_state=5)
+            assert found.statistic == pytest.approx(model.dependence_, abs=1e-5)
+            order = np.random.default_rng(5)
+            for value in found.null:
+                moved = [V[order.permutation(40)] for V in views[1:]]
+                expected = KernelCCA(measure=measure).fit([views[0], *moved]).dependence_
+                assert value == pytest.approx(expected, abs=1e-5)
+
+
+# Bad input
+
+V = np.random.default_rng(13).normal(size=(12, 2))
+
+
+@pytest.mark.parametrize(
+    ("views", "options", "message"),
+    [
+        ([V], {}, "X has 1 view; accepted: 2 or more"),
+        ([], {}, "X has 0 view"),
+        (V, {}, r"requires y to be passed, but the target y is None.*\[X1, X2"),
+        ([V, V[:11]], {}, "view 1 has 11 samples, but view 0 has 12"),
+        ([V, np.ones((12, 1))], {}, "view 1 is constant under its kernel"),
+        ([V, np.ones((12, 1))], {"solver": "low-rank"}, "view 1 is constant under its kernel"),
+        ([V, V * np.nan], {}, "view 1: .*NaN"),
+        ([V, None], {}, "view 1: |got None"),
+        ([V[:1], V[:1]], {}, "1 sample"),
+        ([V, V], {"kernels": ["rbf"] * 3}, "kernels has 3 items for 2"),
+        ([V, V], {"kernels": "precomputed"}, "view 0: .*square"),
+        ([V, -V @ V.T], {"kernels": ["rbf", "precomputed"]}, "view 1: .*semi-definite"),
+        ([V, V], {"kappa": np.nan}, "kappa"),
+        ([V, V], {"regularization": "ridge"}, "regularization='ridge' is not known"),
+        ([V, V], {"measure": "mean"}, "measure='mean' is not known"),
+        ([V, V], {"solver": "fast"}, "solver='fast' is not known"),
+        ([V, V], {"tol": -1.0}, "tol"),
+        ([V, V], {"max_rank": 0}, "max_rank"),
+        ([V, V], {"n_components": 0}, "n_components"),
+        ([V, V[:, 0]], {"n_components": 2, "kernels": "linear"}, "ranks 2, 1; accepted: at most 1"),
+    ],
+)
+def test_bad_views_and_parameters_are_named(views, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        KernelCCA(**options).fit(views)
+
+
+@pytest.mark.parametrize("solver", ["exact", "low-rank"])
+def test_an_indefinite_kernel_is_refused(solver):
+    def sign(s, t):
+        return float(-s @ t)
+
+    with pytest.raises(ValueError, match=r"view 1: .*not positive semi-definite"):
+        KernelCCA(kernels=["rbf", al.FromFunction(sign)], solver=solver).fit(V, V)
+
+
+def test_single_precision_is_rounding_not_a_negative_part():
+    views = [A.astype(np.float32) for A in planted(np.random.default_rng(15), 200)]
+    kernel = al.Gaussian(0.1)
+    assert np.linalg.eigvalsh(kernel(views[0]).astype(float))[0] < -1e-8
+    model = KernelCCA(kernels=kernel).fit(views)
+    double = KernelCCA(kernels=kernel).fit([A.astype(float) for A in views])
+    assert model.dependence_ == pytest.approx(double.dependence_, abs=1e-4)
+    assert model.ranks_[0] < 100
+
+
+def test_bad_new_samples_are_named():
+    model = KernelCCA().fit([V, V[:, 0]])
+    for views, message in (
+        ([V], "X has 1 views, but fit had 2"),
+        ([V, V], "view 1: X has 2 features, but KernelCCA is expecting 1"),
+        ([V * np.nan, None], "view 0: .*NaN"),
+        (V, "requires y"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.transform(views)
+    pair = KernelCCA().fit(V, V[:, 0])
+    assert pair.transform(V).shape == (12, 1)
+    with pytest.raises(ValueError, match=r"^X has 1 features"):
+        pair.transform(V[:, :1])
+    with pytest.raises(ValueError, match="shape"):
+        pair.transform(V[:, 0])
+    with pytest.raises(ValueError, match="not fitted"):
+        KernelCCA().transform(V)
+
+
+def test_a_fit_that_fails_leaves_no_fitted_model():
+    model = KernelCCA().fit(V, V)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(V * np.nan, V)
+    with pytest.raises(ValueError, match="not fitted"):
+        model.transform(V)
+
+
+def test_inputs_are_not_modified_and_results_repeat():
+    X, Y = planted(np.random.default_rng(14), 40)
+    K = al.Gaussian(1.0)(X)
+    before = X.copy(), Y.copy(), K.copy()
+    fits = [KernelCCA(2, kernels=["precomputed", "rbf"]).fit(K, Y) for _ in range(2)]
+    np.testing.assert_array_equal(fits[0].transform(K), fits[1].transform(K))
+    KernelCCA(solver="low-rank").fit(X, Y)
+    for old, new in zip(before, (X, Y, K)):
+        assert np.array_equal(old, new)

@@ -1,0 +1,285 @@
+"""Tests of independence: levels, power, definitions, and Gram matrices that are not real."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import generators
+
+import alignlearn as al
+from alignlearn.dependence import DependenceTest, alignment_test, hsic_test, real_gram
+from alignlearn.dependence.permutations import permuted_forms, permuted_products
+from alignlearn.machines import SpectrumFix, SupportVectorClassifier
+from alignlearn.statistics import alignment, center_kernel, hsic
+
+
+def circle(rng, m, noise=0.1):
+    """Uncorrelated and dependent."""
+    angle = rng.uniform(0.0, 2.0 * np.pi, m)
+    points = np.column_stack([np.cos(angle), np.sin(angle)])
+    return (points + noise * rng.normal(size=(m, 2))).T
+
+
+def random_gram(rng, m):
+    A = rng.normal(size=(m, m + 2))
+    return A @ A.T
+
+
+# HSIC
+
+
+@given(generators(), st.integers(4, 9), st.booleans())
+@settings(max_examples=25)
+def test_statistic_and_null_are_hsic_of_permuted_matrices(rng, m, unbiased):
+    K, L = random_gram(rng, m), random_gram(rng, m)
+    found = hsic_test(K, L, "precomputed", unbiased=unbiased, n_permutations=5, random_state=7)
+    assert isinstance(found, DependenceTest)
+    unit = np.abs(K).max() * np.abs(L).max()
+    assert found.statistic == pytest.approx(hsic(K, L, unbiased=unbiased), abs=1e-12 * unit)
+    orders = np.random.default_rng(7).permuted(np.tile(np.arange(m), (5, 1)), axis=1)
+    null = [hsic(K, L[np.ix_(p, p)], unbiased=unbiased) for p in orders]
+    np.testing.assert_allclose(found.null, null, atol=1e-12 * unit)
+    assert found.p_value == (1 + np.sum(found.null >= found.statistic * (1 - 1e-9))) / 6
+
+
+def test_all_orders_of_five_samples_are_equally_likely():
+    """The null distribution is that of all 120 orders, ties with the observed one included."""
+    rng = np.random.default_rng(0)
+    K, L = random_gram(rng, 5), random_gram(rng, 5)
+    Kc, Lc = center_kernel(K), center_kernel(L)
+    exact = np.sort([np.sum(Kc * Lc[np.ix_(p, p)]) for p in itertools.permutations(range(5))])
+    found = np.sort(permuted_products(Kc, Lc, np.random.default_rng(1), 40_000))
+    at = np.searchsorted(exact, found - 1e-9 * np.abs(exact).max())
+    np.testing.assert_allclose(exact[at], found, rtol=1e-9)
+    counts = np.bincount(at, minlength=120)
+    # Chi-square of 119 degrees of freedom: 200 is 5 standard deviations above its mean.
+    assert np.sum((counts - 40_000 / 120) ** 2) / (40_000 / 120) < 200
+
+
+def test_level_is_kept_and_dependence_without_correlation_is_found():
+    rng = np.random.default_rng(0)
+    rejected = {"permutation": 0, "gamma": 0}
+    for _ in range(200):
+        x, y = rng.normal(size=(2, 25))
+        for method in rejected:
+            p = hsic_test(x, y, method=method, n_permutations=99, random_state=rng).p_value
+            assert 0.0 < p <= 1.0
+            rejected[method] += p <= 0.1
+    assert 8 <= rejected["permutation"] <= 33  # 20 expected, three standard deviations
+    assert 5 <= rejected["gamma"] <= 36  # an approximation
+    x, y = circle(rng, 100)
+    for options in ({}, {"unbiased": True}, {"method": "gamma"}):
+        assert hsic_test(x, y, **options).p_value < 0.01
+    # A linear kernel sees correlation only.
+    assert hsic_test(x, y, "linear").p_value > 0.05
+
+
+def test_gamma_law_follows_the_paper_and_agrees_with_permutations():
+    """Gretton et al. (2008): the moments of equations 9 and 10 with a unit diagonal, by loops."""
+    from scipy.stats import gamma
+
+    rng = np.random.default_rng(2)
+    m = 40
+    x = rng.normal(size=m)
+    y = 0.25 * x + rng.normal(size=m)
+    K, L = (al.Gaussian(0.5)(v[:, None]) for v in (x, y))
+    Kc, Lc = center_kernel(K), center_kernel(L)
+    off = ~np.eye(m, dtype=bool)
+    mu_x, mu_y = K[off].mean(), L[off].mean()
+    mean = (1.0 + mu_x * mu_y - mu_x - mu_y) / m
+    squares = sum(
+        (Kc[i, j] * Lc[i, j] / 6.0) ** 2 for i in range(m) for j in range(m) if i != j
+    ) / (m * (m - 1))
+    variance = 72.0 * (m - 4) * (m - 5) / (m * (m - 1) * (m - 2) * (m - 3)) * squares
+    statistic = np.sum(Kc * Lc) / m
+    expected = gamma(mean**2 / variance, scale=m * variance / mean).sf(statistic)
+    found = hsic_test(x, y, al.Gaussian(0.5), method="gamma")
+    assert found.p_value == pytest.approx(expected, rel=1e-9)
+    assert found.statistic == pytest.approx(statistic / m, rel=1e-12)
+    assert found.null is None
+    by_permutation = hsic_test(x, y, al.Gaussian(0.5), n_permutations=4000).p_value
+    assert 0.01 < found.p_value < 0.5
+    assert found.p_value == pytest.approx(by_permutation, abs=0.05)
+
+
+def test_views_of_all_kinds_and_a_kernel_for_each():
+    rng = np.random.default_rng(3)
+    texts = ["".join(rng.choice(list("ab"), 8)) for _ in range(30)]
+    share = np.array([t.count("a") for t in texts], dtype=float)
+
+    def common(s, t):
+        return float(s.count("a") * t.count("a"))
+
+    found = hsic_test(texts, share, [al.FromFunction(common), "rbf"], random_state=1)
+    assert found.p_value == 0.001
+    K = np.outer(share, share)
+    again = hsic_test(K, share, ["precomputed", "rbf"], random_state=1)
+    assert again.statistic == pytest.approx(found.statistic, rel=1e-9)
+    assert np.array_equal(again.null > 0.9 * again.statistic, found.null > 0.9 * found.statistic)
+    lists = hsic_test(K.tolist(), share.tolist(), ["precomputed", "rbf"], random_state=1)
+    assert lists.p_value == again.p_value
+
+
+X = np.random.default_rng(4).normal(size=(8, 2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X, X[:7]), "view 1 has 7 samples, but view 0 has 8"),
+        ((X, np.ones((8, 2))), "view 1 is constant under its kernel"),
+        ((np.full(8, 2.0), X), "view 0 is constant under its kernel"),
+        ((X, np.nan * X), "view 1: X contains NaN"),
+        ((X, X, ["rbf"]), "kernels has 1 items for 2 views"),
+        ((X, X, ["rbf", "rbf", "rbf"]), "kernels has 3 items for 2 views"),
+        ((X, X, ["rbf", "nonsense"]), "kernel 'nonsense' is not known"),
+        ((X, X, "precomputed"), "view 0: .*square"),
+        ((X[:1], X[:1]), "at least 2"),
+    ],
+)
+def test_bad_views_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        hsic_test(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"method": "exact"}, ValueError, "method='exact' is not known"),
+        ({"method": "gamma", "unbiased": True}, ValueError, "the law is that of the biased"),
+        ({"n_permutations": 0}, ValueError, "n_permutations"),
+        ({"n_permutations": None}, TypeError, "n_permutations"),
+        ({"unbiased": 1}, TypeError, "unbiased"),
+        ({"random_state": "seed"}, TypeError, "random_state"),
+        ({"kernels": 3}, TypeError, "kernels must be a kernel for all views"),
+    ],
+)
+def test_bad_options_are_named(options, error, message):
+    with pytest.raises(error, match=message):
+        hsic_test(X, X, **options)
+    for method, n in (("gamma", 5), ("permutation", 3)):
+        with pytest.raises(ValueError, match=f"X has {n} samples"):
+            hsic_test(X[:n], X[:n], method=method, unbiased=method == "permutation")
+
+
+def test_an_indefinite_matrix_is_no_kernel_of_a_view():
+    K = np.diag([1.0, 1.0, -1.0, 1.0])
+    with pytest.raises(ValueError, match=r"view 1: .*positive semi-definite"):
+        hsic_test(np.eye(4), K, "precomputed")
+
+
+# Target alignment
+
+
+@given(generators(), st.integers(2, 4), st.booleans())
+@settings(max_examples=25)
+def test_alignment_test_is_alignment_under_permuted_targets(rng, n_columns, as_gram):
+    m = 9
+    K = random_gram(rng, m)
+    Y = rng.normal(size=(m, n_columns))
+    found = alignment_test(K, Y @ Y.T if as_gram else Y, n_permutations=4, random_state=3)
+    assert found.statistic == pytest.approx(alignment(K, Y), rel=1e-9)
+    orders = np.random.default_rng(3).permuted(np.tile(np.arange(m), (4, 1)), axis=1)
+    np.testing.assert_allclose(found.null, [alignment(K, Y[p]) for p in orders], atol=1e-12)
+
+
+def test_labels_of_classes_are_found_and_noise_is_not():
+    rng = np.random.default_rng(5)
+    y = np.repeat(["a", "b", "c"], 20)
+    points = rng.normal(size=(60, 2)) + np.repeat(np.arange(3.0), 20)[:, None]
+    K = al.Gaussian(0.3)(points)
+    assert alignment_test(K, y).p_value == 0.001
+    assert alignment_test(K, y).statistic == pytest.approx(alignment(K, y), rel=1e-12)
+    p = [alignment_test(K, rng.permutation(y), n_permutations=39).p_value for _ in range(100)]
+    assert 2 <= np.sum(np.array(p) <= 0.1) <= 21
+
+
+def test_blocks_of_permutations_make_no_difference(monkeypatch):
+    from alignlearn.dependence import permutations
+
+    rng = np.random.default_rng(6)
+    K, Y = random_gram(rng, 10), rng.normal(size=(10, 2))
+    whole = permuted_forms(K, Y, np.random.default_rng(0), 12)
+    monkeypatch.setattr(permutations, "_ENTRIES", 60)
+    np.testing.assert_allclose(permuted_forms(K, Y, np.random.default_rng(0), 12), whole)
+
+
+def states(rng, m, n_qubits=3):
+    """Random product-like states of a few amplitudes that depend on one number."""
+    t = rng.uniform(-1.0, 1.0, m)
+    frequencies = rng.normal(size=2**n_qubits)
+    amplitudes = np.exp(1j * np.outer(t, frequencies)) * rng.uniform(0.5, 1.0, 2**n_qubits)
+    return t, amplitudes / np.linalg.norm(amplitudes, axis=1, keepdims=True)
+
+
+def test_real_part_of_a_complex_gram_matrix_is_the_kernel_of_real_features():
+    rng = np.random.default_rng(8)
+    t, psi = states(rng, 30)
+    K = psi @ psi.conj().T
+    features = np.hstack([psi.real, psi.imag])
+    np.testing.assert_allclose(real_gram(K), features @ features.T, atol=1e-14)
+    assert np.linalg.eigvalsh(real_gram(K))[0] > -1e-12
+    y = np.where(t > 0.0, 1.0, -1.0)
+    assert y @ real_gram(K) @ y == pytest.approx((y @ K @ y).real)
+    assert abs((y @ K @ y).imag) < 1e-12
+    assert np.abs(K.imag).max() > 0.1  # it is no trivial case
+    found = alignment_test(K, y, n_permutations=99)
+    assert found.statistic == alignment_test(K.real, y, n_permutations=99).statistic
+    assert found.p_value == 0.01
+    np.testing.assert_array_equal(real_gram(K[:4], test=True), K[:4].real)
+    assert real_gram(K.astype(np.complex64)).dtype == np.float32
+    fidelity = np.abs(K) ** 2
+    assert np.array_equal(real_gram(fidelity), fidelity)
+
+
+def test_noisy_quantum_gram_matrix_repaired_the_same_for_new_samples():
+    """Fidelities from few shots: indefinite; the clipped matrix trains, repaired rows predict."""
+    rng = np.random.default_rng(9)
+    t, psi = states(rng, 60)
+    fidelity = np.abs(psi @ psi.conj().T) ** 2
+    shots = rng.binomial(100, np.clip(fidelity, 0.0, 1.0)) / 100.0
+    K = np.triu(shots, 1) + np.triu(shots, 1).T + np.eye(60)
+    y, train, test = t > 0.0, np.arange(40), np.arange(40, 60)
+    assert np.linalg.eigvalsh(K[:40, :40])[0] < -0.05
+    assert alignment_test(K[:40, :40], y[:40], n_permutations=199).p_value == 0.005
+    fix = SpectrumFix("clip")
+    fixed = fix.fit_transform(K[np.ix_(train, train)])
+    assert np.linalg.eigvalsh(fixed)[0] > -1e-12
+    # What is done to the rows of new samples is what was done to those of the training samples.
+    np.testing.assert_allclose(fix.transform(K[np.ix_(train, train)]), fixed, atol=1e-12)
+    machine = SupportVectorClassifier(C=10.0).fit(fixed, y[train])
+    accuracy = np.mean(machine.predict(fix.transform(K[np.ix_(test, train)])) == y[test])
+    assert accuracy > 0.8
+
+
+@pytest.mark.parametrize(
+    ("K", "y", "message"),
+    [
+        (np.ones((5, 5)), np.arange(5.0), "K is constant after centring"),
+        (np.eye(5), np.ones(5), "y is constant"),
+        (np.eye(5), np.ones((5, 5)), "y is constant after centring"),
+        (np.eye(5), np.arange(4.0), "y has 4 targets, but X has 5 samples"),
+        (np.eye(5), np.eye(4), "y has 4 samples, but K has 5"),
+        (np.eye(5)[:4], np.arange(4.0), "square"),
+        (1j * np.ones((5, 5)), np.arange(5.0), "not Hermitian"),
+        (np.where(np.eye(5) > 0, np.nan, 1j), np.arange(5.0), "Hermitian|NaN"),
+        (np.full((5, 5), np.nan), np.arange(5.0), "NaN"),
+        (np.triu(np.ones((5, 5))), np.arange(5.0), "not symmetric"),
+    ],
+)
+def test_bad_gram_matrices_and_targets_are_named(K, y, message):
+    with pytest.raises(ValueError, match=message):
+        alignment_test(K, y)
+
+
+def test_real_gram_refuses_what_is_no_matrix():
+    with pytest.raises(ValueError, match="must be a matrix"):
+        real_gram(np.ones(3, dtype=complex))
+    with pytest.raises(ValueError, match="square"):
+        real_gram(np.ones((2, 3), dtype=complex))
+    with pytest.raises(TypeError, match="test"):
+        real_gram(np.eye(3), test="yes")
+    with pytest.raises(ValueError, match="NaN"):
+        real_gram(np.array([[np.nan + 0j]]), test=True)

@@ -1,0 +1,185 @@
+"""CKA of sets of features: definitions, invariances, mini-batches, the heat map."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.dependence import CKAAccumulator, cka_matrix, plot_cka
+from alignlearn.statistics import cka
+from alignlearn.validation import DegenerateKernelWarning
+
+
+def layers(rng, m, widths):
+    """Nonlinear functions of the same samples."""
+    X = rng.normal(size=(m, 5))
+    return [np.tanh(X @ rng.normal(size=(5, d))) for d in widths]
+
+
+def linear(F):
+    return F @ F.T
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+@pytest.mark.parametrize("kernel", ["linear", al.Gaussian(0.3)])
+def test_every_entry_is_cka_of_two_gram_matrices(unbiased, kernel):
+    rng = np.random.default_rng(0)
+    first, second = layers(rng, 20, (3, 8, 30)), layers(rng, 20, (4, 6))
+    k = linear if kernel == "linear" else kernel
+    expected = [[cka(k(A), k(B), unbiased=unbiased) for B in second] for A in first]
+    found = cka_matrix(first, second, kernels=kernel, unbiased=unbiased)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    own = cka_matrix(first, kernels=kernel, unbiased=unbiased)
+    np.testing.assert_allclose(np.diagonal(own), 1.0, atol=1e-12)
+    assert own[0, 2] == pytest.approx(cka(k(first[0]), k(first[2]), unbiased=unbiased), abs=1e-10)
+    grams = [k(A) for A in first], [k(B) for B in second]
+    given = cka_matrix(*grams, kernels="precomputed", unbiased=unbiased)
+    np.testing.assert_allclose(given, expected, atol=1e-10)
+
+
+def test_linear_cka_is_invariant_to_rotation_scale_and_shift_and_not_to_more():
+    rng = np.random.default_rng(1)
+    A, B = layers(rng, 40, (6, 9))
+    Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    plain, moved = cka_matrix([A, B]), cka_matrix([3.0 * A @ Q + 5.0, B])
+    np.testing.assert_allclose(moved, plain, atol=1e-12)
+    assert cka_matrix([A], [A @ Q]) == pytest.approx(1.0)
+    assert cka_matrix([A], [A @ rng.normal(size=(6, 6))])[0, 0] < 0.99
+
+
+def test_the_bias_of_wide_independent_representations():
+    rng = np.random.default_rng(2)
+    wide = [rng.normal(size=(30, 300)) for _ in range(2)]
+    assert cka_matrix(wide)[0, 1] > 0.8
+    assert abs(cka_matrix(wide, unbiased=True)[0, 1]) < 0.2  # four standard deviations
+
+
+def test_layers_of_more_axes_and_a_kernel_for_each():
+    rng = np.random.default_rng(3)
+    images = rng.normal(size=(12, 2, 3, 4))
+    flat = images.reshape(12, -1)
+    found = cka_matrix([images, flat[:, :5]], kernels=["linear", al.Gaussian(0.1)])
+    expected = cka(linear(flat), al.Gaussian(0.1)(flat[:, :5]))
+    assert found[0, 1] == pytest.approx(expected, abs=1e-12)
+    stack = rng.normal(size=(3, 12, 4))
+    np.testing.assert_array_equal(cka_matrix(stack), cka_matrix(list(stack)))
+
+
+# Mini-batches
+
+
+def test_average_over_all_batches_of_one_size_is_the_value_of_all_samples():
+    """A U-statistic is the average of itself over all subsets: 15 batches of 4 out of 6."""
+    rng = np.random.default_rng(4)
+    first, second = layers(rng, 6, (3, 7)), layers(rng, 6, (4,))
+    sums = CKAAccumulator()
+    for rows in itertools.combinations(range(6), 4):
+        sums.update([A[list(rows)] for A in first], [A[list(rows)] for A in second])
+    assert sums.n_batches == 15
+    np.testing.assert_allclose(sums.matrix(), cka_matrix(first, second, unbiased=True), atol=1e-12)
+    # Of biased values this is not true.
+    batches = [list(rows) for rows in itertools.combinations(range(6), 4)]
+    biased = np.mean([cka_matrix([A[b] for A in first])[0, 1] for b in batches])
+    assert abs(biased - cka_matrix(first)[0, 1]) > 1e-3
+
+
+def test_one_batch_batches_in_turn_and_merged_accumulators():
+    rng = np.random.default_rng(5)
+    A = layers(rng, 60, (3, 7, 5))
+    np.testing.assert_allclose(
+        CKAAccumulator().update(A).matrix(), cka_matrix(A, unbiased=True), atol=1e-12
+    )
+    parts = [[F[i : i + 15] for F in A] for i in range(0, 60, 15)]
+    whole, left, right = CKAAccumulator(), CKAAccumulator(), CKAAccumulator()
+    for part in parts:
+        whole.update(part)
+    left.update(parts[0]).update(parts[1])
+    right.update(parts[2]).update(parts[3])
+    merged = CKAAccumulator().merge(left).merge(right).merge(CKAAccumulator())
+    assert merged.n_batches == 4
+    np.testing.assert_allclose(merged.matrix(), whole.matrix(), atol=1e-14)
+    # The estimate is that of all samples up to sampling error.
+    np.testing.assert_allclose(whole.matrix(), cka_matrix(A, unbiased=True), atol=0.15)
+    grams = CKAAccumulator("precomputed").update([linear(F) for F in parts[0]])
+    alone = CKAAccumulator().update(parts[0])
+    np.testing.assert_allclose(grams.matrix(), alone.matrix(), atol=1e-12)
+
+
+def test_a_merged_accumulator_leaves_the_other_as_it_is():
+    rng = np.random.default_rng(6)
+    left = CKAAccumulator().update(layers(rng, 8, (2, 3)))
+    before = left.matrix()
+    merged = CKAAccumulator().merge(left)
+    merged.update(layers(rng, 8, (2, 3)))
+    np.testing.assert_array_equal(left.matrix(), before)
+    assert (left.n_batches, merged.n_batches) == (1, 2)
+
+
+# Bad input
+
+A = np.random.default_rng(7).normal(size=(8, 3))
+
+
+def test_features_that_do_not_vary_are_zero_with_a_warning():
+    with pytest.warns(DegenerateKernelWarning, match="number 1: their CKA is 0"):
+        found = cka_matrix([A, np.ones((8, 2))])
+    assert (found[0, 1], found[1, 1]) == (0.0, 0.0)
+    assert found[0, 0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("features", "options", "message"),
+    [
+        ([], {}, "features must be a non-empty sequence"),
+        (A, {}, "features must be a non-empty sequence of arrays with a row per sample"),
+        (5, {}, "features must be a non-empty sequence"),
+        ([A, A[:7]], {}, r"features\[1\] has 7 rows, but features\[0\] has 8"),
+        ([A, A * np.nan], {}, r"features\[1\]: .*NaN"),
+        ([A], {"other": [A[:, 0]]}, "other must be a non-empty sequence"),
+        ([A], {"other": [A[:5]]}, r"other\[0\] has 5 rows"),
+        ([A], {"kernels": ["linear", "linear"]}, "kernels has 2 items for 1 views"),
+        ([A, A], {"kernels": ["linear", "precomputed"]}, "for all sets of features or for none"),
+        ([A[:3], A[:3]], {"unbiased": True}, "needs at least 4 samples"),
+    ],
+)
+def test_bad_features_are_named(features, options, message):
+    with pytest.raises(ValueError, match=message):
+        cka_matrix(features, **options)
+
+
+def test_bad_batches_are_named():
+    with pytest.raises(ValueError, match="no batch has been added"):
+        CKAAccumulator().matrix()
+    sums = CKAAccumulator().update([A, A])
+    for other in ([A], [A, A[:, :2]]):
+        with pytest.raises(ValueError, match="another number or width"):
+            sums.update(other)
+    with pytest.raises(ValueError, match="another number or width"):
+        sums.merge(CKAAccumulator().update([A]))
+    with pytest.raises(ValueError, match="at least 4 samples"):
+        CKAAccumulator().update([A[:3], A[:3]])
+    with pytest.raises(ValueError, match="other has other kernels"):
+        sums.merge(CKAAccumulator(al.Gaussian(1.0)).update([A, A]))
+    assert sums.n_batches == 1
+
+
+# The figure
+
+
+def test_heat_map_shows_the_values_with_names(tmp_path):
+    values = cka_matrix([A, A[:, :2]], [A[:, 2:]])
+    path = tmp_path / "cka.png"
+    ax = plot_cka(values, names=["one", "two"], other_names=["three"], title="T", path=path)
+    assert path.stat().st_size > 3000
+    np.testing.assert_array_equal(ax.images[0].get_array(), values)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["one", "two"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["three"]
+    assert [t.get_text() for t in ax.texts] == [f"{v:.2f}" for v in values.ravel()]
+    square = plot_cka(np.eye(2), names=["a", "b"])
+    assert [t.get_text() for t in square.get_xticklabels()] == ["a", "b"]
+    assert len(plot_cka(np.eye(30)).texts) == 0
+    with pytest.raises(ValueError, match="names has 1 labels for 2"):
+        plot_cka(values, names=["one"])
+    with pytest.raises(ValueError, match="values"):
+        plot_cka(np.full((2, 2), np.nan))
