@@ -27,6 +27,7 @@ _WHERE = {
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
+    "online": "KernelSGDClassifier KernelSGDRegressor",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
@@ -40,6 +41,7 @@ _MODULES = (
     "kernels",
     "machines",
     "multitask",
+    "online",
     "significance",
     "statistics",
     "theory",
