@@ -29,6 +29,7 @@ _WHERE = {
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
+    "online": "KernelSGDClassifier KernelSGDRegressor",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
@@ -44,6 +45,7 @@ _MODULES = (
     "kernels",
     "machines",
     "multitask",
+    "online",
     "significance",
     "statistics",
     "theory",

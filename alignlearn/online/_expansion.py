@@ -1,0 +1,134 @@
+"""A function that grows by one kernel at a time: its samples, and the blocks of its steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine import cpu
+from alignlearn.engine.sparse import sparse_rows
+from alignlearn.sources.pairs import row_blocks
+from alignlearn.validation import check_sparse, is_sparse, take
+
+from ._steps import NEVER, Model, mean_losses, run_block
+
+_BLOCK = 256  # samples whose kernel values are made at once
+_ENTRIES = 2**22  # of kernel values held at once: 32 MB
+
+
+class Expansion:
+    """``f = sum_i coef_i k(x_i, .) + intercept`` for q problems.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved.
+    rule : Rule
+    n_problems : int
+
+    Attributes
+    ----------
+    X : samples of the expansion, or None
+    coef : ndarray of shape (n, q)
+    number : ndarray of int64 of shape (n,)
+        Place of each sample among all that were ever given.
+    intercept, error : ndarray of shape (q,)
+    n_steps, n_seen : int
+    """
+
+    def __init__(self, kernel, rule, n_problems):
+        self.kernel, self.rule = kernel, rule
+        self.X = None
+        self.coef, self.age = np.zeros((0, n_problems)), np.zeros(0, dtype=np.int64)
+        self.number = np.zeros(0, dtype=np.int64)
+        self.intercept, self.error = np.zeros(n_problems), np.zeros(n_problems)
+        self.n_steps = self.n_seen = 0
+
+    def train(self, X, targets, orders):
+        """Step through new samples in each of some orders.
+
+        Parameters
+        ----------
+        X : checked samples
+        targets : ndarray of shape (m, q)
+        orders : iterable of arrays of int, none with repeats
+
+        Returns
+        -------
+        list of ndarray of shape (q,)
+            For every order the mean of the losses, each before the sample was learned from.
+        """
+        held, m = len(self.coef), len(targets)
+        X = X if self.X is None else _joined(self.X, X)
+        coef = np.vstack([self.coef, np.zeros_like(targets)])
+        age = np.concatenate([self.age, np.full(m, NEVER)])
+        number = np.concatenate([self.number, self.n_seen + np.arange(m)])
+        norms = np.zeros(len(age))
+        if self.rule.budget != NEVER:
+            norms = np.sqrt(np.maximum(cpu.gram_diagonals([self.kernel], X)[0], 0.0))
+        curve, clock = [], np.array([1.0, self.n_steps])
+        intercept, error = self.intercept.copy(), self.error.copy()
+        for order in orders:
+            losses = np.zeros(coef.shape[1])
+            size = int(np.clip(_ENTRIES // len(age), 16, _BLOCK))
+            for first in range(0, len(order), size):
+                rows = order[first : first + size]
+                columns = np.union1d(np.flatnonzero(age != NEVER), held + rows)
+                model = Model(
+                    coef[columns], age[columns], norms[columns], intercept, error, losses, clock
+                )
+                self._steps(X, (columns, held + rows), targets[rows], model)
+                coef[columns], age[columns] = model.coef, model.age
+            curve.append(losses / max(len(order), 1))
+        self._check_finite(coef, intercept)
+        kept = np.flatnonzero(age != NEVER)
+        self.X, self.coef, self.age = take(X, kept), clock[0] * coef[kept], age[kept]
+        self.number, self.intercept, self.error = number[kept], intercept, error
+        self.n_steps, self.n_seen = int(clock[1]), self.n_seen + m
+        return curve
+
+    def _steps(self, X, places, targets, model):
+        columns, rows = places
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = self._gram(take(X, columns), take(X, rows))
+            decisions = np.ascontiguousarray(model.coef.T @ K)
+            targets = np.ascontiguousarray(targets.T)
+            run_block(K, np.searchsorted(columns, rows), targets, decisions, model, self.rule)
+
+    def _gram(self, X, Z):
+        K = cpu.weighted_gram([self.kernel], [1.0], X, Z)
+        return np.ascontiguousarray(K, dtype=np.float64)
+
+    def _check_finite(self, coef, intercept):
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError(
+                f"eta0={self.rule.eta0:g} is too large for these samples: the coefficients "
+                "overflow; accepted: about 1 / max k(x, x), or None."
+            )
+
+    def decisions(self, X):
+        """f at checked samples, (n, q), in blocks of rows."""
+        out = np.tile(self.intercept, (len(X), 1))
+        if len(self.coef):
+            for rows in row_blocks(len(X), len(self.coef)):
+                out[rows] += self._gram(X[rows], self.X) @ self.coef
+        return out
+
+    def regularized_risk(self, X, targets):
+        """Mean loss plus alpha / 2 times the squared norm of f without intercept, (q,)."""
+        rule = self.rule
+        risk = mean_losses(rule.loss, self.decisions(X), targets, rule.epsilon)
+        if len(self.coef):
+            values = self.decisions(self.X) - self.intercept
+            risk += 0.5 * rule.alpha * np.sum(self.coef * values, axis=0)
+        return risk
+
+
+def _joined(X, Z):
+    """The samples of both: matrices, sparse rows or lists of objects."""
+    if is_sparse(X) or is_sparse(Z):
+        from scipy.sparse import vstack
+
+        return check_sparse("X", vstack([sparse_rows(X).tocsr(), sparse_rows(Z).tocsr()]))
+    if hasattr(X, "shape") and hasattr(Z, "shape"):
+        return np.concatenate([X, Z])
+    return [*X, *Z]

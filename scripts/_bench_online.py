@@ -1,0 +1,135 @@
+#!/usr/bin/env python
+"""Machines for streams and for linear kernels, against what a user would write.
+
+    python scripts/_bench_online.py            # every row, about a minute
+    python scripts/_bench_online.py sgd        # some rows
+
+Times are the best of several interleaved repeats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from functools import partial
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import alignlearn as al
+from alignlearn.machines import LinearSVM
+from alignlearn.online import KernelSGDClassifier
+
+
+def best_of(repeats, *functions):
+    """Least time of each function over interleaved repeats."""
+    best = [np.inf] * len(functions)
+    for _ in range(repeats):
+        for k, function in enumerate(functions):
+            start = time.perf_counter()
+            function()
+            best[k] = min(best[k], time.perf_counter() - start)
+    return best
+
+
+def stream(m=5000, d=20):
+    """Standard normal samples, and labels of which a tenth are wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, d))
+    y = np.where(np.sin(X[:, 0]) + 0.5 * X[:, 1] > 0.0, 1, -1)
+    y[rng.random(m) < 0.1] *= -1
+    return X, y
+
+
+def numpy_loop(X, y, gamma, alpha, budget=None):
+    """The update of Kivinen, Smola and Williamson in NumPy, one sample at a time."""
+    coef = np.zeros(len(y))
+    for t in range(len(y)):
+        eta = 0.5 / (1.0 + alpha * 0.5 * t)
+        used = np.flatnonzero(coef)
+        value = coef[used] @ np.exp(-gamma * np.sum((X[used] - X[t]) ** 2, axis=1))
+        coef *= 1.0 - eta * alpha
+        if y[t] * value < 1.0:
+            coef[t] = eta * y[t]
+            if budget is not None and used.size >= budget:
+                coef[used[0]] = 0.0
+    return coef
+
+
+def careful_loop(X, y, gamma, alpha, budget=None):
+    """The same with norms kept, support samples side by side, and products with a matrix."""
+    m = len(y)
+    support, coef, squares = np.empty_like(X), np.zeros(m), np.empty(m)
+    first = size = 0
+    for t in range(m):
+        eta = 0.5 / (1.0 + alpha * 0.5 * t)
+        held = slice(first, size)
+        x = X[t]
+        distance = squares[held] - 2.0 * (support[held] @ x) + x @ x
+        value = coef[held] @ np.exp(-gamma * distance)
+        coef[held] *= 1.0 - eta * alpha
+        if y[t] * value < 1.0:
+            support[size], squares[size], coef[size] = x, x @ x, eta * y[t]
+            size += 1
+            if budget is not None and size - first > budget:
+                first += 1
+    return coef[first:size]
+
+
+def sgd():
+    """Kernel SGD in one pass over 5000 samples, d = 20."""
+    X, y = stream()
+    options = {"alpha": 1e-4, "eta0": 0.5, "n_passes": 1, "shuffle": False}
+    options |= {"learning_rate": "optimal", "fit_intercept": False}
+    for budget in (None, 1000, 200):
+        machine = KernelSGDClassifier(al.Gaussian(0.02), budget=budget, **options).fit(X, y)
+        for loop, name, target in (
+            (numpy_loop, "a NumPy loop", 10.0),
+            (careful_loop, "one with norms kept and no copies", 1.0),
+        ):
+            given = X, y, 0.02, 1e-4, budget
+            coef = loop(*given)
+            found = machine.dual_coef_[:, 0]
+            np.testing.assert_allclose(found, coef[coef != 0.0], rtol=1e-6, atol=1e-9)
+            times = best_of(3, partial(loop, *given), partial(machine.fit, X, y))
+            yield f"kernel SGD, m = 5000, budget {budget}, against {name}", *times, target
+
+
+def linear():
+    """Dual coordinate descent against LIBLINEAR and against the machine on pairs."""
+    from sklearn.svm import LinearSVC
+
+    X, y = stream(20_000)
+    machine = LinearSVM(0.01, tol=1e-3)
+    theirs = LinearSVC(C=0.01, loss="hinge", fit_intercept=False, tol=1e-3, max_iter=100_000)
+    machine.fit(X, y)
+    times = best_of(3, lambda: theirs.fit(X, y), lambda: machine.fit(X, y))
+    yield "linear machine, m = 20,000, d = 20, against LIBLINEAR", *times, 1.0
+    kernels = al.MKLClassifier(["linear"], weighting="uniform", C=0.01)
+    kernels.fit(X, y)
+    times = best_of(3, lambda: kernels.fit(X, y), lambda: machine.fit(X, y))
+    yield "linear machine, m = 20,000, d = 20, against the interior point method", *times, 1.0
+
+
+ROWS = [sgd, linear]
+
+
+def main():
+    """Print a line for each row: seconds of the baseline, ours, the ratio and its target."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("rows", nargs="*", help=", ".join(row.__name__ for row in ROWS))
+    parser.add_argument("--threads", type=int, default=1)
+    args = parser.parse_args()
+    numba.set_num_threads(args.threads)
+    with threadpool_limits(args.threads):
+        for row in ROWS:
+            if args.rows and row.__name__ not in args.rows:
+                continue
+            for what, baseline, ours, target in row():
+                ratio = baseline / ours
+                print(f"{what}: {baseline:.4g} s, {ours:.4g} s, {ratio:.1f} ({target:g})")
+
+
+if __name__ == "__main__":
+    main()
