@@ -26,6 +26,7 @@ _WHERE = {
     "alignment_interval rademacher",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
+    "large": "NystromRidge NystromRidgeClassifier",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "comparison": "Comparison Protocol compare",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
@@ -38,6 +39,7 @@ _MODULES = (
     "estimators",
     "hyper",
     "kernels",
+    "large",
     "machines",
     "multitask",
     "significance",
