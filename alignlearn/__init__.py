@@ -28,6 +28,7 @@ _WHERE = {
     "alignment_interval rademacher",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
+    "large": "NystromRidge NystromRidgeClassifier",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "online": "KernelSGDClassifier KernelSGDRegressor",
     "comparison": "Comparison Protocol compare",
@@ -43,6 +44,7 @@ _MODULES = (
     "estimators",
     "hyper",
     "kernels",
+    "large",
     "machines",
     "multitask",
     "online",

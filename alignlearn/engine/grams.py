@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.validation import check_finite
+from alignlearn.validation import check_finite, take
 
 from . import external, loops, product_loops
 from .binding import BoundPairs, check_domains, compiled, factor_values, program_of, run, vectors
@@ -143,6 +143,13 @@ class GramProducts:
             run(product_loops.normal_times, work, len(some) * self.shape[1])
         out = self._unit * np.ascontiguousarray(sums.sum(axis=0).T)
         return _finite(out[:, 0] if flat else out, "a product with the Gram matrix", self._kernels)
+
+    def matrix(self, rows):
+        """Some rows of K, a slice or numbers, float64."""
+        pairs = self._pairs
+        X = pairs.X[rows] if isinstance(rows, slice) else take(pairs.X, rows)
+        K = weighted_gram(self._kernels, pairs.weights, X, pairs.Z)
+        return K.astype(np.float64, copy=False)
 
     def _columns(self, V):
         """V transposed, (c, m), and whether it is one column."""

@@ -39,11 +39,18 @@ class Progress:
             self._first = now, share  # what came before may have been compilation
         if not share or now - self._last < 2.0:
             return
-        self._last, (start, before) = now, self._first
-        text = f"alignlearn: {self._what}: {share:.0%} done"
+        start, before = self._first
+        text = f"{share:.0%} done"
         if share > before:
             text += f", about {(now - start) * (1.0 - share) / (share - before):.0f} s left"
-        print(text, file=sys.stderr, flush=True)
+        self.say(text)
+
+    def say(self, text):
+        """Say how far the work is, if nothing was said for two seconds."""
+        now = time.monotonic()
+        if now - self._last >= 2.0:
+            self._last = now
+            print(f"alignlearn: {self._what}: {text}", file=sys.stderr, flush=True)
 
 
 def on_threads(function, *args, count=None, stoppable=False, watch=None):

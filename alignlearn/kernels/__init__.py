@@ -1,6 +1,6 @@
 """What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
 
-from .algebra import Scaled, weighted_sum
+from .algebra import Scaled, weighted_sum, weighted_terms
 from .base import Kernel
 from .columns import Columns
 from .families import (
@@ -58,4 +58,5 @@ __all__ = [
     "kernel_samples",
     "precomputed_kernels",
     "weighted_sum",
+    "weighted_terms",
 ]

@@ -99,6 +99,13 @@ def weighted_sum(kernels, weights):
     return Sum(terms) if min(weights) >= 0.0 else SignedSum(terms)
 
 
+def weighted_terms(kernel):
+    """(kernels, weights) whose weighted sum a kernel is."""
+    terms = kernel.kernels if type(kernel) is Sum else (kernel,)
+    pairs = [(t.kernel, t.scale) if type(t) is Scaled else (t, 1.0) for t in terms]
+    return [k for k, _ in pairs], np.array([w for _, w in pairs])
+
+
 @dataclass(frozen=True)
 class Product(_Several):
     """``k_1 k_2 ...``, pointwise (Schur)."""

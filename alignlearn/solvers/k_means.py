@@ -36,7 +36,7 @@ def k_means(X, n_clusters, rng, max_iter=100):
     rng : numpy.random.Generator
     max_iter : int
     """
-    centres = _spread(X, n_clusters, rng)
+    centres = X[spread(X, n_clusters, rng)]
     labels, _ = nearest(X, centres)
     for _ in range(max_iter):
         used, labels = np.unique(labels, return_inverse=True)
@@ -50,11 +50,14 @@ def k_means(X, n_clusters, rng, max_iter=100):
     return centres[used], labels
 
 
-def _spread(X, n, rng):
-    """Points drawn one by one, with probabilities proportional to the squared distance so far."""
+def spread(X, n, rng):
+    """Numbers of up to n distinct points, drawn with probability as the squared distance so far.
+
+    Fewer where there are fewer distinct points. Parameters as in `k_means`.
+    """
     chosen = [int(rng.integers(len(X)))]
     left = nearest(X, X[chosen])[1]
     while len(chosen) < n and left.max() > 0.0:
         chosen.append(int(rng.choice(len(X), p=left / left.sum())))
         left = np.minimum(left, nearest(X, X[chosen[-1:]])[1])
-    return X[chosen]
+    return np.array(chosen)

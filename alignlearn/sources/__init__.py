@@ -8,7 +8,7 @@ machine, and is then reduced to what prediction needs: support samples, or a coe
 from .families import FeatureFamily, GramFamily, open_family
 from .features import FeatureSource, linear_groups
 from .given import GramCombination, GramSource, GramViews
-from .opening import open_source
+from .opening import open_kernel, open_source
 from .pairs import PairSource
 from .streaming import AlignmentAccumulator, alignment_statistics
 
@@ -24,5 +24,6 @@ __all__ = [
     "alignment_statistics",
     "linear_groups",
     "open_family",
+    "open_kernel",
     "open_source",
 ]

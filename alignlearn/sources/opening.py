@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from alignlearn.kernels import RankOneKernels, column_names, kernel_list, kernel_samples
+from alignlearn.kernels import (
+    RankOneKernels,
+    as_kernel,
+    column_names,
+    kernel_list,
+    kernel_samples,
+    weighted_terms,
+)
 from alignlearn.validation import check_features, optional_weights
 
 from .features import FeatureSource, linear_groups
@@ -47,3 +54,24 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None):
         return FeatureSource(X, kernels, groups, optional_weights(sample_weight, X.shape[0]))
     X = kernel_samples("X", X, kernels)
     return PairSource(X, kernels, optional_weights(sample_weight, len(X)))
+
+
+def open_kernel(X, kernel):
+    """Check the samples and open one kernel on them, a sum of kernels by its terms.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Or a list of objects or a SciPy sparse matrix, as the kernel allows.
+    kernel : Kernel or str
+        For instance the ``kernel_`` of a fitted estimator.
+
+    Returns
+    -------
+    PairSource
+        With the weights of the terms.
+    """
+    kernels, weights = weighted_terms(as_kernel(kernel))
+    source = open_source(X, kernels, pairs=True)
+    source.combine(weights)
+    return source

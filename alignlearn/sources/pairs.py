@@ -159,14 +159,29 @@ class PairSource:
         """Gram matrix of new samples with each other, up to terms that centring removes."""
         return cpu.weighted_gram(*self._terms, X, exact=False)
 
+    def products(self, X=None, Z=None, exact=True):
+        """Products with the matrix of the combination between samples, the training ones for None.
+
+        A `alignlearn.engine.cpu.GramProducts`; no matrix is stored.
+        """
+        return cpu.GramProducts(*self._terms, self.X if X is None else X, Z, exact=exact)
+
+    def diagonal(self, X=None):
+        """``k(x, x)`` of the combination for each sample, (n,)."""
+        kernels, weights = self._terms
+        return weights @ cpu.gram_diagonals(kernels, self.X if X is None else X)
+
     def keep_all(self):
         """Keep every training sample, in a copy that the caller cannot change."""
         self.X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
 
-    def reduce(self, support, coef):
-        """Keep the support samples; return what to add to the intercept."""
+    def reduce(self, support, coef, exact=False):
+        """Keep the support samples; return what to add to the intercept.
+
+        ``exact`` where columns of ``coef`` do not sum to 0.
+        """
         self.X, self.weight = take(self.X, support), None
-        self.coef = coef
+        self.coef, self._exact = coef, exact
         return 0.0
 
     def check_test(self, X):
@@ -179,7 +194,7 @@ class PairSource:
         """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), without a Gram matrix."""
         if not len(self.X):
             return np.zeros((len(X), self.coef.shape[1]))
-        return cpu.gram_times(*self._terms, X, self.X, self.coef, exact=False)
+        return cpu.gram_times(*self._terms, X, self.X, self.coef, exact=self._exact)
 
 
 def _names(kernels):

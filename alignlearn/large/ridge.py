@@ -1,0 +1,257 @@
+"""Kernel ridge regression, and classification by it, on the Nystrom features of a kernel."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from alignlearn.estimators import _inputs
+from alignlearn.estimators._tuning import r2
+from alignlearn.machines._svm import encode_labels
+from alignlearn.machines.nystrom import RidgeProblem
+from alignlearn.solvers.conjugate_gradient import warn_unconverged
+from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.validation import (
+    check_count,
+    check_flag,
+    check_number,
+    check_numbers,
+    check_targets,
+    check_weights,
+)
+
+from ._base import NystromLearner
+
+
+class NystromRidge(NystromLearner):
+    """Kernel ridge regression in the span of few centres, for millions of samples.
+
+    Minimises ``sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2`` over the functions f that are
+    combinations of the kernel at centres, and over b: with all samples as centres, kernel ridge.
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default "rbf"
+        Positive semi-definite; also the ``kernel_`` that another estimator has learned.
+    alpha : float > 0, default 1.0
+        As in `MKLRegressor`: with m samples, ``m lambda`` in the reference.
+    n_centres : int, optional
+        At most the number of samples; default 1000, or all samples where there are fewer.
+    centres : {"uniform", "leverage", "k-means++"}, default "uniform"
+        Samples drawn alike; in proportion to approximate ridge leverage scores, which need another
+        pass over the samples; or spread out, each drawn in proportion to its squared distance from
+        those before it, among 20 samples for each centre (numeric samples only).
+    fit_intercept : bool, default True
+    tol : float, default 1e-6
+        Largest residual of the normal equations, relative to their right-hand side.
+    max_iter : int, default 200
+        Most steps of conjugate gradients, each one pass over samples and centres.
+    random_state : int or numpy.random.Generator, optional
+        Of centres and of the preconditioner; None is the seed 0, so results repeat.
+    verbose : bool, default False
+        Report on stderr, every two seconds, how many steps are done.
+
+    Attributes
+    ----------
+    centres_ : samples as in ``fit``, r of them
+        Those centres that do not depend on others up to rounding.
+    centre_indices_ : ndarray of shape (r,)
+        Their numbers in ``fit``.
+    coef_ : ndarray of shape (r,) or (r, c)
+        Predictions are ``kernel_(X, centres_) @ coef_ + intercept_``.
+    intercept_ : float or ndarray of shape (c,)
+    kernel_ : Kernel
+        With numbers for ``gamma="scale"``.
+    residual_ : float
+        The certificate: at most ``tol``, or there was a warning.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names.
+
+    Notes
+    -----
+    Time is O(m r) kernel values for each step, and O(r^3) once. Memory is three (r, r) matrices
+    beside X and y; ``numpy.memmap`` is read in blocks. The preconditioner is the same problem on a
+    sample, so that the number of steps does not grow with m. float32 samples take about half the
+    time; sums are float64, and more of the centres count as dependent.
+
+    References
+    ----------
+    Rudi, Carratino and Rosasco (2017), FALKON: an optimal large scale kernel method.
+    """
+
+    _estimator_type = "regressor"
+
+    def __init__(
+        self,
+        kernel="rbf",
+        alpha=1.0,
+        *,
+        n_centres=None,
+        centres="uniform",
+        fit_intercept=True,
+        tol=1e-6,
+        max_iter=200,
+        random_state=None,
+        verbose=False,
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.n_centres = n_centres
+        self.centres = centres
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose the centres and solve for their coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a list of objects or a SciPy sparse matrix, as the kernel allows.
+        y : array-like of shape (m,) or (m, c)
+        sample_weight : array-like of shape (m,), optional
+            Not negative.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Conjugate gradients stopped above ``tol``.
+        """
+        alpha = check_number("alpha", self.alpha, low=0.0, strict=True)
+        problem = self._problem(X, y, sample_weight, alpha)
+        return self._store(problem, problem.solve(alpha, **self._options()))
+
+    def path(self, X, y, alphas, sample_weight=None):
+        """Fitted copies of this estimator for several values of alpha, in their order.
+
+        They share the centres, chosen for the smallest alpha, and are solved from the largest alpha
+        down, each started from the solution before. Other arguments, errors and warnings as in
+        ``fit``.
+
+        Parameters
+        ----------
+        alphas : sequence of float > 0
+
+        Returns
+        -------
+        list of estimators
+        """
+        alphas = check_numbers("alphas", alphas, 1)
+        check_number("alphas", alphas.min(), low=0.0, strict=True)
+        base = copy.copy(self)
+        problem = base._problem(X, y, sample_weight, alphas.min())
+        models, start = [None] * len(alphas), None
+        for k in np.argsort(-alphas, kind="stable"):
+            solution = problem.solve(alphas[k], start=start, **self._options())
+            models[k] = copy.copy(base).set_params(alpha=float(alphas[k]))
+            models[k]._store(problem, solution)
+            start = solution.coordinates
+        return models
+
+    def _options(self):
+        return {
+            "tol": check_number("tol", self.tol, low=0.0, strict=True),
+            "max_iter": check_count("max_iter", self.max_iter, optional=False),
+        }
+
+    def _problem(self, X, y, sample_weight, alpha):
+        self._options()
+        intercept = check_flag("fit_intercept", self.fit_intercept)
+        source = self._open(X)
+        y = self._targets(y, source.n_samples)
+        weight = check_weights(sample_weight, source.n_samples)
+        features = self._features(source, alpha)
+        return RidgeProblem(
+            features,
+            y.reshape(len(y), -1),
+            weight,
+            fit_intercept=intercept,
+            rng=self._rng,
+            verbose=self.verbose,
+        )
+
+    def _store(self, problem, solution):
+        certificate = solution.certificate
+        warn_unconverged(certificate, self.tol, stacklevel=4)
+        coef = problem.features.coefficients(solution.coordinates)
+        self.residual_, self.n_iter_ = certificate.residual, certificate.n_iter
+        self.coef_, self.intercept_ = coef, solution.intercept
+        if self._flat:
+            self.coef_, self.intercept_ = coef[:, 0], float(solution.intercept[0])
+        self._keep(problem.features, coef)
+        return self
+
+    def _targets(self, y, n_samples):
+        y = _inputs.real_targets(self, y, n_samples)
+        self._flat = y.ndim == 1
+        return y
+
+    def _values(self, X):
+        values = self._decisions(X)
+        return (values[:, 0] if self._flat else values) + self.intercept_
+
+    def predict(self, X):
+        """Predictions for n samples, (n,), or (n, c) if y had columns."""
+        return self._values(X)
+
+    def score(self, X, y, sample_weight=None):
+        """Coefficient of determination, mean over targets, as in `MKLRegressor`."""
+        predicted = self.predict(X)
+        y = check_targets(y, len(predicted))
+        return r2(y.reshape(predicted.shape), predicted, sample_weight)
+
+
+class NystromRidgeClassifier(NystromRidge):
+    """Classification by `NystromRidge` on targets of 1 for a class and -1 for the rest.
+
+    Parameters
+    ----------
+    kernel, alpha, n_centres, centres, fit_intercept, tol, max_iter, random_state, verbose
+        As in `NystromRidge`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+    coef_, intercept_
+        As in `NystromRidge`: one target for two classes, else one for each class.
+    centres_, centre_indices_, kernel_, residual_, n_iter_, n_features_in_, feature_names_in_
+        As in `NystromRidge`.
+    """
+
+    _estimator_type = "classifier"
+
+    def _targets(self, y, n_samples):
+        labels = _inputs.class_labels(self, y, n_samples)
+        self.classes_, codes = encode_labels(labels)
+        self._flat = self.classes_.size == 2
+        return problem_signs(codes, self.classes_.size, "ovr").T
+
+    def decision_function(self, X):
+        """Value of each class for n samples: (n,) for two classes, positive for ``classes_[1]``.
+
+        Else (n, c).
+        """
+        return self._values(X)
+
+    def predict(self, X):
+        """Label of the largest value for each of n samples, (n,)."""
+        return predicted_labels(self._values(X), self.classes_)
+
+    def score(self, X, y, sample_weight=None):
+        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
+        return _inputs.accuracy(self.predict(X), y, sample_weight)

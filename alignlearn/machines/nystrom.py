@@ -1,0 +1,245 @@
+"""Ridge regression on the Nystrom features of a kernel, for any number of samples.
+
+Functions are sought in the span of the kernel's sections at few centres Z. With ``K(Z, Z) = TT'``
+their coordinates in an orthonormal basis are the features ``Phi = K(X, Z) T'^-1``, of which only
+products are formed: K(X, Z) is computed again, tile by tile, in every step. Centres that depend on
+others up to rounding are left out by a pivoted factorisation, so that T is well conditioned.
+
+Sources: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kernel method"
+(conjugate gradients whose preconditioner is the same problem on a sample); El Alaoui and Mahoney
+(2015), "Fast randomized kernel ridge regression with statistical guarantees" (leverage scores).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn.engine.threads import Progress
+from alignlearn.solvers.conjugate_gradient import CGResult, conjugate_gradient
+from alignlearn.solvers.k_means import spread
+from alignlearn.solvers.panels import weighted_gram
+from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
+from alignlearn.sources.pairs import row_blocks
+from alignlearn.validation import check_choice, is_sparse
+
+CENTRES = ("uniform", "leverage", "k-means++")
+_PILOT = 500  # samples from which leverage scores of all are estimated
+_SEEDED = 20  # samples for each centre, among which k-means++ draws
+_SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples for each feature, of which the preconditioner is made
+
+
+def choose_centres(source, n_centres, method, alpha, rng):
+    """Numbers of samples to be centres, increasing.
+
+    Parameters
+    ----------
+    source : PairSource
+        With weights.
+    n_centres : int
+        At most the number of samples. Fewer are found by "k-means++" where samples are equal.
+    method : {"uniform", "leverage", "k-means++"}
+        Drawn alike; in proportion to approximate ridge leverage scores; or each in proportion to
+        its squared distance from those before, which takes numeric samples.
+    alpha : float
+        Of the leverage scores ``(K (K + alpha I)^-1)_ii``.
+    rng : numpy.random.Generator
+    """
+    check_choice("centres", method, CENTRES)
+    m = source.n_samples
+    if n_centres == m:
+        return np.arange(m)
+    if method == "uniform":
+        return np.sort(rng.choice(m, n_centres, replace=False))
+    if method == "leverage":
+        scores = leverage_scores(source, alpha, rng)
+        return np.sort(rng.choice(m, n_centres, replace=False, p=scores / scores.sum()))
+    if is_sparse(source.X) or source.n_features is None:
+        raise TypeError(
+            "centres='k-means++' takes samples that are the rows of a dense matrix; accepted here: "
+            "'uniform', 'leverage'."
+        )
+    some = np.sort(rng.choice(m, min(m, _SEEDED * n_centres), replace=False))
+    return np.sort(some[spread(np.asarray(source.X[some], np.float64), n_centres, rng)])
+
+
+def leverage_scores(source, alpha, rng):
+    """Approximate ridge leverage scores of all samples, (m,), each above 0.
+
+    ``(k_ii - k_iJ (K_JJ + alpha |J| / m I)^-1 k_Ji) / alpha`` for a random J, which is exact where
+    J is everything.
+    """
+    from scipy.linalg import solve_triangular
+
+    m = source.n_samples
+    pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
+    centres = source.samples(pilot)
+    system = source.products(centres).matrix(slice(None))
+    shift = max(alpha * len(pilot) / m, _eps(source) * system.trace())
+    system.flat[:: len(system) + 1] += shift
+    factor = np.linalg.cholesky(system)
+    scores, products = source.diagonal(), source.products(Z=centres)
+    least = np.finfo(np.float64).eps * scores.max()
+    for rows in row_blocks(m, len(pilot)):
+        near = solve_triangular(factor, products.matrix(rows).T, lower=True, check_finite=False)
+        scores[rows] -= np.einsum("ij,ij->j", near, near)
+    return np.maximum(scores, least) / alpha
+
+
+def _eps(source):
+    """Unit of rounding of kernel values."""
+    single = getattr(source.X, "dtype", None) == np.float32
+    return float(np.finfo(np.float32 if single else np.float64).eps)
+
+
+class NystromFeatures:
+    """The features of all samples, of which only products are formed.
+
+    Parameters
+    ----------
+    source : PairSource
+        With weights of a positive semi-definite combination.
+    centres : ndarray of int
+        Numbers of samples.
+
+    Attributes
+    ----------
+    centres : ndarray of int of shape (r,)
+        Those that do not depend on others.
+    factor : ndarray of shape (r, r)
+        T, lower triangular.
+    """
+
+    def __init__(self, source, centres):
+        self.source = source
+        K = source.products(source.samples(centres)).matrix(slice(None))
+        # Entries of the features round to eps / sqrt(tol).
+        found = pivoted_cholesky(
+            K.diagonal(), lambda index: K[:, index], tol=_eps(source) ** 0.75, block=256
+        )
+        if not found.pivots.size:
+            raise ValueError("the kernel is 0 on all centres, so nothing can be learned.")
+        self.centres, self.factor = centres[found.pivots], found.pivot_factor
+        self._samples = source.samples(self.centres)
+        self._products = source.products(Z=self._samples)
+        self._transposed = source.products(self._samples, source.X)
+
+    @property
+    def n_samples(self):
+        """Number of samples."""
+        return self.source.n_samples
+
+    @property
+    def rank(self):
+        """Number of features."""
+        return len(self.centres)
+
+    def coefficients(self, W):
+        """Coefficients of the centres, (r, c), of functions with coordinates W."""
+        return self._solve(W, transposed=True)
+
+    def times(self, W):
+        """``Phi W``, (m, c)."""
+        return self._products.times(self.coefficients(W))
+
+    def transposed_times(self, U):
+        """``Phi' U``, (r, c)."""
+        return self._solve(self._transposed.times(U))
+
+    def normal_times(self, W, *, shift, weight):
+        """``Phi' diag(weight) (Phi W - 1 shift')``, (r, c), from one pass over the kernel."""
+        columns = self.coefficients(W)
+        return self._solve(self._products.normal_times(columns, shift=shift, weight=weight))
+
+    def rows(self, rows):
+        """Features of some samples, (n, r)."""
+        return self._solve(self._products.matrix(rows).T).T
+
+    def _solve(self, right, transposed=False):
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(
+            self.factor, right, lower=True, trans=int(transposed), check_finite=False
+        )
+
+
+class RidgeSolution(NamedTuple):
+    """Minimiser of ``sum_i w_i |y_i - Phi_i W - b|^2 + alpha |W|^2`` and its certificate.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (r, c)
+        W.
+    intercept : ndarray of shape (c,)
+        b.
+    certificate : CGResult
+        Its residual is that of the normal equations, relative to their right-hand side.
+    """
+
+    coordinates: np.ndarray
+    intercept: np.ndarray
+    certificate: CGResult
+
+
+class RidgeProblem:
+    """Ridge regression on Nystrom features for any alpha.
+
+    Parameters
+    ----------
+    features : NystromFeatures
+    y : ndarray of shape (m, c)
+    weight : ndarray of shape (m,)
+        Of the samples, not negative.
+    fit_intercept : bool
+    rng : numpy.random.Generator
+        Of the sample that the preconditioner is made of.
+    verbose : bool
+        Report on stderr how many steps are done.
+    """
+
+    def __init__(self, features, y, weight, *, fit_intercept=True, rng, verbose=False):
+        self.features, self._weight = features, weight
+        share = weight / weight.sum() if fit_intercept else np.zeros_like(weight)
+        self._target = share @ y
+        columns = np.column_stack([weight[:, None] * (y - self._target), share])
+        products = features.transposed_times(columns)
+        self._right, self._mean = products[:, :-1], products[:, -1]
+        self._second = self._sampled(rng)
+        self._progress = Progress("conjugate gradients") if verbose else None
+
+    def _sampled(self, rng):
+        """``Phi' diag(w) Phi`` centred, as a sample gives it."""
+        features, weight = self.features, self._weight
+        used = np.flatnonzero(weight)
+        size = min(used.size, max(_SAMPLED * features.rank, _LEAST_SAMPLED))
+        some = np.sort(rng.choice(used, size, replace=False))
+        rows = np.ascontiguousarray(features.rows(some))
+        return weighted_gram(rows, weight[some] * (used.size / size), self._mean)
+
+    def solve(self, alpha, *, tol, max_iter, start=None):
+        """The `RidgeSolution` for one alpha > 0, by at most ``max_iter`` steps to ``tol``."""
+        near = np.array(self._second)
+        # Cholesky factors need a diagonal beyond rounding, the solution is none the worse.
+        near.flat[:: len(near) + 1] += max(alpha, 1e-13 * near.trace())
+        cholesky(near)
+        steps = [0]
+
+        def apply(V):
+            steps[0] += 1
+            if self._progress is not None:
+                self._progress.say(f"{steps[0]} steps")
+            shift = self._mean @ V
+            return self.features.normal_times(V, shift=shift, weight=self._weight) + alpha * V
+
+        found = conjugate_gradient(
+            apply,
+            self._right,
+            precondition=lambda V: cholesky_solve(near, V),
+            tol=tol,
+            max_iter=max_iter,
+            start=start,
+        )
+        intercept = self._target - self._mean @ found.solution
+        return RidgeSolution(found.solution, intercept, found)
