@@ -108,8 +108,8 @@ class AlignmentStatistics:
         statistics : AlignmentStatistics
             Of the scaled kernels.
         scale : ndarray of shape (p,)
-            The factors ``total_weight / Tr K_kc``; 0 for a kernel whose centred trace is 0 (or, for an
-            indefinite kernel, negative), so such a kernel contributes nothing.
+            The factors ``total_weight / Tr K_kc``; 0 for a kernel whose centred trace is 0 (or, for
+            an indefinite kernel, negative), so such a kernel contributes nothing.
         """
         scale = np.where(self.trace > 0, _ratio(self.total_weight, self.trace), 0.0)
         return self.scaled(scale), scale
