@@ -21,18 +21,21 @@ class KernelLearner(Estimator):
     def _accepts_sparse(self):
         return isinstance(self.kernels, RankOneKernels) or _inputs.take_sparse(self.kernels)
 
-    def _learn(self, X, check_target, task):
-        """Fit stage 1 and return the source with the combined kernel, and y as checked."""
+    def _learn(self, X, check_target, task, sample_weight=None):
+        """Fit stage 1 and return the source with the combined kernel, and y as checked.
+
+        ``check_target(source)`` returns y as checked.
+        """
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
         self.__dict__.pop("_source", None)
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
         names = _inputs.feature_names(X)
-        source = open_source(X, self.kernels)
+        source = open_source(X, self.kernels, sample_weight=sample_weight)
         source.verbose = check_flag("verbose", self.verbose)
         _inputs.check_sample_count(source.n_samples)
-        y = check_target(source.n_samples)
+        y = check_target(source)
         _inputs.check_room(source, [weighting])
         statistics = source.statistics(y, task)
         traces = statistics.trace

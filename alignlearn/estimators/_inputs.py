@@ -104,11 +104,19 @@ def _warn_column(y, stacklevel):
         )
 
 
-def class_labels(estimator, y, n_samples, stacklevel=5):
+def class_labels(estimator, y, n_samples, stacklevel=5, weight=None):
     """Labels of one kind, of at least two classes; 4 where ``fit`` itself calls this."""
     require_y(estimator, y)
     _warn_column(y, stacklevel)
     labels = check_labels(y, n_samples)
+    if weight is not None:
+        found = np.unique(labels[weight > 0.0])
+        without = np.setdiff1d(labels, found)
+        if without.size:
+            raise ValueError(
+                f"sample_weight is zero for all samples of class {without[0].item()!r}; accepted: "
+                "a positive one in every class. Leave the class out."
+            )
     if np.all(labels == labels[0]):
         raise ValueError(
             f"y has 1 class, {labels[0].item()!r}; a classifier needs at least two classes."
@@ -116,12 +124,16 @@ def class_labels(estimator, y, n_samples, stacklevel=5):
     return labels
 
 
-def real_targets(estimator, y, n_samples):
+def real_targets(estimator, y, n_samples, weight=None):
     """Targets as float64 of shape (m,) or (m, c)."""
     require_y(estimator, y)
     y = check_targets(y, n_samples)
-    if np.all(y == y[0]):
-        raise ValueError(f"y is constant ({y[0]}); a regression needs at least two values.")
+    used = y if weight is None else y[weight > 0.0]
+    if np.all(used == used[0]):
+        where = "" if weight is None else " where sample_weight is positive"
+        raise ValueError(
+            f"y is constant ({used[0]}){where}; a regression needs at least two values."
+        )
     return y
 
 

@@ -12,10 +12,23 @@ _SHARED = ("alpha", "C", "epsilon", "multiclass")
 
 
 def solve_one_stage(estimator, rule, source, y, task, statistics, scale):
-    """The result of a rule with ``solve_grams`` on the source's centred and scaled kernels."""
+    """The result of a rule with ``solve_grams`` on the source's centred and scaled kernels.
+
+    With sample weights on its samples of positive weight.
+    """
     regression = reads_as_regression(y, task)
     if isinstance(estimator.weighting, str):
         rule = _with_machine_parameters(rule, estimator, regression)
+    if source.weight is not None:
+        _check_takes_weights(rule)
+        if not source.weight.all():
+            used = source.weight > 0.0
+            result = solve_one_stage(
+                estimator, rule, source.used(), y[used], task, statistics, scale
+            )
+            coef = np.zeros((len(used), *np.shape(result.dual_coef)[1:]))
+            coef[used] = result.dual_coef
+            return replace(result, dual_coef=coef)
     if getattr(rule, "targets", "real") == "labels":
         if regression:
             raise ValueError(
@@ -25,15 +38,49 @@ def solve_one_stage(estimator, rule, source, y, task, statistics, scale):
             )
         target = y
     else:
-        target = target_columns(y, source.n_samples, task)
+        target = target_columns(y, source.n_samples, task, weight=source.weight)
         target = target[:, 0] if target.shape[1] == 1 else target
+    if source.weight is not None:
+        return _solve_weighted(rule, source, target, statistics, scale)
     size = np.sqrt(np.mean(np.square(target))) if getattr(rule, "unit_target", False) else 1.0
+    return _solve_in_units(rule, source.family(scale), target, size, statistics)
+
+
+def _solve_in_units(rule, family, target, size, statistics):
+    """The rule's result on the target over its size."""
     if not size > 0.0 or size == 1.0:
-        return rule.solve_grams(source.family(scale), target, statistics=statistics)
+        return rule.solve_grams(family, target, statistics=statistics)
     norm = statistics.target_norm / size**2
     unit = replace(statistics, a=statistics.a / size**2, target_norm=norm)
-    result = rule.solve_grams(source.family(scale), target / size, statistics=unit)
+    result = rule.solve_grams(family, target / size, statistics=unit)
     return replace(result, statistics=statistics)
+
+
+def _check_takes_weights(rule):
+    if getattr(rule, "sample_weights", None) not in ("matrices", "costs"):
+        raise ValueError(
+            f"weighting={rule!r} takes no sample_weight: nothing says how weights enter its "
+            "problem; accepted: the two-stage rules, LKRR, L1SVM, AlignedKRR, and objects whose "
+            "attribute sample_weights is 'matrices' or 'costs'."
+        )
+
+
+def _solve_weighted(rule, source, target, statistics, scale):
+    """With positive sample weights, which enter as the rule's ``sample_weights`` says."""
+    weight = source.weight
+    if rule.sample_weights == "costs":
+        family, options = source.family(scale), {"statistics": statistics}
+        return rule.solve_grams(family, target, sample_weight=weight, **options)
+    # A sum of squares with weights is one of rows times their roots; the kernel as it is has the
+    # coefficients times the roots.
+    root = np.sqrt(weight)
+    rooted = (root * target.T).T
+    size = 1.0
+    if getattr(rule, "unit_target", False):
+        size = np.sqrt(np.square(rooted).sum() / (weight.sum() * (rooted.size / len(rooted))))
+    family = source.family(scale, rooted=True)
+    result = _solve_in_units(rule, family, rooted, size, statistics)
+    return replace(result, dual_coef=(root * result.dual_coef.T).T)
 
 
 def _with_machine_parameters(rule, estimator, regression):

@@ -78,12 +78,9 @@ def fold_weights(learner, source, y, rule, *, train, statistics):
         return rule.solve(statistics).weights * scale
     if learner.kernels != "precomputed":
         learner.set_params(kernels=source.kernels)
-    learner.fit(source.samples(train), y[train])
+    weight = {} if source.weight is None else {"sample_weight": source.weight[train]}
+    learner.fit(source.samples(train), y[train], **weight)
     return learner.weights_ * learner.scale_
-
-
-def _mean_root_squares(y, predicted):
-    return float(np.mean(np.sqrt(np.mean(np.square(y - predicted), axis=0))))
 
 
 def r2(y, predicted, weight=None):
@@ -105,31 +102,52 @@ def r2(y, predicted, weight=None):
     return float(np.mean(np.where(total > 0.0, explained, flat)))
 
 
-def _balanced_accuracy(y, predicted):
-    return float(np.mean([np.mean(predicted[y == label] == label) for label in np.unique(y)]))
+def _accuracy(y, predicted, weight=None):
+    return float(np.average(y == predicted, weights=weight))
+
+
+def _balanced_accuracy(y, predicted, weight=None):
+    weight = np.ones(len(y)) if weight is None else weight
+    classes = [y == label for label in np.unique(y)]
+    return float(np.mean([np.average((predicted == y)[c], weights=weight[c]) for c in classes]))
+
+
+def _minus_mean(loss, outer=None):
+    """Minus the (weighted) mean over samples of a loss, and then over targets of ``outer``."""
+
+    def score(y, predicted, weight=None):
+        mean = np.average(loss(y - predicted), axis=0, weights=weight)
+        return -float(np.mean(mean if outer is None else outer(mean)))
+
+    return score
 
 
 SCORES = {
-    "classifier": {
-        "accuracy": lambda y, predicted: float(np.mean(y == predicted)),
-        "balanced_accuracy": _balanced_accuracy,
-    },
+    "classifier": {"accuracy": _accuracy, "balanced_accuracy": _balanced_accuracy},
     "regressor": {
-        "neg_root_mean_squared_error": lambda y, p: -_mean_root_squares(y, p),
-        "neg_mean_squared_error": lambda y, p: -float(np.mean(np.square(y - p))),
-        "neg_mean_absolute_error": lambda y, p: -float(np.mean(np.abs(y - p))),
+        "neg_root_mean_squared_error": _minus_mean(np.square, np.sqrt),
+        "neg_mean_squared_error": _minus_mean(np.square),
+        "neg_mean_absolute_error": _minus_mean(np.abs),
         "r2": r2,
     },
 }
 
 
 def get_score(scoring, kind):
-    """The function ``score(y_true, y_predicted)``, larger being better, that ``scoring`` names."""
+    """The function ``score(y_true, y_predicted, weight=None)``, larger being better.
+
+    A callable ``scoring`` takes weights as ``sample_weight``, where there are any.
+    """
     known = SCORES[kind]
     if scoring is None:
         return next(iter(known.values()))
     if callable(scoring):
-        return lambda y, predicted: float(scoring(y, predicted))
+
+        def score(y, predicted, weight=None):
+            options = {} if weight is None else {"sample_weight": weight}
+            return float(scoring(y, predicted, **options))
+
+        return score
     return known[check_choice("scoring", scoring, tuple(known))]
 
 
@@ -161,6 +179,22 @@ def search_results(candidates, scores):
         column[:] = values
     results["params"] = params
     return results, int(mean.argmax())
+
+
+def used_splits(splits, weight):
+    """Splits as positions among the samples of positive weight; None for None."""
+    if splits is None:
+        return None
+    position = np.cumsum(weight > 0.0) - 1
+    found = [tuple(position[rows[weight[rows] > 0.0]] for rows in fold) for fold in splits]
+    for which, (train, test) in enumerate(found):
+        for name, rows in (("training", train), ("test", test)):
+            if not rows.size:
+                raise ValueError(
+                    f"sample_weight is zero in all of the {name} set of fold {which} of cv; "
+                    "accepted: folds with a positive one in both sets."
+                )
+    return found
 
 
 class FoldSearch:

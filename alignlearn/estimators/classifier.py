@@ -13,9 +13,10 @@ from alignlearn.validation import check_flag
 
 from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
+from ._calibrated import CalibratedProbabilities, calibrate, check_probability
 
 
-class MKLClassifier(LinearInFeatures, KernelLearner):
+class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
     """Support vector classifier whose kernel is learned by centred alignment.
 
     Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
@@ -39,7 +40,9 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     normalize : {"trace"} or None, default "trace"
         Scale every centred kernel to trace m before stage 1.
     class_weight : None, "balanced" or dict, default None
-        Of the machine; stage 1 counts all samples equally.
+        Of the machine alone; stage 1 does not see it.
+    probability : {"sigmoid", "isotonic"} or None, default None
+        How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
     tol : float, default 1e-3
         Largest KKT violation of the machine.
     max_iter : int, optional
@@ -74,6 +77,8 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         Where the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
     machine_ : SupportVectorClassifier
+    calibration_ : Calibration or None
+        What ``predict_proba`` applies to the decisions.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X was a data frame with string column names.
@@ -89,8 +94,16 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
     ``summary()`` say so. Given matrices that are not marked must be positive semi-definite: ``K +
     t I`` must have a Cholesky factor for t = 1e-8 times the mean diagonal (1e-4 for float32).
 
-    ``fit`` takes no ``sample_weight``: alignment counts every sample once, and weights in the
-    machine alone would not mean what they say. `alignlearn.machines` takes them.
+    Sample weights are repetitions: an integer weight gives the statistics, the kernel and the
+    machine of so many copies of the sample, and 0 those without it. One-stage rules take them too,
+    but for objects that do not say how (attribute ``sample_weights``).
+
+    Probabilities are those of scikit-learn's ``CalibratedClassifierCV(ensemble=False)``: a sigmoid
+    with Platt's targets or a non-decreasing function for each class, fitted to decisions on five
+    folds (fewer where a class has fewer samples) of machines trained on the others. Weights of the
+    kernels are learned on each training set alone, all of them from one more pass over the pairs.
+    ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may
+    differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
 
     Memory at ``fit`` is the one (m, m) matrix that the machine needs. Kernels that are linear in
     the features need none where few features are in use (at most m / 25, m >= 2000): an interior
@@ -114,6 +127,7 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         multiclass="ovo",
         normalize="trace",
         class_weight=None,
+        probability=None,
         tol=1e-3,
         max_iter=None,
         verbose=False,
@@ -124,11 +138,21 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         self.multiclass = multiclass
         self.normalize = normalize
         self.class_weight = class_weight
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(self, X, y):
+    def _machine(self, C):
+        return SupportVectorClassifier(
+            C,
+            multiclass=self.multiclass,
+            class_weight=self.class_weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+    def fit(self, X, y, sample_weight=None):
         """Learn the kernel and train the machine.
 
         Parameters
@@ -137,6 +161,8 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
             Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
         y : array-like of shape (m,)
             Labels of one type, at least two different ones.
+        sample_weight : array-like of shape (m,), optional
+            Not negative, positive for some sample of every class. Both stages take it; see Notes.
 
         Returns
         -------
@@ -154,21 +180,17 @@ class MKLClassifier(LinearInFeatures, KernelLearner):
         ConvergenceWarning
             The machine stopped above ``tol``.
         """
-        machine = SupportVectorClassifier(
-            self.C,
-            multiclass=self.multiclass,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        machine, probability = self._machine(self.C), check_probability(self.probability)
 
-        source, labels = self._learn(
-            X, lambda m: _inputs.class_labels(self, y, m), "classification"
-        )
+        def labels_of(source):
+            return _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
+
+        source, labels = self._learn(X, labels_of, "classification", sample_weight)
         if svm_fits_in_features(source, self.C):
-            fit_classifier(machine, WeightedFeatures(source).dense(), labels)
+            fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:
-            machine.fit(source.gram(), labels, check=False)
+            machine.fit(source.gram(), labels, source.weight, check=False)
+        self.calibration_ = probability and calibrate(self, self.C, source, labels)
         self.machine_ = machine
         self.classes_ = machine.classes_
         self.support_ = machine.support_

@@ -95,9 +95,9 @@ statistics_, result_, n_features_in_, feature_names_in_
         if not isinstance(self.center, (bool, np.bool_)):
             raise TypeError(f"center must be True or False, got {self.center!r}.")
 
-        def target(n_samples):
+        def target(source):
             _inputs.require_y(self, y)
-            columns = target_columns(y, n_samples, task)
+            columns = target_columns(y, source.n_samples, task)
             if not np.any(columns):
                 raise ValueError("y is constant (1 class); at least two values are needed.")
             return y

@@ -115,10 +115,13 @@ class SampleRanges:
         max_i K_k(x_i, x_i) of each kernel.
     labels : (low, high) or None
         Of one real target.
+    weighted : bool
+        Whether the samples have weights.
     """
 
     radii: np.ndarray
     labels: tuple[float, float] | None
+    weighted: bool
 
 
 def sample_ranges(source, y):
@@ -126,7 +129,7 @@ def sample_ranges(source, y):
     y = np.asarray(y)
     real = y.ndim == 1 and y.dtype.kind == "f"
     labels = (float(y.min()), float(y.max())) if real else None
-    return SampleRanges(source.largest_diagonals(), labels)
+    return SampleRanges(source.largest_diagonals(), labels, source.weight is not None)
 
 
 def _factors(estimator):
@@ -180,6 +183,8 @@ def common(estimator, radius2):
     ):
         not_met.append("gamma='scale' takes the kernels from the sample; give numbers for gamma")
     essential = []
+    if estimator._source.ranges.weighted:
+        essential.append("samples must have equal weights, but fit was given sample_weight")
     if (_factors(estimator) < 0).any():
         essential.append("weights must not be negative")
     if kernels is not None and not all(k.is_psd for k in kernels):

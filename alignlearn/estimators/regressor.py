@@ -84,7 +84,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Learn the kernel and train the machine.
 
         Parameters
@@ -93,6 +93,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
         y : array-like of shape (m,) or (m, c)
             Real, finite and not constant.
+        sample_weight : array-like of shape (m,), optional
+            Not negative. Both stages take it, as in `MKLClassifier`: an integer counts repetitions.
 
         Returns
         -------
@@ -117,13 +119,17 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             machine = SupportVectorRegressor(
                 self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
             )
-        source, y = self._learn(X, lambda m: real_targets(self, y, m), "regression")
+
+        def targets_of(source):
+            return real_targets(self, y, source.n_samples, source.weight)
+
+        source, y = self._learn(X, targets_of, "regression", sample_weight)
         of_features = {}
         if self.machine == "krr" and machine.alpha > 0.0 and fits_in_features(source):
             of_features["of_features"] = fit_ridge(machine, source, y)
         else:
             free = {"overwrite": True} if self.machine == "krr" else {}
-            machine.fit(source.gram(), y, check=False, **free)
+            machine.fit(source.gram(), y, source.weight, check=False, **free)
         self.machine_ = machine
         self.support_ = getattr(machine, "support_", np.arange(source.n_samples))
         # A shape that also serves where no sample is a support vector.

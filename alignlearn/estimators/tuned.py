@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine.threads import Progress
-from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
+from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice, check_flag
 
 from . import _inputs, _tuning
+from ._calibrated import calibrate, check_classes, check_probability
 from .classifier import MKLClassifier
 from .regressor import MKLRegressor
 
@@ -28,22 +29,34 @@ class _Search(_tuning.FoldSearch):
     def _search(self, X, y, source, splits, *, parameter, values, path):
         """Choose, fit on everything, and store the results.
 
+        Samples of weight 0 take part in nothing but the attributes of the last fit.
+
         Parameters
         ----------
         X, y : as given to ``fit``, and as checked
-        source : opened on X
+        source : opened on X, with sample weights if there are any
         splits : list of (train, test), or None for leave-one-out
         parameter : {"C", "alpha"}
         values : list of float
         path : callable
             ``path(source, y, split, values)``: test predictions, one array per value.
+
+        Returns
+        -------
+        list of ndarray of shape (p,)
+            Weights of the kernels with the chosen values, learned on each training set.
         """
         score = _tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = _tuning.check_weightings(self.weighting)
         _inputs.check_room(source, rules)
+        whole, given_y = source, y
+        if source.weight is not None and not source.weight.all():
+            splits = _tuning.used_splits(splits, source.weight)
+            source, y = source.used(), y[source.weight > 0.0]
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         scores = np.empty((len(folds), len(values), len(rules)))
+        learned = np.empty(scores.shape, dtype=object)
         progress = Progress(f"{len(folds)} folds") if self.verbose else None
         for t, statistics in enumerate(self._statistics(source, y, rules, splits)):
             train, test = folds[t]
@@ -55,15 +68,20 @@ class _Search(_tuning.FoldSearch):
                         learner, source, y, rule, train=train, statistics=statistics
                     )
                     source.combine(weights)
+                    for k in same:
+                        learned[t, k, r] = weights
                     predictions = path(source, y, folds[t], some)
-                    scores[t, same, r] = [score(y[test], predicted) for predicted in predictions]
+                    weight = () if source.weight is None else (source.weight[test],)
+                    scores[t, same, r] = [score(y[test], found, *weight) for found in predictions]
             if progress is not None:
                 progress((t + 1) / len(folds))
         candidates = {parameter: values, "weighting": given}
         if not several:
             del candidates["weighting"]
-        self._store_search(*_tuning.search_results(candidates, scores), given[0], X, y)
+        results = _tuning.search_results(candidates, scores)
+        self._store_search(*results, given[0], X, given_y, whole.weight)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
+        return list(learned.reshape(len(folds), -1)[:, results[1]])
 
     def _untuned(self, rule):
         """The estimator of these parameters and one rule, with nothing to choose."""
@@ -79,20 +97,20 @@ class _Search(_tuning.FoldSearch):
             return [source.statistics(y, task)]
         return source.training_statistics(y, task, [train for train, _ in splits])
 
-    def _store_search(self, results, best, weighting, X, y):
+    def _store_search(self, results, best, weighting, X, y, weight):
         params = results["params"][best]
         # The parameter of the machine, and the weighting if several were given.
-        model = self._untuned(weighting).set_params(**params).fit(X, y)
+        model = self._untuned(weighting).set_params(**params).fit(X, y, weight)
         fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k == "_source"}
         self._adopt(fitted, results, best)
         self.weighting_ = model.weighting
 
-    def _open(self, X):
+    def _open(self, X, sample_weight):
         # A fit that fails leaves an estimator that is not fitted.
         self.__dict__.pop("_source", None)
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
-        source = open_source(X, self.kernels)
+        source = open_source(X, self.kernels, sample_weight=sample_weight)
         source.verbose = check_flag("verbose", self.verbose)
         _inputs.check_sample_count(source.n_samples)
         return source
@@ -107,8 +125,8 @@ class MKLClassifierCV(_Search, MKLClassifier):
 
     Parameters
     ----------
-    kernels, multiclass, normalize, class_weight, tol, max_iter
-        As in `MKLClassifier`.
+    kernels, multiclass, normalize, class_weight, probability, tol, max_iter
+        As in `MKLClassifier`; probabilities are calibrated on the folds of ``cv``.
     weighting : str, object, or list of them, default "alignf"
         Several are compared, such as ``[AlignLq(q) for q in (1.5, 2, 4)]``.
     Cs : sequence of float, optional
@@ -142,7 +160,7 @@ default 5
     n_splits_ : int
     weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
 statistics_, result_, classes_, support_, dual_coef_, intercept_, coef_, n_iter_, machine_, \
-n_features_in_, feature_names_in_
+calibration_, n_features_in_, feature_names_in_
         Of the fit on all samples with the chosen values, as in `MKLClassifier`.
 
     Notes
@@ -174,6 +192,7 @@ n_features_in_, feature_names_in_
         multiclass="ovo",
         normalize="trace",
         class_weight=None,
+        probability=None,
         tol=1e-3,
         max_iter=None,
         random_state=None,
@@ -187,41 +206,43 @@ n_features_in_, feature_names_in_
         self.multiclass = multiclass
         self.normalize = normalize
         self.class_weight = class_weight
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
 
-    def _machine(self, C):
-        return SupportVectorClassifier(
-            C,
-            multiclass=self.multiclass,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, groups=None, sample_weight=None):
         """Choose C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
         cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``; a
-        UserWarning says where ``cv`` is no splitter.
+        UserWarning says where ``cv`` is no splitter. Scores are weighted by ``sample_weight``, and
+        a callable ``scoring`` gets it as a keyword of that name.
 
         Returns
         -------
         self
         """
-        source = self._open(X)
-        labels = _inputs.class_labels(self, y, source.n_samples)
+        probability = check_probability(self.probability)
+        source = self._open(X, sample_weight)
+        labels = _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
         values = _tuning.check_grid("Cs", self.Cs, _CS)
 
         def path(source, y, split, values):
             return paths.classifier_predictions(self._machine, source, y, split, values)
 
         splits = self._splits(labels, groups)
-        self._search(X, labels, source, splits, parameter="C", values=values, path=path)
+        check_classes(probability, labels, splits, source.weight)
+        chosen = {"parameter": "C", "values": values, "path": path}
+        weights = self._search(X, labels, source, splits, **chosen)
+        if probability is not None:
+            self.calibration_ = calibrate(self, self.C_, source, labels, splits, weights)
         return self
+
+    def _untuned(self, rule):
+        # Calibrated on the folds of the search.
+        return super()._untuned(rule).set_params(probability=None)
 
 
 class MKLRegressorCV(_Search, MKLRegressor):
@@ -325,19 +346,20 @@ feature_names_in_
             )
         return loo
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, groups=None, sample_weight=None):
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
-        be made. ``groups`` (m,) as in `MKLClassifierCV.fit`.
+        be made. ``groups`` (m,) and ``sample_weight`` (m,) as in `MKLClassifierCV.fit`; a sample
+        is left out with its whole weight.
 
         Returns
         -------
         self
         """
         check_choice("machine", self.machine, ("krr", "svr"))
-        source = self._open(X)
-        y = _inputs.real_targets(self, y, source.n_samples)
+        source = self._open(X, sample_weight)
+        y = _inputs.real_targets(self, y, source.n_samples, source.weight)
         if self.machine == "svr":
             parameter, values = "C", _tuning.check_grid("Cs", self.Cs, _CS)
         else:
@@ -351,7 +373,8 @@ feature_names_in_
     def _path(self, source, y, split, values):
         if self.machine == "svr":
             K, K_test = source.split_gram(split)
-            return paths.svm_path(self._machine, K, y[split[0]], K_test, values)
+            weight = None if source.weight is None else source.weight[split[0]]
+            return paths.svm_path(self._machine, K, y[split[0]], K_test, values, weight)
         if self._leave_one_out():
             return paths.leave_one_out_predictions(source, y, values)
         return paths.regressor_predictions(source, y, split, values)

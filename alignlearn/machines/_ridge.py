@@ -120,7 +120,7 @@ class RidgePath:
     ----------
     alphas : (n,) float64
     loo_mse : (n,) float64
-        Mean squared leave-one-out error, over samples and targets.
+        (Weighted) mean squared leave-one-out error, over samples and targets.
     predictions : (n, m) or (n, m, c) float64
         Prediction at each sample from the fit without it.
     best_alpha : float
@@ -133,13 +133,17 @@ class RidgePath:
     best_alpha: float
 
 
-def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=False) -> RidgePath:
+def ridge_loo_path(
+    K, y, alphas, fit_intercept=True, *, sample_weight=None, check=True, overwrite=False
+) -> RidgePath:
     """Exact leave-one-out predictions for many alphas from one reduction of the matrix.
 
     A leave-one-out residual of a linear smoother S that minimises a penalised sum of squares is
     (y - Sy)_i / (1 - S_ii), here with the intercept refitted (S includes 11'/m). With one, I - S is
     alpha (Kc + alpha I)^-1 on the vectors that sum to 0. The constant vector is moved above the
     spectrum, so that its part, which is taken off, is small beside the diagonal of the inverse.
+    With weights w all this holds of ``sqrt(w_i) y_i``, and of the vector of the roots in place of
+    the constant one.
 
     Parameters
     ----------
@@ -148,6 +152,8 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
     y : (m,) or (m, c)
     alphas : sequence of float
         Each > 0 and at most 1e250, as in `KernelRidge`.
+    sample_weight : (m,), optional
+        Positive. A sample is left out with its whole weight.
     fit_intercept, check, overwrite : bool
         As in `KernelRidge`.
 
@@ -168,12 +174,23 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
     m = len(y)
     if fit_intercept and m < 2:
         raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
-    share = np.full(m, 1.0 / m if fit_intercept else 0.0)
+    weight = check_weights(sample_weight, m)
+    if not weight.all():
+        raise ValueError("sample_weight has zeros; accepted: positive numbers. Leave samples out.")
+    root, total = np.sqrt(weight), weight.sum()
+    share = weight / total if fit_intercept else np.zeros(m)
     centred = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
     centre_gram(centred, share=share)
+    if sample_weight is not None:
+        centred *= root
+        centred *= root[:, None]
     scale = max(float(np.abs(row).sum()) for row in centred)  # at least the largest eigenvalue
     constant = 2.0 * (scale or 1.0)
-    centred += constant * share
+    if sample_weight is None:
+        centred += constant * share
+    elif fit_intercept:
+        for row, r in zip(centred, root):
+            row += (constant * r / total) * root
     inverse = ShiftedInverse(centred)
     least = inverse.smallest_eigenvalue()
     if least > -1e-12 * scale:
@@ -184,16 +201,17 @@ def ridge_loo_path(K, y, alphas, fit_intercept=True, *, check=True, overwrite=Fa
             f"K + alpha I is not positive definite at alpha={alphas.min():g}; the smallest "
             f"eigenvalue of K is {least:.3g}."
         )
-    mean = y.mean(axis=0) if fit_intercept else 0.0
+    mean = share @ y if fit_intercept else 0.0
     unit = np.abs(y - mean).max() or 1.0
-    residual = inverse.solve(((y - mean) / unit).reshape(m, -1), alphas)
+    residual = inverse.solve(root[:, None] * ((y - mean) / unit).reshape(m, -1), alphas)
     leverage = inverse.quadratic(lambda i, j: np.eye(m, j - i, -i), m, alphas)
     if fit_intercept:
-        leverage -= 1.0 / (m * (constant + alphas[:, None]))
-    residual *= unit / leverage.T[:, :, None]
+        leverage -= share / (constant + alphas[:, None])
+    residual *= unit / (root * leverage).T[:, :, None]
     predictions = y - np.moveaxis(residual, 1, 0).reshape(len(alphas), *y.shape)
     with np.errstate(over="ignore"):
-        errors = np.mean((predictions - y) ** 2, axis=tuple(range(1, predictions.ndim)))
+        squares = np.square(predictions - y).reshape(len(alphas), m, -1).mean(axis=2)
+        errors = np.average(squares, axis=1, weights=weight)
     if not np.isfinite(errors).all():
         raise ValueError(
             f"y holds values up to {np.abs(y).max():.3g}, whose squared errors overflow; accepted: "

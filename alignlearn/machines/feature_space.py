@@ -17,7 +17,7 @@ from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.sources import FeatureSource
-from alignlearn.validation import ConvergenceWarning, check_number, is_sparse
+from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse
 
 from ._ridge import solve_definite
 from ._svm import check_options, encode_labels, store_results
@@ -59,10 +59,11 @@ class WeightedFeatures:
         """Z as an array."""
         return self.Z.toarray() if is_sparse(self.Z) else self.Z
 
-    def rows(self, index):
-        """Some samples, and the mean of these."""
+    def rows(self, index, weight=None):
+        """Some samples, and the mean of these with their weights."""
         Z = self.Z[index]
-        return Z, np.asarray(Z.mean(axis=0)).ravel()
+        mean = Z.mean(axis=0) if weight is None else Z.T @ (weight / weight.sum())
+        return Z, np.asarray(mean).ravel()
 
     def coefficients(self, u):
         """Coefficients of all features as they are, (n_features, c), from those of Z."""
@@ -93,7 +94,7 @@ def faster_in_features(n_samples, n_features, C):
     return n_samples >= enough and not np.isinf(C)
 
 
-def fit_classifier(machine, Z, y):
+def fit_classifier(machine, Z, y, sample_weight=None):
     """Fit a `SupportVectorClassifier` with finite C as if on ``ZZ'``.
 
     Parameters
@@ -102,6 +103,8 @@ def fit_classifier(machine, Z, y):
     Z : ndarray of shape (m, q)
         Not centred or centred.
     y : ndarray of shape (m,)
+    sample_weight : ndarray of shape (m,), optional
+        Not negative.
 
     Returns
     -------
@@ -116,7 +119,8 @@ def fit_classifier(machine, Z, y):
     options = check_options(machine)
     C = check_number("C", machine.C, low=0.0, strict=True)
     machine.classes_, codes = encode_labels(y)
-    cost = C * machine._class_weights(np.ones(codes.size), codes)[codes]
+    weight = check_weights(sample_weight, codes.size)
+    cost = C * weight * machine._class_weights(weight, codes)[codes]
     means = Z.mean(axis=0)
     centred = Z - means
     results = []
@@ -142,7 +146,7 @@ def fit_classifier(machine, Z, y):
 
 
 def fit_ridge(machine, source, y):
-    """Fit a `KernelRidge` with alpha > 0 as if on the source's Gram matrix.
+    """Fit a `KernelRidge` with alpha > 0 as if on the source's Gram matrix, with its weights.
 
     Returns
     -------
@@ -155,50 +159,58 @@ def fit_ridge(machine, source, y):
         If alpha is lost in rounding.
     """
     features = WeightedFeatures(source)
-    Z, means = features.rows(slice(None))
-    mean = y.mean(axis=0)
+    weight = source.weight
+    Z, means = features.rows(slice(None), weight)
+    mean = np.average(y, axis=0, weights=weight)
     residual = (y - mean).reshape(len(y), -1)
-    system = centred_feature_gram(Z)
+    system = centred_feature_gram(Z, weight=weight)
     system.flat[:: len(system) + 1] += machine.alpha
-    u = solve_definite(system, np.asarray(Z.T @ residual), machine.alpha)
+    u = solve_definite(system, np.asarray(Z.T @ _times(weight, residual)), machine.alpha)
     residual = residual - (np.asarray(Z @ u) - means @ u)
-    machine.dual_coef_ = (residual / machine.alpha).reshape(y.shape)
+    machine.dual_coef_ = (_times(weight, residual) / machine.alpha).reshape(y.shape)
     machine.intercept_ = mean - (means @ u).reshape(y.shape[1:])
     if y.ndim == 1:
         machine.intercept_ = float(machine.intercept_)
     return features.coefficients(u)
 
 
-def ridge_predictions(features, y, split, alphas, solve):
+def _times(weight, rows):
+    return rows if weight is None else weight[:, None] * rows
+
+
+def ridge_predictions(features, y, split, alphas, solve, weight=None):
     """Test predictions of kernel ridge for each alpha, as `paths.ridge_path`.
 
-    ``solve(G, B, alphas)`` gives ``(G + alpha I)^-1 B`` side by side.
+    ``solve(G, B, alphas)`` gives ``(G + alpha I)^-1 B`` side by side. ``weight`` is that of the
+    training samples.
     """
-    Z, means = features.rows(split[0])
-    mean = y[split[0]].mean(axis=0)
-    right = np.asarray(Z.T @ (y[split[0]] - mean).reshape(len(split[0]), -1))
-    u = solve(centred_feature_gram(Z), right, alphas)
+    Z, means = features.rows(split[0], weight)
+    mean = np.average(y[split[0]], axis=0, weights=weight)
+    right = _times(weight, (y[split[0]] - mean).reshape(len(split[0]), -1))
+    u = solve(centred_feature_gram(Z, weight=weight), np.asarray(Z.T @ right), alphas)
     fitted = np.asarray(features.Z[split[1]] @ u) - means @ u
     fitted = fitted.reshape(len(split[1]), len(alphas), -1) + mean
     return [fitted[:, k].reshape(-1, *y.shape[1:]) for k in range(len(alphas))]
 
 
-def leave_one_out_predictions(features, y, alphas):
+def leave_one_out_predictions(features, y, alphas, weight=None):
     """As `ridge_loo_path`, from the small matrix ``Z'Z``."""
-    Z, means = features.rows(slice(None))
-    small = centred_feature_gram(Z)
+    Z, means = features.rows(slice(None), weight)
+    small = centred_feature_gram(Z, weight=weight)
     size = float(np.trace(small))
     inverse = ShiftedInverse(small)
     # To where rounding of the factors does no harm.
     inverse.lift(max(4.0 * np.finfo(np.float64).eps * size - inverse.smallest_eigenvalue(), 0.0))
-    residual = (y - y.mean(axis=0)).reshape(len(y), -1)
-    u = inverse.solve(np.asarray(Z.T @ residual), alphas)
+    residual = (y - np.average(y, axis=0, weights=weight)).reshape(len(y), -1)
+    u = inverse.solve(np.asarray(Z.T @ _times(weight, residual)), alphas)
 
     def columns(i, j):
         rows = Z[i:j].toarray() if is_sparse(Z) else Z[i:j]
         return np.ascontiguousarray((rows - means).T)
 
-    leverage = 1.0 / len(y) + inverse.quadratic(columns, len(y), alphas)
+    share = 1.0 / len(y) if weight is None else 1.0 / weight.sum()
+    leverage = share + inverse.quadratic(columns, len(y), alphas)
+    leverage *= 1.0 if weight is None else weight
     predictions = []
     for k, taken in enumerate(leverage):
         left = residual - (np.asarray(Z @ u[:, k]) - means @ u[:, k])

@@ -11,37 +11,47 @@ from . import feature_space
 from ._ridge import ridge_loo_path
 
 
-def classifier_predictions(make, source, y, split, values):
-    """Test predictions of a classifier for each C; in the features where that is faster."""
+def classifier_predictions(make, source, y, split, values, decisions=False):
+    """Test predictions of a classifier for each C; in the features where that is faster.
+
+    With ``decisions`` the confidences of its classes in place of labels. Machines take the source's
+    sample weights, here and below, which are positive.
+    """
     train, test = split
+    weight = _of_training(source, train)
     if not feature_space.svm_fits_in_features(source, max(values)):
         K, K_test = source.split_gram(split)
-        return svm_path(make, K, y[train], K_test, values)
+        return svm_path(make, K, y[train], K_test, values, weight, decisions)
     Z = feature_space.WeightedFeatures(source).dense()
-    machines = [feature_space.fit_classifier(make(C), Z[train], y[train]) for C in values]
-    return [machine.predict(Z[test]) for machine in machines]
+    fitted = [feature_space.fit_classifier(make(C), Z[train], y[train], weight) for C in values]
+    return [(m.decision_function if decisions else m.predict)(Z[test]) for m in fitted]
+
+
+def _of_training(source, train):
+    return None if source.weight is None else source.weight[train]
 
 
 def regressor_predictions(source, y, split, alphas):
     """Test predictions of kernel ridge for each alpha; in the features where they are fewer."""
     train, _ = split
+    weight = _of_training(source, train)
     if min(alphas) > 0.0 and feature_space.fits_in_features(source):
         features = feature_space.WeightedFeatures(source)
-        return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted)
+        return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted, weight)
     K, K_test = source.split_gram(split)
-    return ridge_path(K, y[train], K_test, alphas, overwrite=True)
+    return ridge_path(K, y[train], K_test, alphas, weight=weight, overwrite=True)
 
 
 def leave_one_out_predictions(source, y, alphas):
     """Prediction at each sample by the ridge machine trained on the others, for each alpha."""
     if feature_space.fits_in_features(source):
         features = feature_space.WeightedFeatures(source)
-        return feature_space.leave_one_out_predictions(features, y, alphas)
-    path = ridge_loo_path(source.gram(), y, alphas, check=False, overwrite=True)
-    return list(path.predictions)
+        return feature_space.leave_one_out_predictions(features, y, alphas, source.weight)
+    options = {"sample_weight": source.weight, "check": False, "overwrite": True}
+    return list(ridge_loo_path(source.gram(), y, alphas, **options).predictions)
 
 
-def svm_path(make, K, y, K_test, values):
+def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
     """Test predictions of a support vector machine for each C, every solve started from the last.
 
     Parameters
@@ -54,21 +64,26 @@ def svm_path(make, K, y, K_test, values):
     values : sequence of float
         In any order; they are solved from the smallest up, since the solution then stays feasible
         and its bounded coefficients only have to grow.
+    weight : ndarray of shape (m,), optional
+        Sample weights.
+    decisions : bool
+        Return decisions rather than predictions.
 
     Returns
     -------
-    list of ndarray of shape (n,)
+    list of ndarray of shape (n,), or (n, c) for decisions of several classes
         In the order of ``values``.
     """
     predictions, coef = [None] * len(values), None
     for k in np.argsort(values, kind="stable"):
-        machine = make(values[k]).fit(K, y, alpha0=coef, check=False)
+        machine = make(values[k]).fit(K, y, weight, alpha0=coef, check=False)
         coef = machine.full_dual_coef()
-        predictions[k] = machine.predict(K_test)
+        predict = machine.decision_function if decisions else machine.predict
+        predictions[k] = predict(K_test)
     return predictions
 
 
-def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False, overwrite=False):
+def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, overwrite=False):
     """Test predictions of kernel ridge with an intercept for each alpha, from one reduction.
 
     Parameters
@@ -78,6 +93,8 @@ def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False, overwrite=False):
     y : ndarray of shape (m,) or (m, c)
     alphas : sequence of float
         Each >= 0.
+    weight : ndarray of shape (m,), optional
+        Sample weights, positive.
     skip_indefinite : bool
         Where K + alpha I, centred, is not positive definite to working precision: predict infinity
         rather than raise an error. There is one if no alpha is left.
@@ -94,16 +111,30 @@ def ridge_path(K, y, K_test, alphas, *, skip_indefinite=False, overwrite=False):
     """
     own = np.asarray if overwrite else np.array
     inner, K_test = (own(A, dtype=np.float64, order="C") for A in (K, K_test))
-    means = inner.mean(axis=0)
-    centre_gram(inner)
-    mean = y.mean(axis=0)
+    share = None if weight is None else weight / weight.sum()
+    means = inner.mean(axis=0) if weight is None else share @ inner
+    centre_gram(inner, share=share)
+    mean = np.average(y, axis=0, weights=share)
+    target = (y - mean).reshape(len(y), -1)
     # The constant vector has eigenvalue 0. At the mean of the others it does no harm, and the
     # system is definite at alpha = 0 where the rest of K is.
-    inner += (float(np.trace(inner)) or 1.0) / len(inner)
-    coef = solve_shifted(inner, (y - mean).reshape(len(y), -1), alphas, skip_indefinite)
+    if weight is None:
+        inner += (float(np.trace(inner)) or 1.0) / len(inner)
+        coef = solve_shifted(inner, target, alphas, skip_indefinite)
+    else:
+        root = np.sqrt(weight)
+        inner *= root
+        inner *= root[:, None]
+        size = (float(np.trace(inner)) or 1.0) / weight.sum()
+        for row, r in zip(inner, root):
+            row += (size * r) * root
+        coef = solve_shifted(inner, root[:, None] * target, alphas, skip_indefinite)
+        coef *= root[:, None]
     usable = np.isfinite(coef).all(axis=0)
-    coef[:, usable] -= coef[:, usable].mean(axis=0)
-    # The coefficients sum to 0, so rows of the test kernel need no centring.
+    # Rounding along the constant: the coefficients sum to 0, so rows of the test kernel need no
+    # centring.
+    sums = coef[:, usable].sum(axis=0)
+    coef[:, usable] -= sums / len(coef) if weight is None else np.outer(share, sums)
     fitted = np.full((len(K_test), coef.shape[1]), np.inf)
     K_test -= means
     fitted[:, usable] = K_test @ coef[:, usable]

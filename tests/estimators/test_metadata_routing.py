@@ -27,7 +27,7 @@ TUNED = [
 class Reference(BaseEstimator):
     """What scikit-learn itself makes of the same signatures."""
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, groups=None, sample_weight=None):
         return self
 
     def score(self, X, y, sample_weight=None):
@@ -70,8 +70,8 @@ def test_requests_are_those_of_a_scikit_learn_estimator_of_this_signature():
 
 
 def test_estimators_without_such_arguments_have_nothing_to_request():
-    assert _requests(al.MKLRegressor())["fit"] == {}
-    assert not hasattr(al.MKLRegressor(), "set_fit_request")
+    assert _requests(al.MKLRegressor())["fit"] == {"sample_weight": None}
+    assert not hasattr(al.KernelCombiner(), "set_fit_request")
     assert not hasattr(al.KernelCombiner(), "set_score_request")
     assert _requests(al.KernelCombiner()) == {"fit": {}, "score": {}, "predict": {}}
 
@@ -79,8 +79,8 @@ def test_estimators_without_such_arguments_have_nothing_to_request():
 @pytest.mark.parametrize("estimator", [TUNED[0], Reference()], ids=["ours", "scikit-learn's"])
 def test_wrong_requests_are_refused(estimator):
     estimator = clone(estimator)
-    with pytest.raises(TypeError, match=r"sample_weight[\s\S]*[Aa]ccepted.*groups"):
-        estimator.set_fit_request(sample_weight=True)
+    with pytest.raises(TypeError, match=r"weights[\s\S]*[Aa]ccepted.*groups"):
+        estimator.set_fit_request(weights=True)
     with pytest.raises(ValueError, match=r"groups.*3"):
         estimator.set_fit_request(groups=3)
     with (
@@ -138,8 +138,8 @@ def test_other_names_and_explicit_requests():
         never.fit(X, y, groups=groups)
     # What the splitter asks for counts from when it is there, also after another request.
     late = al.MKLClassifierCV(KERNELS, Cs=CS).set_score_request(sample_weight=True)
-    assert _requests(late)["fit"] == {"groups": None}
-    assert _requests(late.set_params(cv=GroupKFold(3)))["fit"] == {"groups": True}
+    assert _requests(late)["fit"]["groups"] is None
+    assert _requests(late.set_params(cv=GroupKFold(3)))["fit"]["groups"] is True
 
 
 def test_groups_that_no_one_asked_for_are_an_error():
@@ -164,12 +164,36 @@ def test_weights_reach_the_score():
     weight = np.random.default_rng(1).random(len(y))
     model = al.MKLClassifier(KERNELS).set_score_request(sample_weight=True)
     cv = KFold(3)
+    model.set_fit_request(sample_weight=False)
     run = cross_validate(model, X, y, params={"sample_weight": weight}, cv=cv)
     expected = [
         clone(model).fit(X[train], y[train]).score(X[test], y[test], weight[test])
         for train, test in cv.split(X)
     ]
     np.testing.assert_array_equal(run["test_score"], expected)
+
+
+@pytest.mark.parametrize("estimator", [*TUNED, al.MKLClassifier(KERNELS)], ids=str)
+def test_weights_reach_the_fit_beside_the_groups(estimator):
+    """In a cross-validation, under another name; against loops by hand."""
+    X, y, groups = _data(estimator)
+    weight = np.random.default_rng(1).random(len(y))
+    asking = clone(estimator).set_fit_request(sample_weight="weight")
+    asking.set_score_request(sample_weight=False)
+    params = {"weight": weight}
+    if hasattr(estimator, "cv"):
+        params["groups"] = groups
+    cv = KFold(3)
+    run = cross_validate(asking, X, y, params=params, cv=cv, return_estimator=True)
+    for (train, _), found in zip(cv.split(X), run["estimator"]):
+        given = {"groups": groups[train]} if hasattr(estimator, "cv") else {}
+        by_hand = clone(estimator).fit(X[train], y[train], sample_weight=weight[train], **given)
+        np.testing.assert_array_equal(found.dual_coef_, by_hand.dual_coef_)
+    # Negative control: without weights the coefficients are others.
+    other = clone(estimator).fit(X[train], y[train], **given)
+    assert other.dual_coef_.shape != by_hand.dual_coef_.shape or np.any(
+        other.dual_coef_ != by_hand.dual_coef_
+    )
 
 
 WITHOUT = """

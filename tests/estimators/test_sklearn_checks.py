@@ -39,7 +39,14 @@ def _checks(estimators):
 
 @_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator, check):
-    check(estimator)
+    check(exact_where_compared(estimator, check))
+
+
+def exact_where_compared(estimator, check):
+    """The estimator, with exact machines where scikit-learn compares two fits digit by digit."""
+    if "sample_weight_equivalence" in str(check) and "tol" in estimator.get_params():
+        estimator.set_params(tol=1e-10)
+    return estimator
 
 
 def test_the_checks_can_fail():

@@ -79,6 +79,7 @@ class AlignedKRR(OneStageWeighting):
         self.max_iter = max_iter
 
     unit_target = True
+    sample_weights = "matrices"
 
     def _check_parameters(self):
         for name in ("gamma", "gamma1", "gamma2"):

@@ -11,7 +11,12 @@ import numpy as np
 from alignlearn._params import ParamsMixin
 from alignlearn.sources.families import open_family
 from alignlearn.statistics import target_norm
-from alignlearn.validation import ConvergenceWarning, check_number, check_targets
+from alignlearn.validation import (
+    ConvergenceWarning,
+    check_number,
+    check_targets,
+    check_weights,
+)
 from alignlearn.weights.base import WeightResult
 
 
@@ -49,8 +54,11 @@ class OneStageWeighting(ParamsMixin, ABC):
 
     targets = "real"
     unit_target = False  # whether the estimators bring y to mean square 1 first
+    # Where sample weights w enter: "matrices" (and y), with square loss multiplied by sqrt(w) on
+    # every side before the rule sees them; "costs" of the loss, by `solve_grams`; None: nowhere.
+    sample_weights = None
 
-    def solve_grams(self, grams, y, *, statistics=None):
+    def solve_grams(self, grams, y, *, statistics=None, sample_weight=None):
         """Learn weights and dual coefficients.
 
         Parameters
@@ -63,6 +71,9 @@ class OneStageWeighting(ParamsMixin, ABC):
             ``targets`` is "labels".
         statistics : AlignmentStatistics, optional
             Of the same matrices, for the alignments in the result.
+        sample_weight : array-like of shape (m,), optional
+            Not negative; costs of the samples, and their shares in the matrices' traces, are
+            multiplied by it. Only where ``sample_weights`` is "costs".
 
         Returns
         -------
@@ -86,7 +97,16 @@ class OneStageWeighting(ParamsMixin, ABC):
             raise ValueError(
                 f"statistics has {statistics.n_kernels} kernels, but grams {family.n_kernels}."
             )
-        weights, details = self._solve(family, y, statistics)
+        if sample_weight is None:
+            weights, details = self._solve(family, y, statistics)
+        elif self.sample_weights == "costs":
+            sample_weight = check_weights(sample_weight, family.n_samples)
+            weights, details = self._solve(family, y, statistics, sample_weight)
+        else:
+            raise ValueError(
+                f"{type(self).__name__}.solve_grams takes no sample_weight; accepted: matrices "
+                "and y whose rows (and columns) are multiplied by its square roots."
+            )
         nan = np.full(family.n_kernels, np.nan)
         if statistics is None:
             alignments = {"alignment": np.nan, "uniform_alignment": np.nan}

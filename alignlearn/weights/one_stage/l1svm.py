@@ -96,6 +96,8 @@ class L1SVM(OneStageWeighting):
         self.tol = tol
         self.max_iter = max_iter
 
+    sample_weights = "costs"
+
     @property
     def targets(self):
         """What y holds: "labels" for the hinge loss, otherwise "real"."""
@@ -111,9 +113,10 @@ class L1SVM(OneStageWeighting):
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         check_count("max_iter", self.max_iter)
 
-    def _solve(self, family, y, statistics):
-        duals, shaped = self._duals(y, family.n_samples)
-        scale = _unit_traces(family)
+    def _solve(self, family, y, statistics, sample_weight=None):
+        cost = float(self.C) * (1.0 if sample_weight is None else sample_weight)
+        duals, shaped = self._duals(y, family.n_samples, cost)
+        scale = _unit_traces(family, sample_weight)
         settings = Settings(tol=self.tol, scale=scale)
         used = scale > 0.0
         x = used * (float(self.Lambda) / used.sum() ** (1.0 / float(self.norm)))
@@ -141,15 +144,15 @@ class L1SVM(OneStageWeighting):
             "method": "simplex-newton" if self.norm == 1 else "closed-form update",
         }
 
-    def _duals(self, y, m):
+    def _duals(self, y, m, cost):
         if self.loss != "hinge":
             Y, shaped = real_rows(y, m)
-            return Duals.tube(Y, float(self.C), float(self.epsilon)), shaped
+            return Duals.tube(Y, cost, float(self.epsilon)), shaped
         classes, codes = np.unique(check_labels(y, m), return_inverse=True)
         if classes.size < 2:
             raise ValueError(f"y has 1 class, {classes[0].item()!r}; at least two are needed.")
         signs = problem_signs(codes.reshape(-1), classes.size, self.multiclass)
-        return Duals.hinge(signs, float(self.C)), lambda R: R[0] if len(R) == 1 else R.T.copy()
+        return Duals.hinge(signs, cost), lambda R: R[0] if len(R) == 1 else R.T.copy()
 
     def _newton(self, family, duals, settings, x):
         def oracle(x, near=None):
@@ -256,9 +259,10 @@ def _newton_weights(point, q, total):
     return out * (total / _norm(out, q))
 
 
-def _unit_traces(family):
-    """Factors that bring every kernel to a mean diagonal of 1; 0 for a zero kernel."""
-    trace = family.traces()
+def _unit_traces(family, weight=None):
+    """Factors that bring every kernel to a (weighted) mean diagonal of 1; 0 for a zero kernel."""
+    trace = family.traces() if weight is None else family.weighted_traces(weight)
+    total = family.n_samples if weight is None else float(weight.sum())
     if not np.isfinite(trace).all():
         raise ValueError("grams contains NaN or infinity; all values must be finite.")
     if (trace < 0.0).any():
@@ -270,7 +274,7 @@ def _unit_traces(family):
     if not trace.any():
         raise ValueError("grams: every matrix is 0; at least one kernel must vary.")
     zero = np.zeros_like(trace)
-    return np.divide(family.n_samples, trace, out=zero, where=trace > 1e-300)
+    return np.divide(total, trace, out=zero, where=trace > 1e-300)
 
 
 def _relative(upper, lower):

@@ -85,6 +85,8 @@ class LKRR(OneStageWeighting):
         self.tol = tol
         self.max_iter = max_iter
 
+    sample_weights = "matrices"
+
     def _check_parameters(self):
         check_scale("Lambda", self.Lambda, low=0.0)
         check_scale("alpha", self.alpha)

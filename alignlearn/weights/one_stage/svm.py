@@ -35,14 +35,14 @@ class Duals:
 
     @classmethod
     def hinge(cls, signs, C):
-        """One problem a row of signs (-1, 0 or 1), at cost C."""
+        """One problem a row of signs (-1, 0 or 1), at cost C, a number or one a sample."""
         reach = C * signs
         return cls(signs, np.minimum(reach, 0.0), np.maximum(reach, 0.0), 0.0)
 
     @classmethod
     def tube(cls, Y, C, epsilon):
-        """Epsilon-insensitive regression of every row of Y, at cost C."""
-        reach = np.full(Y.shape, C)
+        """Epsilon-insensitive regression of every row of Y, at cost C, likewise."""
+        reach = np.broadcast_to(C, Y.shape)
         return cls(Y, -reach, reach, epsilon)
 
 

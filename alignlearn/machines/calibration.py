@@ -1,0 +1,203 @@
+"""Probabilities of classes from the decisions of a classifier on samples it has not seen.
+
+One calibrator a class, of that class against the rest, and their values normalised; one for two
+classes. Sample weights count repetitions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from alignlearn.validation import ConvergenceWarning
+
+METHODS = ("sigmoid", "isotonic")
+_TOL = 1e-10  # of the gradient, per sample and unit spread of the decisions
+_MAX_STEPS, _LEAST_STEP = 100, 1e-10
+_RIDGE = 1e-12  # on the Hessian: all decisions may be equal
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """``1 / (1 + exp(-(slope f + intercept)))`` of a decision f.
+
+    Attributes
+    ----------
+    slope, intercept : float
+    gradient : float
+        Largest entry of the gradient that the fit stopped at, per sample and unit spread of f.
+    n_iter : int
+        Newton steps.
+    """
+
+    slope: float
+    intercept: float
+    gradient: float = 0.0
+    n_iter: int = 0
+
+    def __call__(self, decisions):
+        return expit(self.slope * decisions + self.intercept)
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """The line through points that do not fall; constant beyond the first and the last.
+
+    Attributes
+    ----------
+    decisions, probabilities : ndarray of shape (n,)
+    """
+
+    decisions: np.ndarray
+    probabilities: np.ndarray
+
+    def __call__(self, decisions):
+        return np.interp(decisions, self.decisions, self.probabilities)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities of c classes from their decisions.
+
+    Attributes
+    ----------
+    calibrators : tuple of Sigmoid or Isotonic
+        One for each class; for two classes one, of the second.
+    """
+
+    calibrators: tuple
+
+    def probabilities(self, decisions):
+        """Probabilities (n, c) from decisions (n,) for two classes, else (n, c).
+
+        Values of the classes are divided by their sum; where all are 0, classes are equally likely.
+        """
+        if len(self.calibrators) == 1:
+            second = self.calibrators[0](decisions)
+            return np.column_stack([1.0 - second, second])
+        columns = zip(self.calibrators, decisions.T)
+        values = np.column_stack([calibrator(column) for calibrator, column in columns])
+        total = values.sum(axis=1, keepdims=True)
+        equal = np.full(values.shape, 1.0 / values.shape[1])
+        return np.divide(values, total, out=equal, where=total > 0.0)
+
+
+def fit_calibration(method, decisions, codes, n_classes, weight=None) -> Calibration:
+    """Calibrators from decisions on samples that the classifier was not trained on.
+
+    Parameters
+    ----------
+    method : {"sigmoid", "isotonic"}
+    decisions : ndarray of shape (n,) for two classes, else (n, c)
+    codes : ndarray of int of shape (n,)
+        Classes of the samples, 0 to c - 1.
+    n_classes : int
+    weight : ndarray of shape (n,), optional
+        Sample weights, positive.
+
+    Warns
+    -----
+    ConvergenceWarning
+        A sigmoid stopped above its tolerance.
+    """
+    fit = fit_sigmoid if method == "sigmoid" else fit_isotonic
+    weight = np.ones(len(codes)) if weight is None else weight
+    columns = {1: decisions} if n_classes == 2 else dict(enumerate(decisions.T))
+    return Calibration(tuple(fit(f, codes == k, weight) for k, f in columns.items()))
+
+
+def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
+    """The sigmoid of largest likelihood, with Platt's targets in place of 0 and 1.
+
+    Newton's method with a line search, on decisions brought to mean 0 and spread 1.
+
+    Parameters
+    ----------
+    decisions : ndarray of shape (n,)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,)
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines, section 2.2, for the targets.
+    Lin, Lin and Weng (2007), A note on Platt's probabilistic outputs, for Newton's method.
+    """
+    above, below = weight[positive].sum(), weight[~positive].sum()
+    target = np.where(positive, (above + 1.0) / (above + 2.0), 1.0 / (below + 2.0))
+    total, centre = above + below, np.average(decisions, weights=weight)
+    spread = np.sqrt(np.average(np.square(decisions - centre), weights=weight)) or 1.0
+    F = np.column_stack([(decisions - centre) / spread, np.ones(len(weight))])
+    start = np.array([0.0, np.log((above + 1.0) / (below + 1.0))])
+    line, reached, n_iter = _most_likely_line(F, target, weight / total, start)
+    if reached > _TOL:
+        warnings.warn(
+            f"The sigmoid stopped after {n_iter} steps with a gradient of {reached:.3g} > {_TOL:g} "
+            "per sample; its probabilities are the less exact for it.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    slope = line[0] / spread
+    return Sigmoid(float(slope), float(line[1] - slope * centre), reached, n_iter)
+
+
+def _most_likely_line(F, target, share, line):
+    """Logistic regression of targets in (0, 1) on the two columns of F, by Newton's method.
+
+    Returns the coefficients, the largest entry of the gradient, and the number of steps.
+    """
+
+    def loss(line):
+        z = F @ line
+        return share @ (np.logaddexp(0.0, z) - target * z)
+
+    value = loss(line)
+    for n_iter in range(_MAX_STEPS + 1):
+        p = expit(F @ line)
+        gradient = F.T @ (share * (p - target))
+        reached = float(np.abs(gradient).max())
+        if reached <= _TOL or n_iter == _MAX_STEPS:
+            break
+        H = (F.T * (share * p * (1.0 - p))) @ F
+        H.flat[::3] += _RIDGE
+        direction = np.linalg.solve(H, gradient)
+        step, slope = 1.0, gradient @ direction
+        # Values that agree to rounding are no reason to stop: the gradient is the certificate.
+        while loss(line - step * direction) > value - 1e-4 * step * slope + 1e-15:
+            step *= 0.5
+            if step < _LEAST_STEP:
+                return line, reached, n_iter
+        line = line - step * direction
+        value = loss(line)
+    return line, reached, n_iter
+
+
+def fit_isotonic(decisions, positive, weight) -> Isotonic:
+    """The non-decreasing function of least squared error, by pooling adjacent violators.
+
+    Parameters as in `fit_sigmoid`.
+
+    References
+    ----------
+    Barlow, Bartholomew, Bremner and Brunk (1972), Statistical inference under order restrictions;
+    Zadrozny and Elkan (2002) for calibration.
+    """
+    x, place = np.unique(decisions, return_inverse=True)
+    weight_at = np.bincount(place.ravel(), weights=weight)
+    share_at = np.bincount(place.ravel(), weights=weight * positive) / weight_at
+    means, weights, last = [], [], []
+    for k, (mean, size) in enumerate(zip(share_at.tolist(), weight_at.tolist())):
+        while means and means[-1] >= mean:
+            other = weights.pop()
+            mean = (means.pop() * other + mean * size) / (other + size)
+            size += other
+            last.pop()
+        means.append(mean)
+        weights.append(size)
+        last.append(k)
+    first = np.append(0, np.array(last[:-1], dtype=int) + 1)
+    ends = np.unique(np.concatenate([first, last]))
+    block = np.searchsorted(last, ends)
+    return Isotonic(x[ends], np.array(means)[block])

@@ -1,0 +1,317 @@
+"""Sample weights in fits: repeated samples, dropped ones, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from strategies import generators
+
+import alignlearn as al
+from alignlearn.folds import make_folds
+from alignlearn.machines import KernelRidge, feature_space, paths, ridge_loo_path
+from alignlearn.sources import open_source
+from alignlearn.weights import Uniform
+
+KERNELS = [*al.gaussian_kernels([0.1, 0.4]), al.Polynomial(0.3), "rbf"]
+M = 50
+
+
+def data(task, m=M):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(m, 4))
+    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=m)
+    weight = rng.integers(0, 4, m)
+    targets = {
+        "two": (y > 1).astype(int),
+        "three": np.digitize(y, [0.0, 1.5]),
+        "separable": (X[:, 0] > 0).astype(int),
+        "real": y,
+        "columns": np.column_stack([y, X[:, 2]]),
+    }
+    return X, targets[task], weight, np.repeat(np.arange(m), weight)
+
+
+def values(model, X):
+    return (getattr(model, "decision_function", None) or model.predict)(X)
+
+
+EXACT = {"tol": 1e-9}
+FITS = [
+    (al.MKLClassifier(KERNELS, **EXACT), "two"),
+    (al.MKLClassifier(KERNELS, multiclass="ovr", class_weight="balanced", **EXACT), "three"),
+    (al.MKLClassifier(KERNELS, C=np.inf, **EXACT), "separable"),
+    (al.MKLClassifier(al.RankOneKernels(), weighting="align", **EXACT), "three"),
+    (al.MKLClassifier(KERNELS, weighting="lkrr", **EXACT), "three"),
+    (al.MKLClassifier(KERNELS, weighting="aligned-krr", **EXACT), "two"),
+    (al.MKLClassifier(KERNELS, weighting="l1-svm", normalize=None, **EXACT), "three"),
+    (al.MKLClassifier(KERNELS, weighting=al.L1SVM(3.0, norm=2, tol=1e-8), **EXACT), "two"),
+    (al.MKLRegressor(KERNELS), "columns"),
+    (al.MKLRegressor(["linear", al.Columns(al.Linear(), [0])]), "real"),
+    (al.MKLRegressor(al.RankOneKernels(), weighting="lkrr"), "real"),
+    (al.MKLRegressor(KERNELS, machine="svr", **EXACT), "real"),
+    (al.MKLRegressor(KERNELS, machine="svr", weighting="l1-svm", **EXACT), "real"),
+    (al.MKLRegressor(KERNELS, weighting="aligned-krr"), "columns"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "task"), FITS, ids=str)
+def test_weights_count_repetitions(estimator, task):
+    X, y, weight, rows = data(task)
+    new = np.random.default_rng(1).normal(size=(9, 4))
+    found = clone(estimator).fit(X, y, sample_weight=weight)
+    want = clone(estimator).fit(X[rows], y[rows])
+    np.testing.assert_allclose(found.weights_, want.weights_, atol=1e-6)
+    np.testing.assert_allclose(found.alignment_, want.alignment_, rtol=1e-7)
+    np.testing.assert_allclose(values(found, new), values(want, new), atol=1e-6)
+    # Samples of weight 0 play no part; negative control: the weights do.
+    coef = np.abs(found.dual_coef_).reshape(len(found.support_), -1).max(axis=1)
+    assert not np.any(coef[weight[found.support_] == 0])
+    plain = clone(estimator).fit(X, y)
+    assert np.abs(values(plain, new) - values(want, new)).max() > 1e-3
+
+
+@pytest.mark.parametrize("form", ["sparse", "given", "float32"])
+def test_other_forms_of_samples(form):
+    X, y, weight, rows = data("two")
+    model = al.MKLClassifier(al.gaussian_kernels([0.1, 0.4]), **EXACT)
+    want = clone(model).fit(X[rows], y[rows]).decision_function(X)
+    if form == "given":
+        model.set_params(kernels="precomputed")
+        grams = [al.Gaussian(g)(X) for g in (0.1, 0.4)]
+        found = model.fit(grams, y, sample_weight=weight).decision_function(grams)
+    else:
+        X = sparse.csr_array(X) if form == "sparse" else X.astype(np.float32)
+        found = model.fit(X, y, sample_weight=weight).decision_function(X)
+    np.testing.assert_allclose(found, want, atol=1e-6 if form != "float32" else 1e-2)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "task"),
+    [
+        (al.MKLClassifierCV(KERNELS, Cs=[0.1, 10.0], **EXACT), "three"),
+        (al.MKLClassifierCV(KERNELS, Cs=[0.1, 10.0], weighting=["lkrr", "align"], **EXACT), "two"),
+        (al.MKLRegressorCV(KERNELS, alphas=[0.01, 1.0], weighting=["align", "alignf"]), "real"),
+        (al.MKLRegressorCV(["linear"], alphas=[0.01, 1.0]), "columns"),
+        (al.MKLRegressorCV(KERNELS, machine="svr", Cs=[0.1, 10.0], **EXACT), "real"),
+    ],
+    ids=str,
+)
+def test_tuned_estimators(estimator, task):
+    """Scores of every fold and candidate, with each scoring."""
+    X, y, weight, rows = data(task)
+    folds = np.arange(M) % 4
+    kinds = al.estimators._tuning.SCORES[estimator._estimator_type]
+    for scoring in kinds:
+        found = clone(estimator).set_params(cv=folds, scoring=scoring)
+        want = clone(estimator).set_params(cv=folds[rows], scoring=scoring).fit(X[rows], y[rows])
+        found.fit(X, y, sample_weight=weight)
+        for t in range(4):
+            key = f"split{t}_test_score"
+            np.testing.assert_allclose(found.cv_results_[key], want.cv_results_[key], atol=1e-7)
+        assert found.best_params_ == want.best_params_
+        np.testing.assert_allclose(values(found, X), values(want, X), atol=1e-6)
+
+
+def test_scores_by_a_function_get_the_weights():
+    X, y, weight, _ = data("three")
+    options = {"Cs": [0.1, 10.0], "cv": np.arange(M) % 4, **EXACT}
+    for scoring, function in (
+        ("accuracy", accuracy_score),
+        ("balanced_accuracy", balanced_accuracy_score),
+    ):
+        by_name = al.MKLClassifierCV(KERNELS, scoring=scoring, **options)
+        by_call = al.MKLClassifierCV(KERNELS, scoring=function, **options)
+        np.testing.assert_allclose(
+            by_name.fit(X, y, sample_weight=weight).cv_results_["mean_test_score"],
+            by_call.fit(X, y, sample_weight=weight).cv_results_["mean_test_score"],
+        )
+    with pytest.raises(TypeError, match="sample_weight"):
+        al.MKLClassifierCV(KERNELS, scoring=lambda a, b: 0.0).fit(X, y, sample_weight=weight)
+
+
+@given(generators(), st.booleans())
+@settings(max_examples=15)
+def test_leave_one_out_is_that_of_refits(rng, intercept):
+    """Each sample left out with its whole weight; from the matrix and from the features."""
+    m = int(rng.integers(5, 12))
+    X, y = rng.normal(size=(m, 3)), rng.normal(size=(m, 2))
+    weight, alphas = rng.exponential(size=m) + 0.1, [0.1, 2.0]
+    K = X @ X.T
+    options = {"fit_intercept": intercept, "sample_weight": weight}
+    path = ridge_loo_path(K, y, alphas, **options)
+    for alpha, predicted in zip(alphas, path.predictions):
+        for i in range(m):
+            rest = np.delete(np.arange(m), i)
+            machine = KernelRidge(alpha, fit_intercept=intercept)
+            machine.fit(K[np.ix_(rest, rest)], y[rest], weight[rest])
+            np.testing.assert_allclose(predicted[i], machine.predict(K[[i]][:, rest])[0], atol=1e-8)
+    errors = np.square(path.predictions - y).mean(axis=2)
+    np.testing.assert_allclose(path.loo_mse, np.average(errors, axis=1, weights=weight))
+    if intercept:
+        source = open_source(X, al.RankOneKernels(), sample_weight=weight)
+        source.combine(np.ones(3))
+        features = feature_space.WeightedFeatures(source)
+        again = feature_space.leave_one_out_predictions(features, y, alphas, weight)
+        np.testing.assert_allclose(again, path.predictions, atol=1e-8)
+
+
+def test_leave_one_out_refuses_zeros_and_the_estimator_drops_them():
+    X, y, weight, _ = data("real")
+    with pytest.raises(ValueError, match="sample_weight has zeros"):
+        ridge_loo_path(np.eye(M), y, [1.0], sample_weight=weight)
+    used, weight = weight > 0, weight + 0.5 * (weight > 0)
+    kernels, alphas = al.gaussian_kernels([0.1, 0.4]), [0.01, 1.0]
+    found = al.MKLRegressorCV(kernels, alphas=alphas).fit(X, y, sample_weight=weight)
+    want = al.MKLRegressorCV(kernels, alphas=alphas).fit(X[used], y[used], None, weight[used])
+    key = "mean_test_score"
+    np.testing.assert_allclose(found.cv_results_[key], want.cv_results_[key], rtol=1e-9)
+    assert found.n_splits_ == np.count_nonzero(used)
+
+
+def test_ridge_is_weighted_least_squares_with_an_intercept():
+    X, y, weight, _ = data("real")
+    weight = weight + 0.3
+    model = al.MKLRegressor(["linear"], normalize=None, alpha=2.0).fit(X, y, sample_weight=weight)
+    oracle = Ridge(2.0 / model.weights_[0]).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_[:, 0], oracle.coef_, rtol=1e-9)
+    np.testing.assert_allclose(model.intercept_, oracle.intercept_, rtol=1e-9)
+    K = X @ X.T
+    machine = KernelRidge(1e-7).fit(K, y, weight)
+    line = LinearRegression().fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(machine.predict(K), line.predict(X), atol=1e-5)
+    # The path of the cross-validation is the machine.
+    split = np.arange(30), np.arange(30, M)
+    part = K[:30, :30].copy()
+    found = paths.ridge_path(part, y[:30], K[30:, :30], [0.0 + 1e-6, 3.0], weight=weight[:30])
+    for alpha, predicted in zip([1e-6, 3.0], found):
+        machine = KernelRidge(alpha).fit(part, y[:30], weight[:30])
+        np.testing.assert_allclose(predicted, machine.predict(K[30:, :30]), atol=1e-5)
+    source = open_source(X, al.RankOneKernels(), sample_weight=weight)
+    source.combine(np.ones(4))
+    again = paths.regressor_predictions(source, y, split, [1e-6, 3.0])
+    np.testing.assert_allclose(again, found, atol=1e-5)
+
+
+def test_support_vector_machines_in_the_features_take_weights():
+    """The interior point method gives what SMO gives, also with weights of 0."""
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(200, 2))
+    y = (Z[:, 0] + rng.normal(size=200) > 0).astype(int)
+    weight = rng.integers(0, 3, 200) * rng.exponential(size=200)
+    make = al.machines.SupportVectorClassifier
+    found = feature_space.fit_classifier(make(tol=1e-9), Z, y, weight)
+    want = make(tol=1e-9).fit(Z @ Z.T, y, weight)
+    np.testing.assert_allclose(
+        found.decision_function(Z), want.decision_function(Z @ Z.T), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_diabetes])
+def test_equal_weights_and_the_unit_of_weights(load):
+    """Equal weights of 1 change nothing; a unit of the weights is one of C, or of 1 / alpha."""
+    X, y = load(return_X_y=True)
+    X, y = (X[:150] - X.mean(axis=0)) / X.std(axis=0), y[:150]
+    model = al.MKLClassifier(tol=1e-9) if load is load_breast_cancer else al.MKLRegressor()
+    want = values(clone(model).fit(X, y), X)
+    ones = np.ones(150)
+    size = np.abs(want).max()
+    np.testing.assert_allclose(values(clone(model).fit(X, y, ones), X), want, atol=1e-7 * size)
+    unit = {"C": 0.25} if load is load_breast_cancer else {"alpha": 4.0}
+    found = clone(model).set_params(**unit).fit(X, y, 4.0 * ones)
+    np.testing.assert_allclose(values(found, X), want, atol=1e-7 * size)
+    assert found.score(X, y, ones) == pytest.approx(found.score(X, y))
+
+
+ONE = np.r_[1.0, np.zeros(M - 1)]
+
+
+@pytest.mark.parametrize("cls", ["MKLClassifier", "MKLClassifierCV", "MKLRegressor"])
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (-np.ones(M), "sample_weight has negative"),
+        (np.zeros(M), "sample_weight is zero"),
+        (np.full(M, np.nan), "sample_weight contains NaN"),
+        (np.ones(M - 1), "sample_weight must have shape"),
+        (np.ones((M, 2)), "sample_weight has shape"),
+        (ONE, "sample_weight"),
+    ],
+)
+def test_bad_weights_are_named(cls, weight, message):
+    X, y, _, _ = data("two" if "Class" in cls else "real")
+    model = getattr(al, cls)(KERNELS)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y, sample_weight=weight)
+    assert not model.__sklearn_is_fitted__()
+
+
+def test_folds_without_weight_are_named():
+    X, y, weight, _ = data("real")
+    folds = np.arange(M) % 4
+    model = al.MKLRegressorCV(KERNELS, cv=folds)
+    with pytest.raises(ValueError, match="sample_weight is zero in all of the test set of fold 1"):
+        model.fit(X, y, sample_weight=np.where(folds == 1, 0, weight))
+    with pytest.raises(ValueError, match="zero in all of the training set of fold 0"):
+        model.set_params(cv=make_folds(folds, y, False)[2:]).fit(X, y, None, folds == 2)
+
+
+def test_rules_that_do_not_say_how_they_take_weights_are_refused():
+    class Rule:
+        def solve_grams(self, grams, y, *, statistics=None):
+            raise AssertionError
+
+    X, y, weight, _ = data("two")
+    with pytest.raises(ValueError, match=r"Rule.*takes no sample_weight.*accepted"):
+        al.MKLClassifier(KERNELS, weighting=Rule()).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match=r"LKRR\.solve_grams takes no sample_weight"):
+        al.LKRR().solve_grams([np.eye(3)], np.arange(3.0), sample_weight=np.ones(3))
+    model = al.MKLClassifier(al.RankOneKernels(), weighting="lkrr")
+    with pytest.raises(ValueError, match="one-stage rule needs X that is not sparse"):
+        model.fit(sparse.csr_array(X), y, sample_weight=weight)
+
+    class TwoStage(Uniform):
+        pass
+
+    fitted = al.MKLClassifier(KERNELS, weighting=TwoStage()).fit(X, y, sample_weight=weight)
+    assert fitted.statistics_.total_weight == weight.sum()
+
+
+def test_l1_svm_weights_are_costs_and_shares_of_the_trace():
+    X, y, weight, rows = data("two")
+    grams = [al.statistics.center_kernel(al.Gaussian(g)(X)) for g in (0.1, 0.8)]
+    rule = al.L1SVM(2.0, tol=1e-8)
+    found = rule.solve_grams(grams, y, sample_weight=weight)
+    want = rule.solve_grams([K[np.ix_(rows, rows)] for K in grams], y[rows])
+    np.testing.assert_allclose(found.weights, want.weights, atol=1e-6)
+    np.testing.assert_allclose(found.objective, want.objective, rtol=1e-6)
+
+
+def test_guarantees_ask_for_equal_weights():
+    X, y, weight, _ = data("two")
+    model = al.MKLClassifier(al.gaussian_kernels([0.1, 0.4])).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="equal weights"):
+        model.bound(X, y)
+    assert any("equal weights" in text for text in model.alignment_interval_.not_met)
+    X, y, weight, _ = data("real")
+    with pytest.raises(ValueError, match="equal weights"):
+        al.MKLRegressor(al.gaussian_kernels([0.1])).fit(X, y, sample_weight=weight).bound()
+
+
+def test_a_fit_keeps_no_weights_and_changes_none():
+    X, y, _, _ = data("real")
+    weight = np.random.default_rng(3).exponential(size=M)
+    given = weight.copy()
+    model = al.MKLRegressor(["linear"]).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(weight, given)
+    plain = al.MKLRegressor(["linear"]).fit(X, y)
+    assert len(pickle.dumps(model)) < len(pickle.dumps(plain)) + 100
+    splits = make_folds(3, y, False)
+    assert al.estimators._tuning.used_splits(None, given) is None
+    assert len(al.estimators._tuning.used_splits(splits, given)) == 3
