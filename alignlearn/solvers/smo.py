@@ -26,12 +26,12 @@ import numpy as np
 from alignlearn.validation import ConvergenceWarning
 
 from . import smo_kernels as kernels
+from .smo_rows import MatrixRows, RowCache
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of a coefficient, relative to the largest
+_CUSHION, _FEWEST = 1.5, 1000
+_LARGE = 2000
 _TAU = 1e-12  # least curvature of a pair; LIBSVM's value
-_LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one
-_WORTH_COMPACTING = 0.7  # share of the rows below which gathering them pays (measured)
-_WORTH_COPYING = 0.54  # the same of all rows: the copy is 0.3 of the matrix
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,12 @@ def smo(
 
     Parameters
     ----------
-    K : (m, m) C-contiguous float64 or float32
+    K : (m, m) C-contiguous float64 or float32, or RowCache
         Symmetric; used in place, neither copied whole nor modified. Need not be positive
-        semi-definite: a pair of non-positive curvature moves to a bound.
+        semi-definite: a pair of non-positive curvature moves to a bound. Where it is too large to
+        be held, a `RowCache` computes its rows: then variables are optimised that violate the
+        optimality conditions or are near to it, as many as have room, until none does, and a start
+        is found on a quarter of many samples.
     linear : (m,) float64
     bounds : pair of (m,) float64
         ``(lower, upper)`` with lower <= 0 <= upper; infinite values are allowed if the problem
@@ -114,9 +117,13 @@ def smo(
     if max_iter is None:
         max_iter = max(10**7, 100 * m)
     coef = np.zeros(m) if start is None else _feasible(start, lower, upper)
-    problem = _Problem(_read_only(K), linear, lower, upper, float(epsilon))
-    n_iter = problem.minimise(coef, tol, max_iter, shrinking)
-    return _certificate(problem, n_iter, tol)
+    n_before = 0
+    gram = K if isinstance(K, RowCache) else MatrixRows(K)
+    if start is None and not gram.exact and m > _LARGE:
+        coef, n_before = _nested_start(gram, linear, bounds, epsilon, tol, max_iter)
+    problem = _Problem(gram, linear, lower, upper, float(epsilon))
+    n_iter = problem.minimise(coef, tol, max(max_iter - n_before, 0), shrinking)
+    return _certificate(problem, n_before + n_iter, tol)
 
 
 def warn_unconverged(result, tol, stacklevel=3):
@@ -134,107 +141,175 @@ def warn_unconverged(result, tol, stacklevel=3):
 class _Problem:
     """The problem, the coefficients, and the part of them that is active."""
 
-    def __init__(self, K, linear, lower, upper, epsilon):
-        self.K, self.linear, self.epsilon = K, linear, epsilon
-        self.diagonal = K.diagonal().astype(np.float64)
+    def __init__(self, gram, linear, lower, upper, epsilon):
+        self.gram, self.linear, self.epsilon = gram, linear, epsilon
         self.lower, self.upper = lower, upper
-        movable = np.flatnonzero(lower < upper)
-        few = movable.size < _WORTH_COPYING * linear.size
-        self.base = movable if few else np.arange(linear.size)
-        self.state = None
+        self.state, self.drift, self.working = None, np.inf, []
 
     def minimise(self, coef, tol, max_iter, shrinking):
         """Run SMO from ``coef``; the number of steps. The result is in ``coef``, ``gradient``."""
-        self.coef = coef
-        self.activate_all()
-        limits = np.array([tol, _TAU])
+        self.coef, self.tol = coef, tol
+        self.gradient, self.included = self.linear.copy(), np.zeros(coef.size)
+        self.update_gradient()
         n_iter = 0
-        while True:
-            before = self.state[kernels.BETA].copy()
-            chunk = min(max(coef.size // 2, _LEAST_STEPS), max_iter - n_iter)
-            steps, violation, _unused = kernels.iterate(
-                self.active, self.state, self.epsilon, limits, chunk
-            )
-            n_iter += steps
-            unmoved = np.array_equal(before, self.state[kernels.BETA])
-            stuck = unmoved or tol < violation <= self.rounding()
-            if self.shrunk and (violation <= tol or stuck):
-                shrinking = shrinking and not stuck
-                self.activate_all()
-                violation, stuck = self.violation(), False
-            if violation <= tol or n_iter >= max_iter or stuck:
-                break
-            if shrinking:
-                self.shrink()
-        self.store()
+        if self.violation() > tol:
+            n_iter = self.descend(max_iter, shrinking)
+            self.store()
         _snap(coef, self.lower, self.upper)
-        exact = self.active.index.size == coef.size
-        self.gradient = self.state[kernels.GRADIENT].copy() if exact else self.full_gradient()
+        self.update_gradient()
         return n_iter
 
-    def rounding(self):
+    def descend(self, max_iter, shrinking):
+        """Take steps until the violation among all variables is within ``tol``; how many."""
+        tol, n_iter = self.tol, 0
+        self.activate()
+        while True:
+            before = self.state[kernels.BETA].copy()
+            chunk = min(self.gram.steps_between_shrinks, max_iter - n_iter)
+            steps, violation = self.steps(chunk)
+            n_iter += steps
+            unmoved = np.array_equal(before, self.state[kernels.BETA])
+            stuck = unmoved or tol < violation <= self.rounding(self.state[kernels.BETA])
+            if (self.shrunk or not self.gram.exact) and (violation <= tol or stuck):
+                shrinking = shrinking and not stuck
+                violation, stuck = self.check(stuck)
+                if violation > tol:
+                    self.activate()
+            if violation <= tol or n_iter >= max_iter or stuck:
+                return n_iter
+            if shrinking:
+                self.shrink()
+
+    def steps(self, most):
+        """At most so many steps on the active variables; how many, and the violation left."""
+        # What rounding of the rows adds must not undo a solution of the active part.
+        tol = self.tol if self.gram.exact else 0.8 * self.tol
+        done, limits = 0, np.array([tol, _TAU])
+        while True:
+            n, violation, missing, _unused = kernels.iterate(
+                self.active, self.state, self.epsilon, limits, most - done
+            )
+            done += n
+            if missing < 0:
+                return done, violation
+            self.gram.load(missing, self.urgency(tol))
+
+    def urgency(self, tol):
+        """By how much each active variable violates the optimality conditions, if more than tol."""
+        up, down = self.sided()
+        worst = np.maximum(down.max() - up, down - up.min())
+        return np.where(worst > tol, worst, 0.0)
+
+    def sided(self):
+        gradient, up, down = self.state[[kernels.GRADIENT, kernels.UP, kernels.DOWN]]
+        return gradient + up, gradient + down
+
+    def rounding(self, coef):
         """Size of the rounding errors in a gradient: no smaller violation means anything."""
-        coef = np.abs(self.state[kernels.BETA]).sum()
-        largest = np.abs(self.linear).max()
-        return np.finfo(np.float64).eps * (coef * np.abs(self.diagonal).max() + largest)
+        size = np.abs(coef).sum() * np.abs(self.gram.diagonal).max() + np.abs(self.linear).max()
+        return np.finfo(np.float64).eps * size
+
+    @property
+    def active(self):
+        return self.gram.active
 
     @property
     def shrunk(self):
-        return self.active.index.size < self.base.size
+        return self.active.index.size < self.n_activated
 
     def store(self):
         self.coef[self.active.index] = self.state[kernels.BETA]
 
-    def full_gradient(self):
-        gradient = self.linear.copy()
-        used = np.flatnonzero(self.coef)
-        kernels.add_rows(gradient, self.K, used, self.coef[used])
-        return gradient
+    def update_gradient(self):
+        """Bring the gradient of all variables up to date with the coefficients."""
+        if self.state is not None and self.gram.exact and self.active.index.size == self.coef.size:
+            self.gradient = self.state[kernels.GRADIENT].copy()
+        else:
+            change = self.coef - self.included
+            moved = np.flatnonzero(change)
+            self.gram.add_products(self.gradient, moved, change[moved])
+        self.included = self.coef.copy()
 
-    def activate_all(self):
-        """Make all coefficients active again, with a gradient computed afresh."""
-        if self.state is not None:
-            self.store()
+    def check(self, stuck):
+        """Violation among all variables; whether nothing is left to try where a part is stuck."""
+        self.store()
+        idle = not self.shrunk and self.gram.finest and np.array_equal(self.coef, self.included)
+        self.update_gradient()
+        drift = np.abs(self.gradient[self.active.index] - self.state[kernels.GRADIENT]).max()
+        # Rounding of the rows may keep the active part from being solved.
+        if stuck or drift > max(0.1 * self.tol, 0.25 * self.drift):
+            self.gram.refine()
+        self.drift, violation = drift, self.violation()
+        return violation, stuck and (idle or violation <= self.rounding(self.coef))
+
+    def violation(self):
+        """The violation among all variables, by a gradient that is up to date."""
+        up, down = slopes(self.coef, self.lower, self.upper, self.epsilon)
+        return _violation(self.gradient + up, self.gradient + down)
+
+    def activate(self):
+        """Make all coefficients active, or those that are to be optimised next."""
         full = np.empty((7, self.coef.size))
-        full[kernels.GRADIENT] = self.full_gradient()
-        full[kernels.DIAGONAL] = self.diagonal
+        full[kernels.GRADIENT] = self.gradient
+        full[kernels.DIAGONAL] = self.gram.diagonal
         full[kernels.LOWER], full[kernels.UPPER] = self.lower, self.upper
         full[kernels.BETA] = self.coef
         full[kernels.UP], full[kernels.DOWN] = slopes(
             self.coef, self.lower, self.upper, self.epsilon
         )
         self.state = full
-        index, filled = np.arange(self.coef.size), np.ones(self.coef.size, dtype=np.uint8)
-        buffer = np.empty((0, 0), dtype=self.K.dtype)
-        self.active = kernels.Active(self.K, self.K, buffer, filled, index)
-        if self.base.size < self.coef.size:
-            self.keep(self.base)
+        index = self.gram.activate(self.working_set())
+        self.state = np.ascontiguousarray(full[:, index])
+        self.n_activated, self.working = index.size, index
 
-    def violation(self):
-        up, down = self.state[0] + self.state[kernels.UP], self.state[0] + self.state[kernels.DOWN]
-        return max(down.max(initial=-np.inf) - up.min(initial=np.inf), 0.0)
+    def working_set(self):
+        """The variables that are not fixed or, of many without a matrix, those that may move.
+
+        They are the ones that violate the optimality conditions and as many again of those that
+        come next, since the others' slopes move with every step.
+        """
+        movable = np.flatnonzero(self.lower < self.upper)
+        if self.gram.exact:
+            return movable
+        up, down = self.sided()
+        level = _multiplier(up, down)
+        slack = np.minimum(up - level, level - down)[movable]
+        chosen = np.isin(movable, self.working)  # of these rows are at hand
+        n_new = np.count_nonzero(slack[~chosen] < self.tol)
+        size = np.count_nonzero(chosen) + int(_CUSHION * n_new)
+        if size <= self.gram.most:
+            slack[chosen] = -np.inf
+        size = min(max(size, _FEWEST), self.gram.most)
+        if size >= movable.size:
+            return movable
+        slack[np.searchsorted(movable, [up.argmin(), down.argmax()])] = -np.inf
+        return movable[np.sort(np.argpartition(slack, size)[:size])]
 
     def shrink(self):
         """Set aside the coefficients at a bound (or at 0) that no violating pair would move."""
-        up, down = self.state[0] + self.state[kernels.UP], self.state[0] + self.state[kernels.DOWN]
+        up, down = self.sided()
         kept = np.flatnonzero((up <= down.max()) | (down >= up.min()))
-        worth = _WORTH_COPYING if self.active.rows is self.K else _WORTH_COMPACTING
-        if kept.size < worth * self.active.index.size:
+        if self.gram.worth_keeping(kept.size):
             self.keep(kept)
 
     def keep(self, kept):
         """Reduce the active set to the positions ``kept`` of it."""
         self.store()
-        active = self.active
-        if active.rows is self.K:
-            width = -(-kept.size // 8) * 8
-            buffer = np.empty((kept.size, width), dtype=self.K.dtype)
-            filled = np.zeros(kept.size, dtype=np.uint8)
-            active = active._replace(rows=_read_only(buffer), buffer=buffer, filled=filled)
-        else:
-            kernels.compact_rows(active.buffer, active.filled, kept)
-        self.active = active._replace(index=active.index[kept])
+        self.gram.keep(kept)
         self.state = np.ascontiguousarray(self.state[:, kept])
+
+
+def _violation(up, down):
+    return float(max(down.max(initial=-np.inf) - up.min(initial=np.inf), 0.0))
+
+
+def _multiplier(up, down):
+    """Mean slope where both sides agree, else the middle of what the one-sided slopes allow."""
+    free = up == down
+    if free.any():
+        return float(np.mean(up[free]))
+    ends = down.max(initial=-np.inf), up.min(initial=np.inf)
+    return float(np.mean([v for v in ends if np.isfinite(v)] or [0.0]))
 
 
 def slopes(coef, lower, upper, epsilon):
@@ -247,23 +322,18 @@ def slopes(coef, lower, upper, epsilon):
 def _certificate(problem, n_iter, tol):
     coef, gradient, epsilon = problem.coef, problem.gradient, problem.epsilon
     lower, upper = problem.lower, problem.upper
-    up, down = slopes(coef, lower, upper, epsilon)
-    low, high = (gradient + down).max(initial=-np.inf), (gradient + up).min(initial=np.inf)
-    free = up == down
-    if free.any():
-        multiplier = float(np.mean((gradient + up)[free]))
-    else:
-        multiplier = float(np.mean([v for v in (low, high) if np.isfinite(v)] or [0.0]))
+    up, down = (gradient + s for s in slopes(coef, lower, upper, epsilon))
+    multiplier = _multiplier(up, down)
     penalty = epsilon * np.abs(coef).sum()
     objective = 0.5 * coef @ (gradient + problem.linear) + penalty
-    violation = low - high if low > high else 0.0
+    violation = _violation(up, down)
     return SMOResult(
         coef=coef,
         multiplier=multiplier,
         gradient=gradient,
         objective=float(objective),
         duality_gap=_gap(coef, gradient - multiplier, bounds=(lower, upper), epsilon=epsilon),
-        kkt_violation=float(violation),
+        kkt_violation=violation,
         n_iter=n_iter,
         converged=bool(violation <= tol),
     )
@@ -307,8 +377,15 @@ def _feasible(start, lower, upper):
     return coef
 
 
-def _read_only(K):
-    """A read-only view, of the one array type that the loops are compiled for."""
-    K = K.view(np.ndarray)
-    K.flags.writeable = False
-    return K
+def _nested_start(gram, linear, bounds, epsilon, tol, max_iter):
+    """The solution of the problem on a quarter of the samples, 0 elsewhere, and its steps."""
+    m = len(linear)
+    index = np.sort(np.random.default_rng(0).permutation(m)[: m // 4])
+    lower, upper = bounds
+    part = smo(
+        gram.subset(index), linear[index], (lower[index], upper[index]),
+        epsilon=epsilon, tol=10.0 * tol, max_iter=max_iter,
+    )  # fmt: skip
+    coef = np.zeros(m)
+    coef[index] = part.coef
+    return coef, part.n_iter

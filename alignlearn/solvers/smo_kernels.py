@@ -24,17 +24,19 @@ _SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 class Active(NamedTuple):
-    """The Gram matrix of the active variables, gathered row by row when first used.
+    """The rows of the Gram matrix of the active variables that are at hand.
 
-    ``rows`` is ``source`` itself while all variables are active, or what ``buffer`` holds. Both are
-    read-only views whatever was given: one array type, hence one compilation, and what is not meant
-    to be written cannot be.
+    ``rows`` is ``source`` itself while all variables are active, or what ``buffer`` holds: rows
+    gathered from ``source`` when first used or, where ``source`` is empty, put there by a
+    `RowCache`. Both are read-only views whatever was given: one array type, hence one compilation,
+    and what is not meant to be written cannot be.
     """
 
-    source: np.ndarray  # (m, m), read-only
-    rows: np.ndarray  # (n, >= n), read-only
-    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where ``filled`` is 1
-    filled: np.ndarray  # (n,) uint8: which rows are there
+    source: np.ndarray  # (m, m), read-only; (0, 0) for rows that are computed elsewhere
+    rows: np.ndarray  # (slots, >= n), read-only
+    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where no slot is -1
+    slot: np.ndarray  # (n,): where in ``rows`` a variable's row is, or -1
+    used: np.ndarray  # (slots + 1,): when each row was last used; at the end the time
     index: np.ndarray  # (n,): the active variables
 
 
@@ -85,15 +87,19 @@ def _pick_down(gradient, down, diagonal, row, diag_i, slope_i, tau, low_bits):
 
 
 @jit
-def _fetch(active, i):
-    """Row ``i`` of the active Gram matrix, gathered from the source at its first use."""
-    index = active.index
-    if active.filled[i] == 0:
+def _find(active, i):
+    """Slot of row ``i``, which is gathered from the source at its first use; -1 if not at hand."""
+    index, used = active.index, active.used
+    if active.slot[i] < 0:
+        if active.source.shape[0] == 0:
+            return -1
         full, row = active.source[index[i]], active.buffer[i]
         for k in range(index.size):
             row[k] = full[index[k]]
-        active.filled[i] = 1
-    return active.rows[i][: index.size]
+        active.slot[i] = i
+    slot = active.slot[i]
+    used[slot] = used[used.size - 1]
+    return slot
 
 
 @jit
@@ -130,43 +136,78 @@ def _move(state, i, j, step, epsilon):
 
 @jit
 def iterate(active, state, epsilon, limits, n_steps):
-    """At most ``n_steps`` SMO steps on the active variables; (steps done, violation left, -).
+    """At most ``n_steps`` SMO steps on the active variables.
 
-    ``limits`` = (tol, tau).
+    ``limits`` = (tol, tau). Returns the steps done, the violation left, and a variable whose row is
+    needed to go on and not at hand, else -1; the last number means nothing.
     """
     gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
     low_bits = np.int64(1)
     while low_bits < active.index.size:
         low_bits = 2 * low_bits + 1
-    first = _fetch(active, 0)
+    size, time = active.index.size, active.used.size - 1
+    first = active.rows[0][:size]
     i = _update_and_pick_up(gradient, up, first, first, 0.0, low_bits)
-    sink = 0.0
+    sink, violation = 0.0, np.inf
     for n in range(n_steps + 1):
         slope_i = gradient[i] + up[i]
-        row_i = _fetch(active, i)
+        slot = _find(active, i)
+        if slot < 0:
+            return n, violation, i, sink
+        row_i = active.rows[slot][:size]
         sink = max(sink, _touch(row_i))
         j, violation = _pick_down(
             gradient, down, diagonal, row_i, diagonal[i], slope_i, limits[1], low_bits
         )
         if violation <= limits[0] or n == n_steps:
             break
-        row_j = _fetch(active, j)
+        slot = _find(active, j)
+        if slot < 0:
+            return n, violation, j, sink
+        active.used[time] += 1
+        row_j = active.rows[slot][:size]
         sink = max(sink, _touch(row_j))
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), limits[1])
         step = _move(state, i, j, (gradient[j] + down[j] - slope_i) / curvature, epsilon)
         i = _update_and_pick_up(gradient, up, row_i, row_j, step, low_bits)
-    return n, violation, sink
+    return n, violation, -1, sink
 
 
 @jit
-def compact_rows(rows, filled, keep):
-    """Move the kept rows and columns of ``rows`` to the front, in place."""
+def compact_rows(rows, slot, keep):
+    """Move the kept rows and columns of ``rows`` to the front, in place; row i is in slot i."""
     for new in range(keep.size):
         old = keep[new]
-        filled[new] = filled[old]
-        if filled[old]:
+        there = slot[old] >= 0
+        slot[new] = new if there else -1
+        if there:
             for k in range(keep.size):
                 rows[new, k] = rows[old, keep[k]]
+
+
+@jit
+def repack_rows(memory, widths, slots, used, keep):
+    """Move kept rows, of kept columns only, to the front of a buffer whose rows become narrower.
+
+    Parameters
+    ----------
+    memory : (n,) array
+        The rows one after the other.
+    widths : (old, new)
+        Length of a row, with padding.
+    slots : (n_kept,) int64, increasing
+        Of the kept rows.
+    used : (n_slots,) int64
+        Moves along.
+    keep : (width,) int64, increasing
+        Columns.
+    """
+    for new in range(slots.size):
+        old = slots[new]
+        used[new] = used[old]
+        source, target = memory[old * widths[0] :], memory[new * widths[1] :]
+        for k in range(keep.size):
+            target[k] = source[keep[k]]
 
 
 @jit_sum

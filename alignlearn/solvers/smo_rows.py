@@ -1,0 +1,296 @@
+"""Where the SMO solver finds rows of the Gram matrix: in the matrix, or in a cache of limited size.
+
+Both classes keep the set of active variables, to which shrinking reduces rows and columns, and hand
+the compiled loops an `Active`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import smo_kernels as kernels
+
+_WORTH_COPYING = 0.54  # share of all rows below which gathering them pays: it takes 0.3 of the time
+_WORTH_COMPACTING = 0.7  # the same once they are gathered (both measured)
+_LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one
+_STEPS = 4  # the same of a cache, in active variables, which were chosen as those that will move
+_FEWEST = 16  # rows computed at a time, where there is room for them; else so many pairs:
+_LOADED, _MULTIPLIED = 2**18, 2**21  # of rows to be kept, many of which may not be used; of others
+_BLOCK_SHARE = 8  # of the memory, to the block of rows being computed
+_ALIGNMENT = 16  # a row is a multiple of so many values
+
+
+class MatrixRows:
+    """The rows of a matrix in memory.
+
+    Parameters
+    ----------
+    K : (m, m) C-contiguous float64 or float32
+        Not modified.
+    """
+
+    exact = finest = True
+
+    def __init__(self, K):
+        self.K = _read_only(K)
+        self.diagonal = K.diagonal().astype(np.float64)
+        self.steps_between_shrinks = max(len(K) // 2, _LEAST_STEPS)
+
+    def activate(self, index):
+        """Make these variables active, or all if they are most; returns the active ones."""
+        m = len(self.K)
+        everything = np.arange(m)
+        buffer = np.empty((0, 0), dtype=self.K.dtype)
+        used = np.zeros(m + 1, dtype=np.int64)
+        self.active = kernels.Active(self.K, self.K, buffer, everything, used, everything)
+        if not self.worth_keeping(index.size):
+            return everything
+        self.keep(index)
+        return index
+
+    def worth_keeping(self, n):
+        """Whether it pays to reduce the active variables to n of them."""
+        share = _WORTH_COPYING if self.active.rows is self.K else _WORTH_COMPACTING
+        return n < share * self.active.index.size
+
+    def keep(self, kept):
+        """Reduce the active variables to the positions ``kept`` of them."""
+        active = self.active
+        if active.rows is self.K:
+            # Zeros: the loops may read, though not use, a row that is not there yet.
+            buffer = np.zeros((kept.size, -(-kept.size // 8) * 8), dtype=self.K.dtype)
+            slot = np.full(kept.size, -1)
+            active = active._replace(rows=_read_only(buffer), buffer=buffer, slot=slot)
+        else:
+            kernels.compact_rows(active.buffer, active.slot, kept)
+        self.active = active._replace(index=active.index[kept], slot=active.slot[: kept.size])
+
+    def refine(self):
+        """The rows are as exact as they can be."""
+
+    def add_products(self, gradient, used, weights):
+        """gradient += sum_k weights[k] K[used[k]], for all m variables."""
+        kernels.add_rows(gradient, self.K, used, weights)
+
+
+class RowCache:
+    """Rows of a matrix that is not held: computed in blocks, the last used ones kept in float32.
+
+    Parameters
+    ----------
+    rows : callable
+        ``rows(columns)`` gives a function from an index to these rows of the matrix, restricted to
+        the columns: (len(index), len(columns)), float64 or float32; None stands for all columns.
+    n_samples : int
+    memory : int
+        Bytes that the rows may take, with the block being computed and the solver's own arrays.
+    diagonal : (m,) float64, optional
+        Found from ``rows`` by default.
+
+    Raises
+    ------
+    ValueError
+        Where ``memory`` does not hold two rows.
+
+    Notes
+    -----
+    Rounding of the rows only steers the solver. Unlike in LIBSVM, whose cache holds float32 too,
+    the gradient is brought up to date from exact rows before a solution is accepted. Where that
+    makes no progress any more, `refine` keeps the rows in float64 from then on.
+    """
+
+    exact = False
+
+    def __init__(self, rows, n_samples, memory, diagonal=None):
+        least = least_memory(n_samples)
+        if memory < least:
+            raise ValueError(
+                f"memory={memory} bytes do not hold two rows of the Gram matrix of {n_samples} "
+                f"samples and the solver's own arrays; accepted: at least {least}."
+            )
+        self.rows, self.m, self.memory = rows, n_samples, memory
+        self.diagonal = self._diagonal() if diagonal is None else diagonal
+        self._block = (memory - _own_arrays(n_samples)) // _BLOCK_SHARE
+        self._set_type(np.float32)
+
+    def subset(self, index):
+        """The same for some of the samples."""
+
+        def rows(columns):
+            compute = self.rows(index if columns is None else index[columns])
+            return lambda some: compute(index[some])
+
+        return RowCache(rows, index.size, self.memory, self.diagonal[index])
+
+    def _diagonal(self):
+        step, out = 128, np.empty(self.m)
+        for first in range(0, self.m, step):
+            index = np.arange(first, min(first + step, self.m))
+            out[index] = np.diagonal(self.rows(index)(index))
+        return out
+
+    def _set_type(self, dtype):
+        """Keep rows of this type; there are none yet."""
+        share = self.memory - _own_arrays(self.m) - self._block
+        self.dtype = np.dtype(dtype)
+        self._size = min(share // self.dtype.itemsize, self.m * _with_room(self.m))
+        self._store = None
+
+    @property
+    def finest(self):
+        """Whether rows are kept in float64."""
+        return self.dtype == np.float64
+
+    @property
+    def most(self):
+        """Number of variables up to which half of their rows fit."""
+        return max(int(np.sqrt(2.0 * self._size)) - _ALIGNMENT, 2)
+
+    def activate(self, index):
+        """Make these variables active; returns them in the order in which they are laid out.
+
+        Rows at hand are kept where the new ones are not wider: columns that they lack are added.
+        """
+        if self._store is None or index.size > self.active.buffer.shape[1]:
+            if self._store is None:
+                # A system that gives memory where it is written gives no more than is needed.
+                self._store = np.zeros(self._size, dtype=self.dtype)
+            self._lay_out(index, _with_room(index.size))
+            return index
+        old = self.active
+        wanted = np.zeros(self.m, dtype=bool)
+        wanted[index] = True
+        stays = np.flatnonzero(wanted[old.index])
+        wanted[old.index] = False
+        added = np.flatnonzero(wanted)
+        order = np.concatenate([old.index[stays], added])
+        n_rows = self._keep_rows(order, stays, old.buffer.shape[1])
+        if n_rows and added.size:
+            compute, owners = self.rows(added), order[self._owner[:n_rows]]
+            step = self._rows_in(_LOADED, added.size)
+            for first in range(0, n_rows, step):
+                block = compute(owners[first : first + step])
+                self.active.buffer[first : first + len(block), stays.size : order.size] = block
+        return order
+
+    def keep(self, kept):
+        """Reduce the active variables to the positions ``kept`` of them, in increasing order."""
+        self._keep_rows(self.active.index[kept], kept, _padded(kept.size))
+
+    def _keep_rows(self, index, stays, width):
+        """Lay out ``index``, which begins with the active variables at the positions ``stays``.
+
+        Their rows are kept; how many there are.
+        """
+        old = self.active
+        position = np.full(old.index.size, -1)
+        position[stays] = np.arange(stays.size)
+        slots = np.flatnonzero((self._owner >= 0) & (position[self._owner] >= 0))
+        widths = old.buffer.shape[1], width
+        kernels.repack_rows(self._store, widths, slots, old.used, stays)
+        owner = position[self._owner[slots]]
+        self._lay_out(index, width)
+        self._owner[: slots.size] = owner
+        self.active.slot[owner] = np.arange(slots.size)
+        self.active.used[: slots.size] = old.used[: slots.size]
+        self.active.used[-1] = old.used[-1]
+        return slots.size
+
+    def _lay_out(self, index, width):
+        """An `Active` on these variables, with as many slots for their rows as there is room."""
+        n_slots = min(self._store.size // width, index.size)
+        buffer = self._store[: n_slots * width].reshape(n_slots, width)
+        self._owner = np.full(n_slots, -1)
+        self.active = kernels.Active(
+            source=np.empty((0, 0), dtype=self.dtype),
+            rows=_read_only(buffer),
+            buffer=buffer,
+            slot=np.full(index.size, -1),
+            used=np.zeros(n_slots + 1, dtype=np.int64),
+            index=index,
+        )
+        self._compute = self.rows(index)
+        self.steps_between_shrinks = max(_STEPS * index.size, _LEAST_STEPS)
+
+    def worth_keeping(self, n):
+        """Whether it pays to reduce the active variables to n of them."""
+        return n < _WORTH_COMPACTING * self.active.index.size
+
+    def load(self, needed, urgency):
+        """Compute the row of a variable and of those that are likely to be needed next.
+
+        Parameters
+        ----------
+        needed : int
+            Position among the active variables.
+        urgency : (n,) float64
+            Of the active variables; where it is 0 a row is not computed in advance.
+        """
+        active = self.active
+        n = min(self._rows_in(_LOADED, active.index.size), max(1, self._owner.size - 1))
+        urgency = np.where(active.slot < 0, urgency, 0.0)
+        urgency[needed] = np.inf
+        wanted = np.flatnonzero(urgency)
+        if wanted.size > n:
+            wanted = wanted[np.argpartition(-urgency[wanted], n - 1)[:n]]
+        slots = self._free(wanted.size)
+        dropped = self._owner[slots]
+        active.slot[dropped[dropped >= 0]] = -1
+        active.buffer[slots, : active.index.size] = self._compute(active.index[wanted])
+        active.slot[wanted] = slots
+        self._owner[slots] = wanted
+        active.used[slots] = active.used[-1]
+        # What is used next is used later: no row of the pair to be moved may be dropped.
+        active.used[-1] += 1
+
+    def _free(self, n):
+        """n slots: empty ones first, in order, then those used longest ago."""
+        empty = np.flatnonzero(self._owner < 0)[:n]
+        if empty.size == n:
+            return empty
+        when = np.where(self._owner < 0, -1, self.active.used[:-1])
+        return np.argpartition(when, n - 1)[:n] if n < when.size else np.arange(n)
+
+    def add_products(self, gradient, used, weights):
+        """gradient += sum_k weights[k] K[used[k]], for all m variables."""
+        compute = self.rows(None)
+        step = self._rows_in(_MULTIPLIED, self.m)
+        for first in range(0, used.size, step):
+            part = slice(first, first + step)
+            gradient += weights[part] @ compute(used[part])
+
+    def _rows_in(self, n_pairs, width):
+        """How many rows of a width to compute at a time."""
+        return int(min(max(n_pairs // width, _FEWEST), max(self._block // (8 * width), 1)))
+
+    def refine(self):
+        """Keep rows in float64 from the next `activate` on."""
+        if not self.finest:
+            self._set_type(np.float64)
+
+
+def least_memory(n_samples):
+    """Bytes below which `RowCache` cannot work: its rows are float64 in the end."""
+    two_rows = 8 * 2 * _with_room(n_samples)
+    return _own_arrays(n_samples) + -(-two_rows * _BLOCK_SHARE // (_BLOCK_SHARE - 1))
+
+
+def _own_arrays(n_samples):
+    """Bytes of the solver's state, its copies and the indices."""
+    return 8 * 24 * n_samples
+
+
+def _with_room(n):
+    """Width for n variables and some that are added later."""
+    return _padded(n + n // 8)
+
+
+def _padded(n):
+    return -(-n // _ALIGNMENT) * _ALIGNMENT
+
+
+def _read_only(K):
+    """A read-only view, of the one array type that the loops are compiled for."""
+    K = K.view(np.ndarray)
+    K.flags.writeable = False
+    return K

@@ -1,0 +1,175 @@
+"""SMO on rows that are computed when asked for, against SMO on the matrix and the conditions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alignlearn.solvers.smo import smo
+from alignlearn.solvers.smo_rows import RowCache, least_memory
+
+from test_smo import gaussian_gram, kkt_violation, problem, value  # isort: skip
+
+
+class Rows:
+    """Rows of a matrix as a `RowCache` asks for them; what was computed is counted."""
+
+    def __init__(self, K):
+        self.K, self.n_rows, self.largest = K, 0, 0
+
+    def __call__(self, columns):
+        block = self.K if columns is None else self.K[:, columns]
+
+        def compute(index):
+            self.n_rows += len(index)
+            out = block[index]
+            self.largest = max(self.largest, out.nbytes)
+            return out
+
+        return compute
+
+
+def cached(K, memory=None):
+    rows = Rows(K)
+    memory = least_memory(len(K)) if memory is None else memory
+    return RowCache(rows, len(K), memory), rows
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("room", [1, 2, 100])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_the_solution_is_that_of_the_matrix(C, room, epsilon):
+    K, sign, bounds = problem(200, seed=1, C=C)
+    if epsilon:
+        bounds = np.full(200, -C), np.full(200, C)
+    cache, rows = cached(K, room * least_memory(200))
+    result = smo(cache, -sign, bounds, epsilon=epsilon, tol=1e-5)
+    whole = smo(K, -sign, bounds, epsilon=epsilon, tol=1e-5)
+    assert result.converged
+    assert abs(result.objective - whole.objective) <= max(result.duality_gap, whole.duality_gap)
+    assert kkt_violation(K, -sign, *bounds, epsilon, result.coef) <= 1.01e-5
+    assert result.objective == pytest.approx(value(K, -sign, epsilon, result.coef), rel=1e-9)
+    np.testing.assert_allclose(result.gradient, K @ result.coef - sign, atol=1e-9 * max(C, 1.0))
+    assert abs(result.coef.sum()) < 1e-10 * C * 200
+    assert (rows.n_rows > 200) if room == 1 else True  # evicted ones, again
+
+
+@given(seed=st.integers(0, 10**6), m=st.integers(2, 40), room=st.floats(1.0, 3.0))
+def test_any_memory_that_is_accepted_does(seed, m, room):
+    K, sign, bounds = problem(m, seed, C=10.0)
+    cache, _ = cached(K, int(room * least_memory(m)))
+    result = smo(cache, -sign, bounds, tol=1e-7)
+    assert result.converged
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-7
+
+
+@pytest.mark.parametrize("room", [1, 30])
+def test_a_tolerance_below_single_precision_is_reached(room):
+    K, sign, bounds = problem(200, seed=2, C=10.0)
+    cache, _ = cached(K, room * least_memory(200))
+    result = smo(cache, -sign, bounds, tol=1e-10)
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-10
+
+
+@pytest.mark.parametrize("room", [1, 30])
+def test_rows_that_single_precision_cannot_hold_are_refined(room):
+    """A constant of 1e8 leaves nothing of the kernel in float32."""
+    K, sign, bounds = problem(120, seed=3, C=1.0)
+    cache, _ = cached(K + 1e8, room * least_memory(120))
+    result = smo(cache, -sign, bounds, tol=1e-3)
+    assert cache.finest
+    assert result.converged
+    expected = smo(K, -sign, bounds, tol=1e-3)
+    assert result.objective == pytest.approx(expected.objective, abs=2.0 * expected.duality_gap)
+
+
+def test_many_samples_start_from_some_and_need_a_fraction_of_the_matrix():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((2500, 2))
+    sign = np.where(X[:, 0] + 0.3 * rng.standard_normal(2500) > 0.0, 1.0, -1.0)
+    K, reach = gaussian_gram(X), 1.0 * sign
+    bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+    memory = 2_000_000
+    cache, rows = cached(K, memory)
+    result = smo(cache, -sign, bounds, tol=1e-3)
+    assert result.converged
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.01e-3
+    whole = smo(K, -sign, bounds, tol=1e-3)
+    assert result.objective == pytest.approx(whole.objective, rel=1e-5)
+    assert rows.largest <= memory / 8
+    again = smo(cached(K, memory)[0], -sign, bounds, tol=1e-3)
+    np.testing.assert_array_equal(again.coef, result.coef)
+
+
+def test_fixed_variables_stay_and_a_start_at_the_solution_takes_no_step():
+    K, sign, (lower, upper) = problem(200, seed=5)
+    inside = np.arange(200) % 3 == 0
+    bounds = np.where(inside, lower, 0.0), np.where(inside, upper, 0.0)
+    result = smo(cached(K)[0], -sign, bounds, tol=1e-8)
+    assert not result.coef[~inside].any()
+    expected = smo(K, -sign, bounds, tol=1e-8)
+    np.testing.assert_allclose(result.coef, expected.coef, atol=1e-5)
+    np.testing.assert_allclose(result.gradient, K @ result.coef - sign, atol=1e-11)
+    again = smo(cached(K)[0], -sign, bounds, tol=1e-7, start=result.coef)
+    assert again.n_iter == 0
+
+
+@pytest.mark.parametrize(
+    "K",
+    [
+        np.ones((6, 6)),
+        np.zeros((6, 6)),
+        np.kron(np.ones((2, 2)), np.eye(3)),
+        np.eye(6) - 0.3 * np.ones((6, 6)),
+    ],
+    ids=["constant", "zero", "duplicates", "indefinite"],
+)
+def test_degenerate_kernels_end_at_a_kkt_point(K):
+    sign = np.array([1.0, -1, 1, -1, -1, 1])
+    bounds = (np.minimum(2.0 * sign, 0.0), np.maximum(2.0 * sign, 0.0))
+    result = smo(cached(K)[0], -sign, bounds, tol=1e-8)
+    assert result.converged
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1e-8
+
+
+def test_no_variable_that_may_move_and_no_pair_that_may():
+    K, sign, _ = problem(20, seed=6)
+    for upper in (np.zeros(20), np.ones(20)):
+        result = smo(cached(K)[0], -sign, (np.zeros(20), upper))
+        assert not result.coef.any()
+        assert result.converged
+
+
+def test_iteration_limit_is_exact_and_reported():
+    K, sign, bounds = problem(300, seed=8)
+    for room in (1, 30):
+        cache, _ = cached(K, room * least_memory(300))
+        result = smo(cache, -sign, bounds, tol=1e-8, max_iter=17)
+        assert result.n_iter == 17
+        assert not result.converged
+        violation = kkt_violation(K, -sign, *bounds, 0.0, result.coef)
+        assert result.kkt_violation == pytest.approx(violation, rel=1e-6)
+
+
+@pytest.mark.parametrize(("room", "C"), [(2, 10.0), (30, 1e3)])
+def test_tolerance_below_rounding_ends(room, C):
+    K, sign, bounds = problem(60, seed=9, C=C)
+    cache, _ = cached(K, room * least_memory(60))
+    result = smo(cache, -sign, bounds, tol=1e-300, max_iter=10**6)
+    assert result.n_iter < 10**6
+    assert result.kkt_violation < 1e-9
+
+
+def test_float32_rows_are_used_as_they_are():
+    K, sign, bounds = problem(200, seed=10)
+    K = K.astype(np.float32)
+    result = smo(cached(K)[0], -sign, bounds, tol=1e-6)
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-6
+
+
+def test_too_little_memory_is_refused_with_what_would_do():
+    K, _, _ = problem(100, seed=11)
+    least = least_memory(100)
+    with pytest.raises(ValueError, match=f"memory={least - 1} bytes .* at least {least}"):
+        cached(K, least - 1)
+    cached(K, least)
