@@ -28,7 +28,7 @@ _WHERE = {
     "alignment_interval rademacher",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
-    "large": "NystromRidge NystromRidgeClassifier",
+    "large": "NystromRidge NystromRidgeClassifier NystromSVC",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "online": "KernelSGDClassifier KernelSGDRegressor",
     "comparison": "Comparison Protocol compare",

@@ -1,5 +1,6 @@
 """Machines for hundreds of thousands of samples and more, on the Nystrom features of a kernel."""
 
 from .ridge import NystromRidge, NystromRidgeClassifier
+from .svc import NystromSVC
 
-__all__ = ["NystromRidge", "NystromRidgeClassifier"]
+__all__ = ["NystromRidge", "NystromRidgeClassifier", "NystromSVC"]

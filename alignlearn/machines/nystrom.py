@@ -153,9 +153,17 @@ class NystromFeatures:
         columns = self.coefficients(W)
         return self._solve(self._products.normal_times(columns, shift=shift, weight=weight))
 
+    def coordinates(self, Z):
+        """Coordinates ``T^-1 Z`` of sums ``Z = K(X, centres)' U``."""
+        return self._solve(Z)
+
+    def raw(self, rows):
+        """Kernel values of some samples, a slice or numbers, with the centres, (n, r)."""
+        return self._products.matrix(rows)
+
     def rows(self, rows):
         """Features of some samples, (n, r)."""
-        return self._solve(self._products.matrix(rows).T).T
+        return self._solve(self.raw(rows).T).T
 
     def _solve(self, right, transposed=False):
         from scipy.linalg import solve_triangular

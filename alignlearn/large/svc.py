@@ -1,0 +1,147 @@
+"""Support vector classification on the Nystrom features of a kernel."""
+
+from __future__ import annotations
+
+from alignlearn.estimators import _inputs
+from alignlearn.machines.nystrom_machines import NystromSVC as Machine
+from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.validation import check_memory, check_weights
+
+from ._base import NystromLearner
+
+
+class NystromSVC(NystromLearner):
+    """Support vector classifier in the span of few centres, for millions of samples.
+
+    Minimises ``|f|^2 / 2 + sum_i C_i max(0, 1 - y_i (f(x_i) + b))`` over the functions f that are
+    combinations of the kernel at centres, by restarted stochastic subgradient steps.
+
+    Parameters
+    ----------
+    kernel, n_centres, centres
+        As in `NystromRidge`; leverage scores are those of ``alpha = 1 / C``.
+    C, multiclass, class_weight
+        As in `MKLClassifier`; C finite.
+    tol : float, default 1e-2
+        Largest duality gap, relative to the objective. How far the objective is above its minimum
+        is mostly a third of that or less.
+    max_iter : int, default 60
+        Most passes over the samples.
+    memory : int, str or None, default None
+        Bytes, or a text such as "2GB"; None is half of what is free. Where it holds the kernel
+        values of all samples with the centres, these are computed once.
+    random_state : int or numpy.random.Generator, optional
+        Of centres and of the order of the samples; None is the seed 0, so results repeat.
+    verbose : bool, default False
+        Report on stderr, after stages, the passes done and the gap reached.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+    centres_, centre_indices_, kernel_, n_features_in_, feature_names_in_
+        As in `NystromRidge`.
+    coef_ : ndarray of shape (r, n_problems)
+        Decisions are ``kernel_(X, centres_) @ coef_ + intercept_``.
+    intercept_ : ndarray of shape (n_problems,)
+    objective_, duality_gap_ : ndarray of shape (n_problems,)
+        The certificate: the minimum lies between ``objective_ - duality_gap_`` and ``objective_``.
+    n_iter_ : int
+        Passes over the samples.
+
+    Notes
+    -----
+    Large values of C need more passes: with 4000 samples of two overlapping classes 12 for C = 1,
+    20 for C = 10, and 60 left a gap of 8 % for C = 100, the objective being 0.3 % too large.
+
+    References
+    ----------
+    Tanji, Della Vecchia, Glineur and Villa (2023), Snacks: a fast large-scale kernel SVM solver.
+    """
+
+    _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        kernel="rbf",
+        C=1.0,
+        *,
+        n_centres=None,
+        centres="uniform",
+        multiclass="ovo",
+        class_weight=None,
+        tol=1e-2,
+        max_iter=60,
+        memory=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.kernel = kernel
+        self.C = C
+        self.n_centres = n_centres
+        self.centres = centres
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory = memory
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose the centres and train the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a list of objects or a SciPy sparse matrix, as the kernel allows.
+        y : array-like of shape (m,)
+            Labels of one type, at least two different ones.
+        sample_weight : array-like of shape (m,), optional
+            Not negative, positive for some sample of every class.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The duality gap stayed above ``tol``.
+        """
+        machine = Machine(
+            self.C,
+            multiclass=self.multiclass,
+            class_weight=self.class_weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        machine.check()
+        memory = check_memory("memory", self.memory)
+        source = self._open(X)
+        labels = _inputs.class_labels(self, y, source.n_samples, stacklevel=4)
+        weight = check_weights(sample_weight, source.n_samples)
+        features = self._features(source, 1.0 / machine.C)
+        machine.fit(features, labels, weight, memory=memory, rng=self._rng, verbose=self.verbose)
+        self._machine, self.classes_ = machine, machine.classes_
+        self.coef_, self.intercept_ = machine.dual_coef_, machine.intercept_
+        self.objective_, self.duality_gap_ = machine.objective_, machine.duality_gap_
+        self.n_iter_ = machine.n_iter_
+        self._keep(features, self.coef_)
+        return self
+
+    def decision_function(self, X):
+        """Confidence of each class for n samples, (n,) or (n, c), as `MKLClassifier` gives it."""
+        return self._machine.confidences(self._decisions(X) + self.intercept_)
+
+    def predict(self, X):
+        """Label of the largest confidence for each of n samples, shape (n,)."""
+        return predicted_labels(self.decision_function(X), self.classes_)
+
+    def score(self, X, y, sample_weight=None):
+        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
+        return _inputs.accuracy(self.predict(X), y, sample_weight)

@@ -1,0 +1,233 @@
+"""Support vector machines on features that are only read in blocks of rows.
+
+Minimises ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))`` by restarted subgradient steps: a
+stage takes steps of one length on random batches and starts the next one, of half that length, from
+the mean of its iterates. Steps are taken in coordinates in which the second moment of the features,
+with the regularisation, is the identity: a stage then gains alike in all directions, where plain
+steps wait for those of small variance (measured at C = 1, 4000 samples, 100 features, 6 passes:
+0.4 % above the minimum, plain steps 24 %).
+
+The certificate is a duality gap. Dual variables are first how often a sample violated its margin in
+the last stage; those near the margin are then moved, by weighted least squares, towards the sums
+that the primal solution asks for. Such a point is feasible wherever it comes from.
+
+Sources: Tanji, Della Vecchia, Glineur and Villa (2023), "Snacks: a fast large-scale kernel SVM
+solver"; Xu, Lin and Yang (2017), "Stochastic convex optimization: faster local growth implies
+faster global convergence" (restarts with halved steps; there inside balls that shrink alike).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from alignlearn.validation import ConvergenceWarning
+
+from .panels import weighted_gram
+
+_CHUNK = 2048  # rows of features that are held at once
+_LEAST_STEPS = 64  # of the first stage
+_LEAST_BATCH = 32
+_NEAR = 20.0  # a sample within 1 / 20 of its margin may be on it
+_FLOOR = 0.1  # its weight among those that move, to 0.5 for one that violates half of the time
+_ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class HingeResult:
+    """Solution of q problems on the same features, and its certificate.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (r, q)
+        w of each problem.
+    intercepts : ndarray of shape (q,)
+    objective : ndarray of shape (q,)
+        The primal function there.
+    duality_gap : ndarray of shape (q,)
+        The minimum is at most this much less.
+    n_passes : int
+        Over the samples, those for certificates not counted.
+    converged : bool
+        Every gap is at most ``tol`` times its objective.
+    """
+
+    coordinates: np.ndarray
+    intercepts: np.ndarray
+    objective: np.ndarray
+    duality_gap: np.ndarray
+    n_passes: int
+    converged: bool
+
+
+def hinge_subgradient(features, signs, cost, *, tol=1e-2, max_passes=60, rng, watch=None):
+    """Train support vector machines with intercepts on the same features.
+
+    Parameters
+    ----------
+    features : object
+        With ``n_samples``, ``rank`` and, for some matrix R of their number and a fixed map T with
+        features ``Phi = R T'^-1``: ``raw(index)``, rows of R; ``coefficients(W)``, ``T'^-1 W``;
+        ``times(W)``, ``Phi W``; ``transposed_times(U)``, ``Phi' U``.
+    signs : ndarray of shape (q, m)
+        1, -1, or 0 where a sample is no part of the problem; both signs in each.
+    cost : ndarray of shape (m,)
+        c, not negative.
+    tol : float
+        Bound of the duality gap, relative to the objective.
+    max_passes : int
+        Over the samples.
+    rng : numpy.random.Generator
+    watch : callable, optional
+        Called with the number of passes done and the largest relative gap after every stage.
+
+    Returns
+    -------
+    HingeResult
+    """
+    solver = _Solver(features, signs, cost, rng)
+    done, stage = 0, 0
+    while done < max_passes:
+        passes = min(solver.passes << (stage // 2), max_passes - done)
+        hits = solver.stage(passes, 0.5**stage)
+        done, stage = done + passes, stage + 1
+        solver.certify(hits)
+        gap = solver.relative_gap()
+        if watch is not None:
+            watch(done, gap)
+        if gap <= tol:
+            break
+    return solver.result(done, tol)
+
+
+def warn_unconverged(result, tol, stacklevel=3):
+    """Warn with the gap reached if the subgradient method stopped above ``tol``."""
+    if not result.converged:
+        gap = np.max(result.duality_gap / result.objective)
+        warnings.warn(
+            f"the subgradient method stopped after {result.n_passes} passes with a duality gap of "
+            f"{gap:.3g} of the objective > tol={tol:g}; lower C, or raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+class _Solver:
+    """Iterates u with ``(w, b) = N u``, of shape (r + 1, q), and the best points so far."""
+
+    def __init__(self, features, signs, cost, rng):
+        self.features, self.rng = features, rng
+        self.reach = signs * cost
+        self.used = np.flatnonzero(cost)
+        self.total = np.abs(self.reach).sum(axis=1)
+        n, r = self.used.size, features.rank
+        self.batch = max(_LEAST_BATCH, min(r, n // 8))
+        self.passes = max(1, -(-_LEAST_STEPS * self.batch // n))
+        self.basis, self.maps = self._isotropic()
+        self.penalty = self.maps[:-1].T @ self.maps[:-1]
+        # Of a mean over a batch, for samples that are drawn alike and count by their cost.
+        moment = n * np.square(self.reach).sum(axis=1) / self.total**2 * (r + 1) / self.batch
+        self.length = 1.0 / np.sqrt(1.0 + moment)
+        q = len(signs)
+        self.u, self.best = np.zeros((r + 1, q)), np.zeros((r + 1, q))
+        self.primal, self.dual = self.total.copy(), np.zeros(q)
+
+    def _isotropic(self):
+        """Coefficients of the raw columns, with the intercept's last, and the map N."""
+        features, r = self.features, self.features.rank
+        size = min(self.used.size, max(4 * r, 1000))
+        some = np.sort(self.rng.choice(self.used, size, replace=False))
+        raw = features.raw(some)
+        rows = np.column_stack([raw @ features.coefficients(np.eye(r)), np.ones(size)])
+        second = weighted_gram(rows) / size
+        second.flat[:: r + 2] += max(1.0 / self.total.mean(), 1e-12 * second.trace())
+        factor = np.linalg.cholesky(second)
+        maps = solve_triangular(factor, np.eye(r + 1), lower=True).T
+        return np.vstack([features.coefficients(maps[:-1]), maps[-1:]]), maps
+
+    def stage(self, passes, length):
+        """Steps of one length; the share of its visits in which a sample violated its margin."""
+        hits, mean, count = np.zeros(self.reach.shape, dtype=np.float32), np.zeros_like(self.u), 0
+        for _ in range(passes):
+            order = self.rng.permutation(self.used)
+            for i in range(0, len(order), _CHUNK):
+                chunk = order[i : i + _CHUNK]
+                raw = self.features.raw(chunk)
+                for j in range(0, len(chunk), self.batch):
+                    part = chunk[j : j + self.batch]
+                    hits[:, part] += self._step(raw[j : j + self.batch], part, length)
+                    mean += self.u
+                    count += 1
+        self.u = mean / count
+        return hits / passes
+
+    def _step(self, raw, part, length):
+        coef = self.basis @ self.u
+        reach = self.reach[:, part]
+        violated = np.sign(reach) * (raw @ coef[:-1] + coef[-1]).T < 1.0
+        pull = np.where(violated, reach, 0.0) * (self.used.size / part.size)
+        sums = np.vstack([raw.T @ pull.T, pull.sum(axis=1)])
+        slope = (self.penalty @ self.u - self.basis.T @ sums) / self.total
+        self.u = self.u - (length * self.length) * slope
+        return violated & (reach != 0.0)
+
+    def certify(self, hits):
+        """Take the iterate and dual variables into account, where they are the best so far."""
+        w = self.maps @ self.u
+        margins = np.sign(self.reach) * (self.features.times(w[:-1]) + w[-1]).T
+        loss = (np.abs(self.reach) * np.maximum(1.0 - margins, 0.0)).sum(axis=1)
+        primal = 0.5 * np.square(w[:-1]).sum(axis=0) + loss
+        better = primal < self.primal
+        self.primal[better], self.best[:, better] = primal[better], self.u[:, better]
+        shares = np.where(self.reach != 0.0, hits, 0.0).astype(np.float64)
+        self._judge(shares)
+        for _ in range(_ROUNDS):
+            for k in range(len(shares)):
+                self._move(k, shares, margins[k], w[:-1, k])
+            self._judge(shares)
+
+    def _move(self, k, shares, margin, w):
+        """Move dual variables so that their sums come nearer to w, and to 0."""
+        share, reach = shares[k], self.reach[k]
+        loose = np.minimum(share, 1.0 - share) + _FLOOR * np.exp(-_NEAR * np.abs(1.0 - margin))
+        moving = np.flatnonzero((loose > 1e-4) & (reach != 0.0))
+        if not moving.size:
+            return
+        dual = (share * reach)[:, None]
+        left = np.append(w - self.features.transposed_times(dual)[:, 0], -dual.sum())
+        system = np.zeros_like(self.penalty)
+        chunks = [moving[i : i + _CHUNK] for i in range(0, len(moving), _CHUNK)]
+        for part in chunks:
+            system += weighted_gram(self._rows(part), loose[part] * np.square(reach[part]))
+        system.flat[:: len(system) + 1] += 1e-9 * system.trace()
+        change = np.linalg.solve(system, self.maps.T @ left)
+        for part in chunks:
+            moved = share[part] + loose[part] * reach[part] * (self._rows(part) @ change)
+            share[part] = np.clip(moved, 0.0, 1.0)
+
+    def _rows(self, index):
+        return self.features.raw(index) @ self.basis[:-1] + self.basis[-1]
+
+    def _judge(self, shares):
+        """Value of the dual function at shares of the bounds, once they sum to 0."""
+        dual = shares * self.reach
+        up, down = np.maximum(dual, 0.0).sum(axis=1), -np.minimum(dual, 0.0).sum(axis=1)
+        least = np.minimum(up, down)
+        factors = [np.divide(least, s, out=np.zeros_like(s), where=s > 0.0) for s in (up, down)]
+        dual *= np.where(dual > 0.0, factors[0][:, None], factors[1][:, None])
+        square = np.square(self.features.transposed_times(dual.T)).sum(axis=0)
+        linear = np.abs(dual).sum(axis=1)
+        # The best multiple of it, at most itself.
+        scale = np.minimum(np.divide(linear, square, out=np.ones_like(square), where=square > 0), 1)
+        self.dual = np.maximum(self.dual, scale * linear - 0.5 * scale**2 * square)
+
+    def relative_gap(self):
+        return float(np.max((self.primal - self.dual) / self.primal))
+
+    def result(self, done, tol):
+        w = self.maps @ self.best
+        gap = np.maximum(self.primal - self.dual, 0.0)
+        return HingeResult(w[:-1], w[-1], self.primal, gap, done, bool(self.relative_gap() <= tol))
