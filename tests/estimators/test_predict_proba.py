@@ -1,0 +1,191 @@
+"""``predict_proba`` against scikit-learn's calibration of the same decisions, and its own laws."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GroupKFold, ShuffleSplit, cross_val_score
+
+import alignlearn as al
+from alignlearn.engine import cpu
+from alignlearn.folds import make_folds
+from alignlearn.machines import paths
+
+KERNELS = al.gaussian_kernels([0.01, 0.1, 1.0])
+
+
+def halves(load):
+    X, y = load(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))[:240]
+    X, y = (X[order] - X.mean(axis=0)) / X.std(axis=0), load().target_names[y[order]]
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_to_scikit_learn_on_the_same_folds(method, load, weighted):
+    """Scikit-learn learns the kernel again for every fold; here it is one pass."""
+    X, y, new, _ = halves(load)
+    weight = np.random.default_rng(1).exponential(size=len(y)) if weighted else None
+    plain = al.MKLClassifier(KERNELS, tol=1e-9)
+    found = clone(plain).set_params(probability=method).fit(X, y, sample_weight=weight)
+    folds = make_folds(5, y, True)
+    oracle = CalibratedClassifierCV(plain, method=method, cv=folds, ensemble=False)
+    oracle.fit(X, y, sample_weight=weight)
+    p = found.predict_proba(new)
+    assert list(found.classes_) == list(oracle.classes_) == sorted(set(y))
+    np.testing.assert_allclose(p, oracle.predict_proba(new), atol=1e-6)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+    # The tuned estimator calibrates on its own folds, with what the search has learned.
+    tuned = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, tol=1e-9, probability=method)
+    tuned.fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(tuned.predict_proba(new), p, atol=1e-8)
+    # Decisions and labels are those of the estimator without probabilities.
+    want = plain.fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(found.decision_function(new), want.decision_function(new))
+    np.testing.assert_array_equal(found.predict(new), want.predict(new))
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_probabilities_say_more_than_the_shares_of_the_classes(load):
+    X, y, new, y_new = halves(load)
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    constant = np.tile(shares, (len(new), 1))
+    wide = y_new[:, None] == np.unique(y)
+    for method, factor in (("sigmoid", 0.3), ("isotonic", 0.5)):
+        model = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0, 10.0], probability=method).fit(X, y)
+        p = model.predict_proba(new)
+        brier, of_constant = np.square(p - wide).sum(), np.square(constant - wide).sum()
+        assert brier < factor * of_constant
+        assert np.mean(model.classes_[p.argmax(axis=1)] == y_new) > 0.9
+        # An isotonic probability may be 0, of which the logarithm has none.
+        if method == "sigmoid":
+            assert log_loss(y_new, p) < factor * log_loss(y_new, constant)
+
+
+def test_statistics_of_all_folds_come_from_one_pass(monkeypatch):
+    X, y, _, _ = halves(load_iris)
+    calls = []
+    for name in ("FoldSums", "centred_sums"):
+        real = getattr(cpu, name)
+        monkeypatch.setattr(
+            cpu, name, lambda *a, _r=real, _n=name, **k: calls.append(_n) or _r(*a, **k)
+        )
+    al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, y)
+    assert sorted(calls) == ["FoldSums", "centred_sums"]
+    calls.clear()
+    al.MKLClassifierCV(KERNELS, probability="sigmoid").fit(X, y)
+    assert sorted(calls) == ["FoldSums", "centred_sums"]
+
+
+@pytest.mark.parametrize("weighting", ["lkrr", al.L1SVM(1.0), ["align", "alignf"]], ids=str)
+def test_weights_are_learned_on_each_training_set(weighting):
+    """One-stage rules too; equal to the calibration of estimators fitted fold by fold."""
+    X, y, new, _ = halves(load_iris)
+    folds = make_folds(3, y, True)
+    options = {"weighting": weighting, "cv": folds, "Cs": [0.5, 5.0], "tol": 1e-9}
+    tuned = al.MKLClassifierCV(KERNELS, probability="sigmoid", **options).fit(X, y)
+    chosen = al.MKLClassifier(KERNELS, weighting=tuned.weighting_, C=tuned.C_, tol=1e-9)
+    oracle = CalibratedClassifierCV(chosen, cv=folds, ensemble=False).fit(X, y)
+    np.testing.assert_allclose(tuned.predict_proba(new), oracle.predict_proba(new), atol=2e-6)
+
+
+def test_given_matrices_and_features():
+    X, y, new, _ = halves(load_iris)
+    want = al.MKLClassifier(KERNELS, probability="sigmoid", tol=1e-9).fit(X, y)
+    grams, cross = ([k(A, X) for k in KERNELS] for A in (X, new))
+    given = clone(want).set_params(kernels="precomputed").fit(grams, y)
+    np.testing.assert_allclose(given.predict_proba(cross), want.predict_proba(new), atol=1e-6)
+    linear = al.MKLClassifier(al.RankOneKernels(), probability="isotonic").fit(X, y)
+    assert linear.predict_proba(new).shape == (len(new), 3)
+
+
+def test_weights_of_zero_leave_samples_out():
+    X, y, new, _ = halves(load_iris)
+    weight = np.arange(len(y)) % 4 > 0
+    for model in (
+        al.MKLClassifier(KERNELS, probability="sigmoid", tol=1e-9),
+        al.MKLClassifierCV(KERNELS, probability="sigmoid", tol=1e-9, Cs=[1.0]),
+    ):
+        folds = np.arange(len(y)) % 3
+        if hasattr(model, "cv"):
+            model.set_params(cv=folds)
+        found = clone(model).fit(X, y, sample_weight=weight).predict_proba(new)
+        if hasattr(model, "cv"):
+            model.set_params(cv=folds[weight])
+        want = model.fit(X[weight], y[weight]).predict_proba(new)
+        np.testing.assert_allclose(found, want, atol=1e-6)
+
+
+def test_without_the_parameter_there_is_none():
+    X, y, new, _ = halves(load_iris)
+    model = al.MKLClassifier(KERNELS)
+    assert not hasattr(model, "predict_proba")
+    assert not hasattr(model.fit(X, y), "predict_proba")
+    with pytest.raises(AttributeError, match="set probability='sigmoid' or 'isotonic' before fit"):
+        _ = model.predict_proba
+    # Tools that look for it find it where it is, and fall back to decisions where it is not.
+    model.set_params(probability="sigmoid")
+    assert hasattr(model, "predict_proba")
+    with pytest.raises(ValueError, match="was set after fit; call fit again"):
+        model.predict_proba(new)
+    scores = cross_val_score(clone(model), X, y, scoring="neg_log_loss", cv=3)
+    assert np.all(scores > -np.log(3))
+    unfitted = clone(model)
+    with pytest.raises(ValueError, match="not fitted"):
+        unfitted.predict_proba(new)
+    model.fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+    assert not hasattr(model.set_params(probability=None), "predict_proba")
+
+
+@pytest.mark.parametrize("bad", [True, False, "platt", 1, "Sigmoid"])
+def test_other_values_of_the_parameter_are_refused(bad):
+    X, y, _, _ = halves(load_iris)
+    for cls in (al.MKLClassifier, al.MKLClassifierCV):
+        with pytest.raises(ValueError, match=r"probability=.*accepted: 'sigmoid', 'isotonic'"):
+            cls(KERNELS, probability=bad).fit(X, y)
+
+
+def test_folds_without_a_class_are_named():
+    X, y, _, _ = halves(load_iris)
+    rare = y.astype("U20")
+    rare[7] = "alone"
+    with pytest.raises(ValueError, match="class 'alone' has one sample"):
+        al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, rare)
+    folds = np.arange(len(y)) % 3
+    with pytest.raises(ValueError, match="class 'alone' is missing in that of fold 1"):
+        al.MKLClassifierCV(KERNELS, probability="sigmoid", cv=folds).fit(X, rare)
+    rare[9] = "alone"
+    model = al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, rare)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert model.classes_[0] == "alone"
+
+
+def test_folds_that_are_no_partition():
+    """Test sets that overlap count a sample in each; every decision is on a sample not seen."""
+    X, y, new, _ = halves(load_breast_cancer)
+    cv = ShuffleSplit(4, test_size=0.4, random_state=0)
+    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=cv, probability="sigmoid").fit(X, y)
+    assert np.all((model.predict_proba(new) > 0) & (model.predict_proba(new) < 1))
+    groups = np.arange(len(y)) // 10
+    model.set_params(cv=GroupKFold(3)).fit(X, y, groups)
+    assert model.predict_proba(new).shape == (len(new), 2)
+
+
+def test_decisions_of_a_path_are_those_of_its_machines():
+    X, y, _, _ = halves(load_breast_cancer)
+    source = al.sources.open_source(X, KERNELS)
+    source.combine(np.ones(3))
+    split, make = (np.arange(80), np.arange(80, 120)), al.machines.SupportVectorClassifier
+    decisions = paths.classifier_predictions(make, source, y, split, [0.1, 1.0], decisions=True)
+    labels = paths.classifier_predictions(make, source, y, split, [0.1, 1.0])
+    classes = np.unique(y)
+    for f, label in zip(decisions, labels):
+        np.testing.assert_array_equal(classes[(f > 0).astype(int)], label)
