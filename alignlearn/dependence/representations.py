@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 
-from alignlearn.kernels import Columns
-from alignlearn.sources import AlignmentAccumulator, open_source
+from alignlearn.kernels import Columns, Linear
+from alignlearn.sources import open_source
+from alignlearn.statistics import check_sums, unbiased_from_centred
 from alignlearn.validation import (
     DegenerateKernelWarning,
     as_array,
@@ -18,6 +19,10 @@ from alignlearn.validation import (
 )
 
 from .views import naming, view_kernels
+
+_ENTRIES = 2**20  # of the rows of Gram matrices that are held at once
+# An unbiased self-similarity below this share of the biased one is rounding.
+_ROUNDING = 32 * np.finfo(np.float64).eps
 
 
 def cka_matrix(features, other=None, *, kernels="linear", unbiased=False):
@@ -50,7 +55,8 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False):
 
     Notes
     -----
-    Streamed over pairs of samples: no Gram matrix is formed.
+    No Gram matrix is formed: linear kernels take matrix products of the features, or of some rows
+    of the Gram matrices at a time, whichever is less; others are streamed over pairs of samples.
 
     References
     ----------
@@ -58,11 +64,8 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False):
     revisited, equation 4.
     """
     unbiased = check_flag("unbiased", unbiased)
-    X, kernels, shape = _together(features, other, kernels)
-    source = open_source(X, kernels, pairs=True)
-    nothing = np.zeros(source.n_samples)
-    statistics = source.statistics(nothing, "regression", unbiased=unbiased)
-    return _ratios(statistics.M, shape)
+    sets, kernels, shape = _together(features, other, kernels)
+    return _ratios(_products(sets, kernels, unbiased), shape)
 
 
 class CKAAccumulator:
@@ -88,40 +91,52 @@ class CKAAccumulator:
 
     def __init__(self, kernels="linear"):
         self.kernels = kernels
-        self._sums = self._layout = None
-
-    @property
-    def n_batches(self):
-        """How many batches have been added."""
-        return 0 if self._sums is None else self._sums.n_batches
+        self.n_batches = 0
+        self._sum = self._layout = self._resolved = None
 
     def update(self, features, other=None):
         """Add a batch, as in :func:`cka_matrix`; b >= 4 samples. Returns self."""
-        X, kernels, shape = _together(features, other, self.kernels)
+        sets, kernels, shape = _together(features, other, self.kernels)
         given = isinstance(kernels, str)
-        layout = shape, kernels if given else tuple(k.columns[-1] for k in kernels)
+        layout = shape, *(() if given else (F.shape[1] for F in sets))
         if self._layout not in (None, layout):
             raise ValueError(
                 "features have another number or width than in the batches before; accepted: the "
                 "same representations of other samples."
             )
-        sums = AlignmentAccumulator(kernels, task="regression") if not self._sums else self._sums
-        n_samples = len(X[0]) if given else len(X)
-        sums.update(X, np.zeros(n_samples))
-        self._sums, self._layout = sums, layout
+        if self._resolved is not None:
+            kernels = self._resolved
+        elif not given:
+            kernels = [kernel.resolve(F) for kernel, F in zip(kernels, sets)]
+        total = _products(sets, kernels, unbiased=True) / len(sets[0]) ** 2
+        self._add(total, 1, layout, kernels)
         return self
 
     def merge(self, other):
-        """Add what another accumulator has seen; return self. The kernels must be the same."""
-        if other._sums is None:
+        """Add what another accumulator has seen; return self.
+
+        Raises
+        ------
+        ValueError
+            It has seen other representations, or its kernels differ, as they do where each took
+            ``gamma="scale"`` from its own first batch.
+        """
+        if not other.n_batches:
             return self
-        if self._sums is None:
-            self._sums = AlignmentAccumulator(other.kernels, task="regression")
-        elif self._layout != other._layout:
+        if self.n_batches and self._layout != other._layout:
             raise ValueError("other has seen representations of another number or width.")
-        self._sums.merge(other._sums)
-        self._layout = other._layout
+        if self.n_batches and self._resolved != other._resolved:
+            raise ValueError(
+                "other has other kernels; accepted: the same kernels with the same numbers "
+                '(gamma="scale" differs from batch to batch).'
+            )
+        self._add(other._sum, other.n_batches, other._layout, other._resolved)
         return self
+
+    def _add(self, total, n_batches, layout, kernels):
+        self._sum = total + (0.0 if self._sum is None else self._sum)
+        self.n_batches += n_batches
+        self._layout, self._resolved = layout, kernels
 
     def matrix(self):
         """The CKA matrix (p, p) or (p, q) of the batches so far.
@@ -131,13 +146,13 @@ class CKAAccumulator:
         ValueError
             No batch has been added.
         """
-        if self._sums is None:
+        if self._sum is None:
             raise ValueError("no batch has been added; call update(features) first.")
-        return _ratios(self._sums.statistics().M, self._layout[0])
+        return _ratios(self._sum / self.n_batches, self._layout[0])
 
 
 def _together(features, other, kernels):
-    """All representations side by side, a kernel on the columns of each, and (p, q or None)."""
+    """All representations as matrices, a kernel for each or "precomputed", and (p, q or None)."""
     first = _listed("features", features)
     second = [] if other is None else _listed("other", other)
     shape = len(first), None if other is None else len(second)
@@ -157,12 +172,73 @@ def _together(features, other, kernels):
                 f"{name} has {len(A)} rows, but features[0] has {len(sets[0])}; accepted: "
                 "representations of the same samples."
             )
-    ends = np.cumsum([A.shape[1] for A in sets])
-    kernels = [
-        Columns(kernel, slice(int(end) - A.shape[1], int(end)))
-        for kernel, A, end in zip(kernels, sets, ends)
-    ]
-    return np.concatenate(sets, axis=1), kernels, shape
+    return sets, kernels, shape
+
+
+def _products(sets, kernels, unbiased):
+    """``m^2 HSIC`` of all representations with each other, (t, t)."""
+    if isinstance(kernels, str):
+        source = open_source(sets, kernels)
+    elif all(isinstance(kernel, Linear) for kernel in kernels):
+        return _linear_products(sets, unbiased)
+    else:
+        ends = np.cumsum([F.shape[1] for F in sets]).tolist()
+        columns = [slice(end - F.shape[1], end) for F, end in zip(sets, ends)]
+        kernels = [Columns(kernel, part) for kernel, part in zip(kernels, columns)]
+        source = open_source(np.concatenate(sets, axis=1), kernels, pairs=True)
+    nothing = np.zeros(source.n_samples)
+    return source.statistics(nothing, "regression", unbiased=unbiased).M
+
+
+def _linear_products(sets, unbiased):
+    m, t = len(sets[0]), len(sets)
+    if unbiased and m < 4:
+        raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
+    centred = [_centred(F) for F in sets]
+    with np.errstate(over="ignore", invalid="ignore"):
+        M = _inner_products(centred)
+    check_sums(M, [f"the linear kernel of features {k}" for k in range(t)])
+    if not unbiased:
+        return M
+    lengths = np.stack([np.square(F).sum(axis=1) for F in centred])
+    traces = lengths.sum(axis=1)
+    biased = np.diagonal(M)
+    M = m**2 * unbiased_from_centred(M / m**2, lengths @ lengths.T, traces[:, None], traces, m)
+    # Where all other samples are equally far from each, the U-statistic is rounding.
+    none = np.diagonal(M) <= _ROUNDING * biased
+    M[none], M[:, none] = 0.0, 0.0
+    return M
+
+
+def _inner_products(centred):
+    """``|F'G|_F^2`` of all pairs of centred features."""
+    m, t = len(centred[0]), len(centred)
+    M = np.zeros((t, t))
+    if sum(F.shape[1] for F in centred) < m:
+        for k, F in enumerate(centred):
+            for j, G in enumerate(centred[: k + 1]):
+                M[k, j] = M[j, k] = np.square(F.T @ G).sum()
+    else:
+        step = max(1, _ENTRIES // (m * t))
+        for i in range(0, m, step):
+            n = min(step, m - i)
+            rows = np.stack([F[i : i + n] @ F[i:].T for F in centred])
+            # Pairs of a row in this block with one after it count twice.
+            own = rows[:, :, :n].reshape(t, -1)
+            rows = rows.reshape(t, -1)
+            M += 2.0 * (rows @ rows.T) - own @ own.T
+    return M
+
+
+def _centred(F):
+    """F with centred columns, float64; exactly 0 where a column is constant."""
+    constant = F.min(axis=0) == F.max(axis=0)
+    F = np.array(F, dtype=np.float64)
+    F -= F.mean(axis=0)
+    # A mean is rounded in the last digit of an offset; what that leaves is one number per column.
+    F -= F.mean(axis=0)
+    F[:, constant] = 0.0
+    return F
 
 
 def _listed(name, features):

@@ -1,6 +1,6 @@
 """Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
-from .centring import centre_gram, check_sums, finish_sums
+from .centring import centre_gram, check_sums, finish_sums, unbiased_from_centred
 from .measures import alignment, center_kernel, cka, hsic, refuse_weights
 from .summary import AlignmentStatistics
 from .targets import centred_columns, target_columns, target_norm
@@ -18,4 +18,5 @@ __all__ = [
     "refuse_weights",
     "target_columns",
     "target_norm",
+    "unbiased_from_centred",
 ]

@@ -23,9 +23,12 @@ def linear(F):
 
 @pytest.mark.parametrize("unbiased", [False, True])
 @pytest.mark.parametrize("kernel", ["linear", al.Gaussian(0.3)])
-def test_every_entry_is_cka_of_two_gram_matrices(unbiased, kernel):
+@pytest.mark.parametrize("m", [20, 70])
+def test_every_entry_is_cka_of_two_gram_matrices(unbiased, kernel, m, monkeypatch):
+    """Linear: by products of the features where these are few, else by rows, here in blocks."""
+    monkeypatch.setattr("alignlearn.dependence.representations._ENTRIES", 600)
     rng = np.random.default_rng(0)
-    first, second = layers(rng, 20, (3, 8, 30)), layers(rng, 20, (4, 6))
+    first, second = layers(rng, m, (3, 8, 30)), layers(rng, m, (4, 6))
     k = linear if kernel == "linear" else kernel
     expected = [[cka(k(A), k(B), unbiased=unbiased) for B in second] for A in first]
     found = cka_matrix(first, second, kernels=kernel, unbiased=unbiased)
@@ -146,6 +149,33 @@ def test_features_that_do_not_vary_are_zero_with_a_warning():
 def test_bad_features_are_named(features, options, message):
     with pytest.raises(ValueError, match=message):
         cka_matrix(features, **options)
+
+
+def test_samples_that_are_equally_far_have_no_unbiased_similarity():
+    """Off the diagonal the matrix is constant: its U-statistic with itself is rounding."""
+    with pytest.warns(DegenerateKernelWarning):
+        assert not cka_matrix([np.eye(9)], kernels=al.Gaussian(10.0), unbiased=True).any()
+    with pytest.warns(DegenerateKernelWarning):
+        assert not cka_matrix([np.eye(9)], unbiased=True).any()
+
+
+def test_features_that_overflow_are_named():
+    with pytest.raises(ValueError, match="linear kernel of features 1 has values"):
+        cka_matrix([A, 1e160 * A])
+
+
+def test_width_of_a_gaussian_is_fixed_by_the_first_batch():
+    rng = np.random.default_rng(8)
+    batches = [layers(rng, 10, (3, 2)) for _ in range(2)]
+    batches[1] = [4.0 * F for F in batches[1]]
+    sums = CKAAccumulator("rbf")
+    for batch in batches:
+        sums.update(batch)
+    kernels = [al.Gaussian("scale").resolve(F) for F in batches[0]]
+    fixed = CKAAccumulator(kernels).update(batches[0]).update(batches[1])
+    np.testing.assert_allclose(sums.matrix(), fixed.matrix(), atol=1e-12)
+    with pytest.raises(ValueError, match="other has other kernels"):
+        CKAAccumulator("rbf").update(batches[0]).merge(CKAAccumulator("rbf").update(batches[1]))
 
 
 def test_bad_batches_are_named():
