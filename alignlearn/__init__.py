@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 _KERNELS = (
     "Binomial Columns Cosine Exponential ExponentialDot FeatureWeighted FourierFeatures "
     "FromFunction Gaussian Hamming Kernel Laplacian Linear Log Matern Polynomial Precomputed "
-    "RankOneKernels RationalQuadratic Sigmoid TL1 gaussian_kernels"
+    "RankOneKernels RationalQuadratic Sigmoid StringSpectrum TL1 gaussian_kernels"
 )
 _WHERE = {
     "kernels": _KERNELS,

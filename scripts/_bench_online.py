@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Machines for streams and for linear kernels, against what a user would write.
+"""Machines for streams, linear machines and the kernel on strings, against what a user would write.
 
     python scripts/_bench_online.py            # every row, about a minute
     python scripts/_bench_online.py sgd        # some rows
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from functools import partial
 
 import numba
@@ -112,7 +113,29 @@ def linear():
     yield "linear machine, m = 20,000, d = 20, against the interior point method", *times, 1.0
 
 
-ROWS = [sgd, linear]
+def counters(strings, k):
+    """The spectrum kernel by a Counter for each string; one half of the matrix."""
+    counted = [Counter(s[i : i + k] for i in range(len(s) - k + 1)) for s in strings]
+    K = np.empty((len(strings), len(strings)))
+    for i, left in enumerate(counted):
+        for j in range(i + 1):
+            right = counted[j]
+            K[i, j] = K[j, i] = sum(n * right[part] for part, n in left.items())
+    return K
+
+
+def strings():
+    """Gram matrix of 150 strings of 500 letters of an alphabet of four."""
+    rng = np.random.default_rng(0)
+    samples = ["".join(rng.choice(list("ACGT"), 500)) for _ in range(150)]
+    for k in (3, 8):
+        kernel = al.StringSpectrum(k)
+        np.testing.assert_array_equal(kernel(samples), counters(samples, k))
+        times = best_of(2, partial(counters, samples, k), partial(kernel, samples))
+        yield f"spectrum kernel, k = {k}, 150 strings of 500 letters, against Counter", *times, 10.0
+
+
+ROWS = [sgd, linear, strings]
 
 
 def main():

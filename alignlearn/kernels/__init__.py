@@ -23,6 +23,7 @@ from .stationary import (
     Matern,
     RationalQuadratic,
 )
+from .strings import StringSpectrum
 from .vector import TL1, Binomial, Cosine, Linear, Log, Polynomial, Sigmoid
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "RationalQuadratic",
     "Scaled",
     "Sigmoid",
+    "StringSpectrum",
     "as_kernel",
     "column_names",
     "distinct",

@@ -2,8 +2,11 @@
 
 Closure rules (Berlinet and Thomas-Agnan 2004; Shawe-Taylor and Cristianini 2004, section 3.4):
 non-negative multiples, sums, products, natural powers, a non-negative constant added, ``f(x) k(x,
-x') f(x')``, the exponential, and normalisation to unit diagonal. What lies outside them (a
-difference, a negative multiple, a negative shift) may or may not be a kernel, so it is refused.
+x') f(x')``, the exponential, and normalisation to unit diagonal. Pointwise limits of kernels are
+kernels; the exponential is one, of the sums of its Taylor series. What lies outside them (a
+difference, a negative multiple, a negative shift) may or may not be a kernel, so it is refused: a
+refusal says that no rule guarantees it. ``tests/kernels/test_factory_laws.py`` has an example of
+either kind for each.
 """
 
 from __future__ import annotations

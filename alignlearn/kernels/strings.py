@@ -1,0 +1,132 @@
+"""The spectrum kernel on strings: inner products of the counts of their substrings.
+
+Substrings are numbered in the letters' order, counts are rows of a sparse matrix, and the engine's
+products of sparse rows do the rest. No table of all possible substrings is made.
+
+Source: Leslie, Eskin and Noble (2002), "The spectrum kernel".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from alignlearn.engine import program as ops
+from alignlearn.engine.sparse import SparsePrimitive
+from alignlearn.validation import SparseRows, check_count, check_flag
+
+from .base import Kernel
+
+_LARGEST = np.iinfo(np.int32).max  # number of a column
+
+
+@dataclass(frozen=True)
+class StringSpectrum(Kernel):
+    """``sum_s n_s(x) n_s(x')``: n_s(x) counts where the substring s of length k begins in x.
+
+    Parameters
+    ----------
+    k : int >= 1, default 3
+    normalize : bool, default False
+        Divide by ``sqrt(k(x, x) k(x', x'))``; strings shorter than k have the value 0 with all.
+
+    Notes
+    -----
+    X is a list or array of str, or of bytes, of any letters and lengths, or an array with one such
+    column. Equal letters are equal code points: nothing is folded or normalised. n strings of
+    total length N cost O(N log N), and a Gram matrix the sum over substrings of the numbers of
+    strings of either side that hold them.
+    """
+
+    k: int = 3
+    normalize: bool = False
+
+    _needs_vectors = False
+    _takes_sparse = False
+    _non_negative = True
+
+    def __post_init__(self):
+        object.__setattr__(self, "k", check_count("k", self.k, optional=False))
+        object.__setattr__(self, "normalize", check_flag("normalize", self.normalize))
+
+    def __str__(self):
+        return f"{'normalized ' * self.normalize}string spectrum(k={self.k})"
+
+    @property
+    def _largest_value(self):
+        return 1.0 if self.normalize else None
+
+    def _unit(self):
+        return replace(self, normalize=True)
+
+    def diag(self, X):
+        """``k(x, x)`` for each string, float64 of shape (n_X,)."""
+        return SparsePrimitive(ops.INNER_PRODUCT).own_values(self._rows(self._strings(X)))
+
+    def _lower(self, b, dst, mode):
+        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
+        return 0.0
+
+    def _block(self, X, Y):
+        left = self._strings(X)
+        rows = self._rows(left if Y is X else left + self._strings(Y))
+        one, other = rows[: len(left)], rows if Y is X else rows[len(left) :]
+        out = np.empty((len(one), len(other)))
+        SparsePrimitive(ops.INNER_PRODUCT).fill(one, other, out)
+        return out
+
+    def _strings(self, X):
+        """A list of str; bytes are read as letters 0 to 255."""
+        shape = getattr(X, "shape", (len(X),))
+        if len(shape) > 1 and shape[1:] != (1,):
+            raise ValueError(
+                f"{self}: X has shape {shape}; accepted: strings (m,), or one column of them "
+                "(m, 1), selected with Columns if X has more."
+            )
+        strings = np.ravel(X).tolist() if hasattr(X, "shape") else list(X)
+        kinds = {type(x) for x in strings}
+        if all(issubclass(kind, str) for kind in kinds):
+            return strings
+        if all(issubclass(kind, bytes) for kind in kinds):
+            return [x.decode("latin-1") for x in strings]
+        wrong = next((x for x in strings if not isinstance(x, (str, bytes))), None)
+        got = "both str and bytes" if wrong is None else f"{wrong!r:.60}"
+        raise TypeError(f"{self}: samples must be all str or all bytes, got {got}.")
+
+    def _rows(self, strings):
+        """Counts of the substrings, or these over the norms, as `SparseRows`."""
+        owner, codes, size = _substrings(strings, self.k)
+        keys, counts = np.unique(owner * size + codes, return_counts=True)
+        counts = counts.astype(np.float64)
+        owner, columns = np.divmod(keys, size)
+        starts = np.searchsorted(owner, np.arange(len(strings) + 1))
+        if self.normalize:
+            squares = np.bincount(owner, counts**2, len(strings))
+            counts /= np.sqrt(squares[owner])
+        return SparseRows(starts, columns.astype(np.int32), counts, int(size))
+
+
+def _substrings(strings, k):
+    """(string, number of the substring) of all substrings of length k, and their largest number."""
+    lengths = np.array([len(x) for x in strings])
+    text = "".join(strings).encode("utf-32-le", "surrogatepass")
+    letters, text = np.unique(np.frombuffer(text, dtype=np.uint32), return_inverse=True)
+    counts = np.maximum(lengths - k + 1, 0)
+    owner = np.repeat(np.arange(len(strings)), counts)
+    # Places in the text: those of a string follow each other, and the last k - 1 are left out.
+    first = np.cumsum(lengths) - lengths - (np.cumsum(counts) - counts)
+    place = np.arange(owner.size) + first[owner]
+    alphabet = max(letters.size, 1)
+    codes, size = text[place], alphabet
+    for j in range(1, k):
+        # Numbers grow by a factor at every letter; where they get long, only those that occur.
+        if size > _LARGEST // alphabet:
+            codes, size = _ranks(codes)
+        codes, size = codes * alphabet + text[place + j], size * alphabet
+    return (owner, *(_ranks(codes) if size > _LARGEST else (codes, size)))
+
+
+def _ranks(codes):
+    found, ranks = np.unique(codes, return_inverse=True)
+    return ranks, max(found.size, 1)
