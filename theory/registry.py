@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 
 # The papers in order. The first part of a folder's name begins the names of its claims, and its
 # ``FILES`` lists their files in the order of the paper: p1_alignment/lemma_1.py has "p1-lemma-1".
@@ -43,6 +44,26 @@ class _Registry(Mapping):
 
 
 CLAIMS = _Registry(_FOLDERS)
+
+
+def proof_file(name) -> Path | None:
+    """The machine-checked proof of a claim: the Coq file beside the claim's, if there is one.
+
+    ``scripts/check_proofs`` checks these files; their heads say which forms of the claim they
+    prove.
+
+    Parameters
+    ----------
+    name : str
+        Key of `CLAIMS`.
+
+    Raises
+    ------
+    KeyError
+        For a name that is not a claim.
+    """
+    file = Path(CLAIMS.module(name).__file__).with_suffix(".v")
+    return file if file.exists() else None
 
 
 def all_claims():

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 
 from .claim import Claim, Verdict, check
 from .draws import RandomDraw, strategy
-from .registry import CLAIMS, all_claims
+from .registry import CLAIMS, all_claims, proof_file
 
 TRUE_STATUSES = ("holds", "gap")
 
@@ -152,6 +152,9 @@ def verify(
         f"{len(chosen)} claims, {wrong} not as recorded{open_ones}; cases from {source}.",
         file=stream,
     )
+    proved = [claim.name for claim in chosen if claim.name in CLAIMS and proof_file(claim.name)]
+    if proved:
+        print(f"Machine-checked (scripts/check_proofs): {', '.join(proved)}.", file=stream)
     return 1 if wrong else 0
 
 

@@ -25,6 +25,7 @@ import alignlearn
 from alignlearn.theory import CLAIMS, check, theorem_12
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.figures import FIGURES, curves
+from alignlearn.theory.registry import proof_file
 
 unpacked = Path(sys.argv[1]).resolve()
 claim = CLAIMS["p1-lemma-1"]
@@ -35,6 +36,7 @@ for module in (*modules, import_module(theorem_12.__module__)):
     assert unpacked in Path(module.__file__).resolve().parents, module.__file__
 for folder in {CLAIMS.module(name).__package__ for name in CLAIMS}:
     assert (files(folder) / "proofs.md").read_text(encoding="utf-8").startswith("# Proofs")
+assert proof_file("p1-lemma-6").read_text(encoding="utf-8").startswith("(* Lemma 6")
 """
 
 

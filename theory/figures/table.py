@@ -7,7 +7,7 @@ from collections import Counter
 from ..claim import OUTCOMES, Claim, check
 from ..draws import RandomDraw
 from ..papers import P1, P2, P3, P4
-from ..registry import CLAIMS
+from ..registry import CLAIMS, proof_file
 
 CASES = 10
 _HEAD = "| claim | source | as printed | checked | correct or sharper form |\n|---|---|---|---|---|"
@@ -51,7 +51,8 @@ Written by `scripts/make_figures.py`.
 As printed: the verdict on the statement in the paper. Checked: {CASES} random cases, where
 "vacuous" means that the bound says no more than what is always true, and "inconclusive" that a
 hypothesis was not met or too few samples decide; or the counterexample, measured against printed,
-and the first corrected form on the same case.
+and the first corrected form on the same case. Machine-checked: {machine_checked()}; the Coq files
+are linked in their rows, and `scripts/check_proofs` checks them.
 
 {claims_table()}"""
 
@@ -69,13 +70,21 @@ def counts() -> str:
     return f"Of {len(CLAIMS)} claims, {', '.join(parts[:-1])}, and {parts[-1]}."
 
 
+def machine_checked() -> str:
+    """The claims whose proof Coq checks, as Markdown."""
+    return ", ".join(f"`{name}`" for name in CLAIMS if proof_file(name))
+
+
 def _row(claim):
     forms, better = [], claim.corrected
     while better is not None:
         forms.append(_formula(better.statement))
         better = better.corrected
-    link = "; ".join(forms) or "-"
-    cells = f"`{claim.name}`", _source(claim), _STATUS[claim.status], _checked(claim), link
+    proof = proof_file(claim.name)
+    if proof:
+        forms.append(f"machine-checked: [{proof.name}](../theory/{proof.parent.name}/{proof.name})")
+    last = "; ".join(forms) or "-"
+    cells = f"`{claim.name}`", _source(claim), _STATUS[claim.status], _checked(claim), last
     return f"| {' | '.join(cells)} |"
 
 

@@ -4,6 +4,9 @@ Statement (lemma 20 of the 2012 paper): for mu = v/||v||, mu' = v'/||v'||, Delta
 v/||v'|| - (Delta v)'(v + v') v/(||v|| ||v'|| (||v|| + ||v'||)). Checked: both sides, v, v' != 0.
 Verdict: holds. Sharpened to what is used: ||Delta mu|| <= 2 ||Delta v||/(||v|| + ||v'||);
 proofs.md, section 15.
+
+Machine-checked in Coq (lemma_20.v) for vectors of any finite length with positive norms: the
+identity in each entry, the corollary, and that the corollary is attained.
 """
 
 from __future__ import annotations

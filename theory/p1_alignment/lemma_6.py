@@ -5,6 +5,11 @@ x) <= R^2 and |y| <= M. Checked: both, on a finite support and a sample from it.
 for M > 1 (the proof loses a square: E (yy')^2 <= M^4), true and loose for M <= 1. Correct: rho_u
 <= R^2 Var(y), and R^2 (1/m) sum y_i^2 on the sample, both at most M^2 R^2; proof: proofs.md,
 section 1. The population R serves the sample too.
+
+Machine-checked in Coq (lemma_6.v) for laws of finite support, from the definitions of a positive
+definite symmetric kernel, of K_c and of rho_u = E[K_c K_Yc] over lists of weighted points: the
+corrected form for the population, that for a sample of any length with K_c centred by another law,
+with r2 Var_S(y) in between, that the printed form is false, and that the corrected one is attained.
 """
 
 from __future__ import annotations

@@ -1,0 +1,275 @@
+"""The machine-checked proofs: Coq accepts them, and they say what the claims say.
+
+What a Coq file defines is written once more in Python below, beside the Coq text, and compared with
+the claim on its own cases; the text is looked up in the file, so neither can change alone.
+"""
+
+import io
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS, HypothesisNotMet
+from alignlearn.theory.draws import RandomDraw
+from alignlearn.theory.registry import proof_file
+from alignlearn.theory.verify import verify
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "check_proofs"
+CHECKED = ("p1-lemma-6", "p1-prop-10", "p1-lemma-20")
+
+needs_tree = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the source tree")
+needs_coq = pytest.mark.skipif(
+    shutil.which("coqc") is None,
+    reason="needs the proof assistant Coq (Debian: apt-get install coq)",
+)
+
+
+def _check_proofs(*files, **options):
+    command = ["/bin/sh", str(SCRIPT), *map(str, files)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def _text(name):
+    """The Coq file of a claim with every run of white space a single blank."""
+    return " ".join(proof_file(name).read_text(encoding="utf-8").split())
+
+
+def test_these_claims_are_machine_checked():
+    assert tuple(name for name in CLAIMS if proof_file(name)) == CHECKED
+    with pytest.raises(KeyError, match="is not a claim"):
+        proof_file("p1-lemma-7")
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_file_and_proof_name_each_other(name):
+    file = proof_file(name)
+    assert f"Machine-checked in Coq ({file.name})" in " ".join(CLAIMS.module(name).__doc__.split())
+    assert f"`{file.name}`" in (file.parent / "proofs.md").read_text(encoding="utf-8")
+
+
+# -- the assistant ---------------------------------------------------------------------
+
+
+@needs_tree
+@needs_coq
+def test_coq_accepts_the_proofs():
+    """Ten seconds, as Coq loads its real numbers for each of three files."""
+    result = _check_proofs()
+    assert result.returncode == 0, result.stdout + result.stderr
+    for name in CHECKED:
+        assert f"{proof_file(name).name}: accepted: " in result.stdout
+    for theorem in ("lemma_6_population", "lemma_6_sample", "lemma_6_printed_is_false"):
+        assert theorem in result.stdout
+
+
+@needs_tree
+@needs_coq
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Theorem one : 1 = 2.\nProof. reflexivity. Qed.\nPrint Assumptions one.", "not accepted"),
+        ("Theorem one : 1 = 2.\nAdmitted.\nPrint Assumptions one.", "rests on one"),
+        ("Axiom no : 1 = 2.\nTheorem one : 1 = 2.\nProof. exact no. Qed.\nPrint Assumptions one.",
+         "rests on no"),
+        ("Theorem one : 1 = 1.\nProof. reflexivity. Qed.", "the axioms of one are not printed"),
+        ("Definition one := 1.", "no theorem"),
+    ],
+)  # fmt: skip
+def test_an_incomplete_proof_is_rejected(tmp_path, text, message):
+    (tmp_path / "wrong.v").write_text(text + "\n")
+    result = _check_proofs(tmp_path / "wrong.v")
+    assert result.returncode == 1
+    assert message in result.stdout
+    assert [file.name for file in tmp_path.iterdir()] == ["wrong.v"]
+
+
+@needs_tree
+@needs_coq
+def test_a_complete_proof_is_accepted(tmp_path):
+    text = "Theorem one : 1 = 1.\nProof. reflexivity. Qed.\nPrint Assumptions one.\n"
+    (tmp_path / "right.v").write_text(text)
+    assert _check_proofs(tmp_path / "right.v").returncode == 0
+
+
+@needs_tree
+def test_without_coq_the_script_says_so(tmp_path):
+    for tool in ("dirname", "sh"):
+        (tmp_path / tool).symlink_to(shutil.which(tool))
+    result = _check_proofs(env={"PATH": str(tmp_path)})
+    assert result.returncode == 77
+    assert "not installed" in result.stdout
+
+
+# -- what needs no assistant -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_nothing_is_admitted(name):
+    text = _text(name)
+    for word in ("Admitted", "admit", "Axiom", "Parameter", "Conjecture", "Hypothesis"):
+        assert word not in text
+
+
+def test_verify_names_the_machine_checked_claims():
+    stream = io.StringIO()
+    verify(["p1-lemma-1", "p1-lemma-20"], 3, stream)
+    assert "Machine-checked (scripts/check_proofs): p1-lemma-20." in stream.getvalue()
+    stream = io.StringIO()
+    verify(["p1-lemma-1"], 3, stream)
+    assert "Machine-checked" not in stream.getvalue()
+
+
+# Fixpoint E: the weighted sum over a list of pairs (weight, point).
+def E(p, f):
+    return sum(w * f(x) for w, x in p)
+
+
+def centred(p, K):
+    """The Coq text: K_c of a kernel, and of the target kernel of labels."""
+    return lambda x, z: (
+        K(x, z) - E(p, lambda u: K(u, z)) - E(p, lambda u: K(x, u))
+        + E(p, lambda u: E(p, lambda v: K(u, v)))
+    )  # fmt: skip
+
+
+def rho_u(p, K, y):
+    Kc, Yc = centred(p, K), centred(p, lambda x, z: y(x) * y(z))
+    return E(p, lambda x: E(p, lambda z: Kc(x, z) * Yc(x, z)))
+
+
+def variance(p, y):
+    return E(p, lambda x: (y(x) - E(p, y)) * (y(x) - E(p, y)))
+
+
+LEMMA_6 = (
+    "Fixpoint E (p : weighted) (f : X -> R) : R := match p with | [] => 0"
+    " | (w, x) :: rest => w * f x + E rest f end.",
+    "(forall w x, In (w, x) p -> 0 <= w) /\\ E p (fun _ => 1) = 1.",
+    "(forall x z, K x z = K z x) /\\"
+    " forall c : weighted, 0 <= E c (fun x => E c (fun z => K x z)).",
+    "K x z - E p (fun u => K u z) - E p (fun u => K x u)"
+    " + E p (fun u => E p (fun v => K u v)).",
+    "Definition target (y : X -> R) (x z : X) : R := y x * y z.",
+    "E p (fun x => E p (fun z => centred p K x z * centred p (target y) x z)).",
+    "E p (fun x => (y x - E p y) * (y x - E p y)).",
+    "map (fun x => (/ INR (length points), x)) points.",
+    "Theorem lemma_6_population p K y r2 : is_law p -> pds K ->"
+    " (forall w x, In (w, x) p -> centred p K x x <= r2) ->"
+    " 0 <= rho_u p K y <= r2 * variance p y.",
+    "Theorem lemma_6_sample p K y r2 points : points <> [] -> pds K ->"
+    " (forall x, In x points -> centred p K x x <= r2) -> let s := sample points in"
+    " 0 <= rho_u s K y <= r2 * variance s y /\\"
+    " (0 <= r2 -> r2 * variance s y <= r2 * E s (fun x => y x * y x)).",
+)  # fmt: skip
+
+
+def test_lemma_6_in_coq_is_the_claim():
+    assert [piece for piece in LEMMA_6 if piece not in _text("p1-lemma-6")] == []
+    file = CLAIMS.module("p1-lemma-6")
+    for seed in range(10):
+        case = file.cases(RandomDraw(seed))
+        law, matrix, rows = case["law"], case["K"], case["index"]
+
+        def K(x, z, matrix=matrix):
+            return matrix[x, z]
+
+        def y(x, law=law):
+            return law.labels[x]
+
+        p = list(zip(law.weights, range(len(law.weights))))
+        s = [(1 / len(rows), x) for x in rows]
+        size = 1e-9 * np.abs(matrix).max() * max(1.0, np.abs(law.labels).max()) ** 2
+        values = [rho_u(p, K, y), rho_u(s, K, y)]
+        np.testing.assert_allclose(values, file.measure(case), rtol=1e-9, atol=size)
+        r2 = max(centred(p, K)(x, x) for _, x in p)
+        bounds = [r2 * variance(p, y), r2 * E(s, lambda x, y=y: y(x) * y(x))]
+        np.testing.assert_allclose(bounds, file.corrected_bound(case), rtol=1e-9, atol=size)
+
+
+def test_counterexample_of_lemma_6_in_coq_is_that_of_the_claim():
+    """x = +-1 with probability 1/2, K = xx', y = 2x, M = 2, R^2 = 1: 4 > 2, and 4 is attained."""
+    text = _text("p1-lemma-6")
+    for piece in (
+        "Definition sign (b : bool) : R := if b then 1 else -1.",
+        "Definition coin : weighted bool := [(/ 2, true); (/ 2, false)].",
+        "Definition product (a b : bool) : R := sign a * sign b.",
+        "Definition double (b : bool) : R := 2 * sign b.",
+        "rho_u X p K y <= M * r2.",
+        "Theorem lemma_6_printed_is_false : ~ lemma_6_printed.",
+        "(bad := H bool coin product double 2 1 coin_is_law product_pds).",
+        "rho_u bool coin product double = 4.",
+        "variance bool coin double = 4.",
+    ):
+        assert piece in text
+    file = CLAIMS.module("p1-lemma-6")
+    case = file.counterexample()
+    sign = np.array([-1.0, 1.0])
+    np.testing.assert_array_equal(case["law"].weights, [0.5, 0.5])
+    np.testing.assert_array_equal(case["law"].labels, 2 * sign)
+    np.testing.assert_array_equal(case["K"], np.outer(sign, sign))
+    assert file.measure(case)[0] == 4
+    np.testing.assert_allclose(file.bound(case), 2 * 1)
+    np.testing.assert_allclose(file.corrected_bound(case)[0], 1 * 4)
+
+
+LEMMA_20 = (
+    "fold_right (fun i total => u i * v i + total) 0 index.",
+    "Definition norm (u : vector) : R := sqrt (dot u u).",
+    "Definition minus (u v : vector) : vector := fun i => u i - v i.",
+    "Definition plus (u v : vector) : vector := fun i => u i + v i.",
+    "Definition normalised (u : vector) : vector := fun i => u i / norm u.",
+    "Theorem lemma_20 v w : 0 < norm v -> 0 < norm w -> forall i,"
+    " minus (normalised w) (normalised v) i = minus w v i / norm w"
+    " - dot (minus w v) (plus v w) * v i / (norm v * norm w * (norm v + norm w)).",
+    "Theorem lemma_20_corollary v w : 0 < norm v -> 0 < norm w ->"
+    " norm (minus (normalised w) (normalised v)) <= 2 * norm (minus w v) / (norm v + norm w).",
+)
+
+
+def test_lemma_20_in_coq_is_the_claim():
+    assert [piece for piece in LEMMA_20 if piece not in _text("p1-lemma-20")] == []
+    file = CLAIMS.module("p1-lemma-20")
+    for seed in range(10):
+        case = file.cases(RandomDraw(seed))
+        v, w = case["v"], case["v_new"]
+        a, b = np.sqrt(v @ v), np.sqrt(w @ w)
+        if not min(a, b) > 1e-6:
+            continue
+        right = (w - v) / b - (w - v) @ (v + w) * v / (a * b * (a + b))
+        np.testing.assert_allclose(file.bound(case), right, rtol=1e-9, atol=1e-9 * (1 + a / b))
+        np.testing.assert_allclose(file.measure(case), w / b - v / a, atol=1e-12)
+        assert file.sharp_bound(case) == pytest.approx(2 * np.sqrt((w - v) @ (w - v)) / (a + b))
+
+
+PROP_10 = (
+    "Definition sum (f : I -> R) : R := fold_right (fun i total => f i + total) 0 index.",
+    "Definition dot (u v : I -> R) : R := sum (fun i => u i * v i).",
+    "Definition form (u : I -> R) : R := sum (fun i => u i * sum (fun j => M i j * u j)).",
+    "Definition objective (u : I -> R) : R := form u - 2 * dot u a.",
+    "Definition nonnegative (u : I -> R) : Prop := forall i, 0 <= u i.",
+    "nonnegative v /\\ forall u, nonnegative u -> objective v <= objective u.",
+    "Definition rho_0 (mu : I -> R) : R := dot mu a / sqrt (form mu).",
+    "Definition norm (u : I -> R) : R := sqrt (dot u u).",
+    "Theorem prop_10 v : is_minimum v -> 0 < form v -> 0 < norm v ->"
+    " rho_0 (scale (/ norm v) v) = sqrt (form v).",
+)
+
+
+def test_proposition_10_in_coq_is_the_claim():
+    assert [piece for piece in PROP_10 if piece not in _text("p1-prop-10")] == []
+    file, compared = CLAIMS.module("p1-prop-10"), 0
+    for seed in range(20):
+        case = file.cases(RandomDraw(seed))
+        try:
+            a, M, v, labels = file._solution(case)
+        except HypothesisNotMet:
+            continue
+        compared += 1
+        mu = v / np.sqrt(v @ v)
+        # The claim divides both sides by the norm of the target.
+        assert file.measure(case)[0] == pytest.approx(mu @ a / np.sqrt(mu @ M @ mu) / labels)
+        assert file.bound(case)[0] == pytest.approx(np.sqrt(v @ M @ v) / labels)
+    assert compared >= 5
