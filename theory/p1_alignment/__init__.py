@@ -37,6 +37,7 @@ FILES = (
     "h_s_rate",
     "theorem_15",
     "theorem_16",
+    "intercept_stability",
     "theorem_17",
     "hypothesis_bound",
     "trace_inequality",

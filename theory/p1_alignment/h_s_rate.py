@@ -84,8 +84,8 @@ def regression_measure(case):
 # -- negative control ------------------------------------------------------------------
 
 
-def _faster(case):
-    return case["C"] / case["m"] ** 2
+def _smaller(case):
+    return bound(case) / 20
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -99,7 +99,9 @@ CORRECTED = Claim(
     bound=bound,
     measure=regression_measure,
     cases=cases,
-    negative_control=NegativeControl(counterexample, bound=_faster, note="rate 1/m^2"),
+    negative_control=NegativeControl(
+        lambda: _case(101, 215, 0.7), bound=_smaller, note="a twentieth"
+    ),
     proof="11",
 )
 

@@ -86,6 +86,7 @@ CORRECTED = Claim(
     measure=measure,
     cases=cases,
     scale=lambda case: _radius2(case) * max(1.0, np.abs(case["law"].labels).max()) ** 2,
+    sharp=True,
     negative_control=_CONTROL,
     proof="1",
 )
@@ -101,4 +102,5 @@ CLAIM = replace(
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
+    sharp=False,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.matrices import alignf_minimiser
 
@@ -66,9 +66,14 @@ def _control_case():
     }
 
 
-def _wrong_sign(case):
+def _larger_term(case):
     v, w = _solutions(case)
-    return (case["a_new"] - case["a"] - 2 * (case["M_new"] - case["M"]) @ w) @ (w - v)
+    return (case["a_new"] - case["a"] - 1.2 * (case["M_new"] - case["M"]) @ w) @ (w - v)
+
+
+def _other_sign(case):
+    v, w = _solutions(case)
+    return (case["a_new"] - case["a"] + (case["M_new"] - case["M"]) @ w) @ (w - v)
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -84,7 +89,9 @@ CLAIM = Claim(
     cases=cases,
     scale=_scale,
     rtol=1e-6,
+    sharp=True,
+    mutants=(Mutant("the term of Delta M with the other sign", _other_sign),),
     negative_control=NegativeControl(
-        _control_case, bound=_wrong_sign, note="the term of Delta M twice"
+        _control_case, bound=_larger_term, note="1.2 times the term of Delta M"
     ),
 )
