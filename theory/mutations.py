@@ -22,8 +22,8 @@ from .verify import TRUE_STATUSES, known_cases, select
 
 LEVELS = (0.01, 0.05, 0.2, 0.5)
 SHARP_LEVEL = 0.05
-CASES = 30
-EVALUATIONS = 60
+EXAMPLES = 30
+EVALUATIONS = 200
 
 
 @dataclass
@@ -62,26 +62,31 @@ class Sensitivity:
         return 1 + self.margin if self.claim.kind == "lower" else 1 / (1 - max(self.margin, 0.0))
 
 
-def sensitivity(claim: Claim, cases: int = CASES, evaluations: int = EVALUATIONS) -> Sensitivity:
+def sensitivity(
+    claim: Claim, examples: int = EXAMPLES, evaluations: int = EVALUATIONS
+) -> Sensitivity:
     """Find the smallest mutation of one form that its cases refuse.
 
     Parameters
     ----------
     claim : Claim
-    cases : int
-        Drawn ones, at most; drawing ends where the smallest mutation is refused already.
+    examples : int
+        Drawn cases, at most; drawing ends where the smallest mutation is refused already.
     evaluations : int
-        Of the search for a case that comes closer, and for each mutant that no other case refuses.
+        Of the search for a case that comes closer, and for each mutant that no other case refuses;
+        a quarter of that for a statement with probability, whose cases are many samples each.
 
     Returns
     -------
     Sensitivity
     """
     result = Sensitivity(claim)
+    if claim.confidence is not None:
+        evaluations //= 4
     seen: list[Case] = []
     factors = {f"times {name}": factor for name, factor in claim.factors.items()}
     result.mutants = dict.fromkeys(factors, False)
-    for source, case in _cases(claim, cases):
+    for source, case in _cases(claim, examples):
         seen.append(case)
         verdict = check(claim, case)
         _note(result, verdict, source)
@@ -131,10 +136,10 @@ def _refused(wrong, seen, evaluations):
 
 def report(
     claims: Iterable[str] | None = None,
-    cases: int = CASES,
+    examples: int = EXAMPLES,
     evaluations: int = EVALUATIONS,
     stream=None,
-    on_result=None,
+    on_finding=None,
 ) -> int:
     """Mutate the claims and print the table.
 
@@ -142,11 +147,11 @@ def report(
     ----------
     claims : iterable of str, optional
         Names; all claims by default. Forms recorded as false are left out.
-    cases, evaluations : int
+    examples, evaluations : int
         See `sensitivity`.
     stream : text stream, optional
         Standard output by default.
-    on_result : callable (Sensitivity, int), optional
+    on_finding : callable (Sensitivity, int), optional
         Called with every result and the number of forms.
 
     Returns
@@ -157,12 +162,12 @@ def report(
     Raises
     ------
     ValueError
-        If `cases` is less than 1.
+        If `examples` is less than 1.
     KeyError
         For a name that is not a claim.
     """
-    if not cases >= 1:
-        raise ValueError(f"cases={cases!r} is out of range; accepted: cases >= 1.")
+    if not examples >= 1:
+        raise ValueError(f"examples={examples!r} is out of range; accepted: examples >= 1.")
     stream = sys.stdout if stream is None else stream
     chosen = [claim for claim in select(claims) if claim.status in TRUE_STATUSES]
     width = max([5, *(len(claim.name) for claim in chosen)])
@@ -170,10 +175,10 @@ def report(
     print(_line(head, width), file=stream)
     results = []
     for claim in chosen:
-        results.append(sensitivity(claim, cases, evaluations))
+        results.append(sensitivity(claim, examples, evaluations))
         print(_line(_cells(results[-1]), width), file=stream, flush=True)
-        if on_result is not None:
-            on_result(results[-1], len(chosen))
+        if on_finding is not None:
+            on_finding(results[-1], len(chosen))
     wrong = sum(bool(result.problems) for result in results)
     counts = [sum(result.caught == level for result in results) for level in LEVELS]
     parts = ", ".join(f"{n} at {level:.0%}" for n, level in zip(counts, LEVELS))

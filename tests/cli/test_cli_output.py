@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from alignlearn.theory import CLAIMS
-from alignlearn.theory.figures.curves import find_curve
 
 from alignlearn.cli import main, output
 from alignlearn.comparison import Protocol, compare
+from alignlearn.theory import CLAIMS
+from alignlearn.theory.figures.curves import find_curve
 
 
 @pytest.fixture

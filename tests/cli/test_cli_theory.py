@@ -3,10 +3,10 @@
 import io
 
 import pytest
-from alignlearn.theory import theorem_12
-from alignlearn.theory.figures.curves import mixture
 
 from alignlearn.cli import main
+from alignlearn.theory import theorem_12
+from alignlearn.theory.figures.curves import mixture
 
 
 def run(capsys, *words):

@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse
-from alignlearn.theory import HypothesisNotMet
-from alignlearn.theory.bounds import class_betting
-from alignlearn.theory.bounds.class_intervals import FeatureRange
 
 import alignlearn as al
 from alignlearn.estimators.alignment_intervals import largest_diagonal
+from alignlearn.theory import HypothesisNotMet
+from alignlearn.theory.bounds import class_betting
+from alignlearn.theory.bounds.class_intervals import FeatureRange
 
 UNIT = FeatureRange(1.0, non_negative=True)
 LADDER = al.gaussian_kernels([0.1, 0.5, 2.0])

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from alignlearn.theory.bounds import rademacher as bounds
-from alignlearn.theory.reference.multitask import all_signs
 
 import alignlearn as al
 from alignlearn.estimators import complexity
 from alignlearn.sources import open_source
+from alignlearn.theory.bounds import rademacher as bounds
+from alignlearn.theory.reference.multitask import all_signs
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(1.0), al.Polynomial(degree=2, gamma=0.5), "linear"]
 

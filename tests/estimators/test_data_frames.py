@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from alignlearn.theory import alignment_interval
 
 import alignlearn as al
 from alignlearn.estimators import cross_validate_kernels
@@ -15,6 +14,7 @@ from alignlearn.machines import (
     SupportVectorRegressor,
     ridge_loo_path,
 )
+from alignlearn.theory import alignment_interval
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(30, 3)), RNG.normal(size=(8, 3))

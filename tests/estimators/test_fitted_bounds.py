@@ -7,16 +7,16 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
+
+import alignlearn as al
+from alignlearn.estimators.guarantees import alignment_interval, sample_ranges
+from alignlearn.sources import open_source
 from alignlearn.theory.bounds.class_intervals import (
     FeatureRange,
     class_interval_from,
     class_statistics,
 )
 from alignlearn.theory.bounds.fitted import intercept_bound
-
-import alignlearn as al
-from alignlearn.estimators.guarantees import alignment_interval, sample_ranges
-from alignlearn.sources import open_source
 
 GAMMAS = [0.1, 1.0]
 

@@ -4,10 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds import learned
 from sklearn.datasets import load_digits
 
 import alignlearn as al
+from alignlearn.theory.bounds import learned
 
 LADDER = [al.Gaussian(0.1), al.Gaussian(0.5), al.Gaussian(2.0)]
 

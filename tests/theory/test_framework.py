@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import CLAIMS, Claim, HypothesisNotMet, NegativeControl, check
 from alignlearn.theory.claim import clopper_pearson
 from alignlearn.theory.draws import KERNEL_FORMS, RandomDraw

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.reference import circle, hyper
 from alignlearn.theory.search import adversary

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.claim import HypothesisNotMet

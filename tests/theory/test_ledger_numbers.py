@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.claim import HypothesisNotMet
 

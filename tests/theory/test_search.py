@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.search import VectorDraw, adversary
 from alignlearn.theory.verify import select

@@ -4,6 +4,7 @@ import io
 from dataclasses import replace
 
 import pytest
+
 from alignlearn.theory import CLAIMS, NegativeControl
 from alignlearn.theory.verify import examine, select, verify
 

@@ -54,16 +54,17 @@ def measure(case):
     return (w - v) @ case["M"] @ (w - v)
 
 
+def scalars(first, second):
+    """One kernel: (M, a) of the two samples."""
+    values = {"M": first[0] * np.eye(1), "a": np.array([first[1]])}
+    return values | {"M_new": second[0] * np.eye(1), "a_new": np.array([second[1]])}
+
+
 # -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
-    return {
-        "M": np.eye(1),
-        "a": np.ones(1),
-        "M_new": 2 * np.eye(1),
-        "a_new": np.array([4.0]),
-    }
+    return scalars((1.0, 1.0), (2.0, 4.0))
 
 
 def _larger_term(case):
@@ -91,6 +92,7 @@ CLAIM = Claim(
     rtol=1e-6,
     sharp=True,
     mutants=(Mutant("the term of Delta M with the other sign", _other_sign),),
+    extremes=lambda: [scalars((1.0, 4.0), (2.0, 4.0))],
     negative_control=NegativeControl(
         _control_case, bound=_larger_term, note="1.2 times the term of Delta M"
     ),

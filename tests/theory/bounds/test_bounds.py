@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds import (
     concentration,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from alignlearn.theory.bounds import fitted
 from alignlearn.theory.bounds.concentration import covariance_deviation
 from alignlearn.theory.bounds.intervals import alignment_interval_from

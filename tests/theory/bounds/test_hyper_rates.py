@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
+
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds import hyper_rates as rates
-from scipy.special import gammaln
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from alignlearn.theory.bounds import concentration, intervals
 from alignlearn.theory.p1_alignment import lemma_18
 

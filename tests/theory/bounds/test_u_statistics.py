@@ -4,6 +4,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+
 from alignlearn.theory.bounds import intervals
 from alignlearn.theory.bounds import u_statistics as unbiased
 from alignlearn.theory.bounds.concentration import smallest_sample_size

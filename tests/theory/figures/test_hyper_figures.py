@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import figures
 from alignlearn.theory.bounds import hyper_rates as rates
 from alignlearn.theory.figures import hyper

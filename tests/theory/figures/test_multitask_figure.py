@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import figures
 from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.figures import multitask

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from alignlearn.theory import CLAIMS, check, figures
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, find_curve, mixture

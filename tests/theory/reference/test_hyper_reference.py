@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from alignlearn.theory.draws import RandomDraw
-from alignlearn.theory.reference import circle, hyper
 
 from alignlearn.hyper import GaussianHyperKernel, HyperKRR, HyperSVR, WishartHyperKernel
+from alignlearn.theory.draws import RandomDraw
+from alignlearn.theory.reference import circle, hyper
 
 
 def loops(X, convention, sigma2, sigma_h2):

@@ -5,11 +5,11 @@ from functools import wraps
 
 import numpy as np
 import pytest
+
+from alignlearn.machines import KernelRidge
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import library
-
-from alignlearn.machines import KernelRidge
 from alignlearn.weights import AlignF, AlignLinear, AlignLq
 from alignlearn.weights.one_stage import LKRR, AlignedKRR
 

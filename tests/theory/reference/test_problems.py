@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from alignlearn.theory.reference.matrices import center_product
 from alignlearn.theory.reference.problems import (
     FiniteDistribution,

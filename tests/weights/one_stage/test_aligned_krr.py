@@ -4,14 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from alignlearn.theory.reference.learners import aligned_krr, aligned_objective
-from alignlearn.theory.reference.matrices import alignf_terms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators
 
 from alignlearn.sources import FeatureFamily
 from alignlearn.statistics import AlignmentStatistics
+from alignlearn.theory.reference.learners import aligned_krr, aligned_objective
+from alignlearn.theory.reference.matrices import alignf_terms
 from alignlearn.validation import ConvergenceWarning
 from alignlearn.weights import AlignF
 from alignlearn.weights.one_stage import AlignedKRR

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from alignlearn.theory.reference.learners import lkrr as plain_lkrr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -13,6 +12,7 @@ from scipy.optimize import minimize
 from strategies import generators
 
 from alignlearn.sources import FeatureFamily, GramFamily
+from alignlearn.theory.reference.learners import lkrr as plain_lkrr
 from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
 from alignlearn.weights.one_stage import LKRR
 from alignlearn.weights.one_stage.ridge import RidgeProblem, interpolated, subspace
