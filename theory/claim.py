@@ -8,10 +8,10 @@ case in and gives a `Verdict`. The fixed order of a claim file is that of `templ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,23 @@ class NegativeControl:
     bound: Callable[[Case], Any] | None = None
     measure: Callable[[Case], Any] | None = None
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong variant of a claim that its own cases must refuse, wherever they come from.
+
+    Attributes
+    ----------
+    note : str
+        What was changed, for example ``"second term dropped"``.
+    bound, measure : callable Case -> value, optional
+        Replace those of the claim; what is left out is taken from the claim.
+    """
+
+    note: str
+    bound: Callable[[Case], Any] | None = None
+    measure: Callable[[Case], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +104,15 @@ class Claim:
     proof : str
         Section of ``proofs.md`` in the folder of the claim, if the statement is corrected or
         sharpened.
+    extremes : callable () -> iterable of Case, optional
+        The cases known to come closest to a violation; they are tried before drawn ones.
+    sharp : bool
+        The constant can not be lowered: the cases must refuse the bound shrunk by 5 %.
+    mutants : tuple of Mutant
+        Single terms or constants changed, which shrinking all of the bound does not show.
+    factors : mapping of str to callable Case -> float
+        Powers of what the bound depends on, such as ``{"m^(-1/2)": ...}``: numbers by which the
+        bound must not be multiplied, so that some case must refuse it.
     """
 
     name: str
@@ -106,6 +132,10 @@ class Claim:
     rtol: float = 1e-9
     trivial: Callable[[Case], float] | None = None
     proof: str = ""
+    extremes: Callable[[], Iterable[Case]] | None = None
+    sharp: bool = False
+    mutants: tuple[Mutant, ...] = ()
+    factors: Mapping[str, Callable[[Case], float]] = field(default_factory=dict)
 
     def __post_init__(self):
         if self.kind not in KINDS:
@@ -118,12 +148,20 @@ class Claim:
     def wrong(self) -> Claim:
         """The negative control as a claim; `check` must reject it on the control's case."""
         control = self.negative_control
+        return self.mutated(Mutant("negative control", control.bound, control.measure))
+
+    def mutated(self, mutant: Mutant) -> Claim:
+        """The claim with the bound and the measure of a mutant."""
         return replace(
             self,
-            name=self.name + " (negative control)",
-            bound=control.bound or self.bound,
-            measure=control.measure or self.measure,
+            name=f"{self.name} ({mutant.note})",
+            bound=mutant.bound or self.bound,
+            measure=mutant.measure or self.measure,
         )
+
+    def extreme_cases(self) -> list[Case]:
+        """What `extremes` gives, as a list."""
+        return [] if self.extremes is None else list(self.extremes())
 
 
 @dataclass(frozen=True)
@@ -147,6 +185,10 @@ class Verdict:
         Clopper-Pearson interval of the violation probability; (nan, nan) for a statement without
         probability.
     note : str
+    margin : float
+        The share of the bound, between 0 and 1 for most, by which the bound can be shrunk (raised
+        for a lower bound, changed for an identity) before this case refuses it; nan where the bound
+        is 0, infinity where no change is refused.
     """
 
     claim: str
@@ -159,6 +201,20 @@ class Verdict:
     trials: int
     frequency: tuple[float, float] = (math.nan, math.nan)
     note: str = ""
+    margin: float = math.nan
+
+
+def once(function):
+    """A function of a case that remembers its last case: for what both sides need."""
+    last: list = [None, None]
+
+    @wraps(function)
+    def remembering(case):
+        if last[0] is not case:
+            last[:] = case, function(case)
+        return last[1]
+
+    return remembering
 
 
 # SciPy's root finding takes 20 ms, and samples show the same few counts again and again.
@@ -219,20 +275,21 @@ def check(claim: Claim, case: Case, *, level: float = 0.999) -> Verdict:
         difference = _signed(claim.kind, bound, measured)
         slack, violated = np.array([float(difference)]), np.array([difference < 0])
         bound, measured = np.array([float(bound)]), np.array([float(measured)])
-        scale = np.maximum(np.abs(bound), np.abs(measured))
+        scale, allowed = np.maximum(np.abs(bound), np.abs(measured)), 0.0
     else:
         bound, measured = np.broadcast_arrays(
             np.asarray(bound, dtype=float), np.asarray(measured, dtype=float)
         )
         scale = _scale(claim, case, bound, measured)
         slack = np.asarray(_signed(claim.kind, bound, measured))
-        violated = slack < -claim.rtol * scale
-    values = np.broadcast_arrays(bound, measured, slack, violated, scale)
+        allowed = claim.rtol * scale
+        violated = slack < -allowed
+    values = np.broadcast_arrays(bound, measured, slack, violated, scale, allowed)
     return _judge(claim, case, [np.ravel(value) for value in values], level)
 
 
 def _judge(claim, case, values, level) -> Verdict:
-    bound, measured, slack, violated, scale = values
+    bound, measured, slack, violated, scale, _ = values
     undefined = np.isnan(bound) | np.isnan(measured)
     if undefined.all():
         nan = math.nan
@@ -266,7 +323,40 @@ def _judge(claim, case, values, level) -> Verdict:
         violations,
         trials,
         frequency,
+        margin=_margin(claim, case, values, undefined, level),
     )
+
+
+def _margin(claim, case, values, undefined, level) -> float:
+    """`Verdict.margin`; that of the entries that must be violated for the case to refuse."""
+    bound, _, slack, _, _, allowed = values
+    share = np.full(bound.shape, math.inf)
+    use = ~undefined & np.isfinite(bound) & (bound != 0)
+    if not use.any():
+        return math.nan
+    # What an identity is off by already may add to the change or make up for it.
+    distance = np.abs(slack[use]) if claim.kind in ("identity", "equivalence") else slack[use]
+    share[use] = (distance + allowed[use]) / np.abs(bound[use])
+    needed = 1
+    if claim.confidence is not None:
+        needed = least_refused(int((~undefined).sum()), case["delta"], level)
+    return float(np.sort(share)[needed - 1]) if needed <= len(share) else math.inf
+
+
+@lru_cache(maxsize=4096)
+def least_refused(trials: int, delta: float, level: float = 0.999) -> int:
+    """Fewest violations in `trials` that speak against a violation probability of delta.
+
+    trials + 1 if no number does.
+    """
+    low, high = 1, trials + 1
+    while low < high:
+        middle = (low + high) // 2
+        if clopper_pearson(middle, trials, level)[0] > delta:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def _is_exact(value) -> bool:

@@ -75,9 +75,13 @@ class Draw:
         return np.where(np.frombuffer(self.octets(n), dtype=np.uint8) % 2 == 0, 1.0, -1.0)
 
     def features(self, n: int, form: str | None = None) -> np.ndarray:
-        """Features (n, r) whose Gram matrix has the wanted form; the form is drawn if None."""
+        """Features (n, r) whose Gram matrix has the wanted form; the form is drawn if None.
+
+        One of KERNEL_FORMS, or ``"saturated"``: one feature, in [-1, 1] and often close to the
+        ends, where exchanging a point does most.
+        """
         form = form or self.choice(KERNEL_FORMS)
-        rank = {"rank-one": 1, "low-rank": 2}.get(form, n)
+        rank = {"rank-one": 1, "low-rank": 2, "saturated": 1}.get(form, n)
         f = self.array((n, rank))
         if form == "duplicated":
             f = f[np.arange(n) // 2]
@@ -89,10 +93,12 @@ class Draw:
             f = 1e-4 * f
         elif form == "huge":
             f = 1e4 * f
+        elif form == "saturated":
+            f = np.tanh(3.0 * f)
         return f
 
     def kernel(self, n: int, form: str | None = None) -> np.ndarray:
-        """Symmetric positive semi-definite (n, n), of one of KERNEL_FORMS."""
+        """Symmetric positive semi-definite (n, n), of one of the forms of `features`."""
         f = self.features(n, form)
         return f @ f.T
 

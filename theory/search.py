@@ -46,7 +46,7 @@ class VectorDraw(Draw):
 
 
 def adversary(claim: Claim, evaluations=1000, restarts=4, random_state=None) -> Verdict:
-    """The verdict closest to a violation that hill climbing finds.
+    """The verdict closest to a violation that hill climbing finds: the one of smallest margin.
 
     Parameters
     ----------
@@ -78,6 +78,8 @@ def adversary(claim: Claim, evaluations=1000, restarts=4, random_state=None) -> 
 
 
 def _score(verdict) -> float:
-    if verdict is None or verdict.outcome == "inconclusive" or math.isnan(verdict.tightness):
+    """Minus the margin; the tightness where the bound is 0, of which no share can be taken."""
+    if verdict is None or verdict.trials == 0:
         return -math.inf
-    return verdict.tightness
+    score = -verdict.margin if not math.isnan(verdict.margin) else verdict.tightness
+    return -math.inf if math.isnan(score) else score

@@ -43,14 +43,20 @@ _VERIFY_HELP = """\
 Puts every claim of the papers to the test: its bound against its measure on many
 kernels, labels and samples, its counterexample, and a deliberately wrong variant that must be
 rejected. Prints a table with what is recorded about each claim and what was found.
+
+With --mutations the claims are made wrong on purpose instead: bounds shrunk by 1, 5, 20 and 50 %,
+terms dropped, constants and powers changed. The table says which mutations the cases of each claim
+refuse, and by which factor a bound exceeds what the worst case known needs.
 """
 _VERIFY_EXAMPLES = """\
 examples:
   alignlearn verify
   alignlearn verify --claims p1-lemma-18,p1-theorem-16 --examples 1000
+  alignlearn verify --mutations --claims p1-lemma-18
 
-exit codes: 0 nothing speaks against what is recorded (few examples leave claims undecided), 1 at
-least one claim is not as recorded, 2 the command cannot be used.
+exit codes: 0 every claim is as recorded, 1 at least one is not, or only vacuous or inconclusive
+outcomes were found (with --mutations: a constant said to be sharp, or a mutant, is not noticed), 2
+the command cannot be used.
 """
 
 
@@ -319,7 +325,17 @@ def _add_verify(commands):
         action="append",
         help="comma-separated; a claim comes with its corrected forms. Default: all",
     )
-    add("--examples", metavar="N", type=int, default=100, help="cases for each claim (100)")
+    add(
+        "--examples",
+        metavar="N",
+        type=int,
+        help="cases for each claim (100; with --mutations 30)",
+    )
+    add(
+        "--mutations",
+        action="store_true",
+        help="make the claims wrong instead, and say how wrong they must be to be noticed",
+    )
     add("--out", metavar="FILE", help="write the table to this file, too")
     add_output_options(parser, "progress on stderr, and the whole traceback of an error")
     parser.set_defaults(run=run_verify)
@@ -327,8 +343,12 @@ def _add_verify(commands):
 
 def run_verify(args) -> int:
     """``alignlearn verify``: print the table; return the exit code."""
-    from alignlearn.theory.verify import verify
+    from alignlearn.theory import mutations, verify
 
+    judge, examples, describe = verify.verify, 100, _finding
+    if args.mutations:
+        judge, examples, describe = mutations.report, mutations.EXAMPLES, _sensitivity
+    examples = examples if args.examples is None else args.examples
     output, findings = Output(args), []
     names = None
     if args.claims is not None:
@@ -347,12 +367,10 @@ def run_verify(args) -> int:
             path = os.path.expanduser(args.out)
             stream = _Tee(stream, files.enter_context(open(path, "w", encoding="utf-8")))
         try:
-            code = verify(names, args.examples, stream=stream, on_finding=note)
+            code = judge(names, examples, stream=stream, on_finding=note)
         except KeyError as error:
             raise ValueError(error.args[0]) from None
-    output.json(
-        {"examples": args.examples, "claims": {f.claim.name: _finding(f) for f in findings}}
-    )
+    output.json({"examples": examples, "claims": {f.claim.name: describe(f) for f in findings}})
     return code
 
 
@@ -365,6 +383,19 @@ def _finding(finding):
         "closest": None if finding.worst is None else finding.worst.tightness,
         "outcomes": dict(finding.outcomes),
         "problems": finding.problems,
+    }
+
+
+def _sensitivity(result):
+    """What the cases of a form notice as a dict."""
+    return {
+        "sharp": result.claim.sharp,
+        "caught_at": result.caught,
+        "margin": result.margin,
+        "loose_by": result.looseness,
+        "found_by": result.source,
+        "mutants_refused": result.mutants,
+        "problems": result.problems,
     }
 
 

@@ -102,14 +102,14 @@ def test_verify_fails_when_a_claim_is_not_as_recorded(capsys, monkeypatch):
     assert "1 not as recorded" in out
 
 
-def test_few_examples_leave_claims_undecided_which_is_no_failure(capsys):
-    claims = "p1-rho-0-corrected,p1-prop-10,p2-theorem-1-corrected,p1-theorem-14"
+def test_a_run_that_says_nothing_about_a_claim_fails(capsys):
+    """One example, the smallest, does not meet the hypotheses of the first."""
+    claims = "p1-theorem-14-footnote-corrected,p1-rho-0-corrected"
     code, out, _ = run(capsys, "verify", "--claims", claims, "--examples", "1")
-    assert code == 0
+    assert code == 1
     lines = out.splitlines()
-    undecided = [line for line in lines[1:-1] if line.split()[-3] == "undecided"]
-    assert undecided
-    assert f"0 not as recorded, {len(undecided)} undecided" in lines[-1]
+    assert "nothing said" in lines[1]
+    assert "nothing but vacuous or inconclusive outcomes" in lines[1]
 
 
 def test_verify_refuses(capsys):

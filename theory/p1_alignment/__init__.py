@@ -45,6 +45,7 @@ FILES = (
     "h_s_margin",
     "theorem_15",
     "theorem_16",
+    "intercept_stability",
     "theorem_17",
     "theorem_17_learned",
     "hypothesis_bound",

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..bounds.class_betting import class_betting_interval
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, NegativeControl, once
 from ..papers import P1
-from .class_interval import FEATURES, control_case, draw_law, narrowed, outside
+from ..reference.coverage import half_length, position
+from .class_interval import FEATURES, alignment, control_case, draw_law
 
 # -- cases -----------------------------------------------------------------------------
 
@@ -37,10 +38,11 @@ def samples(case, trials=TRIALS):
             yield case["K"][np.ix_(rows, rows)], y
 
 
-def intervals(case, features=FEATURES):
+@once
+def intervals(case):
     """Lower and upper ends, (trials, 2)."""
     found = [
-        class_betting_interval(K, y, case["delta"], features, random_state=0)[:2]
+        class_betting_interval(K, y, case["delta"], FEATURES, random_state=0)[:2]
         for K, y in samples(case)
     ]
     return np.array(found if found else [(np.nan, np.nan)])
@@ -50,22 +52,18 @@ def intervals(case, features=FEATURES):
 
 
 def bound(case):
-    """rho exceeds the upper end, or falls below the lower one, by nothing."""
-    return 0.0
+    """rho is away from the middle by half of the length at most, where the interval says more."""
+    return half_length(*intervals(case).T)
 
 
 # -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
-    return outside(intervals(case), case)
+    return position(*intervals(case).T, alignment(case))
 
 
 # -- negative control ------------------------------------------------------------------
-
-
-def _narrow(case):
-    return narrowed(0.15, intervals(case), case)
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -84,9 +82,10 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     confidence=0.95,
-    scale=lambda case: 1.0,
+    trivial=lambda case: np.inf,
+    extremes=lambda: [control_case(200) | {"delta": 0.5}],
     negative_control=NegativeControl(
-        lambda: control_case(200), measure=_narrow, note="0.15 of its length"
+        lambda: control_case(200), bound=lambda c: 0.15 * bound(c), note="0.15 of its length"
     ),
     proof="20",
 )

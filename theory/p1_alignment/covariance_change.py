@@ -55,6 +55,8 @@ CLAIM = Claim(
     bound=bound,
     measure=measure,
     cases=cases,
+    sharp=True,
+    extremes=lambda: [_control_case()],
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.99 * bound(case), note="0.99 of a sharp bound"
     ),

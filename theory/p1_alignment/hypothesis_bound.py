@@ -22,7 +22,8 @@ from ..reference.matrices import combine
 
 
 def cases(draw):
-    return random_pair(draw)
+    """Ridges of the size of the kernel, where the bound is close."""
+    return random_pair(draw) | {"lam0": draw.log_real(1e-3, 1e3)}
 
 
 # -- bound: what the statement says ----------------------------------------------------
@@ -73,6 +74,7 @@ SHARP = Claim(
     cases=cases,
     scale=lambda case: 1e-3 + np.abs(case["y"]).max(),
     rtol=1e-8,
+    sharp=True,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.99 * sharp_bound(case), note="0.99 of a sharp bound"
     ),
@@ -86,6 +88,7 @@ CLAIM = replace(
     statement=r"|h(x)| \le RM\sqrt{\Lambda_1/\lambda_0}",
     bound=bound,
     corrected=SHARP,
+    sharp=False,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.49 * bound(case), note="less than half"
     ),

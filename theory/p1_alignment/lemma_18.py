@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds.concentration import perturbation_bound
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.matrices import center_product
 
@@ -38,9 +38,7 @@ def cases(draw):
 
 
 def scalar_cases(draw):
-    """The second features are labels; now and then the sample that comes closest."""
-    if draw.integer(0, 7) == 0:
-        return extremal(3 * draw.integer(1, 40))
+    """The second features are labels."""
     n = draw.integer(2, 9) + 1
     return {"F": unit_features(draw, n), "G": unit_features(draw, n, 1)}
 
@@ -83,6 +81,11 @@ def same_measure(case):
     return measure({"F": case["F"], "G": case["F"]})
 
 
+def extremes():
+    """The sample that comes closest, at the few sizes of drawn cases and at large ones."""
+    return [extremal(m) for m in (3, 6, 9, 30, 300)]
+
+
 def extremal(m):
     """Features +-1 with m |f(S) - f(S')| = 128/27 (1 - 3/(2m)), for m divisible by 3."""
     x = np.r_[np.ones(2 * m // 3), -np.ones(m // 3 - 1), 1.0, -1.0]
@@ -91,10 +94,6 @@ def extremal(m):
 
 
 # -- negative control ------------------------------------------------------------------
-
-
-def _control_case():
-    return extremal(300)
 
 
 def _below_the_attained(case):
@@ -118,6 +117,9 @@ SAME_KERNEL = Claim(
     bound=same_bound,
     measure=same_measure,
     cases=cases,
+    extremes=lambda: [_same_control_case()],
+    sharp=True,
+    factors={"m^(-1/2)": lambda case: (len(case["F"]) - 1) ** -0.5},
     negative_control=NegativeControl(
         _same_control_case, bound=lambda case: 0.98 * same_bound(case), note="0.98 of it"
     ),
@@ -133,8 +135,10 @@ SCALAR = replace(
     bound=scalar_bound,
     measure=measure,
     cases=scalar_cases,
+    extremes=extremes,
+    mutants=(Mutant("constant 4.7", _below_the_attained),),
     negative_control=NegativeControl(
-        _control_case, bound=lambda case: 0.99 * scalar_bound(case), note="0.99 of it"
+        lambda: extremal(300), bound=lambda case: 0.99 * scalar_bound(case), note="0.99 of it"
     ),
     corrected=SAME_KERNEL,
     proof="17",
@@ -148,7 +152,11 @@ SHARP = replace(
     hypotheses="K, K' positive definite symmetric, K(x, x) <= R^2, K'(x, x) <= R'^2.",
     bound=sharp_bound,
     measure=measure,
-    negative_control=NegativeControl(_control_case, bound=_below_the_attained, note="constant 4.7"),
+    sharp=False,
+    mutants=(Mutant("constant 4.35", lambda case: 4.35 / (len(case["F"]) - 1)),),
+    negative_control=NegativeControl(
+        lambda: extremal(300), bound=_below_the_attained, note="constant 4.7"
+    ),
     corrected=SCALAR,
 )
 
@@ -160,4 +168,6 @@ CLAIM = replace(
     bound=bound,
     corrected=SHARP,
     proof="",
+    mutants=(),
+    extremes=extremes,
 )

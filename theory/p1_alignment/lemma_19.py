@@ -76,6 +76,9 @@ SHARP = Claim(
     measure=measure,
     cases=cases,
     scale=lambda case: 1.0,
+    sharp=True,
+    extremes=lambda: [extremal(m) for m in (2, 3, 5)],
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
     negative_control=NegativeControl(
         lambda: extremal(3), bound=lambda case: 0.95 * sharp_bound(case), note="0.95 of the bound"
     ),
@@ -90,6 +93,8 @@ CLAIM = replace(
     bound=bound,
     status="gap",
     corrected=SHARP,
+    sharp=False,
+    factors={},
     negative_control=NegativeControl(
         lambda: extremal(3), bound=lambda case: 1.0 / case["m"], note="constant 1"
     ),

@@ -85,6 +85,7 @@ SHARP = Claim(
     measure=sharp_measure,
     cases=cases,
     scale=lambda case: 1.0,
+    sharp=True,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.99 * sharp_bound(case), note="0.99 of a sharp bound"
     ),
@@ -104,6 +105,7 @@ CLAIM = replace(
     measure=measure,
     scale=lambda case: 1 + np.linalg.norm(case["v"]) / np.linalg.norm(case["v_new"]),
     corrected=SHARP,
+    sharp=False,
     negative_control=NegativeControl(_control_case, bound=_one_term, note="half of one term"),
     proof="",
 )

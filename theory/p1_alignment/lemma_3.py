@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 
 # -- cases -----------------------------------------------------------------------------
@@ -20,6 +20,12 @@ from ..papers import P1
 def cases(draw):
     n = draw.integer(1, 6)
     return {"weights": draw.weights(n), "K": draw.kernel(n), "L": draw.kernel(n)}
+
+
+def orthogonal():
+    """Two kernels whose features are independent: both expectations are 0."""
+    x, z = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    return {"weights": np.full(4, 0.25), "K": np.outer(x, x), "L": np.outer(z, z)}
 
 
 # -- bound: what the statement says ----------------------------------------------------
@@ -74,5 +80,7 @@ CLAIM = Claim(
     cases=cases,
     scale=lambda case: 1.0,
     rtol=1e-12,
+    extremes=lambda: [orthogonal()],
+    mutants=(Mutant(".01 instead of 0", lambda case: np.full(2, 0.01)),),
     negative_control=NegativeControl(_control_case, note="K' is not positive definite"),
 )

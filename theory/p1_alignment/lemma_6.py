@@ -91,6 +91,7 @@ CORRECTED = Claim(
     measure=measure,
     cases=cases,
     scale=lambda case: _radius2(case) * max(1.0, np.abs(case["law"].labels).max()) ** 2,
+    sharp=True,
     negative_control=_CONTROL,
     proof="1",
 )
@@ -106,4 +107,5 @@ CLAIM = replace(
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
+    sharp=False,
 )

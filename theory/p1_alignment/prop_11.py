@@ -81,6 +81,13 @@ def _control_case():
     return {"law": law, "K": K, "L": K, "m": 100, "delta": 0.05, "seed": 1}
 
 
+def widest(m=10**5):
+    """The law of one feature +-1 whose numerator varies most: E[x] = 1/2."""
+    K = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    law = FiniteDistribution(np.array([0.25, 0.75]))
+    return {"law": law, "K": K, "L": K, "m": m, "delta": 0.05, "seed": 1}
+
+
 # -- claim -----------------------------------------------------------------------------
 
 TARGET = Claim(
@@ -97,6 +104,8 @@ TARGET = Claim(
     cases=target_cases,
     confidence=0.95,
     trivial=lambda case: 1.0,
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
+    extremes=lambda: [_control_case(), widest()],
     negative_control=NegativeControl(
         _control_case, bound=lambda case: CONTROL * target_bound(case), note=f"{CONTROL} of it"
     ),
@@ -132,7 +141,7 @@ CLAIM = replace(
     bound=bound,
     corrected=SHARP,
     negative_control=NegativeControl(
-        _control_case, bound=lambda case: 0.01 * bound(case), note="a hundredth"
+        _control_case, bound=lambda case: 0.05 * bound(case), note="a twentieth"
     ),
     proof="",
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.matrices import alignf_minimiser
 
@@ -54,21 +54,27 @@ def measure(case):
     return (w - v) @ case["M"] @ (w - v)
 
 
+def scalars(first, second):
+    """One kernel: (M, a) of the two samples."""
+    values = {"M": first[0] * np.eye(1), "a": np.array([first[1]])}
+    return values | {"M_new": second[0] * np.eye(1), "a_new": np.array([second[1]])}
+
+
 # -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
-    return {
-        "M": np.eye(1),
-        "a": np.ones(1),
-        "M_new": 2 * np.eye(1),
-        "a_new": np.array([4.0]),
-    }
+    return scalars((1.0, 1.0), (2.0, 4.0))
 
 
-def _wrong_sign(case):
+def _larger_term(case):
     v, w = _solutions(case)
-    return (case["a_new"] - case["a"] - 2 * (case["M_new"] - case["M"]) @ w) @ (w - v)
+    return (case["a_new"] - case["a"] - 1.2 * (case["M_new"] - case["M"]) @ w) @ (w - v)
+
+
+def _other_sign(case):
+    v, w = _solutions(case)
+    return (case["a_new"] - case["a"] + (case["M_new"] - case["M"]) @ w) @ (w - v)
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -84,7 +90,10 @@ CLAIM = Claim(
     cases=cases,
     scale=_scale,
     rtol=1e-6,
+    sharp=True,
+    mutants=(Mutant("the term of Delta M with the other sign", _other_sign),),
+    extremes=lambda: [scalars((1.0, 4.0), (2.0, 4.0))],
     negative_control=NegativeControl(
-        _control_case, bound=_wrong_sign, note="the term of Delta M twice"
+        _control_case, bound=_larger_term, note="1.2 times the term of Delta M"
     ),
 )

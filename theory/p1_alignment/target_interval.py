@@ -11,11 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..bounds.class_intervals import FeatureRange, target_interval_from
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, NegativeControl, once
 from ..papers import P1
 from ..reference.class_laws import class_laws
+from ..reference.coverage import half_length, position
 from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators
-from .class_interval import TRIALS, narrowed, outside
+from .class_interval import TRIALS, alignment
 from .lemma_18 import unit_features
 
 # -- cases -----------------------------------------------------------------------------
@@ -41,6 +42,7 @@ def cases(draw):
     }
 
 
+@once
 def intervals(case):
     """Lower and upper ends, (TRIALS, 2)."""
     law, K, m = case["law"], case["K"], case["m"]
@@ -58,15 +60,15 @@ def intervals(case):
 
 
 def bound(case):
-    """rho exceeds the upper end, or falls below the lower one, by nothing."""
-    return 0.0
+    """rho is away from the middle by half of the length at most, where the interval says more."""
+    return half_length(*intervals(case).T)
 
 
 # -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
-    return outside(intervals(case), case)
+    return position(*intervals(case).T, alignment(case))
 
 
 # -- negative control ------------------------------------------------------------------
@@ -94,9 +96,9 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     confidence=0.95,
-    scale=lambda case: 1.0,
+    trivial=lambda case: np.inf,
     negative_control=NegativeControl(
-        _control_case, measure=lambda c: narrowed(0.15, intervals(c), c), note="0.15 of its length"
+        _control_case, bound=lambda case: 0.15 * bound(case), note="0.15 of its length"
     ),
     proof="21",
 )

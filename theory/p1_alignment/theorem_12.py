@@ -120,7 +120,9 @@ REFINED = Claim(
     cases=cases,
     confidence=0.95,
     trivial=lambda case: 1.0,
-    negative_control=_fraction(0.02, refined_bound),
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
+    extremes=lambda: [_control_case() | {"m": m} for m in (10**4, 10**8)],
+    negative_control=_fraction(0.05, refined_bound),
     proof="7",
 )
 
@@ -133,7 +135,7 @@ SHARP = replace(
         r"+4\sqrt{\tfrac{\log(3/\delta)}{2m}}"
     ),
     bound=sharp_bound,
-    negative_control=_fraction(0.005, sharp_bound),
+    negative_control=_fraction(0.025, sharp_bound),
     corrected=REFINED,
 )
 
@@ -147,7 +149,7 @@ CLAIM = replace(
     ),
     bound=bound,
     status="gap",
-    negative_control=_fraction(1e-4, bound),
+    negative_control=_fraction(0.004, bound),
     corrected=SHARP,
     proof="",
 )

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds import predictors
-from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution
 
@@ -80,6 +80,17 @@ def corrected_bound(case):
     return predictors.classification_guarantee(alignment_of(case), gamma, top)
 
 
+def extremes():
+    """Balanced labels +-1 with which the bound is nearly attained; see `theorem_13_binary`."""
+    from .theorem_13_binary import silent
+
+    return [silent(0.01), silent(0.95)]
+
+
+def _stronger(case):
+    return 1 - 1.05 * (1 - corrected_bound(case))
+
+
 # -- negative control ------------------------------------------------------------------
 
 _CONTROL = NegativeControl(
@@ -99,6 +110,9 @@ CORRECTED = Claim(
     cases=cases,
     scale=lambda case: 1.0,
     trivial=lambda case: 1.0,
+    extremes=extremes,
+    sharp=True,
+    mutants=(Mutant("1.05 times the alignment", _stronger),),
     negative_control=_CONTROL,
     proof="9",
 )
@@ -114,4 +128,6 @@ CLAIM = replace(
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
+    sharp=False,
+    mutants=(),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bounds import predictors
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution
 from .theorem_13 import alignment_of
@@ -24,6 +24,22 @@ def cases(draw):
     y = draw.signs(n)
     y[:2] = 1.0, -1.0
     return {"law": FiniteDistribution(draw.weights(n), y), "K": draw.kernel(n, form)}
+
+
+def silent(share, size=1e-4):
+    """That share lies where the kernel says the right thing, the rest where it is nearly silent.
+
+    There it is on the wrong side, so that the risk is 1 - share; the bound is 1 - share^(3/2).
+    """
+    u = np.array([1.0, -1.0, size, -size])
+    weights = np.array([share, share, 1 - share, 1 - share]) / 2
+    law = FiniteDistribution(weights, np.array([1.0, -1.0, -1.0, 1.0]))
+    return {"law": law, "K": np.outer(u, u)}
+
+
+def stronger(bound, factor):
+    """The bound 1 - a with a multiple of a."""
+    return lambda case: 1 - factor * (1 - bound(case))
 
 
 # -- bound: what the statement says ----------------------------------------------------
@@ -47,16 +63,6 @@ def measure(case):
 # -- negative control ------------------------------------------------------------------
 
 
-def _control_case():
-    """Most points lie where the kernel is nearly silent and on the wrong side: risk 0.8."""
-    u = np.array([1.0, -1.0, 0.01, -0.01])
-    weights = np.array([0.1, 0.1, 0.4, 0.4])
-    return {
-        "law": FiniteDistribution(weights, np.array([1.0, -1.0, -1.0, 1.0])),
-        "K": np.outer(u, u),
-    }
-
-
 # -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
@@ -70,7 +76,10 @@ CLAIM = Claim(
     cases=cases,
     scale=lambda case: 1.0,
     trivial=lambda case: 1.0,
+    extremes=lambda: [silent(0.01), silent(0.95)],
+    sharp=True,
+    mutants=(Mutant("1.05 times the alignment", stronger(bound, 1.05)),),
     negative_control=NegativeControl(
-        _control_case, bound=lambda case: 0.8 * bound(case), note="0.8 of it"
+        lambda: silent(0.2), bound=lambda case: 0.8 * bound(case), note="0.8 of it"
     ),
 )

@@ -94,6 +94,7 @@ SHARP = replace(
     bound=sharp_bound,
     measure=measure,
     trivial=lambda case: 1.0,
+    sharp=True,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.9 * sharp_bound(case), note="0.9 of a sharp bound"
     ),
@@ -107,6 +108,7 @@ CLAIM = replace(
     statement=r"\mathrm{E}(y - h^*(x))^2 \le 2(1 - \rho)",
     bound=bound,
     corrected=SHARP,
+    sharp=False,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.45 * bound(case), note="constant 0.9 instead of 2"
     ),

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..bounds import predictors
-from ..claim import Claim, HypothesisNotMet, NegativeControl
+from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
 from ..papers import P1
-from ..reference.problems import FiniteDistribution
-from .theorem_13_binary import cases
+from .theorem_13_binary import cases, silent, stronger
 
 # -- cases: labels +-1, balanced or not ------------------------------------------------
 
@@ -47,16 +46,6 @@ def measure(case):
 # -- negative control ------------------------------------------------------------------
 
 
-def _control_case():
-    u = np.array([1.0, -1.0, 0.5, -0.5])
-    law = FiniteDistribution(np.full(4, 0.25), np.array([1.0, -1.0, -1.0, 1.0]))
-    return {"law": law, "K": np.outer(u, u)}
-
-
-def _twice_as_strong(case):
-    return 1 - 10 * (1 - bound(case))
-
-
 # -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
@@ -70,7 +59,10 @@ CLAIM = Claim(
     cases=cases,
     scale=lambda case: 1.0,
     trivial=lambda case: 1.0,
+    extremes=lambda: [silent(0.01), silent(0.96)],
+    sharp=True,
+    mutants=(Mutant("1.05 times the alignment", stronger(bound, 1.05)),),
     negative_control=NegativeControl(
-        _control_case, bound=_twice_as_strong, note="ten times the alignment"
+        lambda: silent(0.96), bound=stronger(bound, 1.05), note="1.05 times the alignment"
     ),
 )

@@ -16,9 +16,16 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds import stability
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
-from ..reference.exchange import constants, flipped_label, random_pair, rows_of, two_stage_change
+from ..reference.exchange import (
+    LARGEST_RIDGE,
+    constants,
+    flipped_label,
+    random_pair,
+    rows_of,
+    two_stage_change,
+)
 from ..reference.matrices import center, combine
 
 # -- cases -----------------------------------------------------------------------------
@@ -87,24 +94,38 @@ def constant_counterexample():
     return {"kernels": kernels, "y": np.ones(10), "y_new": 1.0, "lam0": 10.0} | weights
 
 
-def corrected_bound(case):
+def heavy_ridge(m=200, lam0=LARGEST_RIDGE):
+    """The first and the third term are attained as the ridge grows: h = k(x)'y/(lam0 m)."""
+    return flipped_label(m, lam0)
+
+
+def same_sections(m=200):
+    """At the last point K_mu and K_mu' agree; only the second term says that h changes there."""
+    x = np.r_[np.ones(m + 1), 0.5]
+    z = np.r_[np.full(m + 1, 0.5), 1.0]
+    case = {"kernels": np.array([np.outer(x, x), np.outer(z, z)]), "y": np.ones(m), "y_new": 1.0}
+    weights = {"mu": np.array([1.0, 0.0]), "mu_new": np.array([0.0, 1.0])}
+    return case | weights | {"lam0": 0.25}
+
+
+def corrected_bound(case, second=1.0, third=1.0):
+    """The bound; for the mutants with multiples of its last two terms."""
     radius2, label_bound, l1 = constants(case)
     old, _ = rows_of(case)
     change = combine(case["mu_new"] - case["mu"], case["kernels"])
-    kernel_change = np.linalg.norm(change[np.ix_(old, old)], 2)
-    sections = np.linalg.norm(change[:, old], axis=1)
+    kernel_change = second * np.linalg.norm(change[np.ix_(old, old)], 2)
+    sections = third * np.linalg.norm(change[:, old], axis=1)
     m, lam0 = len(case["y"]), case["lam0"]
     return stability.two_stage_stability(m, radius2, lam0, label_bound, l1, kernel_change, sections)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
-def _without_sections(case):
+def _scale(case):
+    """A bound of |h|, from its size for small and for large ridges."""
     radius2, label_bound, l1 = constants(case)
-    return stability.two_stage_stability(
-        len(case["y"]), radius2, case["lam0"], label_bound, l1, change_term(case, False), 0.0
-    )
+    return label_bound * min(1.0, l1 * radius2 / case["lam0"]) + 1e-300
+
+
+# -- negative control ------------------------------------------------------------------
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -122,10 +143,21 @@ CORRECTED = Claim(
     bound=corrected_bound,
     measure=measure,
     cases=cases,
-    scale=lambda case: 1e-3 + np.abs(case["y"]).max() + abs(case["y_new"]),
+    scale=_scale,
     rtol=1e-8,
+    extremes=lambda: [heavy_ridge(), same_sections()],
+    sharp=True,
+    mutants=(
+        Mutant("second term dropped", lambda case: corrected_bound(case, second=0.0)),
+        Mutant("0.1 of the second term", lambda case: corrected_bound(case, second=0.1)),
+        Mutant("0.9 of the third term", lambda case: corrected_bound(case, third=0.9)),
+    ),
+    factors={
+        "m^(-1/2)": lambda case: len(case["y"]) ** -0.5,
+        "lam0^(-1/2)": lambda case: case["lam0"] ** -0.5,
+    },
     negative_control=NegativeControl(
-        lambda: flipped_label(1000, 10.0), bound=_without_sections, note="third term left out"
+        heavy_ridge, bound=lambda case: corrected_bound(case, third=0.9), note="0.9 of a term"
     ),
     proof="12",
 )
@@ -143,5 +175,8 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    sharp=False,
+    mutants=(),
+    factors={},
     proof="",
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..claim import Claim, NegativeControl
 from ..papers import P1
-from ..reference.exchange import fit_predict
+from ..reference.exchange import LARGEST_RIDGE, fit_predict
 from ..reference.matrices import combine
 
 # -- cases -----------------------------------------------------------------------------
@@ -26,7 +26,7 @@ def cases(draw):
         "kernels": kernels,
         "y": draw.array(m),
         "mu": draw.weights(p),
-        "lam0": draw.log_real(1e-4, 1e2),
+        "lam0": draw.log_real(1e-4, LARGEST_RIDGE),
     }
 
 
@@ -50,9 +50,10 @@ def measure(case):
 # -- negative control ------------------------------------------------------------------
 
 
-def _control_case():
-    y = np.ones(4)
-    return {"kernels": np.ones((1, 4, 4)) / 4, "y": y, "mu": np.ones(1), "lam0": 10.0}
+def attained(m=4, lam0=1e4):
+    """A constant kernel and equal labels, as the ridge grows."""
+    case = {"kernels": np.ones((1, m, m)) / m, "y": np.ones(m)}
+    return case | {"mu": np.ones(1), "lam0": lam0}
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -66,8 +67,14 @@ CLAIM = Claim(
     bound=bound,
     measure=measure,
     cases=cases,
+    sharp=True,
+    extremes=lambda: [attained(), attained(100)],
+    factors={
+        "m^(-1/2)": lambda case: len(case["y"]) ** -0.5,
+        "lam0^(-1/2)": lambda case: case["lam0"] ** -0.5,
+    },
     negative_control=NegativeControl(
-        _control_case, bound=lambda case: 0.9 * bound(case), note="0.9 of a sharp bound"
+        attained, bound=lambda case: 0.95 * bound(case), note="0.95 of a sharp bound"
     ),
     proof="13",
 )

@@ -111,6 +111,8 @@ RANGE = Claim(
     bound=ranges,
     measure=values,
     cases=four_points,
+    sharp=True,
+    extremes=lambda: [extremal()],
     negative_control=NegativeControl(
         extremal, bound=lambda case: 0.99 * ranges(case), note="0.99 of it"
     ),
@@ -128,5 +130,7 @@ CLAIM = replace(
     cases=cases,
     corrected=RANGE,
     scale=_size,
+    sharp=False,
+    extremes=None,
     negative_control=NegativeControl(_control_case, bound=_wrong_factor, note="0.99 of it"),
 )

@@ -139,6 +139,7 @@ DATA = Claim(
     cases=data_cases,
     confidence=0.95,
     trivial=lambda case: 1.0,
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
     negative_control=_part_of(0.15, data_bound, 1000),
     proof="18",
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P2
 from ..reference.learners import lkrr_weights
 from ..reference.matrices import combine
@@ -87,6 +87,9 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     scale=_rounding,
+    extremes=lambda: [_control_case()],
+    sharp=True,
+    mutants=(Mutant("at least 1.05 d'Nd", lambda case: np.array([3.0, -1.05])),),
     negative_control=NegativeControl(
         _control_case, bound=lambda case: np.array([2.99, -1.0]), note="2.99 for 3"
     ),

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P2
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr_iteration
@@ -102,6 +102,8 @@ CORRECTED = Claim(
     measure=objective_change,
     cases=cases,
     scale=_size,
+    extremes=lambda: [counterexample()],
+    mutants=(Mutant("no safeguard", measure=_without),),
     negative_control=NegativeControl(counterexample, measure=_without, note="no safeguard"),
     proof="6",
 )
@@ -118,6 +120,8 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    extremes=None,
+    mutants=(),
     negative_control=NegativeControl(counterexample, note="the statement itself is false"),
     proof="",
 )

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds import stability
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P2
 from ..reference.exchange import fit_predict, labels_of, rows_of
 from ..reference.matrices import combine
@@ -94,10 +94,16 @@ def sharp_case(m, radius=1e6, lam0=1e12):
 # -- negative control ------------------------------------------------------------------
 
 
-def _constant_two(case):
-    k = diagonals(case)
-    kappa = (k @ case["mu0"] + 2.9 * case["radius"] * np.linalg.norm(k, axis=1)).max()
-    return stability.lkrr_stability(len(case["y"]), case["lam0"], exchanged_residuals(case), kappa)
+def _with_constants(of_residual, of_radius):
+    """The corrected bound with other constants than 2 M and 3 L."""
+
+    def changed(case):
+        k = diagonals(case)
+        kappa = (k @ case["mu0"] + of_radius * case["radius"] * np.linalg.norm(k, axis=1)).max()
+        residual = of_residual / 2 * exchanged_residuals(case)
+        return stability.lkrr_stability(len(case["y"]), case["lam0"], residual, kappa)
+
+    return changed
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -116,8 +122,19 @@ CORRECTED = Claim(
     cases=cases,
     scale=lambda case: np.abs(predictions(case)).max() + 1e-300,
     rtol=1e-7,
+    extremes=lambda: [sharp_case(200), sharp_case(30, 1e-6)],
+    sharp=True,
+    mutants=(
+        Mutant("1.9 M for 2 M", _with_constants(1.9, 3)),
+        Mutant("2.5 L for 3 L", _with_constants(2, 2.5)),
+        Mutant("mu0 left out", lambda case: corrected_bound(case | {"mu0": 0 * case["mu0"]})),
+    ),
+    factors={
+        "m^(-1/2)": lambda case: len(case["y"]) ** -0.5,
+        "lam0^(-1/2)": lambda case: case["lam0"] ** -0.5,
+    },
     negative_control=NegativeControl(
-        lambda: sharp_case(200), bound=_constant_two, note="constant 2.9 instead of 3"
+        lambda: sharp_case(200), bound=_with_constants(2, 2.9), note="constant 2.9 instead of 3"
     ),
     proof="3",
 )
@@ -132,6 +149,9 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    sharp=False,
+    mutants=(),
+    factors={},
     negative_control=NegativeControl(
         counterexample, bound=lambda case: 0.5 * bound(case), note="half"
     ),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..claim import HypothesisNotMet
-from ..reference.exchange import labels_of, rows_of
+from ..reference.exchange import LARGEST_RIDGE, labels_of, rows_of
 from ..reference.learners import quadratic_forms
 from ..reference.library import lkrr
 from ..reference.matrices import combine, krr
@@ -63,14 +63,15 @@ def vector_size(case, t: Terms, change, old_alpha=False) -> float:
 def random_case(draw):
     """Random kernels; in the direct sum of their feature spaces any kernels are orthogonal."""
     m, p = draw.integer(1, 4), draw.integer(1, 3)
-    kernels = np.array([draw.kernel(m + 2, "generic") for _ in range(p)])
+    form = draw.choice(("generic", "saturated"))
+    kernels = np.array([draw.kernel(m + 2, form) for _ in range(p)])
     return {
         "kernels": draw.log_real(1e-2, 1e2) * kernels,
         "y": draw.array(m) + 0.1,
         "y_new": float(draw.array(1)[0]) + 0.2,
-        "lam0": draw.log_real(1e-2, 1e3),
+        "lam0": draw.log_real(1e-2, LARGEST_RIDGE),
         "mu0": np.ones(p),
-        "radius": draw.log_real(1e-2, 1e2),
+        "radius": draw.log_real(1e-2, 1e4),
     }
 
 

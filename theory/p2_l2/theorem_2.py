@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..bounds import stability
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P2
-from ..reference.exchange import fit_predict
+from ..reference.exchange import LARGEST_RIDGE, fit_predict
 
 # -- cases -----------------------------------------------------------------------------
 
@@ -23,10 +23,10 @@ def cases(draw):
     """Rows of F: m points of S, x'_m, then test points."""
     m, d = draw.integer(1, 6), draw.integer(1, 4)
     return {
-        "F": draw.log_real(1e-2, 1e2) * draw.array((m + 3, d)),
+        "F": draw.log_real(1e-2, 1e2) * np.tanh(3.0 * draw.array((m + 3, d))),
         "y": draw.array(m),
         "y_new": float(draw.array(1)[0]),
-        "lam0": draw.log_real(1e-3, 1e3),
+        "lam0": draw.log_real(1e-3, LARGEST_RIDGE),
     }
 
 
@@ -62,7 +62,15 @@ def measure(case):
 
 
 def _scale(case):
-    return 1e-9 + np.abs(case["y"]).max() + abs(case["y_new"])
+    """A bound of |h|, from its size for small and for large ridges."""
+    top = max(np.abs(case["y"]).max(), abs(case["y_new"]))
+    kappa = (case["F"] ** 2).sum(1).max()
+    return top * min(1.0, kappa / case["lam0"]) + 1e-300
+
+
+def flipped(m, lam0=1e7):
+    """One point, m times, and the label of the last flipped, as the ridge grows."""
+    return {"F": np.ones((m + 3, 1)), "y": np.ones(m), "y_new": -1.0, "lam0": lam0}
 
 
 # -- negative control ------------------------------------------------------------------
@@ -91,7 +99,14 @@ CLAIM = Claim(
     cases=cases,
     scale=_scale,
     rtol=1e-7,
+    extremes=lambda: [flipped(1), flipped(20), _control_case()],
+    sharp=True,
+    mutants=(Mutant("the largest eigenvalue instead of the smallest", _largest),),
+    factors={
+        "m^(-1/2)": lambda case: len(case["y"]) ** -0.5,
+        "lam0^(-1/2)": lambda case: case["lam0"] ** -0.5,
+    },
     negative_control=NegativeControl(
-        _control_case, bound=_largest, note="the largest eigenvalue instead of the smallest"
+        lambda: flipped(1), bound=lambda case: 0.95 * bound(case), note="1.9 for 2"
     ),
 )

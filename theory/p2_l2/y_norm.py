@@ -74,6 +74,11 @@ def argument_counterexample():
 # -- negative control ------------------------------------------------------------------
 
 
+def nearly_lam():
+    """Y is almost lam times the identity."""
+    return argument_counterexample() | {"mu": np.zeros(2), "radius": 1e-6}
+
+
 def _control_case():
     return argument_counterexample() | {"mu": np.zeros(2), "v": np.array([1.0, 0.5])}
 
@@ -92,8 +97,10 @@ CLAIM = Claim(
     scale=lambda case: 1.0,
     rtol=1e-7,
     status="gap",
+    sharp=True,
+    extremes=lambda: [nearly_lam()],
     negative_control=NegativeControl(
-        _control_case, bound=lambda case: 0.5 * bound(case), note="1/(2 lam)"
+        _control_case, bound=lambda case: 0.95 * bound(case), note="0.95/lam"
     ),
     proof="2",
 )

@@ -80,6 +80,7 @@ CLAIM = Claim(
     cases=cases,
     scale=_scale,
     rtol=1e-7,
+    sharp=True,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.9 * bound(case), note="0.9 of it"
     ),

@@ -109,6 +109,7 @@ SHARP = Claim(
     measure=sharp_measure,
     cases=cases,
     rtol=1e-8,
+    sharp=True,
     negative_control=NegativeControl(identity_case, bound=_nine_tenths, note="0.9 of each bound"),
     proof="7",
 )
@@ -124,6 +125,7 @@ CORRECTED = replace(
     bound=bound,
     measure=corrected_measure,
     corrected=SHARP,
+    sharp=False,
     negative_control=NegativeControl(
         identity_case, bound=lambda case: 0.8 * bound(case), note="0.8 of it"
     ),
@@ -144,4 +146,5 @@ CLAIM = replace(
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
+    sharp=False,
 )

@@ -82,6 +82,7 @@ CORRECTED = Claim(
     cases=cases,
     scale=lambda case: np.abs(case["beta"]).sum() + 1e-300,
     rtol=1e-7,
+    sharp=True,
     negative_control=NegativeControl(counterexample, bound=_smaller, note=".99 G"),
     proof="3",
 )
@@ -95,6 +96,7 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    sharp=False,
     negative_control=NegativeControl(
         counterexample, bound=lambda case: 2 * bound(case), note="twice the bound"
     ),

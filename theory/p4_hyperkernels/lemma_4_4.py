@@ -76,6 +76,7 @@ SHARPENED = Claim(
     bound=sharpened_bound,
     measure=measure,
     cases=cases,
+    sharp=True,
     negative_control=NegativeControl(_control_case, bound=_smaller, note="5 % less"),
     proof="15",
 )
@@ -91,6 +92,7 @@ CLAIM = replace(
     ),
     bound=bound,
     corrected=SHARPENED,
+    sharp=False,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.45 * bound(case), note="45 % of the bound"
     ),

@@ -138,6 +138,7 @@ SHARPENED = Claim(
     bound=sharpened_bound,
     measure=measure,
     cases=cases,
+    sharp=True,
     negative_control=NegativeControl(_control_case, bound=_lower_power, note="2^(1-2.2/q)"),
     proof="15",
 )
@@ -152,6 +153,7 @@ CORRECTED = replace(
     ),
     bound=corrected_bound,
     corrected=SHARPENED,
+    sharp=False,
     negative_control=NegativeControl(_control_case, bound=_smaller, note="half the bound"),
 )
 
@@ -167,6 +169,7 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    sharp=False,
     negative_control=NegativeControl(
         counterexample, bound=lambda case: 1.2 * bound(case), note="20 % more"
     ),

@@ -13,6 +13,9 @@ import numpy as np
 from . import library
 from .matrices import alignf_terms, combine
 
+# The bounds of the stability are attained where the ridge tends to infinity.
+LARGEST_RIDGE = 1e7
+
 
 def rows_of(case):
     """Indices of the two samples."""
@@ -57,13 +60,13 @@ def random_pair(draw, p=None):
     m = draw.integer(1, 6)
     p = p or draw.integer(1, 3)
     n = m + 1 + draw.integer(1, 2)
-    form = draw.choice(("generic", "rank-one", "low-rank"))
+    form = draw.choice(("generic", "rank-one", "low-rank", "saturated"))
     kernels = np.array([draw.kernel(n, form) for _ in range(p)])
     return {
         "kernels": kernels,
         "y": draw.array(m),
         "y_new": float(draw.array(1)[0]),
-        "lam0": draw.log_real(1e-3, 1e3),
+        "lam0": draw.log_real(1e-3, LARGEST_RIDGE),
         "mu": draw.weights(p),
         "mu_new": draw.weights(p),
     }

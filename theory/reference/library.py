@@ -42,6 +42,11 @@ def ridge(K, y, lam, K_test):
     return KernelRidge(lam, fit_intercept=False).fit(K, y).predict(K_test)
 
 
+def ridge_with_intercept(K, y, lam, K_test, weight):
+    """`ridge` with an intercept and samples that occur ``weight`` (m,) times each."""
+    return KernelRidge(lam).fit(K, y, weight).predict(K_test)
+
+
 def lkrr(kernels, y, lam, mu0, radius):
     """Solution (alpha, mu) of L2-regularised kernel learning by `LKRR`.
 

@@ -1,0 +1,261 @@
+"""The checks notice: sharp constants, dropped terms, changed constants, runs that say nothing."""
+
+import io
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS, Claim, NegativeControl, check
+from alignlearn.theory.bounds import generalization, stability
+from alignlearn.theory.bounds.fitted import intercept_residual_bound
+from alignlearn.theory.claim import Mutant, least_refused, once
+from alignlearn.theory.mutations import Sensitivity, report, sensitivity
+from alignlearn.theory.p1_alignment import intercept_stability as intercept
+from alignlearn.theory.p1_alignment import theorem_12_rate, theorem_16, theorem_17
+from alignlearn.theory.p2_l2 import prop_3, theorem_3
+from alignlearn.theory.verify import TRUE_STATUSES, examine, select, verify
+
+FORMS = {claim.name: claim for claim in select() if claim.status in TRUE_STATUSES}
+
+
+def times(name, factor):
+    """A multiple of a claim's bound."""
+    return lambda case: factor * FORMS[name].bound(case)
+
+
+def part_of_diameter_term(case, part):
+    m, *rest = intercept.constants(case)
+    first = intercept_residual_bound(*rest) / m
+    return first + part * (intercept.bound(case) - first)
+
+
+def without_stability(module, case):
+    """Only the term of the loss bound, of the corrected theorems 17 (2012) and 3 (2009)."""
+    if module is theorem_3:
+        residual = theorem_3._constants(case)[0]
+    else:
+        _, _, label_bound, kappa, lam0 = theorem_17._arguments(case)
+        residual = stability.residual_bound(label_bound, kappa, lam0)
+    return generalization.exchange_bound(0.0, case["m"], case["delta"], 0.0, residual**2)
+
+
+def with_radius_constant(case, constant):
+    k = prop_3.diagonals(case)
+    kappa = (k @ case["mu0"] + constant * case["radius"] * np.linalg.norm(k, axis=1)).max()
+    residual = prop_3.exchanged_residuals(case)
+    return stability.lkrr_stability(len(case["y"]), case["lam0"], residual, kappa)
+
+
+# Claim, wrong bound, why it is wrong. Each of them once passed `verify`.
+WRONG = [
+    (
+        "p1-intercept-stability",
+        lambda case: part_of_diameter_term(case, 0.25),
+        "more than .3 of the term is needed at D^2/lam0 = 2500",
+    ),
+    (
+        "p1-intercept-stability",
+        times("p1-intercept-stability", 0.95),
+        "2 Y/m is attained as the ridge grows",
+    ),
+    (
+        "p1-theorem-16-corrected",
+        lambda case: theorem_16.corrected_bound(case, second=0.0),
+        "at a point where the sections agree, h changes with the matrix on the sample",
+    ),
+    (
+        "p1-theorem-16-corrected",
+        lambda case: theorem_16.corrected_bound(case, third=0.9),
+        "the third term is attained as the ridge grows",
+    ),
+    (
+        "p1-lemma-18-sharpened",
+        times("p1-lemma-18-sharpened", 4.35 / 5.379),
+        "the +-1 samples need 128/27 (1 - 3/(2m)), more than that for m >= 19",
+    ),
+    ("p1-lemma-18-scalar", times("p1-lemma-18-scalar", 0.99), "128/27 is sharp"),
+    ("p2-prop-3-corrected", times("p2-prop-3-corrected", 0.95), "1.9 M for 2 M"),
+    ("p2-prop-3-corrected", lambda case: with_radius_constant(case, 2.5), "2.5 L for 3 L"),
+    ("p2-theorem-2", times("p2-theorem-2", 0.95), "1.9 for 2, attained at m = 1"),
+    (
+        "p2-algorithm-1-spectrum",
+        lambda case: np.array([1.9, 0.0]),
+        "the spectrum reaches -2 as the radius grows",
+    ),
+    ("p1-trace-inequality", times("p1-trace-inequality", 0.95), "attained by two kernels"),
+    ("p1-trace-degenerate", times("p1-trace-degenerate", 0.95), "attained as the ridge grows"),
+    (
+        "p1-theorem-17-corrected",
+        lambda case: without_stability(theorem_17, case),
+        "points that never come again are learned by heart",
+    ),
+    (
+        "p2-theorem-3-corrected",
+        lambda case: without_stability(theorem_3, case),
+        "points that never come again are learned by heart",
+    ),
+    (
+        "p1-theorem-12-rate-corrected",
+        lambda case: (
+            3 * np.exp(-case["m"] * (case["eps"] / theorem_12_rate.inverse_alignments(case)) ** 2)
+        ),
+        "an exponent of twice that of the normal limit",
+    ),
+    ("p1-theorem-13-corrected", times("p1-theorem-13-corrected", 0.95), "attained"),
+    ("p1-hypothesis-bound-sharpened", times("p1-hypothesis-bound-sharpened", 0.95), "attained"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "why"), WRONG, ids=[f"{name}: {why}" for name, _, why in WRONG]
+)
+def test_verify_refuses_the_wrong_bound(name, bound, why):
+    assert not examine(FORMS[name], 1).problems or FORMS[name].confidence
+    finding = examine(replace(FORMS[name], bound=bound), 1)
+    assert finding.found == "violated", why
+
+
+SHARP = [name for name, claim in FORMS.items() if claim.sharp]
+
+
+@pytest.mark.parametrize("name", SHARP)
+def test_sharp_constants_are_caught_at_five_percent(name):
+    result = sensitivity(FORMS[name], 10, evaluations=0)
+    assert result.margin < 0.05
+    assert result.caught <= 0.05
+    assert not result.problems
+
+
+MUTATED = [name for name, claim in FORMS.items() if claim.mutants or claim.factors]
+
+
+@pytest.mark.parametrize("name", [name for name in MUTATED if name not in SHARP])
+def test_declared_mutants_are_refused(name):
+    result = sensitivity(FORMS[name], 10, evaluations=0)
+    assert result.mutants
+    assert all(result.mutants.values()), result.mutants
+
+
+def toy(kind="upper", bound=2.0, measured=1.5, **more):
+    fixed = {"source": "none", "statement": "x", "hypotheses": "none", "rtol": 0.0}
+    sides = {"bound": lambda case: bound, "measure": lambda case: measured}
+    return Claim(
+        name="toy",
+        kind=kind,
+        cases=lambda draw: {"delta": 0.1, "m": 4},
+        negative_control=NegativeControl(dict, note="none"),
+        **fixed,
+        **sides,
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "bound", "measured", "margin"),
+    [
+        ("upper", 2.0, 1.5, 0.25),
+        ("upper", -2.0, -2.5, 0.25),
+        ("lower", 2.0, 2.5, 0.25),
+        ("identity", 2.0, 2.0, 0.0),
+        ("upper", np.array([2.0, 0.0, np.inf, 4.0]), np.array([1.0, 0.0, 3.0, 3.0]), 0.25),
+        ("upper", 2.0, 2.5, -0.25),
+        ("upper", 0.0, 0.0, math.nan),
+    ],
+)
+def test_margin_is_the_share_by_which_the_bound_can_be_shrunk(kind, bound, measured, margin):
+    assert check(toy(kind, bound, measured), {}).margin == pytest.approx(margin, nan_ok=True)
+
+
+def test_margin_of_a_statement_with_probability_needs_enough_violations():
+    """Of 1000 repetitions as many must violate as speak against delta = .1."""
+    measured = np.linspace(0.0, 0.999, 1000)
+    verdict = check(toy(bound=1.0, measured=measured, confidence=0.9), {"delta": 0.1})
+    needed = least_refused(1000, 0.1)
+    assert verdict.margin == pytest.approx(1 - measured[-needed])
+    for shrunk, outcome in ((verdict.margin - 1e-9, False), (verdict.margin + 1e-9, True)):
+        wrong = toy(bound=1.0 - shrunk, measured=measured, confidence=0.9)
+        assert (check(wrong, {"delta": 0.1}).outcome == "violated") == outcome
+    assert check(toy(bound=1.0, measured=np.zeros(3), confidence=0.9), {"delta": 0.1}).margin == (
+        math.inf
+    )
+
+
+@pytest.mark.parametrize(("trials", "delta"), [(40, 0.5), (400, 0.05), (3, 0.1)])
+def test_least_refused_is_the_least(trials, delta):
+    from alignlearn.theory import clopper_pearson
+
+    least = least_refused(trials, delta)
+    assert clopper_pearson(least - 1, trials)[0] <= delta
+    assert least == trials + 1 or clopper_pearson(least, trials)[0] > delta
+
+
+def test_what_is_not_noticed_is_a_problem(monkeypatch):
+    loose = toy(
+        sharp=True,
+        mutants=(Mutant("a tenth less", lambda case: 1.8), Mutant("half", lambda case: 1.0)),
+        factors={"m^(-1/2)": lambda case: case["m"] ** -0.5, "m^(-1/10)": lambda case: 0.87},
+    )
+    result = sensitivity(loose, 2, 4)
+    assert (result.margin, result.caught, result.looseness) == (0.25, 0.5, pytest.approx(4 / 3))
+    assert result.mutants == {
+        "times m^(-1/2)": True,
+        "times m^(-1/10)": False,
+        "a tenth less": False,
+        "half": True,
+    }
+    assert len(result.problems) == 3
+    monkeypatch.setattr("alignlearn.theory.mutations.select", lambda names=None: [loose])
+    stream = io.StringIO()
+    assert report(examples=2, evaluations=4, stream=stream) == 1
+    assert "survives: a tenth less" in stream.getvalue()
+
+
+def test_extreme_cases_come_first_and_the_search_comes_last():
+    known = toy(extremes=lambda: [{"known": True}], sharp=True)
+    known = replace(known, measure=lambda case: 2.0 if "known" in case else 0.0)
+    result = sensitivity(known, 2, 4)
+    assert (result.source, result.margin, result.problems) == ("known", 0.0, [])
+    searched = replace(toy(), cases=lambda draw: {"x": draw.real(0, 1)})
+    searched = replace(searched, measure=lambda case: 2 * case["x"])
+    assert sensitivity(searched, 3, 300).margin < 0.01
+
+
+def test_nothing_to_shrink():
+    assert sensitivity(toy(bound=0.0, measured=-1.0), 1, 4).caught is None
+    assert math.isnan(Sensitivity(toy()).looseness)
+    assert math.isnan(sensitivity(toy("convergence"), 1, 4).margin)
+
+
+def test_the_table():
+    stream = io.StringIO()
+    assert report(["p1-lemma-18"], 3, 20, stream=stream) == 0
+    lines = stream.getvalue().splitlines()
+    assert [line.split()[:2] for line in lines[2:4]] == [
+        ["p1-lemma-18-sharpened", "20%"],
+        ["p1-lemma-18-scalar", "1%"],
+    ]
+    assert "4 forms, 0 that do not notice" in lines[-1]
+    with pytest.raises(ValueError, match="examples"):
+        report(examples=0)
+    with pytest.raises(KeyError, match="p1-lemma-1"):
+        report(["nothing"])
+
+
+@pytest.mark.parametrize("bound", [1.0, math.nan])
+def test_only_vacuous_or_inconclusive_outcomes_are_nothing_said(monkeypatch, bound):
+    silent = replace(CLAIMS["p1-theorem-15"], bound=lambda case: bound, extremes=None)
+    finding = examine(silent, 5)
+    assert finding.found == "nothing said"
+    assert not finding.as_recorded
+    monkeypatch.setattr("alignlearn.theory.verify.select", lambda names=None: [silent])
+    stream = io.StringIO()
+    assert verify(examples=5, stream=stream) == 1
+    assert "of 1 nothing was said" in stream.getvalue()
+
+
+def test_once_remembers_the_last_case_only():
+    calls = []
+    value = once(lambda case: calls.append(case) or len(calls))
+    first, second = {}, {}
+    assert (value(first), value(first), value(second), value(first)) == (1, 1, 2, 3)
