@@ -88,7 +88,7 @@ def leverage_scores(source, alpha, rng):
     m = source.n_samples
     pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
     centres = source.samples(pilot)
-    system = source.products(centres).matrix(slice(None))
+    system = source.products(centres).matrix(slice(None)).astype(np.float64, copy=False)
     shift = max(alpha * len(pilot) / m, _eps(source) * system.trace())
     system.flat[:: len(system) + 1] += shift
     factor = np.linalg.cholesky(system)
@@ -125,6 +125,11 @@ class NystromFeatures:
     """
 
     def __init__(self, source, centres):
+        if not source.kernel.is_psd:
+            raise ValueError(
+                f"{source.kernel!s:.200} is indefinite, and has no features; accepted: a positive "
+                "semi-definite kernel, or a machine on all pairs of samples."
+            )
         self.source = source
         K = source.products(source.samples(centres)).matrix(slice(None))
         # Entries of the features round to eps / sqrt(tol).
@@ -171,7 +176,7 @@ class NystromFeatures:
 
     def raw(self, rows):
         """Kernel values of some samples, a slice or numbers, with the centres, (n, r)."""
-        return self._products.matrix(rows)
+        return self._products.matrix(rows).astype(np.float64, copy=False)
 
     def rows(self, rows):
         """Features of some samples, (n, r)."""

@@ -19,6 +19,7 @@ _BLOCK = 2048  # rows of kernel values that are evaluated at once
 # Samples for each centre below which an interior point method is used: subgradient steps converge
 # with the square root of their number (measured: 60 passes for 3 a centre, 10 for 60).
 _FEW = 20
+_ROUNDING = 1e-8  # of the interior point method's relative gap
 
 
 class StoredFeatures:
@@ -164,7 +165,7 @@ def _interior_points(features, signs, cost, tol, max_iter):
         primal,
         gap,
         max(f.n_iter for f in found),
-        bool(np.all(gap <= tol * primal)),
+        bool(np.all(gap <= max(tol, _ROUNDING) * primal)),
     )
 
 
