@@ -145,11 +145,10 @@ class GramProducts:
         return _finite(out[:, 0] if flat else out, "a product with the Gram matrix", self._kernels)
 
     def matrix(self, rows):
-        """Some rows of K, a slice or numbers, float64."""
+        """Some rows of K, a slice or numbers, of the samples' dtype."""
         pairs = self._pairs
         X = pairs.X[rows] if isinstance(rows, slice) else take(pairs.X, rows)
-        K = weighted_gram(self._kernels, pairs.weights, X, pairs.Z)
-        return K.astype(np.float64, copy=False)
+        return weighted_gram(self._kernels, pairs.weights, X, pairs.Z)
 
     def _columns(self, V):
         """V transposed, (c, m), and whether it is one column."""

@@ -36,7 +36,7 @@ class KernelLearner(Estimator):
         source.verbose = check_flag("verbose", self.verbose)
         _inputs.check_sample_count(source.n_samples)
         y = check_target(source)
-        _inputs.check_room(source, [weighting])
+        _inputs.check_room(source, [weighting], self._matrices(source))
         statistics = source.statistics(y, task)
         traces = statistics.trace
         scale = np.ones(statistics.n_kernels)
@@ -51,6 +51,14 @@ class KernelLearner(Estimator):
         self._store(source, result, scale, names)
         source.ranges = sample_ranges(source, y)
         return source, y
+
+    def _matrices(self, source):
+        """Gram matrices that the machine holds."""
+        return 1
+
+    def _machine_note(self):
+        """A line of ``summary`` on the machine."""
+        return ()
 
     def _store(self, source, result, scale, names):
         self.result_ = result
@@ -122,6 +130,7 @@ class KernelLearner(Estimator):
             names = ", ".join(self.statistics_.names[k] for k in unidentified[:10])
             more = "" if len(unidentified) <= 10 else f" and {len(unidentified) - 10} more"
             yield f"Weights the data does not determine: {names}{more}"
+        yield from self._machine_note()
         if not self.kernel_.is_psd:
             yield "The learned kernel is not guaranteed to be positive semi-definite."
 

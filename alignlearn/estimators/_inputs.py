@@ -34,19 +34,20 @@ def check_sample_count(n_samples):
         raise ValueError(f"X has {n_samples} sample; at least 2 are needed to learn a kernel.")
 
 
-def check_room(source, rules):
+def check_room(source, rules, matrices=1):
     """Refuse, before stage 1, samples whose kernel matrices do not fit into free memory.
 
-    One-stage ``rules`` hold one matrix per kernel. Kernels that are linear in the features may need
-    none, which the weights decide: `FeatureSource.gram` asks.
+    The machine holds so many ``matrices``, one-stage ``rules`` one more for each kernel. Kernels
+    that are linear in the features may need none, which the weights decide: `FeatureSource.gram`
+    asks.
     """
     if isinstance(source, FeatureSource):
         return
     one_stage = any(callable(getattr(rule, "solve_grams", None)) for rule in rules)
     single = getattr(source.X, "dtype", None) == np.float32
-    check_gram_memory(
-        source.n_samples, 1 + one_stage * len(source.names), itemsize=4 if single else 8
-    )
+    matrices += one_stage * len(source.names)
+    if matrices:
+        check_gram_memory(source.n_samples, matrices, itemsize=4 if single else 8)
 
 
 def check_test_names(estimator, X):

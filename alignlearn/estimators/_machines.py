@@ -3,81 +3,80 @@
 from __future__ import annotations
 
 from alignlearn.machines.iterative_ridge import ridge_without_matrix
-from alignlearn.machines.nystrom import NystromFeatures, choose_centres
+from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
 from alignlearn.machines.nystrom_machines import NystromKernelRidge, NystromSVC
 from alignlearn.sources import FeatureSource, GramSource
-from alignlearn.validation import check_count, check_memory, check_seed
+from alignlearn.validation import check_seed
 
-# Samples up to which "auto" trains on all pairs: SMO takes minutes on one core here (measured), and
-# a Cholesky factorisation as long.
+# Samples up to which "auto" trains on all pairs. Where they are more, the matrix has 3 GB and SMO
+# or a factorisation takes minutes on one core.
 MOST_PAIRED = 20_000
-MOST_CENTRES = 1000
 
 
-def choose(machine, exact, source):
-    """Which machine "auto" stands for, else what was asked for.
+class MachineChoice:
+    """For estimators with ``machine``, ``n_centres`` and ``memory``."""
 
-    Parameters
-    ----------
-    machine : str
-    exact : str
-        The machine on all pairs.
-    source : PairSource, FeatureSource or GramSource
-        With weights. For given matrices, and kernels that are linear in the features, which have
-        machines of their own, "auto" is ``exact``.
-    """
-    if machine != "auto":
-        return machine
-    paired = not isinstance(source, (FeatureSource, GramSource))
-    return "nystrom" if paired and source.n_samples > MOST_PAIRED else exact
+    def _chosen(self, source):
+        """Which machine "auto" stands for, else what was asked for.
 
+        For given matrices, and kernels that are linear in the features, which have machines of
+        their own, "auto" is the machine on all pairs.
+        """
+        if self.machine != "auto":
+            return self.machine
+        paired = not isinstance(source, (FeatureSource, GramSource))
+        many = paired and source.n_samples > MOST_PAIRED
+        return "nystrom" if many else self._paired_machine
 
-def centres_count(n_centres, n_samples):
-    """Centres to use, at most the samples."""
-    n = check_count("n_centres", n_centres)
-    if n is not None and n > n_samples:
-        raise ValueError(
-            f"n_centres={n} is more than the {n_samples} samples of X; accepted: 1 to {n_samples}, "
-            f"or None for at most {MOST_CENTRES}."
-        )
-    return min(n_samples, MOST_CENTRES) if n is None else n
+    def _matrices(self, source):
+        return int(self._chosen(source) != "nystrom")
+
+    def _machine_note(self):
+        where = "on all pairs of samples"
+        if self.chosen_machine_ == "nystrom":
+            m = self.statistics_.n_samples
+            where = f"in the span of the kernel at {len(self.support_)} of {m} samples"
+        yield f"machine: {self.chosen_machine_}, {where}"
 
 
-def check_nystrom(source):
-    """Refuse sources that Nystrom features are not for."""
+def _features(estimator, source, rng):
+    """Nystrom features at centres drawn alike."""
     if isinstance(source, (FeatureSource, GramSource)):
         what = "given matrices" if isinstance(source, GramSource) else "kernels linear in features"
         raise ValueError(
             f"machine='nystrom' is for kernels on pairs of samples; {what} have machines of their "
-            "own: leave machine='auto'."
+            "own: accepted here is machine='auto'."
         )
+    n = centres_count(estimator.n_centres, source.n_samples)
+    return NystromFeatures(source, choose_centres(source, n, "uniform", 1.0, rng))
 
 
-def fit_nystrom_classifier(estimator, source, labels, weight=None):
-    """A `NystromSVC` machine with the estimator's C, multiclass and class_weight."""
-    check_nystrom(source)
-    rng, options = check_seed("random_state", None), {"class_weight": estimator.class_weight}
-    machine = NystromSVC(estimator.C, multiclass=estimator.multiclass, **options)
+def nystrom_classifier(estimator, source, labels, memory):
+    """A `NystromSVC` machine with the estimator's C, multiclass and class_weight, fitted."""
+    machine = NystromSVC(
+        estimator.C, multiclass=estimator.multiclass, class_weight=estimator.class_weight
+    )
     machine.check()
-    n = centres_count(estimator.n_centres, source.n_samples)
-    features = NystromFeatures(source, choose_centres(source, n, "uniform", 1.0, rng))
-    options = {"memory": check_memory("memory", None), "rng": rng, "verbose": source.verbose}
-    return machine.fit(features, labels, weight, stacklevel=5, **options)
+    rng = check_seed("random_state", None)
+    options = {"memory": memory, "rng": rng, "verbose": source.verbose, "stacklevel": 5}
+    return machine.fit(_features(estimator, source, rng), labels, source.weight, **options)
 
 
-def fit_nystrom_ridge(estimator, source, y, weight=None):
-    """A `NystromKernelRidge` machine with the estimator's alpha."""
-    check_nystrom(source)
-    rng, machine = check_seed("random_state", None), NystromKernelRidge(estimator.alpha)
-    n = centres_count(estimator.n_centres, source.n_samples)
-    features = NystromFeatures(source, choose_centres(source, n, "uniform", 1.0, rng))
-    return machine.fit(features, y, weight, rng=rng, verbose=source.verbose, stacklevel=5)
+def nystrom_ridge(estimator, source, y):
+    """A `NystromKernelRidge` machine with the estimator's alpha, fitted."""
+    machine, rng = NystromKernelRidge(estimator.alpha), check_seed("random_state", None)
+    options = {"rng": rng, "verbose": source.verbose, "stacklevel": 5}
+    return machine.fit(_features(estimator, source, rng), y, source.weight, **options)
 
 
-def fit_ridge(machine, source, y, memory, weight=None):
+def fits(source, memory):
+    """Whether the Gram matrix fits the memory; given matrices do, as they are there."""
+    return isinstance(source, GramSource) or 8 * source.n_samples**2 <= memory
+
+
+def ridge_on_pairs(machine, source, y, memory):
     """Fit a `KernelRidge` on the Gram matrix, or without it where it does not fit the memory."""
-    size = 8 * source.n_samples**2
-    if isinstance(source, GramSource) or size <= memory:
-        return machine.fit(source.gram(), y, weight, check=False, overwrite=True)
-    ridge_without_matrix(machine, source, y, memory, weight=weight)
-    return machine
+    if isinstance(source, FeatureSource) or fits(source, memory):
+        machine.fit(source.gram(), y, source.weight, check=False, overwrite=True)
+    else:
+        ridge_without_matrix(machine, source, y, memory, weight=source.weight)

@@ -9,14 +9,15 @@ from alignlearn.machines.feature_space import (
     svm_fits_in_features,
 )
 from alignlearn.solvers.multiclass import predicted_labels
-from alignlearn.validation import check_flag
+from alignlearn.validation import check_choice, check_flag, check_memory
 
 from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
 from ._calibrated import CalibratedProbabilities, calibrate, check_probability
+from ._machines import MachineChoice, nystrom_classifier
 
 
-class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
+class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner):
     """Support vector classifier whose kernel is learned by centred alignment.
 
     Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
@@ -37,6 +38,14 @@ class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     multiclass : {"ovo", "ovr"}, default "ovo"
+    machine : {"auto", "svm", "nystrom"}, default "auto"
+        "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
+        samples, solved to a duality gap of 1 % as `NystromSVC` does. "auto": "svm" up to 20,000
+        samples; ``chosen_machine_`` and ``summary()`` say which.
+    n_centres : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a text such as "2GB"; None is half of what is free.
     normalize : {"trace"} or None, default "trace"
         Scale every centred kernel to trace m before stage 1.
     class_weight : None, "balanced" or dict, default None
@@ -76,7 +85,8 @@ class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
     coef_ : ndarray of shape (n_features, n_problems)
         Where the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
-    machine_ : SupportVectorClassifier
+    machine_ : SupportVectorClassifier or `alignlearn.machines.NystromSVC`
+    chosen_machine_ : {"svm", "nystrom"}
     calibration_ : Calibration or None
         What ``predict_proba`` applies to the decisions.
     n_features_in_ : int
@@ -117,6 +127,7 @@ class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
     """
 
     _estimator_type = "classifier"
+    _paired_machine = "svm"
 
     def __init__(
         self,
@@ -125,6 +136,9 @@ class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
         weighting="alignf",
         C=1.0,
         multiclass="ovo",
+        machine="auto",
+        n_centres=None,
+        memory=None,
         normalize="trace",
         class_weight=None,
         probability=None,
@@ -136,6 +150,9 @@ class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
         self.weighting = weighting
         self.C = C
         self.multiclass = multiclass
+        self.machine = machine
+        self.n_centres = n_centres
+        self.memory = memory
         self.normalize = normalize
         self.class_weight = class_weight
         self.probability = probability
@@ -181,12 +198,22 @@ class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
             The machine stopped above ``tol``.
         """
         machine, probability = self._machine(self.C), check_probability(self.probability)
+        check_choice("machine", self.machine, ("auto", "svm", "nystrom"))
+        memory = check_memory("memory", self.memory)
 
         def labels_of(source):
             return _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
 
         source, labels = self._learn(X, labels_of, "classification", sample_weight)
-        if svm_fits_in_features(source, self.C):
+        self.chosen_machine_, exact = self._chosen(source), {}
+        if probability and self.chosen_machine_ == "nystrom":
+            raise ValueError(
+                f"probability={self.probability!r} trains machines on folds and all their pairs; "
+                "accepted with machine='nystrom': None, or scikit-learn's CalibratedClassifierCV."
+            )
+        if self.chosen_machine_ == "nystrom":
+            machine, exact = nystrom_classifier(self, source, labels, memory), {"exact": True}
+        elif svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:
             machine.fit(source.gram(), labels, source.weight, check=False)
@@ -196,7 +223,8 @@ class MKLClassifier(CalibratedProbabilities, LinearInFeatures, KernelLearner):
         self.support_ = machine.support_
         self.dual_coef_ = machine.dual_coef_
         self.n_iter_ = machine.n_iter_
-        self.intercept_ = machine.intercept_ + source.reduce(self.support_, self.dual_coef_)
+        moved = source.reduce(self.support_, self.dual_coef_, **exact)
+        self.intercept_ = machine.intercept_ + moved
         self._source = source
         return self
 

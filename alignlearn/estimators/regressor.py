@@ -6,21 +6,31 @@ import numpy as np
 
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.machines.feature_space import fit_ridge, fits_in_features
-from alignlearn.validation import check_choice, check_flag, check_number, check_targets
+from alignlearn.validation import (
+    check_choice,
+    check_flag,
+    check_memory,
+    check_number,
+    check_targets,
+)
 
 from ._base import KernelLearner, LinearInFeatures
 from ._inputs import real_targets
+from ._machines import MachineChoice, fits, nystrom_ridge, ridge_on_pairs
 from ._tuning import r2
 
 
-class MKLRegressor(LinearInFeatures, KernelLearner):
+class MKLRegressor(MachineChoice, LinearInFeatures, KernelLearner):
     """Kernel ridge or support vector regression whose kernel is learned by centred alignment.
 
     Parameters
     ----------
     kernels, weighting, normalize
         As in `MKLClassifier`.
-    machine : {"krr", "svr"}, default "krr"
+    machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
+        "krr": kernel ridge on all pairs of samples; "svr": support vectors. "nystrom": ridge in the
+        span of the kernel at few samples, as `NystromRidge`. "auto": "krr" up to 20,000 samples,
+        else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
     alpha : float, default 1.0
         "krr": regularisation added to the diagonal, >= 0, in units of the kernel (with
         ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).
@@ -28,6 +38,12 @@ class MKLRegressor(LinearInFeatures, KernelLearner):
         "svr": cost of errors, > 0.
     epsilon : float, default 0.1
         "svr": half-width of the tube without loss, in units of y.
+    n_centres : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        "krr": bytes, or a text such as "2GB", above which the Gram matrix is not held: ridge is
+        then solved by conjugate gradients to a relative residual of 1e-8. None is half of what is
+        free.
     tol : float, default 1e-3
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
@@ -46,7 +62,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     intercept_ : float or ndarray of shape (c,)
     n_iter_ : int
         Steps of the machine; 1 for "krr".
-    machine_ : KernelRidge or SupportVectorRegressor
+    machine_ : KernelRidge, SupportVectorRegressor or `alignlearn.machines.NystromKernelRidge`
+    chosen_machine_ : {"krr", "svr", "nystrom"}
 
     Notes
     -----
@@ -58,16 +75,19 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     """
 
     _estimator_type = "regressor"
+    _paired_machine = "krr"
 
     def __init__(
         self,
         kernels=None,
         *,
         weighting="alignf",
-        machine="krr",
+        machine="auto",
         alpha=1.0,
         C=1.0,
         epsilon=0.1,
+        n_centres=None,
+        memory=None,
         normalize="trace",
         tol=1e-3,
         max_iter=None,
@@ -79,6 +99,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.alpha = alpha
         self.C = C
         self.epsilon = epsilon
+        self.n_centres = n_centres
+        self.memory = memory
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
@@ -112,30 +134,35 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         ConvergenceWarning
             The machine stopped above ``tol``.
         """
-        check_choice("machine", self.machine, ("krr", "svr"))
-        if self.machine == "krr":
-            machine = KernelRidge(check_number("alpha", self.alpha, low=0.0))
-        else:
+        check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
+        memory = check_memory("memory", self.memory)
+        if self.machine == "svr":
             machine = SupportVectorRegressor(
                 self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
             )
+        else:
+            strict = self.machine == "nystrom"
+            machine = KernelRidge(check_number("alpha", self.alpha, low=0.0, strict=strict))
 
         def targets_of(source):
             return real_targets(self, y, source.n_samples, source.weight)
 
         source, y = self._learn(X, targets_of, "regression", sample_weight)
-        of_features = {}
-        if self.machine == "krr" and machine.alpha > 0.0 and fits_in_features(source):
-            of_features["of_features"] = fit_ridge(machine, source, y)
+        self.chosen_machine_, options = self._chosen(source), {}
+        if self.chosen_machine_ == "nystrom":
+            machine, options = nystrom_ridge(self, source, y), {"exact": True}
+        elif self.chosen_machine_ == "svr":
+            machine.fit(source.gram(), y, source.weight, check=False)
+        elif machine.alpha > 0.0 and fits_in_features(source):
+            options["of_features"] = fit_ridge(machine, source, y)
         else:
-            free = {"overwrite": True} if self.machine == "krr" else {}
-            machine.fit(source.gram(), y, source.weight, check=False, **free)
+            ridge_on_pairs(machine, source, y, memory)
         self.machine_ = machine
         self.support_ = getattr(machine, "support_", np.arange(source.n_samples))
         # A shape that also serves where no sample is a support vector.
         shape = machine.dual_coef_.shape[1:] or (1,)
         columns = machine.dual_coef_.reshape(self.support_.size, *shape)
-        intercept = machine.intercept_ + source.reduce(self.support_, columns, **of_features)
+        intercept = machine.intercept_ + source.reduce(self.support_, columns, **options)
         if y.ndim == 1:
             self.dual_coef_ = columns[:, 0]
             self.intercept_ = float(np.ravel(intercept)[0])
@@ -144,6 +171,10 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
         self._source = source
         return self
+
+    def _matrices(self, source):
+        held = self._chosen(source) != "krr" or fits(source, check_memory("memory", self.memory))
+        return held * super()._matrices(source)
 
     def predict(self, X):
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""

@@ -86,7 +86,7 @@ class _Search(_tuning.FoldSearch):
     def _untuned(self, rule):
         """The estimator of these parameters and one rule, with nothing to choose."""
         shared = {n: getattr(self, n) for n in self._plain._parameters() if n in self._parameters()}
-        return self._plain(**{**shared, "weighting": rule})
+        return self._plain(**{**self._fixed, **shared, "weighting": rule})
 
     def _statistics(self, source, y, rules, splits):
         """Statistics of every training set, or of all samples for leave-one-out."""
@@ -179,7 +179,7 @@ calibration_, n_features_in_, feature_names_in_
     alpha.
     """
 
-    _plain = MKLClassifier
+    _plain, _fixed = MKLClassifier, {"machine": "svm"}
 
     def __init__(
         self,
@@ -298,7 +298,7 @@ feature_names_in_
     folds, 1.3 for "svr", whose solver keeps up to 0.3 of a matrix of rows close together.
     """
 
-    _plain = MKLRegressor
+    _plain, _fixed = MKLRegressor, {}
 
     def __init__(
         self,

@@ -7,11 +7,9 @@ import copy
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._sklearn import Estimator
 from alignlearn.kernels import as_kernel
-from alignlearn.machines.nystrom import CENTRES, NystromFeatures, choose_centres
+from alignlearn.machines.nystrom import CENTRES, NystromFeatures, centres_count, choose_centres
 from alignlearn.sources import open_kernel
-from alignlearn.validation import check_choice, check_count, check_flag, check_seed
-
-MOST_CENTRES = 1000  # where no number is given
+from alignlearn.validation import check_choice, check_flag, check_seed
 
 
 class NystromLearner(Estimator):
@@ -38,13 +36,7 @@ class NystromLearner(Estimator):
 
     def _features(self, source, alpha):
         """Features at the centres that the parameters ask for."""
-        m, n = source.n_samples, check_count("n_centres", self.n_centres)
-        if n is not None and n > m:
-            raise ValueError(
-                f"n_centres={n} is more than the {m} samples of X; accepted: 1 to {m}, or None for "
-                f"at most {MOST_CENTRES}."
-            )
-        n = min(m, MOST_CENTRES) if n is None else n
+        n = centres_count(self.n_centres, source.n_samples)
         return NystromFeatures(source, choose_centres(source, n, self.centres, alpha, self._rng))
 
     def _keep(self, features, coef):

@@ -136,7 +136,8 @@ class NystromSVC(NystromLearner):
 
     def decision_function(self, X):
         """Confidence of each class for n samples, (n,) or (n, c), as `MKLClassifier` gives it."""
-        return self._machine.confidences(self._decisions(X) + self.intercept_)
+        values = self._decisions(X)
+        return self._machine.confidences(values + self.intercept_)
 
     def predict(self, X):
         """Label of the largest confidence for each of n samples, shape (n,)."""

@@ -65,6 +65,11 @@ def ridge_without_matrix(machine, source, y, memory, *, tol=1e-8, max_iter=1000,
             f"alpha={alpha:g}: without the Gram matrix, which does not fit into memory={memory}, "
             "only alpha > 0 is accepted."
         )
+    if not source.kernel.is_psd:
+        raise ValueError(
+            f"{source.kernel!s:.200} is indefinite: ridge needs its Gram matrix, which does not "
+            f"fit into memory={memory}; accepted: more memory, or a positive semi-definite kernel."
+        )
     columns = y.reshape(m, -1)
     rank = _rank(m, columns.shape[1], memory)
     weight = check_weights(weight, m)

@@ -23,12 +23,24 @@ from alignlearn.solvers.k_means import spread
 from alignlearn.solvers.panels import weighted_gram
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.sources.pairs import row_blocks
-from alignlearn.validation import check_choice, is_sparse
+from alignlearn.validation import check_choice, check_count, is_sparse
 
 CENTRES = ("uniform", "leverage", "k-means++")
+MOST_CENTRES = 1000  # where no number is given
 _PILOT = 500  # samples from which leverage scores of all are estimated
 _SEEDED = 20  # samples for each centre, among which k-means++ draws
 _SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples for each feature, of which the preconditioner is made
+
+
+def centres_count(n_centres, n_samples):
+    """Number of centres to use, from an argument that may be None."""
+    n = check_count("n_centres", n_centres)
+    if n is not None and n > n_samples:
+        raise ValueError(
+            f"n_centres={n} is more than the {n_samples} samples of X; accepted: 1 to {n_samples}, "
+            f"or None for at most {MOST_CENTRES}."
+        )
+    return min(n_samples, MOST_CENTRES) if n is None else n
 
 
 def choose_centres(source, n_centres, method, alpha, rng):
@@ -76,7 +88,7 @@ def leverage_scores(source, alpha, rng):
     m = source.n_samples
     pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
     centres = source.samples(pilot)
-    system = source.products(centres).matrix(slice(None))
+    system = source.products(centres).matrix(slice(None)).astype(np.float64, copy=False)
     shift = max(alpha * len(pilot) / m, _eps(source) * system.trace())
     system.flat[:: len(system) + 1] += shift
     factor = np.linalg.cholesky(system)
@@ -113,6 +125,11 @@ class NystromFeatures:
     """
 
     def __init__(self, source, centres):
+        if not source.kernel.is_psd:
+            raise ValueError(
+                f"{source.kernel!s:.200} is indefinite, and has no features; accepted: a positive "
+                "semi-definite kernel, or a machine on all pairs of samples."
+            )
         self.source = source
         K = source.products(source.samples(centres)).matrix(slice(None))
         # Entries of the features round to eps / sqrt(tol).
@@ -159,7 +176,7 @@ class NystromFeatures:
 
     def raw(self, rows):
         """Kernel values of some samples, a slice or numbers, with the centres, (n, r)."""
-        return self._products.matrix(rows)
+        return self._products.matrix(rows).astype(np.float64, copy=False)
 
     def rows(self, rows):
         """Features of some samples, (n, r)."""

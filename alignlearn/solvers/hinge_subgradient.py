@@ -108,8 +108,8 @@ def warn_unconverged(result, tol, stacklevel=3):
     if not result.converged:
         gap = np.max(result.duality_gap / result.objective)
         warnings.warn(
-            f"the subgradient method stopped after {result.n_passes} passes with a duality gap of "
-            f"{gap:.3g} of the objective > tol={tol:g}; lower C, or raise max_iter or tol.",
+            f"the machine stopped after {result.n_passes} passes with a duality gap of {gap:.3g} "
+            f"of the objective > tol={tol:g}; lower C, or raise max_iter or tol.",
             ConvergenceWarning,
             stacklevel=stacklevel,
         )

@@ -1,0 +1,100 @@
+"""The machine that an estimator chooses by size, and what it says of it."""
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.estimators import _machines
+
+KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5)]
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(300)
+
+
+@pytest.mark.parametrize("kind", ["classifier", "regressor"])
+def test_auto_chooses_by_size(data, monkeypatch, kind):
+    X, y = data
+    model = al.MKLClassifier(KERNELS) if kind == "classifier" else al.MKLRegressor(KERNELS)
+    y = y > 0 if kind == "classifier" else y
+    small = model.fit(X, y)
+    paired = "svm" if kind == "classifier" else "krr"
+    assert small.chosen_machine_ == paired
+    assert f"machine: {paired}, on all pairs of samples" in small.summary()
+    monkeypatch.setattr(_machines, "MOST_PAIRED", 299)
+    large = type(model)(KERNELS).fit(X, y)
+    assert large.chosen_machine_ == "nystrom"
+    note = f"machine: nystrom, in the span of the kernel at {len(large.support_)} of 300 samples"
+    assert note in large.summary()
+    # All samples that matter are centres here, so that the machines agree.
+    assert np.mean(large.predict(X) == small.predict(X)) > 0.97 or kind == "regressor"
+    if kind == "regressor":
+        np.testing.assert_allclose(large.predict(X), small.predict(X), atol=1e-4)
+    np.testing.assert_array_equal(large.weights_, small.weights_)
+
+
+def test_linear_and_given_kernels_keep_their_machines(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(_machines, "MOST_PAIRED", 10)
+    assert al.MKLRegressor(["linear"]).fit(X, y).chosen_machine_ == "krr"
+    grams = [k(X) for k in KERNELS]
+    assert al.MKLRegressor("precomputed").fit(grams, y).chosen_machine_ == "krr"
+    with pytest.raises(ValueError, match="machine='nystrom' is for kernels on pairs of samples"):
+        al.MKLRegressor(["linear"], machine="nystrom").fit(X, y)
+    with pytest.raises(ValueError, match="given matrices have machines of their own"):
+        al.MKLClassifier("precomputed", machine="nystrom").fit(grams, y > 0)
+
+
+def test_few_centres_and_several_classes(data):
+    X, y = data
+    labels = np.digitize(y, [-1.0, 1.0])
+    model = al.MKLClassifier(KERNELS, machine="nystrom", n_centres=80).fit(X, labels)
+    assert model.support_.shape == (80,)
+    assert model.dual_coef_.shape == (80, 3)
+    K = model.kernel_(X, X[model.support_])
+    values = model.machine_.confidences(K @ model.dual_coef_ + model.intercept_)
+    np.testing.assert_allclose(model.decision_function(X), values, atol=1e-9)
+    assert model.score(X, labels) > 0.75
+    pair = al.MKLRegressor(KERNELS, machine="nystrom", n_centres=50).fit(X, np.stack([y, -y], 1))
+    np.testing.assert_allclose(pair.predict(X)[:, 0], -pair.predict(X)[:, 1], atol=1e-5)
+
+
+def test_no_gram_matrix_is_asked_for(data, monkeypatch):
+    from alignlearn.validation import memory
+
+    X, y = data
+    monkeypatch.setattr(memory, "free_memory", lambda: 400_000.0)
+    with pytest.raises(MemoryError):
+        al.MKLClassifier(KERNELS).fit(X, y > 0)
+    options = {"machine": "nystrom", "n_centres": 20}
+    al.MKLClassifier(KERNELS, **options).fit(X, y > 0)
+    al.MKLRegressor(KERNELS, **options).fit(X, y)
+
+
+def test_cross_validation_trains_what_it_compared(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(_machines, "MOST_PAIRED", 299)
+    assert al.MKLClassifierCV(KERNELS, cv=2).fit(X, y > 0).chosen_machine_ == "svm"
+    assert al.MKLRegressorCV(KERNELS).fit(X, y).chosen_machine_ == "krr"
+
+
+def test_bad_input(data):
+    X, y = data
+    with pytest.raises(ValueError, match="machine='krr' is not known; accepted: 'auto', 'svm'"):
+        al.MKLClassifier(machine="krr").fit(X, y > 0)
+    with pytest.raises(ValueError, match="machine='svm' is not known; accepted: 'auto', 'krr'"):
+        al.MKLRegressor(machine="svm").fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha=0\.0 is out of range"):
+        al.MKLRegressor(machine="nystrom", alpha=0.0).fit(X, y)
+    with pytest.raises(ValueError, match="n_centres=301 is more than"):
+        al.MKLRegressor(machine="nystrom", n_centres=301).fit(X, y)
+    with pytest.raises(ValueError, match="C=inf is out of range"):
+        al.MKLClassifier(machine="nystrom", C=np.inf).fit(X, y > 0)
+    with pytest.raises(ValueError, match="probability='sigmoid' trains machines on folds"):
+        al.MKLClassifier(machine="nystrom", probability="sigmoid").fit(X, y > 0)
+    with pytest.raises(ValueError, match="memory=0"):
+        al.MKLClassifier(memory=0).fit(X, y > 0)

@@ -1,0 +1,113 @@
+"""Support vectors at few centres: with all samples those of the Gram matrix."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import alignlearn as al
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.solvers.low_rank import low_rank_svm
+
+KERNEL = al.Gaussian(0.3)
+
+
+def data(m=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, 3))
+    f = np.sin(2 * X[:, 0]) + X[:, 1] + 0.4 * rng.standard_normal(m)
+    return X, np.array(["a", "b", "c"])[np.digitize(f, [-0.5, 0.7])]
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_all_samples_as_centres_is_the_machine_on_the_gram_matrix(multiclass, class_weight):
+    X, y = data()
+    weight = np.random.default_rng(1).uniform(0.1, 2.0, len(X))
+    options = {"multiclass": multiclass, "class_weight": class_weight}
+    model = al.NystromSVC(KERNEL, 2.0, tol=1e-6, **options).fit(X, y, weight)
+    K = KERNEL(X)
+    machine = SupportVectorClassifier(2.0, tol=1e-6, **options).fit(K, y, weight)
+    np.testing.assert_allclose(model.decision_function(X), machine.decision_function(K), atol=2e-3)
+    np.testing.assert_allclose(model.objective_, machine.objective_, rtol=1e-5)
+    assert np.all(model.duality_gap_ <= 1e-6 * model.objective_)
+    assert np.mean(model.predict(X) == machine.predict(K)) > 0.99
+
+
+@pytest.mark.parametrize("memory", [None, "1MB"])
+def test_few_centres_reach_the_optimum_of_their_features(memory):
+    X, y = data(3000)
+    model = al.NystromSVC(KERNEL, 1.0, n_centres=30, memory=memory).fit(X, y == "a")
+    K, Kc = KERNEL(X, model.centres_), KERNEL(model.centres_)
+    Phi = np.linalg.solve(np.linalg.cholesky(Kc), K.T).T
+    sign = np.where(y == "a", 1.0, -1.0)
+    bounds = np.minimum(sign, 0.0), np.maximum(sign, 0.0)
+    best = -low_rank_svm(Phi, -sign, bounds, tol=1e-6).objective
+    assert best * (1 - 1e-8) <= model.objective_[0] <= best + model.duality_gap_[0]
+    assert model.duality_gap_[0] <= 1e-2 * model.objective_[0]
+    # The objective is that of the coefficients.
+    values = K @ model.coef_[:, 0] + model.intercept_[0]
+    own = 0.5 * model.coef_[:, 0] @ Kc @ model.coef_[:, 0] + np.maximum(0, 1 - sign * values).sum()
+    np.testing.assert_allclose(own, model.objective_[0], rtol=1e-8)
+    np.testing.assert_allclose(model.decision_function(X), values, atol=1e-10)
+
+
+def test_memory_does_not_change_the_result():
+    X, y = data(3000)
+    stored, computed = (
+        al.NystromSVC(KERNEL, n_centres=30, memory=memory).fit(X, y) for memory in ("9MB", "1MB")
+    )
+    np.testing.assert_allclose(stored.coef_, computed.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_sparse_samples_and_single_precision():
+    X, y = data(2000)
+    X[np.abs(X) < 0.5] = 0.0
+    options = {"n_centres": 40, "centres": "leverage"}
+    dense = al.NystromSVC(KERNEL, **options).fit(X, y)
+    sparse = al.NystromSVC(KERNEL, **options).fit(csr_array(X), y)
+    assert np.mean(dense.predict(X) == sparse.predict(csr_array(X))) > 0.99
+    single = al.NystromSVC(KERNEL, **options).fit(X.astype(np.float32), y)
+    assert np.mean(dense.predict(X) == single.predict(X)) > 0.97
+
+
+def test_progress(capsys, monkeypatch):
+    from alignlearn.engine import threads
+
+    clock = iter(np.arange(0.0, 1e6, 5.0))
+    monkeypatch.setattr(threads.time, "monotonic", lambda: next(clock))
+    X, y = data(1500)
+    al.NystromSVC(KERNEL, n_centres=20, verbose=True).fit(X, y)
+    assert "passes, duality gap" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"C": 0.0}, ValueError, "C=0.0 is out of range"),
+        ({"C": np.inf}, ValueError, "C=inf is out of range"),
+        ({"multiclass": "all"}, ValueError, "multiclass='all' is not known"),
+        ({"class_weight": {"z": 1.0}}, ValueError, "class_weight has labels that y has not"),
+        ({"tol": -1.0}, ValueError, "tol=-1.0 is out of range"),
+        ({"max_iter": 0}, ValueError, "max_iter=0"),
+        ({"memory": 100}, ValueError, "memory=100 bytes do not hold one block of rows.*accepted"),
+        ({"memory": "lots"}, ValueError, "memory='lots' is not a size"),
+        ({"n_centres": 0}, ValueError, "n_centres=0"),
+        ({"n_centres": 301}, ValueError, "n_centres=301 is more than the 300 samples"),
+        ({"centres": None}, ValueError, "centres=None is not known"),
+        ({"kernel": al.Log()}, ValueError, "indefinite"),
+    ],
+)
+def test_bad_parameters(options, error, message):
+    X, y = data()
+    with pytest.raises(error, match=message):
+        al.NystromSVC(**options).fit(X, y)
+
+
+def test_bad_data():
+    X, y = data()
+    with pytest.raises(ValueError, match="y has 1 class"):
+        al.NystromSVC().fit(X, np.ones(300))
+    with pytest.raises(ValueError, match="not fitted"):
+        al.NystromSVC().predict(X)
+    with pytest.warns(al.ConvergenceWarning, match="stopped after 1 passes"):
+        al.NystromSVC(KERNEL, 1e4, n_centres=10, max_iter=1).fit(X, y)

@@ -1,0 +1,79 @@
+"""Kernel ridge without the Gram matrix, against the factorised one."""
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.machines import KernelRidge
+from alignlearn.machines.iterative_ridge import ridge_without_matrix
+from alignlearn.sources import open_kernel
+
+
+def data(m=400):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, 3))
+    return X, np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2]) + 0.1 * rng.standard_normal(
+        (m, 2)
+    )
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.3, 10.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equals_the_factorised_machine(alpha, weighted):
+    X, Y = data()
+    weight = np.random.default_rng(1).integers(0, 3, len(X)) * 1.0 if weighted else None
+    kernel = al.Gaussian(0.3) + 0.2 * al.Matern(0.5)
+    machine = KernelRidge(alpha)
+    found = ridge_without_matrix(machine, open_kernel(X, kernel), Y, 10**6, weight=weight)
+    assert found.converged
+    assert machine.residual_ <= 1e-8
+    exact = KernelRidge(alpha).fit(kernel(X), Y, weight)
+    K = kernel(X)
+    np.testing.assert_allclose(
+        K @ machine.dual_coef_ + machine.intercept_, K @ exact.dual_coef_ + exact.intercept_,
+        atol=1e-6,
+    )  # fmt: skip
+    np.testing.assert_allclose(machine.dual_coef_.sum(axis=0), 0.0, atol=1e-9)
+
+
+def test_kernels_near_one_keep_their_digits():
+    X, Y = data(200)
+    kernel, exact = al.Gaussian(1e-9), KernelRidge(1e-9)
+    machine = KernelRidge(1e-9)
+    ridge_without_matrix(machine, open_kernel(X, kernel), Y[:, 1], 10**6)
+    D = ((X[:, None] - X) ** 2).sum(axis=2)
+    exact.fit(np.expm1(-1e-9 * D), Y[:, 1])
+    assert machine.dual_coef_.shape == (200,)
+    np.testing.assert_allclose(
+        machine.dual_coef_, exact.dual_coef_, atol=1e-4 * np.abs(exact.dual_coef_).max()
+    )
+
+
+def test_estimator_goes_without_the_matrix_where_it_does_not_fit(monkeypatch):
+    from alignlearn.sources import PairSource
+
+    X, Y = data()
+    kernels = [al.Gaussian(0.1), al.Gaussian(0.5)]
+    held = al.MKLRegressor(kernels, alpha=0.1).fit(X, Y)
+    monkeypatch.setattr(PairSource, "gram", None)
+    without = al.MKLRegressor(kernels, alpha=0.1, memory="1MB").fit(X, Y)
+    np.testing.assert_allclose(without.predict(X), held.predict(X), atol=1e-6)
+    assert without.machine_.residual_ <= 1e-8
+    assert without.chosen_machine_ == held.chosen_machine_ == "krr"
+
+
+def test_bad_input():
+    X, Y = data()
+    model = al.MKLRegressor([al.Gaussian(0.1)], memory=50_000)
+    with pytest.raises(ValueError, match="memory=50000 bytes do not hold one block of columns"):
+        model.fit(X, Y)
+    with pytest.raises(ValueError, match=r"alpha=0: without the Gram matrix.*only alpha > 0"):
+        model.set_params(alpha=0.0, memory="1MB").fit(X, Y)
+    with pytest.raises(ValueError, match="is indefinite: ridge needs its Gram matrix"):
+        al.MKLRegressor([al.Log()], memory="1MB", alpha=100.0).fit(X, Y)
+    with pytest.raises(ValueError, match="memory='some' is not a size"):
+        model.set_params(memory="some").fit(X, Y)
+    with pytest.warns(al.ConvergenceWarning, match="conjugate gradients stopped after 1 steps"):
+        ridge_without_matrix(
+            KernelRidge(1e-6), open_kernel(X, al.Gaussian(30.0)), Y, 5 * 10**5, max_iter=1
+        )
