@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from alignlearn.solvers.smo import smo, warn_unconverged
+from alignlearn.solvers.smo import warn_unconverged
 from alignlearn.validation import (
-    check_gram,
     check_number,
     check_targets,
     check_test_gram,
     check_weights,
 )
 
-from ._svm import check_options, check_start, spread, store_results
+from ._svm import check_matrix, check_options, check_start, solve, spread, store_results
 
 
 class SupportVectorRegressor:
@@ -56,14 +55,15 @@ class SupportVectorRegressor:
         C = check_number("C", self.C, low=0.0, strict=True)
         epsilon = check_number("epsilon", self.epsilon, low=0.0)
         y = check_targets(y)
-        K = check_gram("K", K, len(y)) if check else K
+        K = check_matrix(K, len(y), check)
         reach = C * check_weights(sample_weight, len(y))
         targets = y.reshape(len(y), -1).T
         starts = check_start(alpha0, len(y), len(targets))
         starts = [None] * len(targets) if starts is None else starts.T
         results = []
         for target, start in zip(targets, starts):
-            result = smo(K, -target, (-reach, reach), epsilon=epsilon, start=start, **options)
+            bounds = -reach, reach
+            result = solve(K, -target, bounds, epsilon=epsilon, start=start, **options)
             warn_unconverged(result, options["tol"])
             results.append(result)
         store_results(self, results)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from alignlearn.solvers.multiclass import confidences, predicted_labels, problem_signs
 from alignlearn.solvers.smo import smo, warn_unconverged
+from alignlearn.solvers.smo_rows import RowCache
 from alignlearn.validation import (
     check_choice,
     check_count,
@@ -86,8 +89,9 @@ class SupportVectorClassifier:
 
         Parameters
         ----------
-        K : (m, m) float64 or float32
-            Symmetric Gram matrix; used in place and not modified.
+        K : (m, m) float64 or float32, or RowCache
+            Symmetric Gram matrix; used in place and not modified. Or, where it does not fit into
+            memory, its rows: see `alignlearn.machines.gram_rows.gram_or_rows`.
         y : (m,)
             Labels of one sortable type, at least two different ones.
         sample_weight : (m,), optional
@@ -112,7 +116,7 @@ class SupportVectorClassifier:
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         self.classes_, codes = encode_labels(y)
-        K = check_gram("K", K, codes.size) if check else K
+        K = check_matrix(K, codes.size, check)
         weight = check_weights(sample_weight, codes.size)
         weight = weight * self._class_weights(weight, codes)[codes]
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
@@ -122,11 +126,12 @@ class SupportVectorClassifier:
             start = None if alpha0 is None else alpha0[:, column]
             if np.isinf(C):
                 sign = np.where(weight > 0.0, sign, 0.0)
+                refuse_rows(K)
                 result = hard_margin(K, sign, start=start, **options)
             else:
                 reach = C * weight * sign
                 bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-                result = smo(K, -sign, bounds, start=start, **options)
+                result = solve(K, -sign, bounds, start=start, **options)
             warn_unconverged(result, options["tol"])
             results.append(result)
         store_results(self, results)
@@ -191,6 +196,41 @@ def class_weights(class_weight, classes, totals):
     if min(weights) == 0.0:
         raise ValueError("class_weight must be > 0 for every class.")
     return np.array(weights)
+
+
+def check_matrix(K, n_samples, check):
+    """The Gram matrix, checked, or the cache of its rows."""
+    if not isinstance(K, RowCache):
+        return check_gram("K", K, n_samples) if check else K
+    if K.m != n_samples:
+        raise ValueError(f"K has {K.m} rows but y has {n_samples} values; they must agree.")
+    return K
+
+
+def refuse_rows(K):
+    """A hard margin is decided on the matrix."""
+    if isinstance(K, RowCache):
+        raise ValueError(
+            "C=inf asks for a hard margin, which is decided on the Gram matrix and a copy of it: "
+            f"about {16 * K.m**2 / 2**30:.1f} GiB for {K.m} samples, memory={K.memory} bytes are "
+            "given. Use a finite C, fewer samples or more memory."
+        )
+
+
+def solve(K, linear, bounds, *, start=None, **options):
+    """As `smo`; of rows in a cache only those of samples whose coefficient is not fixed are used.
+
+    The gradient is then that of these samples alone.
+    """
+    index = np.flatnonzero(bounds[0] < bounds[1])
+    if not isinstance(K, RowCache) or index.size == len(linear):
+        return smo(K, linear, bounds, start=start, **options)
+    start = None if start is None else start[index]
+    bounds = bounds[0][index], bounds[1][index]
+    result = smo(K.subset(index), linear[index], bounds, start=start, **options)
+    coef = np.zeros(len(linear))
+    coef[index] = result.coef
+    return replace(result, coef=coef)
 
 
 def check_options(machine):

@@ -227,7 +227,8 @@ class _Problem:
         else:
             change = self.coef - self.included
             moved = np.flatnonzero(change)
-            self.gram.add_products(self.gradient, moved, change[moved])
+            if moved.size:
+                self.gram.add_products(self.gradient, moved, change[moved])
         self.included = self.coef.copy()
 
     def check(self, stuck):

@@ -84,6 +84,9 @@ class RowCache:
     n_samples : int
     memory : int
         Bytes that the rows may take, with the block being computed and the solver's own arrays.
+    times : callable, optional
+        ``times(rows, columns, weights)`` gives the product of that part of the matrix with weights
+        of the columns, where the weights sum to 0; found from ``rows`` by default.
     diagonal : (m,) float64, optional
         Found from ``rows`` by default.
 
@@ -101,14 +104,14 @@ class RowCache:
 
     exact = False
 
-    def __init__(self, rows, n_samples, memory, diagonal=None):
+    def __init__(self, rows, n_samples, memory, *, times=None, diagonal=None):
         least = least_memory(n_samples)
         if memory < least:
             raise ValueError(
                 f"memory={memory} bytes do not hold two rows of the Gram matrix of {n_samples} "
                 f"samples and the solver's own arrays; accepted: at least {least}."
             )
-        self.rows, self.m, self.memory = rows, n_samples, memory
+        self.rows, self.times, self.m, self.memory = rows, times, n_samples, memory
         self.diagonal = self._diagonal() if diagonal is None else diagonal
         self._block = (memory - _own_arrays(n_samples)) // _BLOCK_SHARE
         self._set_type(np.float32)
@@ -116,11 +119,19 @@ class RowCache:
     def subset(self, index):
         """The same for some of the samples."""
 
+        def taken(some):
+            return index if some is None else index[some]
+
         def rows(columns):
-            compute = self.rows(index if columns is None else index[columns])
+            compute = self.rows(taken(columns))
             return lambda some: compute(index[some])
 
-        return RowCache(rows, index.size, self.memory, self.diagonal[index])
+        def times(some, columns, weights):
+            return self.times(taken(some), index[columns], weights)
+
+        times = None if self.times is None else times
+        diagonal = self.diagonal[index]
+        return RowCache(rows, index.size, self.memory, times=times, diagonal=diagonal)
 
     def _diagonal(self):
         step, out = 128, np.empty(self.m)
@@ -253,6 +264,9 @@ class RowCache:
 
     def add_products(self, gradient, used, weights):
         """gradient += sum_k weights[k] K[used[k]], for all m variables."""
+        if self.times is not None:
+            gradient += self.times(None, used, weights)
+            return
         compute = self.rows(None)
         step = self._rows_in(_MULTIPLIED, self.m)
         for first in range(0, used.size, step):

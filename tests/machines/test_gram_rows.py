@@ -1,0 +1,122 @@
+"""Support vector machines on rows of the Gram matrix against the same on the matrix."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import alignlearn as al
+from alignlearn.kernels import FromFunction
+from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor
+from alignlearn.machines.gram_rows import gram_or_rows
+from alignlearn.solvers.smo_rows import RowCache, least_memory
+from alignlearn.sources import open_source
+
+M = 150
+TIGHT = 1e-6
+
+
+def samples(seed=0, n_classes=3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((M, 4))
+    score = X[:, 0] + 0.5 * np.sin(2.0 * X[:, 1]) + 0.3 * rng.standard_normal(M)
+    return X, np.digitize(score, np.linspace(-0.5, 0.5, n_classes - 1)), score
+
+
+def opened(X, kernels, weights):
+    source = open_source(X, kernels)
+    source.combine(np.asarray(weights, dtype=float))
+    return source
+
+
+def gaussians(X):
+    return opened(X, [al.Gaussian(0.1), al.Gaussian(1.0)], [0.7, 0.3])
+
+
+def both(source, room=3):
+    memory = room * least_memory(source.n_samples)
+    rows = gram_or_rows(source, memory)
+    assert isinstance(rows, RowCache)
+    return rows, source.gram()
+
+
+def assert_same(machine, other, tol=1e-4):
+    np.testing.assert_allclose(machine.full_dual_coef(), other.full_dual_coef(), atol=tol)
+    np.testing.assert_allclose(machine.intercept_, other.intercept_, atol=tol)
+    np.testing.assert_allclose(machine.objective_, other.objective_, rtol=1e-6)
+    assert (machine.kkt_violation_ <= machine.tol).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_classifier(n_classes, multiclass):
+    X, y, _ = samples(n_classes=n_classes)
+    weight = np.random.default_rng(1).integers(0, 3, M).astype(float)
+    options = {"C": 2.0, "multiclass": multiclass, "class_weight": "balanced", "tol": TIGHT}
+    rows, K = both(gaussians(X))
+    machine = SupportVectorClassifier(**options).fit(rows, y, weight)
+    assert_same(machine, SupportVectorClassifier(**options).fit(K, y, weight))
+    again = SupportVectorClassifier(**options).fit(rows, y, weight, alpha0=machine.full_dual_coef())
+    assert again.n_iter_.sum() == 0
+
+
+def test_regressor():
+    X, _, target = samples()
+    Y = np.column_stack([target, X[:, 1] ** 2])
+    rows, K = both(gaussians(X))
+    machine = SupportVectorRegressor(2.0, 0.05, tol=TIGHT).fit(rows, Y)
+    assert_same(machine, SupportVectorRegressor(2.0, 0.05, tol=TIGHT).fit(K, Y))
+
+
+@pytest.mark.parametrize("kind", ["float32", "sparse", "features", "sparse features"])
+def test_kinds_of_samples(kind):
+    X, y, _ = samples(2, n_classes=2)
+    if kind == "float32":
+        source = gaussians(X.astype(np.float32))
+    elif kind == "sparse":
+        source = gaussians(sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0)))
+    else:
+        X = np.random.default_rng(3).standard_normal((M, 40)) + 2.0
+        X = sparse.csr_array(np.where(X > 2.0, X, 0.0)) if kind == "sparse features" else X
+        source = opened(X, al.RankOneKernels(), np.full(40, 0.1))
+    rows, K = both(source)
+    machine = SupportVectorClassifier(tol=1e-4).fit(rows, y)
+    expected = SupportVectorClassifier(tol=1e-4).fit(K, y)
+    gap = np.maximum(machine.duality_gap_, expected.duality_gap_)
+    assert abs(machine.objective_ - expected.objective_) <= gap + 1e-5 * expected.objective_
+    np.testing.assert_allclose(machine.intercept_, expected.intercept_, atol=1e-2)
+
+
+def test_a_kernel_function():
+    X, y, _ = samples(4, n_classes=2)
+
+    def kernel(X, Y):
+        return (1.0 + X @ Y.T) ** 2
+
+    rows, K = both(opened(X, [FromFunction(kernel)], [1.0]))
+    machine = SupportVectorClassifier(0.1, tol=TIGHT).fit(rows, y)
+    assert_same(machine, SupportVectorClassifier(0.1, tol=TIGHT).fit(K, y))
+
+
+def test_the_matrix_is_taken_where_it_fits():
+    X, _, _ = samples()
+    assert isinstance(gram_or_rows(gaussians(X), 12 * M**2), np.ndarray)
+    assert isinstance(gram_or_rows(gaussians(X.astype(np.float32)), 6 * M**2), np.ndarray)
+    assert isinstance(gram_or_rows(gaussians(X), 6 * M**2), RowCache)
+    K = gaussians(X).gram(exact=True)
+    given = open_source([K], "precomputed")
+    given.combine(np.ones(1))
+    assert isinstance(gram_or_rows(given, 1), np.ndarray)
+
+
+def test_bad_input():
+    X, y, _ = samples(n_classes=2)
+    source = gaussians(X)
+    with pytest.raises(ValueError, match=f"two rows .* {M} samples .* at least {least_memory(M)}"):
+        gram_or_rows(source, 1000)
+    rows, _ = both(source)
+    with pytest.raises(ValueError, match=r"C=inf .* decided on the Gram matrix .* more memory"):
+        SupportVectorClassifier(np.inf).fit(rows, y)
+    with pytest.raises(ValueError, match=f"K has {M} rows but y has {M - 1} values"):
+        SupportVectorClassifier().fit(rows, y[:-1])
+    with pytest.raises(ValueError, match=f"K has {M} rows but y has {M - 1} values"):
+        SupportVectorRegressor().fit(rows, y[:-1])
