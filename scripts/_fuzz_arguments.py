@@ -15,10 +15,11 @@ from alignlearn.kernels.base import KernelRuleError
 
 # What an error may call an argument instead, since it may lie in what it belongs to.
 _ALSO = {
-    "X": "y precomputed Gram kernels Columns columns feature sample samples", "X_": "X y Gram",
-    "T": "X Gram", "Y": "X Gram", "multiple": "gamma",
-    "y": "X K L n_samples labels cv", "K": "y L K_train", "L": "y K", "K_test": "K",
-    "K_train": "K", "grams": "y precomputed kernel matrices", "grams_test": "matrices", "v": "k",
+    "X": "y precomputed Gram kernels Columns columns feature sample samples",
+    "X_": "X y Gram sample_weight", "T": "X Gram", "Y": "X Gram", "multiple": "gamma",
+    "y": "X K L n_samples labels cv", "K": "y L K_train sample_weight", "L": "y K",
+    "K_test": "K", "K_train": "K sample_weight", "grams": "y precomputed kernel matrices",
+    "grams_test": "matrices", "v": "k",
     "kernels": "kernel X Columns function f names gamma RankOneKernels", "gram": "Gram precomputed",
     "weighting": "normalize q alpha max_kernels AlignF", "function": "a function FromFunction",
     "kernel": "Columns", "gammas": "gamma", "folds": "cv", "n_train": "n_test", "scale": "X",

@@ -37,6 +37,7 @@ N, CHOICE, FLAG, COUNT = pool.numbers, pool.choices, pool.flags, pool.counts
 _WEIGHTS = {"normalize": (CHOICE, "l1")}
 _SVM = {"C": (N, 1.0), "tol": (N, 1e-3), "max_iter": (COUNT, None)}
 _CLASSES = {"multiclass": (CHOICE, "ovo"), "class_weight": (CHOICE, None)}
+_CALIBRATED = {**_CLASSES, "probability": (CHOICE, "sigmoid")}
 _LEARN = {"kernels": (pool.kernel_lists, KERNELS), "weighting": (pool.rules, "alignf"),
           "normalize": (CHOICE, "trace")}  # fmt: skip
 _X = (pool.matrices, X)
@@ -44,6 +45,7 @@ _Y = (pool.one_class_labels, LABELS)
 _T = (pool.targets, REAL)
 _K = (pool.grams, GRAM)
 _P = (pool.lists_of(pool.grams), [GRAM, OTHER])
+_W = {"sample_weight": (pool.optional(pool.vectors), 1.0 + np.arange(M) % 3)}
 
 
 def _statistics():
@@ -80,12 +82,15 @@ def _kernel(make, **parameters):
 def _estimator(make, parameters, y, method="predict"):
     """An estimator that is fitted and then predicts."""
 
-    def call(X, y, T, **given):
-        model = make(**given).fit(X, y)
+    weights = _W if "sample_weight" in signature(make.fit).parameters else {}
+
+    def call(X, y, T, sample_weight=None, **given):
+        weight = {"sample_weight": sample_weight} if weights else {}
+        model = make(**given).fit(X, y, **weight)
         return getattr(model, method)(T), model.summary(), model.alignment_
 
     kind = _Y if y is LABELS else _T
-    arguments = {**parameters, "X": _X, "y": kind, "T": (pool.matrices, TEST)}
+    arguments = {**parameters, "X": _X, "y": kind, "T": (pool.matrices, TEST), **weights}
     return Call(make.__name__, call, arguments)
 
 
@@ -95,9 +100,8 @@ def _machine(make, parameters, y):
     def call(K, y, K_test, sample_weight, **given):
         return make(**given).fit(K, y, sample_weight).predict(K_test)
 
-    arguments = {"K": _K, "y": _Y if y is LABELS else _T, "K_test": (pool.matrices, AGAINST),
-                 "sample_weight": (pool.optional(pool.vectors), np.ones(M))}  # fmt: skip
-    return Call(make.__name__, call, {**parameters, **arguments})
+    arguments = {"K": _K, "y": _Y if y is LABELS else _T, "K_test": (pool.matrices, AGAINST)}
+    return Call(make.__name__, call, {**parameters, **arguments, **_W})
 
 
 def _algebra():
@@ -145,14 +149,16 @@ def _kernels():
 
 def _measures():
     K, L = _K, (pool.grams, OTHER)
-    yield Call("alignment", al.alignment, {"K": K, "L": L, "kind": (CHOICE, "centered")})
-    yield Call("hsic", al.hsic, {"K": K, "L": L, "unbiased": (FLAG, False)})
+    yield Call("alignment", al.alignment, {"K": K, "L": L, "kind": (CHOICE, "centered"), **_W})
+    yield Call("hsic", al.hsic, {"K": K, "L": L, "unbiased": (FLAG, False), **_W})
     yield Call("cka", al.cka, {"K": K, "L": L, "unbiased": (FLAG, False)})
-    yield Call("alignment", al.alignment, {"K": K, "L": (pool.labels, LABELS)})
-    yield Call("center_kernel", al.center_kernel, {"K": (pool.matrices, AGAINST), "K_train": _K})
+    yield Call("alignment", al.alignment, {"K": K, "L": (pool.labels, LABELS), **_W})
+    yield Call("center_kernel", al.center_kernel,
+               {"K": (pool.matrices, AGAINST), "K_train": _K, **_W})  # fmt: skip
     arguments = {"X": _X, "y": (pool.labels, LABELS), "kernels": (pool.kernel_lists, KERNELS),
                  "task": (CHOICE, "auto"), "unbiased": (FLAG, False)}  # fmt: skip
     yield Call("alignment_statistics", al.alignment_statistics, arguments)
+    yield Call("alignment_statistics", al.alignment_statistics, {**arguments, **_W})
     yield Call("alignment_statistics", al.alignment_statistics,
                {**arguments, "folds": (pool.folds, np.arange(M) % 3)})  # fmt: skip
 
@@ -195,7 +201,7 @@ def _rules():
 
 
 def _estimators():
-    classify = {**_LEARN, **_SVM, **_CLASSES}
+    classify = {**_LEARN, **_SVM, **_CALIBRATED}
     ridge = {**_LEARN, "machine": (CHOICE, "krr")}
     svr = {**_LEARN, "machine": (CHOICE, "svr"), **_SVM, "epsilon": (N, 0.1)}
     tune = {"cv": (pool.splitters, 3), "random_state": (pool.seeds, None)}
@@ -221,8 +227,7 @@ def _estimators():
     for make, y in ((al.MKLClassifier, LABELS), (al.MKLRegressor, REAL)):
         yield Call("score", lambda X_, y, sample_weight, make=make, fitted=y: make(KERNELS).fit(
             X, fitted).score(X_, y, sample_weight),
-            {"X_": _X, "y": (pool.targets if y is REAL else pool.labels, y),
-             "sample_weight": (pool.optional(pool.vectors), np.ones(M))})  # fmt: skip
+            {"X_": _X, "y": (pool.targets if y is REAL else pool.labels, y), **_W})  # fmt: skip
     yield Call("precomputed", lambda X, y: al.MKLClassifier("precomputed").fit(X, y).predict(
         [AGAINST, TEST @ globals()["X"].T]), {"X": _P, "y": _Y})  # fmt: skip
     grams = {"grams": _P, "y": _Y, **tune}

@@ -49,39 +49,46 @@ def check_probability(method):
     return method if method is None else check_choice("probability", method, METHODS)
 
 
-def calibrate(estimator, C, source, labels, splits=None, weights=None):
-    """The `Calibration` of an estimator with this C, from the test decisions of all folds.
+def calibrate(method, labels, tests, decisions, weight=None):
+    """The `Calibration` from the decisions on the test sets of all folds.
 
     A sample that is in several test sets counts in each, one that is in none does not.
 
     Parameters
     ----------
-    estimator : MKLClassifier
-    C : float
-    source : opened on all samples
+    method : {"sigmoid", "isotonic"}
     labels : ndarray of shape (m,)
-    splits : list of (train, test), optional
-        By default five shuffled folds, fewer where a class has fewer samples.
-    weights : list of ndarray of shape (p,), optional
-        Weights of the kernels learned on each training set. By default found here, two-stage ones
-        from one pass over the pairs of samples.
+    tests : list of ndarray of int
+        Sample numbers of the test sets.
+    decisions : list of ndarray of shape (n,) for two classes, else (n, c)
+        On the samples of positive weight of every test set.
+    weight : ndarray of shape (m,), optional
     """
-    if source.weight is not None and not source.weight.all():
-        splits = _tuning.used_splits(splits, source.weight)
-        source, labels = source.used(), labels[source.weight > 0.0]
-    splits = _calibration_folds(labels) if splits is None else splits
-    if weights is None:
-        weights = _weights_of_folds(estimator, source, labels, splits)
+    test = np.concatenate(tests)
+    test = test if weight is None else test[weight[test] > 0.0]
+    weight = None if weight is None else weight[test]
     classes, codes = np.unique(labels, return_inverse=True)
-    part, found = copy.copy(source), []
+    decisions = np.concatenate(decisions)
+    return fit_calibration(method, decisions, codes[test], len(classes), weight)
+
+
+def calibrate_on_folds(estimator, source, labels):
+    """The `Calibration` of an `MKLClassifier` whose weights and machines are learned on folds.
+
+    Five shuffled folds, fewer where a class has fewer samples. Two-stage weights of all training
+    sets come from one pass over the pairs of samples of the source.
+    """
+    if source.weight is not None:
+        source, labels = source.used(), labels[source.weight > 0.0]
+    splits, part, decisions = _calibration_folds(labels), copy.copy(source), []
+    weights = _weights_of_folds(estimator, source, labels, splits)
     for split, of_kernels in zip(splits, weights):
         part.combine(of_kernels)
         path = paths.classifier_predictions
-        found += path(estimator._machine, part, labels, split, [C], decisions=True)
-    test = np.concatenate([split[1] for split in splits])
-    weight = None if source.weight is None else source.weight[test]
-    decisions = np.concatenate(found)
-    return fit_calibration(estimator.probability, decisions, codes[test], len(classes), weight)
+        make, values = estimator._machine, [estimator.C]
+        decisions += path(make, part, labels, split, values, decisions=True)
+    tests = [test for _, test in splits]
+    return calibrate(estimator.probability, labels, tests, decisions, source.weight)
 
 
 def check_classes(method, labels, splits, weight):

@@ -181,6 +181,13 @@ def search_results(candidates, scores):
     return results, int(mean.argmax())
 
 
+def used_part(source, y, splits):
+    """The source, the targets and the splits of the samples of positive weight."""
+    if source.weight is None or source.weight.all():
+        return source, y, splits
+    return source.used(), y[source.weight > 0.0], used_splits(splits, source.weight)
+
+
 def used_splits(splits, weight):
     """Splits as positions among the samples of positive weight; None for None."""
     if splits is None:

@@ -13,8 +13,8 @@ from alignlearn.validation import check_choice, check_flag, check_memory
 
 from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
-from ._calibrated import CalibratedProbabilities, calibrate, check_probability
 from ._machines import MachineChoice, nystrom_classifier
+from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_probability
 
 
 class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner):
@@ -217,7 +217,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
             fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:
             machine.fit(source.gram(), labels, source.weight, check=False)
-        self.calibration_ = probability and calibrate(self, self.C, source, labels)
+        self.calibration_ = probability and calibrate_on_folds(self, source, labels)
         self.machine_ = machine
         self.classes_ = machine.classes_
         self.support_ = machine.support_

@@ -11,6 +11,7 @@ import numpy as np
 
 from alignlearn.engine.threads import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
+from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice, check_flag
 
@@ -26,7 +27,7 @@ _ALPHAS = np.logspace(-4, 2, 13).tolist()
 class _Search(_tuning.FoldSearch):
     """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
 
-    def _search(self, X, y, source, splits, *, parameter, values, path):
+    def _search(self, X, y, source, splits, *, parameter, values, path, predict=None):
         """Choose, fit on everything, and store the results.
 
         Samples of weight 0 take part in nothing but the attributes of the last fit.
@@ -40,23 +41,23 @@ class _Search(_tuning.FoldSearch):
         values : list of float
         path : callable
             ``path(source, y, split, values)``: test predictions, one array per value.
+        predict : callable, optional
+            Makes predictions of what ``path`` returns, if that is something else.
 
         Returns
         -------
-        list of ndarray of shape (p,)
-            Weights of the kernels with the chosen values, learned on each training set.
+        list
+            What ``path`` returned for the chosen candidate in every fold; with ``predict`` only.
         """
         score = _tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = _tuning.check_weightings(self.weighting)
         _inputs.check_room(source, rules)
-        whole, given_y = source, y
-        if source.weight is not None and not source.weight.all():
-            splits = _tuning.used_splits(splits, source.weight)
-            source, y = source.used(), y[source.weight > 0.0]
+        last_fit = X, y, source.weight
+        source, y, splits = _tuning.used_part(source, y, splits)
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         scores = np.empty((len(folds), len(values), len(rules)))
-        learned = np.empty(scores.shape, dtype=object)
+        kept = np.empty(scores.shape, dtype=object)
         progress = Progress(f"{len(folds)} folds") if self.verbose else None
         for t, statistics in enumerate(self._statistics(source, y, rules, splits)):
             train, test = folds[t]
@@ -68,20 +69,20 @@ class _Search(_tuning.FoldSearch):
                         learner, source, y, rule, train=train, statistics=statistics
                     )
                     source.combine(weights)
-                    for k in same:
-                        learned[t, k, r] = weights
-                    predictions = path(source, y, folds[t], some)
                     weight = () if source.weight is None else (source.weight[test],)
-                    scores[t, same, r] = [score(y[test], found, *weight) for found in predictions]
+                    for k, found in zip(same, path(source, y, folds[t], some)):
+                        if predict is not None:
+                            kept[t, k, r], found = found, predict(found)
+                        scores[t, k, r] = score(y[test], found, *weight)
             if progress is not None:
                 progress((t + 1) / len(folds))
         candidates = {parameter: values, "weighting": given}
         if not several:
             del candidates["weighting"]
         results = _tuning.search_results(candidates, scores)
-        self._store_search(*results, given[0], X, given_y, whole.weight)
+        self._store_search(*results, given[0], *last_fit)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
-        return list(learned.reshape(len(folds), -1)[:, results[1]])
+        return list(kept.reshape(len(folds), -1)[:, results[1]])
 
     def _untuned(self, rule):
         """The estimator of these parameters and one rule, with nothing to choose."""
@@ -228,16 +229,22 @@ calibration_, n_features_in_, feature_names_in_
         source = self._open(X, sample_weight)
         labels = _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
         values = _tuning.check_grid("Cs", self.Cs, _CS)
+        keep, classes = probability is not None, np.unique(labels)
 
         def path(source, y, split, values):
-            return paths.classifier_predictions(self._machine, source, y, split, values)
+            return paths.classifier_predictions(self._machine, source, y, split, values, keep)
+
+        def predict(decisions):
+            return predicted_labels(decisions, classes)
 
         splits = self._splits(labels, groups)
         check_classes(probability, labels, splits, source.weight)
-        chosen = {"parameter": "C", "values": values, "path": path}
-        weights = self._search(X, labels, source, splits, **chosen)
-        if probability is not None:
-            self.calibration_ = calibrate(self, self.C_, source, labels, splits, weights)
+        search = {"parameter": "C", "values": values, "path": path}
+        search["predict"] = predict if keep else None
+        decisions = self._search(X, labels, source, splits, **search)
+        if keep:
+            tests = [test for _, test in splits]
+            self.calibration_ = calibrate(probability, labels, tests, decisions, source.weight)
         return self
 
     def _untuned(self, rule):

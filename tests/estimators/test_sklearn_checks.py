@@ -10,6 +10,7 @@ import alignlearn as al
 ESTIMATORS = [
     al.MKLClassifier(),
     al.MKLClassifier(multiclass="ovr", weighting="align"),
+    al.MKLClassifier(["rbf"], probability="sigmoid"),
     al.MKLRegressor(),
     al.MKLRegressor(machine="svr"),
     al.KernelCombiner(),
@@ -43,6 +44,9 @@ def _checks(estimators):
 
 @_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator, check):
+    params = estimator.get_params()
+    if "sample_weight_equivalence" in str(check) and params.get("probability"):
+        pytest.skip("calibration folds hold samples: one given twice may be in two of them")
     check(exact_where_compared(estimator, check))
 
 
