@@ -58,8 +58,8 @@ class KernelCCA(FrameOutput, Estimator):
         "exact": eigenvectors of all Gram matrices, O(N^3) time. "low-rank": pivoted Cholesky of
         rank r, O(N r^2) time, no Gram matrix. "auto": "exact" up to 500 samples.
     tol : float, default 1e-6
-        Of "low-rank": accepted trace of what is left of a Gram matrix, relative to its own. Values
-        of the components on new samples differ by the order of its square root.
+        Of "low-rank": accepted trace of what is left of a Gram matrix, relative to its own without
+        a constant. Values of the components on new samples differ by the order of its square root.
     max_rank : int, default 1000
         Of "low-rank": bound of r; a ConvergenceWarning says where it keeps from ``tol``.
 
