@@ -93,29 +93,7 @@ def low_rank_factor(source, name, tol, max_rank):
     """
     from scipy.linalg import eigh, solve_triangular
 
-    kernels, X = source.kernels, source.X
-    with naming(name):
-        diagonal = cpu.gram_diagonals(kernels, X)[0]
-        trace = _trace_about_a_sample(kernels, X, diagonal)
-    if diagonal.min() >= 0.0 and not trace > _FLAT * diagonal.sum():
-        raise constant_view(name, source)
-    share = trace / diagonal.sum() if diagonal.sum() > 0.0 else 1.0
-    with naming(name):
-        found = pivoted_cholesky(
-            diagonal,
-            lambda index: cpu.weighted_gram(kernels, [1.0], X, take(X, index)),
-            submatrix=lambda index: cpu.weighted_gram(kernels, [1.0], take(X, index)),
-            tol=tol * max(share, 0.0),
-            max_rank=max_rank,
-        )
-    if not found.converged:
-        warnings.warn(
-            f"{name}: {found.pivots.size} columns (max_rank) of the Gram matrix leave "
-            f"{found.trace_error / trace:.2g} of its trace, more than tol={tol:g}; "
-            "error_bound_ says what that may change. Raise max_rank or tol.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    found = _partial_cholesky(source, name, tol, max_rank)
     L = found.factor - found.factor.mean(axis=0)
     values, V = eigh(L.T @ L, check_finite=False)
     if not values.sum() > _FLAT * found.trace:
@@ -124,6 +102,34 @@ def low_rank_factor(source, name, tol, max_rank):
     values, V = values[used], V[:, used]
     to_landmarks = solve_triangular(found.pivot_factor, V, lower=True, trans=1)
     return Factor(L @ V, values, None, found.pivots, to_landmarks, found.trace_error)
+
+
+def _partial_cholesky(source, name, tol, max_rank):
+    """The factor of the matrix that is not centred, to ``tol`` of the trace without a constant."""
+    kernels, X = source.kernels, source.X
+    with naming(name):
+        diagonal = cpu.gram_diagonals(kernels, X)[0]
+        trace = _trace_about_a_sample(kernels, X, diagonal)
+    total = float(diagonal.sum())
+    if diagonal.min() >= 0.0 and not trace > _FLAT * total:
+        raise constant_view(name, source)
+    with naming(name):
+        found = pivoted_cholesky(
+            diagonal,
+            lambda index: cpu.weighted_gram(kernels, [1.0], X, take(X, index)),
+            submatrix=lambda index: cpu.weighted_gram(kernels, [1.0], take(X, index)),
+            tol=tol * max(trace / total, 0.0) if total > 0.0 else tol,
+            max_rank=max_rank,
+        )
+    if not found.converged:
+        warnings.warn(
+            f"{name}: {found.pivots.size} columns (max_rank) of the Gram matrix leave "
+            f"{found.trace_error / trace:.2g} of its trace, more than tol={tol:g}; "
+            "error_bound_ says what that may change. Raise max_rank or tol.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+    return found
 
 
 def _trace_about_a_sample(kernels, X, diagonal):

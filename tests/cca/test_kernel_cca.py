@@ -151,6 +151,9 @@ def test_measures_of_three_views_differ_and_those_of_two_do_not():
     two = [KernelCCA(measure=m).fit(views[:2]).dependence_ for m in ("max", "min")]
     assert two[0] == pytest.approx(two[1], rel=1e-12)
     # Three views that are the same: gamma is 3 and 0, but for the regulariser.
+    tiny = KernelCCA(kappa=1e-300, kernels="linear").fit([views[0]] * 2)
+    assert tiny.dependence_ == pytest.approx(1.0, rel=1e-12)
+    assert max(tiny.correlations_) <= 1.0
     same = KernelCCA(kappa=1e-9, measure="min").fit([views[0]] * 3)
     assert same.eigenvalue_range_ == pytest.approx((0.0, 3.0), abs=1e-4)
     assert same.dependence_ == pytest.approx(1.0, abs=1e-4)
@@ -347,6 +350,13 @@ V = np.random.default_rng(13).normal(size=(12, 2))
         ([V, V], {"measure": "mean"}, "measure='mean' is not known"),
         ([V, V], {"solver": "fast"}, "solver='fast' is not known"),
         ([V, V], {"tol": -1.0}, "tol"),
+        ([V, V], {"tol": 0.2}, "tol=0.2 is out of range"),
+        ([V, V], {"kappa": 1e101}, "kappa"),
+        ([V, V], {"kappa": True}, "kappa"),
+        ([V, 1e80 * V], {"kernels": "linear"}, "view 1: eigenvalues .* Scale the view"),
+        ([V, ["a"] * 12], {}, "view 1: X must hold real numbers"),
+        ("views", {}, "requires y"),
+        ([V, V], {"kernels": al.RankOneKernels()}, "kernels must be a kernel for all views"),
         ([V, V], {"max_rank": 0}, "max_rank"),
         ([V, V], {"n_components": 0}, "n_components"),
         ([V, V[:, 0]], {"n_components": 2, "kernels": "linear"}, "ranks 2, 1; accepted: at most 1"),
