@@ -55,6 +55,11 @@ def test_the_interval_shown_is_the_one_printed(capsys):
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.002)
 
 
+def test_dependence_is_measured_as_is_shown(capsys):
+    printed, shown = printed_and_shown(3, capsys)
+    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.005)
+
+
 def test_the_comparison_shown_is_the_one_printed(capsys):
     assert main(["compare", "breast_cancer", "--no-figure"]) == 0
     printed = capsys.readouterr().out

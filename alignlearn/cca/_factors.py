@@ -10,11 +10,12 @@ import numpy as np
 from alignlearn.dependence.views import centred_gram, constant_view, naming
 from alignlearn.engine import cpu
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
-from alignlearn.validation import ConvergenceWarning, check_psd, take
-from alignlearn.validation.grams import tolerance
+from alignlearn.validation import ConvergenceWarning, take
 
+_INDEFINITE = 1e-8  # accepted size of a negative eigenvalue, of the largest one
 # Least trace of what centring leaves, of that of the kernel: below, it is rounding.
 _FLAT = 64 * np.finfo(np.float64).eps
+_ANCHORS = 16  # samples about one of which the trace is taken that a tolerance is relative to
 
 
 class Factor(NamedTuple):
@@ -57,19 +58,24 @@ def exact_factor(source, name):
     """
     from scipy.linalg import eigh
 
-    K, dtype = centred_gram(source, name)
+    K, rounding = centred_gram(source, name)
     N = len(K)
     values, vectors = eigh(K, check_finite=False)
-    if values[0] < -tolerance(dtype) * max(values[-1], np.trace(K) / N):
-        with naming(name):
-            check_psd("the centred kernel matrix", K, dtype)
-    rounding = N * np.finfo(np.float64).eps * values[-1]
-    if dtype == np.float32:
-        rounding = max(rounding, np.finfo(dtype).eps * np.linalg.norm(values))
-    used = values > rounding
+    # The rounding of the entries may reach that much in an eigenvalue.
+    rounding *= N
+    if values[0] < -max(_INDEFINITE * values[-1], rounding):
+        raise ValueError(
+            f"{name}: {source.names[0]} is not positive semi-definite on these samples: the "
+            f"eigenvalues of its centred matrix reach from {values[0]:.3g} to {values[-1]:.3g}; "
+            "accepted: a kernel, or a matrix that `alignlearn.machines.SpectrumFix` has repaired."
+        )
+    used = values > max(rounding, N * np.finfo(np.float64).eps * values[-1])
     values, vectors = values[used], vectors[:, used]
     Z = vectors * np.sqrt(values)
-    return Factor(Z, values, K, np.arange(N), Z / values, 0.0)
+    # Coefficients of functions on centred features sum to 0, which takes off a kernel's constant.
+    to_landmarks = Z / values
+    to_landmarks -= to_landmarks.mean(axis=0)
+    return Factor(Z, values, K, np.arange(N), to_landmarks, 0.0)
 
 
 def low_rank_factor(source, name, tol, max_rank):
@@ -87,29 +93,52 @@ def low_rank_factor(source, name, tol, max_rank):
     """
     from scipy.linalg import eigh, solve_triangular
 
-    kernels, X = source.kernels, source.X
-    with naming(name):
-        found = pivoted_cholesky(
-            cpu.gram_diagonals(kernels, X)[0],
-            lambda index: cpu.weighted_gram(kernels, [1.0], X, take(X, index)),
-            submatrix=lambda index: cpu.weighted_gram(kernels, [1.0], take(X, index)),
-            tol=tol,
-            max_rank=max_rank,
-        )
-    if not found.converged:
-        warnings.warn(
-            f"{name}: {found.pivots.size} columns (max_rank) of the Gram matrix leave "
-            f"{found.trace_error / found.trace:.2g} of its trace, more than tol={tol:g}; "
-            "error_bound_ says what that may change. Raise max_rank or tol.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    found = _partial_cholesky(source, name, tol, max_rank)
     L = found.factor - found.factor.mean(axis=0)
-    values, V = eigh(L.T @ L, check_finite=False) if L.size else (np.zeros(0), np.zeros((0, 0)))
-    total = float(values.sum())
-    if not total > _FLAT * found.trace:
+    values, V = eigh(L.T @ L, check_finite=False)
+    if not values.sum() > _FLAT * found.trace:
         raise constant_view(name, source)
     used = values > len(values) * np.finfo(np.float64).eps * values[-1]
     values, V = values[used], V[:, used]
     to_landmarks = solve_triangular(found.pivot_factor, V, lower=True, trans=1)
     return Factor(L @ V, values, None, found.pivots, to_landmarks, found.trace_error)
+
+
+def _partial_cholesky(source, name, tol, max_rank):
+    """The factor of the matrix that is not centred, to ``tol`` of the trace without a constant."""
+    kernels, X = source.kernels, source.X
+    with naming(name):
+        diagonal = cpu.gram_diagonals(kernels, X)[0]
+        trace = _trace_about_a_sample(kernels, X, diagonal)
+    total = float(diagonal.sum())
+    if diagonal.min() >= 0.0 and not trace > _FLAT * total:
+        raise constant_view(name, source)
+    with naming(name):
+        found = pivoted_cholesky(
+            diagonal,
+            lambda index: cpu.weighted_gram(kernels, [1.0], X, take(X, index)),
+            submatrix=lambda index: cpu.weighted_gram(kernels, [1.0], take(X, index)),
+            tol=tol * max(trace / total, 0.0) if total > 0.0 else tol,
+            max_rank=max_rank,
+        )
+    if not found.converged:
+        warnings.warn(
+            f"{name}: {found.pivots.size} columns (max_rank) of the Gram matrix leave "
+            f"{found.trace_error / trace:.2g} of its trace, more than tol={tol:g}; "
+            "error_bound_ says what that may change. Raise max_rank or tol.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+    return found
+
+
+def _trace_about_a_sample(kernels, X, diagonal):
+    """``sum_i |phi(x_i) - phi(a)|^2`` for the best of a few samples a: the trace without constants.
+
+    At least the trace of the centred matrix, and about twice that for a typical sample.
+    """
+    N = diagonal.size
+    anchors = np.unique(np.linspace(0, N - 1, _ANCHORS).astype(np.intp))
+    columns = cpu.weighted_gram(kernels, [1.0], X, take(X, anchors))
+    sums = columns.sum(axis=0, dtype=np.float64)
+    return float((diagonal.sum() + N * diagonal[anchors] - 2.0 * sums).min())

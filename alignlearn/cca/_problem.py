@@ -67,7 +67,9 @@ class Problem:
             extremes = 1.0 + least[0], 1.0 + values[-1]
         combinations = [E[:, None] * part for E, part in zip(self.scales, parts)]
         self._orient(combinations)
-        return correlations, combinations, (float(extremes[0]), float(extremes[1]))
+        # Rounding must not lead out of the interval of all eigenvalues.
+        low, high = np.clip(extremes, 0.0, M)
+        return np.minimum(correlations, 1.0), combinations, (float(low), float(high))
 
     def _blocks(self):
         weighted = [f.Z * E for f, E in zip(self.factors, self.scales)]
@@ -159,7 +161,7 @@ def _dependence(blocks, M, measure):
     from scipy.linalg import eigh
 
     if M == 2:
-        return float(np.linalg.norm(blocks[0, 1], 2))
+        return min(float(np.linalg.norm(blocks[0, 1], 2)), 1.0)
     S = _assembled(blocks, M)
     at = len(S) - 1 if measure == "max" else 0
     value = eigh(S, subset_by_index=[at, at], eigvals_only=True, check_finite=False)[0]

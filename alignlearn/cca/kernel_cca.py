@@ -24,6 +24,7 @@ from alignlearn.validation.memory import check_gram_memory
 from ._factors import exact_factor, low_rank_factor
 from ._problem import Problem, measured
 
+_LARGEST = 1e100  # of kappa and of eigenvalues, whose squares are taken
 _EXACT = 500  # samples up to which eigenvectors of all views take less than a second
 
 
@@ -57,9 +58,9 @@ class KernelCCA(FrameOutput, Estimator):
     solver : {"auto", "exact", "low-rank"}
         "exact": eigenvectors of all Gram matrices, O(N^3) time. "low-rank": pivoted Cholesky of
         rank r, O(N r^2) time, no Gram matrix. "auto": "exact" up to 500 samples.
-    tol : float, default 1e-6
-        Of "low-rank": accepted trace of what is left of a Gram matrix, relative to its own. Values
-        of the components on new samples differ by the order of its square root.
+    tol : float in [0, 0.1], default 1e-6
+        Of "low-rank": accepted trace of what is left of a Gram matrix, relative to its own without
+        a constant. Values of the components on new samples differ by the order of its square root.
     max_rank : int, default 1000
         Of "low-rank": bound of r; a ConvergenceWarning says where it keeps from ``tol``.
 
@@ -256,7 +257,7 @@ class KernelCCA(FrameOutput, Estimator):
 
     def _open(self, X, y):
         """Sources and the problem of checked views."""
-        kappa = check_number("kappa", self.kappa)
+        kappa = check_number("kappa", self.kappa, high=_LARGEST)
         if kappa <= 0.0:
             raise ValueError(
                 f"kappa={self.kappa!r} is degenerate: functions of full-rank kernels fit every "
@@ -273,6 +274,12 @@ class KernelCCA(FrameOutput, Estimator):
         sources = open_views(views, self.kernels)
         _inputs.check_sample_count(sources[0].n_samples)
         factors = self._factors(sources)
+        for i, factor in enumerate(factors):
+            if factor.values.max() > _LARGEST:
+                raise ValueError(
+                    f"view {i}: eigenvalues of its kernel matrix reach {factor.values.max():.3g}; "
+                    f"accepted: up to {_LARGEST:g}. Scale the view."
+                )
         return sources, Problem(factors, kappa, self.regularization)
 
     def _check_matrix(self, X):
@@ -282,7 +289,7 @@ class KernelCCA(FrameOutput, Estimator):
             check_samples("X", X)
 
     def _factors(self, sources):
-        tol = check_number("tol", self.tol, low=0.0)
+        tol = check_number("tol", self.tol, low=0.0, high=0.1)
         max_rank = check_count("max_rank", self.max_rank, optional=False)
         N = sources[0].n_samples
         names = [f"view {i}" for i in range(len(sources))]

@@ -8,6 +8,7 @@ import numpy as np
 
 from alignlearn.statistics import centre_gram, target_columns
 from alignlearn.validation import (
+    as_array,
     check_choice,
     check_count,
     check_flag,
@@ -112,13 +113,25 @@ def hsic_test(
         raise ValueError(f"X has {m} samples; accepted for this test: at least {least}.")
     if method == "gamma":
         return _gamma_test(sources)
-    K, L = (centred_gram(source, f"view {i}")[0] for i, source in enumerate(sources))
-    unit = float(m) ** 2
+    (K, L), unit = _opened(sources)
+    unit /= m
     if unbiased:
-        K, L, unit = _u_centred(K), _u_centred(L), float(m) * (m - 3)
-    statistic = float(np.vdot(K, L)) / unit
-    null = permuted_products(K, L, rng, n_permutations) / unit
+        K, L, unit = _u_centred(K), _u_centred(L), unit * (m / (m - 3.0))
+    statistic = float(np.vdot(K, L)) / m * unit
+    null = permuted_products(K, L, rng, n_permutations) / m * unit
     return DependenceTest(statistic, permutation_p_value(statistic, null), method, m, null)
+
+
+def _opened(sources):
+    """The centred Gram matrices over their largest entries, and the product of these."""
+    unit, grams = 1.0, []
+    for i, source in enumerate(sources):
+        K = centred_gram(source, f"view {i}")[0]
+        largest = float(np.abs(K).max())
+        K /= largest
+        unit *= largest
+        grams.append(K)
+    return grams, unit
 
 
 def _u_centred(K):
@@ -139,7 +152,7 @@ def _u_centred(K):
 def _gamma_test(sources):
     from scipy.special import gammaincc
 
-    centred = [centred_gram(source, f"view {i}")[0] for i, source in enumerate(sources)]
+    centred, unit = _opened(sources)
     m = len(centred[0])
     products = centred[0] * centred[1]
     statistic = float(products.sum()) / m**2
@@ -150,7 +163,7 @@ def _gamma_test(sources):
     mean = float(np.prod([np.trace(K) / (m - 1.0) for K in centred])) / m
     # Shape mean^2 / variance, scale variance / mean.
     p_value = float(gammaincc(mean**2 / variance, statistic * mean / variance))
-    return DependenceTest(statistic, p_value, "gamma", m, None)
+    return DependenceTest(statistic * unit, p_value, "gamma", m, None)
 
 
 def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None):
@@ -243,7 +256,7 @@ def real_gram(K, *, test=False):
         NaN or infinity; not square or not Hermitian to 1e-8 (complex64: 1e-4) of the largest entry,
         without ``test``.
     """
-    K = np.asarray(plain("K", K))
+    K = as_array("K", K)
     if K.ndim != 2:
         raise ValueError(f"K must be a matrix, got shape {K.shape}.")
     if check_flag("test", test):

@@ -15,6 +15,7 @@ from alignlearn.validation import (
     check_flag,
     check_samples,
     is_sequence,
+    is_sparse,
     plain,
 )
 
@@ -253,6 +254,8 @@ def _listed(name, features):
 
 def _flat(name, A):
     with naming(name):
+        if is_sparse(A):
+            return check_samples("X", A)
         A = as_array("X", A)
         return check_samples("X", A.reshape(len(A), -1) if A.ndim > 2 else A)
 

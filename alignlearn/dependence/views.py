@@ -11,7 +11,7 @@ from alignlearn.sources import open_source
 from alignlearn.statistics import centre_gram
 from alignlearn.validation import as_array, is_sparse, plain
 
-# Centring rounds by a few units in the last place of the largest entry.
+# Of a kernel's values, formulas of a few operations, and of centring them: units in the last place.
 _ROUNDING = 32.0
 
 
@@ -112,7 +112,7 @@ def as_column(X, kernel):
 
 
 def centred_gram(source, name):
-    """The centred Gram matrix (m, m) of a view, float64, and the type that its values came in.
+    """The centred Gram matrix (m, m) of a view, float64, and the rounding of its entries.
 
     Raises
     ------
@@ -122,11 +122,11 @@ def centred_gram(source, name):
     with naming(name):
         given = source.gram(exact=False)
     K = np.array(given, dtype=np.float64)
-    largest = float(np.abs(K).max())
+    rounding = float(np.finfo(given.dtype).eps * np.abs(K).max())
     centre_gram(K)
-    if not np.abs(K).max() > _ROUNDING * np.finfo(given.dtype).eps * largest:
+    if not np.abs(K).max() > _ROUNDING * rounding:
         raise constant_view(name, source)
-    return K, given.dtype
+    return K, rounding
 
 
 def constant_view(name, source):

@@ -151,6 +151,9 @@ def test_measures_of_three_views_differ_and_those_of_two_do_not():
     two = [KernelCCA(measure=m).fit(views[:2]).dependence_ for m in ("max", "min")]
     assert two[0] == pytest.approx(two[1], rel=1e-12)
     # Three views that are the same: gamma is 3 and 0, but for the regulariser.
+    tiny = KernelCCA(kappa=1e-300, kernels="linear").fit([views[0]] * 2)
+    assert tiny.dependence_ == pytest.approx(1.0, rel=1e-12)
+    assert max(tiny.correlations_) <= 1.0
     same = KernelCCA(kappa=1e-9, measure="min").fit([views[0]] * 3)
     assert same.eigenvalue_range_ == pytest.approx((0.0, 3.0), abs=1e-4)
     assert same.dependence_ == pytest.approx(1.0, abs=1e-4)
@@ -211,14 +214,27 @@ def test_new_samples_are_centred_with_the_training_means(solver):
     rng = np.random.default_rng(7)
     X, Y = planted(rng, 50)
     new, _ = planted(rng, 9)
-    kernel = 1e6 + al.Gaussian(2.0) if solver == "exact" else al.Gaussian(2.0)
-    model = KernelCCA(2, kernels=kernel, solver=solver, tol=1e-13).fit(X, Y)
+    model = KernelCCA(2, kernels=al.Gaussian(2.0), solver=solver, tol=1e-13).fit(X, Y)
     scores = model.transform(X)
     np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-12)
     K = al.Gaussian(2.0)(X)
     coef = np.linalg.lstsq(center_kernel(K), scores, rcond=1e-10)[0]
     expected = center_kernel(al.Gaussian(2.0)(new, X), K) @ coef
     np.testing.assert_allclose(model.transform(new), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["exact", "low-rank"])
+@pytest.mark.parametrize("offset", [3e3, 1e6])
+def test_constants_of_kernels_and_of_columns_change_nothing(solver, offset):
+    """A linear kernel of years, a Gaussian on top of a constant: centring takes these off."""
+    views, new = planted(np.random.default_rng(16), 80), planted(np.random.default_rng(17), 5)
+    plain = KernelCCA(kernels=["linear", al.Gaussian(1.0)], solver=solver).fit(views)
+    moved = [views[0] + offset, views[1]]
+    model = KernelCCA(kernels=["linear", offset + al.Gaussian(1.0)], solver=solver).fit(moved)
+    assert model.dependence_ == pytest.approx(plain.dependence_, abs=1e-4)
+    expected, found = plain.transform(new), model.transform([new[0] + offset, new[1]])
+    for ours, theirs in zip(found, expected):
+        np.testing.assert_allclose(ours, theirs, atol=3e-2)
 
 
 def test_given_matrices_are_the_kernels_they_hold():
@@ -334,6 +350,13 @@ V = np.random.default_rng(13).normal(size=(12, 2))
         ([V, V], {"measure": "mean"}, "measure='mean' is not known"),
         ([V, V], {"solver": "fast"}, "solver='fast' is not known"),
         ([V, V], {"tol": -1.0}, "tol"),
+        ([V, V], {"tol": 0.2}, "tol=0.2 is out of range"),
+        ([V, V], {"kappa": 1e101}, "kappa"),
+        ([V, V], {"kappa": True}, "kappa"),
+        ([V, 1e80 * V], {"kernels": "linear"}, "view 1: eigenvalues .* Scale the view"),
+        ([V, ["a"] * 12], {}, "view 1: X must hold real numbers"),
+        ("views", {}, "requires y"),
+        ([V, V], {"kernels": al.RankOneKernels()}, "kernels must be a kernel for all views"),
         ([V, V], {"max_rank": 0}, "max_rank"),
         ([V, V], {"n_components": 0}, "n_components"),
         ([V, V[:, 0]], {"n_components": 2, "kernels": "linear"}, "ranks 2, 1; accepted: at most 1"),

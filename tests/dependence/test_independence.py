@@ -164,6 +164,20 @@ def test_bad_options_are_named(options, error, message):
             hsic_test(X[:n], X[:n], method=method, unbiased=method == "permutation")
 
 
+@pytest.mark.parametrize("options", [{}, {"unbiased": True}, {"method": "gamma"}])
+def test_units_change_no_p_value(options):
+    rng = np.random.default_rng(10)
+    x = rng.normal(size=(20, 1))
+    y = 0.4 * x + rng.normal(size=(20, 1))
+    expected = hsic_test(x, y, "linear", **options)
+    for unit in (1e-70, 1e70):
+        found = hsic_test(unit * x, y, "linear", **options)
+        assert found.p_value == pytest.approx(expected.p_value, rel=1e-9)
+        assert found.statistic / unit**2 == pytest.approx(expected.statistic, rel=1e-9)
+    K = x @ x.T
+    assert alignment_test(1e300 * K, 1e70 * y).p_value == alignment_test(K, y).p_value
+
+
 def test_an_indefinite_matrix_is_no_kernel_of_a_view():
     K = np.diag([1.0, 1.0, -1.0, 1.0])
     with pytest.raises(ValueError, match=r"view 1: .*positive semi-definite"):
@@ -279,6 +293,8 @@ def test_real_gram_refuses_what_is_no_matrix():
         real_gram(np.ones(3, dtype=complex))
     with pytest.raises(ValueError, match="square"):
         real_gram(np.ones((2, 3), dtype=complex))
+    with pytest.raises(ValueError, match="K must be a matrix"):
+        real_gram([[1.0, 2.0], [3.0]])
     with pytest.raises(TypeError, match="test"):
         real_gram(np.eye(3), test="yes")
     with pytest.raises(ValueError, match="NaN"):

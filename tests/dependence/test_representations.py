@@ -159,6 +159,13 @@ def test_samples_that_are_equally_far_have_no_unbiased_similarity():
         assert not cka_matrix([np.eye(9)], unbiased=True).any()
 
 
+def test_sparse_features_are_refused():
+    from scipy.sparse import csr_array
+
+    with pytest.raises(TypeError, match=r"features\[1\]: X is a sparse matrix"):
+        cka_matrix([A, csr_array(A)])
+
+
 def test_features_that_overflow_are_named():
     with pytest.raises(ValueError, match="linear kernel of features 1 has values"):
         cka_matrix([A, 1e160 * A])
