@@ -13,3 +13,4 @@ P4 = (
     "Liu, Shi, Huang, Yang and Suykens (2020), "
     "Regularized Regression Problem in hyper-RKHS for Learning Kernels"
 )
+P5 = "Szabó, Foundations of Machine Learning (ST510), slides on kernel methods"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 # The papers in order. The first part of a folder's name begins the names of its claims, and its
 # ``FILES`` lists their files in the order of the paper: p1_alignment/lemma_1.py has "p1-lemma-1".
-_FOLDERS = ("p1_alignment", "p2_l2", "p3_multitask", "p4_hyperkernels")
+_FOLDERS = ("p1_alignment", "p2_l2", "p3_multitask", "p4_hyperkernels", "p5_kernels")
 
 
 class _Registry(Mapping):

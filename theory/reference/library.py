@@ -10,7 +10,10 @@ import warnings
 
 import numpy as np
 
+from alignlearn.kernels import Precomputed
 from alignlearn.machines import KernelRidge
+from alignlearn.online import KernelSGDClassifier, KernelSGDRegressor
+from alignlearn.solvers.dual_coordinate_descent import dual_coordinate_descent
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo
 from alignlearn.sources import GramFamily
@@ -92,6 +95,32 @@ def support_vectors(K, y, C):
     upper, lower = np.where(y > 0, C, 0.0), np.where(y > 0, 0.0, -C)
     K = np.ascontiguousarray(K, dtype=float)
     return smo(K, -y.astype(float), (lower, upper), tol=1e-10).coef * y
+
+
+def support_vectors_without_intercept(K, y, C):
+    """Dual solution alpha (n,) of the C-SVC without intercept, by dual coordinate descent."""
+    values, vectors = np.linalg.eigh(K)
+    Z = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    found = dual_coordinate_descent(Z, y.astype(float), np.full(len(y), float(C)), tol=1e-9)
+    return found.coef * y
+
+
+def stream(K, y, rule, lam, eta, loss):
+    """Coefficients (n,) after one pass of the library's kernel SGD, and its values there (n,).
+
+    ``rule`` is its ``learning_rate``; targets -1 and +1 for the hinge and the logistic loss.
+    """
+    kind = KernelSGDClassifier if loss in ("hinge", "logistic") else KernelSGDRegressor
+    options = {"n_passes": 1, "fit_intercept": False, "shuffle": False, "learning_rate": rule}
+    machine = kind(Precomputed(K), loss=loss, alpha=lam, eta0=eta, **options)
+    X = np.arange(len(y))[:, None]
+    if kind is KernelSGDRegressor:
+        values = machine.fit(X, y).predict(X)
+    else:
+        values = machine.partial_fit(X, y, classes=[-1.0, 1.0]).decision_function(X)
+    coef = np.zeros(len(y))
+    coef[machine.support_] = machine.dual_coef_[:, 0]
+    return coef, values
 
 
 def support_vector_regression(K, y, C, epsilon):

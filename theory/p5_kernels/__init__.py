@@ -1,0 +1,27 @@
+"""The statements of Szabó's slides on kernel methods, one per file; `proofs.md` has the proofs."""
+
+# File names in the order in which the statements appear in the slides.
+FILES = (
+    "max_correlation",
+    "factory",
+    "frobenius",
+    "gaussian",
+    "separable",
+    "smooth",
+    "representer",
+    "hinge_envelope",
+    "intercept",
+    "svm_primal",
+    "krr",
+    "sgd",
+    "kcca_zero",
+    "kcca_spectrum",
+    "independence",
+    "taylor_ball",
+    "universal",
+    "binomial",
+    "kcca_penalty",
+    "kcca_second_block",
+    "kcca_several",
+    "centred_gram",
+)

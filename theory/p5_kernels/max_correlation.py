@@ -1,0 +1,117 @@
+"""Which variables have maximal correlation 1.
+
+Statement (desideratum 4 of Rényi on the slides, said to hold for the maximal correlation Q): Q = 1
+if and only if Y = f(X) or X = g(Y). Checked: the second singular value of p(x, y)/(p(x) p(y))^(1/2)
+against whether one variable is a function of the other. Verdict: false; only "if" holds, for
+variables that are not constant. On finitely many values Q = 1 if and only if X and Y have a part in
+common that is not constant: the graph of the pairs of positive probability is not connected;
+proofs.md, section 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..claim import Claim, NegativeControl
+from ..papers import P5
+
+# -- cases -----------------------------------------------------------------------------
+
+
+def cases(draw):
+    """A table of probabilities with many zeros, rows and columns that occur."""
+    rows, columns = draw.integer(2, 4), draw.integer(2, 4)
+    table = np.abs(draw.array((rows, columns))) + 0.2
+    table *= draw.signs(rows * columns).reshape(rows, columns) > 0
+    for i in range(max(rows, columns)):
+        table[i % rows, i % columns] += 1.0
+    return {"table": table / table.sum()}
+
+
+def second_singular_value(table):
+    """The maximal correlation of two variables with finitely many values."""
+    scaled = table / np.sqrt(np.outer(table.sum(1), table.sum(0)))
+    return float(np.linalg.svd(scaled, compute_uv=False)[1])
+
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def bound(case):
+    """1 if one variable is a function of the other."""
+    positive = case["table"] > 0
+    return float((positive.sum(1) == 1).all() or (positive.sum(0) == 1).all())
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def measure(case):
+    """1 if the maximal correlation is 1."""
+    return float(second_singular_value(case["table"]) > 1 - 1e-9)
+
+
+# -- counterexample and correction -----------------------------------------------------
+
+
+def counterexample():
+    """Uniform on {1, 2}^2 and {3, 4}^2: the block is a function of either."""
+    return {"table": np.kron(np.eye(2), np.ones((2, 2))) / 8}
+
+
+def corrected_bound(case):
+    """1 if the graph of the pairs is not connected: powers of it reach no further."""
+    positive = (case["table"] > 0).astype(float)
+    reached = np.linalg.matrix_power(positive @ positive.T, len(positive)) > 0
+    return float(not reached.all())
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _nearly_connected():
+    """A pair of probability .02 joins the blocks."""
+    table = np.kron(np.eye(2), np.ones((2, 2))) / 8
+    table[0, 3] = 0.02
+    return {"table": table / table.sum()}
+
+
+def _from_95_per_cent(case):
+    return float(second_singular_value(case["table"]) > 0.9)
+
+
+# -- claim -----------------------------------------------------------------------------
+
+CORRECTED = Claim(
+    name="p5-max-correlation-corrected",
+    source=f"{P5}, desiderata of Rényi, corrected",
+    statement=(
+        r"Q = 1 \Leftrightarrow \{(x,y): p(x,y) > 0\} \text{ is not connected}"
+        r" \Leftarrow Y = f(X) \text{ or } X = g(Y)"
+    ),
+    hypotheses="Finitely many values; X and Y not constant.",
+    kind="equivalence",
+    bound=corrected_bound,
+    measure=measure,
+    cases=cases,
+    scale=lambda case: 1.0,
+    negative_control=NegativeControl(
+        _nearly_connected, measure=_from_95_per_cent, note="correlations from .9 on count as 1"
+    ),
+    proof="1",
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p5-max-correlation",
+    source=f"{P5}, desiderata of Rényi",
+    statement=r"Q = 1 \Leftrightarrow Y = f(X) \text{ or } X = g(Y)",
+    hypotheses="X and Y not constant.",
+    bound=bound,
+    status="false",
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)
