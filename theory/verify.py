@@ -162,15 +162,15 @@ def verify(
         print(_line(_cells(finding), width), file=stream, flush=True)
         if on_finding is not None:
             on_finding(finding, len(chosen))
+    proved = [claim.name for claim in chosen if claim.name in CLAIMS and proof_file(claim.name)]
+    if proved:
+        print(f"Machine-checked (scripts/check_proofs): {', '.join(proved)}.", file=stream)
     source = "hypothesis" if find_spec("hypothesis") else "NumPy draws (hypothesis is missing)"
     open_ones = f", of {silent} nothing was said" if silent else ""
     print(
         f"{len(chosen)} claims, {wrong} not as recorded{open_ones}; cases from {source}.",
         file=stream,
     )
-    proved = [claim.name for claim in chosen if claim.name in CLAIMS and proof_file(claim.name)]
-    if proved:
-        print(f"Machine-checked (scripts/check_proofs): {', '.join(proved)}.", file=stream)
     return 1 if wrong else 0
 
 

@@ -51,8 +51,10 @@ Written by `scripts/make_figures.py`.
 As printed: the verdict on the statement in the paper. Checked: {CASES} random cases, where
 "vacuous" means that the bound says no more than what is always true, and "inconclusive" that a
 hypothesis was not met or too few samples decide; or the counterexample, measured against printed,
-and the first corrected form on the same case. Machine-checked: {machine_checked()}; the Coq files
-are linked in their rows, and `scripts/check_proofs` checks them.
+and the first corrected form on the same case.
+
+Machine-checked with Coq: {machine_checked()}; the files are linked in their rows, and
+`scripts/check_proofs` checks them.
 
 {claims_table()}"""
 
