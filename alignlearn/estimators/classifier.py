@@ -13,8 +13,8 @@ from alignlearn.validation import check_choice, check_flag, check_memory
 
 from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
-from ._machines import MachineChoice, nystrom_classifier
 from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_probability
+from ._machines import MachineChoice, nystrom_classifier
 
 
 class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner):
