@@ -12,7 +12,8 @@ import numpy as np
 from ..bounds.class_betting import class_betting_interval
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
-from ..reference.coverage import half_length, position
+from ..reference.coverage import position, reach
+from ..reference.problems import FiniteDistribution
 from .class_interval import FEATURES, alignment, control_case, draw_law
 
 # -- cases -----------------------------------------------------------------------------
@@ -40,20 +41,26 @@ def samples(case, trials=TRIALS):
 
 @once
 def intervals(case):
-    """Lower and upper ends, (trials, 2)."""
+    """Lower and upper end and rho_S, (trials, 3)."""
     found = [
-        class_betting_interval(K, y, case["delta"], FEATURES, random_state=0)[:2]
+        (*class_betting_interval(K, y, case["delta"], FEATURES, random_state=0)[:2], aligned(K, y))
         for K, y in samples(case)
     ]
-    return np.array(found if found else [(np.nan, np.nan)])
+    return np.array(found if found else [(np.nan,) * 3])
+
+
+def aligned(K, y):
+    """rho_S of one sample; 0 where the kernel does not vary on it."""
+    law, L = FiniteDistribution(np.full(len(y), 1 / len(y)), y), np.outer(y, y)
+    return float(np.nan_to_num(law.alignment(K, L)))
 
 
 # -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
-    """rho is away from the middle by half of the length at most, where the interval says more."""
-    return half_length(*intervals(case).T)
+    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    return reach(*intervals(case).T[:2])
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -82,7 +82,7 @@ def regression_measure(case):
 # -- negative control ------------------------------------------------------------------
 
 # Twice what the square root of the risk moves on the rarer of two points, of weight 1/10.
-PART = 0.01
+PART = 0.015
 
 
 # -- claim -----------------------------------------------------------------------------

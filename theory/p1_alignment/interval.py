@@ -13,30 +13,30 @@ import numpy as np
 from ..bounds.intervals import alignment_interval_from
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
-from ..reference.coverage import half_length, position
-from .theorem_12 import _control_case, arguments, cases, sample_alignment, statistics
+from ..reference.coverage import position, reach
+from .prop_11 import TRIALS
+from .theorem_12 import _control_case, arguments, cases, extremes, sample_alignment, statistics
 
 # -- cases: those of theorem 12 --------------------------------------------------------
 
 
 @once
 def intervals(case):
-    """Lower and upper ends (TRIALS, 2), nan where undefined."""
+    """Lower and upper end and rho_S (TRIALS, 3), nan where undefined."""
     (m, delta, _, _), radii = arguments(case)
-    defined = ~np.isnan(sample_alignment(case))
-    ends = np.full((len(defined), 2), np.nan)
-    for i, (f, a, c) in enumerate(zip(*statistics(case))):
-        if defined[i]:
-            ends[i] = alignment_interval_from(m, delta, f, a, c, **radii)[:2]
-    return ends
+    found = np.full((TRIALS, 3), np.nan)
+    for row, sample, (f, a, c) in zip(found, sample_alignment(case), zip(*statistics(case))):
+        if not np.isnan(sample):
+            row[:] = *alignment_interval_from(m, delta, f, a, c, **radii)[:2], sample
+    return found
 
 
 # -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
-    """rho is away from the middle by half of the length at most, where the interval says more."""
-    return half_length(*intervals(case).T)
+    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    return reach(*intervals(case).T[:2])
 
 
 # -- measure: what is true -------------------------------------------------------------
@@ -69,6 +69,7 @@ CLAIM = Claim(
     cases=cases,
     confidence=0.95,
     trivial=lambda case: np.inf,
+    extremes=extremes,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: CONTROL * bound(case), note=f"{CONTROL} of its length"
     ),

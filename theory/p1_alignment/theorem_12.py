@@ -20,7 +20,7 @@ from ..bounds import concentration as bounds
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution, numerators
-from .prop_11 import TRIALS
+from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases
 
 # -- cases -----------------------------------------------------------------------------
@@ -88,6 +88,12 @@ def refined_bound(case):
     return bounds.alignment_deviation_refined(*values, rho, filled, **radii)
 
 
+def extremes():
+    """The laws of two features +-1 that come closest, and samples large enough for any bound."""
+    first = two_valued((0.1, 0.4, 0.4, 0.1), 10**4), two_valued((0.2, 0.4, 0.2, 0.2), 10**6)
+    return [*first, _control_case() | {"m": 10**8}]
+
+
 # -- negative control ------------------------------------------------------------------
 
 
@@ -121,7 +127,7 @@ REFINED = Claim(
     confidence=0.95,
     trivial=lambda case: 1.0,
     factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
-    extremes=lambda: [_control_case() | {"m": m} for m in (10**4, 10**8)],
+    extremes=extremes,
     negative_control=_fraction(0.05, refined_bound),
     proof="7",
 )

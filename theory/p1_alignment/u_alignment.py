@@ -14,7 +14,7 @@ import numpy as np
 from ..bounds.u_statistics import alignment_deviation_unbiased
 from ..claim import Claim, NegativeControl
 from ..papers import P1
-from .prop_11 import TRIALS
+from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases
 from .theorem_12 import _control_case
 from .u_statistic import kernel_moments, u_statistics
@@ -82,6 +82,7 @@ CLAIM = Claim(
     confidence=0.95,
     trivial=lambda case: 1.0,
     factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
+    extremes=lambda: [two_valued((0.1, 0.1, 0.8, 0.0), 100)],
     negative_control=NegativeControl(
         _control, bound=lambda case: 0.1 * bound(case), note="a tenth"
     ),

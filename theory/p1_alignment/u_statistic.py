@@ -24,7 +24,7 @@ from ..bounds.u_statistics import (
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import numerators
-from .prop_11 import TRIALS, _control_case
+from .prop_11 import TRIALS, _control_case, two_valued
 from .prop_11 import cases as numerator_cases
 
 # -- cases -----------------------------------------------------------------------------
@@ -140,6 +140,7 @@ DATA = Claim(
     confidence=0.95,
     trivial=lambda case: 1.0,
     factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
+    extremes=lambda: [two_valued((0.0, 0.2, 0.8, 0.0), 400)],
     negative_control=_part_of(0.15, data_bound, 1000),
     proof="18",
 )
@@ -157,6 +158,7 @@ BERNSTEIN = replace(
     measure=measure,
     cases=cases,
     corrected=DATA,
+    extremes=lambda: [two_valued((0.0, 0.2, 0.8, 0.0), 10**4)],
     negative_control=_part_of(0.3, bernstein_bound, 10**5),
 )
 

@@ -1,6 +1,7 @@
-"""Where a number lies in a confidence interval for the alignment, in units of its half-length.
+"""Where a number lies in a confidence interval for the alignment, in units of its reach.
 
-An end that is 0 or 1 says nothing and can not be wrong, so that only the other ends count.
+The reach of an end is its distance from the estimate in the interval. An end that is 0 or 1 says
+nothing and can not be wrong, so that only the other ends count.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def half_length(low, high):
+def reach(low, high):
     """1, the unit of `position`; infinity for intervals that are [0, 1] and say nothing.
 
     Parameters
@@ -19,18 +20,24 @@ def half_length(low, high):
     return np.where((low > 0) | (high < 1), 1.0, np.inf)
 
 
-def position(low, high, rho):
-    """Distance of rho from the middle towards an end that says something, over the half-length.
+def position(low, high, estimate, rho):
+    """Distance of rho from the estimate, over that of the end on the same side.
 
-    Above 1 for intervals that do not hold rho; negative where rho is on the other side.
+    Above 1 for intervals that do not hold rho; 0 where the end on the side of rho is 0 or 1.
 
     Parameters
     ----------
-    low, high : float arrays (trials,)
+    low, high, estimate : float arrays (trials,)
+        An estimate that is not in the interval is taken for the nearer end.
     rho : float or array (trials,)
+
+    Returns
+    -------
+    float array (trials,)
+        nan where there is no interval.
     """
-    offset = rho - (low + high) / 2
-    upwards = np.where(high < 1, offset, -np.inf)
-    downwards = np.where(low > 0, -offset, -np.inf)
-    either = np.maximum(np.maximum(upwards, downwards), -1.0)
-    return either / np.maximum((high - low) / 2, 1e-300) + 0 * low
+    middle = np.clip(estimate, low, high)
+    tiny = np.finfo(float).tiny
+    above = np.where(high < 1, (rho - middle) / np.maximum(high - middle, tiny), 0.0)
+    below = np.where(low > 0, (middle - rho) / np.maximum(middle - low, tiny), 0.0)
+    return np.where(np.isnan(low), np.nan, np.maximum(np.maximum(above, below), 0.0))
