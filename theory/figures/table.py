@@ -7,7 +7,7 @@ from functools import cache
 
 from ..claim import OUTCOMES, Claim, check
 from ..draws import RandomDraw
-from ..papers import P1, P2, P3, P4
+from ..papers import P1, P2, P3, P4, P5
 from ..registry import CLAIMS, all_claims, proof_file
 
 CASES = 10
@@ -113,7 +113,8 @@ def _row(claim):
 
 
 def _source(claim):
-    for year, paper in (("2012", P1), ("2009", P2), ("multi-task", P3), ("2020", P4)):
+    papers = ("2012", P1), ("2009", P2), ("multi-task", P3), ("2020", P4), ("slides", P5)
+    for year, paper in papers:
         if claim.source.startswith(paper):
             return year + claim.source[len(paper) :].replace("|", r"\|")
     return claim.source.replace("|", r"\|")

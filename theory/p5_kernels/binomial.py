@@ -29,10 +29,8 @@ def coefficients(case, accumulate, count=300):
     return np.append(1.0, accumulate(fractions)) * (-1.0) ** np.arange(count)
 
 
-def _sum(case, values):
-    """The series, and the smallest of the first coefficients or 0."""
-    series = np.sum(values * case["t"] ** np.arange(len(values)))
-    return np.array([series, min(0.0, values[:20].min())])
+def series(case, values):
+    return np.sum(values * case["t"] ** np.arange(len(values)))
 
 
 # -- bound: what the statement says ----------------------------------------------------
@@ -40,15 +38,14 @@ def _sum(case, values):
 
 def bound(case):
     """With the sums; the first coefficient is 1 in any case."""
-    return _sum(case, coefficients(case, np.cumsum))
+    return series(case, coefficients(case, np.cumsum))
 
 
 # -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
-    """The kernel, and no negative coefficient."""
-    return np.array([(1 - case["t"]) ** -case["alpha"], 0.0])
+    return (1 - case["t"]) ** -case["alpha"]
 
 
 # -- counterexample and correction -----------------------------------------------------
@@ -59,8 +56,14 @@ def counterexample():
 
 
 def corrected_bound(case):
-    """With the products."""
-    return _sum(case, coefficients(case, np.cumprod))
+    """With the products; and the smallest of the first coefficients, if it is negative."""
+    values = coefficients(case, np.cumprod)
+    return np.array([series(case, values), min(0.0, values[:20].min())])
+
+
+def corrected_measure(case):
+    """The kernel, and no negative coefficient."""
+    return np.array([measure(case), 0.0])
 
 
 # -- negative control ------------------------------------------------------------------
@@ -83,7 +86,7 @@ CORRECTED = Claim(
     hypotheses="alpha > 0, |t| < 1.",
     kind="identity",
     bound=corrected_bound,
-    measure=measure,
+    measure=corrected_measure,
     cases=cases,
     scale=lambda case: (1 - abs(case["t"])) ** -case["alpha"],
     negative_control=NegativeControl(counterexample, bound=_shifted, note="alpha 1 % too large"),
@@ -99,6 +102,7 @@ CLAIM = replace(
         r"\ \tbinom bn = \sum_{i=1}^n \tfrac{b-i+1}{i}"
     ),
     bound=bound,
+    measure=measure,
     status="holds after fix",
     counterexample=counterexample,
     corrected=CORRECTED,
