@@ -32,7 +32,7 @@ def quick(script, tmp_path):
 
     def run(name):
         returned = script(name).main(["--quick", "--out", str(tmp_path)])
-        stem = tmp_path / name
+        stem = tmp_path / name.lstrip("_")
         assert stem.with_suffix(".png").stat().st_size > 5000
         return returned, stem.with_suffix(".txt").read_text()
 
@@ -192,3 +192,33 @@ def test_a_similarity_learned_from_few_judgements(quick):
     assert learned[0] > max(gaussian[0], scaled[0]) + 0.03  # pairs of new images
     assert learned[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbours, one named image a class
     assert "judgements of 300 images (5% of the pairs)" in text
+
+
+@pytest.mark.skipif(
+    not all((DATA / f"{name}.npz").is_file() for name in ("kin8nm", "ijcnn1_train")),
+    reason="ALIGNLEARN_DATA does not hold kin8nm and ijcnn1_train",
+)
+def test_few_centres_come_near_the_exact_machine(quick):
+    results, text = quick("_reproduce_nystrom")
+    for found in results.values():
+        exact, _ = found.pop("exact")
+        for rows in found.values():
+            few, many = rows[0, :, 0]
+            assert exact < many < few
+    assert "kin8nm: 800 train" in text
+
+
+def test_the_parts_of_the_toolbox(script, tmp_path):
+    toolbox = script("reproduce_toolbox")
+    with pytest.raises(
+        SystemExit, match=r"unknown parts \['svm'\]; accepted: cca, online, nystrom"
+    ):
+        toolbox.main(["svm"])
+    assert list(toolbox.main(["online", "--quick", "--out", str(tmp_path)])) == ["online"]
+    assert (tmp_path / "reproduce_online.png").is_file()
+    text = (tmp_path / "reproduce_online.txt").read_text()
+    # More passes come nearer to the batch machines, and a larger budget drops less.
+    rows = [line.split() for line in text.splitlines()]
+    risks = [row for row in rows if row[:1] in (["hinge"], ["logistic"], ["squared"])]
+    assert len(risks) == 3
+    assert [row[0] for row in rows if row and row[0].isdigit()] == ["20", "200"]
