@@ -71,6 +71,7 @@ NEW = {
     "p1-class-betting",
     "p1-class-learned",
     "p1-target-interval",
+    "p1-intercept-stability",
     "p1-u-alignment",
     "p2-algorithm-1-hessian",
     "p2-algorithm-1-safeguarded",

@@ -70,6 +70,7 @@ CLAIM = Claim(
     confidence=0.95,
     trivial=lambda case: np.inf,
     extremes=extremes,
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
     negative_control=NegativeControl(
         _control_case, bound=lambda case: CONTROL * bound(case), note=f"{CONTROL} of its length"
     ),

@@ -95,6 +95,7 @@ TARGET = Claim(
     cases=prop_11.target_cases,
     confidence=0.95,
     trivial=lambda case: np.inf,
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
     negative_control=_narrow(target_bound),
     proof="17",
 )

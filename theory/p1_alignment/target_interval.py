@@ -98,6 +98,7 @@ CLAIM = Claim(
     cases=cases,
     confidence=0.95,
     trivial=lambda case: np.inf,
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.06 * bound(case), note="0.06 of its length"
     ),

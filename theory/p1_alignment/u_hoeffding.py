@@ -67,6 +67,7 @@ CLAIM = Claim(
     cases=cases,
     confidence=0.95,
     trivial=lambda case: 1.0,
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
     negative_control=NegativeControl(
         _control_case, bound=lambda case: PART * bound(case), note=f"{PART} of it"
     ),

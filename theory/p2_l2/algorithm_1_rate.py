@@ -64,6 +64,7 @@ CLAIM = Claim(
     cases=cases,
     scale=lambda case: 1.0,
     rtol=1e-3,
+    sharp=True,
     negative_control=NegativeControl(
         lambda: counterexample(0.4, 1e6) | {"y": np.ones(2)},
         bound=lambda case: 0.99 * bound(case),

@@ -56,6 +56,7 @@ CLAIM = Claim(
     cases=cases,
     scale=_scale,
     rtol=1e-7,
+    sharp=True,
     negative_control=NegativeControl(
         _one_point, bound=lambda case: 0.98 * bound(case), note="0.98 of a sharp bound"
     ),
