@@ -70,6 +70,7 @@ NEW = {
     "p1-class-interval",
     "p1-class-betting",
     "p1-class-learned",
+    "p1-intercept-stability",
     "p1-target-interval",
     "p1-u-alignment",
     "p2-algorithm-1-hessian",

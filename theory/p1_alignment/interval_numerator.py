@@ -14,16 +14,22 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds.intervals import alignment_interval_by_numerator
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, NegativeControl, once
 from ..papers import P1
+from ..reference.coverage import half_length, position
 from . import prop_11
 from .theorem_12 import _control_case, arguments, cases, sample_alignment, statistics
 
 # -- cases: those of theorem 12, and of proposition 11 for target kernels --------------
 
 
-def intervals(case, scalar_target=False):
-    """Lower and upper ends (TRIALS, 2), nan where undefined."""
+@once
+def intervals(case):
+    """Ends (TRIALS, 2), nan where undefined: for any two kernels, and for a target kernel."""
+    return [_ends(case, scalar_target) for scalar_target in (False, True)]
+
+
+def _ends(case, scalar_target):
     (m, delta, _, _), radii = arguments(case)
     defined = ~np.isnan(sample_alignment(case))
     ends = np.full((len(defined), 2), np.nan)
@@ -40,42 +46,38 @@ def intervals(case, scalar_target=False):
 
 
 def bound(case):
-    """rho exceeds the upper end, or falls below the lower one, by nothing."""
-    return 0.0
+    """rho is away from the middle by half of the length at most, where the interval says more."""
+    return half_length(*intervals(case)[0].T)
+
+
+def target_bound(case):
+    return half_length(*intervals(case)[1].T)
 
 
 # -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
-    return _outside(case, intervals(case))
+    return position(*intervals(case)[0].T, case["law"].alignment(case["K"], case["L"]))
 
 
 def target_measure(case):
-    return _outside(case, intervals(case, scalar_target=True))
-
-
-def _outside(case, ends, shrunk=1.0):
-    rho, middle = case["law"].alignment(case["K"], case["L"]), sample_alignment(case)
-    low, high = (middle + shrunk * (end - middle) for end in ends.T)
-    return np.maximum(low - rho, rho - high)
+    return position(*intervals(case)[1].T, case["law"].alignment(case["K"], case["L"]))
 
 
 # -- negative control ------------------------------------------------------------------
 
-# Three McDiarmid inequalities and a union bound: the interval is ten times too wide.
+# Three McDiarmid inequalities and a union bound: the interval is ten times too long.
 PART = 0.1
 
 
 def _large_sample():
-    return _control_case() | {"m": 10**4}
+    return _control_case() | {"m": 10**6}
 
 
-def _narrow(scalar_target):
+def _narrow(value):
     return NegativeControl(
-        _large_sample,
-        measure=lambda case: _outside(case, intervals(case, scalar_target), PART),
-        note=f"{PART} of its length",
+        _large_sample, bound=lambda case: PART * value(case), note=f"{PART} of its length"
     )
 
 
@@ -91,12 +93,13 @@ TARGET = Claim(
     ),
     hypotheses="Independent points; K(x, x) <= R^2; K' = yy' with |y| <= R'; both vary.",
     kind="upper",
-    bound=bound,
+    bound=target_bound,
     measure=target_measure,
     cases=prop_11.target_cases,
     confidence=0.95,
-    scale=lambda case: 1.0,
-    negative_control=_narrow(True),
+    trivial=lambda case: np.inf,
+    extremes=lambda: [_large_sample()],
+    negative_control=_narrow(target_bound),
     proof="17",
 )
 
@@ -111,9 +114,10 @@ CLAIM = replace(
         r" \tfrac{25\sqrt{15}}{18}s\big],\ e = R^4\big[\tfrac{2m^2-3m+2}{m^3} + \tfrac{27}{8}s\big]"
     ),
     hypotheses="Independent points; K(x, x) <= R^2, K'(x, x) <= R'^2; both vary on the sample.",
+    bound=bound,
     measure=measure,
     cases=cases,
-    negative_control=_narrow(False),
+    negative_control=_narrow(bound),
     corrected=TARGET,
     proof="7",
 )
