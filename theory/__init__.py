@@ -75,7 +75,7 @@ _MODULES = {
         "theorem_14",
         "unnormalised_guarantee",
     ),
-    "bounds.sample_predictor": ("predictor_deviation",),
+    "bounds.sample_predictor": ("predictor_deviation", "root_risk_deviation"),
     "bounds.stability": (
         "alignf_change",
         "hypothesis_bound",

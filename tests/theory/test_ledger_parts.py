@@ -2,7 +2,13 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory import CLAIMS, check, hoeffding_deviation, predictor_deviation
+from alignlearn.theory import (
+    CLAIMS,
+    check,
+    hoeffding_deviation,
+    predictor_deviation,
+    root_risk_deviation,
+)
 from alignlearn.theory.bounds.intervals import u_statistic_deviation
 from alignlearn.theory.claim import HypothesisNotMet
 
@@ -63,13 +69,16 @@ def test_predictor_deviation_where_all_constants_are_1():
     """x = y = +-1, K = xx': A = V = rho = 1, so 2 tau (3 - tau)/(1 - tau)^2 + tau."""
     m, delta = 10**5, 0.05
     tau = 2 / np.sqrt(3 * m) + 4 * (m - 1) / m * np.sqrt(np.log(4 / delta) / (2 * m))
-    expected = 2 * tau * (3 - tau) / (1 - tau) ** 2 + tau
-    assert predictor_deviation(m, delta, 1.0, 1.0) == pytest.approx(expected)
+    change = tau * (3 - tau) / (1 - tau) ** 2
+    assert predictor_deviation(m, delta, 1.0, 1.0) == pytest.approx(2 * change + tau)
+    expected = np.sqrt(1 + tau**2) * change + tau
+    assert root_risk_deviation(m, delta, 1.0, 1.0) == pytest.approx(expected)
 
 
-def test_predictor_deviation_has_the_units_of_one_over_the_labels():
-    unit = predictor_deviation(10**6, 0.05, 0.2, 0.5, 0.3)
-    scaled = predictor_deviation(10**6, 0.05, 0.2 * 49, 0.5 * 9, 0.3, 7.0, 3.0)
+@pytest.mark.parametrize("deviation", [predictor_deviation, root_risk_deviation])
+def test_predictor_deviation_has_the_units_of_one_over_the_labels(deviation):
+    unit = deviation(10**6, 0.05, 0.2, 0.5, 0.3)
+    scaled = deviation(10**6, 0.05, 0.2 * 49, 0.5 * 9, 0.3, 7.0, 3.0)
     assert scaled == pytest.approx(unit / 3)
 
 
@@ -93,8 +102,9 @@ def test_predictor_deviation_is_of_order_one_over_the_root_of_m():
 )
 def test_predictor_deviation_names_what_is_wrong(change, error):
     given = {"m": 10**6, "delta": 0.05, "a": 0.2, "label_variance": 0.5, "rho": 0.3} | change
-    with pytest.raises(ValueError, match=error):
-        predictor_deviation(**given)
+    for deviation in (predictor_deviation, root_risk_deviation):
+        with pytest.raises(ValueError, match=error):
+            deviation(**given)
 
 
 def test_a_margin_makes_the_risks_of_classification_equal():

@@ -28,8 +28,7 @@ def predictor_deviation(
 ) -> float:
     """sup_x |h_S(x) - h*(x)| is at most this with probability 1 - delta.
 
-    So is |R(h_S)^(1/2) - R(h*)^(1/2)| for R(h) = E(y - h)^2, and the signs of h_S and h* differ at
-    most where |h*| is at most this.
+    So the signs of h_S and h* differ at most where |h*| is at most this.
 
     (2 D + s tau)/M with tau = `covariance_deviation` at delta / 4, A = a^(1/2)/R^2, V = Var(y)/M^2,
     s = (rho/(A V))^(1/2) and D = tau (1 + s (A + V - tau))/((A - tau)(V - tau)).
@@ -54,6 +53,25 @@ def predictor_deviation(
     ValueError
         If an argument is out of range, or m is so small that tau reaches A or V.
     """
+    change, norm, tau, _ = _parts(m, delta, a, label_variance, rho, radius2, label_bound)
+    return (2 * change + norm * tau) / label_bound
+
+
+@of_numbers()
+def root_risk_deviation(
+    m, delta, a, label_variance, rho=1.0, radius2=1.0, label_bound=1.0
+) -> float:
+    """|R(h_S)^(1/2) - R(h*)^(1/2)|, R(h) = E(y - h)^2, is at most this.
+
+    With probability 1 - delta: ((A + tau^2)^(1/2) D + s tau)/M, shorter than `predictor_deviation`,
+    whose parameters, notation and errors these are.
+    """
+    change, norm, tau, A = _parts(m, delta, a, label_variance, rho, radius2, label_bound)
+    return (np.sqrt(A + tau**2) * change + norm * tau) / label_bound
+
+
+def _parts(m, delta, a, label_variance, rho, radius2, label_bound):
+    """D, s, tau and A."""
     m, delta = check_size(m), check_delta(delta)
     bound = check_positive("label_bound", label_bound, "|y| <= M needs a positive finite M.")
     r, s = check_radii(radius2, bound**2)
@@ -69,4 +87,4 @@ def predictor_deviation(
         )
     norm = np.sqrt(rho / (A * V))
     change = tau * (1 + norm * (A + V - tau)) / ((A - tau) * (V - tau))
-    return (2 * change + norm * tau) / bound
+    return change, norm, tau, A

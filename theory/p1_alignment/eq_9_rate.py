@@ -108,6 +108,7 @@ CLAIM = Claim(
     scale=lambda case: 1.0,
     rtol=1e-3,
     sharp=True,
+    extremes=lambda: [_one_steep_kernel()],
     negative_control=NegativeControl(
         _one_steep_kernel, bound=lambda case: 0.95 * bound(case), note="spectrum in (-1.9, 0]"
     ),

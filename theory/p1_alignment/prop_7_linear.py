@@ -77,6 +77,8 @@ CORRECTED = Claim(
     bound=bound,
     measure=corrected_measure,
     cases=cases,
+    sharp=True,
+    extremes=lambda: [_one_kernel()],
     negative_control=NegativeControl(
         _one_kernel, bound=lambda case: 0.99 * bound(case), note="0.99 of an attained bound"
     ),
@@ -90,6 +92,8 @@ CLAIM = replace(
     statement=r"\max_{\sum\mu_k\le\Lambda} \mu^\top a = \Lambda \max_k a_k",
     hypotheses="The sign of mu is not constrained.",
     measure=measure,
+    sharp=False,
+    extremes=None,
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,

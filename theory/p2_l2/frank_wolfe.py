@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
+from ..claim import Claim, NegativeControl, once
 from ..papers import P2
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
@@ -36,6 +36,7 @@ def _value(case, mu):
     return float(case["y"] @ krr(combine(mu, case["kernels"]), case["y"], case["lam"]))
 
 
+@once
 def frank_wolfe(case):
     """J - J* before each of some steps and after the last one, and |v| before each."""
     kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
@@ -106,6 +107,7 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     scale=_scale,
+    extremes=lambda: [_control_case()],
     negative_control=NegativeControl(
         _control_case, bound=lambda case: bound(case, 0.95), note="the share divided by 0.95"
     ),

@@ -13,7 +13,7 @@ import numpy as np
 from ..bounds import stability
 from ..claim import Claim, NegativeControl
 from ..papers import P2
-from .theorem_2 import _fits, _scale, cases, measure
+from .theorem_2 import _fits, _scale, cases, flipped, measure
 
 # -- cases: those of theorem 2 ---------------------------------------------------------
 
@@ -35,11 +35,6 @@ def bound(case):
 # -- negative control ------------------------------------------------------------------
 
 
-def _one_point():
-    """One point whose label goes from 1 to -1."""
-    return {"F": np.ones((3, 1)), "y": np.ones(1), "y_new": -1.0, "lam0": 1e4}
-
-
 # -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
@@ -57,8 +52,13 @@ CLAIM = Claim(
     scale=_scale,
     rtol=1e-7,
     sharp=True,
+    extremes=lambda: [flipped(1), flipped(20)],
+    factors={
+        "m^(-1/2)": lambda case: len(case["y"]) ** -0.5,
+        "lam0^(-1/2)": lambda case: case["lam0"] ** -0.5,
+    },
     negative_control=NegativeControl(
-        _one_point, bound=lambda case: 0.98 * bound(case), note="0.98 of a sharp bound"
+        lambda: flipped(1), bound=lambda case: 0.95 * bound(case), note="1.9 for 2"
     ),
     proof="4",
 )
