@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.validation import check_labels, check_number, check_seed
+from alignlearn.validation import check_labels, check_number, check_seed, plain
 
 
 def fold_numbers(y, n_folds, stratify, random_state=0):
@@ -53,6 +53,7 @@ def make_folds(cv, y, stratify, random_state=None, groups=None):
     ValueError, TypeError
         Folds that cannot be made.
     """
+    cv, groups = plain("cv", cv), plain("groups", groups)
     number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
     if number:
         folds = _random_folds(int(cv), y, stratify, random_state)
@@ -91,6 +92,7 @@ def _folds_of(codes):
 
 def fold_codes(name, labels, m):
     """The place of each sample's fold label among the sorted ones, (m,); at least two differ."""
+    labels = plain(name, labels)
     try:
         labels = np.asarray(labels)
         different, codes = np.unique(labels, return_inverse=True)

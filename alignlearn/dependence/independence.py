@@ -17,6 +17,7 @@ from alignlearn.validation import (
     check_test_gram,
     plain,
 )
+from alignlearn.validation.memory import check_gram_memory
 
 from .permutations import permutation_p_value, permuted_forms, permuted_products
 from .views import centred_gram, open_views
@@ -111,6 +112,7 @@ def hsic_test(
     m, least = sources[0].n_samples, 6 if method == "gamma" else 4 if unbiased else 2
     if m < least:
         raise ValueError(f"X has {m} samples; accepted for this test: at least {least}.")
+    check_gram_memory(m, 4)  # as they come, and in double precision
     if method == "gamma":
         return _gamma_test(sources)
     (K, L), unit = _opened(sources)

@@ -15,6 +15,7 @@ from alignlearn.validation import (
     check_labels,
     check_numbers,
     check_targets,
+    plain,
 )
 
 from . import guarantees
@@ -128,7 +129,7 @@ def _labels(y, m, label_range):
     if label_range is not None:
         ends = check_numbers("label_range", label_range, 2).tolist()
         return check_targets(y, m, columns=False), f"targets in {ends}"
-    labels = np.asarray(y)
+    labels = np.asarray(plain("y", y))
     if labels.ndim != 1 or len(labels) != m:
         raise ValueError(f"y has shape {labels.shape}; accepted: ({m},), a label for each sample.")
     if len(np.unique(labels)) != 2:

@@ -12,6 +12,7 @@ from alignlearn.validation import (
     gram_like,
     indexable_grams,
     is_sequence,
+    plain,
     take,
 )
 
@@ -214,6 +215,7 @@ def gram_items(grams, name="the list of precomputed kernels"):
 
     ``grams`` and errors as in `precomputed_kernels`, which also looks at the values.
     """
+    grams = plain(name, grams)
     if not is_sequence(grams):
         raise TypeError(
             f"{name} must be a sequence of (m, m) matrices or a (p, m, m) array, got "

@@ -60,7 +60,6 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
     """The columns of :func:`target_columns` before centring."""
     used = slice(None) if weight is None else weight > 0.0
     check_choice("task", task, ("auto", "classification", "regression"))
-    y = plain(name, y)
     if reads_as_regression(y, task):
         Y = check_targets(y, n_samples, name)[used]
         return Y[:, None] if Y.ndim == 1 else Y
@@ -83,6 +82,7 @@ def reads_as_regression(y, task):
     """Whether y holds real targets: said by the task or, for "auto", by its type."""
     if task != "auto":
         return task == "regression"
+    y = plain("y", y)
     y = np.asarray(y, dtype=None if isinstance(y, np.ndarray) else object)
     if y.dtype == object and y.ndim >= 1:
         # A list of labels of mixed type has to stay one: an array of numbers would hide it.

@@ -151,6 +151,14 @@ def test_measures_of_three_views_differ_and_those_of_two_do_not():
     two = [KernelCCA(measure=m).fit(views[:2]).dependence_ for m in ("max", "min")]
     assert two[0] == pytest.approx(two[1], rel=1e-12)
     # Three views that are the same: gamma is 3 and 0, but for the regulariser.
+    # Kernels of rank one: a matrix of 3 x 3, the shrunken correlations.
+    single = [V[:, 0] / V[:, 0].std() for V in planted(rng, 50, 3, noise=1.0)]
+    for kappa, shrink in ((1.0, 50.0 / 51.0), (25.0, 50.0 / 75.0)):
+        options = {"kernels": "linear", "kappa": kappa, "regularization": "gram"}
+        model = KernelCCA(n_components=2, **options).fit(single)
+        gamma = np.linalg.eigvalsh(shrink**2 * (np.corrcoef(single) - np.eye(3)))
+        np.testing.assert_allclose(model.eigenvalue_range_, 1.0 + gamma[[0, 2]], atol=1e-12)
+        np.testing.assert_allclose(model.correlations_, gamma[:0:-1] / 2.0, atol=1e-12)
     tiny = KernelCCA(kappa=1e-300, kernels="linear").fit([views[0]] * 2)
     assert tiny.dependence_ == pytest.approx(1.0, rel=1e-12)
     assert max(tiny.correlations_) <= 1.0

@@ -63,6 +63,28 @@ def test_estimators_take_them_as_samples_and_targets(data, kind):
     assert np.array_equal(ours.predict(kind(X)), theirs.predict(X))
 
 
+def test_folds_groups_lists_of_matrices_and_intervals_take_them(data):
+    from sklearn.model_selection import GroupKFold
+
+    X, y = data
+    folds = np.arange(30) % 3
+    ours = al.alignment_statistics(Tensor(X), Tensor(y), folds=Tensor(folds))
+    theirs = al.alignment_statistics(X, y, folds=folds)
+    assert np.array_equal(ours[0].M, theirs[0].M)
+    options = {"kernels": ["rbf", "linear"], "alphas": [0.1, 1.0]}
+    given = al.MKLRegressorCV(cv=Tensor(folds), **options).fit(Tensor(X), Tensor(y))
+    plain_folds = al.MKLRegressorCV(cv=folds, **options).fit(X, y)
+    assert given.best_score_ == plain_folds.best_score_
+    grouped = al.MKLRegressorCV(cv=GroupKFold(3), **options)
+    assert grouped.fit(Tensor(X), Tensor(y), groups=Tensor(folds)).n_features_in_ == 3
+    K = al.Gaussian(0.5)(X)[None]
+    precomputed = al.MKLRegressor("precomputed").fit(Tensor(K), Tensor(y))
+    assert np.array_equal(precomputed.predict(Tensor(K)), precomputed.predict(K))
+    labels = y > 0
+    ours = al.alignment_interval(Tensor(X), Tensor(labels), al.Gaussian(0.1))
+    assert ours == al.alignment_interval(X, labels, al.Gaussian(0.1))
+
+
 def test_statistics_kernels_measures_and_machines_take_them(data):
     X, y = data
     K = al.Gaussian(0.5)(X)
