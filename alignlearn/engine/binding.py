@@ -88,6 +88,7 @@ def factor_values(program, X):
 
 
 def check_domains(program, X):
+    """Raise a ValueError where samples are outside the domain of a kernel."""
     for check, columns in program.domains:
         check(select_columns(X, columns))
 

@@ -67,6 +67,7 @@ def test_untidy_matrices_are_what_toarray_says_and_stay_as_they_are(rng, dtype, 
 @given(generators(), st.data())
 def test_slices_are_those_of_the_array(rng, data):
     A = thin(rng)
+    A[0] = 0.0  # of a column without zeros the mean would be taken, too
     A[:, 2] = 1e6 + rng.random(len(A))
     X = check_sparse("X", sparse.csr_array(A)).without_offsets()
     m = len(A)
