@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..bounds.concentration import theorem_12_by_its_proof
 from ..claim import Claim, NegativeControl
 from ..papers import P1
-from .theorem_12 import _control_case, arguments, cases, measure
+from .theorem_12 import _control_case, arguments, cases, extremes, measure
 
 # -- cases and measure: those of theorem 12 --------------------------------------------
 
@@ -49,7 +49,7 @@ CLAIM = Claim(
     confidence=0.95,
     trivial=lambda case: 1.0,
     factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
-    extremes=lambda: [_control_case() | {"m": 10**8}],
+    extremes=extremes,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: PART * bound(case), note=f"{PART} of it"
     ),
