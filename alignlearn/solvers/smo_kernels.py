@@ -188,12 +188,35 @@ def _conjugate_move(state, way, count, pair, bend, step, epsilon):
 
 
 @jit
+def _advance(state, product, way, last, pair, slope, epsilon):
+    """Take a step along a direction conjugate to the last or, where there is none, the pair's own.
+
+    ``last`` = (number of variables in the direction, its curvature); ``slope`` = (minus that of the
+    pair, its curvature). Returns the length of the step, how much of the last direction is in it,
+    and the new ``last``.
+    """
+    (i, j), (count, curved), (gap, curvature) = pair, last, slope
+    if count > 0:
+        bend = (product[j] - product[i]) / curved
+        rest = curvature - bend * bend * curved
+        if bend != 0.0 and rest > _LEAST_CURVED * curvature:
+            step = gap / rest
+            count = _conjugate_move(state, way, count, pair, bend, step, epsilon)
+            if count > 0:
+                return step, bend, (count, rest)
+    count, step = 0, _move(state, i, j, gap / curvature, epsilon)
+    if state[UP, i] == state[DOWN, i] and state[UP, j] == state[DOWN, j]:
+        count = _along(way[0], way[1], 0, i, 1.0)
+        count = _along(way[0], way[1], count, j, -1.0)
+    return step, 0.0, (count, curvature)
+
+
+@jit
 def iterate(active, state, epsilon, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables.
 
-    After a step that met no bound the next one is along a direction conjugate to it, where that
-    meets none either. ``limits`` = (tol, tau). Returns the steps done, the violation left, and a
-    variable whose row is needed to go on and not at hand, else -1; the last number means nothing.
+    ``limits`` = (tol, tau). Returns the steps done, the violation left, and a variable whose row is
+    needed to go on and not at hand, else -1; the last number means nothing.
     """
     gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
     low_bits = np.int64(1)
@@ -203,7 +226,7 @@ def iterate(active, state, epsilon, limits, n_steps):
     product, way = np.zeros(size), (np.empty(_MOST, np.int64), np.empty(_MOST))
     first = active.rows[0][:size]
     i = _update_and_pick_up(gradient, up, product, (first, first), 0.0, 0.0, low_bits)
-    sink, violation, count, curved = 0.0, np.inf, 0, 1.0
+    sink, violation, last = 0.0, np.inf, (0, 1.0)
     for n in range(n_steps + 1):
         slope_i = gradient[i] + up[i]
         slot = _find(active, i)
@@ -222,23 +245,9 @@ def iterate(active, state, epsilon, limits, n_steps):
         active.used[time] += 1
         row_j = active.rows[slot][:size]
         sink = max(sink, _touch(row_j))
-        gap = gradient[j] + down[j] - slope_i
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), limits[1])
-        bend, step = 0.0, 0.0
-        if count > 0:
-            bend = (product[j] - product[i]) / curved
-            rest = curvature - bend * bend * curved
-            if bend != 0.0 and rest > _LEAST_CURVED * curvature:
-                step, curved = gap / rest, rest
-                count = _conjugate_move(state, way, count, (i, j), bend, step, epsilon)
-            else:
-                count = 0
-        if count == 0:
-            bend, curved = 0.0, curvature
-            step = _move(state, i, j, gap / curvature, epsilon)
-            if up[i] == down[i] and up[j] == down[j]:
-                count = _along(way[0], way[1], 0, i, 1.0)
-                count = _along(way[0], way[1], count, j, -1.0)
+        slope = gradient[j] + down[j] - slope_i, curvature
+        step, bend, last = _advance(state, product, way, last, (i, j), slope, epsilon)
         i = _update_and_pick_up(gradient, up, product, (row_i, row_j), step, bend, low_bits)
     return n, violation, -1, sink
 
