@@ -371,6 +371,8 @@ def _snap(coef, lower, upper):
 def _feasible(start, lower, upper):
     coef = np.clip(np.asarray(start, dtype=np.float64), lower, upper)
     excess = coef.sum()
+    if abs(excess) <= _ROUNDING * np.abs(coef).sum():
+        return coef  # scaling would take coefficients off their bounds
     side = coef > 0.0 if excess > 0.0 else coef < 0.0
     total = coef[side].sum()
     if total != 0.0:

@@ -9,6 +9,9 @@ Minimum and maximum reductions of floats do not vectorise under IEEE rules, thos
 So scores are compared through their bit patterns, which order as the numbers do, and the lowest
 bits carry the position: one pass gives the argument as well. The rounding this means (relative
 2^-52 n) only decides between candidates that are equal to that precision.
+
+Steps are along directions conjugate to the last ones (Torres-Barran, Alaiz and Dorronsoro 2021,
+"Faster SVM training via conjugate SMO"), which takes a fifth to a half fewer of them.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from alignlearn._jit import jit, jit_sum
 
 GRADIENT, UP, DOWN, DIAGONAL, LOWER, UPPER, BETA = range(7)
 _SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
+_MOST = 24  # variables of a direction; then it starts afresh
+_LEAST_CURVED = 1e-4  # of a pair's curvature, for what a conjugate direction leaves of it
 
 
 class Active(NamedTuple):
@@ -60,11 +65,17 @@ def _ordered(value):
 
 
 @jit
-def _update_and_pick_up(gradient, up, row_i, row_j, step, low_bits):
-    """Add ``step (row_i - row_j)`` to the gradient; position of the smallest upward slope."""
+def _update_and_pick_up(gradient, up, product, rows, step, bend, low_bits):
+    """Follow the direction ``bend`` times the last plus the pair's; smallest upward slope.
+
+    ``product`` is the Gram matrix times the direction: ``step`` times it is added to the gradient.
+    """
     best = _SIGN_FREE
+    row_i, row_j = rows
     for k in range(gradient.size):
-        value = gradient[k] + step * (np.float64(row_i[k]) - np.float64(row_j[k]))
+        change = bend * product[k] + (np.float64(row_i[k]) - np.float64(row_j[k]))
+        product[k] = change
+        value = gradient[k] + step * change
         gradient[k] = value
         best = min(best, (_ordered(value + up[k]) & ~low_bits) | k)
     return best & low_bits
@@ -135,6 +146,72 @@ def _move(state, i, j, step, epsilon):
 
 
 @jit
+def _along(place, amount, count, k, weight):
+    """Add a variable to a direction of ``count`` variables; how many there are then."""
+    for n in range(count):
+        if place[n] == k:
+            amount[n] += weight
+            return count
+    place[count], amount[count] = k, weight
+    return count + 1
+
+
+@jit
+def _conjugate_move(state, way, count, pair, bend, step, epsilon):
+    """Take the step along ``bend`` times the last direction plus that of the pair, or none.
+
+    None where a variable would meet a bound or 0. The number of variables in the new direction, or
+    0 if it was not taken.
+    """
+    place, amount = way
+    if count + 2 > place.size:
+        return 0
+    for n in range(count):
+        amount[n] *= bend
+    count = _along(place, amount, count, pair[0], 1.0)
+    count = _along(place, amount, count, pair[1], -1.0)
+    for n in range(count):
+        k = place[n]
+        b = state[BETA, k]
+        new = b + step * amount[n]
+        above = b > 0.0 or (b == 0.0 and new > 0.0)
+        low, high = (0.0, state[UPPER, k]) if above else (state[LOWER, k], 0.0)
+        if not low < new < high:
+            return 0
+    for n in range(count):
+        state[BETA, place[n]] += step * amount[n]
+    for k in pair:
+        state[UP, k], state[DOWN, k] = one_sided_slopes(
+            state[BETA, k], state[LOWER, k], state[UPPER, k], epsilon
+        )
+    return count
+
+
+@jit
+def _advance(state, product, way, last, pair, slope, epsilon):
+    """Take a step along a direction conjugate to the last or, where there is none, the pair's own.
+
+    ``last`` = (number of variables in the direction, its curvature); ``slope`` = (minus that of the
+    pair, its curvature). Returns the length of the step, how much of the last direction is in it,
+    and the new ``last``.
+    """
+    (i, j), (count, curved), (gap, curvature) = pair, last, slope
+    if count > 0:
+        bend = (product[j] - product[i]) / curved
+        rest = curvature - bend * bend * curved
+        if bend != 0.0 and rest > _LEAST_CURVED * curvature:
+            step = gap / rest
+            count = _conjugate_move(state, way, count, pair, bend, step, epsilon)
+            if count > 0:
+                return step, bend, (count, rest)
+    count, step = 0, _move(state, i, j, gap / curvature, epsilon)
+    if state[UP, i] == state[DOWN, i] and state[UP, j] == state[DOWN, j]:
+        count = _along(way[0], way[1], 0, i, 1.0)
+        count = _along(way[0], way[1], count, j, -1.0)
+    return step, 0.0, (count, curvature)
+
+
+@jit
 def iterate(active, state, epsilon, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables.
 
@@ -146,9 +223,10 @@ def iterate(active, state, epsilon, limits, n_steps):
     while low_bits < active.index.size:
         low_bits = 2 * low_bits + 1
     size, time = active.index.size, active.used.size - 1
+    product, way = np.zeros(size), (np.empty(_MOST, np.int64), np.empty(_MOST))
     first = active.rows[0][:size]
-    i = _update_and_pick_up(gradient, up, first, first, 0.0, low_bits)
-    sink, violation = 0.0, np.inf
+    i = _update_and_pick_up(gradient, up, product, (first, first), 0.0, 0.0, low_bits)
+    sink, violation, last = 0.0, np.inf, (0, 1.0)
     for n in range(n_steps + 1):
         slope_i = gradient[i] + up[i]
         slot = _find(active, i)
@@ -168,8 +246,9 @@ def iterate(active, state, epsilon, limits, n_steps):
         row_j = active.rows[slot][:size]
         sink = max(sink, _touch(row_j))
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), limits[1])
-        step = _move(state, i, j, (gradient[j] + down[j] - slope_i) / curvature, epsilon)
-        i = _update_and_pick_up(gradient, up, row_i, row_j, step, low_bits)
+        slope = gradient[j] + down[j] - slope_i, curvature
+        step, bend, last = _advance(state, product, way, last, (i, j), slope, epsilon)
+        i = _update_and_pick_up(gradient, up, product, (row_i, row_j), step, bend, low_bits)
     return n, violation, -1, sink
 
 
