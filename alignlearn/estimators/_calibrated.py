@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
 from alignlearn.folds import make_folds
-from alignlearn.machines import paths
 from alignlearn.machines.calibration import METHODS, fit_calibration
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
@@ -72,7 +69,7 @@ def calibrate(method, labels, tests, decisions, weight=None):
     return fit_calibration(method, decisions, codes[test], len(classes), weight)
 
 
-def calibrate_on_folds(estimator, source, labels):
+def calibrate_on_folds(estimator, source, labels, memory):
     """The `Calibration` of an `MKLClassifier` whose weights and machines are learned on folds.
 
     Five shuffled folds, fewer where a class has fewer samples. Two-stage weights of all training
@@ -80,15 +77,29 @@ def calibrate_on_folds(estimator, source, labels):
     """
     if source.weight is not None:
         source, labels = source.used(), labels[source.weight > 0.0]
-    splits, part, decisions = _calibration_folds(labels), copy.copy(source), []
-    weights = _weights_of_folds(estimator, source, labels, splits)
-    for split, of_kernels in zip(splits, weights):
+    splits, decisions = _calibration_folds(labels), []
+    learner = _learner(estimator, min(len(train) for train, _ in splits))
+    weights = _weights_of_folds(learner, source, labels, splits)
+    for (train, test), of_kernels in zip(splits, weights):
+        part = source.part(np.isin(np.arange(len(labels)), train))
         part.combine(of_kernels)
-        path = paths.classifier_predictions
-        make, values = estimator._machine, [estimator.C]
-        decisions += path(make, part, labels, split, values, decisions=True)
+        train = np.sort(train)
+        machine, intercept = learner._train(part, labels[train], memory)
+        raw = part.decisions(source.against(test, train)) + intercept
+        decisions.append(machine.confidences(raw))
     tests = [test for _, test in splits]
     return calibrate(estimator.probability, labels, tests, decisions, source.weight)
+
+
+def _learner(estimator, n_samples):
+    """The estimator without probabilities and with the machine that was chosen on all samples."""
+    chosen = {"probability": None, "machine": estimator.chosen_machine_}
+    params = {**estimator.get_params(deep=False), **chosen}
+    if params["n_centres"] is not None:
+        params["n_centres"] = min(params["n_centres"], n_samples)
+    learner = type(estimator)(**params)
+    learner.chosen_machine_ = estimator.chosen_machine_
+    return learner
 
 
 def check_classes(method, labels, splits, weight):
@@ -114,14 +125,13 @@ def _calibration_folds(labels):
     return make_folds(min(_FOLDS, int(sizes.min())), labels, True)
 
 
-def _weights_of_folds(estimator, source, labels, splits):
+def _weights_of_folds(learner, source, labels, splits):
     """Yield the weights of the kernels learned on every training set."""
-    rule = get_weighting(estimator.weighting)
+    rule = get_weighting(learner.weighting)
     statistics = [None] * len(splits)
     if _tuning.from_statistics(rule):
         trains = [train for train, _ in splits]
         statistics = source.training_statistics(labels, "classification", trains)
     for (train, _), found in zip(splits, statistics):
-        learner = type(estimator)(**estimator.get_params(deep=False))
-        learner.set_params(probability=None)
-        yield _tuning.fold_weights(learner, source, labels, rule, train=train, statistics=found)
+        again = type(learner)(**learner.get_params(deep=False))
+        yield _tuning.fold_weights(again, source, labels, rule, train=train, statistics=found)

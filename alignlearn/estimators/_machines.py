@@ -58,7 +58,7 @@ def nystrom_classifier(estimator, source, labels, memory):
     )
     machine.check()
     rng = check_seed("random_state", None)
-    options = {"memory": memory, "rng": rng, "verbose": source.verbose, "stacklevel": 5}
+    options = {"memory": memory, "rng": rng, "verbose": source.verbose, "stacklevel": 6}
     return machine.fit(_features(estimator, source, rng), labels, source.weight, **options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.feature_space import (
     WeightedFeatures,
@@ -197,7 +199,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         ConvergenceWarning
             The machine stopped above ``tol``.
         """
-        machine, probability = self._machine(self.C), check_probability(self.probability)
+        probability = check_probability(self.probability)
         check_choice("machine", self.machine, ("auto", "svm", "nystrom"))
         memory = check_memory("memory", self.memory)
 
@@ -205,28 +207,27 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
             return _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
 
         source, labels = self._learn(X, labels_of, "classification", sample_weight)
-        self.chosen_machine_, exact = self._chosen(source), {}
-        if probability and self.chosen_machine_ == "nystrom":
-            raise ValueError(
-                f"probability={self.probability!r} trains machines on folds and all their pairs; "
-                "accepted with machine='nystrom': None, or scikit-learn's CalibratedClassifierCV."
-            )
+        self.chosen_machine_, whole = self._chosen(source), copy.copy(source)
+        self.machine_, self.intercept_ = self._train(source, labels, memory)
+        self.calibration_ = probability and calibrate_on_folds(self, whole, labels, memory)
+        self.classes_ = self.machine_.classes_
+        self.support_ = self.machine_.support_
+        self.dual_coef_ = self.machine_.dual_coef_
+        self.n_iter_ = self.machine_.n_iter_
+        self._source = source
+        return self
+
+    def _train(self, source, labels, memory):
+        """The chosen machine on the source's combination, and the intercept; reduces the source."""
+        machine, exact = self._machine(self.C), {}
         if self.chosen_machine_ == "nystrom":
             machine, exact = nystrom_classifier(self, source, labels, memory), {"exact": True}
         elif svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:
             machine.fit(source.gram(), labels, source.weight, check=False)
-        self.calibration_ = probability and calibrate_on_folds(self, source, labels)
-        self.machine_ = machine
-        self.classes_ = machine.classes_
-        self.support_ = machine.support_
-        self.dual_coef_ = machine.dual_coef_
-        self.n_iter_ = machine.n_iter_
-        moved = source.reduce(self.support_, self.dual_coef_, **exact)
-        self.intercept_ = machine.intercept_ + moved
-        self._source = source
-        return self
+        moved = source.reduce(machine.support_, machine.dual_coef_, **exact)
+        return machine, machine.intercept_ + moved
 
     @property
     def alignment_interval_(self):

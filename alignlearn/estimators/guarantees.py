@@ -175,19 +175,15 @@ def common(estimator, radius2):
     hypotheses, not_met = [SAMPLE], []
     if radius2 is not None:
         hypotheses.append(f"K_k(x, x) <= {radius2:g} for every kernel")
-    names = getattr(estimator, "feature_names_in_", None)
-    names = None if names is None else list(names)
-    if (
-        kernels is not None
-        and [k.resolve_names(names) for k in kernel_list(estimator.kernels)] != kernels
-    ):
+    names = list(getattr(estimator, "feature_names_in_", ())) or None
+    given = kernels and [k.resolve_names(names) for k in kernel_list(estimator.kernels)]
+    if given != kernels:
         not_met.append("gamma='scale' takes the kernels from the sample; give numbers for gamma")
-    essential = []
-    if estimator._source.ranges.weighted:
-        essential.append("samples must have equal weights, but fit was given sample_weight")
+    weighted = "samples must have equal weights, but fit was given sample_weight"
+    essential = [weighted] if estimator._source.ranges.weighted else []
     if (_factors(estimator) < 0).any():
         essential.append("weights must not be negative")
-    if kernels is not None and not all(k.is_psd for k in kernels):
+    if not all(k.is_psd for k in kernels or ()):
         essential.append("kernels must be positive semi-definite")
     return radii, hypotheses, not_met + essential, essential
 

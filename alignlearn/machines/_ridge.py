@@ -76,15 +76,11 @@ class KernelRidge:
         share = weight / weight.sum() if self.fit_intercept else np.zeros_like(weight)
         system = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
         means = share @ system
-        centre_gram(system, share=share)
-        system *= root
-        system *= root[:, None]
+        centre_rooted(system, share, root)
         if self.fit_intercept:
             # The weighted constant is an eigenvector with value 0 and orthogonal to the right-hand
             # side: its eigenvalue is free, and a large one keeps the sum of coefficients at 0.
-            size = (system.trace() or 1.0) / weight.sum()
-            for row, r in zip(system, root):
-                row += (size * r) * root
+            add_roots(system, root, (system.trace() or 1.0) / weight.sum())
         system[np.diag_indices_from(system)] += np.where(weight > 0.0, alpha, 1.0)
         mean = share @ y
         right = ((y - mean).T * root).T
@@ -99,6 +95,22 @@ class KernelRidge:
         """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
         K_test = check_test_gram("K_test", K_test, len(self.dual_coef_))
         return K_test @ self.dual_coef_ + self.intercept_
+
+
+def centre_rooted(K, share, root):
+    """Centre K at weighted means and multiply it by the roots of the weights, on both sides.
+
+    In place. ``share`` are the weights over their sum, or zeros, which centre nothing.
+    """
+    centre_gram(K, share=share)
+    K *= root
+    K *= root[:, None]
+
+
+def add_roots(K, root, size):
+    """Add ``size root root'`` to K, in place; without weights, ``size`` to every entry."""
+    for row, r in zip(K, root):
+        row += (size * r) * root
 
 
 def solve_definite(system, right, alpha):
@@ -177,20 +189,14 @@ def ridge_loo_path(
     weight = check_weights(sample_weight, m)
     if not weight.all():
         raise ValueError("sample_weight has zeros; accepted: positive numbers. Leave samples out.")
-    root, total = np.sqrt(weight), weight.sum()
-    share = weight / total if fit_intercept else np.zeros(m)
+    root = np.sqrt(weight)
+    share = weight / weight.sum() if fit_intercept else np.zeros(m)
     centred = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
-    centre_gram(centred, share=share)
-    if sample_weight is not None:
-        centred *= root
-        centred *= root[:, None]
+    centre_rooted(centred, share, root)
     scale = max(float(np.abs(row).sum()) for row in centred)  # at least the largest eigenvalue
     constant = 2.0 * (scale or 1.0)
-    if sample_weight is None:
-        centred += constant * share
-    elif fit_intercept:
-        for row, r in zip(centred, root):
-            row += (constant * r / total) * root
+    if fit_intercept:
+        add_roots(centred, root, constant / weight.sum())
     inverse = ShiftedInverse(centred)
     least = inverse.smallest_eigenvalue()
     if least > -1e-12 * scale:

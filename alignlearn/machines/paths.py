@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.solvers.dense import ShiftedInverse
-from alignlearn.statistics import centre_gram
 
 from . import feature_space
-from ._ridge import ridge_loo_path
+from ._ridge import add_roots, centre_rooted, ridge_loo_path
 
 
 def classifier_predictions(make, source, y, split, values, decisions=False):
@@ -111,30 +110,18 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     """
     own = np.asarray if overwrite else np.array
     inner, K_test = (own(A, dtype=np.float64, order="C") for A in (K, K_test))
-    share = None if weight is None else weight / weight.sum()
-    means = inner.mean(axis=0) if weight is None else share @ inner
-    centre_gram(inner, share=share)
-    mean = np.average(y, axis=0, weights=share)
-    target = (y - mean).reshape(len(y), -1)
-    # The constant vector has eigenvalue 0. At the mean of the others it does no harm, and the
-    # system is definite at alpha = 0 where the rest of K is.
-    if weight is None:
-        inner += (float(np.trace(inner)) or 1.0) / len(inner)
-        coef = solve_shifted(inner, target, alphas, skip_indefinite)
-    else:
-        root = np.sqrt(weight)
-        inner *= root
-        inner *= root[:, None]
-        size = (float(np.trace(inner)) or 1.0) / weight.sum()
-        for row, r in zip(inner, root):
-            row += (size * r) * root
-        coef = solve_shifted(inner, root[:, None] * target, alphas, skip_indefinite)
-        coef *= root[:, None]
+    weight = np.ones(len(y)) if weight is None else weight
+    root, share = np.sqrt(weight), weight / weight.sum()
+    means, mean = share @ inner, share @ y
+    centre_rooted(inner, share, root)
+    # The (weighted) constant vector has eigenvalue 0. At the mean of the others it does no harm,
+    # and the system is definite at alpha = 0 where the rest of K is.
+    add_roots(inner, root, (float(np.trace(inner)) or 1.0) / weight.sum())
+    target = root[:, None] * (y - mean).reshape(len(y), -1)
+    coef = root[:, None] * solve_shifted(inner, target, alphas, skip_indefinite)
     usable = np.isfinite(coef).all(axis=0)
-    # Rounding along the constant: the coefficients sum to 0, so rows of the test kernel need no
-    # centring.
-    sums = coef[:, usable].sum(axis=0)
-    coef[:, usable] -= sums / len(coef) if weight is None else np.outer(share, sums)
+    coef[:, usable] -= np.outer(share, coef[:, usable].sum(axis=0))
+    # The coefficients sum to 0, so rows of the test kernel need no centring.
     fitted = np.full((len(K_test), coef.shape[1]), np.inf)
     K_test -= means
     fitted[:, usable] = K_test @ coef[:, usable]

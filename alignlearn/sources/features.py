@@ -133,7 +133,7 @@ class FeatureSource:
             weight = None if used.weight is None else used.weight[rows]
             yield self._statistics(X[rows], centred_columns(Y[rows], weight), weight)
 
-    used, _taken = PairSource.used, PairSource._taken
+    used, against, _taken = PairSource.used, PairSource.against, PairSource._taken
 
     def part(self, used):
         """This source on the samples of a mask (m,)."""

@@ -73,6 +73,10 @@ class GramSource(PairSource):
         """Rows and columns of every matrix, as ``fit`` takes them."""
         return GramViews(self.grams, rows, rows)
 
+    def against(self, rows, columns):
+        """The matrices between samples ``rows`` and samples ``columns``."""
+        return GramViews(self.grams, rows, columns)
+
     def _taken(self, rows):
         return self.X[rows]
 

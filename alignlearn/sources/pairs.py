@@ -149,6 +149,10 @@ class PairSource:
         """The same against new samples, (n, m)."""
         return cpu.weighted_gram(*self._terms, X, self.X, exact=exact)
 
+    def against(self, rows, columns):
+        """Samples ``rows`` as new ones, for a `part` of this source on samples ``columns``."""
+        return self.samples(rows)
+
     def split_gram(self, split):
         """(training, test against training) Gram matrices of a (train, test) split."""
         part = copy.copy(self)

@@ -94,7 +94,5 @@ def test_bad_input(data):
         al.MKLRegressor(machine="nystrom", n_centres=301).fit(X, y)
     with pytest.raises(ValueError, match="C=inf is out of range"):
         al.MKLClassifier(machine="nystrom", C=np.inf).fit(X, y > 0)
-    with pytest.raises(ValueError, match="probability='sigmoid' trains machines on folds"):
-        al.MKLClassifier(machine="nystrom", probability="sigmoid").fit(X, y > 0)
     with pytest.raises(ValueError, match="memory=0"):
         al.MKLClassifier(memory=0).fit(X, y > 0)
