@@ -103,6 +103,7 @@ def factor_values(program, X):
 
 
 def check_domains(program, X):
+    """Raise the error of a kernel in whose domain samples are not."""
     for check, columns in program.domains:
         check(select_columns(X, columns))
 

@@ -96,5 +96,8 @@ def test_bad_input(data):
         al.MKLClassifier(machine="nystrom", C=np.inf).fit(X, y > 0)
     with pytest.raises(ValueError, match="probability='sigmoid' trains machines on folds"):
         al.MKLClassifier(machine="nystrom", probability="sigmoid").fit(X, y > 0)
+    fitted = al.MKLClassifier(KERNELS, machine="nystrom").fit(X, y > 0)
+    with pytest.raises(ValueError, match="bound: only for machine='svm', or held-out samples"):
+        fitted.bound(X, y > 0)
     with pytest.raises(ValueError, match="memory=0"):
         al.MKLClassifier(memory=0).fit(X, y > 0)
