@@ -7,8 +7,20 @@ import numpy as np
 from alignlearn.validation import check_finite, take
 
 from . import external, loops, product_loops
-from .binding import BoundPairs, check_domains, compiled, factor_values, program_of, run, vectors
+from .binding import (
+    PRODUCT_ROWS,
+    BoundPairs,
+    check_domains,
+    compiled,
+    factor_values,
+    product_block,
+    program_of,
+    run,
+    vectors,
+)
 from .threads import thread_count
+
+_HEIGHT = 512  # rows of a block; its columns are gathered once
 
 
 def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
@@ -171,12 +183,12 @@ class GramProducts:
 
     def _shape(self, n):
         """Columns per block, rows per tile, rows per block: at least a block for each thread."""
-        block, rows = self._pairs.shape
-        share = -(-n // (thread_count() * rows)) * rows
-        return block, rows, max(rows, min(external.BLOCK // rows * rows, share))
+        block = product_block(self._pairs.program, self._pairs.dtype.itemsize, self.shape[1])
+        share = -(-n // (thread_count() * PRODUCT_ROWS)) * PRODUCT_ROWS
+        return block, PRODUCT_ROWS, max(PRODUCT_ROWS, min(_HEIGHT, share))
 
     def _tiles(self, VZ):
-        block = self._pairs.shape[0]
+        block = self._shape(1)[0]
         features, means = self._pairs.ops[3:5]
         tiles = np.zeros((-(-len(VZ) // block), len(features), block), VZ.dtype)
         product_loops.gather_blocks(VZ, features, means, block, tiles)

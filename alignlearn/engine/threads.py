@@ -43,14 +43,17 @@ class Progress:
         text = f"{share:.0%} done"
         if share > before:
             text += f", about {(now - start) * (1.0 - share) / (share - before):.0f} s left"
-        self.say(text)
+        self._print(text, now)
 
     def say(self, text):
         """Say how far the work is, if nothing was said for two seconds."""
         now = time.monotonic()
         if now - self._last >= 2.0:
-            self._last = now
-            print(f"alignlearn: {self._what}: {text}", file=sys.stderr, flush=True)
+            self._print(text, now)
+
+    def _print(self, text, now):
+        self._last = now
+        print(f"alignlearn: {self._what}: {text}", file=sys.stderr, flush=True)
 
 
 def on_threads(function, *args, count=None, stoppable=False, watch=None):

@@ -333,6 +333,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         self._check_is_fitted()
         if check_flag("held_out", held_out):
             return held_out_error(self, X, y, delta)
+        if self.chosen_machine_ == "nystrom":
+            raise ValueError("bound: only for machine='svm', or held-out samples.")
         return error_bound(self, X, y, delta, radius2, draws, random_state)
 
     def decision_function(self, X):

@@ -173,8 +173,8 @@ class NystromRidge(NystromLearner):
         self._options()
         intercept = check_flag("fit_intercept", self.fit_intercept)
         source = self._open(X)
-        y = self._targets(y, source.n_samples)
         weight = check_weights(sample_weight, source.n_samples)
+        y = self._targets(y, weight)
         features = self._features(source, alpha)
         return RidgeProblem(
             features,
@@ -196,8 +196,8 @@ class NystromRidge(NystromLearner):
         self._keep(problem.features, coef)
         return self
 
-    def _targets(self, y, n_samples):
-        y = _inputs.real_targets(self, y, n_samples)
+    def _targets(self, y, weight):
+        y = _inputs.real_targets(self, y, len(weight), weight)
         self._flat = y.ndim == 1
         return y
 
@@ -235,8 +235,8 @@ class NystromRidgeClassifier(NystromRidge):
 
     _estimator_type = "classifier"
 
-    def _targets(self, y, n_samples):
-        labels = _inputs.class_labels(self, y, n_samples)
+    def _targets(self, y, weight):
+        labels = _inputs.class_labels(self, y, len(weight), weight=weight)
         self.classes_, codes = encode_labels(labels)
         self._flat = self.classes_.size == 2
         return problem_signs(codes, self.classes_.size, "ovr").T

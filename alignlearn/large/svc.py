@@ -50,8 +50,10 @@ class NystromSVC(NystromLearner):
 
     Notes
     -----
-    Large values of C need more passes: with 4000 samples of two overlapping classes 12 for C = 1,
-    20 for C = 10, and 60 left a gap of 8 % for C = 100, the objective being 0.3 % too large.
+    Where it costs little, an interior point method solves the problem instead: few samples for a
+    centre, or few of both. Large values of C need more passes: with 4000 samples of two overlapping
+    classes 12 for C = 1, 20 for C = 10, and 60 left a gap of 8 % for C = 100, the objective being
+    0.3 % too large.
 
     References
     ----------
@@ -123,8 +125,8 @@ class NystromSVC(NystromLearner):
         machine.check()
         memory = check_memory("memory", self.memory)
         source = self._open(X)
-        labels = _inputs.class_labels(self, y, source.n_samples, stacklevel=4)
         weight = check_weights(sample_weight, source.n_samples)
+        labels = _inputs.class_labels(self, y, source.n_samples, stacklevel=4, weight=weight)
         features = self._features(source, 1.0 / machine.C)
         machine.fit(features, labels, weight, memory=memory, rng=self._rng, verbose=self.verbose)
         self._machine, self.classes_ = machine, machine.classes_

@@ -240,15 +240,20 @@ class RidgeProblem:
         used = np.flatnonzero(weight)
         size = min(used.size, max(_SAMPLED * features.rank, _LEAST_SAMPLED))
         some = np.sort(rng.choice(used, size, replace=False))
-        rows = np.ascontiguousarray(features.rows(some))
-        return weighted_gram(rows, weight[some] * (used.size / size), self._mean)
+        second = np.zeros((features.rank, features.rank))
+        for part in row_blocks(size, features.rank):
+            rows = np.ascontiguousarray(features.rows(some[part]))
+            second += weighted_gram(rows, weight[some[part]] * (used.size / size), self._mean)
+        return second
 
     def solve(self, alpha, *, tol, max_iter, start=None):
         """The `RidgeSolution` for one alpha > 0, by at most ``max_iter`` steps to ``tol``."""
         near = np.array(self._second)
         # Cholesky factors need a diagonal beyond rounding, the solution is none the worse.
-        near.flat[:: len(near) + 1] += max(alpha, 1e-13 * near.trace())
-        cholesky(near)
+        rounding = len(near) * np.finfo(np.float64).eps * near.trace()
+        near.flat[:: len(near) + 1] += max(alpha, rounding)
+        if not cholesky(near):
+            raise ValueError(f"alpha={alpha:g} is lost in rounding; accepted: larger values.")
         steps = [0]
 
         def apply(V):

@@ -16,9 +16,10 @@ from ._svm import class_weights, encode_labels
 from .nystrom import RidgeProblem
 
 _BLOCK = 2048  # rows of kernel values that are evaluated at once
-# Samples for each centre below which an interior point method is used: subgradient steps converge
-# with the square root of their number (measured: 60 passes for 3 a centre, 10 for 60).
-_FEW = 20
+# Samples for each centre, and operations of a step, below which an interior point method is used:
+# subgradient steps converge with the square root of their number (measured: 60 passes for 3 samples
+# a centre, 10 for 60).
+_FEW, _CHEAP = 20, 1e9
 _ROUNDING = 1e-8  # of the interior point method's relative gap
 
 
@@ -59,8 +60,8 @@ class StoredFeatures:
 class NystromSVC:
     """C-SVC on Nystrom features, to a duality gap.
 
-    By `alignlearn.solvers.hinge_subgradient`, or by an interior point method where samples are less
-    than 20 for a centre and their kernel values fit the memory.
+    By `alignlearn.solvers.hinge_subgradient`, or by an interior point method where that is cheap or
+    samples are less than 20 for a centre, and their kernel values fit the memory.
 
     Parameters
     ----------
@@ -131,7 +132,8 @@ class NystromSVC:
         cost = self.C * weight * class_weights(self.class_weight, self.classes_, totals)[codes]
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         data = _in_memory(features, memory)
-        if data is not features and features.n_samples < _FEW * features.rank:
+        m, r = features.n_samples, features.rank
+        if data is not features and (m < _FEW * r or m * r**2 < _CHEAP):
             result = _interior_points(data, signs, cost, self.tol, self.max_iter)
         else:
             options = {"max_passes": self.max_iter, "rng": rng, "watch": _watch(verbose)}

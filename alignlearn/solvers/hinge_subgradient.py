@@ -140,9 +140,10 @@ class _Solver:
         features, r = self.features, self.features.rank
         size = min(self.used.size, max(4 * r, 1000))
         some = np.sort(self.rng.choice(self.used, size, replace=False))
-        raw = features.raw(some)
-        rows = np.column_stack([raw @ features.coefficients(np.eye(r)), np.ones(size)])
-        second = weighted_gram(rows) / size
+        plain, second = features.coefficients(np.eye(r)), np.zeros((r + 1, r + 1))
+        for i in range(0, size, _CHUNK):
+            rows = features.raw(some[i : i + _CHUNK]) @ plain
+            second += weighted_gram(np.column_stack([rows, np.ones(len(rows))])) / size
         second.flat[:: r + 2] += max(1.0 / self.total.mean(), 1e-12 * second.trace())
         factor = np.linalg.cholesky(second)
         maps = solve_triangular(factor, np.eye(r + 1), lower=True).T

@@ -94,5 +94,8 @@ def test_bad_input(data):
         al.MKLRegressor(machine="nystrom", n_centres=301).fit(X, y)
     with pytest.raises(ValueError, match="C=inf is out of range"):
         al.MKLClassifier(machine="nystrom", C=np.inf).fit(X, y > 0)
+    fitted = al.MKLClassifier(KERNELS, machine="nystrom").fit(X, y > 0)
+    with pytest.raises(ValueError, match="bound: only for machine='svm', or held-out samples"):
+        fitted.bound(X, y > 0)
     with pytest.raises(ValueError, match="memory=0"):
         al.MKLClassifier(memory=0).fit(X, y > 0)

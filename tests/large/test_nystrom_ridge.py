@@ -217,6 +217,8 @@ def test_bad_data():
         model.fit(X, y[:-1])
     with pytest.raises(ValueError, match="y is constant"):
         model.fit(X, np.ones(30))
+    with pytest.raises(ValueError, match="sample_weight is zero for all samples of class"):
+        al.NystromRidgeClassifier().fit(X, y > 0, (y > 0) * 1.0)
     with pytest.raises(ValueError, match="alphas"):
         model.path(X, y, [1.0, 0.0])
     with pytest.raises(TypeError, match=r"centres='k-means\+\+' takes samples that are the rows"):

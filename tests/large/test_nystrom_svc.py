@@ -5,10 +5,16 @@ import pytest
 from scipy.sparse import csr_array
 
 import alignlearn as al
-from alignlearn.machines import SupportVectorClassifier
+from alignlearn.machines import SupportVectorClassifier, nystrom_machines
 from alignlearn.solvers.low_rank import low_rank_svm
 
 KERNEL = al.Gaussian(0.3)
+
+
+@pytest.fixture
+def stepwise(monkeypatch):
+    """Subgradient steps also where an interior point method is cheap."""
+    monkeypatch.setattr(nystrom_machines, "_CHEAP", 0.0)
 
 
 def data(m=300, seed=0):
@@ -34,7 +40,7 @@ def test_all_samples_as_centres_is_the_machine_on_the_gram_matrix(multiclass, cl
 
 
 @pytest.mark.parametrize("memory", [None, "1MB"])
-def test_few_centres_reach_the_optimum_of_their_features(memory):
+def test_few_centres_reach_the_optimum_of_their_features(stepwise, memory):
     X, y = data(3000)
     model = al.NystromSVC(KERNEL, 1.0, n_centres=30, memory=memory).fit(X, y == "a")
     K, Kc = KERNEL(X, model.centres_), KERNEL(model.centres_)
@@ -51,7 +57,7 @@ def test_few_centres_reach_the_optimum_of_their_features(memory):
     np.testing.assert_allclose(model.decision_function(X), values, atol=1e-10)
 
 
-def test_memory_does_not_change_the_result():
+def test_memory_does_not_change_the_result(stepwise):
     X, y = data(3000)
     stored, computed = (
         al.NystromSVC(KERNEL, n_centres=30, memory=memory).fit(X, y) for memory in ("9MB", "1MB")
@@ -70,7 +76,7 @@ def test_sparse_samples_and_single_precision():
     assert np.mean(dense.predict(X) == single.predict(X)) > 0.97
 
 
-def test_progress(capsys, monkeypatch):
+def test_progress(stepwise, capsys, monkeypatch):
     from alignlearn.engine import threads
 
     clock = iter(np.arange(0.0, 1e6, 5.0))
@@ -103,10 +109,20 @@ def test_bad_parameters(options, error, message):
         al.NystromSVC(**options).fit(X, y)
 
 
-def test_bad_data():
+def test_cheap_problems_are_solved_by_interior_points():
+    X, y = data(2000)
+    options = {"n_centres": 30, "random_state": 1}
+    exact = al.NystromSVC(KERNEL, 100.0, **options, tol=1e-6).fit(X, y)
+    assert np.all(exact.duality_gap_ <= 1e-6 * exact.objective_)
+    assert np.all(exact.objective_ > 0.0)
+
+
+def test_bad_data(stepwise):
     X, y = data()
     with pytest.raises(ValueError, match="y has 1 class"):
         al.NystromSVC().fit(X, np.ones(300))
+    with pytest.raises(ValueError, match="sample_weight is zero for all samples of class 'a'"):
+        al.NystromSVC().fit(X, y, (y != "a") * 1.0)
     with pytest.raises(ValueError, match="not fitted"):
         al.NystromSVC().predict(X)
     with pytest.warns(al.ConvergenceWarning, match="stopped after 1 passes"):
