@@ -14,7 +14,7 @@ from alignlearn.validation import check_choice, check_flag, check_memory
 from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
 from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_probability
-from ._machines import MachineChoice, nystrom_classifier
+from ._machines import MachineChoice, linear_classifier, nystrom_classifier
 
 
 class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner):
@@ -38,10 +38,12 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     multiclass : {"ovo", "ovr"}, default "ovo"
-    machine : {"auto", "svm", "nystrom"}, default "auto"
+    machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
         "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
-        samples, solved to a duality gap of 1 % as `NystromSVC` does. "auto": "svm" up to 20,000
-        samples; ``chosen_machine_`` and ``summary()`` say which.
+        samples, solved to a duality gap of 1 % as `NystromSVC` does. "dual-cd": for kernels linear
+        in the features, without an intercept, by dual coordinate descent on these (less their means
+        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples; ``chosen_machine_`` and
+        ``summary()`` say which.
     n_centres : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
@@ -85,8 +87,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     coef_ : ndarray of shape (n_features, n_problems)
         Where the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
-    machine_ : SupportVectorClassifier or `alignlearn.machines.NystromSVC`
-    chosen_machine_ : {"svm", "nystrom"}
+    machine_ : SupportVectorClassifier, LinearSVM or NystromSVC of `alignlearn.machines`
+    chosen_machine_ : {"svm", "dual-cd", "nystrom"}
     calibration_ : Calibration or None
         What ``predict_proba`` applies to the decisions.
     n_features_in_ : int
@@ -198,7 +200,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
             The machine stopped above ``tol``.
         """
         machine, probability = self._machine(self.C), check_probability(self.probability)
-        check_choice("machine", self.machine, ("auto", "svm", "nystrom"))
+        check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
         memory = check_memory("memory", self.memory)
 
         def labels_of(source):
@@ -206,13 +208,16 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
 
         source, labels = self._learn(X, labels_of, "classification", sample_weight)
         self.chosen_machine_, exact = self._chosen(source), {}
-        if probability and self.chosen_machine_ == "nystrom":
+        if probability and self.chosen_machine_ != "svm":
             raise ValueError(
                 f"probability={self.probability!r} trains machines on folds and all their pairs; "
-                "accepted with machine='nystrom': None, or scikit-learn's CalibratedClassifierCV."
+                f"accepted with machine={self.chosen_machine_!r}: None, or scikit-learn's "
+                "CalibratedClassifierCV."
             )
         if self.chosen_machine_ == "nystrom":
             machine, exact = nystrom_classifier(self, source, labels, memory), {"exact": True}
+        elif self.chosen_machine_ == "dual-cd":
+            machine = linear_classifier(self, source, labels)
         elif svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:
