@@ -135,7 +135,7 @@ class Claim:
     extremes: Callable[[], Iterable[Case]] | None = None
     sharp: bool = False
     mutants: tuple[Mutant, ...] = ()
-    factors: Mapping[str, Callable[[Case], float]] = field(default_factory=dict)
+    factors: Mapping[str, Callable[[Case], float]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
         if self.kind not in KINDS:

@@ -1,8 +1,10 @@
-"""The choice between machines on the Gram matrix, without it, and on Nystrom features."""
+"""The choice between machines on the Gram matrix, without it, on features, and on Nystrom's."""
 
 from __future__ import annotations
 
+from alignlearn.machines.feature_space import WeightedFeatures
 from alignlearn.machines.iterative_ridge import ridge_without_matrix
+from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
 from alignlearn.machines.nystrom_machines import NystromKernelRidge, NystromSVC
 from alignlearn.sources import FeatureSource, GramSource
@@ -29,13 +31,15 @@ class MachineChoice:
         return "nystrom" if many else self._paired_machine
 
     def _matrices(self, source):
-        return int(self._chosen(source) != "nystrom")
+        return int(self._chosen(source) not in ("nystrom", "dual-cd"))
 
     def _machine_note(self):
         where = "on all pairs of samples"
         if self.chosen_machine_ == "nystrom":
             m = self.statistics_.n_samples
             where = f"in the span of the kernel at {len(self.support_)} of {m} samples"
+        if self.chosen_machine_ == "dual-cd":
+            where = "on the features, without an intercept"
         yield f"machine: {self.chosen_machine_}, {where}"
 
 
@@ -49,6 +53,25 @@ def _features(estimator, source, rng):
         )
     n = centres_count(estimator.n_centres, source.n_samples)
     return NystromFeatures(source, choose_centres(source, n, "uniform", 1.0, rng))
+
+
+def linear_classifier(estimator, source, labels):
+    """A `LinearSVM` with the estimator's parameters, fitted to the weighted features."""
+    if not isinstance(source, FeatureSource) or source.kernel.weights.min() < 0.0:
+        raise ValueError(
+            "machine='dual-cd' is for kernels that are linear in the features, with weights >= 0, "
+            f"such as RankOneKernels; the learned kernel is {source.kernel}: accepted are "
+            "machine='auto', 'svm' and 'nystrom'."
+        )
+    options = {} if estimator.max_iter is None else {"max_iter": estimator.max_iter}
+    machine = LinearSVM(
+        estimator.C,
+        multiclass=estimator.multiclass,
+        class_weight=estimator.class_weight,
+        tol=estimator.tol,
+        **options,
+    )
+    return machine.fit(WeightedFeatures(source).Z, labels, source.weight)
 
 
 def nystrom_classifier(estimator, source, labels, memory):

@@ -16,7 +16,7 @@ from alignlearn.validation import check_choice, check_flag, check_memory
 from . import _inputs
 from ._base import KernelLearner, LinearInFeatures
 from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_probability
-from ._machines import MachineChoice, nystrom_classifier
+from ._machines import MachineChoice, linear_classifier, nystrom_classifier
 
 
 class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner):
@@ -40,10 +40,12 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     multiclass : {"ovo", "ovr"}, default "ovo"
-    machine : {"auto", "svm", "nystrom"}, default "auto"
+    machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
         "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
-        samples, solved to a duality gap of 1 % as `NystromSVC` does. "auto": "svm" up to 20,000
-        samples; ``chosen_machine_`` and ``summary()`` say which.
+        samples, solved to a duality gap of 1 % as `NystromSVC` does. "dual-cd": for kernels linear
+        in the features, without an intercept, by dual coordinate descent on these (less their means
+        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples; ``chosen_machine_`` and
+        ``summary()`` say which.
     n_centres : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
@@ -87,8 +89,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     coef_ : ndarray of shape (n_features, n_problems)
         Where the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
-    machine_ : SupportVectorClassifier or `alignlearn.machines.NystromSVC`
-    chosen_machine_ : {"svm", "nystrom"}
+    machine_ : SupportVectorClassifier, LinearSVM or NystromSVC of `alignlearn.machines`
+    chosen_machine_ : {"svm", "dual-cd", "nystrom"}
     calibration_ : Calibration or None
         What ``predict_proba`` applies to the decisions.
     n_features_in_ : int
@@ -200,7 +202,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
             The machine stopped above ``tol``.
         """
         probability = check_probability(self.probability)
-        check_choice("machine", self.machine, ("auto", "svm", "nystrom"))
+        check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
         memory = check_memory("memory", self.memory)
 
         def labels_of(source):
@@ -222,6 +224,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         machine, exact = self._machine(self.C), {}
         if self.chosen_machine_ == "nystrom":
             machine, exact = nystrom_classifier(self, source, labels, memory), {"exact": True}
+        elif self.chosen_machine_ == "dual-cd":
+            machine = linear_classifier(self, source, labels)
         elif svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:

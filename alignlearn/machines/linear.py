@@ -59,6 +59,8 @@ class LinearSVM:
         Samples with a coefficient that is not 0 in some problem.
     dual_coef_ : (n_support, n_problems) float64
         Signed: ``coef_`` is ``Z[support_].T @ dual_coef_``.
+    intercept_ : (n_problems,)
+        Zeros.
     n_iter_, kkt_violation_, duality_gap_, objective_ : (n_problems,)
         ``objective_`` is the dual function reached; it lies at most ``duality_gap_`` below the
         minimum of the primal function.
@@ -143,6 +145,7 @@ class LinearSVM:
         self.support_ = np.flatnonzero(coef.any(axis=1))
         self.dual_coef_ = coef[self.support_]
         self.coef_ = np.column_stack([r.w for r in results])
+        self.intercept_ = np.zeros(len(results))
         self.n_iter_ = np.array([r.n_iter for r in results])
         self.kkt_violation_ = np.array([r.kkt_violation for r in results])
         self.duality_gap_ = np.array([r.duality_gap for r in results])
@@ -156,7 +159,11 @@ class LinearSVM:
         Z = _rows(Z)
         if Z.shape[1] != len(self.coef_):
             raise ValueError(f"Z has {Z.shape[1]} columns, but in fit it had {len(self.coef_)}.")
-        return confidences(np.asarray(Z @ self.coef_), self.classes_.size, self.multiclass)
+        return self.confidences(np.asarray(Z @ self.coef_))
+
+    def confidences(self, raw):
+        """The same from the decisions (n, n_problems) of the problems."""
+        return confidences(raw, self.classes_.size, self.multiclass)
 
     def predict(self, Z):
         """Labels (n,) of largest confidence."""

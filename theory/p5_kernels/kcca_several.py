@@ -94,6 +94,8 @@ CORRECTED = Claim(
         counterexample, bound=_slightly_less, note="0.95 of the first two bounds"
     ),
     proof="13",
+    extremes=lambda: [counterexample()],
+    sharp=True,
 )
 
 CLAIM = replace(
@@ -113,4 +115,6 @@ CLAIM = replace(
         note="0.95 of it, for two views",
     ),
     proof="",
+    extremes=None,
+    sharp=False,
 )

@@ -61,4 +61,6 @@ CLAIM = Claim(
         _control_case, bound=lambda case: 1.01 * bound(case), note="1 % more"
     ),
     proof="9",
+    extremes=lambda: [_control_case()],
+    sharp=True,
 )

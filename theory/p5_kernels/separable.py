@@ -86,6 +86,8 @@ CORRECTED = Claim(
         _control_case, bound=lambda case: 0.99 * corrected_bound(case), note="0.99 of it"
     ),
     proof="3",
+    extremes=lambda: [_control_case()],
+    sharp=True,
 )
 
 CLAIM = replace(
@@ -104,4 +106,6 @@ CLAIM = replace(
         note="two points far apart are no uncountable family",
     ),
     proof="",
+    extremes=None,
+    sharp=False,
 )
