@@ -1,8 +1,10 @@
 """Figure on real data: accuracy of a kernel against its alignment (P1, figure 2, table 1).
 
 The Gaussian kernels of section 5 of Cortes, Mohri and Rostamizadeh (2012), one at a time: accuracy
-by cross-validation against the centred alignment and the one without centring, both of the whole
-sample. Accuracy is 1 - RMSE for regression, as there.
+by cross-validation, mean over five assignments of folds as in ``scripts/reproduce_table1.py``,
+against the centred alignment and the one without centring, both of the whole sample. Accuracy is 1
+- RMSE for regression, as there. One assignment alone leaves noise that moves the correlations of
+german credit between .88 and .98, and their order with it.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ class KernelScores:
         )
 
 
-def kernel_scores(X, y, data: DataSet, n_folds=5) -> KernelScores:
+def kernel_scores(X, y, data: DataSet, n_folds=5, repeats=5) -> KernelScores:
     """Accuracy and both alignments of each kernel of a data set.
 
     Parameters
@@ -69,12 +71,11 @@ def kernel_scores(X, y, data: DataSet, n_folds=5) -> KernelScores:
     y : array (m,)
         Numbers, or two classes.
     data : DataSet
-    n_folds : int
+    n_folds, repeats : int
+        Folds, and random assignments of samples to them.
     """
-    from alignlearn.comparison import Protocol, compare
     from alignlearn.kernels import Gaussian
 
-    protocol = Protocol(scale=data.scale, n_folds=n_folds)
     target = _target(y, data.task)
     # Regression on labels of two classes, as in the paper, needs numbers.
     y = target if data.task == "regression" else y
@@ -82,10 +83,20 @@ def kernel_scores(X, y, data: DataSet, n_folds=5) -> KernelScores:
     rows = []
     for exponent in range(data.exponents[0], data.exponents[1] + 1):
         kernel = Gaussian(2.0**exponent)
-        options = {"methods": ("uniform",), "task": data.task, "protocol": protocol}
-        accuracy = 1.0 - compare(X, y, [kernel], **options).error.mean()
+        accuracy = _accuracy(X, y, kernel, data, n_folds, repeats)
         rows.append((accuracy, *alignments(kernel(scaled), target)))
     return KernelScores(*np.array(rows).T)
+
+
+def _accuracy(X, y, kernel, data, n_folds, repeats):
+    from alignlearn.comparison import Protocol, compare
+
+    errors = []
+    for seed in range(repeats):
+        protocol = Protocol(scale=data.scale, n_folds=n_folds, random_state=seed)
+        options = {"methods": ("uniform",), "task": data.task, "protocol": protocol}
+        errors.append(compare(X, y, [kernel], **options).error.mean())
+    return 1.0 - np.mean(errors)
 
 
 def alignments(K, y):
@@ -140,10 +151,10 @@ def alignment_accuracy(quick=False):
     for ax, (data, X, y) in zip(axes, sets):
         if quick:
             X, y = X[:200], y[:200]
-        _draw_scores(ax, kernel_scores(X, y, data, 3 if quick else 5), data)
+        _draw_scores(ax, kernel_scores(X, y, data, *((3, 1) if quick else (5, 5))), data)
     title = (
-        "Alignment of single Gaussian kernels with the target against their accuracy; "
-        r"lines join neighbours in $\gamma$"
+        "Alignment of single Gaussian kernels with the target against their accuracy, mean over "
+        r"five assignments of folds; lines join neighbours in $\gamma$"
     )
     if substitute:
         title += "; data sets of scikit-learn, those of the paper were not at hand"

@@ -80,7 +80,7 @@ def two_stage(quick=False):
     """Two stages, weights then ridge: observed change, theorem 16 and its correction."""
     top = 100 if quick else 700
     figure, axes = style.new_figure(3, width=15.0, height=5.5)
-    labels = "Theorem 16 as printed", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
+    labels = "Theorem 16 as printed (false)", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
     panels = (
         (
             flipped_label_change(style.log_grid(3, top, 10)),
@@ -101,6 +101,8 @@ def two_stage(quick=False):
     )
     for ax, (found, level, title) in zip(axes, panels):
         _draw_change(ax, found, level, title, labels)
+    words = "Theorem 16 is lower here,\nbut it is no bound: (a), (b)"
+    axes[2].text(0.03, 0.04, words, transform=axes[2].transAxes, fontsize=9.5, color=style.RED)
     figure.suptitle(
         "Two-stage kernel ridge regression: change of the predictor when one of $m$ points is "
         "exchanged",
@@ -122,7 +124,9 @@ def _draw_change(ax, found, level, title, labels):
     style.finish(ax, y="change, units of $y$", title=title, legend=None)
     low, high = ax.get_ylim()
     ax.set_ylim(low / 1.5, max(high, 3 * level))
-    style.shade_vacuous(ax, level, "shaded: vacuous")
+    # Both predictors are at most half of this, whatever the samples.
+    name = r"M(\kappa/\lambda_0)^{1/2}"
+    style.shade_vacuous(ax, level, f"shaded: vacuous, more than ${name}$")
     style.legend_below(ax, 2)
 
 
@@ -187,7 +191,7 @@ def lkrr_stability(quick=False):
     """L2-regularised learning of the kernel: observed change, proposition 3 and its correction."""
     top = 40 if quick else 300
     figure, axes = style.new_figure(3, width=15.0, height=5.5)
-    labels = "Proposition 3 as printed", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
+    labels = "Proposition 3 as printed (false)", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
     # K_mu(x, x) <= kappa of each setting, in the ball of radius 1 or 10^6 around mu0 = (1, ...).
     wide = stability.lkrr_capacity(np.ones((1, 2)), np.ones(2), 1e6).kernel
     near = stability.lkrr_capacity(np.ones((1, 2)), np.ones(2), 1.0).kernel

@@ -7,10 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check, figures
+from alignlearn.theory.bounds.intervals import alignment_interval_from
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, find_curve, mixture
 from alignlearn.theory.figures.drawing import draw_curve
-from alignlearn.theory.figures.table import claims_page, claims_summary, counts
+from alignlearn.theory.figures.table import (
+    claims_page,
+    claims_summary,
+    counts,
+    outcomes_of_forms,
+)
 from alignlearn.theory.reference.problems import gaussian_kernel
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -120,6 +126,16 @@ def test_the_bias_of_the_coin_is_the_bound():
     assert abs(value) == pytest.approx(11 / 27)
 
 
+def test_the_marks_of_the_concentration_figure_are_at_one_half():
+    starts = alignment.half_starts()
+    assert starts["printed"] == pytest.approx(4 * 12_113_323, rel=1e-3)
+    a, rho = mixture().gaussian_moments(1.0).kernel_norm, mixture().gaussian_moments(1.0).alignment
+    for m, below in ((starts["interval"] - 1, False), (starts["interval"], True)):
+        found = alignment_interval_from(m, 0.05, rho * np.sqrt(a), a, 1.0)
+        assert (found.high - found.low < 0.5) == below
+    assert starts["unbiased"] < 1000 < starts["form (iii)"] < starts["form (ii)"]
+
+
 def test_figure_1():
     assert alignment.two_point_alignments(0.5) == pytest.approx((2**-0.5, 1.0))
     assert alignment.two_point_alignments(0.1) == pytest.approx((0.82**0.5, 1.0))
@@ -171,6 +187,20 @@ def test_the_coin_breaks_theorem_3():
     right = [risk.generalization.exchange_bound(0.0, s, 0.05, 0.0, 100.0) for s in m]
     assert (found > printed).all()
     assert (found <= right).all()
+
+
+def test_a_constant_kernel_breaks_theorem_17():
+    """Against samples of the coin; the printed bound is below for every m, the corrected above."""
+    m, lam0 = np.array([20, 200, 20_000]), 100.0
+    found = risk.constant_kernel_quantile(m, lam0)
+    share = np.random.default_rng(0).binomial(200, 0.5, 20_000) / 200
+    h = share / (1 + lam0)
+    training = share * (1 - h) ** 2 + (1 - share) * h**2
+    gap = ((1 - h) ** 2 + h**2) / 2 - training
+    assert found[1] == pytest.approx(np.quantile(gap, 0.95), abs=0.006)
+    curve = CURVES["p1-theorem-17"].values(m, 0.05, {"lam0": lam0})
+    assert (found > 10 * curve["printed"]).all()
+    assert (found <= curve["corrected"]).all()
 
 
 def test_algorithm_1_converges_where_the_ledger_says():
@@ -284,6 +314,22 @@ def test_the_table_says_where_a_bound_is_vacuous(page):
         for cell in re.findall(r"random cases: ([^|]*)\|", page)
     ]
     assert counted == [10] * sum(c.counterexample is None for c in CLAIMS.values())
+
+
+def test_every_corrected_form_is_followed_by_its_outcome(page):
+    """In its last column a row has as many outcomes of ten cases as formulas."""
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    cells = [line.split(" | ")[-1].removesuffix(" |") for line in rows]
+    outcomes = [
+        re.findall(r"`\$: ((?:\d+ (?:hold|vacuous|inconclusive)(?:, )?)+)", c) for c in cells
+    ]
+    assert [len(found) for found in outcomes] == [cell.count("$`") for cell in cells]
+    every = [text for found in outcomes for text in found]
+    assert all(sum(map(int, re.findall(r"\d+", text))) == 10 for text in every)
+    held = sum("hold" in text for text in every)
+    assert f"Of the {len(every)} corrected and sharper forms, {held} held and 0 were" in page
+    assert outcomes_of_forms() in claims_summary()
+    assert "`alignlearn verify` runs 100" in outcomes_of_forms()
 
 
 def test_the_numbers_of_the_summary_are_those_of_the_claims(page):
