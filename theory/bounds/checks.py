@@ -85,9 +85,23 @@ def check_size(m, least: int = 2, name: str = "m") -> float:
 
 def check_positive(name: str, value, hypothesis: str) -> float:
     """Return a positive finite number, else raise an error that names the hypothesis."""
-    if not (value > 0 and np.isfinite(value)):
-        raise HypothesisNotMet(f"{name}={value!r}: {hypothesis}")
+    try:
+        positive = bool(value > 0 and np.isfinite(value))
+    except (TypeError, ValueError):
+        positive = False  # no number
+    if not positive:
+        raise HypothesisNotMet(f"{name}={value!r:.80}: {hypothesis}")
     return float(value)
+
+
+def check_alignment(name: str, value):
+    """Return an alignment, or an array of them, cut to [0, 1] where only rounding leaves it."""
+    values = np.asarray(value, dtype=float)
+    if not np.all((values >= -1e-9) & (values <= 1 + 1e-9)):
+        raise HypothesisNotMet(
+            f"{name}={value!r:.60}: the alignment of positive semi-definite kernels lies in [0, 1]."
+        )
+    return np.clip(values, 0.0, 1.0)[()]
 
 
 def check_radii(radius2, radius2_prime):

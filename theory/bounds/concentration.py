@@ -19,6 +19,7 @@ from alignlearn.validation import check_flag
 
 from .checks import (
     HypothesisNotMet,
+    check_alignment,
     check_delta,
     check_radii,
     check_size,
@@ -244,11 +245,13 @@ def alignment_deviation_refined(
     Raises
     ------
     ValueError
-        As `theorem_12`, and where the sample alignment is undefined (zero variance on the sample).
+        As `theorem_12`, for rho outside [0, 1], and where the sample alignment is undefined (zero
+        variance on the sample).
     """
     m, delta = check_size(m), check_delta(delta)
     r, s = check_radii(radius2, radius2_prime)
     a, a_prime = check_variances(a, a_prime, r, s)
+    rho = check_alignment("rho", rho)
     rho_sample = np.asarray(rho_sample, dtype=float)
     if np.isnan(rho_sample).any():
         raise HypothesisNotMet("rho_sample: a kernel has zero variance on the sample.")

@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_delta, check_radii, check_size, check_variances
+from .checks import (
+    HypothesisNotMet,
+    check_delta,
+    check_positive,
+    check_radii,
+    check_size,
+    check_variances,
+)
 from .concentration import bias_bound, covariance_deviation, exchange_constant
 
 
@@ -69,7 +76,7 @@ def alignment_interval_from(m, delta, numerator, a, a_prime, radius2=1.0, radius
     return Interval(float(low), float(high), bool(low <= 0 and high >= 1))
 
 
-def alignment_interval(K, L, delta=0.05, radius2=None, radius2_prime=None) -> Interval:
+def alignment_interval(K, L, delta=0.05, radius2=1.0, radius2_prime=1.0) -> Interval:
     """Confidence interval for the population alignment of two kernels from their Gram matrices.
 
     Parameters
@@ -78,9 +85,8 @@ def alignment_interval(K, L, delta=0.05, radius2=None, radius2_prime=None) -> In
         Symmetric; ``np.outer(y, y)`` for a target.
     delta : float in (0, 1)
     radius2, radius2_prime : float
-        Upper bounds of the diagonals over the whole distribution (1 for a Gaussian kernel or
-        labels of +-1). If None, the largest diagonal entry of the sample, which is right only if
-        the diagonal is constant or its bound is attained.
+        Upper bounds of the diagonals over the whole distribution: 1 for a Gaussian kernel or
+        labels of +-1. The largest entry on a sample is none.
 
     Returns
     -------
@@ -92,8 +98,7 @@ def alignment_interval(K, L, delta=0.05, radius2=None, radius2_prime=None) -> In
         As `alignment_interval_from`; also where an entry of a diagonal exceeds its radius.
     """
     K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
-    r = _radius_of(K, radius2)
-    s = _radius_of(L, radius2_prime)
+    r, s = check_diagonal(K, radius2), check_diagonal(L, radius2_prime, "radius2_prime")
     Kc, Lc, m = _center(K), _center(L), len(K)
     values = [(Kc * Lc).sum(), (Kc * Kc).sum(), (Lc * Lc).sum()]
     # What centring a constant kernel leaves behind is rounding, not variance.
@@ -136,13 +141,16 @@ def _center(K):
     return K - K.sum(0)[None, :] / m - K.sum(1)[:, None] / m + K.sum() / m**2
 
 
-def _radius_of(K, radius2) -> float:
+def check_diagonal(K, radius2, name="radius2") -> float:
+    """Return R^2 if it is positive and no diagonal entry exceeds it, else raise."""
+    radius2 = check_positive(name, radius2, "K(x, x) <= R^2 needs a positive finite R^2.")
     top = float(np.diagonal(K).max())
-    if radius2 is None:
-        return max(top, np.finfo(float).tiny)
     if top > radius2 * (1 + 1e-12):
-        raise HypothesisNotMet(f"a diagonal entry {top!r} exceeds R^2 = {radius2!r}.")
-    return float(radius2)
+        raise HypothesisNotMet(
+            f"a diagonal entry {top!r} exceeds R^2 = {radius2!r}: give {name}, an upper bound of "
+            "K(x, x) over the whole distribution."
+        )
+    return radius2
 
 
 # -- the unbiased statistic ------------------------------------------------------------
@@ -208,7 +216,7 @@ def u_statistic_deviation(m, delta, radius2=1.0, radius2_prime=1.0, scalar_targe
 
 
 def u_statistic_interval(
-    K, L, delta=0.05, radius2=None, radius2_prime=None, scalar_target=False
+    K, L, delta=0.05, radius2=1.0, radius2_prime=1.0, scalar_target=False
 ) -> Interval:
     """Confidence interval for b = E[K_c K'_c] around the unbiased statistic.
 
@@ -216,7 +224,7 @@ def u_statistic_interval(
     is the target kernel yy' of real labels. Vacuous if it contains [0, R^2 R'^2].
     """
     K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
-    r, s = _radius_of(K, radius2), _radius_of(L, radius2_prime)
+    r, s = check_diagonal(K, radius2), check_diagonal(L, radius2_prime, "radius2_prime")
     half, middle = u_statistic_deviation(len(K), delta, r, s, scalar_target), u_statistic(K, L)
     low, high = max(middle - half, 0.0), min(middle + half, r * s)
     return Interval(float(low), float(high), bool(low <= 0 and high >= r * s))

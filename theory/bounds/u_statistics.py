@@ -13,6 +13,7 @@ import numpy as np
 
 from .checks import (
     HypothesisNotMet,
+    check_alignment,
     check_delta,
     check_positive,
     check_radii,
@@ -20,7 +21,7 @@ from .checks import (
     check_variances,
     of_numbers,
 )
-from .intervals import Interval, u_statistic
+from .intervals import Interval, check_diagonal, u_statistic
 
 
 class Range(NamedTuple):
@@ -186,9 +187,9 @@ def alignment_deviation_unbiased(
     Raises
     ------
     ValueError
-        As `concentration.alignment_deviation`, and for a negative variance.
+        As `concentration.alignment_deviation`, for a negative variance, or rho outside [0, 1].
     """
-    delta = check_delta(delta)
+    delta, rho = check_delta(delta), check_alignment("rho", rho)
     r, s = check_radii(radius2, radius2_prime)
     a, a_prime = check_variances(a, a_prime, r, s)
     b, level = rho * np.sqrt(a * a_prime), np.log(6 / delta)
@@ -295,11 +296,7 @@ def empirical_bernstein_interval(
     ValueError
         If m < 8, delta is out of range or a diagonal entry exceeds its radius.
     """
-    r, s = check_radii(radius2, radius2_prime)
-    for A, radius in ((K, r), (L, s)):
-        top = float(np.diagonal(A).max())
-        if top > radius * (1 + 1e-12):
-            raise HypothesisNotMet(f"a diagonal entry {top!r} exceeds R^2 = {radius!r}.")
+    r, s = check_diagonal(K, radius2), check_diagonal(L, radius2_prime, "radius2_prime")
     span = kernel_range(r, s)
     variance = quadruple_variance(K, L, random_state=random_state)
     half = empirical_bernstein_deviation(len(K), delta, variance, span.high - span.low)

@@ -85,8 +85,8 @@ def outcomes_of_forms() -> str:
     found = [_outcomes(claim) for claim in all_claims() if claim.name not in CLAIMS]
     violated, held = (sum(bool(f[word]) for f in found) for word in ("violated", "holds"))
     return (
-        f"Of the {len(found)} corrected and sharper forms, {held} held and {violated} were violated "
-        f"on {CASES} random cases each;\n`alignlearn verify` runs 100 of every claim and form."
+        f"Of the {len(found)} corrected and sharper forms, {held} held and {violated} were "
+        f"violated on {CASES} random cases each;\n`alignlearn verify` runs 100 of every claim and form."
     )
 
 

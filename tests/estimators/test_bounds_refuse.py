@@ -1,0 +1,142 @@
+"""Every bound and interval of estimators with what its hypotheses exclude: errors that name it."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from alignlearn.theory.bounds.checks import HypothesisNotMet
+
+import alignlearn as al
+from alignlearn.estimators import guarantees
+
+_RNG = np.random.default_rng(0)
+X, NEW = _RNG.standard_normal((40, 2)), _RNG.standard_normal((40, 2))
+Y, Y_NEW = (np.where(Z[:, 0] > 0, 1, -1) for Z in (X, NEW))
+R, R_NEW = (np.tanh(Z[:, 0]) for Z in (X, NEW))
+RANGE = {"label_range": (-1.0, 1.0)}
+
+
+@cache
+def classifier(kernel):
+    return al.MKLClassifier([kernel]).fit(X, Y)
+
+
+@cache
+def regressor(kernel):
+    return al.MKLRegressor([kernel], alpha=4.0).fit(X, R)
+
+
+# Name -> (call with a kernel and what is tried, the parameters that it has).
+CALLS = {
+    "interval": (lambda k, **g: al.alignment_interval(X, Y, k, **g), "delta radius2 method"),
+    "interval, closed form": (
+        lambda k, **g: al.alignment_interval(X, Y, k, method="closed", **g),
+        "delta radius2",
+    ),
+    "interval of a real target": (
+        lambda k, **g: al.alignment_interval(X, R, k, **RANGE | g),
+        "delta radius2 label_range",
+    ),
+    "learned interval": (
+        lambda k, **g: guarantees.alignment_interval(classifier(k), **g),
+        "delta radius2",
+    ),
+    "learned interval by betting": (
+        lambda k, **g: classifier(k).alignment_interval(X, Y, **g),
+        "delta radius2 held_out",
+    ),
+    "held-out interval": (
+        lambda k, **g: classifier(k).alignment_interval(NEW, Y_NEW, held_out=True, **g),
+        "delta radius2",
+    ),
+    "error": (
+        lambda k, **g: classifier(k).bound(X, Y, **{"draws": 10} | g),
+        "delta radius2 held_out draws",
+    ),
+    "held-out error": (
+        lambda k, **g: classifier(k).bound(NEW, Y_NEW, held_out=True, **g),
+        "delta",
+    ),
+    "risk": (
+        lambda k, **g: regressor(k).bound(X, R, **{"draws": 10} | RANGE | g),
+        "delta radius2 label_range held_out draws fixed",
+    ),
+    "risk of a fixed kernel": (
+        lambda k, **g: regressor(k).bound(**{"fixed": True} | RANGE | g),
+        "delta radius2 label_range fixed",
+    ),
+    "held-out risk": (
+        lambda k, **g: regressor(k).bound(NEW, R_NEW, held_out=True, **RANGE | g),
+        "delta label_range",
+    ),
+}
+BAD = {
+    "delta": (0.0, 1.0, -0.1, 1.5, np.nan, np.inf, "a", None),
+    "radius2": (0.0, -1.0, 0.5, np.nan, np.inf, "a"),
+    "label_range": ((1.0, -1.0), (-0.1, 0.1), (0.0,), (0.0, np.inf), "a"),
+    "held_out": (None, 1, "yes"),
+    "draws": (0, -1, 1.5, "a", None),
+    "fixed": (0, "yes"),
+    "method": ("bernstein", None),
+}
+CASES = [
+    (name, parameter, value)
+    for name, (_, parameters) in CALLS.items()
+    for parameter in parameters.split()
+    for value in BAD[parameter]
+]
+# A diagonal entry is compared with R^2 where the kernel is on the same samples.
+WORDS = {"radius2": r"radius2|R\^2"}
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), CASES)
+def test_what_is_out_of_range_is_refused_by_its_name(name, parameter, value):
+    with pytest.raises((ValueError, TypeError), match=WORDS.get(parameter, parameter)):
+        CALLS[name][0](al.Gaussian(0.5), **{parameter: value})
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_kernel_whose_diagonal_has_no_known_bound(name):
+    """The caller must give R^2; an interval says nothing without it, a bound is refused."""
+    call, parameters = CALLS[name]
+    if "radius2" not in parameters:
+        assert np.isfinite(call(al.Linear()).value)
+    elif "interval" in name:
+        found = call(al.Linear())
+        assert (found.low, found.high, found.vacuous) == (0.0, 1.0, True)
+        assert any("give radius2" in text for text in found.not_met)
+    else:
+        with pytest.raises(HypothesisNotMet, match=r"K\(x, x\) has no bound .* give radius2"):
+            call(al.Linear())
+    if "radius2" in parameters:
+        assert not any("give radius2" in text for text in call(al.Linear(), radius2=50.0).not_met)
+
+
+@pytest.mark.parametrize("name", [n for n, (_, p) in CALLS.items() if "radius2" in p])
+def test_an_indefinite_kernel_is_named(name):
+    """Raised, or said where an estimator was fitted with it all the same."""
+    if name in ("learned interval", "learned interval by betting", "held-out interval"):
+        found = CALLS[name][0](al.TL1(2.0))
+        assert found.vacuous
+        assert "positive semi-definite" in " ".join(found.not_met)
+    else:
+        with pytest.raises(ValueError, match="positive semi-definite"):
+            CALLS[name][0](al.TL1(2.0))
+
+
+def test_a_rare_far_value_cannot_be_hidden():
+    """A linear kernel with an atom that the sample misses: no bound without a radius."""
+    X, Y = np.r_[np.linspace(-1, 1, 60)][:, None], np.repeat([-1, 1], 30)
+    clf, reg = al.MKLClassifier(["linear"]).fit(X, Y), al.MKLRegressor(["linear"]).fit(X, X[:, 0])
+    for call in (lambda: clf.bound(X, Y), lambda: reg.bound(label_range=(-1, 1), fixed=True)):
+        with pytest.raises(HypothesisNotMet, match="give radius2"):
+            call()
+    assert clf.alignment_interval_.vacuous
+
+
+@pytest.mark.parametrize(
+    "labels", [np.ones(40), np.arange(40) % 3, ["a"] * 40, [[1, 2]] * 20, np.full(40, np.nan)]
+)
+def test_labels_that_no_interval_is_for(labels):
+    with pytest.raises(ValueError, match=r"y has|two classes|different values"):
+        al.alignment_interval(X, labels, al.Gaussian(0.5))
