@@ -66,3 +66,12 @@ def test_the_comparison_shown_is_the_one_printed(capsys):
     for ours, theirs in zip(*tables):
         # All but the p-value: error, alignment, alignment on the test fold.
         assert numbers(ours)[:6] == pytest.approx(numbers(theirs)[:6], abs=0.006)
+
+
+def test_the_bounds_shown_are_those_printed(capsys):
+    assert main(["bounds", "breast_cancer", "--no-figure"]) == 0
+    printed = capsys.readouterr().out
+    shown = shown_after("`alignlearn bounds breast_cancer`:\n")
+    words = [re.sub(r"[\d.,]+", "#", text).split() for text in (printed, shown)]
+    assert words[0] == words[1]
+    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.006)

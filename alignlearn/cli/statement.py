@@ -301,7 +301,8 @@ def _alignment_lines(found, silence):
     lines.append(("rests on", "; ".join(interval.hypotheses)))
     if found.needed is not None:
         what = "of length 1/2" if interval.vacuous else "half as long"
-        text = f"an interval {what} takes about {found.needed:,} held-out samples"
+        about = f"{float(f'{found.needed:.2g}'):,.0f}"
+        text = f"an interval {what} takes about {about} held-out samples"
         lines.append(("half", f"{text}, if more are like these"))
     share = interval.low
     text = (

@@ -86,7 +86,8 @@ def outcomes_of_forms() -> str:
     violated, held = (sum(bool(f[word]) for f in found) for word in ("violated", "holds"))
     return (
         f"Of the {len(found)} corrected and sharper forms, {held} held and {violated} were "
-        f"violated on {CASES} random cases each;\n`alignlearn verify` runs 100 of every claim and form."
+        f"violated on {CASES} random cases each;\n`alignlearn verify` runs 100 of every claim and "
+        "form."
     )
 
 
