@@ -82,7 +82,7 @@ def machine_checked() -> str:
 
 def outcomes_of_forms() -> str:
     """What became of the corrected and sharper forms on random cases, as a sentence."""
-    found = [_outcomes(claim) for claim in all_claims() if claim.name not in CLAIMS]
+    found = _forms().values()
     violated, held = (sum(bool(f[word]) for f in found) for word in ("violated", "holds"))
     return (
         f"Of the {len(found)} corrected and sharper forms, {held} held and {violated} were "
@@ -91,16 +91,21 @@ def outcomes_of_forms() -> str:
     )
 
 
-@cache
 def _outcomes(claim):
     """How often random cases of a claim led to which outcome."""
     return Counter(check(claim, claim.cases(RandomDraw(seed))).outcome for seed in range(CASES))
 
 
+@cache
+def _forms():
+    """The outcomes of every corrected and sharper form, by its name."""
+    return {claim.name: _outcomes(claim) for claim in all_claims() if claim.name not in CLAIMS}
+
+
 def _row(claim):
     forms, better = [], claim.corrected
     while better is not None:
-        forms.append(f"{_formula(better.statement)}: {_in_words(better)}")
+        forms.append(f"{_formula(better.statement)}: {_in_words(_forms()[better.name])}")
         better = better.corrected
     proof = proof_file(claim.name)
     if proof:
@@ -124,7 +129,7 @@ def _formula(latex):
 
 def _checked(claim: Claim) -> str:
     if claim.counterexample is None:
-        return f"{CASES} random cases: {_in_words(claim)}"
+        return f"{CASES} random cases: {_in_words(_outcomes(claim))}"
     verdict = check(claim, claim.counterexample())
     words = f"{verdict.outcome}: {_compared(claim.kind, verdict)}"
     if claim.corrected is not None:
@@ -137,8 +142,7 @@ def _checked(claim: Claim) -> str:
     return words
 
 
-def _in_words(claim):
-    found = _outcomes(claim)
+def _in_words(found):
     return ", ".join(f"{found[name]} {_WORDS.get(name, name)}" for name in OUTCOMES if found[name])
 
 
