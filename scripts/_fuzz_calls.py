@@ -223,7 +223,17 @@ def _estimators():
         return al.MKLRegressor(KERNELS).fit(X, REAL).bound(**given)
 
     yield Call("bound", bound, {"delta": (N, 0.05), "label_range": (pool.grids, (-20.0, 20.0)),
-                                "radius2": (N, 9.0), "fixed": (FLAG, None)})  # fmt: skip
+                                "radius2": (N, 1e4), "fixed": (FLAG, None)})  # fmt: skip
+
+    def held_out(X_, y, **given):
+        real = "label_range" in given
+        model = al.MKLRegressor(KERNELS) if real else al.MKLClassifier(KERNELS)
+        return model.fit(X, REAL if real else LABELS).bound(X_, y, **given)
+
+    new = {"X_": (pool.matrices, X + 1.0), "delta": (N, 0.05), "held_out": (FLAG, True)}
+    yield Call("held_out", held_out, {**new, "y": (pool.labels, LABELS)})
+    real = {"y": (pool.targets, REAL), "label_range": (pool.grids, (-20.0, 20.0))}
+    yield Call("held_out", held_out, {**new, **real})
     for make, y in ((al.MKLClassifier, LABELS), (al.MKLRegressor, REAL)):
         yield Call("score", lambda X_, y, sample_weight, make=make, fitted=y: make(KERNELS).fit(
             X, fitted).score(X_, y, sample_weight),

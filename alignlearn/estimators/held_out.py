@@ -129,5 +129,6 @@ def refuse_training_samples(estimator, X, n_samples):
     kept = getattr(estimator._source, "X", None)
     if n_samples != estimator.statistics_.n_samples or not isinstance(kept, np.ndarray):
         return
-    if np.array_equal(np.asarray(X, dtype=kept.dtype)[estimator.support_], kept):
+    X = estimator._source.check_test(X)
+    if isinstance(X, np.ndarray) and np.array_equal(X[estimator.support_], kept):
         raise ValueError("held_out=True: X must be samples that took no part in the fit.")

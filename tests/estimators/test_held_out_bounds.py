@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from alignlearn.theory.bounds.checks import HypothesisNotMet
 from alignlearn.theory.bounds.held_out import (
     betting_upper,
@@ -135,6 +136,13 @@ def test_a_classifier_refuses(change, message):
         given |= {"X": X, "y": y}
     with pytest.raises(ValueError, match=message):
         clf.bound(**given, held_out=True)
+
+
+def test_as_many_sparse_samples_as_the_fit_had():
+    X, y = classes(60, 1)
+    clf = al.MKLClassifier(LADDER).fit(*classes(60))
+    found = clf.bound(scipy.sparse.csr_matrix(X), y, held_out=True)
+    assert found.value == clf.bound(X, y, held_out=True).value
 
 
 def test_what_is_no_flag_is_refused():

@@ -55,10 +55,8 @@ As printed: the verdict on the statement in the paper. Checked: {CASES} random c
 "vacuous" means that the bound says no more than what is always true, and "inconclusive" that a
 hypothesis was not met or too few samples decide; or the counterexample, measured against printed,
 and the first corrected form on the same case. Every corrected or sharper form is followed by its
-own outcome on {CASES} random cases.
-
-Machine-checked with Coq: {machine_checked()}; the files are linked in their rows, and
-`scripts/check_proofs` checks them.
+own outcome on {CASES} random cases. Machine-checked: {machine_checked()}; the Coq files are
+linked in their rows, and `scripts/check_proofs` checks them.
 
 {claims_table()}"""
 
@@ -84,7 +82,7 @@ def machine_checked() -> str:
 
 def outcomes_of_forms() -> str:
     """What became of the corrected and sharper forms on random cases, as a sentence."""
-    found = [_outcomes(claim) for claim in all_claims() if claim.name not in CLAIMS]
+    found = _forms().values()
     violated, held = (sum(bool(f[word]) for f in found) for word in ("violated", "holds"))
     return (
         f"Of the {len(found)} corrected and sharper forms, {held} held and {violated} were "
@@ -93,16 +91,21 @@ def outcomes_of_forms() -> str:
     )
 
 
-@cache
 def _outcomes(claim):
     """How often random cases of a claim led to which outcome."""
     return Counter(check(claim, claim.cases(RandomDraw(seed))).outcome for seed in range(CASES))
 
 
+@cache
+def _forms():
+    """The outcomes of every corrected and sharper form, by its name."""
+    return {claim.name: _outcomes(claim) for claim in all_claims() if claim.name not in CLAIMS}
+
+
 def _row(claim):
     forms, better = [], claim.corrected
     while better is not None:
-        forms.append(f"{_formula(better.statement)}: {_in_words(better)}")
+        forms.append(f"{_formula(better.statement)}: {_in_words(_forms()[better.name])}")
         better = better.corrected
     proof = proof_file(claim.name)
     if proof:
@@ -127,7 +130,7 @@ def _formula(latex):
 
 def _checked(claim: Claim) -> str:
     if claim.counterexample is None:
-        return f"{CASES} random cases: {_in_words(claim)}"
+        return f"{CASES} random cases: {_in_words(_outcomes(claim))}"
     verdict = check(claim, claim.counterexample())
     words = f"{verdict.outcome}: {_compared(claim.kind, verdict)}"
     if claim.corrected is not None:
@@ -140,8 +143,7 @@ def _checked(claim: Claim) -> str:
     return words
 
 
-def _in_words(claim):
-    found = _outcomes(claim)
+def _in_words(found):
     return ", ".join(f"{found[name]} {_WORDS.get(name, name)}" for name in OUTCOMES if found[name])
 
 
