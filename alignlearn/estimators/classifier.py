@@ -88,7 +88,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     coef_ : ndarray of shape (n_features, n_problems)
         Where the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
-    machine_ : SupportVectorClassifier or `alignlearn.machines.NystromSVC`
+    machine_ : SupportVectorClassifier or `alignlearn.machines.nystrom_machines.NystromSVC`
     chosen_machine_ : {"svm", "nystrom"}
     calibration_ : Calibration or None
         What ``predict_proba`` applies to the decisions.

@@ -63,7 +63,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     intercept_ : float or ndarray of shape (c,)
     n_iter_ : int
         Steps of the machine; 1 for "krr".
-    machine_ : KernelRidge, SupportVectorRegressor or `alignlearn.machines.NystromKernelRidge`
+    machine_ : KernelRidge, SupportVectorRegressor or NystromKernelRidge
     chosen_machine_ : {"krr", "svr", "nystrom"}
 
     Notes
