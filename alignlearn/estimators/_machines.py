@@ -8,11 +8,12 @@ from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
 from alignlearn.machines.nystrom_machines import NystromKernelRidge, NystromSVC
 from alignlearn.sources import FeatureSource, GramSource
-from alignlearn.validation import check_seed
+from alignlearn.validation import check_memory, check_seed
 
 # Samples up to which "auto" trains on all pairs. Where they are more, the matrix has 3 GB and SMO
 # or a factorisation takes minutes on one core.
 MOST_PAIRED = 20_000
+_MATRICES = 1.3  # that a machine holds at its peak
 
 
 class MachineChoice:
@@ -31,7 +32,8 @@ class MachineChoice:
         return "nystrom" if many else self._paired_machine
 
     def _matrices(self, source):
-        return int(self._chosen(source) not in ("nystrom", "dual-cd"))
+        held = fits(source, check_memory("memory", self.memory))
+        return int(held and self._chosen(source) not in ("nystrom", "dual-cd"))
 
     def _machine_note(self):
         where = "on all pairs of samples"
@@ -94,7 +96,7 @@ def nystrom_ridge(estimator, source, y):
 
 def fits(source, memory):
     """Whether the Gram matrix fits the memory; given matrices do, as they are there."""
-    return isinstance(source, GramSource) or 8 * source.n_samples**2 <= memory
+    return isinstance(source, GramSource) or _MATRICES * 8 * source.n_samples**2 <= memory
 
 
 def ridge_on_pairs(machine, source, y, memory):

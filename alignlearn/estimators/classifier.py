@@ -10,6 +10,7 @@ from alignlearn.machines.feature_space import (
     fit_classifier,
     svm_fits_in_features,
 )
+from alignlearn.machines.gram_rows import gram_or_rows
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_choice, check_flag, check_memory
 
@@ -49,7 +50,9 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     n_centres : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
-        Bytes for kernel values, or a text such as "2GB"; None is half of what is free.
+        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. "svm": where
+        the Gram matrix does not fit, its rows are computed when the solver needs them, to the same
+        ``tol``; a hard margin needs the matrix.
     normalize : {"trace"} or None, default "trace"
         Scale every centred kernel to trace m before stage 1.
     class_weight : None, "balanced" or dict, default None
@@ -119,10 +122,10 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may
     differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
 
-    Memory at ``fit`` is the one (m, m) matrix that the machine needs. Kernels that are linear in
-    the features need none where few features are in use (at most m / 25, m >= 2000): an interior
-    point method then solves the same problem, to the same ``tol``. A fitted estimator holds
-    support samples and coefficients.
+    Memory at ``fit`` is the one (m, m) matrix that the machine needs, where that fits ``memory``.
+    Kernels that are linear in the features need none where few features are in use (at most m / 25,
+    m >= 2000): an interior point method then solves the same problem, to the same ``tol``. A fitted
+    estimator holds support samples and coefficients.
 
     References
     ----------
@@ -229,7 +232,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         elif svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:
-            machine.fit(source.gram(), labels, source.weight, check=False)
+            machine.fit(gram_or_rows(source, memory), labels, source.weight, check=False)
         moved = source.reduce(machine.support_, machine.dual_coef_, **exact)
         return machine, machine.intercept_ + moved
 

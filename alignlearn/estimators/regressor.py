@@ -6,6 +6,7 @@ import numpy as np
 
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.machines.feature_space import fit_ridge, fits_in_features
+from alignlearn.machines.gram_rows import gram_or_rows
 from alignlearn.validation import (
     check_choice,
     check_flag,
@@ -16,7 +17,7 @@ from alignlearn.validation import (
 
 from ._base import KernelLearner, LinearInFeatures
 from ._inputs import real_targets
-from ._machines import MachineChoice, fits, nystrom_ridge, ridge_on_pairs
+from ._machines import MachineChoice, nystrom_ridge, ridge_on_pairs
 from ._tuning import r2
 
 
@@ -41,9 +42,9 @@ class MKLRegressor(MachineChoice, LinearInFeatures, KernelLearner):
     n_centres : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
-        "krr": bytes, or a text such as "2GB", above which the Gram matrix is not held: ridge is
-        then solved by conjugate gradients to a relative residual of 1e-8. None is half of what is
-        free.
+        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. Where the
+        Gram matrix does not fit, "krr" is solved by conjugate gradients to a relative residual of
+        1e-8, and "svr" from rows that are computed when they are needed.
     tol : float, default 1e-3
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
@@ -62,7 +63,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     intercept_ : float or ndarray of shape (c,)
     n_iter_ : int
         Steps of the machine; 1 for "krr".
-    machine_ : KernelRidge, SupportVectorRegressor or `alignlearn.machines.NystromKernelRidge`
+    machine_ : KernelRidge, SupportVectorRegressor or NystromKernelRidge
     chosen_machine_ : {"krr", "svr", "nystrom"}
 
     Notes
@@ -152,7 +153,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         if self.chosen_machine_ == "nystrom":
             machine, options = nystrom_ridge(self, source, y), {"exact": True}
         elif self.chosen_machine_ == "svr":
-            machine.fit(source.gram(), y, source.weight, check=False)
+            machine.fit(gram_or_rows(source, memory), y, source.weight, check=False)
         elif machine.alpha > 0.0 and fits_in_features(source):
             options["of_features"] = fit_ridge(machine, source, y)
         else:
@@ -171,10 +172,6 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
         self._source = source
         return self
-
-    def _matrices(self, source):
-        held = self._chosen(source) != "krr" or fits(source, check_memory("memory", self.memory))
-        return held * super()._matrices(source)
 
     def predict(self, X):
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""

@@ -80,6 +80,18 @@ def test_several_blocks_of_rows_and_columns(rng):
     assert products.normal_times(V[:, 2]).shape == (391,)
 
 
+def test_rows_of_the_matrix(rng):
+    X, Z, _ = data(rng, 30, 20, 1)
+    K = cpu.weighted_gram(KERNELS, WEIGHTS, X, Z)
+    products = cpu.GramProducts(KERNELS, WEIGHTS, X, Z)
+    np.testing.assert_allclose(products.matrix(slice(5, 9)), K[5:9], rtol=1e-14)
+    np.testing.assert_allclose(products.matrix(np.array([7, 2])), K[[7, 2]], rtol=1e-14)
+    words = ["ab", "b", "abc"]
+    shared = FromFunction(lambda a, b: float(len(set(a) & set(b))))
+    found = cpu.GramProducts([shared], [2.0], words).matrix(np.array([2, 0]))
+    np.testing.assert_array_equal(found, [[4.0, 2.0, 6.0], [4.0, 2.0, 4.0]])
+
+
 def test_of_one_set_with_itself(rng):
     X, _, V = data(rng, 150, 150, 2)
     np.testing.assert_allclose(

@@ -267,24 +267,15 @@ def test_a_pickle_holds_support_samples_and_coefficients_only():
     assert len(pickle.dumps(ridge)) < 8 * 600 * (4 + 3) + 10_000
 
 
-def test_prediction_in_blocks_is_prediction_at_once(monkeypatch):
-    from alignlearn.sources import PairSource, pairs
+def test_prediction_needs_no_gram_matrix(monkeypatch):
+    from alignlearn.sources import PairSource
 
     X, y, Z, _ = _split(*_data(load_wine))
     model = al.MKLClassifier().fit(X, y)
-    whole = model.decision_function(Z)
-    monkeypatch.setattr(pairs, "_BLOCK_ENTRIES", 7 * len(model.support_))
-    sizes = []
-    original = PairSource.cross_gram
-
-    def counted(self, X, exact=False):
-        sizes.append(len(X))
-        return original(self, X, exact)
-
-    monkeypatch.setattr(PairSource, "cross_gram", counted)
-    np.testing.assert_allclose(model.decision_function(Z), whole, atol=1e-12)
-    assert max(sizes) == 7
-    assert sum(sizes) == len(Z)
+    values = model.kernel_(Z, X[model.support_]) @ model.dual_coef_ + model.intercept_
+    expected = model.machine_.confidences(values)
+    monkeypatch.setattr(PairSource, "cross_gram", None)
+    np.testing.assert_allclose(model.decision_function(Z), expected, atol=1e-10)
 
 
 def test_summary_lists_kernels_and_both_alignments():

@@ -69,7 +69,7 @@ def test_no_gram_matrix_is_asked_for(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(memory, "free_memory", lambda: 400_000.0)
     with pytest.raises(MemoryError):
-        al.MKLClassifier(KERNELS).fit(X, y > 0)
+        al.MKLClassifier(KERNELS, memory="1GB").fit(X, y > 0)
     options = {"machine": "nystrom", "n_centres": 20}
     al.MKLClassifier(KERNELS, **options).fit(X, y > 0)
     al.MKLRegressor(KERNELS, **options).fit(X, y)
