@@ -167,7 +167,7 @@ class KernelSGDClassifier(_KernelSGD):
     ----------
     classes_ : ndarray of shape (c,)
     kernel_ : Kernel
-        With a number for ``gamma="scale"``.
+        With a number for ``gamma="scale"``, that of the samples of the first call.
     support_ : ndarray of int of shape (n_support,)
         Samples of the expansion, counted from 0 over all calls.
     dual_coef_ : ndarray of shape (n_support, n_problems)

@@ -57,13 +57,21 @@ def test_sparse_samples_and_weights():
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-3)
 
 
+def test_probabilities_come_from_linear_machines_on_folds():
+    machine = fitted(X, Y, probability="sigmoid")
+    found = machine.predict_proba(X)[:, 1]
+    other = al.MKLClassifier(al.RankOneKernels(), probability="sigmoid").fit(X, Y)
+    assert np.abs(found - other.predict_proba(X)[:, 1]).max() < 0.2
+    order = np.argsort(machine.decision_function(X))
+    assert np.all(np.diff(found[order]) >= 0.0)
+    assert np.mean(-np.log(np.where(Y, found, 1.0 - found))) < 0.3
+
+
 def test_bad_combinations():
     with pytest.raises(ValueError, match="machine='dual-cd' is for kernels that are linear"):
         fitted(X, Y, ["rbf", "linear"])
     with pytest.raises(ValueError, match="machine='dual-cd' is for kernels that are linear"):
         al.MKLClassifier("precomputed", machine="dual-cd").fit([X @ X.T], Y)
-    with pytest.raises(ValueError, match="accepted with machine='dual-cd': None"):
-        fitted(X, Y, probability="sigmoid")
     with pytest.raises(ValueError, match="C=inf is out of range"):
         fitted(X, Y, C=np.inf)
     with pytest.raises(ValueError, match="accepted: 'auto', 'svm', 'dual-cd', 'nystrom'"):
