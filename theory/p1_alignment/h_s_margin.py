@@ -62,7 +62,6 @@ CLAIM = Claim(
     confidence=0.95,
     trivial=lambda case: 1.0,
     scale=lambda case: 1.0,
-    extremes=lambda: [_noisy_point()],
     negative_control=NegativeControl(
         _noisy_point, bound=lambda case: 0.49 * bound(case), note="0.49 of a bound reached by half"
     ),

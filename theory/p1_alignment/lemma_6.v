@@ -367,7 +367,7 @@ Proof.
   split; [intros x; rewrite coin_radius; lra|]; lra.
 Qed.
 
-Print Assumptions lemma_6_population.
-Print Assumptions lemma_6_sample.
-Print Assumptions lemma_6_printed_is_false.
-Print Assumptions lemma_6_is_sharp.
+(* scripts/check_proofs reads what these rest on. *)
+Definition checked :=
+  (lemma_6_population, lemma_6_sample, lemma_6_printed_is_false, lemma_6_is_sharp).
+Print Assumptions checked.

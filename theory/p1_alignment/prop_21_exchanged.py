@@ -45,7 +45,6 @@ CLAIM = Claim(
     scale=_scale,
     rtol=1e-6,
     sharp=True,
-    extremes=lambda: [_control_case()],
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.95 * bound(case), note="0.95 of an attained bound"
     ),

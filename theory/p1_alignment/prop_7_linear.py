@@ -78,7 +78,6 @@ CORRECTED = Claim(
     measure=corrected_measure,
     cases=cases,
     sharp=True,
-    extremes=lambda: [_one_kernel()],
     negative_control=NegativeControl(
         _one_kernel, bound=lambda case: 0.99 * bound(case), note="0.99 of an attained bound"
     ),
@@ -93,7 +92,6 @@ CLAIM = replace(
     hypotheses="The sign of mu is not constrained.",
     measure=measure,
     sharp=False,
-    extremes=None,
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bounds import generalization, stability
-from ..claim import Claim, NegativeControl, once
+from ..claim import Claim, Mutant, NegativeControl, once
 from ..papers import P1
 from ..reference.exchange import alignf_weights, fit_predict
 from ..reference.matrices import combine
@@ -95,6 +95,18 @@ def measure(case):
     return risk - empirical
 
 
+def memorised(points=6, delta=0.75):
+    """Labels by coin tosses, learned by heart: R_S is small and R is not in most samples of two.
+
+    At a delta near 1 the loss term alone is smaller than their difference.
+    """
+    y = np.tile([1.0, -1.0], points)
+    law = FiniteDistribution(np.full(2 * points, 0.5 / points), y)
+    same = np.repeat(np.repeat(np.eye(points), 2, 0), 2, 1)
+    case = {"law": law, "kernels": np.array([same, same]), "m": 2, "lam0": 0.5}
+    return case | {"delta": delta, "seed": 0}
+
+
 # -- negative control ------------------------------------------------------------------
 
 
@@ -103,6 +115,13 @@ def _one_toss():
     law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0]))
     kernels = np.array([np.ones((2, 2)), np.eye(2)])
     return {"law": law, "kernels": kernels, "m": 1, "lam0": 2000.0, "delta": 0.1, "seed": 0}
+
+
+def _no_stability(case):
+    labels = np.abs(case["law"].labels).max()
+    radius2 = np.diagonal(case["kernels"], axis1=1, axis2=2).max()
+    loss = stability.residual_bound(labels, radius2, case["lam0"]) ** 2
+    return generalization.exchange_bound(0.0, case["m"], case["delta"], 0.0, loss)
 
 
 # -- claim -----------------------------------------------------------------------------
@@ -120,7 +139,8 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     confidence=0.9,
-    extremes=lambda: [_one_toss()],
+    extremes=lambda: [memorised()],
+    mutants=(Mutant("without the terms of stability", _no_stability),),
     negative_control=NegativeControl(
         _one_toss, bound=lambda case: 0.45 * bound(case), note="0.45 of it"
     ),

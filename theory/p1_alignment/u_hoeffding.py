@@ -68,7 +68,6 @@ CLAIM = Claim(
     confidence=0.95,
     trivial=lambda case: 1.0,
     factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
-    extremes=lambda: [_control_case()],
     negative_control=NegativeControl(
         _control_case, bound=lambda case: PART * bound(case), note=f"{PART} of it"
     ),

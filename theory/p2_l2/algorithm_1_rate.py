@@ -69,7 +69,7 @@ CLAIM = Claim(
     scale=lambda case: 1.0,
     rtol=1e-3,
     sharp=True,
-    extremes=lambda: [*extremes(0.4), *extremes(0.6)],
+    extremes=lambda: extremes(0.6),
     negative_control=NegativeControl(
         lambda: extremes(0.4)[0],
         bound=lambda case: 0.99 * bound(case),

@@ -107,7 +107,6 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     scale=_scale,
-    extremes=lambda: [_control_case()],
     negative_control=NegativeControl(
         _control_case, bound=lambda case: bound(case, 0.95), note="the share divided by 0.95"
     ),

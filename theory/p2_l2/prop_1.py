@@ -109,7 +109,6 @@ CORRECTED = Claim(
     measure=measure,
     cases=cases,
     scale=scale,
-    extremes=lambda: [counterexample()],
     rtol=1e-6,
     negative_control=NegativeControl(
         counterexample, bound=lambda case: 0.6 * corrected_bound(case), note="0.6 of it"
@@ -125,7 +124,6 @@ CLAIM = replace(
     hypotheses="Two samples that differ in one point; K(x, x) <= kappa for both learned kernels.",
     bound=bound,
     scale=None,
-    extremes=None,
     rtol=1e-9,
     status="false",
     counterexample=counterexample,

@@ -110,7 +110,6 @@ CORRECTED = Claim(
     cases=cases,
     scale=lambda case: corrected_bound(case) + 1e-6 * case["radius"],
     rtol=1e-6,
-    extremes=lambda: [_large_radius()],
     negative_control=NegativeControl(
         _large_radius, bound=lambda case: 0.6 * corrected_bound(case), note="0.6 of it"
     ),
@@ -126,7 +125,6 @@ CLAIM = replace(
     bound=bound,
     scale=None,
     rtol=1e-9,
-    extremes=None,
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -52,7 +52,7 @@ CLAIM = Claim(
     scale=_scale,
     rtol=1e-7,
     sharp=True,
-    extremes=lambda: [flipped(1), flipped(20)],
+    extremes=lambda: [flipped(20)],
     factors={
         "m^(-1/2)": lambda case: len(case["y"]) ** -0.5,
         "lam0^(-1/2)": lambda case: case["lam0"] ** -0.5,
