@@ -253,6 +253,10 @@ def test_only_vacuous_or_inconclusive_outcomes_are_nothing_said(monkeypatch, bou
     assert "of 1 nothing was said" in stream.getvalue()
 
 
+def test_claims_with_factors_can_be_keys():
+    assert len({claim: name for name, claim in FORMS.items()}) == len(FORMS)
+
+
 def test_once_remembers_the_last_case_only():
     calls = []
     value = once(lambda case: calls.append(case) or len(calls))
