@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .claim import Case, Claim, check
 from .draws import RandomDraw
@@ -97,6 +97,8 @@ def sensitivity(
     scaled = claim.kind != "convergence"
     if scaled and result.caught != LEVELS[0] and evaluations:
         _note(result, adversary(claim, evaluations, 2, random_state=0), "search")
+    if math.isnan(result.margin) and scaled and claim.scale is not None:
+        result.mutants.update(_shifts(claim, seen))
     for mutant in claim.mutants:
         result.mutants[mutant.note] = _refused(claim.mutated(mutant), seen, evaluations)
     if claim.sharp and not result.margin < SHARP_LEVEL:
@@ -124,6 +126,16 @@ def _note(result, verdict, source):
 def _stronger(claim, factor):
     """The share of the bound by which a factor makes the claim stronger."""
     return factor - 1 if claim.kind == "lower" else 1 - factor
+
+
+def _shifts(claim, seen):
+    """The smallest share of the scale that may not stand where the bound is 0, if there is one."""
+    sign = 1 if claim.kind == "lower" else -1
+    for level in LEVELS:
+        shifted = replace(claim, bound=lambda case, size=sign * level: size * claim.scale(case))
+        if _refused(shifted, seen, 0):
+            return {f"{level:.0%} of the scale for 0": True}
+    return {}
 
 
 def _refused(wrong, seen, evaluations):

@@ -7,6 +7,8 @@ section of ``proofs.md`` of the correct form.
 Copy this file into the folder of its paper (imports then begin with one more dot), keep the order
 of the sections, and add its name to the folder's ``FILES`` at its place in the paper. `Claim` says
 what `cases`, `bound`, `measure` and their corrected forms are; they need no docstring of their own.
+The cases that come closest go into ``extremes``, what must not be left out of the bound into
+``mutants``; ``alignlearn verify --mutations`` says by how much the bound could still be wrong.
 """
 
 from __future__ import annotations

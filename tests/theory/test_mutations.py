@@ -220,6 +220,12 @@ def test_extreme_cases_come_first_and_the_search_comes_last():
     assert sensitivity(searched, 3, 300).margin < 0.01
 
 
+def test_a_bound_of_zero_is_moved_by_shares_of_the_scale():
+    claim = toy("lower", 0.0, 0.05, scale=lambda case: 0.5)
+    assert sensitivity(claim, 1, 4).mutants == {"20% of the scale for 0": True}
+    assert sensitivity(replace(claim, measure=lambda case: 0.4), 1, 4).mutants == {}
+
+
 def test_nothing_to_shrink():
     assert sensitivity(toy(bound=0.0, measured=-1.0), 1, 4).caught is None
     assert math.isnan(Sensitivity(toy()).looseness)
@@ -251,6 +257,10 @@ def test_only_vacuous_or_inconclusive_outcomes_are_nothing_said(monkeypatch, bou
     stream = io.StringIO()
     assert verify(examples=5, stream=stream) == 1
     assert "of 1 nothing was said" in stream.getvalue()
+
+
+def test_claims_with_factors_can_be_keys():
+    assert len({claim: name for name, claim in FORMS.items()}) == len(FORMS)
 
 
 def test_once_remembers_the_last_case_only():
