@@ -105,6 +105,11 @@ _MODULES = {
         "neighbourhood_bounds",
         "neighbourhood_complexity",
     ),
+    "bounds.held_out": (
+        "betting_upper",
+        "binomial_upper",
+        "empirical_bernstein_upper",
+    ),
     "bounds.rademacher": (
         "class_bounds",
         "gram_sizes",

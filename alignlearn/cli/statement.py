@@ -11,6 +11,10 @@ from .output import Output, figure_path
 _SIZES = (8, 4, 2, 1)  # the interval is found on these parts of the held-out samples, too
 _MOST = 10**12
 _FEWEST = 8  # samples of a part
+_FILLED = (
+    "values were filled from all samples: what is said supposes that those of the held-out half "
+    "made no difference to that (--missing drop supposes nothing)"
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def run_on_data(args) -> int:
     figure = None if args.no_figure else figure_path(args.out, stem)
     X, y, notes = subset(data, args.max_samples, args.random_state)
     X, kernels, more = choose_kernels(X, args.kernels, args.gammas)
-    notes = [*data.notes, *notes, *more]
+    notes = [*data.notes, *notes, *more, *([_FILLED] if args.missing == "impute" else [])]
     train, held_out = split(X, y, kernels, args)
     model = learn(*train, kernels, data.task, args.random_state)
     output.print(_head(data, X, model, len(train[1]), len(held_out[1])))
@@ -62,23 +66,20 @@ def run_on_data(args) -> int:
     for name, text in _alignment_lines(found, silence) + _risk_lines(risk, no_risk):
         output.print(_hanging(name, text))
     if figure is not None and found is not None:
-        _draw(found, len(held_out[1]), figure, data.name, delta)
+        _draw(found, figure, data.name, delta)
         output.print(f"\nfigure: {figure}")
-    figure = figure if found is not None else None
+    else:
+        figure = None
+    sizes = {"n_train": len(train[1]), "n_held_out": len(held_out[1])}
     output.json(
         {
-            "data": data.name,
-            "task": data.task,
-            "n_train": len(train[1]),
-            "n_held_out": len(held_out[1]),
-            "delta": delta,
+            **{"data": data.name, "task": data.task, **sizes, "delta": delta},
             "weights": dict(zip(model.statistics_.names, model.weights_)),
             "alignment": None if found is None else _alignment_numbers(found),
             "alignment_silence": silence,
             "risk": None if risk is None else asdict(risk),
             "risk_silence": no_risk,
-            "notes": notes,
-            "figure": figure,
+            **{"notes": notes, "figure": figure},
         }
     )
     return 0
@@ -333,7 +334,7 @@ def _alignment_numbers(found):
     }
 
 
-def _draw(found, m, path, name, delta):
+def _draw(found, path, name, delta):
     from alignlearn.theory.figures.statement import draw_statement
     from alignlearn.theory.figures.style import save
 

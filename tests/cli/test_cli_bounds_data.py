@@ -154,6 +154,16 @@ def test_a_known_set_by_name_and_one_kernel(folder, capsys):
     assert "3 classes; one kernel" in out
 
 
+def test_what_was_filled_from_all_samples_is_said(folder, capsys):
+    text = (folder / "table.csv").read_text().splitlines()
+    text[3] = "," + text[3].partition(",")[2]
+    (folder / "gaps.csv").write_text("\n".join(text) + "\n")
+    words = ("bounds", "gaps.csv", "--no-figure", "--max-samples", "60", "--kernels", "rbf")
+    assert "filled from all samples" in run(capsys, *words, "--missing", "impute")[1]
+    assert "filled" not in run(capsys, *words, "--missing", "drop")[1]
+    assert run(capsys, *words)[0] == 2
+
+
 def test_sparse_data(folder, capsys):
     (folder / "few.svm").write_text(
         "".join(f"{1 if i % 2 else -1} {1 + i % 2}:1.0 3:{i % 5}.5\n" for i in range(60))

@@ -31,6 +31,7 @@ OTHERWISE = {
     "random_predictor_bound": {"variances": np.ones(20)},
     "covering_radius": {"bound": 2.0},
     "predictor_deviation": {"m": 5000},
+    "root_risk_deviation": {"m": 5000},
 }
 # Values that the hypotheses exclude, and what the error has to name.
 BAD = {
