@@ -1,0 +1,121 @@
+#!/usr/bin/env python
+"""Support vector machines and the weights of many kernels, against LIBSVM and SciPy.
+
+    python scripts/_bench_svm.py                  # every row, about a minute
+    python scripts/_bench_svm.py rows --threads 2
+
+LIBSVM and nnls run on one thread whatever is asked for. Times are the best of several interleaved
+repeats, compilation done before; on a busy machine repeat the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+import numba
+import numpy as np
+from _bench_online import best_of
+from bench_core import _quadratic_programs, overlapping_classes
+from threadpoolctl import threadpool_limits
+
+import alignlearn as al
+from alignlearn import datasets
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.machines.gram_rows import gram_or_rows
+from alignlearn.sources import open_source
+
+GIGABYTE = 10**9
+
+
+def _source(X, gamma):
+    source = open_source(X, [al.Gaussian(gamma)])
+    source.combine(np.ones(1))
+    return source
+
+
+def _rows_fit(X, y, C, memory):
+    rows = gram_or_rows(_source(X, 1.0 / X.shape[1]), memory)
+    return SupportVectorClassifier(C).fit(rows, y, check=False)
+
+
+def _libsvm_value(machine, X, y, gamma):
+    """The dual function of scikit-learn's coefficients, by exact kernel values."""
+    Z, coef = X[machine.support_], machine.dual_coef_[0]
+    values = al.Gaussian(gamma)(Z) @ coef
+    return np.abs(coef).sum() - 0.5 * coef @ values
+
+
+def svc_rows(m=20_000):
+    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardised; each side makes its kernel."""
+    from sklearn.svm import SVC
+
+    found = datasets.load("ijcnn1")
+    index = np.random.default_rng(0).permutation(len(found.y))[:m]
+    X, y = np.asarray(found.X, dtype=float)[index], found.y[index]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    _rows_fit(X[:2500], y[:2500], 1.0, 10**7)
+    gamma = 1.0 / X.shape[1]
+    for C in (1.0, 10.0):
+        base = SVC(C=C, gamma=gamma, cache_size=1000)
+        times = best_of(2, partial(base.fit, X, y), partial(_rows_fit, X, y, C, GIGABYTE))
+        ours = _rows_fit(X, y, C, GIGABYTE).objective_[0]
+        apart = ours / _libsvm_value(base, X, y, gamma) - 1.0
+        what = f"SVC ijcnn1 m={m} C={C:g}, memory=1 GB (objective +{apart:.0e})"
+        yield what, *times, 3.0
+
+
+def svc_dense(m=4000, d=20):
+    """C-SVC at m = 4000 with the matrix; the time of the kernel is counted on both sides."""
+    from sklearn.svm import SVC
+
+    X, y = overlapping_classes(m, d)
+
+    def ours(C):
+        return SupportVectorClassifier(C).fit(_source(X, 1.0 / d).gram(), y, check=False)
+
+    SupportVectorClassifier().fit(_source(X[:300], 1.0 / d).gram(), y[:300])
+    for C in (1.0, 10.0, 100.0):
+        base = partial(SVC(C=C, gamma=1.0 / d, cache_size=1000).fit, X, y)
+        yield f"SVC m={m} C={C:g}, with the kernel", *best_of(3, base, partial(ours, C)), 4.0
+
+
+def alignf_many():
+    """AlignF with 200 true kernels of 1000, rank 500, against nnls on a factor given free."""
+    from scipy.optimize import nnls
+
+    from alignlearn.solvers.nnqp import nonnegative_qp
+
+    for label, A, b in _quadratic_programs():
+        M, a = A.T @ A, A.T @ b
+        ours = partial(nonnegative_qp, M, a, check_psd=False)
+        residual = ours().kkt_residual
+        times = best_of(7, partial(nnls, A, b, maxiter=100_000), ours)
+        target = 6.0 if "true" in label else None
+        yield f"AlignF p=1000 rank 500, {label} (KKT {residual:.0e})", *times, target
+
+
+ROWS = {"rows": svc_rows, "dense": svc_dense, "alignf": alignf_many}
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("rows", nargs="*", help=f"rows to run: {', '.join(ROWS)}; default all")
+    parser.add_argument("--threads", type=int, default=1, help="threads of ours; default 1")
+    options = parser.parse_args()
+    chosen = options.rows or list(ROWS)
+    unknown = set(chosen) - set(ROWS)
+    if unknown:
+        parser.error(f"unknown rows {', '.join(sorted(unknown))}; accepted: {', '.join(ROWS)}")
+    numba.set_num_threads(min(options.threads, numba.config.NUMBA_NUM_THREADS))
+    print(f"{'work':<72} {'baseline':>9} {'ours':>9} {'ratio':>6} {'target':>6}")
+    with threadpool_limits(options.threads):
+        for name in chosen:
+            for work, base, fast, target in ROWS[name]():
+                goal = f"{target:6.1f}" if target else ""
+                print(f"{work:<72} {base:9.4f} {fast:9.4f} {base / fast:6.1f} {goal}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
