@@ -1,5 +1,6 @@
 """Kernel machines that learn from one sample at a time."""
 
-from .sgd import KernelSGDClassifier, KernelSGDRegressor
+from .classifier import KernelSGDClassifier
+from .regressor import KernelSGDRegressor
 
 __all__ = ["KernelSGDClassifier", "KernelSGDRegressor"]

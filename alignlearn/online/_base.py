@@ -1,0 +1,125 @@
+"""What the online classifier and regressor share: checks, steps, the fitted attributes.
+
+Source: Kivinen, Smola and Williamson (2004), "Online learning with kernels".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine import cpu
+from alignlearn.estimators import _inputs
+from alignlearn.estimators._sklearn import Estimator
+from alignlearn.kernels import KernelRuleError, as_kernel, column_names, kernel_samples
+from alignlearn.validation import (
+    as_array,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_seed,
+    is_sparse,
+)
+
+from ._expansion import Expansion
+from ._steps import LOSSES, NEVER, SCHEDULES, Rule
+
+
+class KernelSGD(Estimator):
+    """What the classifier and the regressor share: checks, steps, the fitted attributes."""
+
+    _losses = ()
+    _epsilon = 0.0
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_expansion")
+
+    def _accepts_sparse(self):
+        return _inputs.take_sparse(self.kernel)
+
+    def _restart(self):
+        for name in ("_expansion", "classes_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+
+    def _samples(self, X):
+        """Checked samples, and the kernel with its parameters and columns as numbers."""
+        if self.__sklearn_is_fitted__():
+            return self._check_test(X), self.kernel_
+        kernel = as_kernel(self.kernel).resolve_names(column_names(X))
+        if not kernel.is_psd:
+            raise KernelRuleError(
+                f"kernel={kernel} is indefinite: functions that it spans have no norm to be kept "
+                "small; accepted: positive semi-definite kernels."
+            )
+        samples = kernel_samples("X", X, [kernel])
+        return samples, kernel.resolve(samples)
+
+    def _check_test(self, X):
+        self._check_is_fitted()
+        if not hasattr(self, "n_features_in_"):
+            return kernel_samples("X", X, [self.kernel_])
+        _inputs.check_test_names(self, X)
+        X = kernel_samples("X", X if is_sparse(X) else as_array("X", X), [self.kernel_])
+        _inputs.check_test_width(self, X.shape[1])
+        return X
+
+    def _rule(self, X, kernel):
+        """The parameters as numbers, checked; ``eta0`` from the samples where it is None."""
+        alpha = check_number("alpha", self.alpha, low=0.0, strict=True)
+        intercept = float(check_flag("fit_intercept", self.fit_intercept))
+        loss = check_choice("loss", self.loss, self._losses)
+        budget = check_count("budget", self.budget)
+        schedule = check_choice("learning_rate", self.learning_rate, ("auto", *SCHEDULES))
+        if schedule == "auto":
+            schedule = "optimal" if budget is None else "constant"
+        epsilon = check_number("epsilon", self._epsilon, low=0.0)
+        if self.eta0 is None:
+            largest = float(np.max(cpu.gram_diagonals([kernel], X)[0], initial=0.0))
+            eta0 = 1.0 / (largest + intercept + alpha) * (1.0 - 1e-12)
+        else:
+            eta0 = check_number("eta0", self.eta0, low=0.0, strict=True)
+        if not eta0 * alpha < 1.0:
+            raise ValueError(
+                f"eta0={eta0:g} and alpha={alpha:g}: a step multiplies all earlier coefficients by "
+                f"1 - eta0 * alpha = {1.0 - eta0 * alpha:g}, which must be > 0; accepted: eta0 < "
+                f"{1.0 / alpha:g}, or None."
+            )
+        codes = LOSSES.index(loss), SCHEDULES.index(schedule)
+        return Rule(
+            codes[0], epsilon, alpha, eta0, codes[1], NEVER if budget is None else budget, intercept
+        )
+
+    def _train(self, opened, names, targets, orders):
+        """Steps from checked samples and their kernel; all fitted attributes are set, or none."""
+        samples, kernel = opened
+        rule = self._rule(samples, kernel)
+        if self.__sklearn_is_fitted__():
+            expansion = self._expansion
+            if self.eta0 is None:
+                rule = rule._replace(eta0=expansion.rule.eta0)
+            expansion.rule = rule
+            curve = expansion.train(samples, targets, orders)
+        else:
+            expansion = Expansion(kernel, rule, targets.shape[1])
+            curve = expansion.train(samples, targets, orders)
+            self.kernel_, self._expansion, self.loss_curve_ = kernel, expansion, []
+            if len(getattr(samples, "shape", ())) == 2:
+                self.n_features_in_ = samples.shape[1]
+                if names is not None:
+                    self.feature_names_in_ = names
+        self.loss_curve_ = [*self.loss_curve_, *(float(np.sum(losses)) for losses in curve)]
+        self.support_, self.dual_coef_ = expansion.number, expansion.coef
+        self.intercept_, self.truncation_error_ = expansion.intercept, expansion.error
+        self.eta0_, self.n_steps_ = rule.eta0, expansion.n_steps
+        return self
+
+    def _passes(self, m):
+        """The orders of the passes of ``fit``."""
+        n_passes = check_count("n_passes", self.n_passes, optional=False)
+        rng = check_seed("random_state", self.random_state)
+        shuffle = check_flag("shuffle", self.shuffle)
+        return [rng.permutation(m) if shuffle else np.arange(m) for _ in range(n_passes)]
+
+    def _risk(self, X, targets):
+        risk = self._expansion.regularized_risk(X, targets)
+        return float(risk[0]) if risk.size == 1 else risk

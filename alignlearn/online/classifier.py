@@ -1,0 +1,215 @@
+"""Classification by stochastic gradient descent on the regularised risk, over functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators import _inputs
+from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.validation import check_labels
+
+from ._base import KernelSGD
+
+
+class KernelSGDClassifier(KernelSGD):
+    """Kernel classifier learned from one sample at a time, by stochastic gradient descent.
+
+    Each step with a sample (x, y), y = -1 or +1, and a step length eta is
+    ``f <- (1 - eta alpha) f - eta l'(f(x), y) k(x, .)``, a stochastic gradient of the mean loss
+    plus ``alpha / 2 |f|^2``. More than two classes: one against the rest.
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default "rbf"
+        Positive semi-definite, such as the ``kernel_`` of a fitted `MKLClassifier`.
+    loss : {"hinge", "logistic", "squared"}, default "hinge"
+    alpha : float, default 1e-3
+        Of the penalty, > 0; lambda in the reference. As C = 1 / (alpha m) in a support vector
+        machine on m samples.
+    eta0 : float, optional
+        First step length, < 1 / alpha. Default: 1 / (max k(x, x) + alpha), plus 1 in the
+        denominator with an intercept, over the samples of the first call.
+    learning_rate : {"auto", "optimal", "invscaling", "constant"}, default "auto"
+        Step t = 0, 1, ... has the length eta0 / (1 + alpha eta0 t), eta0 / sqrt(1 + t) or eta0.
+        "auto" is "constant" with a budget, else "optimal".
+    budget : int, optional
+        Most samples in the expansion. Beyond, the one that changed longest ago is dropped. With
+        constant steps it has decayed most by then, by (1 - alpha eta0)^budget or more; where steps
+        get shorter all coefficients are of a size, and what is dropped is missed.
+    n_passes : int, default 5
+        Passes over the samples in ``fit``.
+    fit_intercept : bool, default True
+        Learn a constant, which is not penalised.
+    shuffle : bool, default True
+        Take the samples of ``fit`` in random order, a new one in every pass.
+    random_state : int or numpy.random.Generator, optional
+        None is the seed 0, so results repeat.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+    kernel_ : Kernel
+        With a number for ``gamma="scale"``, that of the samples of the first call.
+    support_ : ndarray of int of shape (n_support,)
+        Samples of the expansion, counted from 0 over all calls.
+    dual_coef_ : ndarray of shape (n_support, n_problems)
+        ``f = sum_i dual_coef_i k(x_i, .) + intercept_``; one problem for two classes, else c.
+    intercept_ : ndarray of shape (n_problems,)
+    truncation_error_ : ndarray of shape (n_problems,)
+        Upper bound of the norm of the part of f that was dropped, decayed since:
+        ``|f(x) - f_all(x)| <= truncation_error_ sqrt(k(x, x))``, where f_all has the same
+        coefficients and all samples. 0 without a budget.
+    loss_curve_ : list of float
+        For each pass or call the mean loss (summed over problems) of samples about to be learned.
+    eta0_ : float
+    n_steps_ : int
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Coefficients are multiplied by ``1 - eta alpha`` through a common scale, so a step costs one row
+    of kernel values, made in blocks, and with a budget O(budget). There is no stopping rule:
+    ``regularized_risk`` tells where the function is. After t steps of the rule "optimal" it is
+    O(log(t) / (alpha t)) above its minimum in expectation.
+
+    References
+    ----------
+    Kivinen, Smola and Williamson (2004), Online learning with kernels.
+    """
+
+    _estimator_type = "classifier"
+    _losses = ("hinge", "logistic", "squared")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        loss="hinge",
+        alpha=1e-3,
+        eta0=None,
+        learning_rate="auto",
+        budget=None,
+        n_passes=5,
+        fit_intercept=True,
+        shuffle=True,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.loss = loss
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.learning_rate = learning_rate
+        self.budget = budget
+        self.n_passes = n_passes
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Learn from the samples in ``n_passes`` passes, starting at f = 0.
+
+        Parameters
+        ----------
+        X : array-like or SciPy sparse matrix of shape (m, d), or list of m objects
+            As the kernel takes them.
+        y : array-like of shape (m,)
+            Labels of one type, at least two different ones.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+        """
+        self._restart()
+        names, opened = _inputs.feature_names(X), self._samples(X)
+        labels = _inputs.class_labels(self, y, len(opened[0]), stacklevel=4)
+        classes = np.unique(labels)
+        self._train(opened, names, _signs(labels, classes), self._passes(len(labels)))
+        self.classes_ = classes
+        return self
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn from more samples, each once, in the order in which they are.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``; y may have one class.
+        classes : array-like of shape (c,), optional
+            All labels that will ever come; needed in the first call, and fixed by it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+        """
+        names, opened = _inputs.feature_names(X), self._samples(X)
+        _inputs.require_y(self, y)
+        labels = check_labels(y, len(opened[0]))
+        known = self._known_classes(classes)
+        unknown = np.setdiff1d(labels, known)
+        if unknown.size:
+            raise ValueError(f"y has labels that are not among the classes: {unknown.tolist()}.")
+        self._train(opened, names, _signs(labels, known), [np.arange(len(labels))])
+        self.classes_ = known
+        return self
+
+    def _known_classes(self, classes):
+        given = None if classes is None else np.unique(check_labels(classes, name="classes"))
+        if not self.__sklearn_is_fitted__():
+            if given is None or given.size < 2:
+                raise ValueError(
+                    "classes must list at least two labels in the first call of partial_fit, got "
+                    f"{None if given is None else given.tolist()}."
+                )
+            return given
+        if given is not None and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes={given.tolist()} differ from those of the first call, "
+                f"{self.classes_.tolist()}."
+            )
+        return self.classes_
+
+    def decision_function(self, X):
+        """Confidence of each class for n samples, (n,) for two classes, else (n, c)."""
+        X = self._check_test(X)
+        values = self._expansion.decisions(X)
+        return values[:, 0] if self.classes_.size == 2 else values
+
+    def predict(self, X):
+        """Label of the largest confidence for each of n samples, shape (n,)."""
+        return predicted_labels(self.decision_function(X), self.classes_)
+
+    def regularized_risk(self, X, y):
+        """Mean loss plus ``alpha / 2 |f|^2``, what the steps minimise on average.
+
+        Parameters
+        ----------
+        X, y
+            Samples and labels.
+
+        Returns
+        -------
+        float, or ndarray of shape (c,)
+            For each problem of more than two classes.
+        """
+        X = self._check_test(X)
+        return self._risk(X, _signs(check_labels(y, len(X)), self.classes_))
+
+    def score(self, X, y, sample_weight=None):
+        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
+        return _inputs.accuracy(self.predict(X), y, sample_weight)
+
+
+def _signs(labels, classes):
+    """Targets -1 and +1, (m, 1) for two classes, else (m, c)."""
+    codes = np.searchsorted(classes, labels)
+    return problem_signs(codes, classes.size, "ovr").T

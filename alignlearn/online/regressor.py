@@ -1,0 +1,147 @@
+"""Regression by stochastic gradient descent on the regularised risk, over functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.estimators import _inputs
+from alignlearn.estimators._tuning import r2
+from alignlearn.validation import check_targets
+
+from ._base import KernelSGD
+
+
+class KernelSGDRegressor(KernelSGD):
+    """Kernel regression learned from one sample at a time, by stochastic gradient descent.
+
+    Each step with a sample (x, y) and a step length eta is
+    ``f <- (1 - eta alpha) f - eta l'(f(x), y) k(x, .)``, a stochastic gradient of the mean loss
+    plus ``alpha / 2 |f|^2``. Targets of several columns share the samples, not the coefficients.
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default "rbf"
+        As in `KernelSGDClassifier`.
+    loss : {"squared", "epsilon-insensitive"}, default "squared"
+        ``(f - y)^2 / 2`` or ``max(0, |f - y| - epsilon)``.
+    epsilon : float, default 0.1
+        Half-width of the tube without loss, >= 0, in units of y.
+    alpha : float, default 1e-3
+        Of the penalty, > 0. With the squared loss m alpha is the alpha of kernel ridge regression.
+    eta0, learning_rate, budget, n_passes, fit_intercept, shuffle, random_state
+        As in `KernelSGDClassifier`.
+
+    Attributes
+    ----------
+    kernel_, support_, dual_coef_, intercept_, truncation_error_, loss_curve_, eta0_, n_steps_, \
+n_features_in_, feature_names_in_
+        As in `KernelSGDClassifier`, with a problem for each column of y.
+
+    References
+    ----------
+    Kivinen, Smola and Williamson (2004), Online learning with kernels.
+    """
+
+    _estimator_type = "regressor"
+    _losses = ("squared", "epsilon-insensitive")
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        loss="squared",
+        epsilon=0.1,
+        alpha=1e-3,
+        eta0=None,
+        learning_rate="auto",
+        budget=None,
+        n_passes=5,
+        fit_intercept=True,
+        shuffle=True,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.loss = loss
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.eta0 = eta0
+        self.learning_rate = learning_rate
+        self.budget = budget
+        self.n_passes = n_passes
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    @property
+    def _epsilon(self):
+        return self.epsilon
+
+    def fit(self, X, y):
+        """Learn from the samples in ``n_passes`` passes, starting at f = 0.
+
+        Parameters
+        ----------
+        X
+            As in `KernelSGDClassifier.fit`.
+        y : array-like of shape (m,) or (m, c)
+            Real and finite.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+        """
+        self._restart()
+        return self._learn(X, y, self._passes)
+
+    def partial_fit(self, X, y):
+        """Learn from more samples, each once, in the order in which they are; return self.
+
+        Arguments and errors as in ``fit``.
+        """
+        return self._learn(X, y, lambda m: [np.arange(m)])
+
+    def _learn(self, X, y, orders):
+        names, opened = _inputs.feature_names(X), self._samples(X)
+        _inputs.require_y(self, y)
+        y = check_targets(y, len(opened[0]))
+        targets = y.reshape(len(y), -1)
+        fitted = self.__sklearn_is_fitted__()
+        if fitted and (y.ndim == 1, targets.shape[1]) != (self._flat, self.dual_coef_.shape[1]):
+            raise ValueError(
+                f"y has shape {y.shape}, but in the first call it had "
+                f"{'one dimension' if self._flat else f'{self.dual_coef_.shape[1]} columns'}."
+            )
+        self._train(opened, names, targets, orders(len(y)))
+        self._flat = y.ndim == 1
+        return self
+
+    def predict(self, X):
+        """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
+        X = self._check_test(X)
+        values = self._expansion.decisions(X)
+        return values[:, 0] if self._flat else values
+
+    def regularized_risk(self, X, y):
+        """Mean loss plus ``alpha / 2 |f|^2``, a float, or (c,) if y has columns."""
+        X = self._check_test(X)
+        y = check_targets(y, len(X)).reshape(len(X), -1)
+        if y.shape[1] != self.dual_coef_.shape[1]:
+            raise ValueError(
+                f"y has {y.shape[1]} columns, but in fit it had {self.dual_coef_.shape[1]}."
+            )
+        return self._risk(X, y)
+
+    def score(self, X, y, sample_weight=None):
+        """Coefficient of determination, as `MKLRegressor.score`."""
+        predicted = self.predict(X)
+        y = check_targets(y, len(predicted))
+        if y.size != predicted.size:
+            raise ValueError(
+                f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit."
+            )
+        return r2(y.reshape(predicted.shape), predicted, sample_weight)
