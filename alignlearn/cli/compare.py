@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from .output import Output, add_output_options, figure_path
+from .output import Output, add_output_options, add_parser, figure_path
 
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential", "matern", "rational-quadratic")
 _LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
@@ -49,12 +49,12 @@ exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
 
 def add_command(commands):
     """Add the command to the subparsers of ``alignlearn``."""
-    parser = commands.add_parser(
+    parser = add_parser(
+        commands,
         "compare",
-        help="compare learned combinations of kernels with the uniform one",
-        description=_COMPARE_HELP,
-        epilog=_COMPARE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "compare learned combinations of kernels with the uniform one",
+        _COMPARE_HELP,
+        _COMPARE_EXAMPLES,
     )
     add_data_options(parser)
     _add_protocol(parser)

@@ -10,7 +10,7 @@ import warnings
 
 from alignlearn import __version__
 
-from . import compare, theory
+from . import bounds, compare, verify
 
 _ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
@@ -103,5 +103,6 @@ def _parser():
     parser.add_argument("--version", action="version", version=f"alignlearn {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     compare.add_command(commands)
-    theory.add_commands(commands)
+    bounds.add_command(commands)
+    verify.add_command(commands)
     return parser

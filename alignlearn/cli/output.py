@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import math
@@ -47,6 +48,17 @@ def figure_path(out, stem):
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"--out {out}: the folder {folder} does not exist.")
     return path
+
+
+def add_parser(commands, name, short, text, examples):
+    """The parser of a new command, whose help is printed as it is written."""
+    return commands.add_parser(
+        name,
+        help=short,
+        description=text,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def add_output_options(parser, what):

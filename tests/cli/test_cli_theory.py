@@ -155,7 +155,7 @@ def test_verify_refuses(capsys):
 
 def test_two_streams_get_the_same_text():
 
-    from alignlearn.cli.theory import _Tee
+    from alignlearn.cli.verify import _Tee
 
     streams = io.StringIO(), io.StringIO()
     print("text", file=_Tee(*streams), flush=True)

@@ -1,21 +1,19 @@
-"""``alignlearn bounds`` and ``alignlearn verify``: the theory from the command line."""
+"""``alignlearn bounds``: what holds on data, or a bound of the theory against sample size."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
-import os
 import re
 
 from .compare import add_data_options, add_kernel_options
-from .output import Output, add_output_options, figure_path
+from .output import Output, add_output_options, add_parser, figure_path
 from .statement import run_on_data
 
 _MOST_M = 10**15
 _DEFAULT_M = 10, 10**6
 
-_BOUNDS_HELP = """\
+_HELP = """\
 With DATA: what can be said of a kernel on it, with which certainty. One half of the samples, at
 random, learns scales, widths, the weights of the combination and the machine; the other half, which
 takes no part in that, gives an interval for the alignment with the target, the number of samples
@@ -28,7 +26,7 @@ claim for several sample sizes m, as printed in the paper and in its correct for
 is vacuous (no better than what is always true) and from which m on it is not, and draws bound
 against m. With neither, lists the claims that have a bound for each m.
 """
-_BOUNDS_EXAMPLES = """\
+_EXAMPLES = """\
 examples:
   alignlearn bounds breast_cancer
   alignlearn bounds table.csv --target price --label-range 0:1000 --delta .01 --out price.svg
@@ -39,53 +37,16 @@ examples:
 
 exit codes: 0 done, also where nothing can be said; 2 the command or the data cannot be used.
 """
-_VERIFY_HELP = """\
-Puts every claim of the papers to the test: its bound against its measure on many
-kernels, labels and samples, its counterexample, and a deliberately wrong variant that must be
-rejected. Prints a table with what is recorded about each claim and what was found.
-
-With --mutations the claims are made wrong on purpose instead: bounds shrunk by 1, 5, 20 and 50 %,
-terms dropped, constants and powers changed. The table says which mutations the cases of each claim
-refuse, and by which factor a bound exceeds what the worst case known needs.
-"""
-_VERIFY_EXAMPLES = """\
-examples:
-  alignlearn verify
-  alignlearn verify --claims p1-lemma-18,p1-theorem-16 --examples 1000
-  alignlearn verify --mutations --claims p1-lemma-18
-
-exit codes: 0 every claim is as recorded, 1 at least one is not, or only vacuous or inconclusive
-outcomes were found (with --mutations: a constant said to be sharp, or a mutant, is not noticed), 2
-the command cannot be used.
-"""
 
 
-def add_commands(commands):
-    """Add both commands to the subparsers of ``alignlearn``."""
-    _add_bounds(commands)
-    _add_verify(commands)
-
-
-def _parser(commands, name, short, text, examples):
-    return commands.add_parser(
-        name,
-        help=short,
-        description=text,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
-# bounds
-
-
-def _add_bounds(commands):
-    parser = _parser(
+def add_command(commands):
+    """Add the command to the subparsers of ``alignlearn``."""
+    parser = add_parser(
         commands,
         "bounds",
         "what the theory says of your data, or a bound of it against sample size",
-        _BOUNDS_HELP,
-        _BOUNDS_EXAMPLES,
+        _HELP,
+        _EXAMPLES,
     )
     add_data_options(parser, optional=True)
     add_kernel_options(parser, "half that learns", "halves and subset")
@@ -305,110 +266,3 @@ def _plain(label):
     text = text.replace(r"\frac{1}{m}", "1/m ").replace(r"\langle", "<").replace(r"\rangle", ">")
     text = text.replace(r"\hat R", "R_S").replace(r"\|", "||").replace("{S'}", "S'")
     return re.sub(r" +", " ", text.replace("\\", "")).strip()
-
-
-# verify
-
-
-def _add_verify(commands):
-    parser = _parser(
-        commands,
-        "verify",
-        "check every claim of the theory on many inputs",
-        _VERIFY_HELP,
-        _VERIFY_EXAMPLES,
-    )
-    add = parser.add_argument
-    add(
-        "--claims",
-        metavar="NAMES",
-        action="append",
-        help="comma-separated; a claim comes with its corrected forms. Default: all",
-    )
-    add(
-        "--examples",
-        metavar="N",
-        type=int,
-        help="cases for each claim (100; with --mutations 30)",
-    )
-    add(
-        "--mutations",
-        action="store_true",
-        help="make the claims wrong instead, and say how wrong they must be to be noticed",
-    )
-    add("--out", metavar="FILE", help="write the table to this file, too")
-    add_output_options(parser, "progress on stderr, and the whole traceback of an error")
-    parser.set_defaults(run=run_verify)
-
-
-def run_verify(args) -> int:
-    """``alignlearn verify``: print the table; return the exit code."""
-    from alignlearn.theory import mutations, verify
-
-    judge, examples, describe = verify.verify, 100, _finding
-    if args.mutations:
-        judge, examples, describe = mutations.report, mutations.EXAMPLES, _sensitivity
-    examples = examples if args.examples is None else args.examples
-    output, findings = Output(args), []
-    names = None
-    if args.claims is not None:
-        names = [n.strip() for text in args.claims for n in text.split(",") if n.strip()]
-        if not names:
-            raise ValueError("--claims needs at least one name.")
-
-    def note(finding, total):
-        findings.append(finding)
-        if args.json == "-" or args.verbose:  # otherwise the table shows how far the work is
-            output.step("claim", len(findings), total)
-
-    with contextlib.ExitStack() as files:
-        stream = output.stdout
-        if args.out is not None:
-            path = os.path.expanduser(args.out)
-            stream = _Tee(stream, files.enter_context(open(path, "w", encoding="utf-8")))
-        try:
-            code = judge(names, examples, stream=stream, on_finding=note)
-        except KeyError as error:
-            raise ValueError(error.args[0]) from None
-    output.json({"examples": examples, "claims": {f.claim.name: describe(f) for f in findings}})
-    return code
-
-
-def _finding(finding):
-    """What was found about a claim as a dict."""
-    return {
-        "status": finding.claim.status,
-        "found": finding.found,
-        "as_recorded": finding.as_recorded,
-        "closest": None if finding.worst is None else finding.worst.tightness,
-        "outcomes": dict(finding.outcomes),
-        "problems": finding.problems,
-    }
-
-
-def _sensitivity(result):
-    """What the cases of a form notice as a dict."""
-    return {
-        "sharp": result.claim.sharp,
-        "caught_at": result.caught,
-        "margin": result.margin,
-        "loose_by": result.looseness,
-        "found_by": result.source,
-        "mutants_refused": result.mutants,
-        "problems": result.problems,
-    }
-
-
-class _Tee:
-    """A stream that writes to two."""
-
-    def __init__(self, *streams):
-        self._streams = streams
-
-    def write(self, text):
-        for stream in self._streams:
-            stream.write(text)
-
-    def flush(self):
-        for stream in self._streams:
-            stream.flush()
