@@ -7,6 +7,7 @@ from alignlearn.machines.iterative_ridge import ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
 from alignlearn.machines.nystrom_machines import NystromKernelRidge, NystromSVC
+from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.sources import FeatureSource, GramSource
 from alignlearn.validation import check_memory, check_seed
 
@@ -32,8 +33,11 @@ class MachineChoice:
         return "nystrom" if many else self._paired_machine
 
     def _matrices(self, source):
-        held = fits(source, check_memory("memory", self.memory))
-        return int(held and self._chosen(source) not in ("nystrom", "dual-cd"))
+        memory, chosen = check_memory("memory", self.memory), self._chosen(source)
+        held = fits(source, memory)
+        if not held and chosen in ("svm", "svr") and not isinstance(source, FeatureSource):
+            check_cache_memory(source.n_samples, memory)
+        return int(held and chosen not in ("nystrom", "dual-cd"))
 
     def _machine_note(self):
         where = "on all pairs of samples"

@@ -123,9 +123,11 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
 
     Memory at ``fit`` is the one (m, m) matrix that the machine needs, where that fits ``memory``.
-    Kernels that are linear in the features need none where few features are in use (at most m / 25,
-    m >= 2000): an interior point method then solves the same problem, to the same ``tol``. A fitted
-    estimator holds support samples and coefficients.
+    Where it does not, rows are computed in blocks and those in use kept, to the same ``tol``; only
+    a hard margin and one-stage rules need the matrix. Kernels that are linear in the features need
+    none where few features are in use (at most m / 25, m >= 2000): an interior point method then
+    solves the same problem, to the same ``tol``. A fitted estimator holds support samples and
+    coefficients.
 
     References
     ----------

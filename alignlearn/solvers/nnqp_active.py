@@ -15,6 +15,8 @@ import numpy as np
 from alignlearn._jit import jit, jit_sum
 
 DONE, INDEFINITE, EXHAUSTED = 0, 1, 2
+# Variables at 0 that are looked at between two gradients of all: so many, of so large a share.
+_LISTED, _LISTED_SHARE = 64, 0.5
 TINY = np.finfo(np.float64).tiny
 
 
@@ -198,6 +200,42 @@ def _candidates(g, v, allowed, threshold, most, chosen):
     return n
 
 
+@jit_sum
+def _dot(x, y):
+    total = 0.0
+    for k in range(x.size):
+        total += x[k] * y[k]
+    return total
+
+
+@jit
+def _price_listed(problem, v, listed, g):
+    """The gradient of the listed variables, and -1 for all others; the largest of those at 0."""
+    M, d, b = problem
+    weighted, best = d * v, 0.0
+    g[:] = -1.0
+    for j in listed:
+        g[j] = b[j] - d[j] * _dot(M[j], weighted)
+        if v[j] == 0.0:
+            best = max(best, g[j])
+    return best
+
+
+@jit
+def _list_candidates(g, v, listed):
+    """List variables at 0 of the largest gradients; how many, and the largest gradient."""
+    best = 0.0
+    for k in range(g.shape[0]):
+        if v[k] == 0.0:
+            best = max(best, g[k])
+    n = 0
+    for k in range(g.shape[0]):
+        if n < listed.size and v[k] == 0.0 and g[k] > _LISTED_SHARE * best:
+            listed[n] = k
+            n += 1
+    return n, best
+
+
 @jit
 def _enter(problem, delta, face, s, q, chosen, work):
     """Append the chosen variables; return the new size, or -1 if a pivot is not positive."""
@@ -235,17 +273,25 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
     g = np.empty(p)
     work = np.empty(p)
     chosen = np.empty(p, dtype=np.int64)
+    listed = np.empty(_LISTED, dtype=np.int64)
     allowed = usable.copy()
     for i in range(s):
         q[i] = b[index[i]]
     forward(R, s, q)
     s, n_iter = _feasible_step(R, s, index, q, v, z, -1)
     gradient(M, d, b, v, g)
+    n_listed, first = _list_candidates(g, v, listed)
+    whole = True  # whether the gradient of every variable is known, not of the listed ones only
     while n_iter < max_iter:
         most = min(1 + s // 8, 16, p - s)
         n = _candidates(g, v, allowed, threshold, most, chosen)
-        if n == 0:
+        if n == 0 and whole:
             return DONE, s, n_iter
+        if n == 0:
+            gradient(M, d, b, v, g)
+            n_listed, first = _list_candidates(g, v, listed)
+            whole = True
+            continue
         s = _enter(problem, delta, face, s, q, chosen[:n], work)
         if s < 0:
             return INDEFINITE, s, n_iter
@@ -257,5 +303,9 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
         else:
             for k in range(p):  # an array assignment here would compile 2 s of error messages
                 allowed[k] = usable[k]
-        gradient(M, d, b, v, g)
+        best = _price_listed(problem, v, listed[:n_listed], g)
+        whole = best < _LISTED_SHARE * first
+        if whole:
+            gradient(M, d, b, v, g)
+            n_listed, first = _list_candidates(g, v, listed)
     return EXHAUSTED, s, n_iter

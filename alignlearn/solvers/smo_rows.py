@@ -105,12 +105,7 @@ class RowCache:
     exact = False
 
     def __init__(self, rows, n_samples, memory, *, times=None, diagonal=None):
-        least = least_memory(n_samples)
-        if memory < least:
-            raise ValueError(
-                f"memory={memory} bytes do not hold two rows of the Gram matrix of {n_samples} "
-                f"samples and the solver's own arrays; accepted: at least {least}."
-            )
+        check_cache_memory(n_samples, memory)
         self.rows, self.times, self.m, self.memory = rows, times, n_samples, memory
         self.diagonal = self._diagonal() if diagonal is None else diagonal
         self._block = (memory - _own_arrays(n_samples)) // _BLOCK_SHARE
@@ -281,6 +276,16 @@ class RowCache:
         """Keep rows in float64 from the next `activate` on."""
         if not self.finest:
             self._set_type(np.float64)
+
+
+def check_cache_memory(n_samples, memory):
+    """Refuse memory that does not hold two rows, with what would do."""
+    least = least_memory(n_samples)
+    if memory < least:
+        raise ValueError(
+            f"memory={memory} bytes do not hold two rows of the Gram matrix of {n_samples} "
+            f"samples and the solver's own arrays; accepted: at least {least}."
+        )
 
 
 def least_memory(n_samples):
