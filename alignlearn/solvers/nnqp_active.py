@@ -15,8 +15,7 @@ import numpy as np
 from alignlearn._jit import jit, jit_sum
 
 DONE, INDEFINITE, EXHAUSTED = 0, 1, 2
-# Variables at 0 that are looked at between two gradients of all: so many, of so large a share.
-_LISTED, _LISTED_SHARE = 64, 0.5
+_MOST_ENTERING = 16  # variables at once
 TINY = np.finfo(np.float64).tiny
 
 
@@ -61,21 +60,41 @@ def forward(R, s, x):
     """Solve ``R'x = x`` in place, row by row."""
     for i in range(s):
         x[i] /= R[i, i]
-        xi = x[i]
-        row = R[i]
-        for k in range(i + 1, s):
-            x[k] -= xi * row[k]
+        # Slices: indices that start at i + 1 would keep the loop from being vectorised.
+        xi, row, rest = x[i], R[i][i + 1 : s], x[i + 1 : s]
+        for k in range(rest.size):
+            rest[k] -= xi * row[k]
 
 
 @jit_sum
 def backward(R, s, q, z):
     """Solve ``R z = q``."""
     for i in range(s - 1, -1, -1):
-        row = R[i]
+        row, rest = R[i][i + 1 : s], z[i + 1 : s]
         total = 0.0
-        for k in range(i + 1, s):
-            total += row[k] * z[k]
-        z[i] = (q[i] - total) / row[i]
+        for k in range(rest.size):
+            total += row[k] * rest[k]
+        z[i] = (q[i] - total) / R[i, i]
+
+
+@jit_sum
+def forward_rows(R, s, X):
+    """Solve ``R'x = x`` in place for every row x of X: a row of R is read once for all of them."""
+    for i in range(s):
+        row, pivot = R[i][i + 1 : s], R[i, i]
+        for c in range(X.shape[0]):
+            X[c, i] /= pivot
+            xi, rest = X[c, i], X[c][i + 1 : s]
+            for k in range(rest.size):
+                rest[k] -= xi * row[k]
+
+
+@jit_sum
+def _dot(x, y, n):
+    total = 0.0
+    for k in range(n):
+        total += x[k] * y[k]
+    return total
 
 
 @jit
@@ -200,54 +219,38 @@ def _candidates(g, v, allowed, threshold, most, chosen):
     return n
 
 
-@jit_sum
-def _dot(x, y):
-    total = 0.0
-    for k in range(x.size):
-        total += x[k] * y[k]
-    return total
-
-
-@jit
-def _price_listed(problem, v, listed, g):
-    """The gradient of the listed variables, and -1 for all others; the largest of those at 0."""
-    M, d, b = problem
-    weighted, best = d * v, 0.0
-    g[:] = -1.0
-    for j in listed:
-        g[j] = b[j] - d[j] * _dot(M[j], weighted)
-        if v[j] == 0.0:
-            best = max(best, g[j])
-    return best
-
-
-@jit
-def _list_candidates(g, v, listed):
-    """List variables at 0 of the largest gradients; how many, and the largest gradient."""
-    best = 0.0
-    for k in range(g.shape[0]):
-        if v[k] == 0.0:
-            best = max(best, g[k])
-    n = 0
-    for k in range(g.shape[0]):
-        if n < listed.size and v[k] == 0.0 and g[k] > _LISTED_SHARE * best:
-            listed[n] = k
-            n += 1
-    return n, best
-
-
 @jit
 def _enter(problem, delta, face, s, q, chosen, work):
-    """Append the chosen variables; return the new size, or -1 if a pivot is not positive."""
+    """Append the chosen variables; return the new size, or -1 if a pivot is not positive.
+
+    The first always enters, others unless they would leave at once: be negative beside those
+    before them. ``work`` is (n, p), a row for every variable.
+    """
     M, d, b = problem
     R, index = face
-    for j in chosen:
-        if not append(R, s, index, M, d, j, delta, work):
+    n_old, n = s, chosen.size
+    for c in range(n):
+        j = chosen[c]
+        for i in range(n_old):
+            work[c, i] = d[j] * M[j, index[i]] * d[index[i]]
+    forward_rows(R, n_old, work[:n])
+    for c in range(n):
+        j, x = chosen[c], work[c]
+        for i in range(n_old, s):
+            # Row i of the factor is one of the rows of ``work`` before this one, moved there.
+            known = _dot(work[i - n_old], x, i)
+            x[i] = (d[j] * M[j, index[i]] * d[index[i]] - known) / R[i, i]
+        pivot = 1.0 + delta - _dot(x, x, s)
+        if not pivot > 0.1 * delta:
             return -1
-        total = b[j]
+        root = np.sqrt(pivot)
+        value = (b[j] - _dot(x, q, s)) / root
+        if c > 0 and value <= 0.0:
+            continue
         for i in range(s):
-            total -= R[i, s] * q[i]
-        q[s] = total / R[s, s]
+            R[i, s] = x[i]
+        work[s - n_old, :s] = x[:s]
+        R[s, s], q[s], index[s] = root, value, j
         s += 1
     return s
 
@@ -271,27 +274,19 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
     q = np.zeros(p)
     z = np.zeros(p)
     g = np.empty(p)
-    work = np.empty(p)
+    work = np.empty((_MOST_ENTERING, p))
     chosen = np.empty(p, dtype=np.int64)
-    listed = np.empty(_LISTED, dtype=np.int64)
     allowed = usable.copy()
     for i in range(s):
         q[i] = b[index[i]]
     forward(R, s, q)
     s, n_iter = _feasible_step(R, s, index, q, v, z, -1)
     gradient(M, d, b, v, g)
-    n_listed, first = _list_candidates(g, v, listed)
-    whole = True  # whether the gradient of every variable is known, not of the listed ones only
     while n_iter < max_iter:
-        most = min(1 + s // 8, 16, p - s)
+        most = min(1 + s // 8, _MOST_ENTERING, p - s)
         n = _candidates(g, v, allowed, threshold, most, chosen)
-        if n == 0 and whole:
-            return DONE, s, n_iter
         if n == 0:
-            gradient(M, d, b, v, g)
-            n_listed, first = _list_candidates(g, v, listed)
-            whole = True
-            continue
+            return DONE, s, n_iter
         s = _enter(problem, delta, face, s, q, chosen[:n], work)
         if s < 0:
             return INDEFINITE, s, n_iter
@@ -303,9 +298,5 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
         else:
             for k in range(p):  # an array assignment here would compile 2 s of error messages
                 allowed[k] = usable[k]
-        best = _price_listed(problem, v, listed[:n_listed], g)
-        whole = best < _LISTED_SHARE * first
-        if whole:
-            gradient(M, d, b, v, g)
-            n_listed, first = _list_candidates(g, v, listed)
+        gradient(M, d, b, v, g)
     return EXHAUSTED, s, n_iter
