@@ -29,8 +29,8 @@ from . import smo_kernels as kernels
 from .smo_rows import MatrixRows, RowCache
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of a coefficient, relative to the largest
-_CUSHION, _FEWEST = 1.5, 1000
-_LARGE = 2000
+_CUSHION, _FEWEST = 1.25, 1000  # of a working set: times the violating variables, and at least
+_LARGE = 2000  # samples above which a part of them gives the start, if there is no matrix
 _TAU = 1e-12  # least curvature of a pair; LIBSVM's value
 
 
@@ -266,8 +266,8 @@ class _Problem:
     def working_set(self):
         """The variables that are not fixed or, of many without a matrix, those that may move.
 
-        They are the ones that violate the optimality conditions and as many again of those that
-        come next, since the others' slopes move with every step.
+        They are the ones that violate the optimality conditions, some of those that come next,
+        since slopes move with every step, the ones before, and the most violating pair.
         """
         movable = np.flatnonzero(self.lower < self.upper)
         if self.gram.exact:
@@ -277,7 +277,7 @@ class _Problem:
         slack = np.minimum(up - level, level - down)[movable]
         chosen = np.isin(movable, self.working)  # of these rows are at hand
         n_new = np.count_nonzero(slack[~chosen] < self.tol)
-        size = np.count_nonzero(chosen) + int(_CUSHION * n_new)
+        size = np.count_nonzero(chosen) + int(_CUSHION * n_new) + 2
         if size <= self.gram.most:
             slack[chosen] = -np.inf
         size = min(max(size, _FEWEST), self.gram.most)
