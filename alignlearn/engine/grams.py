@@ -149,10 +149,10 @@ class GramProducts:
         tiles = self._tiles(VZ)
         for rows, values in self._strips():
             VX, FX = self._pairs.rows(rows)
-            data, some = (VX, FX, FZ, values), weight[rows]
-            work = self._pairs.ops, data, tiles, self._pairs.weights, (columns, shift), some
-            work = *work, self._shape(len(some)), sums
-            run(product_loops.normal_times, work, len(some) * self.shape[1])
+            data, given = (VX, tiles, FX, FZ, values), (columns, shift, weight[rows])
+            shape = self._shape(len(given[2]))
+            work = self._pairs.ops, data, self._pairs.weights, given, shape, sums
+            run(product_loops.normal_times, work, len(given[2]) * self.shape[1])
         out = self._unit * np.ascontiguousarray(sums.sum(axis=0).T)
         return _finite(out[:, 0] if flat else out, "a product with the Gram matrix", self._kernels)
 

@@ -113,16 +113,16 @@ def _add_outer(values, nr, U, out):
 
 
 @jit_sum
-def normal_times(thread, program, data, tiles, weights, columns, row_weight, shape, sums, stop):
+def normal_times(thread, program, data, weights, columns, shape, sums, stop):
     """sums[t, q, j] += sum_i K_ij row_weight[i] (sum_l K_il V[q, l] - shift[q]), rows of thread t.
 
     The values of a few rows against all columns are kept for the second product. ``data`` is (X,
-    factor values of X, those of Z, external values of the pairs), ``tiles`` what `gather_blocks`
-    leaves of Z, ``columns`` (V, shift), ``shape`` as in `times`.
+    what `gather_blocks` leaves of Z, factor values of X, those of Z, external values of the pairs),
+    ``columns`` (V, shift, row_weight), ``shape`` as in `times`.
     """
     code, parameters, primitives, features, means, n_rows, _ = program
-    X, FX, FZ, external = data
-    V, shift = columns
+    X, tiles, FX, FZ, external = data
+    V, shift, row_weight = columns
     block, rows, height = shape
     out = sums[thread[0]]
     n, m = X.shape[0], V.shape[1]

@@ -74,14 +74,7 @@ def ridge_without_matrix(machine, source, y, memory, *, tol=1e-8, max_iter=1000,
     rank = _rank(m, columns.shape[1], memory)
     weight = check_weights(weight, m)
     root, share = np.sqrt(weight), weight / weight.sum()
-    factor = pivoted_cholesky(
-        source.diagonal(),
-        lambda index: source.products(Z=source.samples(index)).matrix(slice(None)),
-        submatrix=lambda index: source.products(source.samples(index)).matrix(slice(None)),
-        tol=_TRACE,
-        max_rank=rank,
-        block=_BLOCK,
-    ).factor
+    factor = _factor(source, rank)
     factor -= share @ factor
     factor *= root[:, None]
     # Coefficients sum to 0, to which constants in the kernel make no difference.
@@ -110,6 +103,19 @@ def ridge_without_matrix(machine, source, y, memory, *, tol=1e-8, max_iter=1000,
     machine.intercept_ = intercept if y.ndim > 1 else float(intercept[0])
     machine.residual_, machine.n_iter_ = found.residual, found.n_iter
     return found
+
+
+def _factor(source, rank):
+    """L with ``K ~ LL'``, of at most so many columns."""
+
+    def columns(index):
+        return source.products(Z=source.samples(index)).matrix(slice(None))
+
+    def submatrix(index):
+        return source.products(source.samples(index)).matrix(slice(None))
+
+    options = {"tol": _TRACE, "max_rank": rank, "block": _BLOCK}
+    return pivoted_cholesky(source.diagonal(), columns, submatrix=submatrix, **options).factor
 
 
 def _rank(m, n_targets, memory):

@@ -33,6 +33,7 @@ _LEAST_STEPS = 64  # of the first stage
 _LEAST_BATCH = 32
 _NEAR = 20.0  # a sample within 1 / 20 of its margin may be on it
 _FLOOR = 0.1  # its weight among those that move, to 0.5 for one that violates half of the time
+_LEAST_LOOSE = 1e-2
 _ROUNDS = 2
 
 
@@ -94,7 +95,7 @@ def hinge_subgradient(features, signs, cost, *, tol=1e-2, max_passes=60, rng, wa
         passes = min(solver.passes << (stage // 2), max_passes - done)
         hits = solver.stage(passes, 0.5**stage)
         done, stage = done + passes, stage + 1
-        solver.certify(hits)
+        solver.certify(hits, tol)
         gap = solver.relative_gap()
         if watch is not None:
             watch(done, gap)
@@ -175,7 +176,7 @@ class _Solver:
         self.u = self.u - (length * self.length) * slope
         return violated & (reach != 0.0)
 
-    def certify(self, hits):
+    def certify(self, hits, tol):
         """Take the iterate and dual variables into account, where they are the best so far."""
         w = self.maps @ self.u
         margins = np.sign(self.reach) * (self.features.times(w[:-1]) + w[-1]).T
@@ -186,6 +187,8 @@ class _Solver:
         shares = np.where(self.reach != 0.0, hits, 0.0).astype(np.float64)
         self._judge(shares)
         for _ in range(_ROUNDS):
+            if self.relative_gap() <= tol:
+                return
             for k in range(len(shares)):
                 self._move(k, shares, margins[k], w[:-1, k])
             self._judge(shares)
@@ -194,23 +197,32 @@ class _Solver:
         """Move dual variables so that their sums come nearer to w, and to 0."""
         share, reach = shares[k], self.reach[k]
         loose = np.minimum(share, 1.0 - share) + _FLOOR * np.exp(-_NEAR * np.abs(1.0 - margin))
-        moving = np.flatnonzero((loose > 1e-4) & (reach != 0.0))
+        moving = np.flatnonzero((loose > _LEAST_LOOSE) & (reach != 0.0))
         if not moving.size:
             return
         dual = (share * reach)[:, None]
         left = np.append(w - self.features.transposed_times(dual)[:, 0], -dual.sum())
-        system = np.zeros_like(self.penalty)
         chunks = [moving[i : i + _CHUNK] for i in range(0, len(moving), _CHUNK)]
+        change = self.basis @ np.linalg.solve(
+            self._moments(chunks, loose * reach**2), self.maps.T @ left
+        )
         for part in chunks:
-            system += weighted_gram(self._rows(part), loose[part] * np.square(reach[part]))
-        system.flat[:: len(system) + 1] += 1e-9 * system.trace()
-        change = np.linalg.solve(system, self.maps.T @ left)
-        for part in chunks:
-            moved = share[part] + loose[part] * reach[part] * (self._rows(part) @ change)
-            share[part] = np.clip(moved, 0.0, 1.0)
+            slope = self.features.raw(part) @ change[:-1] + change[-1]
+            share[part] = np.clip(share[part] + loose[part] * reach[part] * slope, 0.0, 1.0)
 
-    def _rows(self, index):
-        return self.features.raw(index) @ self.basis[:-1] + self.basis[-1]
+    def _moments(self, chunks, weight):
+        """Second moments in the coordinates u, a little of the identity added."""
+        r = self.features.rank
+        raw = np.zeros((r + 1, r + 1))
+        for part in chunks:
+            rows = self.features.raw(part)
+            raw[:-1, :-1] += weighted_gram(rows, weight[part])
+            raw[-1, :-1] += weight[part] @ rows
+            raw[-1, -1] += weight[part].sum()
+        raw[:-1, -1] = raw[-1, :-1]
+        out = self.basis.T @ raw @ self.basis
+        out.flat[:: r + 2] += 1e-9 * out.trace()
+        return out
 
     def _judge(self, shares):
         """Value of the dual function at shares of the bounds, once they sum to 0."""
