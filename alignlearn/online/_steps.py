@@ -152,9 +152,10 @@ def run_block(K, slot, targets, decisions, model, rule):
         if moved:
             held += model.age[c] == NEVER
             model.age[c] = np.int64(done)
-            if held > rule.budget:
-                _drop_oldest(K, decisions, model, scale, i + 1)
-                held -= 1
+        # More than one only where the budget has been lowered between calls.
+        while held > rule.budget:
+            _drop_oldest(K, decisions, model, scale, i + 1)
+            held -= 1
         if scale < _LEAST_SCALE:
             model.coef[:] *= scale
             decisions[:] *= scale

@@ -221,3 +221,26 @@ def test_a_pickle_predicts_the_same():
     np.testing.assert_array_equal(again.predict(X), machine.predict(X))
     again.partial_fit(X, y)
     assert again.n_steps_ == machine.n_steps_ + 60
+
+
+def test_a_smaller_budget_holds_from_the_next_step_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    machine = KernelSGDRegressor(al.Gaussian(0.5), budget=30).fit(X[:50], X[:50, 0])
+    assert len(machine.support_) == 30
+    machine.set_params(budget=7).partial_fit(X[50:51], X[50:51, 0])
+    assert len(machine.support_) == 7
+    assert machine.support_[-1] == 50
+
+
+def test_steps_stay_stable_where_later_samples_are_longer():
+    """The first sample of a stream says little of the others' k(x, x)."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[0] *= 1e-3
+    y = X @ [1.0, -2.0, 0.5]
+    machine = KernelSGDRegressor("linear", alpha=1e-6)
+    for i in range(300):
+        machine.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert machine.score(X, y) > 0.9
+    assert machine.eta0_ <= 1.0 / np.square(X).sum(axis=1).max()

@@ -103,3 +103,9 @@ def test_orders_follow_the_seed():
 
     np.testing.assert_array_equal(coef(), coef(random_state=0))
     assert not np.array_equal(coef(), coef(random_state=1))
+
+
+def test_the_risk_of_unknown_labels_is_refused():
+    machine = KernelSGDClassifier().fit(X, Y)
+    with pytest.raises(ValueError, match="y has labels that are not among the classes: \\[2\\]"):
+        machine.regularized_risk(X, np.where(Y, 2, 0))
