@@ -96,7 +96,8 @@ class KernelSGD(Estimator):
         if self.__sklearn_is_fitted__():
             expansion = self._expansion
             if self.eta0 is None:
-                rule = rule._replace(eta0=expansion.rule.eta0)
+                # Longer samples than before would make the old steps diverge.
+                rule = rule._replace(eta0=min(rule.eta0, expansion.rule.eta0))
             expansion.rule = rule
             curve = expansion.train(samples, targets, orders)
         else:

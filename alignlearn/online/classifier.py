@@ -28,7 +28,7 @@ class KernelSGDClassifier(KernelSGD):
         machine on m samples.
     eta0 : float, optional
         First step length, < 1 / alpha. Default: 1 / (max k(x, x) + alpha), plus 1 in the
-        denominator with an intercept, over the samples of the first call.
+        denominator with an intercept, over the samples of all calls so far.
     learning_rate : {"auto", "optimal", "invscaling", "constant"}, default "auto"
         Step t = 0, 1, ... has the length eta0 / (1 + alpha eta0 t), eta0 / sqrt(1 + t) or eta0.
         "auto" is "constant" with a budget, else "optimal".
@@ -155,9 +155,6 @@ class KernelSGDClassifier(KernelSGD):
         _inputs.require_y(self, y)
         labels = check_labels(y, len(opened[0]))
         known = self._known_classes(classes)
-        unknown = np.setdiff1d(labels, known)
-        if unknown.size:
-            raise ValueError(f"y has labels that are not among the classes: {unknown.tolist()}.")
         self._train(opened, names, _signs(labels, known), [np.arange(len(labels))])
         self.classes_ = known
         return self
@@ -211,5 +208,8 @@ class KernelSGDClassifier(KernelSGD):
 
 def _signs(labels, classes):
     """Targets -1 and +1, (m, 1) for two classes, else (m, c)."""
+    unknown = np.setdiff1d(labels, classes)
+    if unknown.size:
+        raise ValueError(f"y has labels that are not among the classes: {unknown.tolist()}.")
     codes = np.searchsorted(classes, labels)
     return problem_signs(codes, classes.size, "ovr").T
