@@ -1,16 +1,7 @@
-#!/usr/bin/env python
-"""Canonical correlations, independence tests and CKA against NumPy and SciPy.
-
-    python scripts/_bench_cca.py                  # every row, a minute or two
-    python scripts/_bench_cca.py kcca hsic cka    # some rows
-
-Both sides run on the same number of threads. The baselines run once after a warm-up, ours several
-times of which the least counts; on a busy machine repeat the run.
-"""
+"""Rows of bench_large.py: canonical correlations, a test of independence, CKA."""
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
@@ -27,12 +18,6 @@ def clock(function, repeats=1):
         result = function()
         times.append(time.perf_counter() - start)
     return min(times), result
-
-
-def report(work, baseline, ours, target, note=""):
-    """One line of the table."""
-    line = f"{work:<58} {baseline:9.2f} {ours:9.3f} {baseline / ours:7.1f} {target:>6}"
-    print(f"{line}  {note}", flush=True)
 
 
 def two_views(N, seed=0):
@@ -91,7 +76,7 @@ def kcca(N=4000, sizes=(250, 500, 1000), tol=1e-6, kappa=0.02):
         f"dense {timed}, as N^3; exact differs by {max(differences):.0e}; ranks {model.ranks_}, "
         f"error at most {model.error_bound_[0]:.0e}"
     )
-    report(f"KCCA, N={N}, two views, tol={tol:g}", dense, ours, 20, note)
+    yield f"KCCA, N = {N}, two views, tol={tol:g} ({note})", dense, ours, 20.0
 
 
 def hsic(m=1000, n=200):
@@ -110,7 +95,7 @@ def hsic(m=1000, n=200):
 
     al.hsic_test(x[:50], y[:50], n_permutations=2)  # compiles
     ours, _ = clock(lambda: al.hsic_test(x, y, n_permutations=n), 3)
-    report(f"hsic_test, m={m}, {n} permutations", clock(base)[0], ours, "-")
+    yield f"hsic_test, m = {m}, {n} permutations", clock(base)[0], ours, 1.0
 
 
 def cka(m=1000, d=256, p=20):
@@ -132,24 +117,4 @@ def cka(m=1000, d=256, p=20):
     ours, found = clock(lambda: al.cka_matrix(layers), 2)
     base_time, expected = clock(base)
     note = f"differs by {np.abs(found - expected).max():.0e}; no Gram matrix"
-    report(f"cka_matrix, m={m}, {p} layers of {d}, linear", base_time, ours, "-", note)
-
-
-ROWS = {"kcca": kcca, "hsic": hsic, "cka": cka}
-
-
-def main(argv=None):
-    """Print the rows that are asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("rows", nargs="*", help=f"some of {', '.join(ROWS)}; default all")
-    chosen = parser.parse_args(argv).rows or list(ROWS)
-    unknown = sorted(set(chosen) - set(ROWS))
-    if unknown:
-        parser.error(f"no row is called {', '.join(unknown)}; accepted: {', '.join(ROWS)}")
-    print(f"{'work':<58} {'base s':>9} {'ours s':>9} {'ratio':>7} {'target':>6}")
-    for name in chosen:
-        ROWS[name]()
-
-
-if __name__ == "__main__":
-    main()
+    yield f"cka_matrix, m = {m}, {p} layers of {d}, linear ({note})", base_time, ours, 1.0

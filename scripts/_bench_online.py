@@ -1,22 +1,12 @@
-#!/usr/bin/env python
-"""Machines for streams, linear machines and the kernel on strings, against what a user would write.
-
-    python scripts/_bench_online.py            # every row, about a minute
-    python scripts/_bench_online.py sgd        # some rows
-
-Times are the best of several interleaved repeats.
-"""
+"""Rows of bench_large.py: machines for streams, linear machines, the kernel on strings."""
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections import Counter
 from functools import partial
 
-import numba
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 from alignlearn.machines import LinearSVM
@@ -133,26 +123,3 @@ def strings():
         np.testing.assert_array_equal(kernel(samples), counters(samples, k))
         times = best_of(2, partial(counters, samples, k), partial(kernel, samples))
         yield f"spectrum kernel, k = {k}, 150 strings of 500 letters, against Counter", *times, 10.0
-
-
-ROWS = [sgd, linear, strings]
-
-
-def main():
-    """Print a line for each row: seconds of the baseline, ours, the ratio and its target."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("rows", nargs="*", help=", ".join(row.__name__ for row in ROWS))
-    parser.add_argument("--threads", type=int, default=1)
-    args = parser.parse_args()
-    numba.set_num_threads(args.threads)
-    with threadpool_limits(args.threads):
-        for row in ROWS:
-            if args.rows and row.__name__ not in args.rows:
-                continue
-            for what, baseline, ours, target in row():
-                ratio = baseline / ours
-                print(f"{what}: {baseline:.4g} s, {ours:.4g} s, {ratio:.1f} ({target:g})")
-
-
-if __name__ == "__main__":
-    main()

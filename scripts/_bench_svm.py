@@ -1,23 +1,12 @@
-#!/usr/bin/env python
-"""Support vector machines and the weights of many kernels, against LIBSVM and SciPy.
-
-    python scripts/_bench_svm.py                  # every row, about a minute
-    python scripts/_bench_svm.py rows --threads 2
-
-LIBSVM and nnls run on one thread whatever is asked for. Times are the best of several interleaved
-repeats, compilation done before; on a busy machine repeat the run.
-"""
+"""Rows of bench_large.py: support vector machines, and the weights of many kernels."""
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 
-import numba
 import numpy as np
 from _bench_online import best_of
 from bench_core import _quadratic_programs, overlapping_classes
-from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 from alignlearn import datasets
@@ -91,31 +80,5 @@ def alignf_many():
         ours = partial(nonnegative_qp, M, a, check_psd=False)
         residual = ours().kkt_residual
         times = best_of(7, partial(nnls, A, b, maxiter=100_000), ours)
-        target = 6.0 if "true" in label else None
+        target = 6.0 if "true" in label else 0.5
         yield f"AlignF p=1000 rank 500, {label} (KKT {residual:.0e})", *times, target
-
-
-ROWS = {"rows": svc_rows, "dense": svc_dense, "alignf": alignf_many}
-
-
-def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("rows", nargs="*", help=f"rows to run: {', '.join(ROWS)}; default all")
-    parser.add_argument("--threads", type=int, default=1, help="threads of ours; default 1")
-    options = parser.parse_args()
-    chosen = options.rows or list(ROWS)
-    unknown = set(chosen) - set(ROWS)
-    if unknown:
-        parser.error(f"unknown rows {', '.join(sorted(unknown))}; accepted: {', '.join(ROWS)}")
-    numba.set_num_threads(min(options.threads, numba.config.NUMBA_NUM_THREADS))
-    print(f"{'work':<72} {'baseline':>9} {'ours':>9} {'ratio':>6} {'target':>6}")
-    with threadpool_limits(options.threads):
-        for name in chosen:
-            for work, base, fast, target in ROWS[name]():
-                goal = f"{target:6.1f}" if target else ""
-                print(f"{work:<72} {base:9.4f} {fast:9.4f} {base / fast:6.1f} {goal}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
