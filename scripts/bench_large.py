@@ -5,9 +5,9 @@
     python scripts/bench_large.py --only gram nystrom   # some rows
     python scripts/bench_large.py --threads 1
 
-Both sides run on the same number of threads, but LIBSVM, LIBLINEAR and nnls have one. Times are the
-best of several interleaved repeats, compilation done before; on a busy machine repeat the run. Lines
-have the seconds of the baseline, ours, their ratio, and the least ratio that is aimed at.
+Both sides run on the same number of threads, but LIBSVM, LIBLINEAR and nnls have one. Times are
+the best of several interleaved repeats, compilation done before; on a busy machine repeat the run.
+Lines have the seconds of the baseline, ours, their ratio, and the least ratio that is aimed at.
 """
 
 from __future__ import annotations

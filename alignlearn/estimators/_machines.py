@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from alignlearn.machines.feature_space import WeightedFeatures
+from alignlearn.machines.gram_rows import matrix_fits
 from alignlearn.machines.iterative_ridge import ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
@@ -14,7 +15,6 @@ from alignlearn.validation import check_memory, check_seed
 # Samples up to which "auto" trains on all pairs. Where they are more, the matrix has 3 GB and SMO
 # or a factorisation takes minutes on one core.
 MOST_PAIRED = 20_000
-_MATRICES = 1.3  # that a machine holds at its peak
 
 
 class MachineChoice:
@@ -34,7 +34,7 @@ class MachineChoice:
 
     def _matrices(self, source):
         memory, chosen = check_memory("memory", self.memory), self._chosen(source)
-        held = fits(source, memory)
+        held = matrix_fits(source, memory)
         if not held and chosen in ("svm", "svr") and not isinstance(source, FeatureSource):
             check_cache_memory(source.n_samples, memory)
         return int(held and chosen not in ("nystrom", "dual-cd"))
@@ -98,14 +98,9 @@ def nystrom_ridge(estimator, source, y):
     return machine.fit(_features(estimator, source, rng), y, source.weight, **options)
 
 
-def fits(source, memory):
-    """Whether the Gram matrix fits the memory; given matrices do, as they are there."""
-    return isinstance(source, GramSource) or _MATRICES * 8 * source.n_samples**2 <= memory
-
-
 def ridge_on_pairs(machine, source, y, memory):
     """Fit a `KernelRidge` on the Gram matrix, or without it where it does not fit the memory."""
-    if isinstance(source, FeatureSource) or fits(source, memory):
+    if isinstance(source, FeatureSource) or matrix_fits(source, memory):
         machine.fit(source.gram(), y, source.weight, check=False, overwrite=True)
     else:
         ridge_without_matrix(machine, source, y, memory, weight=source.weight)

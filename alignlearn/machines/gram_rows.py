@@ -9,7 +9,12 @@ import numpy as np
 from alignlearn.solvers.smo_rows import RowCache
 from alignlearn.sources import FeatureSource, GramSource
 
-_MATRICES = 1.3  # with the rows that the solver gathers
+_MATRICES = 1.3  # that a machine holds at its peak
+
+
+def matrix_fits(source, memory, itemsize=8):
+    """Whether a source's Gram matrix fits ``memory`` bytes; given matrices do: they are there."""
+    return isinstance(source, GramSource) or _MATRICES * itemsize * source.n_samples**2 <= memory
 
 
 def gram_or_rows(source, memory):
@@ -34,8 +39,7 @@ def gram_or_rows(source, memory):
         Where ``memory`` does not hold two rows.
     """
     single = getattr(source.X, "dtype", None) == np.float32
-    need = _MATRICES * (4 if single else 8) * source.n_samples**2
-    if isinstance(source, GramSource) or need <= memory:
+    if matrix_fits(source, memory, 4 if single else 8):
         return source.gram()
     return row_cache(source, memory)
 
