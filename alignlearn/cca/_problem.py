@@ -84,7 +84,7 @@ class Problem:
             part *= sign
 
     def residuals(self, correlations, combinations):
-        """``|A z - lambda B z| / (|A z| + |lambda B z|)`` of each component, (q,).
+        """``|A z - lambda B z| / (|A z| + |B z|)`` of each component, (q,).
 
         In the slides' form: zero blocks on the diagonal of A, lambda = gamma - 1; products with the
         Gram matrices themselves where these were formed.
@@ -97,8 +97,9 @@ class Problem:
         for f, c, g in zip(self.factors, coef, images):
             left = f.times(total - g)
             right = f.times(g) + (2.0 if self.gram else 1.0) * self.shift * g
-            right = values * (right + self.shift**2 * c if self.gram else right)
-            squares += [np.square(side).sum(axis=0) for side in (left - right, left, right)]
+            right = right + self.shift**2 * c if self.gram else right
+            sides = left - values * right, left, right
+            squares += [np.square(side).sum(axis=0) for side in sides]
         error, left, right = np.sqrt(squares)
         return np.divide(error, left + right, where=error > 0.0, out=np.zeros_like(error))
 

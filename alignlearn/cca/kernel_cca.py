@@ -74,8 +74,8 @@ class KernelCCA(FrameOutput, Estimator):
     eigenvalue_range_ : tuple of float
         gamma_min and gamma_max.
     residual_ : ndarray of shape (q,)
-        Certificate: ``|A z - lambda B z| / (|A z| + |lambda B z|)`` in the generalised eigenvalue
-        problem, for "low-rank" that of the approximated Gram matrices.
+        Certificate: ``|A z - lambda B z| / (|A z| + |B z|)`` in the generalised eigenvalue problem,
+        for "low-rank" that of the approximated Gram matrices.
     error_bound_ : ndarray of shape (q,)
         Proved bound of what "low-rank" changes in the correlations; 0 for "exact".
     ranks_ : tuple of int
@@ -157,6 +157,7 @@ class KernelCCA(FrameOutput, Estimator):
         self.solver_ = self._chosen(self.n_samples_)
         self._pair = y is not None
         self._store_names(X, sources[0])
+        self._names = [_inputs.feature_names(V) for V in self._listed(X, y)]
         self._offsets = [
             _keep(source, factor, v)
             for source, factor, v in zip(sources, problem.factors, combinations)
@@ -331,6 +332,8 @@ class KernelCCA(FrameOutput, Estimator):
             if isinstance(source, GramSource):
                 samples = source.check_test([X])
             else:
+                if not first:
+                    _inputs.check_same_names(self._names[i], _inputs.feature_names(X))
                 samples = source.check_test(X if first else as_column(X, source.kernels[0]))
                 width = samples.shape[1] if source.n_features is not None else None
                 if width != source.n_features:

@@ -74,7 +74,8 @@ def hsic_test(
         Gaussian, say, not a linear one).
     method : {"permutation", "gamma"}
         "permutation": of the samples of Y; exact level. "gamma": the approximation of the null
-        distribution by a Gamma law of the same mean and variance, one pass; needs m >= 6.
+        distribution by a Gamma law of the same mean and variance, one pass; needs m >= 6, and
+        rejects too often where m is small (at level 5 % about 6 % with m = 20, 12 % with m = 6).
     unbiased : bool, default False
         Whether the statistic is the U-statistic, as in :func:`alignlearn.hsic`; permutation only,
         m >= 4.
@@ -209,6 +210,7 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None):
         Y = target_columns(y, len(K), task)
         if not Y.any():
             raise ValueError("y is constant, so nothing is aligned with it; accepted: two values.")
+        Y /= np.abs(Y).max()
         norm = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
         inner, null = np.vdot(Y, K @ Y), permuted_forms(K, Y, rng, n_permutations)
     statistic, null = float(inner / norm), null / norm

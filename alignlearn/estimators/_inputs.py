@@ -60,7 +60,12 @@ def check_test_names(estimator, X):
     elif fitted is not None and given is None:
         message = f"X does not have valid feature names, but {name} was fitted with feature names"
         warnings.warn(message, UserWarning, stacklevel=4)
-    elif fitted is not None and list(fitted) != list(given):
+    check_same_names(fitted, given)
+
+
+def check_same_names(fitted, given):
+    """Column names, or None, must be those of ``fit``, in their order, where both are known."""
+    if fitted is not None and given is not None and list(fitted) != list(given):
         raise ValueError(
             "The feature names should match those that were passed during fit.\n"
             + _name_differences(set(fitted), set(given))

@@ -90,8 +90,8 @@ class StringSpectrum(Kernel):
             return strings
         if all(issubclass(kind, bytes) for kind in kinds):
             return [x.decode("latin-1") for x in strings]
-        wrong = next((x for x in strings if not isinstance(x, (str, bytes))), None)
-        got = "both str and bytes" if wrong is None else f"{wrong!r:.60}"
+        wrong = [f"{x!r:.60}" for x in strings if not isinstance(x, (str, bytes))]
+        got = wrong[0] if wrong else "both str and bytes"
         raise TypeError(f"{self}: samples must be all str or all bytes, got {got}.")
 
     def _rows(self, strings):

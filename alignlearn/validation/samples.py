@@ -34,7 +34,8 @@ def check_samples(name: str, X, vectors: bool = True):
     if not vectors:
         foreign = hasattr(X, "__array__") or hasattr(X, "__dlpack__")
         X = as_array(name, X) if foreign else X
-        if not hasattr(X, "__len__") or getattr(X, "shape", None) == () or len(X) == 0:
+        one = isinstance(X, (str, bytes)) or getattr(X, "shape", None) == ()
+        if one or not hasattr(X, "__len__") or len(X) == 0:
             raise ValueError(f"{name} must be a non-empty sequence of samples, got {X!r:.80}.")
         return X
     X = _real_array(name, X)

@@ -431,3 +431,27 @@ def test_inputs_are_not_modified_and_results_repeat():
     KernelCCA(solver="low-rank").fit(X, Y)
     for old, new in zip(before, (X, Y, K)):
         assert np.array_equal(old, new)
+
+
+def test_columns_of_every_view_keep_their_order():
+    """scikit-learn's rule for X holds for all views."""
+    pandas = pytest.importorskip("pandas")
+    first, second = (pandas.DataFrame(V, columns=names) for names in (["a", "b"], ["c", "d"]))
+    pair, views = KernelCCA().fit(first, second), KernelCCA().fit([first, second])
+    swapped = second[["d", "c"]]
+    for new, model in (((first, swapped), pair), (([first, swapped],), views)):
+        with pytest.raises(ValueError, match="view 1: The feature names should match"):
+            model.transform(*new)
+    with pytest.raises(ValueError, match="view 0: The feature names should match"):
+        views.transform([first[["b", "a"]], None])
+    second_view = pair.transform(first, second)[1]
+    np.testing.assert_array_equal(second_view, views.transform([first, second])[1])
+
+
+def test_residual_of_views_without_correlation_is_small():
+    """Both sides of the eigenvalue problem are rounding there."""
+    a, b = np.tile([1.0, -1.0], 20), np.repeat([1.0, -1.0], 20)
+    c = np.tile([1.0, 1.0, -1.0, -1.0], 10)
+    model = KernelCCA(kernels="linear").fit(np.column_stack([a, b]), c)
+    assert model.correlations_[0] < 1e-12
+    assert model.residual_[0] < 1e-10

@@ -299,3 +299,12 @@ def test_real_gram_refuses_what_is_no_matrix():
         real_gram(np.eye(3), test="yes")
     with pytest.raises(ValueError, match="NaN"):
         real_gram(np.array([[np.nan + 0j]]), test=True)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e50])
+def test_units_of_a_target_change_no_p_value(unit):
+    rng = np.random.default_rng(0)
+    K, y = random_gram(rng, 12), rng.normal(size=12)
+    here, there = (alignment_test(K, u * y, random_state=0) for u in (1.0, unit))
+    assert there.statistic == pytest.approx(here.statistic, rel=1e-9)
+    assert there.p_value == here.p_value

@@ -147,3 +147,10 @@ def test_bad_input():
         kernel(csr_array(np.eye(2)))
     with pytest.raises(ValueError, match="non-empty sequence"):
         kernel([])
+
+
+def test_missing_strings_and_a_single_one_are_named():
+    with pytest.raises(TypeError, match="all str or all bytes, got None"):
+        StringSpectrum(2)(["ab", None])
+    with pytest.raises(ValueError, match="X must be a non-empty sequence of samples, got 'abc'"):
+        StringSpectrum(2)("abc")
