@@ -352,6 +352,7 @@ def _keep(source, factor, v):
         source.reduce(landmarks, coef)
         return -means[landmarks] @ coef
     samples = source.X
-    source.reduce(landmarks, coef)
+    # Coefficients of few landmarks do not sum to 0.
+    source.reduce(landmarks, coef, exact=factor.gram is None)
     # With the values that new samples get: they may lack a constant of the kernel.
     return -source.decisions(samples).mean(axis=0)

@@ -133,7 +133,7 @@ class BoundPairs:
         if self._VX.dtype != self._VZ.dtype:
             self._VX, self._VZ = (frozen(V.astype(np.float64)) for V in (self._VX, self._VZ))
         self.X, self.Z, self.dtype = X, Z, self._VX.dtype
-        mode = Mode.VALUE if exact else Mode.SHIFTED
+        mode = Mode.VALUE if exact else Mode.SIDES
         self.program = program_of(kernels, X, self._VX, mode=mode)
         self.ops = compiled(self.program)
         for samples in (X, Z):

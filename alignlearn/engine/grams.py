@@ -35,8 +35,9 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
         Checked.
     Y : the same, m samples, also sparse where X is not; None for X itself (half the work)
     exact : bool, default True
-        With False the result may lack a constant, in exchange for accuracy near constant kernels;
-        use it where the result is centred, or multiplied by coefficients that sum to 0.
+        With False the result may lack f(x) + f(x'), in exchange for accuracy near constant kernels
+        and far from the origin; use it where the result is centred, or multiplied by coefficients
+        that sum to 0.
     out : ndarray of shape (n, m), optional
 
     Returns
@@ -82,8 +83,9 @@ def gram_times(kernels, weights, X, Z, V, *, exact=True):
     V : array of shape (m,) or (m, c)
         Real and finite.
     exact : bool, default True
-        With False a constant times the sums of the columns of V may be missing: for columns that
-        sum to 0, to which kernels near 1 then keep their digits.
+        With False f(x) + f(z) may be missing in the kernel: for columns that sum to 0, whose
+        products then lack a constant, and keep their digits where the kernel is near 1 or far
+        above its variation.
 
     Returns
     -------

@@ -67,6 +67,7 @@ class Mode(Enum):
     CENTRED = 2  # its value up to a constant and terms f(x) + f(x')
     STEP_VALUE = 3  # an exponential's value, in an output row from which a ladder may go on
     STEP_SHIFTED = 4  # the same less 1
+    SIDES = 5  # as CENTRED, where the mean over all samples is not known
 
     @property
     def full(self):
@@ -172,9 +173,13 @@ class Builder:
             self._primitives[key] = self._new_row()
         return self._primitives[key]
 
-    def inner_product(self, mode) -> int:
-        """The register of <x, x'>, or of <x - mean, x' - mean> where centring removes the rest."""
-        return self.primitive(INNER_PRODUCT, centred=mode is Mode.CENTRED)
+    def inner_product(self, mode, dst):
+        """Emit <x, x'>, or what differs from it by f(x) + f(x') where the mode allows that."""
+        if mode is Mode.SIDES and self._outside is None:
+            self.emit(AFFINE, dst, self.primitive(SQUARED_DISTANCE), f0=-0.5)
+        else:
+            centred = mode is Mode.CENTRED
+            self.emit(AFFINE, dst, self.primitive(INNER_PRODUCT, centred=centred), f0=1.0)
 
     def _new_row(self):
         self._rows += 1
@@ -302,7 +307,7 @@ def compile_kernels(
     n_features : int
         Number of columns of the data the program will be bound to.
     mode : Mode
-        VALUE, SHIFTED or CENTRED: what the outputs have to hold.
+        VALUE, SHIFTED, CENTRED or SIDES: what the outputs have to hold.
     full : sequence of bool of length p, optional
         But for VALUE: which exponentials to keep as K instead of K - 1.
     shift : sequence of float of length p, optional

@@ -46,7 +46,7 @@ class Linear(Kernel):
         return "linear"
 
     def _lower(self, b, dst, mode):
-        b.emit(ops.AFFINE, dst, b.inner_product(mode), f0=1.0)
+        b.inner_product(mode, dst)
         return 0.0
 
     def _lower_distance(self, b, dst):

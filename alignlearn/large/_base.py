@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
+
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._sklearn import Estimator
 from alignlearn.kernels import as_kernel
@@ -18,7 +20,7 @@ class NystromLearner(Estimator):
     def _accepts_sparse(self):
         return _inputs.take_sparse([self.kernel])
 
-    def _open(self, X):
+    def _open(self, X, sample_weight):
         """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""
         for name in ("_source", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -26,7 +28,7 @@ class NystromLearner(Estimator):
         check_flag("verbose", self.verbose)
         self._rng = check_seed("random_state", self.random_state)
         names = _inputs.feature_names(X)
-        source = open_kernel(X, as_kernel(self.kernel))
+        source = open_kernel(X, as_kernel(self.kernel), sample_weight)
         _inputs.check_sample_count(source.n_samples)
         if source.n_features is not None:
             self.n_features_in_ = source.n_features
@@ -35,9 +37,13 @@ class NystromLearner(Estimator):
         return source
 
     def _features(self, source, alpha):
-        """Features at the centres that the parameters ask for."""
-        n = centres_count(self.n_centres, source.n_samples)
-        return NystromFeatures(source, choose_centres(source, n, self.centres, alpha, self._rng))
+        """Features at the centres that the parameters ask for, samples of positive weight."""
+        n, used = centres_count(self.n_centres, source.n_samples), source.used()
+        n = min(n, used.n_samples)
+        centres = choose_centres(used, n, self.centres, alpha, self._rng)
+        if used is not source:
+            centres = np.flatnonzero(source.weight)[centres]
+        return NystromFeatures(source, centres)
 
     def _keep(self, features, coef):
         """Keep the centres and their coefficients (r, c), which is all that prediction needs."""

@@ -116,7 +116,7 @@ class NystromRidge(NystromLearner):
             Or a list of objects or a SciPy sparse matrix, as the kernel allows.
         y : array-like of shape (m,) or (m, c)
         sample_weight : array-like of shape (m,), optional
-            Not negative.
+            Not negative; 0 leaves a sample out, also of the centres and of ``gamma="scale"``.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class NystromRidge(NystromLearner):
     def _problem(self, X, y, sample_weight, alpha):
         self._options()
         intercept = check_flag("fit_intercept", self.fit_intercept)
-        source = self._open(X)
+        source = self._open(X, sample_weight)
         weight = check_weights(sample_weight, source.n_samples)
         y = self._targets(y, weight)
         features = self._features(source, alpha)

@@ -99,7 +99,7 @@ class NystromSVC(NystromLearner):
         y : array-like of shape (m,)
             Labels of one type, at least two different ones.
         sample_weight : array-like of shape (m,), optional
-            Not negative, positive for some sample of every class.
+            Not negative, positive for some sample of every class; 0 as in `NystromRidge.fit`.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class NystromSVC(NystromLearner):
         )
         machine.check()
         memory = check_memory("memory", self.memory)
-        source = self._open(X)
+        source = self._open(X, sample_weight)
         weight = check_weights(sample_weight, source.n_samples)
         labels = _inputs.class_labels(self, y, source.n_samples, stacklevel=4, weight=weight)
         features = self._features(source, 1.0 / machine.C)

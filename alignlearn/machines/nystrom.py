@@ -12,6 +12,7 @@ Sources: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale ker
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -23,12 +24,13 @@ from alignlearn.solvers.k_means import spread
 from alignlearn.solvers.panels import weighted_gram
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.sources.pairs import row_blocks
-from alignlearn.validation import check_choice, check_count, is_sparse
+from alignlearn.validation import DegenerateKernelWarning, check_choice, check_count, is_sparse
 
 CENTRES = ("uniform", "leverage", "k-means++")
 MOST_CENTRES = 1000  # where no number is given
 _PILOT = 500  # samples from which leverage scores of all are estimated
 _SEEDED = 20  # samples for each centre, among which k-means++ draws
+_MOST_LOST = 1e-3  # of the kernel's variation, by leaving out centres
 _SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples for each feature, of which the preconditioner is made
 
 
@@ -133,11 +135,11 @@ class NystromFeatures:
         self.source = source
         K = source.products(source.samples(centres)).matrix(slice(None))
         # Entries of the features round to eps / sqrt(tol).
-        found = pivoted_cholesky(
-            K.diagonal(), lambda index: K[:, index], tol=_eps(source) ** 0.75, block=256
-        )
+        tol = _eps(source) ** 0.75
+        found = pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=tol, block=256)
         if not found.pivots.size:
             raise ValueError("the kernel is 0 on all centres, so nothing can be learned.")
+        _warn_lost_variation(K, tol, source.kernel)
         self.centres, self.factor = centres[found.pivots], found.pivot_factor
         self._samples = source.samples(self.centres)
         self._products = source.products(Z=self._samples)
@@ -187,6 +189,20 @@ class NystromFeatures:
 
         return solve_triangular(
             self.factor, right, lower=True, trans=int(transposed), check_finite=False
+        )
+
+
+def _warn_lost_variation(K, tol, kernel):
+    """Say that dropping ``tol`` of the trace of K drops much of what is left by centring."""
+    trace = K.trace(dtype=np.float64)
+    variation = trace - len(K) * K.mean(dtype=np.float64)
+    if len(K) > 1 and np.ptp(K) > 0.0 and tol * trace > _MOST_LOST * variation:
+        warnings.warn(
+            f"the values of {kernel!s:.200}, {K.max():.3g}, are far above their variation, of "
+            "which rounding loses a share that matters. Subtract the mean of each column from X"
+            f"{', or give X in float64' if K.dtype == np.float32 else ''}.",
+            DegenerateKernelWarning,
+            stacklevel=5,
         )
 
 

@@ -56,7 +56,7 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None):
     return PairSource(X, kernels, optional_weights(sample_weight, len(X)))
 
 
-def open_kernel(X, kernel):
+def open_kernel(X, kernel, sample_weight=None):
     """Check the samples and open one kernel on them, a sum of kernels by its terms.
 
     Parameters
@@ -65,6 +65,8 @@ def open_kernel(X, kernel):
         Or a list of objects or a SciPy sparse matrix, as the kernel allows.
     kernel : Kernel or str
         For instance the ``kernel_`` of a fitted estimator.
+    sample_weight : array-like of shape (m,), optional
+        As in `open_source`.
 
     Returns
     -------
@@ -72,6 +74,6 @@ def open_kernel(X, kernel):
         With the weights of the terms.
     """
     kernels, weights = weighted_terms(as_kernel(kernel))
-    source = open_source(X, kernels, pairs=True)
+    source = open_source(X, kernels, pairs=True, sample_weight=sample_weight)
     source.combine(weights)
     return source

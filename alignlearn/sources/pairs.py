@@ -3,7 +3,7 @@
 Gram matrices here may lack a constant, ``f(x)`` or ``f(x')`` added to the kernel. The dual
 coefficients of every machine with an intercept sum to 0, so such terms change the intercept only,
 and what is trained is the machine on the kernel centred at the training means. Near-constant
-kernels keep their digits this way.
+kernels keep their digits this way, and linear ones on samples far from the origin.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class PairSource:
 
     sparse = False
     verbose = False
+    _moved = 0.0
 
     def __init__(self, X, kernels, weight=None):
         self.X, self.weight = X, weight
@@ -185,8 +186,14 @@ class PairSource:
         ``exact`` where columns of ``coef`` do not sum to 0.
         """
         self.X, self.weight = take(self.X, support), None
-        self.coef, self._exact = coef, exact
-        return 0.0
+        self.coef, self._exact, self._moved = coef, exact, 0.0
+        if exact or not len(self.X) or not self._terms[0]:
+            return 0.0
+        # What the kernel lacks adds the same constant to the decisions on all samples.
+        one = take(self.X, [0])
+        found = self.decisions(one) - cpu.gram_times(*self._terms, one, self.X, coef)
+        self._moved = found[0]
+        return self._moved
 
     def check_test(self, X):
         """New samples, validated."""
@@ -198,7 +205,8 @@ class PairSource:
         """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), without a Gram matrix."""
         if not len(self.X):
             return np.zeros((len(X), self.coef.shape[1]))
-        return cpu.gram_times(*self._terms, X, self.X, self.coef, exact=self._exact)
+        values = cpu.gram_times(*self._terms, X, self.X, self.coef, exact=self._exact)
+        return values - self._moved
 
 
 def _names(kernels):

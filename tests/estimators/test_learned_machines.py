@@ -386,3 +386,16 @@ def test_a_failed_fit_leaves_no_fit():
         model.fit(X, y)
     with pytest.raises(ValueError, match="not fitted"):
         model.predict(X)
+
+
+@pytest.mark.parametrize("options", [{}, {"machine": "svr"}, {"machine": "svr", "memory": 30000}])
+def test_a_linear_kernel_among_others_is_as_good_far_from_the_origin(options):
+    rng = np.random.default_rng(0)
+    X, kernels = rng.integers(-9, 10, size=(60, 2)) / 4.0, ["linear", al.Gaussian(0.5)]
+    y = X[:, 0] + np.sin(2.0 * X[:, 1])
+    here, there = (al.MKLRegressor(kernels, **options).fit(X + b, y) for b in (0.0, 2.0**24))
+    np.testing.assert_allclose(there.predict(X + 2.0**24), here.predict(X), atol=2e-3)
+    assert np.all(there.weights_ > 0.0)
+    near = al.MKLRegressor(kernels, **options).fit(X + 2.0**10, y)
+    values = near.kernel_(X + 2.0**10, X[near.support_] + 2.0**10) @ near.dual_coef_
+    np.testing.assert_allclose(values + near.intercept_, near.predict(X + 2.0**10), atol=1e-6)

@@ -227,3 +227,27 @@ def test_bad_data():
         al.NystromRidge().predict(X)
     with pytest.raises(ValueError, match="expecting 4 features"):
         model.fit(X, y).predict(X[:, :3])
+
+
+@pytest.mark.parametrize("centres", ["uniform", "leverage", "k-means++"])
+@pytest.mark.parametrize("machine", [al.NystromRidge, al.NystromSVC])
+def test_samples_of_weight_0_are_left_out(machine, centres):
+    """Of the width of the kernel and of the centres, too."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) * np.where(np.arange(60) < 40, 1.0, 5.0)[:, None]
+    y, weight = np.where(X[:, 0] * X[:, 1] > 0.0, 1, -1), (np.arange(60) < 40) * 2.0
+    all_of_them = machine(n_centres=10, centres=centres).fit(X, y, sample_weight=weight)
+    some = machine(n_centres=10, centres=centres).fit(X[:40], y[:40], sample_weight=weight[:40])
+    assert all_of_them.kernel_ == some.kernel_
+    np.testing.assert_array_equal(all_of_them.centre_indices_, some.centre_indices_)
+    np.testing.assert_allclose(all_of_them.coef_, some.coef_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("dtype", "offset"), [(np.float32, 300.0), (np.float64, 1e6)])
+def test_a_kernel_far_above_its_variation_is_warned_of(dtype, offset):
+    """The certificate cannot say it: it is that of the functions that are left."""
+    X = np.random.default_rng(0).normal(size=(50, 2)).astype(dtype)
+    machine = al.NystromRidge(0.5 * al.Linear() + al.Gaussian(0.5), tol=1.0)
+    machine.fit(X, X[:, 0])
+    with pytest.warns(al.DegenerateKernelWarning, match="Subtract the mean of each column from X"):
+        machine.fit(X + dtype(offset), X[:, 0])
