@@ -89,6 +89,9 @@ def r2(y, predicted, weight=None):
     1 minus the residual sum of squares over the sum of squares about the mean; for a constant
     target 1 if the residual is 0, else 0.
     """
+    if y.size != predicted.size:
+        raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit.")
+    y = y.reshape(predicted.shape)
     weight = check_weights(weight, len(y))
     weight = weight / weight.sum()
     # The ratio does not depend on the unit of y; whether squares overflow does.

@@ -257,8 +257,4 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         """
         predicted = self.predict(X)
         y = check_targets(y, len(predicted))
-        if y.size != predicted.size:
-            raise ValueError(
-                f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit."
-            )
-        return r2(y.reshape(predicted.shape), predicted, sample_weight)
+        return r2(y, predicted, sample_weight)

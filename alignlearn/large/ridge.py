@@ -213,7 +213,7 @@ class NystromRidge(NystromLearner):
         """Coefficient of determination, mean over targets, as in `MKLRegressor`."""
         predicted = self.predict(X)
         y = check_targets(y, len(predicted))
-        return r2(y.reshape(predicted.shape), predicted, sample_weight)
+        return r2(y, predicted, sample_weight)
 
 
 class NystromRidgeClassifier(NystromRidge):

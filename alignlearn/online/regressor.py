@@ -140,8 +140,4 @@ n_features_in_, feature_names_in_
         """Coefficient of determination, as `MKLRegressor.score`."""
         predicted = self.predict(X)
         y = check_targets(y, len(predicted))
-        if y.size != predicted.size:
-            raise ValueError(
-                f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit."
-            )
-        return r2(y.reshape(predicted.shape), predicted, sample_weight)
+        return r2(y, predicted, sample_weight)

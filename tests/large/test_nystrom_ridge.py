@@ -251,3 +251,10 @@ def test_a_kernel_far_above_its_variation_is_warned_of(dtype, offset):
     machine.fit(X, X[:, 0])
     with pytest.warns(al.DegenerateKernelWarning, match="Subtract the mean of each column from X"):
         machine.fit(X + dtype(offset), X[:, 0])
+
+
+def test_score_of_other_targets_is_refused():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    machine = al.NystromRidge().fit(X, X)
+    with pytest.raises(ValueError, match=r"y has shape \(20,\); accepted: \(20, 2\), the targets"):
+        machine.score(X, X[:, 0])
