@@ -60,9 +60,9 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     probability : {"sigmoid", "isotonic"} or None, default None
         How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
     tol : float, default 1e-3
-        Largest KKT violation of the machine.
+        Largest KKT violation of "svm" and "dual-cd"; "nystrom" does not use it.
     max_iter : int, optional
-        Most steps of the machine for each pair of classes.
+        Most steps of "svm" for each pair of classes, or passes of "dual-cd".
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs of samples are done.
 
