@@ -10,7 +10,7 @@ from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_c
 from alignlearn.machines.nystrom_machines import NystromKernelRidge, NystromSVC
 from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.sources import FeatureSource, GramSource
-from alignlearn.validation import check_memory, check_seed
+from alignlearn.validation import check_count, check_memory, check_seed
 
 # Samples up to which "auto" trains on all pairs. Where they are more, the matrix has 3 GB and SMO
 # or a factorisation takes minutes on one core.
@@ -69,7 +69,7 @@ def linear_classifier(estimator, source, labels):
             f"such as RankOneKernels; the learned kernel is {source.kernel}: accepted are "
             "machine='auto', 'svm' and 'nystrom'."
         )
-    options = {} if estimator.max_iter is None else {"max_iter": estimator.max_iter}
+    options = _most_steps(estimator)
     machine = LinearSVM(
         estimator.C,
         multiclass=estimator.multiclass,
@@ -80,10 +80,19 @@ def linear_classifier(estimator, source, labels):
     return machine.fit(WeightedFeatures(source).Z, labels, source.weight)
 
 
+def _most_steps(estimator):
+    """``max_iter`` for a machine that has its own default."""
+    n_steps = check_count("max_iter", estimator.max_iter)
+    return {} if n_steps is None else {"max_iter": n_steps}
+
+
 def nystrom_classifier(estimator, source, labels, memory):
     """A `NystromSVC` machine with the estimator's C, multiclass and class_weight, fitted."""
     machine = NystromSVC(
-        estimator.C, multiclass=estimator.multiclass, class_weight=estimator.class_weight
+        estimator.C,
+        multiclass=estimator.multiclass,
+        class_weight=estimator.class_weight,
+        **_most_steps(estimator),
     )
     machine.check()
     rng = check_seed("random_state", None)
@@ -93,7 +102,8 @@ def nystrom_classifier(estimator, source, labels, memory):
 
 def nystrom_ridge(estimator, source, y):
     """A `NystromKernelRidge` machine with the estimator's alpha, fitted."""
-    machine, rng = NystromKernelRidge(estimator.alpha), check_seed("random_state", None)
+    machine = NystromKernelRidge(estimator.alpha, **_most_steps(estimator))
+    rng = check_seed("random_state", None)
     options = {"rng": rng, "verbose": source.verbose, "stacklevel": 5}
     return machine.fit(_features(estimator, source, rng), y, source.weight, **options)
 

@@ -62,7 +62,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     tol : float, default 1e-3
         Largest KKT violation of "svm" and "dual-cd"; "nystrom" does not use it.
     max_iter : int, optional
-        Most steps of "svm" for each pair of classes, or passes of "dual-cd".
+        Most steps of "svm" for each pair of classes, or passes of "dual-cd" and "nystrom".
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs of samples are done.
 

@@ -48,7 +48,7 @@ class MKLRegressor(MachineChoice, LinearInFeatures, KernelLearner):
     tol : float, default 1e-3
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
-        "svr": most steps.
+        Most steps of "svr" and "nystrom".
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs of samples are done.
 

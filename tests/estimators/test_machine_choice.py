@@ -99,3 +99,14 @@ def test_bad_input(data):
         fitted.bound(X, y > 0)
     with pytest.raises(ValueError, match="memory=0"):
         al.MKLClassifier(memory=0).fit(X, y > 0)
+
+
+def test_max_iter_reaches_the_machine_whose_warning_asks_for_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    for machine, y in ((al.MKLClassifier, X[:, 0] > 0.0), (al.MKLRegressor, X[:, 0])):
+        with pytest.raises(ValueError, match="max_iter=0"):
+            machine(["rbf"], machine="nystrom", max_iter=0).fit(X, y)
+    model = al.MKLClassifier(["rbf"], machine="nystrom", max_iter=1)
+    with pytest.warns(al.ConvergenceWarning, match="raise max_iter"):
+        model.fit(X, X[:, 0] > 0.0)
