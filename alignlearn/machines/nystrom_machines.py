@@ -19,7 +19,7 @@ _BLOCK = 2048  # rows of kernel values that are evaluated at once
 # Samples for each centre, and operations of a step, below which an interior point method is used:
 # subgradient steps converge with the square root of their number (measured: 60 passes for 3 samples
 # a centre, 10 for 60).
-_FEW, _CHEAP = 20, 1e9
+_FEW, _CHEAP = 20, 4e9
 _ROUNDING = 1e-8  # of the interior point method's relative gap
 
 
