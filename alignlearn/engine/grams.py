@@ -115,6 +115,11 @@ class GramProducts:
         # Of one kernel the loops take the values as they are.
         self._unit = self._pairs.weights[0] if len(kernels) == 1 else 1.0
 
+    @property
+    def lacks_sides(self):
+        """Whether the products lack terms f(x) + f(z) of the kernel, not only a constant."""
+        return self._pairs.program.lacks_sides
+
     def times(self, V):
         """``K V``, (n,) or (n, c) as V, float64."""
         columns, flat = self._columns(V)

@@ -104,6 +104,8 @@ class Program:
     n_rows, n_kernels : int
     offsets : ndarray of float64, shape (p,)
         Kernel value minus register value; all 0 in exact mode.
+    lacks_sides : bool
+        Whether terms f(x) + f(x') are missing, too.
     """
 
     code: np.ndarray
@@ -117,6 +119,7 @@ class Program:
     n_rows: int
     n_kernels: int
     offsets: np.ndarray
+    lacks_sides: bool = False
 
 
 def padded(n):
@@ -141,6 +144,7 @@ class Builder:
         self._free = []
         self._ladder = {}  # (primitive register, coefficient) -> (row, is K form, doublings)
         self._columns = None  # the selection in force: a tuple of column numbers, or None for all
+        self._lacks_sides = False
 
     @contextmanager
     def columns(self, columns):
@@ -177,6 +181,7 @@ class Builder:
         """Emit <x, x'>, or what differs from it by f(x) + f(x') where the mode allows that."""
         if mode is Mode.SIDES and self._outside is None:
             self.emit(AFFINE, dst, self.primitive(SQUARED_DISTANCE), f0=-0.5)
+            self._lacks_sides = True
         else:
             centred = mode is Mode.CENTRED
             self.emit(AFFINE, dst, self.primitive(INNER_PRODUCT, centred=centred), f0=1.0)
@@ -284,6 +289,7 @@ class Builder:
             self._rows,
             len(offsets),
             np.asarray(offsets, dtype=np.float64),
+            self._lacks_sides,
         )
 
 

@@ -301,7 +301,8 @@ class _Problem:
 
 
 def _violation(up, down):
-    return float(max(down.max(initial=-np.inf) - up.min(initial=np.inf), 0.0))
+    # Python floats: their difference may overflow, to no violation, without a warning.
+    return max(float(down.max(initial=-np.inf)) - float(up.min(initial=np.inf)), 0.0)
 
 
 def _multiplier(up, down):

@@ -189,10 +189,11 @@ class PairSource:
         self.coef, self._exact, self._moved = coef, exact, 0.0
         if exact or not len(self.X) or not self._terms[0]:
             return 0.0
-        # What the kernel lacks adds the same constant to the decisions on all samples.
-        one = take(self.X, [0])
-        found = self.decisions(one) - cpu.gram_times(*self._terms, one, self.X, coef)
-        self._moved = found[0]
+        if self.products(exact=False).lacks_sides:
+            # That adds the same constant to the decisions on all samples, found in float64.
+            X = self.X.astype(np.float64)
+            forms = [cpu.gram_times(*self._terms, X[:1], X, coef, exact=e) for e in (False, True)]
+            self._moved = (forms[0] - forms[1])[0]
         return self._moved
 
     def check_test(self, X):

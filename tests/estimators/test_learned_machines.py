@@ -399,3 +399,14 @@ def test_a_linear_kernel_among_others_is_as_good_far_from_the_origin(options):
     near = al.MKLRegressor(kernels, **options).fit(X + 2.0**10, y)
     values = near.kernel_(X + 2.0**10, X[near.support_] + 2.0**10) @ near.dual_coef_
     np.testing.assert_allclose(values + near.intercept_, near.predict(X + 2.0**10), atol=1e-6)
+
+
+def test_a_large_constant_does_not_reach_the_intercept():
+    """In float32 the kernel holds 10^6 to 0.06 only; coefficients sum to 0, which is exact."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2)).astype(np.float32)
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] > 0.0
+    clf = al.MKLClassifier([1e6 + al.Gaussian(0.5), al.Gaussian(2.0)], C=10.0).fit(X, y)
+    support = X[clf.support_].astype(np.float64)
+    expected = clf.kernel_(X.astype(np.float64), support) @ clf.dual_coef_[:, 0] + clf.intercept_
+    np.testing.assert_allclose(clf.decision_function(X), expected, atol=1e-4)
