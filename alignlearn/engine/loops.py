@@ -170,9 +170,10 @@ def weighted_gram(thread, program, data, weights, shape, symmetric, out, stop):
                         e, w = W[k, r * nc : (r + 1) * nc], weights[k]
                         for j in range(nc):
                             o[j] += w * e[j]
-            if symmetric and jb > ib:
+            if symmetric:
+                # Also within a block: rounding depends on the place of a row in its tile.
                 for i in range(ib, ie):
-                    for j in range(jb, jb + nc):
+                    for j in range(max(jb, i + 1), jb + nc):
                         out[j, i] = out[i, j]
 
 
