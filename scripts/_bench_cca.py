@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
+from _bench import clock
 from scipy.linalg import eigh
 
 import alignlearn as al
-
-
-def clock(function, repeats=1):
-    """Least time of several calls, and the result of the last."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def two_views(N, seed=0):

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from functools import partial
 
 import numpy as np
+from _bench import best_of
 
 import alignlearn as al
 from alignlearn.machines import LinearSVM
 from alignlearn.online import KernelSGDClassifier
-
-
-def best_of(repeats, *functions):
-    """Least time of each function over interleaved repeats."""
-    best = [np.inf] * len(functions)
-    for _ in range(repeats):
-        for k, function in enumerate(functions):
-            start = time.perf_counter()
-            function()
-            best[k] = min(best[k], time.perf_counter() - start)
-    return best
 
 
 def stream(m=5000, d=20):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from _bench_online import best_of
+from _bench import best_of
 from bench_core import _quadratic_programs, overlapping_classes
 
 import alignlearn as al

@@ -15,10 +15,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 import numba
 import numpy as np
+from _bench import best_of
 from threadpoolctl import threadpool_limits
 
 import alignlearn as al
@@ -30,17 +30,6 @@ def row(function):
     """Register a benchmark: a function that yields (work, baseline s, ours s, target ratio)."""
     ROWS.append(function)
     return function
-
-
-def best_of(repeats, *functions):
-    """Least time of each function over interleaved repeats."""
-    best = [np.inf] * len(functions)
-    for _ in range(repeats):
-        for k, function in enumerate(functions):
-            start = time.perf_counter()
-            function()
-            best[k] = min(best[k], time.perf_counter() - start)
-    return best
 
 
 def _run(code, **environment):

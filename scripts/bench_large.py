@@ -23,6 +23,7 @@ import _bench_online
 import _bench_svm
 import numba
 import numpy as np
+from _bench import best_of
 from threadpoolctl import threadpool_limits
 
 import alignlearn as al
@@ -51,7 +52,7 @@ def gram(m=50_000, n_centres=1000, d=20):
     extra = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
     for rows in (1000, 4096, m):
-        times = _bench_online.best_of(3, lambda rows=rows: blocks(rows), ours)
+        times = best_of(3, lambda rows=rows: blocks(rows), ours)
         what = f"K(X, Z) v, m = {m}, {n_centres} centres, against blocks of {rows} rows"
         yield f"{what} (extra memory {extra:.1f} MB)", *times, 5.0
 
@@ -72,7 +73,7 @@ def prediction(m=20_000, n_support=2000, d=20):
         )
 
     np.testing.assert_allclose(ours(), blocks(), rtol=1e-8)
-    times = _bench_online.best_of(3, blocks, ours)
+    times = best_of(3, blocks, ours)
     yield "nine Gaussians, three columns, against our own blocks and @", *times, 1.0
 
 
@@ -119,7 +120,7 @@ def hinge(m=100_000, n_centres=500, d=10):
         LinearSVC(loss="hinge", max_iter=10_000),
     )
     ours.fit(X[:5000], y[:5000])
-    times = _bench_online.best_of(1, lambda: theirs.fit(X, y), lambda: ours.fit(X, y))
+    times = best_of(1, lambda: theirs.fit(X, y), lambda: ours.fit(X, y))
     gap = float(ours.duality_gap_[0] / ours.objective_[0])
     what = f"support vectors, m = {m}, {n_centres} centres, to a gap of {gap:.1g}"
     scores = f"accuracy {theirs.score(test, truth):.4f} and {ours.score(test, truth):.4f}"

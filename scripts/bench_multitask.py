@@ -21,11 +21,11 @@ On a busy machine repeat the run.
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
 
 import numba
 import numpy as np
+from _bench import clock
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -88,16 +88,6 @@ def tuned(train, test, kind):
     search = GridSearchCV(model, {"beta": BETAS}, cv=folds).fit(np.column_stack([task, X]), y)
     accuracy = search.score(np.column_stack([task_test, X_test]), y_test)
     return accuracy, search.best_params_["beta"]
-
-
-def clock(function, repeats=1):
-    """Least time of several calls, and the result of the last."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def report(train, test, kind, repeats):

@@ -12,10 +12,10 @@ after a warm-up, ours several times of which the least counts; on a busy machine
 from __future__ import annotations
 
 import argparse
-import time
 
 import numba
 import numpy as np
+from _bench import clock
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
@@ -25,16 +25,6 @@ from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR
 
 TOL = 1e-8
-
-
-def clock(function, repeats=1):
-    """Least time of several calls, and the result of the last."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def report(work, baseline, ours, target, note=""):

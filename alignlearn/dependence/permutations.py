@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn._jit import jit_sum
+from alignlearn.engine.gram_loops import permuted_products as _products
 from alignlearn.engine.threads import on_threads
 
 _ENTRIES = 2**22  # of permutations held at once
@@ -23,27 +23,12 @@ def permutations(rng, m, n_permutations, columns=1):
         yield rng.permuted(np.tile(np.arange(m), (n, 1)), axis=1)
 
 
-@jit_sum
-def _add(thread, K, L, orders, out, stop):
-    for t in range(thread[0], orders.shape[0], thread[1]):
-        if stop[0]:
-            return
-        order, total = orders[t], 0.0
-        for i in range(K.shape[0]):
-            row, other = K[i], L[order[i]]
-            part = 0.5 * row[i] * other[order[i]]
-            for j in range(i):
-                part += row[j] * other[order[j]]
-            total += part
-        out[t] = 2.0 * total
-
-
 def permuted_products(K, L, rng, n_permutations):
     """``<K, PLP'>_F`` for random permutations P, (n_permutations,); K and L symmetric (m, m)."""
     parts = []
     for orders in permutations(rng, len(K), n_permutations):
         out = np.empty(len(orders))
-        on_threads(_add, K, L, orders, out, stoppable=True)
+        on_threads(_products, K, L, orders, out, stoppable=True)
         parts.append(out)
     return np.concatenate(parts)
 

@@ -59,6 +59,7 @@ def symmetric_product(K, x, out):
 
 @jit_sum
 def four_dots(r0, r1, r2, r3, x):
+    """Inner products of four rows with x."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(x.size):
         s0 += np.float64(r0[j]) * x[j]
@@ -91,6 +92,7 @@ def quadratic_form(K, x):
 
 @jit_sum
 def add_four(row, r0, r1, r2, r3, weights):
+    """Add four weighted rows to ``row``."""
     w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
     for j in range(row.size):
         row[j] += (
@@ -116,3 +118,19 @@ def mirror(A, tile):
             for i in range(top, min(top + tile, m)):
                 for j in range(max(left, i + 1), min(left + tile, m)):
                     A[j, i] = A[i, j]
+
+
+@jit_sum
+def permuted_products(thread, K, L, orders, out, stop):
+    """out[t] = sum_ij K[i, j] L[order_i, order_j] for the order t; orders dealt out to threads."""
+    for t in range(thread[0], orders.shape[0], thread[1]):
+        if stop[0]:
+            return
+        order, total = orders[t], 0.0
+        for i in range(K.shape[0]):
+            row, other = K[i], L[order[i]]
+            part = 0.5 * row[i] * other[order[i]]
+            for j in range(i):
+                part += row[j] * other[order[j]]
+            total += part
+        out[t] = 2.0 * total

@@ -118,7 +118,7 @@ class SupportVectorClassifier:
         self.classes_, codes = encode_labels(y)
         K = check_matrix(K, codes.size, check)
         weight = check_weights(sample_weight, codes.size)
-        weight = weight * self._class_weights(weight, codes)[codes]
+        weight = class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         alpha0 = check_start(alpha0, codes.size, len(signs))
         results = []
@@ -160,13 +160,6 @@ class SupportVectorClassifier:
         K_test = check_test_gram("K_test", K_test, self.n_train_)
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
-    def _class_weights(self, weight, codes):
-        totals = np.bincount(codes, weights=weight)
-        if (totals == 0.0).any():
-            label = self.classes_[totals.argmin()]
-            raise ValueError(f"sample_weight is zero for all samples of class {label.item()!r}.")
-        return class_weights(self.class_weight, self.classes_, totals)
-
 
 def encode_labels(y):
     """Sorted distinct labels and the position of each sample's label among them."""
@@ -176,7 +169,16 @@ def encode_labels(y):
     return classes, codes.reshape(-1)
 
 
-def class_weights(class_weight, classes, totals):
+def class_weighted(weight, class_weight, classes, codes):
+    """Weights of the samples (m,) times those of their classes, each of which must have some."""
+    totals = np.bincount(codes, weights=weight)
+    if (totals == 0.0).any():
+        label = classes[totals.argmin()]
+        raise ValueError(f"sample_weight is zero for all samples of class {label.item()!r}.")
+    return weight * _class_weights(class_weight, classes, totals)[codes]
+
+
+def _class_weights(class_weight, classes, totals):
     """Weight of each class; ``totals`` are the summed sample weights of the classes."""
     if class_weight is None:
         return np.ones(classes.size)

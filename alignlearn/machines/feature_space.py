@@ -20,7 +20,7 @@ from alignlearn.sources import FeatureSource
 from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse
 
 from ._ridge import solve_definite
-from ._svm import check_options, encode_labels, store_results
+from ._svm import check_options, class_weighted, encode_labels, store_results
 
 # Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
 # (measured at C = 1), and a number of samples below which both take milliseconds.
@@ -120,7 +120,7 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     C = check_number("C", machine.C, low=0.0, strict=True)
     machine.classes_, codes = encode_labels(y)
     weight = check_weights(sample_weight, codes.size)
-    cost = C * weight * machine._class_weights(weight, codes)[codes]
+    cost = C * class_weighted(weight, machine.class_weight, machine.classes_, codes)
     means = Z.mean(axis=0)
     centred = Z - means
     results = []

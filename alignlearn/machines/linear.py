@@ -20,7 +20,7 @@ from alignlearn.validation import (
     is_sparse,
 )
 
-from ._svm import class_weights, encode_labels
+from ._svm import class_weighted, encode_labels
 
 
 class LinearSVM:
@@ -127,14 +127,10 @@ class LinearSVM:
         self.classes_, codes = encode_labels(y)
         if codes.size != Z.shape[0]:
             raise ValueError(f"y has {codes.size} labels, but Z has {Z.shape[0]} samples.")
-        weight = C * check_weights(sample_weight, codes.size)
-        totals = np.bincount(codes, weights=weight)
-        if (totals == 0.0).any():
-            label = self.classes_[totals.argmin()]
-            raise ValueError(f"sample_weight is zero for all samples of class {label.item()!r}.")
-        weight = weight * class_weights(self.class_weight, self.classes_, totals / C)[codes]
+        weight = check_weights(sample_weight, codes.size)
+        cost = C * class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
-        results = [dual_coordinate_descent(Z, s, weight * np.abs(s), **options) for s in signs]
+        results = [dual_coordinate_descent(Z, s, cost * np.abs(s), **options) for s in signs]
         for result in results:
             _warn_unconverged(result, options["tol"])
         self._store(results)

@@ -12,7 +12,7 @@ from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import confidences, problem_signs
 from alignlearn.validation import check_choice, check_count, check_number, check_weights
 
-from ._svm import class_weights, encode_labels
+from ._svm import class_weighted, encode_labels
 from .nystrom import RidgeProblem
 
 _BLOCK = 2048  # rows of kernel values that are evaluated at once
@@ -128,8 +128,7 @@ class NystromSVC:
         self.check()
         self.classes_, codes = encode_labels(y)
         weight = check_weights(sample_weight, codes.size)
-        totals = np.bincount(codes, weights=weight)
-        cost = self.C * weight * class_weights(self.class_weight, self.classes_, totals)[codes]
+        cost = self.C * class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         data = _in_memory(features, memory)
         m, r = features.n_samples, features.rank

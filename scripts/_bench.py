@@ -1,0 +1,26 @@
+"""What the benchmarks share: how calls are timed."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+
+def clock(function, repeats=1):
+    """Least time of several calls, and the result of the last."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def best_of(repeats, *functions):
+    """Least time of each function over interleaved repeats."""
+    best = [np.inf] * len(functions)
+    for _ in range(repeats):
+        for k, function in enumerate(functions):
+            best[k] = min(best[k], clock(function)[0])
+    return best
