@@ -1,7 +1,7 @@
 """Probabilities of classes from the decisions of a classifier on samples it has not seen.
 
-One calibrator a class, of that class against the rest, and their values normalised; one for two
-classes. Sample weights count repetitions.
+One calibrator for each class, of that class against the rest, and their values normalised; one in
+all for two classes. Sample weights count repetitions.
 """
 
 from __future__ import annotations

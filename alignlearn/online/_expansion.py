@@ -6,7 +6,6 @@ import numpy as np
 
 from alignlearn.engine import cpu
 from alignlearn.engine.sparse import sparse_rows
-from alignlearn.sources.pairs import row_blocks
 from alignlearn.validation import check_sparse, is_sparse, take
 
 from ._steps import NEVER, Model, mean_losses, run_block
@@ -106,12 +105,10 @@ class Expansion:
             )
 
     def decisions(self, X):
-        """f at checked samples, (n, q), in blocks of rows."""
-        out = np.tile(self.intercept, (len(X), 1))
-        if len(self.coef):
-            for rows in row_blocks(len(X), len(self.coef)):
-                out[rows] += self._gram(X[rows], self.X) @ self.coef
-        return out
+        """f at checked samples, (n, q)."""
+        if not len(self.coef):
+            return np.tile(self.intercept, (len(X), 1))
+        return self.intercept + cpu.gram_times([self.kernel], [1.0], X, self.X, self.coef)
 
     def regularized_risk(self, X, targets):
         """Mean loss plus alpha / 2 times the squared norm of f without intercept, (q,)."""
