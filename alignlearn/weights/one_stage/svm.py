@@ -35,7 +35,7 @@ class Duals:
 
     @classmethod
     def hinge(cls, signs, C):
-        """One problem in each row of signs (-1, 0 or 1), at cost C, a number or one for each sample."""
+        """One problem in each row of signs (-1, 0 or 1), at cost C: one, or one a sample."""
         reach = C * signs
         return cls(signs, np.minimum(reach, 0.0), np.maximum(reach, 0.0), 0.0)
 
