@@ -24,6 +24,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from alignlearn.engine import pair_products as products
+from alignlearn.engine.cpu import CPU
 from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel
 from alignlearn.hyper._pairs import PairSystem
 from alignlearn.hyper.learned import LearnedKernel
@@ -80,7 +81,9 @@ def pairs(quick, threads):
 
             def times(hyper=hyper, X=X):
                 system = PairSystem(hyper, X, first, second)
-                products.pair_times(hyper._form, system._table, system.pairs, system.pairs, coef)
+                products.pair_times(
+                    hyper._form, system._table, system.pairs, system.pairs, coef, CPU
+                )
 
             for call, what in ((gram, "matrix"), (times, "its product with a vector")):
                 call()
@@ -91,7 +94,7 @@ def pairs(quick, threads):
     X, _ = sample(m, 8)
     system = PairSystem(GaussianHyperKernel().resolve(X), X, *np.triu_indices(m))
     M = np.random.default_rng(1).standard_normal((m, m))
-    found = clock(lambda: products.product_sums(system._table, M + M.T), repeats)
+    found = clock(lambda: products.product_sums(system._table, M + M.T, CPU), repeats)
     work = f"Gaussian, product of all {system.n_pairs} pairs by matrix products"
     yield Line(work, 1e9 * found.core / system.n_pairs**2, "ns", 10.0, f"{found.wall:.3f} s")
 

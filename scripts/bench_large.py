@@ -27,7 +27,7 @@ from _bench import best_of
 from threadpoolctl import threadpool_limits
 
 import alignlearn as al
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 
 
 def gram(m=50_000, n_centres=1000, d=20):
@@ -44,7 +44,7 @@ def gram(m=50_000, n_centres=1000, d=20):
         return np.concatenate(parts)
 
     def ours():
-        return cpu.gram_times(kernels, [1.0], X, Z, v)
+        return grams.gram_times(kernels, [1.0], X, Z, v)
 
     np.testing.assert_allclose(ours(), blocks(1000), atol=1e-9)
     tracemalloc.start()
@@ -65,11 +65,14 @@ def prediction(m=20_000, n_support=2000, d=20):
     kernels, weights = al.gaussian_kernels(2.0 ** np.arange(-8, 1)), np.ones(9)
 
     def ours():
-        return cpu.gram_times(kernels, weights, X, Z, v)
+        return grams.gram_times(kernels, weights, X, Z, v)
 
     def blocks():
         return np.concatenate(
-            [cpu.weighted_gram(kernels, weights, X[i : i + 2000], Z) @ v for i in range(0, m, 2000)]
+            [
+                grams.weighted_gram(kernels, weights, X[i : i + 2000], Z) @ v
+                for i in range(0, m, 2000)
+            ]
         )
 
     np.testing.assert_allclose(ours(), blocks(), rtol=1e-8)

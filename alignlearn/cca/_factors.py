@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alignlearn.dependence.views import centred_gram, constant_view, naming
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import ConvergenceWarning, take
 
@@ -108,7 +108,7 @@ def _partial_cholesky(source, name, tol, max_rank):
     """The factor of the matrix that is not centred, to ``tol`` of the trace without a constant."""
     kernels, X = source.kernels, source.X
     with naming(name):
-        diagonal = cpu.gram_diagonals(kernels, X)[0]
+        diagonal = grams.gram_diagonals(kernels, X)[0]
         trace = _trace_about_a_sample(kernels, X, diagonal)
     total = float(diagonal.sum())
     if diagonal.min() >= 0.0 and not trace > _FLAT * total:
@@ -116,8 +116,8 @@ def _partial_cholesky(source, name, tol, max_rank):
     with naming(name):
         found = pivoted_cholesky(
             diagonal,
-            lambda index: cpu.weighted_gram(kernels, [1.0], X, take(X, index)),
-            submatrix=lambda index: cpu.weighted_gram(kernels, [1.0], take(X, index)),
+            lambda index: grams.weighted_gram(kernels, [1.0], X, take(X, index)),
+            submatrix=lambda index: grams.weighted_gram(kernels, [1.0], take(X, index)),
             tol=tol * max(trace / total, 0.0) if total > 0.0 else tol,
             max_rank=max_rank,
         )
@@ -139,6 +139,6 @@ def _trace_about_a_sample(kernels, X, diagonal):
     """
     N = diagonal.size
     anchors = np.unique(np.linspace(0, N - 1, _ANCHORS).astype(np.intp))
-    columns = cpu.weighted_gram(kernels, [1.0], X, take(X, anchors))
+    columns = grams.weighted_gram(kernels, [1.0], X, take(X, anchors))
     sums = columns.sum(axis=0, dtype=np.float64)
     return float((diagonal.sum() + N * diagonal[anchors] - 2.0 * sums).min())

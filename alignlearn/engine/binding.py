@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from alignlearn.validation import is_sparse
 
-from .external import BLOCK, select_columns
-from .program import Mode, compile_kernels
+from .boxes import row_boxes
+from .external import BLOCK, most_rows, select_columns
+from .program import Mode, Program, compile_kernels
 from .sparse import SparsePrimitive, sparse_rows
 from .threads import on_threads
 
@@ -20,6 +23,72 @@ _TILE_ROWS = 8
 # (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
 _FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
+
+
+class PairData(NamedTuple):
+    """Samples against themselves, for ``pair_sums``.
+
+    Attributes
+    ----------
+    program : Program
+    ops : tuple
+        What the loops take of it, see `alignlearn.engine.binding.compiled`.
+    X : samples
+        As values from outside need them.
+    V : ndarray of shape (m, d), float32 or float64
+        What the loops read of the samples.
+    Y : ndarray of shape (m, c)
+        Target columns in V's precision, times ``root``.
+    F : ndarray of shape (n_factors, m), float64
+        Values f(x) of factors and terms.
+    root : ndarray of shape (m,) or (0,)
+        Roots of the samples' weights.
+    """
+
+    program: Program
+    ops: tuple
+    X: object
+    V: np.ndarray
+    Y: np.ndarray
+    F: np.ndarray
+    root: np.ndarray
+
+
+class CrossData(NamedTuple):
+    """Samples X against Z, for ``gram``, ``times`` and ``normal_times``.
+
+    Attributes
+    ----------
+    program, ops
+        As in `PairData`.
+    X, Z : samples, n and m
+    VX, VZ : ndarray of shape (n, d) and (m, d)
+    FX, FZ : ndarray of shape (n_factors, n) and (n_factors, m)
+    weights : ndarray of shape (p,)
+        Of the kernels; of one kernel the loops of products take the values as they are.
+    columns : ndarray of shape (c, m), optional
+        What K is multiplied by.
+    shift, row_weight : ndarray of shape (c,) and (n,), optional
+        ``normal_times`` is ``K' diag(row_weight) (K V - 1 shift')``.
+    """
+
+    program: Program
+    ops: tuple
+    X: object
+    Z: object
+    VX: np.ndarray
+    VZ: np.ndarray
+    FX: np.ndarray
+    FZ: np.ndarray
+    weights: np.ndarray
+    columns: np.ndarray = None
+    shift: np.ndarray = None
+    row_weight: np.ndarray = None
+
+    @property
+    def width(self):
+        """How many pairs a row has."""
+        return len(self.VZ)
 
 
 def _even(block, side):
@@ -146,6 +215,19 @@ class BoundPairs:
                 f"weights has shape {self.weights.shape}, expected ({len(kernels)},): one number "
                 "per kernel."
             )
+
+    def data(self):
+        """What operations on boxes of rows take."""
+        outside = bool(self.program.external)
+        X, Z = (self.X, self.Z) if outside else (self._VX, self._VZ)
+        samples = X, Z, self._VX, self._VZ, self._FX, self._FZ
+        return CrossData(self.program, self.ops, *samples, self.weights)
+
+    def row_boxes(self):
+        """Boxes of rows for them."""
+        n, m = len(self.X), len(self.Z)
+        most = most_rows(self.program, m) if self.program.external else None
+        return row_boxes(n, m, PRODUCT_ROWS, most)
 
     @property
     def shape(self):

@@ -4,6 +4,8 @@ columns, and of the primitives of sparse samples.
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from alignlearn.validation import is_sparse
@@ -11,7 +13,9 @@ from alignlearn.validation import is_sparse
 from .sparse import SparsePrimitive, sparse_rows
 
 BLOCK = 128  # the most rows or columns of pairs that the loops take at once
-_BYTES = 64_000_000
+_BYTES = 32_000_000  # of a box, of which each thread has one
+# Users' functions need not be safe in threads. One may use the kernel of another, in its thread.
+_one_at_a_time = threading.RLock()
 
 
 def select_columns(X, columns):
@@ -44,7 +48,8 @@ def block(program, X, Z, memory, reach=None):
         if isinstance(kernel, SparsePrimitive):
             kernel.fill(*pair, values, reach)
         else:
-            values[:] = kernel._block(*pair)
+            with _one_at_a_time:
+                values[:] = kernel._block(*pair)
     return out
 
 
@@ -64,35 +69,19 @@ def diagonals(program, X):
 
 def strips(program, X, Z):
     """Ranges of rows of X and their values against all of Z."""
-    step = max(1, _BYTES // (8 * len(program.external) * max(len(Z), 1)))
+    step = most_rows(program, len(Z))
     memory = buffer(program, min(step, len(X)) * len(Z))
     for i in range(0, len(X), step):
         rows = slice(i, min(i + step, len(X)))
         yield rows, block(program, X[rows], Z, memory)
 
 
-def boxes(program, X, box, parts):
-    """A box of pairs of X in parts whose external values fit in memory, each with its values.
+def most_rows(program, width):
+    """Rows of so many columns whose external values fit in memory."""
+    return max(1, _BYTES // (8 * len(program.external) * max(width, 1)))
 
-    A box is (i0, i1, j0, j1), a square on the diagonal or disjoint ranges; of the square only the
-    pairs on and above the diagonal come, and the others of blocks on it. ``parts`` is a dict that
-    keeps slices of X, and what they keep.
-    """
-    i0, i1, j0, j1 = box
-    if not program.external:
-        yield box, np.empty((0, i1 - i0, j1 - j0))
-        return
+
+def most_side(program):
+    """Rows and columns of a box whose external values fit in memory."""
     side = int((_BYTES / (8 * len(program.external))) ** 0.5)
-    side = max(BLOCK, side // BLOCK * BLOCK)
-    memory = buffer(program, min(side, i1 - i0) * min(side, j1 - j0))
-
-    def part(first, last):
-        if (first, last) not in parts:
-            parts[first, last] = X[first:last]
-        return parts[first, last]
-
-    for i in range(i0, i1, side):
-        for j in range(i if i0 == j0 else j0, j1, side):
-            found = i, min(i + side, i1), j, min(j + side, j1)
-            values = part(*found[:2]), part(*found[2:])
-            yield found, block(program, *values, memory, BLOCK - 1 if i == j else None)
+    return max(BLOCK, side // BLOCK * BLOCK)

@@ -6,24 +6,21 @@ import numpy as np
 
 from alignlearn.validation import check_finite, take
 
-from . import external, loops, product_loops
+from . import external, loops
 from .binding import (
-    PRODUCT_ROWS,
     BoundPairs,
     check_domains,
     compiled,
     factor_values,
-    product_block,
     program_of,
     run,
     vectors,
 )
-from .threads import thread_count
+from .boxes import cells, into_rows
+from .cpu import CPU
 
-_HEIGHT = 512  # rows of a block; its columns are gathered once
 
-
-def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
+def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=CPU):
     """``sum_k weights_k K_k(X, Y)`` without forming the K_k.
 
     Parameters
@@ -39,6 +36,8 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
         and far from the origin; use it where the result is centred, or multiplied by coefficients
         that sum to 0.
     out : ndarray of shape (n, m), optional
+    engine : Cpu, Cuda or Cluster
+        What it runs on.
 
     Returns
     -------
@@ -47,6 +46,10 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     pairs = BoundPairs(kernels, weights, X, Y, exact)
     program, X, Z = pairs.program, pairs.X, pairs.Z
     out = np.empty((len(X), len(Z)), dtype=pairs.dtype) if out is None else out
+    if not engine.in_place:
+        boxes = pairs.row_boxes()
+        engine.run("gram", pairs.data(), boxes, into_rows(out, boxes))
+        return _finite(out, "the Gram matrix", kernels)
 
     def fill(rows, columns, values, symmetric, part):
         (VX, FX), (VZ, FZ) = pairs.rows(rows), pairs.columns(columns)
@@ -58,8 +61,12 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     if not program.external:
         fill(everything, everything, np.empty((0, len(X), len(Z))), Y is None, out)
     elif Y is None:
-        for box, values in external.boxes(program, X, (0, len(X), 0, len(X)), {}):
+        side = min(external.most_side(program), len(X))
+        memory = external.buffer(program, side**2)
+        for box in cells((0, len(X)), side)[1] if len(X) else ():
             rows, columns = slice(*box[:2]), slice(*box[2:])
+            reach = external.BLOCK - 1 if rows == columns else None
+            values = external.block(program, X[rows], X[columns], memory, reach)
             whole = values.shape[1:] == out.shape
             part = out if whole else np.empty(values.shape[1:], out.dtype)
             fill(rows, columns, values, rows == columns, part)
@@ -72,7 +79,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None):
     return _finite(out, "the Gram matrix", kernels)
 
 
-def gram_times(kernels, weights, X, Z, V, *, exact=True):
+def gram_times(kernels, weights, X, Z, V, *, exact=True, engine=CPU):
     """``sum_k weights_k K_k(X, Z) V`` without storing a Gram matrix.
 
     Parameters
@@ -86,6 +93,8 @@ def gram_times(kernels, weights, X, Z, V, *, exact=True):
         With False f(x) + f(z) may be missing in the kernel: for columns that sum to 0, whose
         products then lack a constant, and keep their digits where the kernel is near 1 or far
         above its variation.
+    engine : Cpu, Cuda or Cluster
+        What it runs on.
 
     Returns
     -------
@@ -97,23 +106,26 @@ def gram_times(kernels, weights, X, Z, V, *, exact=True):
     ValueError
         V has another shape or holds NaN or infinity, or a result does.
     """
-    return GramProducts(kernels, weights, X, Z, exact=exact).times(V)
+    return GramProducts(kernels, weights, X, Z, exact=exact, engine=engine).times(V)
 
 
 class GramProducts:
     """Products with ``K = sum_k weights_k K_k(X, Z)``, n x m, which is computed again for each.
 
+    Results are the same to the last bit for any number of threads.
+
     Parameters
     ----------
-    kernels, weights, X, Z, exact
+    kernels, weights, X, Z, exact, engine
         As in `gram_times`.
     """
 
-    def __init__(self, kernels, weights, X, Z=None, *, exact=True):
+    def __init__(self, kernels, weights, X, Z=None, *, exact=True, engine=CPU):
         self._pairs, self._kernels = BoundPairs(kernels, weights, X, Z, exact), kernels
-        self.shape = len(self._pairs.X), len(self._pairs.Z)
+        self.shape, self._engine = (len(self._pairs.X), len(self._pairs.Z)), engine
         # Of one kernel the loops take the values as they are.
         self._unit = self._pairs.weights[0] if len(kernels) == 1 else 1.0
+        self._data, self._boxes = self._pairs.data(), self._pairs.row_boxes()
 
     @property
     def lacks_sides(self):
@@ -123,16 +135,10 @@ class GramProducts:
     def times(self, V):
         """``K V``, (n,) or (n, c) as V, float64."""
         columns, flat = self._columns(V)
-        columns *= self._unit
+        data = self._data._replace(columns=self._unit * columns)
         out = np.zeros((self.shape[0], len(columns)))
-        VZ, FZ = self._pairs.columns(slice(None))
-        for rows, values in self._strips():
-            VX, FX = self._pairs.rows(rows)
-            data, part = (VX, VZ, FX, FZ, values), out[rows]
-            shape = self._shape(len(part))
-            work = self._pairs.ops, data, self._pairs.weights, columns, shape, part
-            run(product_loops.times, work, len(part) * self.shape[1])
-        return _finite(out[:, 0] if flat else out, "a product with the Gram matrix", self._kernels)
+        self._engine.run("times", data, self._boxes, into_rows(out, self._boxes))
+        return self._finished(out, flat)
 
     def normal_times(self, V, *, shift=None, weight=None):
         """``K' diag(weight) (K V - 1 shift')``, (m,) or (m, c) as V, float64.
@@ -148,19 +154,18 @@ class GramProducts:
             1 by default.
         """
         columns, flat = self._columns(V)
-        columns *= self._unit
         shift = np.zeros(len(columns)) if shift is None else np.array(shift, float).reshape(-1)
         weight = np.ones(self.shape[0]) if weight is None else np.ascontiguousarray(weight, float)
-        sums = np.zeros((thread_count(), *columns.shape))
-        VZ, FZ = self._pairs.columns(slice(None))
-        tiles = self._tiles(VZ)
-        for rows, values in self._strips():
-            VX, FX = self._pairs.rows(rows)
-            data, given = (VX, tiles, FX, FZ, values), (columns, shift, weight[rows])
-            shape = self._shape(len(given[2]))
-            work = self._pairs.ops, data, self._pairs.weights, given, shape, sums
-            run(product_loops.normal_times, work, len(given[2]) * self.shape[1])
-        out = self._unit * np.ascontiguousarray(sums.sum(axis=0).T)
+        given = {"columns": self._unit * columns, "shift": shift, "row_weight": weight}
+        out = np.zeros(columns.shape)
+
+        def take(k, part):
+            np.add(out, part, out=out)
+
+        self._engine.run("normal_times", self._data._replace(**given), self._boxes, take)
+        return self._finished(self._unit * np.ascontiguousarray(out.T), flat)
+
+    def _finished(self, out, flat):
         return _finite(out[:, 0] if flat else out, "a product with the Gram matrix", self._kernels)
 
     def matrix(self, rows):
@@ -180,26 +185,6 @@ class GramProducts:
             )
         check_finite("V", V)
         return np.array(V.reshape(m, -1).T, dtype=np.float64, order="C"), V.ndim == 1
-
-    def _strips(self):
-        """Ranges of rows and the values from outside of their pairs."""
-        pairs, (n, m) = self._pairs, self.shape
-        if pairs.program.external:
-            return external.strips(pairs.program, pairs.X, pairs.Z)
-        return [(slice(None), np.empty((0, n, m)))]
-
-    def _shape(self, n):
-        """Columns per block, rows per tile, rows per block: at least a block for each thread."""
-        block = product_block(self._pairs.program, self._pairs.dtype.itemsize, self.shape[1])
-        share = -(-n // (thread_count() * PRODUCT_ROWS)) * PRODUCT_ROWS
-        return block, PRODUCT_ROWS, max(PRODUCT_ROWS, min(_HEIGHT, share))
-
-    def _tiles(self, VZ):
-        block = self._shape(1)[0]
-        features, means = self._pairs.ops[3:5]
-        tiles = np.zeros((-(-len(VZ) // block), len(features), block), VZ.dtype)
-        product_loops.gather_blocks(VZ, features, means, block, tiles)
-        return tiles
 
 
 def _finite(values, what, kernels):

@@ -75,35 +75,33 @@ def _add_weighted_sums(W, n_kernels, i, nr, left, right, zero, row_sums, column_
 
 
 @jit_sum
-def add_statistics(thread, program, data, box, shape, sums, stop):
+def add_statistics(program, data, box, shape, sums, stop):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
     ``program`` is (code, parameters, primitives, features, means, n_rows, n_kernels); ``data`` is
     (X, Y, factor values F, external values of the box, roots u of the samples' weights or an empty
-    array: sums are then those of ``u_i u_j K_ij``, row sums times u_j); ``box`` is (i0, i1, j0,
+    array: sums are then those of ``u_i u_j K_ij``, sums by row times u_j); ``box`` is (i0, i1, j0,
     j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows per tile);
-    ``sums`` is
-    (S, a, row_sums, diagonal, number of pairs done); ``thread`` is (number, count): blocks of rows
-    are dealt out in turn, which balances a triangle; each thread has its own accumulator, the first
-    axis of all sums but the diagonal. ``stop`` is the flag of `on_threads`, here and below.
+    ``sums`` is (S, a, by_row, by_column, diagonal), the last three with the rows and columns of the
+    box; on the diagonal ``by_column`` is ``by_row``. ``stop`` is the flag of `on_threads`, here and
+    below.
 
-    Off-diagonal blocks are visited once and their products go to ``S[:, 1]`` and ``a[:, 1]`` (to
-    be doubled); blocks on the diagonal are visited in full, both orders of a pair, and go to index
-    0. The target is the register after the padded outputs.
+    Off-diagonal blocks are visited once and their products go to ``S[1]`` and ``a[1]`` (to be
+    doubled on the diagonal); blocks on the diagonal are visited in full, both orders of a pair, and
+    go to index 0. The target is the register after the padded outputs.
     """
     code, parameters, primitives, features, means, n_rows, n_kernels = program
     X, Y, F, external, root = data
     i0, i1, j0, j1 = box
     block, rows = shape
-    S, a, row_sums, diagonal = sums[0][thread[0]], sums[1][thread[0]], sums[2][thread[0]], sums[3]
-    done = sums[4]
+    S, a, by_row, by_column, diagonal = sums
     n_values = S.shape[1]
     zero = X.dtype.type(0)
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
     tile = np.empty((features.shape[0], block), X.dtype)
     x = np.empty((features.shape[0], rows), X.dtype)
     column_sums = np.empty((n_kernels, block), X.dtype)
-    for ib in range(i0 + thread[0] * block, i1, thread[1] * block):
+    for ib in range(i0, i1, block):
         ie = min(ib + block, i1)
         for jb in range(ib if i0 == j0 else j0, j1, block):
             if stop[0]:
@@ -120,20 +118,19 @@ def add_statistics(thread, program, data, box, shape, sums, stop):
                 run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
                 if root.size:
                     u, v = root[i : i + nr], root[jb : jb + nc]
-                    _add_weighted_sums(W, n_kernels, i, nr, u, v, zero, row_sums, column_sums)
+                    _add_weighted_sums(W, n_kernels, i - i0, nr, u, v, zero, by_row, column_sums)
                 else:
-                    _add_sums(W, n_kernels, i, nr, nc, zero, row_sums, column_sums)
+                    _add_sums(W, n_kernels, i - i0, nr, nc, zero, by_row, column_sums)
                 once = 0 if on_diagonal else 1
                 add_products(W, n_values, nr * nc, zero, S[once], a[once])
                 if on_diagonal:
                     for k in range(n_kernels):
                         for r in range(nr):
-                            diagonal[k, i + r] = W[k, r * nc + i - ib + r]
+                            diagonal[k, i - i0 + r] = W[k, r * nc + i - ib + r]
             if not on_diagonal:
                 for k in range(n_kernels):
                     for j in range(nc):
-                        row_sums[k, jb + j] += column_sums[k, j]
-            done[thread[0]] += (ie - ib) * nc
+                        by_column[k, jb - j0 + j] += column_sums[k, j]
 
 
 @jit_sum

@@ -22,12 +22,12 @@ import numpy as np
 from alignlearn._jit import jit_fma
 
 from . import vectormath
-from .threads import on_threads
+from .binding import run
+from .boxes import into_rows, row_boxes, rows
 
 PRODUCT, DETERMINANT = range(2)
 _CROSS = 32.0**0.5
 _BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
-_FEW = 2**15  # values for which starting threads does not pay
 
 
 class Form(NamedTuple):
@@ -63,6 +63,33 @@ class Pairs(NamedTuple):
     def n_pairs(self):
         """How many there are."""
         return self.first.size
+
+
+class PairTimes(NamedTuple):
+    """What ``pair_times``, and ``pair_gram`` without ``coef``, take: the arguments of these."""
+
+    form: Form
+    table: np.ndarray
+    left: Pairs
+    right: Pairs
+    coef: np.ndarray = None
+
+    @property
+    def width(self):
+        """How many values a row has."""
+        return self.right.n_pairs
+
+
+class GridSums(NamedTuple):
+    """What ``product_sums`` takes: see the arguments of `product_sums`."""
+
+    A: np.ndarray
+    M: np.ndarray
+
+    @property
+    def width(self):
+        """Multiplications for a row: half of those of all columns."""
+        return len(self.A) ** 3 // 2
 
 
 @jit_fma
@@ -121,11 +148,11 @@ def _fill(thread, form, table, left, right, symmetric, out, stop):
 
 
 @jit_fma
-def _add(thread, form, table, left, right, coef, out, stop):
-    """out[p] = sum_q coef[q] k(p, q), rows dealt to threads in turn."""
+def _add(form, table, left, right, coef, first, out, stop):
+    """out[p - first] = sum_q coef[q] k(p, q)."""
     near, values = np.empty((4, _BLOCK)), np.empty(_BLOCK)
     n = right[0].size
-    for p in range(thread[0], left[0].size, thread[1]):
+    for p in range(first, first + out.size):
         if stop[0]:
             return
         total = 0.0
@@ -135,17 +162,10 @@ def _add(thread, form, table, left, right, coef, out, stop):
             _values(form, table, left, right, p, q, last, near, part)
             for t in range(part.size):
                 total += coef[q + t] * part[t]
-        out[p] = total
+        out[p - first] = total
 
 
-def _run(loop, n_values, *args):
-    if n_values <= _FEW:
-        loop((0, 1), *args, np.zeros(1, dtype=np.bool_))
-    else:
-        on_threads(loop, *args, stoppable=True)
-
-
-def pair_gram(form, table, left, right=None):
+def pair_gram(form, table, left, right, engine):
     """Values of a hyper-kernel between pairs.
 
     Parameters
@@ -155,6 +175,8 @@ def pair_gram(form, table, left, right=None):
     left, right : Pairs
         With points that are rows, and columns, of the table; ``right`` is None for ``left``
         itself (the table is then symmetric, and half of the work is done).
+    engine : Cpu, Cuda or Cluster
+        What it runs on, here and below.
 
     Returns
     -------
@@ -163,7 +185,12 @@ def pair_gram(form, table, left, right=None):
     symmetric = right is None
     right = left if symmetric else right
     out = np.empty((left.n_pairs, right.n_pairs))
-    _run(_fill, out.size, tuple(form), table, tuple(left), tuple(right), symmetric, out)
+    if not engine.in_place:
+        boxes = row_boxes(*out.shape, 1)
+        engine.run("pair_gram", PairTimes(form, table, left, right), boxes, into_rows(out, boxes))
+        return out
+    work = tuple(form), table, tuple(left), tuple(right), symmetric, out
+    run(_fill, work, out.size)
     for i in range(0, left.n_pairs, _BLOCK) if symmetric else ():
         rows = slice(i, i + _BLOCK)
         square = out[rows, rows]
@@ -172,18 +199,36 @@ def pair_gram(form, table, left, right=None):
     return out
 
 
-def pair_times(form, table, left, right, coef):
+def times_box(data, box, stop):
+    """Rows (p0, p1) of the product of `pair_times`."""
+    out = np.empty(box[1] - box[0])
+    work = tuple(data.form), data.table, tuple(data.left), tuple(data.right), data.coef
+    _add(*work, box[0], out, stop)
+    return out
+
+
+def product_box(data, box, stop):
+    """Rows (i0, i1) of the sums of `product_sums` on and right of the diagonal: a list."""
+    A, M = data
+    out = []
+    for i in range(*box) if not stop[0] else ():
+        W = A[i:] * A[i]
+        out.append(np.einsum("jr,jr->j", W @ M, W))
+    return out
+
+
+def pair_times(form, table, left, right, coef, engine):
     """``sum_q coef[q] k(p, q)`` for the pairs p of ``left``, shape (n_left,), without a matrix.
 
     Parameters as in `pair_gram`; ``coef`` of shape (n_right,).
     """
-    out = np.empty(left.n_pairs)
-    work = tuple(form), table, tuple(left), tuple(right), coef, out
-    _run(_add, left.n_pairs * right.n_pairs, *work)
+    out, boxes = np.empty(left.n_pairs), row_boxes(left.n_pairs, right.n_pairs, 1)
+    data = PairTimes(form, table, left, right, coef)
+    engine.run("pair_times", data, boxes, into_rows(out, boxes))
     return out
 
 
-def product_sums(A, M):
+def product_sums(A, M, engine):
     """``out[i, j] = sum_{r, s} M[r, s] A[i, r] A[i, s] A[j, r] A[j, s]``: all pairs of a grid.
 
     Of the form `PRODUCT`, as matrix products of m^4 / 2 multiplications for A of shape (m, m): a
@@ -195,8 +240,11 @@ def product_sums(A, M):
         Symmetric.
     """
     m = len(A)
-    out = np.empty((m, m))
-    for i in range(m):
-        W = A[i:] * A[i]
-        out[i, i:] = out[i:, i] = np.einsum("jr,jr->j", W @ M, W)
+    out, boxes = np.empty((m, m)), rows(0, m, max(1, m // 64))
+
+    def take(k, part):
+        for i, values in zip(range(*boxes[k]), part):
+            out[i, i:] = out[i:, i] = values
+
+    engine.run("product_sums", GridSums(A, M), boxes, take)
     return out

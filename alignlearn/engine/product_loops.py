@@ -1,8 +1,6 @@
 """The loops of products with a Gram matrix that is not stored: ``K V`` and ``K' W (K V - s)``.
 
-A tile of values is used while it is in cache. Rows are dealt out to threads in blocks, and what a
-row gets depends on the columns alone: results are the same to the last bit for any number of
-threads, but for the sums over rows of ``normal_times``, which each thread keeps by itself.
+A tile of values is used while it is in cache. What a row gets depends on the columns alone.
 """
 
 from __future__ import annotations
@@ -14,6 +12,8 @@ from alignlearn._jit import jit_sum
 from .gram_loops import add_four, four_dots
 from .loops import gather
 from .tiles import fill_primitives, run
+
+_HEIGHT = 512  # rows of a block of a product; its columns are gathered once
 
 
 @jit_sum
@@ -56,22 +56,22 @@ def _add_dots(values, nr, V, first, out):
 
 
 @jit_sum
-def times(thread, program, data, weights, V, shape, out, stop):
+def times(program, data, weights, V, shape, out, stop):
     """out[i, q] = sum_j K(X[i], Z[j]) V[q, j], K the weighted sum of kernels, or one as it is.
 
-    ``program``, ``thread`` and ``stop`` are as in `loops.add_statistics`, ``data`` as in
-    `loops.weighted_gram`; ``shape`` is (block of columns, rows per tile, block of rows), ``V`` (c,
-    m) and ``out`` (n, c) float64, zero before.
+    ``program`` and ``stop`` are as in `loops.add_statistics`, ``data`` as in
+    `loops.weighted_gram`; ``shape`` is (block of columns, rows per tile), ``V`` (c, m) and ``out``
+    (n, c) float64, zero before.
     """
     code, parameters, primitives, features, means, n_rows, _ = program
     X, Z, FX, FZ, external = data
-    block, rows, height = shape
+    block, rows = shape
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
     tile = np.empty((features.shape[0], block), X.dtype)
     x = np.empty((features.shape[0], rows), X.dtype)
     n, m = X.shape[0], Z.shape[0]
-    for ib in range(thread[0] * height, n, thread[1] * height):
-        ie = min(ib + height, n)
+    for ib in range(0, n, _HEIGHT):
+        ie = min(ib + _HEIGHT, n)
         for jb in range(0, m, block):
             if stop[0]:
                 return
@@ -113,8 +113,8 @@ def _add_outer(values, nr, U, out):
 
 
 @jit_sum
-def normal_times(thread, program, data, weights, columns, shape, sums, stop):
-    """sums[t, q, j] += sum_i K_ij row_weight[i] (sum_l K_il V[q, l] - shift[q]), rows of thread t.
+def normal_times(program, data, weights, columns, shape, out, stop):
+    """out[q, j] += sum_i K_ij row_weight[i] (sum_l K_il V[q, l] - shift[q]).
 
     The values of a few rows against all columns are kept for the second product. ``data`` is (X,
     what `gather_blocks` leaves of Z, factor values of X, those of Z, external values of the pairs),
@@ -123,34 +123,31 @@ def normal_times(thread, program, data, weights, columns, shape, sums, stop):
     code, parameters, primitives, features, means, n_rows, _ = program
     X, tiles, FX, FZ, external = data
     V, shift, row_weight = columns
-    block, rows, height = shape
-    out = sums[thread[0]]
+    block, rows = shape
     n, m = X.shape[0], V.shape[1]
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
     strip = np.empty((rows, m), X.dtype)
     x = np.empty((features.shape[0], rows), X.dtype)
     U = np.empty((rows, V.shape[0]))
-    for ib in range(thread[0] * height, n, thread[1] * height):
-        ie = min(ib + height, n)
-        for i in range(ib, ie, rows):
-            if stop[0]:
-                return
-            nr = min(rows, ie - i)
-            gather(X, X, features, means, i, i + nr, x)
-            U[:] = 0.0
-            for b in range(tiles.shape[0]):
-                jb = b * block
-                nc = min(block, m - jb)
-                fill_primitives(primitives, x, tiles[b], nr, nc, W)
-                near = external[:, i : i + nr, jb : jb + nc]
-                run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
-                _combine(W, weights, nr * nc)
-                _add_dots(W[0, : nr * nc], nr, V, jb, U)
-                for r in range(nr):
-                    e, s = W[0, r * nc : (r + 1) * nc], strip[r, jb : jb + nc]
-                    for j in range(nc):
-                        s[j] = e[j]
+    for i in range(0, n, rows):
+        if stop[0]:
+            return
+        nr = min(rows, n - i)
+        gather(X, X, features, means, i, i + nr, x)
+        U[:] = 0.0
+        for b in range(tiles.shape[0]):
+            jb = b * block
+            nc = min(block, m - jb)
+            fill_primitives(primitives, x, tiles[b], nr, nc, W)
+            near = external[:, i : i + nr, jb : jb + nc]
+            run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
+            _combine(W, weights, nr * nc)
+            _add_dots(W[0, : nr * nc], nr, V, jb, U)
             for r in range(nr):
-                for q in range(V.shape[0]):
-                    U[r, q] = row_weight[i + r] * (U[r, q] - shift[q])
-            _add_outer(strip, nr, U, out)
+                e, s = W[0, r * nc : (r + 1) * nc], strip[r, jb : jb + nc]
+                for j in range(nc):
+                    s[j] = e[j]
+        for r in range(nr):
+            for q in range(V.shape[0]):
+                U[r, q] = row_weight[i + r] * (U[r, q] - shift[q])
+        _add_outer(strip, nr, U, out)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 from alignlearn.kernels import RankOneKernels, column_names, kernel_list
 from alignlearn.sources import GramSource, open_source
 from alignlearn.validation import (
@@ -119,7 +119,7 @@ def _open_one(X, kernel):
     (used,) = source.kernels
     if not used.is_psd:
         raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
-    K = np.asarray(cpu.weighted_gram([used], [1.0], source.X), dtype=np.float64)
+    K = np.asarray(grams.weighted_gram([used], [1.0], source.X), dtype=np.float64)
     given = kernels[0].resolve_names(column_names(X))
     return K, used, () if given == used else (_SCALED,)
 
@@ -259,7 +259,7 @@ def _gram(source, k):
         column = source.X[:, [k]]
         column = np.asarray(column.todense() if source.sparse else column, dtype=np.float64)
         return column @ column.T
-    return np.asarray(cpu.weighted_gram([source.kernels[k]], [1.0], source.X), dtype=np.float64)
+    return np.asarray(grams.weighted_gram([source.kernels[k]], [1.0], source.X), dtype=np.float64)
 
 
 def _check_same(estimator, source, sign, used):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 from alignlearn.sources import FeatureSource, GramSource, open_source
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_count, check_number, check_seed
@@ -195,7 +195,7 @@ def combined_diagonal(source, weights):
         return np.asarray(squares @ source.combine(weights).weights).ravel()
     if isinstance(source, GramSource):
         return weights @ np.array([np.diagonal(np.asarray(gram[:])) for gram in source.grams])
-    return weights @ cpu.gram_diagonals(source.kernels, source.X)
+    return weights @ grams.gram_diagonals(source.kernels, source.X)
 
 
 def _blocks(source, k):
@@ -207,5 +207,5 @@ def _blocks(source, k):
             block = source.grams[k][rows]
         else:
             part = source.samples(rows) if rows.stop - rows.start < m else source.X
-            block = cpu.weighted_gram([source.kernels[k]], [1.0], part, source.X)
+            block = grams.weighted_gram([source.kernels[k]], [1.0], part, source.X)
         yield rows, np.asarray(block, dtype=float)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from alignlearn.engine import pair_products as products
+from alignlearn.engine.cpu import CPU
 from alignlearn.validation import check_labels, check_symmetric, gram_like
 from alignlearn.validation.memory import require_memory
 
@@ -157,9 +158,12 @@ class PairSystem:
         Resolved.
     X : ndarray of shape (m, d), float64
     first, second : ndarray of shape (P,), int64
+    engine : Cpu, Cuda or Cluster
+        What it runs on.
     """
 
-    def __init__(self, hyper_kernel, X, first, second):
+    def __init__(self, hyper_kernel, X, first, second, engine=CPU):
+        self.engine = engine
         self.hyper_kernel = hyper_kernel
         used, where = np.unique(np.concatenate([first, second]), return_inverse=True)
         self._points = hyper_kernel._coordinates(X[used])
@@ -178,12 +182,14 @@ class PairSystem:
         """The columns of these pairs, (P, n) in Fortran order: long loops for each."""
         used, some = self._landmarks(index)
         table = self._between(used, self._points)
-        return products.pair_gram(self.hyper_kernel._form, table, some, self.pairs).T
+        return products.pair_gram(self.hyper_kernel._form, table, some, self.pairs, self.engine).T
 
     def submatrix(self, index):
         """The part between these pairs, (n, n)."""
         used, some = self._landmarks(index)
-        return products.pair_gram(self.hyper_kernel._form, self._between(used, used), some)
+        return products.pair_gram(
+            self.hyper_kernel._form, self._between(used, used), some, None, self.engine
+        )
 
     def _landmarks(self, index):
         """The points of these pairs, and the pairs as positions in them."""
@@ -194,18 +200,22 @@ class PairSystem:
 
     def gram(self):
         """The whole matrix, (P, P)."""
-        return products.pair_gram(self.hyper_kernel._form, self._table, self.pairs)
+        return products.pair_gram(
+            self.hyper_kernel._form, self._table, self.pairs, None, self.engine
+        )
 
     def times(self, coef):
         """The product with a vector (P,)."""
         form, pairs, table = self.hyper_kernel._form, self.pairs, self._table
         m = len(self._points)
         share = _PRODUCT_SHARE * m**4 / 2
-        if form.kind == products.PRODUCT and share < float(self.n_pairs) ** 2:
+        fewer = form.kind == products.PRODUCT and share < float(self.n_pairs) ** 2
+        if fewer and "product_sums" in self.engine.operations:
             M = np.zeros((m, m))
             np.add.at(M, (pairs.first, pairs.second), 0.5 * pairs.own * coef)
-            return pairs.own * products.product_sums(table, M + M.T)[pairs.first, pairs.second]
-        return products.pair_times(form, table, pairs, pairs, coef)
+            sums = products.product_sums(table, M + M.T, self.engine)
+            return pairs.own * sums[pairs.first, pairs.second]
+        return products.pair_times(form, table, pairs, pairs, coef, self.engine)
 
     @cached_property
     def _table(self):

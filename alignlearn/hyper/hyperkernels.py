@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 from alignlearn.engine import pair_products as products
 from alignlearn.engine import program as ops
+from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import Gaussian
 from alignlearn.kernels.scales import resolve_gamma
 from alignlearn.solvers.panels import panels
@@ -87,7 +88,7 @@ class HyperKernel:
         ]
         pairs = [_halves(self, points) for points in ends]
         table = self._table(cdist(*ends, "sqeuclidean"))
-        return products.pair_gram(self._form, table, pairs[0], None if same else pairs[1])
+        return products.pair_gram(self._form, table, pairs[0], None if same else pairs[1], CPU)
 
     def pairs(self, points, first, second):
         """`engine.pair_products.Pairs` of rows ``first`` and ``second`` of points (coordinates)."""
@@ -222,11 +223,11 @@ class GaussianHyperKernel(HyperKernel):
         for p in range(0, coef.size, step):
             part = slice(p, p + step)
             middle = 0.5 * (points[first[part]] + points[second[part]])
-            left = cpu.weighted_gram([bump], [1.0], X, middle)
-            right = left.copy() if X is Y else cpu.weighted_gram([bump], [1.0], Y, middle)
+            left = grams.weighted_gram([bump], [1.0], X, middle)
+            right = left.copy() if X is Y else grams.weighted_gram([bump], [1.0], Y, middle)
             right *= coef[part]
             out += left @ right.T
-        out *= cpu.weighted_gram([Gaussian(self._within)], [1.0], X, None if X is Y else Y)
+        out *= grams.weighted_gram([Gaussian(self._within)], [1.0], X, None if X is Y else Y)
         return out
 
 
@@ -366,6 +367,6 @@ class WishartHyperKernel(HyperKernel):
         for i in range(0, len(X), step):
             some = np.arange(i, min(i + step, len(X)))
             left = self.pairs(rows, np.repeat(some, len(Y)), np.tile(columns, some.size))
-            values = products.pair_times(self._form, table, left, right, coef)
+            values = products.pair_times(self._form, table, left, right, coef, CPU)
             out[some] = values.reshape(some.size, len(Y))
         return out

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 from alignlearn.engine import program as ops
 
 from .rules import (
@@ -68,13 +68,13 @@ class Kernel:
                 raise ValueError(
                     f"X has {X.shape[1]} columns but Y has {Y.shape[1]}; they must have the same."
                 )
-        return cpu.weighted_gram([kernel.resolve(X)], [1.0], X, Y)
+        return grams.weighted_gram([kernel.resolve(X)], [1.0], X, Y)
 
     def diag(self, X):
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
         kernel = self.resolve_names(column_names(X))
         X = kernel_samples("X", X, [self])
-        return cpu.gram_diagonals([kernel.resolve(X)], X)[0]
+        return grams.gram_diagonals([kernel.resolve(X)], X)[0]
 
     def resolve(self, X, weight=None):
         """This kernel with data-dependent parameters (``gamma="scale"``) replaced by numbers."""

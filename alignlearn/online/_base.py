@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._sklearn import Estimator
 from alignlearn.kernels import KernelRuleError, as_kernel, column_names, kernel_samples
@@ -74,7 +74,7 @@ class KernelSGD(Estimator):
             schedule = "optimal" if budget is None else "constant"
         epsilon = check_number("epsilon", self._epsilon, low=0.0)
         if self.eta0 is None:
-            largest = float(np.max(cpu.gram_diagonals([kernel], X)[0], initial=0.0))
+            largest = float(np.max(grams.gram_diagonals([kernel], X)[0], initial=0.0))
             eta0 = 1.0 / (largest + intercept + alpha) * (1.0 - 1e-12)
         else:
             eta0 = check_number("eta0", self.eta0, low=0.0, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine import cpu
+from alignlearn.engine import grams
 from alignlearn.engine.sparse import sparse_rows
 from alignlearn.validation import check_sparse, is_sparse, take
 
@@ -63,7 +63,7 @@ class Expansion:
         number = np.concatenate([self.number, self.n_seen + np.arange(m)])
         norms = np.zeros(len(age))
         if self.rule.budget != NEVER:
-            norms = np.sqrt(np.maximum(cpu.gram_diagonals([self.kernel], X)[0], 0.0))
+            norms = np.sqrt(np.maximum(grams.gram_diagonals([self.kernel], X)[0], 0.0))
         curve, clock = [], np.array([1.0, self.n_steps])
         intercept, error = self.intercept.copy(), self.error.copy()
         for order in orders:
@@ -94,7 +94,7 @@ class Expansion:
             run_block(K, np.searchsorted(columns, rows), targets, decisions, model, self.rule)
 
     def _gram(self, X, Z):
-        K = cpu.weighted_gram([self.kernel], [1.0], X, Z)
+        K = grams.weighted_gram([self.kernel], [1.0], X, Z)
         return np.ascontiguousarray(K, dtype=np.float64)
 
     def _check_finite(self, coef, intercept):
@@ -108,7 +108,7 @@ class Expansion:
         """f at checked samples, (n, q)."""
         if not len(self.coef):
             return np.tile(self.intercept, (len(X), 1))
-        return self.intercept + cpu.gram_times([self.kernel], [1.0], X, self.X, self.coef)
+        return self.intercept + grams.gram_times([self.kernel], [1.0], X, self.X, self.coef)
 
     def regularized_risk(self, X, targets):
         """Mean loss plus alpha / 2 times the squared norm of f without intercept, (q,)."""

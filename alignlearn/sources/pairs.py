@@ -12,13 +12,14 @@ import copy
 
 import numpy as np
 
-from alignlearn.engine import cpu
+from alignlearn.engine import grams, pair_sums
+from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import distinct, kernel_samples, weighted_sum
 from alignlearn.statistics import centre_gram, finish_sums, target_columns
 from alignlearn.validation import as_array, check_psd, is_sparse, take
 
 from .families import GramFamily
-from .training_sets import training_statistics
+from .training_sets import Sample, training_statistics
 
 # Kernel values held at once while predicting: 32 MB in float64.
 _BLOCK_ENTRIES = 2**22
@@ -54,10 +55,13 @@ class PairSource:
         Whether a kernel is a given matrix that claims to be positive semi-definite.
     verbose : bool
         Whether passes over all pairs report on stderr how far they are. False until it is set.
+    engine : Cpu, Cuda or Cluster
+        What pairs are evaluated on. This process until it is set.
     """
 
     sparse = False
     verbose = False
+    engine = CPU
     _moved = 0.0
 
     def __init__(self, X, kernels, weight=None):
@@ -72,7 +76,7 @@ class PairSource:
         """Alignment statistics of the kernels with y."""
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
-        sums = cpu.centred_sums(used.X, Y, kernels, self.verbose, used.weight)
+        sums = pair_sums.centred_sums(used.X, Y, kernels, self.verbose, used.weight, self.engine)
         return finish_sums(sums, Y, _names(kernels), unbiased, used.weight).take(index)
 
     def training_statistics(self, y, task, training_sets):
@@ -80,8 +84,8 @@ class PairSource:
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
         training_sets = used_positions(training_sets, self.weight)
-        options = _names(kernels), training_sets, self.verbose, used.weight
-        for found in training_statistics(used.X, Y, kernels, *options):
+        options = _names(kernels), training_sets, self.verbose, self.engine
+        for found in training_statistics(Sample(used.X, Y, used.weight), kernels, *options):
             yield found.take(index)
 
     def used(self):
@@ -107,7 +111,7 @@ class PairSource:
         known = np.array([np.nan if (v := k._largest_value) is None else v for k in self.kernels])
         unknown = np.flatnonzero(np.isnan(known))
         if unknown.size:
-            values = cpu.gram_diagonals([self.kernels[k] for k in unknown], self.X)
+            values = grams.gram_diagonals([self.kernels[k] for k in unknown], self.X)
             known[unknown] = values.max(axis=1)
         return known
 
@@ -116,8 +120,8 @@ class PairSource:
 
         With ``rooted`` times the square roots of both samples' weights.
         """
-        grams = [cpu.weighted_gram([k], [1.0], self.X, exact=False) for k in self.kernels]
-        return centred_family(grams, scale, self.weight, rooted)
+        found = [self._gram(([k], [1.0]), self.X, exact=False) for k in self.kernels]
+        return centred_family(found, scale, self.weight, rooted)
 
     def combine(self, weights):
         """Take the weights of the kernels; return the combined kernel."""
@@ -133,8 +137,8 @@ class PairSource:
         a ValueError names those that are not.
         """
         if self.given and self.kernel.is_psd:
-            self._check_psd(cpu.weighted_gram(*self._terms, self.X))
-        return cpu.weighted_gram(*self._terms, self.X, exact=exact)
+            self._check_psd(self._gram(self._terms, self.X))
+        return self._gram(self._terms, self.X, exact=exact)
 
     def _check_psd(self, K):
         try:
@@ -142,13 +146,13 @@ class PairSource:
         except ValueError:
             for kernel in self._terms[0]:
                 if kernel._given_dtype is not None:
-                    single = cpu.weighted_gram([kernel], [1.0], self.X)
+                    single = self._gram(([kernel], [1.0]), self.X)
                     check_psd(f"kernels: the matrix of {kernel}", single, kernel._given_dtype)
             raise
 
     def cross_gram(self, X, exact=False):
         """The same against new samples, (n, m)."""
-        return cpu.weighted_gram(*self._terms, X, self.X, exact=exact)
+        return self._gram(self._terms, X, self.X, exact=exact)
 
     def against(self, rows, columns):
         """Samples ``rows`` as new ones, for a `part` of this source on samples ``columns``."""
@@ -162,19 +166,23 @@ class PairSource:
 
     def own_gram(self, X):
         """Gram matrix of new samples with each other, up to terms that centring removes."""
-        return cpu.weighted_gram(*self._terms, X, exact=False)
+        return self._gram(self._terms, X, exact=False)
 
     def products(self, X=None, Z=None, exact=True):
         """Products with the matrix of the combination between samples, the training ones for None.
 
-        A `alignlearn.engine.cpu.GramProducts`; no matrix is stored.
+        A `alignlearn.engine.grams.GramProducts`; no matrix is stored.
         """
-        return cpu.GramProducts(*self._terms, self.X if X is None else X, Z, exact=exact)
+        X = self.X if X is None else X
+        return grams.GramProducts(*self._terms, X, Z, exact=exact, engine=self.engine)
 
     def diagonal(self, X=None):
         """``k(x, x)`` of the combination for each sample, (n,)."""
         kernels, weights = self._terms
-        return weights @ cpu.gram_diagonals(kernels, self.X if X is None else X)
+        return weights @ grams.gram_diagonals(kernels, self.X if X is None else X)
+
+    def _gram(self, terms, *samples, exact=True):
+        return grams.weighted_gram(*terms, *samples, exact=exact, engine=self.engine)
 
     def keep_all(self):
         """Keep every training sample, in a copy that the caller cannot change."""
@@ -192,7 +200,7 @@ class PairSource:
         if self.products(exact=False).lacks_sides:
             # That adds the same constant to the decisions on all samples, found in float64.
             X = self.X.astype(np.float64)
-            forms = [cpu.gram_times(*self._terms, X[:1], X, coef, exact=e) for e in (False, True)]
+            forms = [grams.gram_times(*self._terms, X[:1], X, coef, exact=e) for e in (False, True)]
             self._moved = (forms[0] - forms[1])[0]
         return self._moved
 
@@ -206,8 +214,8 @@ class PairSource:
         """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), without a Gram matrix."""
         if not len(self.X):
             return np.zeros((len(X), self.coef.shape[1]))
-        values = cpu.gram_times(*self._terms, X, self.X, self.coef, exact=self._exact)
-        return values - self._moved
+        options = {"exact": self._exact, "engine": self.engine}
+        return grams.gram_times(*self._terms, X, self.X, self.coef, **options) - self._moved
 
 
 def _names(kernels):

@@ -7,9 +7,12 @@ own means. Nothing is subtracted, so an outlier outside a training set costs it 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from alignlearn.engine import cpu
+from alignlearn.engine import pair_sums
+from alignlearn.engine.cpu import CPU
 from alignlearn.folds import fold_codes
 from alignlearn.statistics import centred_columns, finish_sums
 from alignlearn.validation import take
@@ -25,15 +28,25 @@ def fold_labels(folds, n_samples):
     return [np.flatnonzero(codes != t) for t in range(codes.max() + 1)]
 
 
-def training_statistics(X, Y, kernels, names, training_sets, verbose=False, weight=None):
+class Sample(NamedTuple):
+    """Checked samples, m of them, target columns (m, c) and positive weights (m,) or None."""
+
+    X: object
+    Y: np.ndarray
+    weight: np.ndarray = None
+
+    def take(self, rows):
+        """Some of them."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Sample(take(self.X, rows), self.Y[rows], weight)
+
+
+def training_statistics(sample, kernels, names, training_sets, verbose=False, engine=CPU):
     """Yield the statistics of every training set.
 
     Parameters
     ----------
-    X : ndarray of shape (m, d) or list of m objects
-        Checked.
-    Y : ndarray of shape (m, c)
-        Target columns.
+    sample : Sample
     kernels : list of Kernel
         Resolved.
     names : tuple of str
@@ -41,25 +54,26 @@ def training_statistics(X, Y, kernels, names, training_sets, verbose=False, weig
         Sample numbers, each at most once in a set.
     verbose : bool, default False
         Whether to report progress on stderr.
-    weight : ndarray of shape (m,), optional
-        Sample weights, positive.
+    engine : Cpu, Cuda or Cluster
+        What it runs on.
 
     Yields
     ------
     AlignmentStatistics
     """
-    inside = np.zeros((len(training_sets), len(Y)), dtype=bool)
+    m, how = len(sample.Y), (kernels, names, verbose, engine)
+    inside = np.zeros((len(training_sets), m), dtype=bool)
     for row, rows in zip(inside, training_sets):
         row[rows] = True
-    codes = np.zeros(len(Y), dtype=np.intp)
+    codes = np.zeros(m, dtype=np.intp)
     for row in inside:  # ten times as fast as np.unique(inside, axis=1)
         first, codes = np.unique(2 * codes + row, return_index=True, return_inverse=True)[1:]
     members = inside[:, first]
     if _one_pass_pays(members, inside, len(kernels)):
-        yield from _from_cells(X, Y, kernels, names, members, codes, verbose, weight)
+        yield from _from_cells(sample, members, codes, *how)
         return
     for rows in training_sets:
-        yield _by_itself(X, Y, kernels, names, rows, verbose, weight)
+        yield _by_itself(sample.take(rows), *how)
 
 
 def _one_pass_pays(members, inside, p):
@@ -69,23 +83,23 @@ def _one_pass_pays(members, inside, p):
     return few and n_sets > 1 and pairs < float(np.square(inside.sum(axis=1, dtype=float)).sum())
 
 
-def _from_cells(X, Y, kernels, names, members, codes, verbose, weight):
+def _from_cells(sample, members, codes, kernels, names, verbose, engine):
     """Statistics of the unions of cells that the rows of ``members`` (n_sets, n_cells) name."""
     used = np.flatnonzero(members.any(axis=0)[codes])
     order = used[np.argsort(codes[used], kind="stable")]
     found, sizes = np.unique(codes[order], return_counts=True)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    X, Y = take(X, order), Y[order]
-    weight = None if weight is None else weight[order]
+    sample = X, Y, weight = sample.take(order)
     # The origin of Y is free; at the median an outlier in one cell costs the others no digits.
-    sums = cpu.FoldSums(X, Y - np.median(Y, axis=0), kernels, starts, verbose, weight)
+    Y = Y - np.median(Y, axis=0)
+    sums = pair_sums.FoldSums(X, Y, kernels, starts, verbose, weight, engine)
     for row in members[:, found]:
-        found_sums, cancelled = sums.union(np.flatnonzero(row))
+        found_sums, cancelled, underflowed = sums.union(np.flatnonzero(row))
         keep = np.repeat(row, sizes)
-        if cancelled:
-            yield _by_itself(X, Y, kernels, names, np.flatnonzero(keep), verbose, weight)
+        if cancelled.any() or underflowed:
+            yield _by_itself(sample.take(np.flatnonzero(keep)), kernels, names, verbose, engine)
             continue
-        target = Y[keep] - np.median(Y, axis=0)
+        target = Y[keep]
         own, rooted = None, target
         if weight is not None:
             own = weight[keep]
@@ -93,14 +107,13 @@ def _from_cells(X, Y, kernels, names, members, codes, verbose, weight):
         mean, row_sums = np.average(target, axis=0, weights=own), found_sums.row_sums
         # <K, Yc Yc'> from <K, Y Y'>: the training set has another mean.
         with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
-            shift = cpu.sum_of_rows(row_sums, own) * (mean @ mean)
+            shift = pair_sums.sum_of_rows(row_sums, own) * (mean @ mean)
             shift -= 2.0 * row_sums @ (rooted @ mean)
         found_sums = found_sums._replace(a=found_sums.a + shift)
         yield finish_sums(found_sums, centred_columns(target, own), names, weight=own)
 
 
-def _by_itself(X, Y, kernels, names, rows, verbose, weight):
-    weight = None if weight is None else weight[rows]
-    target = centred_columns(Y[rows], weight)
-    sums = cpu.centred_sums(take(X, rows), target, kernels, verbose, weight)
-    return finish_sums(sums, target, names, weight=weight)
+def _by_itself(sample, kernels, names, verbose, engine):
+    target = centred_columns(sample.Y, sample.weight)
+    sums = pair_sums.centred_sums(sample.X, target, kernels, verbose, sample.weight, engine)
+    return finish_sums(sums, target, names, weight=sample.weight)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from alignlearn.engine.cpu import sum_of_rows
+from alignlearn.engine.pair_sums import sum_of_rows
 from alignlearn.validation import DegenerateKernelWarning
 
 from .summary import AlignmentStatistics
@@ -66,7 +66,7 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
 
     Parameters
     ----------
-    sums : alignlearn.engine.cpu.Sums
+    sums : alignlearn.engine.pair_sums.Sums
     Y : ndarray of shape (m, c)
         Centred target columns.
     names : tuple of str

@@ -11,7 +11,7 @@ from oracle import LD, pair_primitives
 from scipy.sparse import csr_array
 from strategies import generators
 
-from alignlearn.engine import cpu, external
+from alignlearn.engine import external, grams
 from alignlearn.kernels import (
     Columns,
     FromFunction,
@@ -57,10 +57,10 @@ def data(rng, n, m, c, dtype=np.float64):
 def test_equals_the_definition(rng, n, m, c):
     X, Z, V = data(rng, n, m, c)
     K = oracle(X, Z)
-    found = cpu.gram_times(KERNELS, WEIGHTS, X, Z, V)
+    found = grams.gram_times(KERNELS, WEIGHTS, X, Z, V)
     assert found.shape == (n, c)
     assert np.all(np.abs(found - K @ V) <= 1e-14 * (np.abs(K) @ np.abs(V)) + 1e-300)
-    products = cpu.GramProducts(KERNELS, WEIGHTS, X, Z)
+    products = grams.GramProducts(KERNELS, WEIGHTS, X, Z)
     shift, weight = rng.standard_normal(c), rng.uniform(0.0, 2.0, n)
     inner = weight[:, None] * (K @ V - shift)
     found = products.normal_times(V, shift=shift, weight=weight)
@@ -70,8 +70,8 @@ def test_equals_the_definition(rng, n, m, c):
 
 def test_several_blocks_of_rows_and_columns(rng):
     X, Z, V = data(rng, 700, 391, 5)
-    K = cpu.weighted_gram(KERNELS, WEIGHTS, X, Z)
-    products = cpu.GramProducts(KERNELS, WEIGHTS, X, Z)
+    K = grams.weighted_gram(KERNELS, WEIGHTS, X, Z)
+    products = grams.GramProducts(KERNELS, WEIGHTS, X, Z)
     np.testing.assert_allclose(products.times(V), K @ V, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(products.normal_times(V), K.T @ (K @ V), rtol=1e-12, atol=1e-10)
     one = products.times(V[:, 2])
@@ -82,21 +82,21 @@ def test_several_blocks_of_rows_and_columns(rng):
 
 def test_rows_of_the_matrix(rng):
     X, Z, _ = data(rng, 30, 20, 1)
-    K = cpu.weighted_gram(KERNELS, WEIGHTS, X, Z)
-    products = cpu.GramProducts(KERNELS, WEIGHTS, X, Z)
+    K = grams.weighted_gram(KERNELS, WEIGHTS, X, Z)
+    products = grams.GramProducts(KERNELS, WEIGHTS, X, Z)
     np.testing.assert_allclose(products.matrix(slice(5, 9)), K[5:9], rtol=1e-14)
     np.testing.assert_allclose(products.matrix(np.array([7, 2])), K[[7, 2]], rtol=1e-14)
     words = ["ab", "b", "abc"]
     shared = FromFunction(lambda a, b: float(len(set(a) & set(b))))
-    found = cpu.GramProducts([shared], [2.0], words).matrix(np.array([2, 0]))
+    found = grams.GramProducts([shared], [2.0], words).matrix(np.array([2, 0]))
     np.testing.assert_array_equal(found, [[4.0, 2.0, 6.0], [4.0, 2.0, 4.0]])
 
 
 def test_of_one_set_with_itself(rng):
     X, _, V = data(rng, 150, 150, 2)
     np.testing.assert_allclose(
-        cpu.gram_times(KERNELS, WEIGHTS, X, None, V),
-        cpu.weighted_gram(KERNELS, WEIGHTS, X) @ V,
+        grams.gram_times(KERNELS, WEIGHTS, X, None, V),
+        grams.weighted_gram(KERNELS, WEIGHTS, X) @ V,
         rtol=1e-12,
         atol=1e-12,
     )
@@ -105,7 +105,7 @@ def test_of_one_set_with_itself(rng):
 def test_single_precision_sums_in_double(rng):
     """Rounding of the values does not add up: with sums in float32 the error is 50 times larger."""
     X, Z, _ = data(rng, 5, 20_000, 1, np.float32)
-    found = cpu.gram_times([Gaussian(0.01)], [1.0], X, Z, np.ones(20_000))
+    found = grams.gram_times([Gaussian(0.01)], [1.0], X, Z, np.ones(20_000))
     exact = np.exp(-LD(0.01) * pair_primitives(X, Z)[0]).sum(axis=1)
     assert found.dtype == np.float64
     assert np.all(np.abs(found - exact) < 1e-7 * exact)
@@ -113,7 +113,7 @@ def test_single_precision_sums_in_double(rng):
 
 def test_mixed_precision_is_double(rng):
     X, Z, V = data(rng, 20, 30, 1)
-    found = cpu.gram_times(KERNELS, WEIGHTS, X, Z.astype(np.float32), V)
+    found = grams.gram_times(KERNELS, WEIGHTS, X, Z.astype(np.float32), V)
     K = oracle(X, Z.astype(np.float32))
     np.testing.assert_allclose(found, (K @ V).astype(float), rtol=1e-12, atol=1e-12)
 
@@ -122,12 +122,12 @@ def test_mixed_precision_is_double(rng):
 def test_sparse_samples(rng, sparse):
     X, Z, V = data(rng, 60, 50, 3)
     X[rng.random(X.shape) < 0.6] = Z[rng.random(Z.shape) < 0.6] = 0.0
-    expected = cpu.weighted_gram(KERNELS, WEIGHTS, X, Z) @ V
+    expected = grams.weighted_gram(KERNELS, WEIGHTS, X, Z) @ V
     A = check_sparse("X", csr_array(X)) if sparse != "Z" else X
     B = check_sparse("Z", csr_array(Z)) if sparse != "X" else Z
-    products = cpu.GramProducts(KERNELS, WEIGHTS, A, B)
+    products = grams.GramProducts(KERNELS, WEIGHTS, A, B)
     np.testing.assert_allclose(products.times(V), expected, rtol=1e-12, atol=1e-12)
-    K = cpu.weighted_gram(KERNELS, WEIGHTS, X, Z)
+    K = grams.weighted_gram(KERNELS, WEIGHTS, X, Z)
     np.testing.assert_allclose(products.normal_times(V), K.T @ expected, rtol=1e-12, atol=1e-10)
 
 
@@ -135,9 +135,9 @@ def test_values_from_outside_and_factors_in_several_strips(rng, monkeypatch):
     X, Z, V = data(rng, 90, 70, 2)
     outside = FromFunction(lambda A, B: np.minimum.outer(A.sum(1), B.sum(1)), vectorized=True)
     kernels = [outside, Gaussian(0.5).weighted(factor), Matern(nu=1.5, gamma=0.3)]
-    expected = cpu.weighted_gram(kernels, [1.0, 0.5, 2.0], X, Z)
+    expected = grams.weighted_gram(kernels, [1.0, 0.5, 2.0], X, Z)
     monkeypatch.setattr(external, "_BYTES", 8 * 70 * 17)  # seventeen rows
-    products = cpu.GramProducts(kernels, [1.0, 0.5, 2.0], X, Z)
+    products = grams.GramProducts(kernels, [1.0, 0.5, 2.0], X, Z)
     np.testing.assert_allclose(products.times(V), expected @ V, rtol=1e-12, atol=1e-12)
     weight = rng.random(90)
     found = products.normal_times(V, weight=weight)
@@ -149,7 +149,7 @@ def test_kernels_near_one_keep_their_digits_for_columns_that_sum_to_zero(rng):
     X, Z, V = data(rng, 10, 200, 1)
     V -= V.mean(axis=0)
     rate = 1e-12
-    found = cpu.gram_times([Gaussian(rate)], [1.0], X, Z, V, exact=False)
+    found = grams.gram_times([Gaussian(rate)], [1.0], X, Z, V, exact=False)
     exact = np.expm1(-LD(rate) * pair_primitives(X, Z)[0]) @ V
     np.testing.assert_allclose(found, exact.astype(float), rtol=1e-10)
 
@@ -162,7 +162,7 @@ def test_results_repeat_and_rows_do_not_depend_on_the_threads(rng):
     try:
         for threads in (1, 2):
             numba.set_num_threads(threads)
-            runs = [cpu.GramProducts(KERNELS, WEIGHTS, X, Z) for _ in range(2)]
+            runs = [grams.GramProducts(KERNELS, WEIGHTS, X, Z) for _ in range(2)]
             first, second = ((p.times(V), p.normal_times(V)) for p in runs)
             np.testing.assert_array_equal(first[0], second[0])
             np.testing.assert_array_equal(first[1], second[1])
@@ -175,7 +175,7 @@ def test_results_repeat_and_rows_do_not_depend_on_the_threads(rng):
 
 def test_no_gram_matrix_is_held(rng):
     X, Z, V = data(rng, 6000, 1000, 1)
-    products = cpu.GramProducts([Gaussian(0.3)], [1.0], X, Z)
+    products = grams.GramProducts([Gaussian(0.3)], [1.0], X, Z)
     products.times(V[:1].repeat(1000, axis=0))  # compiled
     tracemalloc.start()
     products.times(V)
@@ -198,12 +198,12 @@ def test_no_gram_matrix_is_held(rng):
 def test_bad_columns(rng, V, message):
     X, Z, _ = data(rng, 3, 5, 1)
     with pytest.raises(ValueError, match=message):
-        cpu.gram_times([Gaussian(1.0)], [1.0], X, Z, V)
+        grams.gram_times([Gaussian(1.0)], [1.0], X, Z, V)
 
 
 def test_other_bad_input(rng):
     X, Z, V = data(rng, 3, 5, 1)
     with pytest.raises(ValueError, match=r"weights has shape \(2,\), expected \(1,\)"):
-        cpu.gram_times([Linear()], [1.0, 2.0], X, Z, V)
+        grams.gram_times([Linear()], [1.0, 2.0], X, Z, V)
     with pytest.raises(ValueError, match="product with the Gram matrix of linear"):
-        cpu.gram_times([Linear()], [1.0], 1e200 * X, 1e200 * Z, V)
+        grams.gram_times([Linear()], [1.0], 1e200 * X, 1e200 * Z, V)

@@ -14,7 +14,7 @@ from sklearn.svm import SVC, SVR
 from strategies import generators
 
 import alignlearn as al
-from alignlearn.engine.cpu import weighted_gram
+from alignlearn.engine.grams import weighted_gram
 from alignlearn.weights import AlignF, AlignLinear
 
 NEAR_CONSTANT = [al.Gaussian(1e-7), al.Gaussian(3e-7), al.Gaussian(1e-3), al.Polynomial(0.1, 50.0)]

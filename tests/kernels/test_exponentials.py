@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from alignlearn import MKLClassifier
-from alignlearn.engine.cpu import weighted_gram
+from alignlearn.engine.grams import weighted_gram
 from alignlearn.kernels import (
     Columns,
     Cosine,

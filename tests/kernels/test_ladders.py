@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alignlearn.engine import program as ops
-from alignlearn.engine.cpu import weighted_gram
+from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.program import Mode, compile_kernels
 from alignlearn.kernels import (
     Columns,

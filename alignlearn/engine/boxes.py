@@ -1,0 +1,107 @@
+"""Boxes of pairs: the pieces of work that targets deal to threads, streams and workers.
+
+A plan follows from sizes alone, never from how many threads or workers there are, and what boxes
+give is merged in their order: so results are the same to the last bit wherever the boxes are run.
+"""
+
+from __future__ import annotations
+
+import threading
+from itertools import pairwise
+
+# Sides of boxes of pairs. Small ones let few samples use two threads; of large ones, half a second
+# each for ten kernels, a million samples have 7500.
+_SMALLEST, _LARGEST, _PER_SIDE = 256, 8192, 16
+_ROW_PAIRS = 2**19  # the fewest pairs in a box of rows: a millisecond
+
+
+def pair_side(m, most=_LARGEST):
+    """Rows and columns of a box of the pairs of m samples, at most ``most``."""
+    side = -(-m // _PER_SIDE // 128) * 128
+    return max(1, min(max(side, _SMALLEST), _LARGEST, most))
+
+
+def cells(starts, side):
+    """Boxes (i0, i1, j0, j1) of the pairs of samples, by pairs of cells (g, h) with g <= h.
+
+    Parameters
+    ----------
+    starts : sequence of int, length n + 1
+        Cell g holds samples ``starts[g]`` to ``starts[g + 1]``.
+    side : int
+        The most rows or columns of a box.
+
+    Returns
+    -------
+    owners : list of (g, h)
+    boxes : list of (i0, i1, j0, j1)
+        Squares on the diagonal, or disjoint ranges with ``i1 <= j0``. Each pair of samples comes
+        once, in one of its orders, but that of a square come in both.
+    """
+    parts = [rows(first, last, side) for first, last in pairwise(starts)]
+    owners, boxes = [], []
+    for g, left in enumerate(parts):
+        for h, right in enumerate(parts[g:], start=g):
+            found = [(*i, *j) for i in left for j in right if i <= j]
+            owners += [(g, h)] * len(found)
+            boxes += found
+    return owners, boxes
+
+
+def rows(first, last, height):
+    """Ranges (i0, i1) of about equal length, at most ``height``, from ``first`` to ``last``."""
+    count = max(1, -(-(last - first) // height))
+    step = -(-(last - first) // count)
+    step = max(1, min(height, -(-step // 8) * 8))  # whole vectors
+    return [(i, min(i + step, last)) for i in range(first, last, step)]
+
+
+def row_boxes(n, width, unit=4, most=None):
+    """Boxes of the rows of an n x width matrix of pairs, whole multiples of ``unit`` rows.
+
+    With ``most``: at most so many rows in each.
+    """
+    height = max(512, -(-_ROW_PAIRS // max(width, 1)), -(-n // 64))
+    height = -(-min(height, n if most is None else most) // unit) * unit
+    return [(i, min(i + height, n)) for i in range(0, n, max(height, 1))]
+
+
+def into_rows(out, boxes):
+    """What takes the rows of each box and puts them into ``out``."""
+
+    def take(k, part):
+        out[slice(*boxes[k])] = part
+
+    return take
+
+
+class InOrder:
+    """Deals out numbers below ``count``, and passes results on in their order.
+
+    Parameters
+    ----------
+    count : int
+    take : callable
+        ``take(k, result)`` is called for k = 0, 1, ..., never twice at once.
+    """
+
+    def __init__(self, count, take):
+        self._count, self._take = count, take
+        self._next = self._taken = 0
+        self._lock, self._waiting = threading.Lock(), {}
+
+    def next(self):
+        """The next number, or None when all are dealt out."""
+        with self._lock:
+            if self._next == self._count:
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def put(self, k, result):
+        """Give the result of number k."""
+        with self._lock:
+            self._waiting[k] = result
+            while self._taken in self._waiting:
+                self._take(self._taken, self._waiting.pop(self._taken))
+                self._taken += 1

@@ -1,0 +1,237 @@
+"""Sums over all pairs of samples: what alignment statistics are made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn.validation import is_sparse, take
+
+from . import external, loops
+from .binding import PairData, check_domains, compiled, factor_values, frozen, program_of, vectors
+from .boxes import cells, pair_side
+from .cpu import CPU
+from .external import most_side
+from .program import Mode
+from .threads import Progress
+
+_PILOT_SIDE = 24
+# Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
+_NOISE = 32
+# Mean squares below which some of the squares are not normal numbers of float32 (1e-38 and up).
+_TINY = 1e-28
+
+
+def _eps(dtype):
+    """Unit of rounding; that of float64 for types that hold numbers exactly."""
+    return float(np.finfo(dtype if np.dtype(dtype).kind == "f" else np.float64).eps)
+
+
+def _means(program, V):
+    """Means of the bound features to be centred, 0 for the others."""
+    means = np.zeros(len(program.features))
+    if program.centred.any():
+        columns = program.features[program.centred]
+        means[program.centred] = V.mean(axis=0, dtype=np.float64)[columns]
+    return means
+
+
+def _choose_forms(kernels, X, V):
+    """Pilot: which exponentials to keep as K (mean below 1/2), and constants near the means.
+
+    The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
+    """
+    program = program_of(kernels, X, V, mode=Mode.CENTRED)
+    i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
+    i, j = np.sort(i), np.sort(j)
+    grid = np.repeat(i, len(j)), np.tile(j, len(i))
+    sides = take(X, i), take(X, j)
+    near = external.block(program, *sides, external.buffer(program, len(grid[0])))
+    near = near.reshape(-1, 1, len(grid[0]))
+    FI, FJ = (factor_values(program, side) for side in sides)
+    F = np.repeat(FI, len(j), axis=1), np.tile(FJ, len(i))
+    pairs = [frozen(V[g]) for g in grid]
+    values = loops.paired_values(compiled(program, _means(program, V)), *pairs, *F, near)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, spread = values.mean(axis=1), values.std(axis=1)
+    # A shift pays once the mean hides a digit of the variation.
+    shift = np.where(np.abs(mean) > 3.0 * spread, -mean, 0.0)
+    return mean + program.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
+
+
+class Sums(NamedTuple):
+    """Sums over all pairs of m samples, of kernels up to terms f(x) + f(x') that centring removes.
+
+    Attributes
+    ----------
+    S : ndarray of shape (p, p)
+        ``<K_k, K_l>_F``.
+    a : ndarray of shape (p,)
+        ``<K_k, Y Y'>_F``, already that of the centred kernels where Y is centred.
+    row_sums, diagonal : ndarray of shape (p, m)
+        ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
+    noise : ndarray of shape (p,)
+        Root mean square that rounding of the kernels' own values may leave after centring.
+
+    With sample weights w all this is of ``sqrt(w_i w_j) K_ij`` and of ``sqrt(w_i) Y_i``, and the
+    row sums are ``sum_j w_j sqrt(w_i) K_ij``.
+    """
+
+    S: np.ndarray
+    a: np.ndarray
+    row_sums: np.ndarray
+    diagonal: np.ndarray
+    noise: np.ndarray
+
+
+def centred_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
+    """One pass over the pairs: everything stage 1 needs, before centring.
+
+    Where centring would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
+    little more), a second pass subtracts the means of the rows from every value first.
+
+    Parameters
+    ----------
+    X : ndarray or SparseRows of shape (m, d), or list of m objects
+        Validated samples.
+    Y : ndarray of shape (m, c)
+        Centred target columns.
+    kernels : list of Kernel
+        Resolved.
+    verbose : bool, default False
+        Whether to report on stderr how many of the pairs are done.
+    weight : ndarray of shape (m,), optional
+        Sample weights, positive; Y is centred at its weighted mean.
+    engine : Cpu, Cuda or Cluster
+        What the boxes of pairs run on.
+
+    Returns
+    -------
+    Sums
+    """
+    options = (0, len(X)), verbose, weight, engine
+    sums, lost, underflowed = FoldSums(X, Y, kernels, *options).union([0])
+    if underflowed:
+        return centred_sums(X.astype(np.float64), Y, kernels, verbose, weight, engine)
+    if lost.any():
+        total = len(X) if weight is None else weight.sum()
+        share = None if weight is None else weight / total
+        means = sums.row_sums[lost] / (total if weight is None else np.sqrt(weight) * total)
+        rows = 0.5 * np.average(means, axis=1, weights=share)[:, None] - means
+        again = FoldSums(X, Y, kernels, *options, terms=(np.flatnonzero(lost), rows))
+        sums = again.union([0])[0]._replace(noise=sums.noise)
+    return sums
+
+
+def sum_of_rows(row_sums, weight=None):
+    """``sum_ij w_i w_j K_k(x_i, x_j)`` (p,) from the row sums of `Sums` and the weights."""
+    return row_sums.sum(axis=1) if weight is None else row_sums @ np.sqrt(weight)
+
+
+class FoldSums:
+    """Sums over every pair of folds, from one pass; a union of folds is a sum of them.
+
+    Parameters
+    ----------
+    X, Y, kernels, verbose, weight, engine
+        As in :func:`centred_sums`, samples ordered by fold; Y need not be centred.
+    starts : sequence of int, length n_folds + 1
+        Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
+    terms : (indices of n kernels, ndarray of shape (n, m)), optional
+        ``f(x) + f(x')`` that is added to these kernels.
+    """
+
+    def __init__(self, X, Y, kernels, starts, verbose=False, weight=None, engine=CPU, terms=None):
+        self._starts, self._weight = starts, weight
+        self._bind(X.without_offsets() if is_sparse(X) else X, Y, kernels, weight, terms)
+        n, (p, m) = len(starts) - 1, (len(kernels), len(X))
+        self._S, self._a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
+        self._row_sums, self._diagonal = np.zeros((n, p, m)), np.zeros((p, m))
+        self._add_all(engine, Progress(f"pairs of {m} samples") if verbose else None)
+        lower = np.tril_indices(p, -1)
+        self._S[..., lower[0], lower[1]] = self._S[..., lower[1], lower[0]]
+        for g, h in zip(*np.triu_indices(n, 1)):
+            self._S[h, g], self._a[h, g] = self._S[g, h], self._a[g, h]
+
+    def _bind(self, X, Y, kernels, weight, terms):
+        """Compile the kernels for the samples; choose units for weights and targets."""
+        V = vectors(kernels, X)
+        # Squares of weights and targets must not overflow or vanish in the samples' precision.
+        self._weight_unit, root = 0, np.empty(0, V.dtype)
+        if weight is not None:
+            self._weight_unit = 2 * (int(np.frexp(weight.mean())[1]) // 2)
+            root = np.sqrt(np.ldexp(weight, -self._weight_unit))
+            root, Y = root.astype(V.dtype), root[:, None] * Y
+        self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
+        Y = frozen(np.ldexp(Y, -self._unit).astype(V.dtype))
+        which, values = ((), np.empty((0, len(X)))) if terms is None else terms
+        full, shift = _choose_forms(kernels, X, V)
+        forms = {"full": full, "shift": shift, "terms": which, "n_targets": Y.shape[1]}
+        program = program_of(kernels, X, V, mode=Mode.CENTRED, **forms)
+        check_domains(program, X)
+        F = np.concatenate([factor_values(program, X), values])
+        ops = compiled(program, _means(program, V))
+        self._data = PairData(program, ops, X if program.external else V, V, Y, F, frozen(root))
+        given = [V.dtype if k._given_dtype is None else k._given_dtype for k in kernels]
+        self._eps = np.array([max(_eps(d), _eps(V.dtype)) for d in given])
+        self._shift = np.where([k._is_exponential for k in kernels], 0.0, np.abs(shift))
+
+    def _add_all(self, engine, progress):
+        """Run all boxes of pairs on the engine."""
+        m, program = self._diagonal.shape[1], self._data.program
+        most = {"most": most_side(program)} if program.external else {}
+        owners, boxes = cells(self._starts, pair_side(m, **most))
+        sizes = np.array([(i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes], dtype=np.float64)
+        done = np.cumsum(sizes) / sizes.sum()
+
+        def take(k, sums):
+            with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+                self._add(*owners[k], boxes[k], sums)
+            if progress is not None:
+                progress(done[k])
+
+        engine.run("pair_sums", self._data, boxes, take)
+
+    def _add(self, g, h, box, sums):
+        rows, columns = slice(*box[:2]), slice(*box[2:])
+        square = rows == columns
+        # Within a fold, both orders of a pair count.
+        share = 2.0 if g == h and not square else 1.0
+        self._S[g, h] += share * sums.S
+        self._a[g, h] += share * sums.a
+        self._row_sums[h][:, rows] += sums.by_row
+        if square:
+            self._diagonal[:, rows] = sums.diagonal
+        else:
+            self._row_sums[g][:, columns] += sums.by_column
+
+    def union(self, folds):
+        """Sums over some folds.
+
+        Returns
+        -------
+        sums : Sums
+        cancelled : ndarray of bool, shape (p,)
+            Kernels of which centring leaves so little that the sums have lost digits of it.
+        underflowed : bool
+            Whether squares of kernel values have lost digits in float32.
+        """
+        pairs, unit, scale = np.ix_(folds, folds), self._weight_unit, self._unit
+        keep = np.concatenate([np.arange(self._starts[f], self._starts[f + 1]) for f in folds])
+        weight = None if self._weight is None else self._weight[keep]
+        total = keep.size if weight is None else weight.sum()
+        with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+            S = np.ldexp(self._S[pairs].sum(axis=(0, 1)), 2 * unit)
+            a = np.ldexp(self._a[pairs].sum(axis=(0, 1)), 2 * (scale + unit))
+            row_sums = sum(self._row_sums[f] for f in folds)[:, keep]
+            row_sums = np.ldexp(row_sums, 3 * unit // 2)
+            mean_square = np.diagonal(S) / total**2
+            means = sum_of_rows(row_sums, weight) / total
+            left = np.diagonal(S) - (2.0 / total) * np.square(row_sums).sum(axis=1)
+            left += np.square(means)
+            cancelled = left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-4) * np.diagonal(S)
+            noise = _NOISE * self._eps * (np.sqrt(mean_square) + self._shift)
+        underflowed = self._data.V.dtype == np.float32 and bool(np.any(mean_square < _TINY))
+        diagonal = np.ldexp(self._diagonal[:, keep], unit)
+        return Sums(S, a, row_sums, diagonal, noise), cancelled, underflowed
