@@ -16,9 +16,11 @@ from .threads import on_threads
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
-# the end of each sum than they save.
-_TILE_BYTES = 160_000
-_TILE_ROWS = 8
+# the end of each sum than they save. For 200 and 600 kernels: 256 pairs (float32: 512), from which
+# on the p x p products are faster than those of BLAS, in few columns, as all pairs of a block on
+# the diagonal are visited.
+_TILE_BYTES, _REGISTER_BYTES = 160_000, 2048
+_ROW_BYTES, _LEAST_COLUMNS = 64, 32
 # Of products with a Gram matrix: wide tiles of few rows, since only dot products are to be reduced
 # (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
@@ -102,9 +104,10 @@ def _even(block, side):
 
 def tile_shape(program, itemsize, side):
     """(columns per block, rows per tile) for a program on a box of ``side`` columns."""
-    pairs = max(_TILE_BYTES // (itemsize * program.n_rows), 32)
-    block = _even(min(BLOCK, pairs), side)
-    return block, max(1, min(pairs // block, _TILE_ROWS))
+    pairs = max(_TILE_BYTES // program.n_rows, _REGISTER_BYTES) // itemsize
+    rows = _ROW_BYTES // itemsize
+    block = _even(min(BLOCK, max(pairs // rows // 8 * 8, _LEAST_COLUMNS)), side)
+    return block, min(pairs // block, rows)
 
 
 def product_block(program, itemsize, side):
