@@ -2,13 +2,14 @@
 
 The scheduler sees few and large tasks: consecutive boxes with about a second of work, less towards
 the end. Results are taken in the order of the boxes, so they do not depend on which worker did what
-and when, nor on how many there are: to the last bit they are those of the inner target, where all
+and when, nor on how many there are: to the last bit they are those of the inner engine, where all
 processors have the same vector instructions (``NUMBA_CPU_NAME`` names those to use).
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import socket
 import sys
 import time
@@ -16,6 +17,7 @@ import zlib
 from collections import deque
 from concurrent.futures import CancelledError
 from importlib import import_module
+from io import BytesIO
 from typing import NamedTuple
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -27,14 +29,14 @@ _PACKAGES = ("alignlearn", "numba", "numpy")  # of which all need the same versi
 _AHEAD = 4  # tasks in flight for each thread, which hides the way to it and back
 _SECONDS = 1.0  # of work in a task: a lost worker wastes so much, and a task costs milliseconds
 _BYTES = 2**25  # of results in a task
-_SMALL = 2**12  # bytes; smaller arrays travel together
+_SMALL = 2**12  # bytes; arrays up to this size travel with what they are part of
 _LOSSES = 3  # how often in a row all copies of the data may be lost
 _WAIT = 60.0  # seconds for another worker where all are lost
 _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
 
 
 class Cluster:
-    """A target that runs boxes on the workers of a Dask cluster.
+    """An engine that runs boxes on the workers of a Dask cluster.
 
     The arrays of the data are sent to every worker once and stay there for runs on the same arrays,
     as are the products of conjugate gradients: until a run on others, an error, or the end of this
@@ -45,15 +47,15 @@ class Cluster:
     ----------
     client : dask.distributed.Client
         Connected, not asynchronous.
-    inner : target
-        What a worker runs boxes with. Pickled, a cluster is its inner target: a connection cannot
+    inner : engine
+        What a worker runs boxes with. Pickled, a cluster is its inner engine: a connection cannot
         be kept.
 
     Raises
     ------
     TypeError
         ``client`` is something else.
-    ValueError
+    RuntimeError
         It is asynchronous or closed.
     """
 
@@ -72,20 +74,18 @@ class Cluster:
         Parameters
         ----------
         operation : str
-            Of the inner target.
+            Of the inner engine.
         data : tuple
-            Of arrays and of what can be pickled.
+            What can be pickled.
         boxes : sequence of tuple of int
             Rows (i0, i1), or rows and columns (i0, i1, j0, j1).
         take : callable
 
         Raises
         ------
-        ValueError
-            The client is closed, or there are no workers, or some without this package or with
-            another version of it, of Numba or of NumPy.
         RuntimeError
-            All workers were lost.
+            The client is closed, there are no workers (left), or some are without this package or
+            have another version of it, of Numba or of NumPy.
 
         Notes
         -----
@@ -157,8 +157,8 @@ class Cluster:
         return self._sender(operation, data)
 
 
-def _itself(target):
-    return target
+def _itself(engine):
+    return engine
 
 
 class _Plan:
@@ -208,12 +208,12 @@ def check_client(client):
             "one, such as Client('tcp://scheduler:8786') (pip install 'alignlearn[distributed]')."
         )
     if client.asynchronous:
-        raise ValueError(
+        raise RuntimeError(
             "client is asynchronous; accepted: a Client made without asynchronous=True, used "
             "outside of its event loop."
         )
     if client.status != "running":
-        raise ValueError(
+        raise RuntimeError(
             f"client is {client.status}, not running; accepted: a Client that is connected to its "
             "scheduler. Make a new one, and close it after the last call that uses it."
         )
@@ -224,7 +224,7 @@ def _threads(client):
     """Number of threads of all workers, checked to be there and to have the same packages."""
     threads = client.nthreads()
     if not threads:
-        raise ValueError(
+        raise RuntimeError(
             "client has no workers; accepted: a cluster with at least one. Start workers, and "
             "wait for them with client.wait_for_workers(1)."
         )
@@ -261,17 +261,10 @@ def _check_versions(address, here, there):
     if differ:
         other = ", ".join(f"{n} {there[n]}" if there[n] else f"no {n}" for n in differ)
         wanted = " ".join(f"{n}=={here[n]}" for n in differ)
-        raise ValueError(
+        raise RuntimeError(
             f"the worker at {address} has {other}; accepted: the versions of this process, "
             f"{wanted}. Install them in the environment of the workers, and restart these."
         )
-
-
-class _Array(NamedTuple):
-    """What stands for an array: itself if small, its place among those sent alone, or a file."""
-
-    what: object
-    writeable: bool  # which the compiled loops take for a type of its own
 
 
 class _Mapped(NamedTuple):
@@ -323,55 +316,58 @@ def _mapped(array):
 
 
 def _parted(data):
-    """A list: the data without their large arrays, and these arrays."""
-    arrays = []
+    """A list: the data pickled without the arrays that are in them, at any depth, and the arrays.
 
-    def without(value):
-        if isinstance(value, tuple):
-            return _like(value, [without(part) for part in value])
-        if not isinstance(value, np.ndarray) or value.dtype.hasobject:
-            return value
-        value, what = np.asarray(value), value
-        if value.nbytes > _SMALL:
-            what = _mapped(value)
-            if what is None:
+    Left out are those of more than a few bytes; they are sent, or not, one by one.
+    """
+    from cloudpickle import Pickler
+
+    arrays, file = [], BytesIO()
+
+    class WithoutArrays(Pickler):
+        def persistent_id(self, value):
+            if type(value) not in (np.ndarray, np.memmap) or value.dtype.hasobject:
+                return None
+            if value.nbytes <= _SMALL:
+                what = value.tobytes(), value.dtype, value.shape
+            elif (what := _mapped(value)) is None:
                 what = len(arrays)
-                arrays.append(value)
-        return _Array(what, value.flags.writeable)
+                arrays.append(np.asarray(value))
+            # Compiled loops take arrays to which they may write for another type.
+            return what, value.flags.writeable
 
-    return [without(data), *arrays]
+    WithoutArrays(file, protocol=5).dump(data)
+    return [file.getvalue(), *arrays]
 
 
-def _whole(rest, arrays):
+def _whole(pickled, arrays):
     """The data of `_parted`."""
-    if not isinstance(rest, tuple):
-        return rest
-    if not isinstance(rest, _Array):
-        return _like(rest, [_whole(part, arrays) for part in rest])
-    what, writeable = rest
-    if isinstance(what, _Mapped):
-        what = what.open()
-    elif not isinstance(what, np.ndarray):
-        what = arrays[what]
-    # Also aligned: the loops are compiled for the arrays that there are on one machine.
-    what = np.require(what, requirements=["A", "W"] if writeable else ["A"]).view()
-    what.flags.writeable = writeable
-    return what
+
+    class WithArrays(pickle.Unpickler):
+        def persistent_load(self, found):
+            what, writeable = found
+            if isinstance(what, _Mapped):
+                array = what.open()
+            elif isinstance(what, tuple):
+                array = np.frombuffer(what[0], what[1]).reshape(what[2])
+            else:
+                array = arrays[what]
+            # Aligned as arrays of one process are, or loops would be compiled again.
+            array = np.require(array, requirements=["A", "W"] if writeable else ["A"]).view()
+            array.flags.writeable = writeable
+            return array
+
+    return WithArrays(BytesIO(pickled)).load()
 
 
-def _like(value, parts):
-    """A tuple of parts of the type of another."""
-    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-
-
-def _task(inner, operation, boxes, rest, *arrays):
+def _task(inner, operation, boxes, pickled, *arrays):
     """Seconds, bytes and results of some boxes; what a thread of a worker does."""
     from dask.sizeof import sizeof
 
     before, results = numba.get_num_threads(), []
     numba.set_num_threads(1)
     try:
-        data = _whole(rest, arrays)
+        data = _whole(pickled, arrays)
         start = time.perf_counter()
         inner.run(operation, data, boxes, lambda _, result: results.append(result))
         return time.perf_counter() - start, sizeof(results), results

@@ -19,6 +19,13 @@ from alignlearn.engine.cluster import Cluster
 distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
 
 
+class Samples:
+    """What holds an array, as kernels and sources do."""
+
+    def __init__(self, X):
+        self.X = X
+
+
 class Points(NamedTuple):
     """Data of the operations below."""
 
@@ -27,7 +34,7 @@ class Points(NamedTuple):
 
 
 class Here:
-    """A target of plain NumPy operations, which says what it does not expect of the data."""
+    """An engine of plain NumPy operations."""
 
     def __init__(self, pause=0.0):
         self.pause = pause
@@ -43,6 +50,9 @@ class Here:
     def flags(self, data, rows, columns):
         arrays = data.V, data.small[0]
         return [(type(a), a.flags.writeable, a.flags.aligned, a.flags.c_contiguous) for a in arrays]
+
+    def total(self, data, rows, columns):
+        return data.small[0].X.sum()
 
     def process(self, data, rows, columns):
         return os.getpid()
@@ -176,6 +186,23 @@ def test_mapped_arrays_are_not_sent(dask_client, tmp_path, part):
     assert _results(target, "flags", mapped, boxes[:1])[0][0] == (np.ndarray, False, True, True)
 
 
+def test_arrays_within_objects_are_sent_alone(dask_client, tmp_path):
+    """Two that are equal are sent once, and mapped ones not at all."""
+    V, boxes = _points(4000).V, _boxes(20, 5)
+    np.save(tmp_path / "V.npy", V)
+    mapped, target = np.load(tmp_path / "V.npy", mmap_mode="r"), Cluster(dask_client, Here(0.001))
+    for X, least in [(V.copy(), 1.0), (mapped, 0.0)]:
+        assert _until(lambda: not _there(dask_client))
+        data = Points(X if least else V[:3], (Samples(X), lambda: 0))
+        sizes = []
+        found = _results(
+            target, "total", data, boxes, (3, lambda s=sizes: s.append(_there(dask_client)))
+        )
+        assert set(found) == {V.sum()}
+        assert least <= sum(sizes[0].values()) / V.nbytes < least + 0.05
+        target = Cluster(dask_client, Here(0.001))
+
+
 def test_private_changes_of_a_mapped_array_are_sent(dask_client, tmp_path):
     data, boxes = _points(2000), _boxes(2000, 500)
     np.save(tmp_path / "V.npy", data.V)
@@ -255,9 +282,11 @@ def test_closed_client_is_refused(dask_client):
     client = distributed.Client(dask_client.scheduler.address, set_as_default=False)
     target = Cluster(client, Here())
     client.close()
-    with pytest.raises(ValueError, match=r"client is closed, not running; accepted: .*Make a new"):
+    with pytest.raises(
+        RuntimeError, match=r"client is closed, not running; accepted: .*Make a new"
+    ):
         _results(target, "sums", _points(), _boxes(200, 50))
-    with pytest.raises(ValueError, match="client is closed"):
+    with pytest.raises(RuntimeError, match="client is closed"):
         Cluster(client, Here())
 
 
@@ -267,14 +296,16 @@ def test_asynchronous_client_is_refused(dask_client):
         async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
             Cluster(client, Here())
 
-    with pytest.raises(ValueError, match="client is asynchronous; accepted: a Client made without"):
+    with pytest.raises(
+        RuntimeError, match="client is asynchronous; accepted: a Client made without"
+    ):
         asyncio.run(make())
 
 
 def test_cluster_without_workers_is_refused(dask_workers):
     with (
         dask_workers(0) as client,
-        pytest.raises(ValueError, match=r"client has no workers; accepted: .*wait_for_workers"),
+        pytest.raises(RuntimeError, match=r"client has no workers; accepted: .*wait_for_workers"),
     ):
         _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
 
@@ -286,7 +317,7 @@ def test_other_versions_are_refused(dask_client, monkeypatch):
     with (
         distributed.Client(address, set_as_default=False) as client,
         pytest.raises(
-            ValueError, match=r"worker at tcp://127.* has alignlearn 0.*alignlearn==99.0"
+            RuntimeError, match=r"worker at tcp://127.* has alignlearn 0.*alignlearn==99.0"
         ),
     ):
         _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
@@ -300,5 +331,5 @@ def _hide(name):
 def test_workers_without_the_package_are_refused(dask_workers):
     with dask_workers(1) as client:
         client.run(_hide, "alignlearn")
-        with pytest.raises(ValueError, match=r"has no alignlearn; accepted: .*alignlearn=="):
+        with pytest.raises(RuntimeError, match=r"has no alignlearn; accepted: .*alignlearn=="):
             _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
