@@ -4,7 +4,9 @@ Its folder is on the import path of the tests, which is how they find ``oracle``
 """
 
 import os
+from contextlib import contextmanager
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -17,3 +19,28 @@ settings.register_profile(
     "ci", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
 )
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session")
+def dask_workers():
+    """``with dask_workers(n) as client``: n processes of one thread, of this machine alone."""
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    addresses = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", **addresses}
+
+    @contextmanager
+    def start(n):
+        with (
+            distributed.LocalCluster(n_workers=n, **options) as cluster,
+            distributed.Client(cluster, set_as_default=False) as client,
+        ):
+            yield client
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def dask_client(dask_workers):
+    """A client of two workers, for all tests of a process."""
+    with dask_workers(2) as client:
+        yield client

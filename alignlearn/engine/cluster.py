@@ -1,0 +1,375 @@
+"""Boxes of pairs run by the workers of a Dask cluster, merged as on one machine.
+
+The scheduler sees few and large tasks: consecutive boxes with about a second of work, less towards
+the end. Results are taken in the order of the boxes, so they do not depend on which worker did what
+and when, nor on how many there are: to the last bit they are those of the inner engine, where all
+processors have the same vector instructions (``NUMBA_CPU_NAME`` names those to use).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import sys
+import time
+import zlib
+from collections import deque
+from concurrent.futures import CancelledError
+from importlib import import_module
+from io import BytesIO
+from typing import NamedTuple
+from uuid import uuid4
+from weakref import WeakKeyDictionary
+
+import numba
+import numpy as np
+
+_PACKAGES = ("alignlearn", "numba", "numpy")  # of which all need the same version
+_AHEAD = 4  # tasks in flight for each thread, which hides the way to it and back
+_SECONDS = 1.0  # of work in a task: a lost worker wastes so much, and a task costs milliseconds
+_BYTES = 2**25  # of results in a task
+_SMALL = 2**12  # bytes; arrays up to this size travel with what they are part of
+_LOSSES = 3  # how often in a row all copies of the data may be lost
+_WAIT = 60.0  # seconds for another worker where all are lost
+_fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
+
+
+class Cluster:
+    """An engine that runs boxes on the workers of a Dask cluster.
+
+    The arrays of the data are sent to every worker once and stay there for runs on the same arrays,
+    as are the products of conjugate gradients: until a run on others, an error, or the end of this
+    object. Arrays mapped from files (`numpy.memmap`) are not sent: workers map the same files. A
+    task is done by one thread, and a worker does as many at a time as it has threads.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        Connected, not asynchronous.
+    inner : engine
+        What a worker runs boxes with. Pickled, a cluster is its inner engine: a connection cannot
+        be kept.
+
+    Raises
+    ------
+    TypeError
+        ``client`` is something else.
+    RuntimeError
+        It is asynchronous or closed.
+    """
+
+    # Workers cannot write into a matrix of this process.
+    in_place = False
+
+    def __init__(self, client, inner):
+        self._client, self._inner, self._held = check_client(client), inner, {}
+
+    def __reduce__(self):
+        return _itself, (self._inner,)
+
+    def run(self, operation, data, boxes, take):
+        """Call ``take(k, result)`` for every box, in their order.
+
+        Parameters
+        ----------
+        operation : str
+            Of the inner engine.
+        data : tuple
+            What can be pickled.
+        boxes : sequence of tuple of int
+            Rows (i0, i1), or rows and columns (i0, i1, j0, j1).
+        take : callable
+
+        Raises
+        ------
+        RuntimeError
+            The client is closed, there are no workers (left), or some are without this package or
+            have another version of it, of Numba or of NumPy.
+
+        Notes
+        -----
+        After an error or Ctrl-C nothing more is started; workers finish the task they are at.
+        """
+        client, boxes, running, losses = check_client(self._client), list(boxes), deque(), 0
+        plan = _Plan(boxes, _threads(client))
+        try:
+            send = self._sender(operation, data)
+            while plan.unsent or running:
+                while plan.unsent and len(running) < plan.n_ahead:
+                    group = plan.next()
+                    running.append((group, send(boxes[group])))
+                group, future = running[0]
+                try:
+                    seconds, size, results = future.result()
+                except CancelledError as error:
+                    # The client keeps the error, which would keep this frame and its futures.
+                    error.__traceback__ = None
+                    losses += 1
+                    send = self._sender_again(operation, data, losses, error)
+                    running = deque((group, send(boxes[group])) for group, _ in running)
+                    continue
+                running.popleft()
+                losses = 0
+                plan.learn(group, seconds, size)
+                for k, result in enumerate(results, group.start):
+                    take(k, result)
+        except BaseException:
+            self._held = {}
+            if client.status == "running":
+                client.cancel([future for _, future in running], force=True)
+            raise
+
+    def _sender(self, operation, data):
+        """The data on the workers, as a function that sends them boxes: ``send(boxes)``."""
+        from dask.base import tokenize
+
+        client, parts = self._client, _parted(data)
+        tokens = [tokenize(part) for part in parts]
+        # Never a name that was released: the scheduler may hear of that later.
+        names = {token: f"alignlearn-{token}-{uuid4().hex}" for token in tokens}
+        new = {names[t]: part for t, part in zip(tokens, parts) if t not in self._held}
+        sent = client.scatter(new, broadcast=True) if new else {}
+        self._held = {t: self._held.get(t) or sent[names[t]] for t in tokens}
+        there = [self._held[t] for t in tokens]
+
+        def send(boxes):
+            key = f"alignlearn_{operation}-{uuid4().hex}"
+            return client.submit(_task, self._inner, operation, boxes, *there, key=key)
+
+        return send
+
+    def _sender_again(self, operation, data, losses, error):
+        """The same after all workers with a part of the data were lost."""
+        self._held, client = {}, check_client(self._client)
+        if losses > _LOSSES:
+            raise RuntimeError(
+                f"the workers that held the data were lost {losses} times in a row; give workers "
+                "more memory, and see their logs."
+            ) from error
+        try:
+            client.wait_for_workers(1, timeout=_WAIT)
+        except TimeoutError:
+            raise RuntimeError(
+                f"all workers were lost, and none came back within {_WAIT:.0f} s; start workers, "
+                "with more memory if that was the reason."
+            ) from error
+        return self._sender(operation, data)
+
+
+def _itself(engine):
+    return engine
+
+
+class _Plan:
+    """Which boxes the next task gets: consecutive ones, of equal work, less towards the end."""
+
+    def __init__(self, boxes, n_threads):
+        self._work = [_work(box) for box in boxes]
+        self.n_ahead = _AHEAD * n_threads
+        self._first, self._left, self._most = 0, float(sum(self._work)), 0.0
+
+    @property
+    def unsent(self):
+        """Whether there are boxes that no task has got."""
+        return self._first < len(self._work)
+
+    def next(self):
+        """The boxes of a task, a slice; a single one as long as nothing was learned."""
+        room = min(self._most, self._left / self.n_ahead)
+        first, last, used = self._first, self._first, 0.0
+        while last < len(self._work) and (last == first or used + self._work[last] <= room):
+            used += self._work[last]
+            last += 1
+        self._first, self._left = last, self._left - used
+        return slice(first, last)
+
+    def learn(self, group, seconds, size):
+        """Note what the boxes of a task took: seconds, and bytes of results."""
+        share = max(seconds / _SECONDS, size / _BYTES, 1e-9)
+        self._most = sum(self._work[group]) / share
+
+
+def _work(box):
+    """Work of a box in pairs or rows; pairs on the diagonal count once."""
+    i0, i1, *columns = box
+    if not columns:
+        return i1 - i0
+    j0, j1 = columns
+    return (i1 - i0) * (j1 - j0) / (2 if i0 == j0 else 1)
+
+
+def check_client(client):
+    """The client, checked: a connected one, with which calls wait for results."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None or not isinstance(client, distributed.Client):
+        raise TypeError(
+            f"client={client!r:.80} is no dask.distributed.Client; accepted: None, or a connected "
+            "one, such as Client('tcp://scheduler:8786') (pip install 'alignlearn[distributed]')."
+        )
+    if client.asynchronous:
+        raise RuntimeError(
+            "client is asynchronous; accepted: a Client made without asynchronous=True, used "
+            "outside of its event loop."
+        )
+    if client.status != "running":
+        raise RuntimeError(
+            f"client is {client.status}, not running; accepted: a Client that is connected to its "
+            "scheduler. Make a new one, and close it after the last call that uses it."
+        )
+    return client
+
+
+def _threads(client):
+    """Number of threads of all workers, checked to be there and to have the same packages."""
+    threads = client.nthreads()
+    if not threads:
+        raise RuntimeError(
+            "client has no workers; accepted: a cluster with at least one. Start workers, and "
+            "wait for them with client.wait_for_workers(1)."
+        )
+    known = _fitting.setdefault(client, set())
+    new = [address for address in threads if address not in known]
+    if new:
+        here = _versions()()
+        for address, there in client.run(_versions(), workers=new).items():
+            _check_versions(address, here, there)
+        known.update(new)
+    return sum(threads.values())
+
+
+def _versions(names=_PACKAGES):
+    """A function without arguments that gives versions by package, None for those not there.
+
+    Not importable, it is sent as code: it also runs where this package is not installed.
+    """
+
+    def versions():
+        found = {}
+        for name in names:
+            try:
+                found[name] = import_module(name).__version__
+            except ImportError:
+                found[name] = None
+        return found
+
+    return versions
+
+
+def _check_versions(address, here, there):
+    differ = [name for name in here if here[name] != there[name]]
+    if differ:
+        other = ", ".join(f"{n} {there[n]}" if there[n] else f"no {n}" for n in differ)
+        wanted = " ".join(f"{n}=={here[n]}" for n in differ)
+        raise RuntimeError(
+            f"the worker at {address} has {other}; accepted: the versions of this process, "
+            f"{wanted}. Install them in the environment of the workers, and restart these."
+        )
+
+
+class _Mapped(NamedTuple):
+    """An array in a file."""
+
+    path: str
+    offset: int
+    shape: tuple
+    dtype: str
+    ends: int  # checksum of the first and the last bytes
+
+    def open(self):
+        """The array, where the file is the same one here."""
+        path, offset, shape, dtype, ends = self
+        try:
+            array = np.asarray(np.memmap(path, dtype, "r", offset, shape))
+            reason = None if _ends(array) == ends else "another file"
+        except (OSError, ValueError) as error:
+            reason = str(error)
+        if reason is not None:
+            raise OSError(
+                f"{path}, from which an array is mapped, is not there for the worker on "
+                f"{socket.gethostname()} ({reason}); accepted: a file on storage that all workers "
+                "share under this path, or an array in memory (np.array(X)), which is sent."
+            )
+        return array
+
+
+def _ends(array):
+    flat = array.reshape(-1).view(np.uint8)
+    return zlib.crc32(flat[-_SMALL:], zlib.crc32(flat[:_SMALL]))
+
+
+def _mapped(array):
+    """The file and the place in it of an array in C order, or None."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    # Changes of a private mapping (mode "c") are not in the file.
+    if not isinstance(root, np.memmap) or root.mode == "c" or not array.flags.c_contiguous:
+        return None
+    if root.filename is None or not os.path.isfile(root.filename):
+        return None
+    if root.mode != "r":
+        root.flush()
+    offset = root.offset + array.ctypes.data - root.ctypes.data
+    path = os.path.abspath(root.filename)
+    return _Mapped(path, offset, array.shape, array.dtype.str, _ends(array))
+
+
+def _parted(data):
+    """A list: the data pickled without the arrays that are in them, at any depth, and the arrays.
+
+    Left out are those of more than a few bytes; they are sent, or not, one by one.
+    """
+    from cloudpickle import Pickler
+
+    arrays, file = [], BytesIO()
+
+    class WithoutArrays(Pickler):
+        def persistent_id(self, value):
+            if type(value) not in (np.ndarray, np.memmap) or value.dtype.hasobject:
+                return None
+            if value.nbytes <= _SMALL:
+                what = value.tobytes(), value.dtype, value.shape
+            elif (what := _mapped(value)) is None:
+                what = len(arrays)
+                arrays.append(np.asarray(value))
+            # Compiled loops take arrays to which they may write for another type.
+            return what, value.flags.writeable
+
+    WithoutArrays(file, protocol=5).dump(data)
+    return [file.getvalue(), *arrays]
+
+
+def _whole(pickled, arrays):
+    """The data of `_parted`."""
+
+    class WithArrays(pickle.Unpickler):
+        def persistent_load(self, found):
+            what, writeable = found
+            if isinstance(what, _Mapped):
+                array = what.open()
+            elif isinstance(what, tuple):
+                array = np.frombuffer(what[0], what[1]).reshape(what[2])
+            else:
+                array = arrays[what]
+            # Aligned as arrays of one process are, or loops would be compiled again.
+            array = np.require(array, requirements=["A", "W"] if writeable else ["A"]).view()
+            array.flags.writeable = writeable
+            return array
+
+    return WithArrays(BytesIO(pickled)).load()
+
+
+def _task(inner, operation, boxes, pickled, *arrays):
+    """Seconds, bytes and results of some boxes; what a thread of a worker does."""
+    from dask.sizeof import sizeof
+
+    before, results = numba.get_num_threads(), []
+    numba.set_num_threads(1)
+    try:
+        data = _whole(pickled, arrays)
+        start = time.perf_counter()
+        inner.run(operation, data, boxes, lambda _, result: results.append(result))
+        return time.perf_counter() - start, sizeof(results), results
+    finally:
+        numba.set_num_threads(before)

@@ -1,0 +1,335 @@
+"""Boxes on the workers of a Dask cluster: the same bits as here, whatever the workers do."""
+
+import asyncio
+import gc
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import alignlearn
+from alignlearn.engine.cluster import Cluster
+
+distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+
+
+class Samples:
+    """What holds an array, as kernels and sources do."""
+
+    def __init__(self, X):
+        self.X = X
+
+
+class Points(NamedTuple):
+    """Data of the operations below."""
+
+    V: np.ndarray
+    small: tuple
+
+
+class Here:
+    """An engine of plain NumPy operations."""
+
+    def __init__(self, pause=0.0):
+        self.pause = pause
+
+    def run(self, operation, data, boxes, take):
+        for k, (i0, i1, j0, j1) in enumerate(boxes):
+            time.sleep(self.pause)
+            take(k, getattr(self, operation)(data, slice(i0, i1), slice(j0, j1)))
+
+    def sums(self, data, rows, columns):
+        return np.exp(data.V[rows] @ data.V[columns].T).sum(axis=1), data.small[1]
+
+    def flags(self, data, rows, columns):
+        arrays = data.V, data.small[0]
+        return [(type(a), a.flags.writeable, a.flags.aligned, a.flags.c_contiguous) for a in arrays]
+
+    def total(self, data, rows, columns):
+        return data.small[0].X.sum()
+
+    def process(self, data, rows, columns):
+        return os.getpid()
+
+    def fails(self, data, rows, columns):
+        if rows.start == 40:
+            raise FloatingPointError(f"rows {rows.start}")
+        return rows.start
+
+
+def _boxes(m, side):
+    ranges = [(i, min(i + side, m)) for i in range(0, m, side)]
+    return [(*rows, *columns) for rows in ranges for columns in ranges if rows <= columns]
+
+
+def _points(m=200, d=5, seed=0):
+    V = np.random.default_rng(seed).normal(size=(m, d)) / np.sqrt(d)
+    V.flags.writeable = False
+    return Points(V, (np.arange(3.0), 7))
+
+
+def _results(target, operation, data, boxes, after=()):
+    """Results by box; ``after`` is (k, function): called when the result of box k was taken."""
+    found, after = [], dict([after] if after else [])
+
+    def take(k, result):
+        assert k == len(found)
+        found.append(result)
+        after.get(k, int)()
+
+    target.run(operation, data, boxes, take)
+    return found
+
+
+def _equal(found, expected):
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected):
+        np.testing.assert_array_equal(a[0], b[0], strict=True)
+        assert a[1] == b[1]
+
+
+def _kill(client, count):
+    def kill():
+        for pid in sorted(client.run(os.getpid).values())[:count]:
+            os.kill(pid, signal.SIGKILL)
+
+    return kill
+
+
+def test_results_come_in_order_and_to_the_last_bit(dask_client):
+    data, boxes = _points(), _boxes(200, 9)
+    expected = _results(Here(), "sums", data, boxes)
+    _equal(_results(Cluster(dask_client, Here()), "sums", data, boxes), expected)
+    assert _results(Cluster(dask_client, Here()), "sums", data, []) == []
+
+
+def test_both_workers_work(dask_client):
+    pids = _results(Cluster(dask_client, Here(0.01)), "process", _points(), _boxes(200, 20))
+    assert set(pids) == set(dask_client.run(os.getpid).values())
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_killed_workers_change_nothing(dask_client, count):
+    """With one killed its tasks run on the other; with both the data are sent again."""
+    data, boxes = _points(2000), _boxes(2000, 100)
+    expected = _results(Here(), "sums", data, boxes)
+    target = Cluster(dask_client, Here(0.002))
+    before = set(dask_client.run(os.getpid).values())
+    found = _results(target, "sums", data, boxes, (20, _kill(dask_client, count)))
+    dask_client.wait_for_workers(2, timeout=30)
+    assert len(before & set(dask_client.run(os.getpid).values())) == 2 - count
+    _equal(found, expected)
+
+
+def test_arrays_arrive_as_they_are_here(dask_client):
+    """Read-only and writable arrays are two types to compiled loops, which are compiled once."""
+    data = _points(2000)
+    data = data._replace(small=(data.V[:3], data.V * 2.0))
+    (here,), (there,) = (
+        _results(target, "flags", data, [(0, 9, 0, 9)])
+        for target in (Here(), Cluster(dask_client, Here()))
+    )
+    assert there == here
+    assert here[0] == (np.ndarray, False, True, True)
+
+
+def _there(client):
+    """Bytes of the data on the workers, by name."""
+    return {k: n for k, n in client.nbytes(summary=False).items() if k.startswith("alignlearn-")}
+
+
+def _until(condition, seconds=10.0):
+    """Wait until the scheduler, which hears of what is released a little later, says so."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        gc.collect()
+        time.sleep(0.02)
+    return condition()
+
+
+def test_arrays_stay_on_the_workers_for_the_next_run(dask_client):
+    """Of two runs that share an array, the second sends what is new, and drops what is old."""
+    boxes, seen = [(0, 10, 0, 10)], []
+    V, W, U = (_points(4000, seed=seed).V for seed in range(3))
+    assert _until(lambda: not _there(dask_client))
+    target = Cluster(dask_client, Here())
+    for pair in [(V, W), (V.copy(), W), (V, U)]:
+        _results(target, "sums", Points(pair[0], (pair[1], 0)), boxes)
+        assert _until(lambda: len(_there(dask_client)) == 3)
+        seen.append({name for name, size in _there(dask_client).items() if size >= V.nbytes})
+    assert seen[0] == seen[1]
+    assert len(seen[0] & seen[2]) == 1
+    assert len(seen[2]) == 2
+    del target
+    assert _until(lambda: not _there(dask_client))
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(100, 3000)])
+def test_mapped_arrays_are_not_sent(dask_client, tmp_path, part):
+    """Of an array in a file (and of its rows) the workers read the file."""
+    data, boxes = _points(4000), _boxes(2900, 300)
+    np.save(tmp_path / "V.npy", data.V)
+    mapped = np.load(tmp_path / "V.npy", mmap_mode="r")
+    mapped = data._replace(V=np.asarray(mapped)[part])
+    target, sizes = Cluster(dask_client, Here()), []
+    after = 3, lambda: sizes.append(sum(_there(dask_client).values()))
+    assert _until(lambda: not _there(dask_client))
+    found = _results(target, "sums", mapped, boxes, after)
+    _equal(found, _results(Here(), "sums", data._replace(V=data.V[part]), boxes))
+    assert 0 < sizes[0] < 0.05 * data.V.nbytes
+    assert _results(target, "flags", mapped, boxes[:1])[0][0] == (np.ndarray, False, True, True)
+
+
+def test_arrays_within_objects_are_sent_alone(dask_client, tmp_path):
+    """Two that are equal are sent once, and mapped ones not at all."""
+    V, boxes = _points(4000).V, _boxes(20, 5)
+    np.save(tmp_path / "V.npy", V)
+    mapped, target = np.load(tmp_path / "V.npy", mmap_mode="r"), Cluster(dask_client, Here(0.001))
+    for X, least in [(V.copy(), 1.0), (mapped, 0.0)]:
+        assert _until(lambda: not _there(dask_client))
+        data = Points(X if least else V[:3], (Samples(X), lambda: 0))
+        sizes = []
+        found = _results(
+            target, "total", data, boxes, (3, lambda s=sizes: s.append(_there(dask_client)))
+        )
+        assert set(found) == {V.sum()}
+        assert least <= sum(sizes[0].values()) / V.nbytes < least + 0.05
+        target = Cluster(dask_client, Here(0.001))
+
+
+def test_private_changes_of_a_mapped_array_are_sent(dask_client, tmp_path):
+    data, boxes = _points(2000), _boxes(2000, 500)
+    np.save(tmp_path / "V.npy", data.V)
+    changed = np.load(tmp_path / "V.npy", mmap_mode="c")
+    changed[:] *= 2.0
+    changed.flags.writeable = False
+    found = _results(Cluster(dask_client, Here()), "sums", data._replace(V=changed), boxes)
+    _equal(found, _results(Here(), "sums", data._replace(V=2.0 * data.V), boxes))
+
+
+def test_another_file_on_a_worker_is_refused(dask_client, tmp_path):
+    """The name is the same and the content is not, as in folders that are not shared."""
+    path = tmp_path / "V.npy"
+    np.save(path, _points(2000).V)
+    mapped = np.load(path, mmap_mode="r")
+    np.save(tmp_path / "W.npy", _points(2000, seed=1).V)
+    os.replace(tmp_path / "W.npy", path)
+    with pytest.raises(OSError, match=r"V\.npy.*another file.*storage that all workers share"):
+        _results(Cluster(dask_client, Here()), "sums", Points(mapped, (0, 0)), [(0, 9, 0, 9)])
+
+
+def _in_flight(client):
+    return [key for key in client.futures if key.startswith("alignlearn_")]
+
+
+def test_few_tasks_are_in_flight(dask_client):
+    counts = []
+    target = Cluster(dask_client, Here(0.001))
+    boxes = _boxes(200, 5)
+    target.run(
+        "process", _points(), boxes, lambda k, r: counts.append(len(_in_flight(dask_client)))
+    )
+    assert len(counts) == len(boxes) == 820
+    assert max(counts) <= 4 * 2 + 1
+
+
+def test_errors_of_a_box_are_those_of_here(dask_client):
+    target = Cluster(dask_client, Here(0.002))
+    taken = []
+    with pytest.raises(FloatingPointError, match="rows 40"):
+        target.run("fails", _points(), _boxes(200, 10), lambda k, r: taken.append(r))
+    assert taken == sorted(taken)
+    assert max(taken) == 30
+    assert _until(lambda: not _in_flight(dask_client) and not _there(dask_client))
+    boxes = _boxes(30, 10)
+    assert _results(target, "fails", _points(), boxes) == [box[0] for box in boxes]
+
+
+def test_interrupt_ends_all_tasks(dask_client):
+    """Ctrl-C while the client waits."""
+    target = Cluster(dask_client, Here(0.2))
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        _results(target, "process", _points(), _boxes(200, 10))
+    timer.join()
+    assert time.monotonic() - start < 5.0  # alone the boxes last 42 s, in two processes 21
+    assert _until(lambda: not any(dask_client.processing().values()) and not _there(dask_client))
+
+
+def test_pickled_it_is_the_inner_target(dask_client):
+    found = pickle.loads(pickle.dumps(Cluster(dask_client, Here(0.5))))
+    assert type(found) is Here
+    assert found.pause == 0.5
+
+
+@pytest.mark.parametrize("client", ["tcp://127.0.0.1:8786", 4, object()])
+def test_what_is_no_client_is_refused(client):
+    with pytest.raises(
+        TypeError, match=r"client=.* is no dask\.distributed\.Client; accepted: None"
+    ):
+        Cluster(client, Here())
+
+
+def test_closed_client_is_refused(dask_client):
+    client = distributed.Client(dask_client.scheduler.address, set_as_default=False)
+    target = Cluster(client, Here())
+    client.close()
+    with pytest.raises(
+        RuntimeError, match=r"client is closed, not running; accepted: .*Make a new"
+    ):
+        _results(target, "sums", _points(), _boxes(200, 50))
+    with pytest.raises(RuntimeError, match="client is closed"):
+        Cluster(client, Here())
+
+
+def test_asynchronous_client_is_refused(dask_client):
+    async def make():
+        address = dask_client.scheduler.address
+        async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
+            Cluster(client, Here())
+
+    with pytest.raises(
+        RuntimeError, match="client is asynchronous; accepted: a Client made without"
+    ):
+        asyncio.run(make())
+
+
+def test_cluster_without_workers_is_refused(dask_workers):
+    with (
+        dask_workers(0) as client,
+        pytest.raises(RuntimeError, match=r"client has no workers; accepted: .*wait_for_workers"),
+    ):
+        _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
+
+
+def test_other_versions_are_refused(dask_client, monkeypatch):
+    """Once for each client: here it is this process that has another version."""
+    monkeypatch.setattr(alignlearn, "__version__", "99.0")
+    address = dask_client.scheduler.address
+    with (
+        distributed.Client(address, set_as_default=False) as client,
+        pytest.raises(
+            RuntimeError, match=r"worker at tcp://127.* has alignlearn 0.*alignlearn==99.0"
+        ),
+    ):
+        _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
+
+
+def _hide(name):
+    """Make a package look as if it were not installed."""
+    sys.modules[name] = None
+
+
+def test_workers_without_the_package_are_refused(dask_workers):
+    with dask_workers(1) as client:
+        client.run(_hide, "alignlearn")
+        with pytest.raises(RuntimeError, match=r"has no alignlearn; accepted: .*alignlearn=="):
+            _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
