@@ -26,7 +26,7 @@ def sigmoid(dot, gamma, coef0):
 
 def tl1(distance, tau):
     """max(tau - |x - x'|_1, 0)."""
-    return max(tau - distance, 0.0)
+    return 0.0 if distance >= tau else tau - distance  # Numba compiles no max() for CUDA
 
 
 def rational_quadratic(distance2, rate, alpha, less_one):
