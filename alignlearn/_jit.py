@@ -13,6 +13,12 @@ Every compiled function of the library uses one of these decorators:
 ``jit_fma``
     Contraction only: for formulas whose order of operations carries the accuracy (exponential,
     compensated forms), so ``reassoc`` must not touch them.
+``cuda_device``, ``cuda_kernel``
+    Functions of a CUDA device and the kernels that call them; ``numba.cuda`` is imported where they
+    are used. Its ``fastmath`` takes no names, any value means all flags (NaN would lose its
+    meaning), so none is given: NVVM fuses multiply-adds by itself, and ``reassoc`` would gain
+    nothing where every thread runs scalar code. Device functions are inlined, so that tuples they
+    take and return stay in registers.
 
 Threads are Python's (``alignlearn.engine.threads``): all functions release the GIL, and
 ``parallel=True`` would cost a second compilation of every loop.
@@ -134,3 +140,17 @@ def _jit(**options):
 jit = _jit()
 jit_fma = _jit(fastmath={"contract"})
 jit_sum = _jit(fastmath={"reassoc", "contract", "nsz"})
+
+
+def cuda_device(function):
+    """A function that CUDA kernels call."""
+    from numba import cuda
+
+    return cuda.jit(function, device=True, inline=True)
+
+
+def cuda_kernel(function):
+    """A function that runs on a CUDA device."""
+    from numba import cuda
+
+    return cuda.jit(function)

@@ -1,0 +1,311 @@
+"""Programs compiled for a CUDA device: straight-line functions of one pair, for all operations.
+
+An interpreter, as on the CPU, would keep the registers of a pair in memory and pay the decoding of
+an operation for every pair. Here `pair_functions` writes the operations of a program out as Python
+source, one statement for each, and compiles that for the device. What is compiled depends on the
+structure of the program alone (operations, registers, integers, which primitives read the same
+features); numbers such as gammas are arguments, so that a family with other widths compiles
+nothing. Compiled functions are kept for the life of the process.
+
+How a kernel uses it::
+
+    pair = pair_functions(program, np.float32)          # the same object for the same structure
+    numbers, ranges = pair.arguments(program)           # to be passed on to the kernel
+
+    @cuda_kernel                                        # of alignlearn._jit
+    def kernel(X, Z, FX, FZ, external, numbers, ranges, weights, out):
+        i, j = cuda.grid(2)
+        if i < X.shape[1] and j < Z.shape[1]:
+            q = pair.primitives(X, i, Z, j, ranges)
+            v = pair.values(q, i, j, FX, FZ, external, numbers)
+            out[i, j] = pair.weighted(v, weights)
+
+with
+
+X, Z : arrays of shape (n_bound, n) and (n_bound, m), of the dtype
+    Bound features less their means, a row each: what `gather` of :mod:`alignlearn.engine.cuda_sums`
+    leaves.
+FX, FZ : arrays of float64, shape (n_factors, n) and (n_factors, m)
+    Values f(x); at least one row, whatever it holds, where there are none.
+external : array of float64, shape (n_external, n, m)
+    Values from outside of the pairs (i, j), likewise.
+weights : tuple or array of length n_values, of the dtype
+
+and ``pair.values`` a tuple of n_values numbers of the dtype, which a kernel should only take apart
+with constant indices (``v[2]``) or pass on to other functions: an index that is a variable puts the
+tuple into memory. Kernels that compute several pairs at once load every feature once for a block
+of them by ``pair_functions(program, dtype, rows=2, columns=2)``: ``primitives(X, (i0, i1), Z, (j0,
+j1), ranges)`` then returns a tuple of 4 results for ``values``, those of (i0, j0), (i0, j1),
+(i1, j0) and (i1, j1). Indices must lie inside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn._jit import cuda_device
+
+from . import formulas, vectormath
+from . import program as ops
+from .program import padded
+
+# More numbers than this are passed in an array: arguments of a kernel are limited to 4 kB.
+_MOST_NUMBERS = 256
+
+# Statement of an operation: {d} and {s} registers, {k} the integer, {0}, {1}, {2} the numbers.
+_STATEMENTS = {
+    ops.EXP: "{d} = exp({0} * {s})",
+    ops.EXPM1: "{d} = expm1({0} * {s})",
+    ops.AFFINE: "{d} = {0} * {s} + {1}",
+    ops.AFFINE_IN_PLACE: "{d} = {0} * {d} + {1}",
+    ops.POWER_IN_PLACE: "{d} = power({d}, {k})",
+    ops.POLYNOMIAL: "{d} = T(polynomial({s}, {0}, {1}, {2}))",
+    ops.BINOMIAL: "{d} = T(binomial({s}, {0}, {1}))",
+    ops.SIGMOID: "{d} = T(sigmoid({s}, {0}, {1}))",
+    ops.TL1: "{d} = T(tl1({s}, {0}))",
+    ops.LOGARITHMIC: "{d} = T(logarithmic({s}, {0}))",
+    ops.RATIONAL_QUADRATIC: "{d} = T(rational_quadratic({s}, {0}, {1}, {2}))",
+    ops.MATERN_32: "{d} = matern({0} * {s}, zero)",
+    ops.MATERN_52: "{d} = matern({0} * {s}, third)",
+    ops.ADD: "{d} = {d} + {0} * {s}",
+    ops.MULTIPLY: "{d} = {d} * {s}",
+    ops.FACTOR: "{d} = T({d} * (FX[{k}, i] * FZ[{k}, j]))",
+    ops.EXTERNAL: "{d} = T(external[{k}, i, j])",
+    ops.TERMS: "{d} = T({d} + (FX[{k}, i] + FZ[{k}, j]))",
+    ops.FLUSH: "{d} = flush({d})",
+    ops.CLEAR: "{d} = clear({d}, {0} * eps * {s})",
+}
+# First step of a ladder, and each of the others.
+_LADDERS = {
+    ops.SQUARE: ("{d} = flush({s} * {s})", "{d} = flush({d} * {d})"),
+    ops.SQUARE_SHIFTED: ("{d} = {s} * ({s} + two)", "{d} = {d} * ({d} + two)"),
+    ops.SQUARE_UNSHIFT: ("{d} = flush(({s} + one) * ({s} + one))", "{d} = flush({d} * {d})"),
+}
+_TERMS = {
+    ops.SQUARED_DISTANCE: "({x} - {z}) * ({x} - {z})",
+    ops.DISTANCE: "({x} - {z}) * ({x} - {z})",
+    ops.INNER_PRODUCT: "{x} * {z}",
+    ops.L1_DISTANCE: "abs({x} - {z})",
+    ops.MATCHES: "(one if {x} == {z} else zero)",
+}
+_FORMULAS = (
+    formulas.polynomial,
+    formulas.binomial,
+    formulas.sigmoid,
+    formulas.tl1,
+    formulas.logarithmic,
+    formulas.rational_quadratic,
+)
+
+
+class PairFunctions(NamedTuple):
+    """Functions of a program for CUDA kernels; see the module docstring.
+
+    Attributes
+    ----------
+    primitives, values, weighted : callable
+        Device functions.
+    n_values : int
+        Length of what ``values`` returns: p, and 1 more with the target.
+    dtype : numpy.dtype
+        Of the values.
+    source : str
+        What was compiled.
+    """
+
+    primitives: Callable
+    values: Callable
+    weighted: Callable
+    n_values: int
+    dtype: np.dtype
+    source: str
+
+    def arguments(self, program):
+        """(numbers, ranges of bound features) of a program of this structure.
+
+        Both are tuples, which a kernel finds in the constant memory of its arguments; numbers too
+        many for that come as an array, which has to be copied to the device.
+        """
+        numbers = program.parameters[_used(program.code)].astype(self.dtype)
+        numbers = numbers if numbers.size else np.zeros(1, self.dtype)
+        if numbers.size <= _MOST_NUMBERS:
+            numbers = tuple(numbers)
+        ranges = [end for group in _groups(program.primitives) for end in group]
+        return numbers, tuple(ranges) or (0,)
+
+
+def pair_functions(program, dtype, *, target=False, rows=1, columns=1):
+    """The device functions of a program.
+
+    Parameters
+    ----------
+    program : Program
+    dtype : float32 or float64
+        Of bound features and values; factors and values from outside are float64.
+    target : bool, default False
+        Whether the register after the outputs, the product of targets, is the last of the values.
+    rows, columns : int, default 1
+        Pairs whose primitives are computed at once.
+
+    Returns
+    -------
+    PairFunctions
+    """
+    groups = _groups(program.primitives)
+    primitives = tuple(
+        (int(kind), groups.index((int(start), int(stop))), int(row))
+        for kind, start, stop, row in program.primitives
+    )
+    code = tuple(map(tuple, program.code.tolist()))
+    outputs = tuple(range(program.n_kernels)) + ((padded(program.n_kernels),) if target else ())
+    return _compiled(code, primitives, outputs, np.dtype(dtype), rows, columns)
+
+
+def _groups(primitives):
+    """Ranges of bound features that primitives read, each once."""
+    return list(dict.fromkeys((int(start), int(stop)) for _, start, stop, _ in primitives))
+
+
+def _used(code):
+    """Which of three numbers each operation has, bool (n_ops, 3)."""
+    used = np.zeros((len(code), 3), dtype=bool)
+    for row, op in zip(used, code[:, 0]):
+        row[:] = [f"{{{n}}}" in _STATEMENTS.get(op, "") for n in range(3)]
+    return used
+
+
+@lru_cache(maxsize=64)
+def _compiled(code, primitives, outputs, dtype, rows, columns):
+    sources = {
+        "primitives": _primitives_source(primitives, rows, columns),
+        "values": _values_source(code, primitives, outputs),
+        "weighted": _weighted_source(len(outputs)),
+    }
+    known = _names(dtype)
+    functions = {}
+    for name, source in sources.items():
+        scope = dict(known)
+        exec(compile(source, f"<{name} of a program>", "exec"), scope)
+        functions[name] = cuda_device(scope[name])
+    return PairFunctions(
+        **functions, n_values=len(outputs), dtype=dtype, source="\n\n".join(sources.values())
+    )
+
+
+def _values_source(code, primitives, outputs):
+    """Source of ``values(q, i, j, FX, FZ, external, numbers)``: a statement per operation."""
+    lines, known, count = [], set(), 0
+    for n, (_, _, row) in enumerate(primitives):
+        lines.append(f"r{row} = q[{n}]")
+        known.add(row)
+    used = _used(np.array(code, dtype=np.int64).reshape(-1, 4)).sum(axis=1)
+    for (op, d, s, k), n_numbers in zip(code, used):
+        numbers = [f"numbers[{n}]" for n in range(count, count + n_numbers)]
+        count += n_numbers
+        first, next_ = _LADDERS.get(op, (_STATEMENTS.get(op), None))
+        steps = [first] + [next_] * (k - 1 if next_ else 0)
+        # Registers start at 0.
+        lines += [f"r{row} = zero" for row in _reads(first, d, s) if row not in known]
+        lines += [step.format(*numbers, d=f"r{d}", s=f"r{s}", k=k) for step in steps]
+        known |= {d, *_reads(first, d, s)}
+    lines += [f"r{row} = zero" for row in outputs if row not in known]
+    lines.append(f"return ({', '.join(f'r{row}' for row in outputs)},)")
+    return "def values(q, i, j, FX, FZ, external, numbers):\n" + _indented(lines)
+
+
+def _reads(statement, d, s):
+    """Registers that a statement reads."""
+    right = statement.partition(" = ")[2]
+    return dict.fromkeys([row for row, name in ((s, "{s}"), (d, "{d}")) if name in right])
+
+
+def _primitives_source(primitives, rows, columns):
+    """Source of ``primitives(X, i, Z, j, ranges)``: a loop for each range of bound features."""
+    lines = [f"i{r} = i[{r}]" for r in range(rows)] + [f"j{c} = j[{c}]" for c in range(columns)]
+    if rows == columns == 1:
+        lines = ["i0 = i", "j0 = j"]
+    pairs = [(r, c) for r in range(rows) for c in range(columns)]
+    for n, _ in enumerate(primitives):
+        lines += [f"q{n}_{r}_{c} = zero" for r, c in pairs]
+    for group in dict.fromkeys(group for _, group, _ in primitives):
+        lines.append(f"for f in range(ranges[{2 * group}], ranges[{2 * group + 1}]):")
+        lines += [f"    x{r} = X[f, i{r}]" for r in range(rows)]
+        lines += [f"    z{c} = Z[f, j{c}]" for c in range(columns)]
+        for n, (kind, of, _) in enumerate(primitives):
+            if of == group:
+                terms = [_TERMS[kind].format(x=f"x{r}", z=f"z{c}") for r, c in pairs]
+                names = [f"q{n}_{r}_{c}" for r, c in pairs]
+                lines += [f"    {q} = {q} + {term}" for q, term in zip(names, terms)]
+    for n, (kind, _, _) in enumerate(primitives):
+        if kind == ops.DISTANCE:
+            lines += [f"q{n}_{r}_{c} = T(math.sqrt(q{n}_{r}_{c}))" for r, c in pairs]
+    found = [[f"q{n}_{r}_{c}" for n, _ in enumerate(primitives)] or ["zero"] for r, c in pairs]
+    tuples = [f"({', '.join(q)},)" for q in found]
+    lines.append("return " + (tuples[0] if len(pairs) == 1 else f"({', '.join(tuples)},)"))
+    return "def primitives(X, i, Z, j, ranges):\n" + _indented(lines)
+
+
+def _weighted_source(n):
+    """Source of ``weighted(values, weights)``."""
+    lines = ["total = weights[0] * values[0]"]
+    lines += [f"total = total + weights[{k}] * values[{k}]" for k in range(1, n)]
+    return "def weighted(values, weights):\n" + _indented([*lines, "return total"])
+
+
+def _indented(lines):
+    return "".join(f"    {line}\n" for line in lines)
+
+
+@lru_cache
+def _names(dtype):
+    """What generated source refers to: constants and functions of a number, by name.
+
+    ``T`` rounds to the dtype; literals of floats would promote float32 to float64. The ranges of
+    exp and the flush are those of `vectormath`, on which sums of products rely: all targets give 0
+    and infinity for the same arguments.
+    """
+    T = dtype.type
+    single = T is np.float32
+    zero, one, inf = T(0), T(1), T(np.inf)
+    largest = vectormath.LARGEST_F if single else T(vectormath.LARGEST)
+    smallest = vectormath.SMALLEST_F if single else T(vectormath.SMALLEST)
+    negligible = np.exp(smallest)
+    end = T(1000)  # exp(-1000) is 0, and inf * 0 must not become NaN
+
+    @cuda_device
+    def exp(x):
+        return inf if x > largest else (zero if x < smallest else T(math.exp(x)))
+
+    @cuda_device
+    def expm1(x):
+        return inf if x > largest else T(math.expm1(x))
+
+    @cuda_device
+    def flush(x):
+        return zero if abs(x) < negligible else x
+
+    @cuda_device
+    def clear(x, unit):
+        return zero if abs(x) <= unit else x
+
+    @cuda_device
+    def power(base, exponent):
+        d = one
+        for _ in range(exponent):
+            d = d * base
+        return d
+
+    @cuda_device
+    def matern(u, curvature):
+        u = end if u > end else u
+        return (one + u + curvature * u * u) * exp(-u)
+
+    constants = {"zero": zero, "one": one, "two": T(2), "third": T(1 / 3), "eps": np.finfo(T).eps}
+    functions = {f.__name__: f for f in (exp, expm1, flush, clear, power, matern)}
+    formula = {f.__name__: cuda_device(f) for f in _FORMULAS}
+    return {"math": math, "T": T, **constants, **functions, **formula}
