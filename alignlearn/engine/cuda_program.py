@@ -31,9 +31,12 @@ external : array of float64, shape (n_external, n, m)
     Values from outside of the pairs (i, j), likewise.
 weights : tuple or array of length n_values, of the dtype
 
-and ``pair.values`` a tuple of n_values numbers of the dtype, which a kernel should only take apart
-with constant indices (``v[2]``) or pass on to other functions: an index that is a variable puts the
-tuple into memory. Kernels that compute several pairs at once load every feature once for a block
+``pair.values`` is a tuple of n_values numbers of the dtype. A kernel should only take it apart with
+constant indices (``v[2]``) or pass it on: an index that is a variable puts the tuple into memory.
+Where registers do not hold so many values, ``pair.store(q, i, j, FX, FZ, external, numbers, scale,
+out, r, c)`` writes them to ``out[:, r, c]``, times ``scale`` (not the target).
+
+Kernels that compute several pairs at once load every feature once for a block
 of them by ``pair_functions(program, dtype, rows=2, columns=2)``: ``primitives(X, (i0, i1), Z, (j0,
 j1), ranges)`` then returns a tuple of 4 results for ``values``, those of (i0, j0), (i0, j1),
 (i1, j0) and (i1, j1). Indices must lie inside.
@@ -120,6 +123,7 @@ class PairFunctions(NamedTuple):
 
     primitives: Callable
     values: Callable
+    store: Callable
     weighted: Callable
     n_values: int
     dtype: np.dtype
@@ -162,8 +166,7 @@ def pair_functions(program, dtype, *, target=False, rows=1, columns=1):
         for kind, start, stop, row in program.primitives
     )
     code = tuple(map(tuple, program.code.tolist()))
-    outputs = tuple(range(program.n_kernels)) + ((padded(program.n_kernels),) if target else ())
-    return _compiled(code, primitives, outputs, np.dtype(dtype), rows, columns)
+    return _compiled(code, primitives, program.n_kernels, target, np.dtype(dtype), rows, columns)
 
 
 def _groups(primitives):
@@ -180,42 +183,67 @@ def _used(code):
 
 
 @lru_cache(maxsize=64)
-def _compiled(code, primitives, outputs, dtype, rows, columns):
+def _compiled(code, primitives, p, target, dtype, rows, columns):
+    outputs = (*range(p), padded(p)) if target else tuple(range(p))
     sources = {
         "primitives": _primitives_source(primitives, rows, columns),
         "values": _values_source(code, primitives, outputs),
+        "store": _store_source(code, primitives, outputs, p),
         "weighted": _weighted_source(len(outputs)),
     }
-    known = _names(dtype)
-    functions = {}
-    for name, source in sources.items():
-        scope = dict(known)
-        exec(compile(source, f"<{name} of a program>", "exec"), scope)
-        functions[name] = cuda_device(scope[name])
+    functions = {name: device_function(name, s, names_of(dtype)) for name, s in sources.items()}
     return PairFunctions(
         **functions, n_values=len(outputs), dtype=dtype, source="\n\n".join(sources.values())
     )
 
 
-def _values_source(code, primitives, outputs):
-    """Source of ``values(q, i, j, FX, FZ, external, numbers)``: a statement per operation."""
-    lines, known, count = [], set(), 0
-    for n, (_, _, row) in enumerate(primitives):
-        lines.append(f"r{row} = q[{n}]")
-        known.add(row)
+def device_function(name, source, names):
+    """The device function ``name`` of generated source, which refers to ``names``."""
+    scope = dict(names)
+    exec(compile(source, f"<generated {name}>", "exec"), scope)
+    return cuda_device(scope[name])
+
+
+def _statements(code, primitives, outputs, finish):
+    """A statement per operation, and ``finish(row)`` where an output has its value."""
+    lines = [f"r{row} = q[{n}]" for n, (_, _, row) in enumerate(primitives)]
+    known, count = {row for _, _, row in primitives}, 0
     used = _used(np.array(code, dtype=np.int64).reshape(-1, 4)).sum(axis=1)
-    for (op, d, s, k), n_numbers in zip(code, used):
-        numbers = [f"numbers[{n}]" for n in range(count, count + n_numbers)]
-        count += n_numbers
+    last = {d: n for n, (_, d, _, _) in enumerate(code)}
+    for n, (op, d, s, k) in enumerate(code):
+        numbers = [f"numbers[{c}]" for c in range(count, count + used[n])]
+        count += used[n]
         first, next_ = _LADDERS.get(op, (_STATEMENTS.get(op), None))
         steps = [first] + [next_] * (k - 1 if next_ else 0)
         # Registers start at 0.
         lines += [f"r{row} = zero" for row in _reads(first, d, s) if row not in known]
         lines += [step.format(*numbers, d=f"r{d}", s=f"r{s}", k=k) for step in steps]
         known |= {d, *_reads(first, d, s)}
-    lines += [f"r{row} = zero" for row in outputs if row not in known]
+        if d in outputs and last[d] == n:
+            lines += finish(d)
+    for row in outputs:
+        if row not in last:
+            lines += [f"r{row} = zero", *finish(row)]
+    return lines
+
+
+def _values_source(code, primitives, outputs):
+    """Source of ``values(q, i, j, FX, FZ, external, numbers)``."""
+    lines = _statements(code, primitives, outputs, lambda row: [])
     lines.append(f"return ({', '.join(f'r{row}' for row in outputs)},)")
-    return "def values(q, i, j, FX, FZ, external, numbers):\n" + _indented(lines)
+    return "def values(q, i, j, FX, FZ, external, numbers):\n" + indented(lines)
+
+
+def _store_source(code, primitives, outputs, p):
+    """Source of ``store``: outputs leave the registers one by one."""
+
+    def finish(row):
+        scaled = f"r{row} * scale" if row < p else f"r{row}"
+        return [f"out[{outputs.index(row)}, r, c] = {scaled}"]
+
+    lines = _statements(code, primitives, outputs, finish)
+    head = "def store(q, i, j, FX, FZ, external, numbers, scale, out, r, c):\n"
+    return head + indented(lines)
 
 
 def _reads(statement, d, s):
@@ -247,22 +275,22 @@ def _primitives_source(primitives, rows, columns):
     found = [[f"q{n}_{r}_{c}" for n, _ in enumerate(primitives)] or ["zero"] for r, c in pairs]
     tuples = [f"({', '.join(q)},)" for q in found]
     lines.append("return " + (tuples[0] if len(pairs) == 1 else f"({', '.join(tuples)},)"))
-    return "def primitives(X, i, Z, j, ranges):\n" + _indented(lines)
+    return "def primitives(X, i, Z, j, ranges):\n" + indented(lines)
 
 
 def _weighted_source(n):
     """Source of ``weighted(values, weights)``."""
     lines = ["total = weights[0] * values[0]"]
     lines += [f"total = total + weights[{k}] * values[{k}]" for k in range(1, n)]
-    return "def weighted(values, weights):\n" + _indented([*lines, "return total"])
+    return "def weighted(values, weights):\n" + indented([*lines, "return total"])
 
 
-def _indented(lines):
+def indented(lines):
     return "".join(f"    {line}\n" for line in lines)
 
 
 @lru_cache
-def _names(dtype):
+def names_of(dtype):
     """What generated source refers to: constants and functions of a number, by name.
 
     ``T`` rounds to the dtype; literals of floats would promote float32 to float64. The ranges of

@@ -1,0 +1,202 @@
+"""Sums over pairs of many kernels on a CUDA device: values in memory, products in blocks.
+
+Products of more kernels than registers hold (`cuda_tiles`) are taken from values that are written
+to memory, a part of the box at a time: a matrix of kernels by pairs, whose product with its own
+transpose is summed in blocks of kernels, as a matrix product would. The target is its last row.
+
+This module imports `numba.cuda`: import it inside functions.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import isqrt
+
+import numpy as np
+from numba import cuda, float64, from_dtype
+
+from alignlearn._jit import cuda_kernel
+
+from .cuda_program import device_function, indented, names_of, pair_functions
+
+_MEMORY = 64_000_000  # bytes of kernel values
+_SLICE = 1024  # pairs whose products are summed in the samples' precision
+_DEPTH = 16  # pairs in shared memory
+BLOCK, THREADS = 8, 8  # products of a thread, and threads of a block, in each direction
+
+
+@lru_cache(maxsize=64)
+def _values_kernel(pair, weighted):
+    one = pair.dtype.type(1)
+
+    @cuda_kernel
+    def kernel(
+        X, Z, FX, FZ, external, root_x, root_z, numbers, ranges, first_row, first_column, out
+    ):  # fmt: skip
+        c, r = cuda.grid(2)
+        if r < out.shape[1] and c < out.shape[2]:
+            i, j = first_row + r, first_column + c
+            scale = root_x[i] * root_z[j] if weighted else one
+            q = pair.primitives(X, i, Z, j, ranges)
+            pair.store(q, i, j, FX, FZ, external, numbers, scale, out, r, c)
+
+    return kernel
+
+
+@cuda_kernel
+def _row_sums(values, root, weighted, first_row, first_column, out):
+    """out[k, i] += the sum of row i of the values, a block of threads each."""
+    memory = cuda.shared.array(0, float64)
+    r, k, t, width = cuda.blockIdx.x, cuda.blockIdx.y, cuda.threadIdx.x, cuda.blockDim.x
+    total = 0.0
+    for c in range(t, values.shape[2], width):
+        if weighted:
+            total += values[k, r, c] * root[first_column + c]
+        else:
+            total += values[k, r, c]
+    memory[t] = total
+    cuda.syncthreads()
+    if t == 0:
+        total = 0.0
+        for other in range(width):
+            total += memory[other]
+        out[k, first_row + r] += total
+
+
+@cuda_kernel
+def _column_sums(values, root, weighted, first_row, first_column, out):
+    """out[k, j] += the sum of column j of the values."""
+    c, k = cuda.grid(2)
+    if c < values.shape[2] and k < out.shape[0]:
+        total = 0.0
+        for r in range(values.shape[1]):
+            if weighted:
+                total += values[k, r, c] * root[first_row + r]
+            else:
+                total += values[k, r, c]
+        out[k, first_column + c] += total
+
+
+@lru_cache
+def _products_kernel(dtype, block, threads):
+    """The kernel that sums products of blocks of kernels over slices of the pairs."""
+    side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
+    n = range(block)
+    bodies = {
+        "none()": ["return (" + "zero, " * block**2 + ")"],
+        "take(tile, f, first)": [
+            f"return ({''.join(f'tile[f, first + {u * threads}], ' for u in n)})"
+        ],
+        "add(s, x, y)": [
+            f"return ({''.join(f's[{u * block + v}] + x[{u}] * y[{v}], ' for u in n for v in n)})"
+        ],
+        "put(s, out, part, tile, r, c)": [
+            f"out[part, tile, r + {u * threads}, c + {v * threads}] = s[{u * block + v}]"
+            for u in n
+            for v in n
+        ],
+    }
+    none, take, add, put = (
+        device_function(head.partition("(")[0], f"def {head}:\n{indented(body)}", names_of(dtype))
+        for head, body in bodies.items()
+    )
+
+    @cuda_kernel
+    def kernel(values, length, out):
+        part, tile = cuda.blockIdx.x, cuda.blockIdx.y
+        # Tile (a, b) of the upper triangle, counted by rows.
+        a, b, wide = 0, tile, (values.shape[0] + side - 1) // side
+        while b >= wide - a:
+            b -= wide - a
+            a += 1
+        b += a
+        t, u = cuda.threadIdx.x, cuda.threadIdx.y
+        left = cuda.shared.array((_DEPTH, side + 1), number)
+        right = cuda.shared.array((_DEPTH, side + 1), number)
+        sums = none()
+        end = (part + 1) * length if (part + 1) * length < values.shape[1] else values.shape[1]
+        for start in range(part * length, end, _DEPTH):
+            for e in range(u * threads + t, side * _DEPTH, threads * threads):
+                k, f = e // _DEPTH, e % _DEPTH
+                j, row, column = start + f, a * side + k, b * side + k
+                left[f, k] = values[row, j] if row < values.shape[0] and j < end else zero
+                right[f, k] = values[column, j] if column < values.shape[0] and j < end else zero
+            cuda.syncthreads()
+            for f in range(_DEPTH):
+                sums = add(sums, take(left, f, u), take(right, f, t))
+            cuda.syncthreads()
+        put(sums, out, part, tile, u, t)
+
+    return kernel
+
+
+@cuda_kernel
+def _merge(parts, orders, out):
+    """out += orders times the sum of the parts."""
+    column, row, tile = cuda.grid(3)
+    if column < out.shape[2] and row < out.shape[1]:
+        total = 0.0
+        for part in range(parts.shape[0]):
+            total += parts[part, tile, row, column]
+        out[tile, row, column] += orders * total
+
+
+def shape_of_products(p):
+    """Of the array that `add` adds to: blocks of kernels, target included, above the diagonal."""
+    side = BLOCK * THREADS
+    wide = -(-(p + 1) // side)
+    return wide * (wide + 1) // 2, side, side
+
+
+def unpacked(products, p):
+    """S (p, p), upper triangle, and a (p,)."""
+    side = products.shape[1]
+    wide = -(-(p + 1) // side)
+    whole = np.zeros((wide * side, wide * side))
+    for block, a, b in zip(products, *np.triu_indices(wide)):
+        whole[a * side : (a + 1) * side, b * side : (b + 1) * side] = block
+    return np.triu(whole[:p, :p]), whole[:p, p]
+
+
+def add(program, box, sums, width, memory=_MEMORY):
+    """Add the pairs of a box to its sums.
+
+    Parameters
+    ----------
+    program : Program
+    box : cuda_sums.Box
+    sums : cuda_sums.DeviceSums
+    width : int
+        Threads that share a sum.
+    memory : int
+        Bytes of kernel values.
+    """
+    pair = pair_functions(program, box.dtype, target=True)
+    fill, p, (n, m) = _values_kernel(pair, box.weighted), program.n_kernels, box.shape
+    side = max(1, min(isqrt(memory // ((p + 1) * box.dtype.itemsize)), max(n, m)))
+    flat = cuda.device_array((p + 1) * min(side, n) * min(side, m), box.dtype, stream=box.stream)
+    root_x, root_z = box.inputs[5:7]
+    for i in range(0, n, side):
+        for j in range(i if box.symmetric else 0, m, side):
+            high, wide = min(side, n - i), min(side, m - j)
+            once = box.symmetric and i == j
+            values = flat[: (p + 1) * high * wide].reshape(p + 1, high, wide)
+            grid = -(-wide // width), -(-high // 4)
+            fill[grid, (width, 4), box.stream](*box.inputs, i, j, values)
+            along = root_z, box.weighted, i, j, sums.by_row
+            _row_sums[(high, p), width, box.stream, 8 * width](values, *along)
+            if not once:
+                across = root_x, box.weighted, i, j, sums.by_column
+                _column_sums[(grid[0], -(-p // 4)), (width, 4), box.stream](values, *across)
+            orders = 2.0 if box.symmetric and not once else 1.0
+            _add_products(values.reshape(p + 1, high * wide), orders, sums.products, box.stream)
+
+
+def _add_products(values, orders, out, stream):
+    """Add ``orders`` times the products of all rows of the values, in blocks."""
+    kernel = _products_kernel(values.dtype, BLOCK, THREADS)
+    grid = -(-values.shape[1] // _SLICE), out.shape[0]
+    parts = cuda.device_array((grid[0], *out.shape), values.dtype, stream=stream)
+    kernel[grid, (THREADS, THREADS), stream](values, _SLICE, parts)
+    side = -(-out.shape[1] // 8)
+    _merge[(side, side, out.shape[0]), (8, 8, 1), stream](parts, orders, out)

@@ -1,0 +1,207 @@
+"""Alignment statistics on a CUDA device: sums over the pairs of a box.
+
+This module imports `numba.cuda`: import it inside functions.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import cuda
+
+from alignlearn._jit import cuda_kernel
+
+from . import cuda_blocks, cuda_tiles
+from .cuda_program import pair_functions
+
+WIDTH = 32  # threads of a block
+
+
+class Side(NamedTuple):
+    """The samples of one side of a box, on the device.
+
+    Attributes
+    ----------
+    bound : array of shape (n_bound, n), float32 or float64
+        As `bind` leaves them, with the target columns.
+    factors : array of shape (n_factors, n), float64
+    root : array of shape (n,), of the dtype, or None
+        Roots of the samples' weights.
+
+    All are C-contiguous; arrays of the host will do in the simulator.
+    """
+
+    bound: object
+    factors: object
+    root: object = None
+
+
+class PairSums(NamedTuple):
+    """Sums over a box of pairs, float64; as "pair_sums" of every target.
+
+    Attributes
+    ----------
+    S : ndarray of shape (p, p), upper triangle
+    a : ndarray of shape (p,)
+    by_row, by_column : ndarray of shape (p, n) and (p, m), the second (p, 0) on the diagonal
+    diagonal : ndarray of shape (p, n), (p, 0) off the diagonal
+    """
+
+    S: np.ndarray
+    a: np.ndarray
+    by_row: np.ndarray
+    by_column: np.ndarray
+    diagonal: np.ndarray
+
+
+@cuda_kernel
+def _gather(V, Y, features, means, first, out):
+    j, f = cuda.grid(2)
+    if j < out.shape[1] and f < features.shape[0]:
+        c = features[f]
+        if c < V.shape[1]:
+            out[f, j] = V[first + j, c] - means[f]
+        else:
+            out[f, j] = Y[first + j, c - V.shape[1]]
+
+
+def bind(V, Y, features, means, first, last, stream=0):
+    """Bound features of samples ``first`` to ``last``, less their means, a row each.
+
+    Parameters
+    ----------
+    V : array of shape (m, d)
+        On the device.
+    Y : array of shape (m, c)
+        Bound after the features; any array where none are.
+    features, means : arrays of shape (n_bound,), int64 and float64
+    first, last : int
+    stream : CUDA stream
+
+    Returns
+    -------
+    device array of shape (n_bound, last - first), of V's dtype; at least one row
+    """
+    out = cuda.device_array((max(1, len(features)), last - first), V.dtype, stream=stream)
+    if len(features):
+        grid = -(-out.shape[1] // 32), -(-out.shape[0] // 4)
+        _gather[grid, (32, 4), stream](V, Y, features, means, first, out)
+    return out
+
+
+class Box(NamedTuple):
+    """What the kernels take of a box of pairs.
+
+    Attributes
+    ----------
+    inputs : tuple
+        Arguments of the kernels: bound features, factor values and weights of both sides, values
+        from outside, numbers and ranges of the program.
+    shape : (int, int)
+    dtype : numpy.dtype
+        Of kernel values.
+    symmetric : bool
+        Whether it is a square on the diagonal.
+    weighted : bool
+    stream : CUDA stream
+    """
+
+    inputs: tuple
+    shape: tuple
+    dtype: np.dtype
+    symmetric: bool
+    weighted: bool
+    stream: object
+
+
+class DeviceSums(NamedTuple):
+    """Sums on the device, float64: products as the module that adds them lays them out.
+
+    ``by_column`` is ``by_row`` where the box is symmetric.
+    """
+
+    products: object
+    by_row: object
+    by_column: object
+
+
+@lru_cache(maxsize=64)
+def _diagonal_kernel(pair, weighted):
+    """The kernel that writes the values of the pairs (i, i) to ``out[:, 0, i]``."""
+    one = pair.dtype.type(1)
+
+    @cuda_kernel
+    def kernel(X, Z, FX, FZ, external, root_x, root_z, numbers, ranges, out):
+        i = cuda.grid(1)
+        if i < X.shape[1]:
+            scale = root_x[i] * root_z[i] if weighted else one
+            q = pair.primitives(X, i, Z, i, ranges)
+            pair.store(q, i, i, FX, FZ, external, numbers, scale, out, 0, i)
+
+    return kernel
+
+
+def _box(program, rows, columns, external, stream):
+    dtype, other = np.dtype(rows.bound.dtype), rows if columns is None else columns
+    numbers, ranges = pair_functions(program, dtype, target=True).arguments(program)
+    if not isinstance(numbers, tuple):
+        numbers = cuda.to_device(numbers, stream)
+    # Kernels take arrays of some size and one layout even where they read none.
+    if external is None:
+        external = cuda.to_device(np.zeros((1, 1, 1)), stream)
+    weighted = rows.root is not None
+    roots = (
+        (rows.root, other.root) if weighted else (cuda.to_device(np.zeros(1, dtype), stream),) * 2
+    )
+    inputs = rows.bound, other.bound, rows.factors, other.factors, external, *roots, numbers, ranges
+    shape = rows.bound.shape[1], other.bound.shape[1]
+    return Box(inputs, shape, dtype, columns is None, weighted, stream)
+
+
+def pair_sums(program, rows, columns=None, external=None, *, width=WIDTH, stream=0, memory=None):
+    """Sums over the pairs of a box.
+
+    Parameters
+    ----------
+    program : Program
+        With a target.
+    rows, columns : Side
+        None for the columns: a square on the diagonal.
+    external : device array of float64, shape (n_external, n, m), optional
+        Values from outside of the pairs of the box.
+    width : int
+        Threads of a block.
+    stream : CUDA stream
+    memory : int, optional
+        Bytes for what lies between the kernels and the sums.
+
+    Returns
+    -------
+    PairSums
+        In which both orders of the pairs of a square on the diagonal count, other pairs once.
+    """
+    box, p = _box(program, rows, columns, external, stream), program.n_kernels
+    ways = cuda_tiles if p <= cuda_tiles.MOST_KERNELS[box.dtype.itemsize] else cuda_blocks
+    products, by_row = (_zeros(s, stream) for s in (ways.shape_of_products(p), (p, box.shape[0])))
+    by_column = by_row if box.symmetric else _zeros((p, box.shape[1]), stream)
+    limit = {} if memory is None else {"memory": memory}
+    ways.add(program, box, DeviceSums(products, by_row, by_column), width, **limit)
+    diagonal = np.empty((p, 0))
+    if box.symmetric:
+        pair = pair_functions(program, box.dtype, target=True)
+        values = cuda.device_array((p + 1, 1, box.shape[0]), box.dtype, stream=stream)
+        grid = -(-box.shape[0] // width)
+        _diagonal_kernel(pair, box.weighted)[grid, width, stream](*box.inputs, values)
+        diagonal = values.copy_to_host(stream=stream)[:p, 0]
+    found = [array.copy_to_host(stream=stream) for array in (products, by_row, by_column)]
+    if stream:
+        stream.synchronize()
+    S, a = ways.unpacked(found[0], p)
+    by_column = np.empty((p, 0)) if box.symmetric else found[2]
+    return PairSums(S, a, found[1], by_column, diagonal.astype(np.float64))
+
+
+def _zeros(shape, stream):
+    return cuda.to_device(np.zeros(shape), stream)

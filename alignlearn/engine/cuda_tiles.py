@@ -1,0 +1,237 @@
+"""Sums over pairs of few kernels on a CUDA device: all products of kernels stay in registers.
+
+A block of threads takes a tile of pairs. Each thread owns some columns of the tile; at every step
+the threads take different rows, so that the sums of rows, in shared memory, need no atomic
+operations. Sums of a tile leave it in float64 and are added in a fixed order: two runs give the
+same bits.
+
+This module imports `numba.cuda`: import it inside functions.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numba import cuda, float64, from_dtype
+
+from alignlearn._jit import cuda_kernel
+
+from .cuda_program import device_function, indented, names_of, pair_functions
+
+REACH = 2  # rows and columns of a thread at a step
+_MEMORY = 256_000_000  # bytes for the sums of tiles
+MOST_KERNELS = {4: 16, 8: 10}  # whose products stay in registers, by the size of a number
+_MOST_BLOCKS = 65535  # of a grid in its second direction
+
+
+def _tuple_functions(p, dtype):
+    """Device functions on tuples of the values of p kernels, and the target as the last."""
+    n = range(p)
+    pairs = [(k, other) for k in n for other in range(k, p + 1)]
+    returned = {
+        "add(t, v)": [f"t[{k}] + v[{k}]" for k in n],
+        "add_scaled(t, v, x)": [f"t[{k}] + v[{k}] * x" for k in n],
+        "scaled(v, x)": [f"v[{k}] * x" for k in n] + [f"v[{p}]"],
+        "add_products(s, v)": [
+            f"s[{i}] + v[{k}] * v[{other}]" for i, (k, other) in enumerate(pairs)
+        ],
+        "zeros()": ["zero" for _ in n],
+        "no_columns()": [f"({'zero, ' * p})"] * REACH,
+        "no_products()": ["zero" for _ in pairs],
+    }
+    stored = {
+        "add_to(out, at, stride, t)": [f"out[at + {k} * stride] += t[{k}]" for k in n],
+        "put_columns(out, tile, j, width, columns)": [
+            line
+            for c in range(REACH)
+            for line in (
+                f"if j + {c} * width < out.shape[2]:",
+                *(f"    out[tile, {k}, j + {c} * width] = columns[{c}][{k}]" for k in n),
+            )
+        ],
+        "put_products(out, at, stride, s)": [
+            f"out[at + {i} * stride] = s[{i}]" for i in range(len(pairs))
+        ],
+    }
+    bodies = {head: [f"return ({', '.join(found)},)"] for head, found in returned.items()} | stored
+    found = {}
+    for head, lines in bodies.items():
+        name = head.partition("(")[0]
+        found[name] = device_function(name, f"def {head}:\n{indented(lines)}", names_of(dtype))
+    return found
+
+
+def _step_source(weighted):
+    """Source of ``step``: the pairs of a thread at a step, added to its sums.
+
+    Rows i, i + width, ... and columns j, j + width, ...; those past the end are left out.
+    """
+    n = range(REACH)
+    lines = ["n, m = X.shape[1], Z.shape[1]"]
+    for name, first, end in (("i", "i", "n"), ("j", "j", "m")):
+        lines += [f"{name}{r} = {first} + {r} * width" for r in n]
+        lines += [f"near_{name}{r} = {name}{r} if {name}{r} < {end} else {end} - 1" for r in n]
+    near_i, near_j = (", ".join(f"near_{name}{r}" for r in n) for name in "ij")
+    lines.append(f"q = primitives(X, ({near_i},), Z, ({near_j},), ranges)")
+    lines.append("".join(f"c{c}, " for c in n) + "= columns")
+    for r in n:
+        lines.append("t = zeros()")
+        for c in n:
+            lines.append(f"if i{r} < n and j{c} < m:")
+            found = [f"v = values(q[{r * REACH + c}], i{r}, j{c}, FX, FZ, external, numbers)"]
+            if weighted:
+                found += [f"u, w = root_x[i{r}], root_z[j{c}]", "v = scaled(v, u * w)"]
+                found += ["t = add_scaled(t, v, w)", f"c{c} = add_scaled(c{c}, v, u)"]
+            else:
+                found += ["t = add(t, v)", f"c{c} = add(c{c}, v)"]
+            lines += [f"    {line}" for line in [*found, "sums = add_products(sums, v)"]]
+        lines.append(f"add_to(rows, at + {r} * width, {REACH} * width, t)")
+    lines.append(f"return sums, ({''.join(f'c{c}, ' for c in n)})")
+    arguments = "X, i, Z, j, width, FX, FZ, external, root_x, root_z, numbers, ranges"
+    return f"def step({arguments}, rows, at, sums, columns):\n" + indented(lines)
+
+
+@lru_cache(maxsize=64)
+def _tile_kernel(pair, p, weighted):
+    """The kernel that adds up the pairs of a tile for each block of threads."""
+    known = _tuple_functions(p, pair.dtype)
+    names = {"primitives": pair.primitives, "values": pair.values, **known}
+    step = device_function("step", _step_source(weighted), names)
+    no_products, no_columns = known["no_products"], known["no_columns"]
+    put_products, put_columns = known["put_products"], known["put_columns"]
+    number, zero, n_products = from_dtype(pair.dtype), pair.dtype.type(0), p * (p + 3) // 2
+
+    @cuda_kernel
+    def kernel(
+        X, Z, FX, FZ, external, root_x, root_z, numbers, ranges, symmetric, first, products, by_row,
+        by_column,
+    ):  # fmt: skip
+        width, lane = cuda.blockDim.x, cuda.threadIdx.x
+        row, column = cuda.blockIdx.y, cuda.blockIdx.x
+        tile, side = row * cuda.gridDim.x + column, REACH * width
+        # On the diagonal the columns of the grid begin where its rows do.
+        i0, j0 = (first + row) * side, (first * symmetric + column) * side
+        if symmetric and column < row:
+            for n in range(lane, n_products, width):
+                products[n, tile] = 0.0
+            return
+        memory = cuda.shared.array(0, number)
+        for n in range(lane, p * side, width):
+            memory[n] = zero
+        cuda.syncthreads()
+        sums, columns = no_products(), no_columns()
+        for s in range(width):
+            at = lane + s if lane + s < width else lane + s - width
+            sums, columns = step(
+                X, i0 + at, Z, j0 + lane, width, FX, FZ, external, root_x, root_z, numbers, ranges,
+                memory, at, sums, columns,
+            )  # fmt: skip
+            cuda.syncthreads()
+        put_columns(by_column, row, j0 + lane, width, columns)
+        for i in range(lane, side, width):
+            if i0 + i < X.shape[1]:
+                for k in range(p):
+                    by_row[column, k, row * side + i] = memory[k * side + i]
+        cuda.syncthreads()
+        put_products(memory, lane, width + 1, sums)
+        cuda.syncthreads()
+        orders = 2.0 if symmetric and column > row else 1.0
+        for n in range(lane, n_products, width):
+            total = 0.0
+            for t in range(width):
+                total += memory[n * (width + 1) + t]
+            products[n, tile] = orders * total
+
+    return kernel
+
+
+@cuda_kernel
+def _merge_products(products, out):
+    """out[n] += the sum of products[n], in an order that only the number of threads decides."""
+    memory = cuda.shared.array(0, float64)
+    n, t, width = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
+    total = 0.0
+    for tile in range(t, products.shape[1], width):
+        total += products[n, tile]
+    memory[t] = total
+    cuda.syncthreads()
+    if t == 0:
+        total = 0.0
+        for other in range(width):
+            total += memory[other]
+        out[n] += total
+
+
+@cuda_kernel
+def _merge_rows(by_row, side, symmetric, first, out):
+    """out[k, first + i] += the sums of row i in the tiles of its row."""
+    i, k = cuda.grid(2)
+    if i < by_row.shape[2] and first + i < out.shape[1] and k < out.shape[0]:
+        total = 0.0
+        for column in range(i // side if symmetric else 0, by_row.shape[0]):
+            total += by_row[column, k, i]
+        out[k, first + i] += total
+
+
+@cuda_kernel
+def _merge_columns(by_column, side, symmetric, first, out):
+    """out[k, j] += the sums of column j; on the diagonal, of tiles above it."""
+    j, k = cuda.grid(2)
+    if j < by_column.shape[2] and k < out.shape[0]:
+        rows = by_column.shape[0]
+        if symmetric:
+            above = (j - first) // side if j >= first else 0
+            rows = above if above < rows else rows
+        total = 0.0
+        for row in range(rows):
+            total += by_column[row, k, j]
+        out[k, j] += total
+
+
+def shape_of_products(p):
+    """Of the array that `add` adds to."""
+    return (p * (p + 3) // 2,)
+
+
+def unpacked(products, p):
+    """S (p, p), upper triangle, and a (p,)."""
+    whole = np.zeros((p, p + 1))
+    whole[np.triu_indices(p, 0, p + 1)] = products
+    return whole[:, :p], whole[:, p]
+
+
+def add(program, box, sums, width, memory=_MEMORY):
+    """Add the pairs of a box to its sums.
+
+    Parameters
+    ----------
+    program : Program
+    box : cuda_sums.Box
+    sums : cuda_sums.DeviceSums
+    width : int
+        Threads of a block.
+    memory : int
+        Bytes for the sums of tiles, more where one row of tiles needs more.
+    """
+    pair = pair_functions(program, box.dtype, target=True, rows=REACH, columns=REACH)
+    p, side, stream, symmetric = program.n_kernels, REACH * width, box.stream, box.symmetric
+    kernel, n_products = _tile_kernel(pair, p, box.weighted), sums.products.shape[0]
+    rows, columns = (-(-size // side) for size in box.shape)
+    bytes_of_tile = 8 * n_products + 2 * p * side * box.dtype.itemsize
+    height = min(max(1, memory // (columns * bytes_of_tile)), _MOST_BLOCKS)
+    shared = box.dtype.itemsize * max(p * side, n_products * (width + 1))
+    for first in range(0, rows, height):
+        high, wide = min(height, rows - first), columns - first * symmetric
+        products = cuda.device_array((n_products, high * wide), np.float64, stream=stream)
+        by_row = cuda.device_array((wide, p, high * side), box.dtype, stream=stream)
+        by_column = cuda.device_array((high, p, box.shape[1]), box.dtype, stream=stream)
+        work = symmetric, first, products, by_row, by_column
+        kernel[(wide, high), width, stream, shared](*box.inputs, *work)
+        _merge_products[n_products, width, stream, 8 * width](products, sums.products)
+        for part, out, merge in (
+            (by_row, sums.by_row, _merge_rows),
+            (by_column, sums.by_column, _merge_columns),
+        ):
+            grid = -(-part.shape[2] // width), -(-p // 4)
+            merge[grid, (width, 4), stream](part, side, symmetric, first * side, out)
