@@ -253,15 +253,19 @@ def _reads(statement, d, s):
 
 
 def _primitives_source(primitives, rows, columns):
-    """Source of ``primitives(X, i, Z, j, ranges)``: a loop for each range of bound features."""
-    lines = [f"i{r} = i[{r}]" for r in range(rows)] + [f"j{c} = j[{c}]" for c in range(columns)]
+    """Source of ``primitives(X, i, Z, j, ranges)``: a loop for each range of bound features.
+
+    Indices are unsigned, as those with a sign are checked for wrapping round at every load.
+    """
+    lines = [f"i{r} = U(i[{r}])" for r in range(rows)]
+    lines += [f"j{c} = U(j[{c}])" for c in range(columns)]
     if rows == columns == 1:
-        lines = ["i0 = i", "j0 = j"]
+        lines = ["i0 = U(i)", "j0 = U(j)"]
     pairs = [(r, c) for r in range(rows) for c in range(columns)]
     for n, _ in enumerate(primitives):
         lines += [f"q{n}_{r}_{c} = zero" for r, c in pairs]
     for group in dict.fromkeys(group for _, group, _ in primitives):
-        lines.append(f"for f in range(ranges[{2 * group}], ranges[{2 * group + 1}]):")
+        lines.append(f"for f in range(U(ranges[{2 * group}]), U(ranges[{2 * group + 1}])):")
         lines += [f"    x{r} = X[f, i{r}]" for r in range(rows)]
         lines += [f"    z{c} = Z[f, j{c}]" for c in range(columns)]
         for n, (kind, of, _) in enumerate(primitives):
@@ -336,4 +340,4 @@ def names_of(dtype):
     constants = {"zero": zero, "one": one, "two": T(2), "third": T(1 / 3), "eps": np.finfo(T).eps}
     functions = {f.__name__: f for f in (exp, expm1, flush, clear, power, matern)}
     formula = {f.__name__: cuda_device(f) for f in _FORMULAS}
-    return {"math": math, "T": T, **constants, **functions, **formula}
+    return {"math": math, "T": T, "U": np.uint64, **constants, **functions, **formula}

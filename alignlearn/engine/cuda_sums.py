@@ -17,6 +17,7 @@ from . import cuda_blocks, cuda_tiles
 from .cuda_program import pair_functions
 
 WIDTH = 32  # threads of a block
+MULTIPLE = 64  # of columns of bound features, so that tiles need not check for the last
 
 
 class Side(NamedTuple):
@@ -24,9 +25,10 @@ class Side(NamedTuple):
 
     Attributes
     ----------
-    bound : array of shape (n_bound, n), float32 or float64
+    bound : array of shape (n_bound, >= n), float32 or float64
         As `bind` leaves them, with the target columns.
     factors : array of shape (n_factors, n), float64
+        At least one row, whatever it holds.
     root : array of shape (n,), of the dtype, or None
         Roots of the samples' weights.
 
@@ -57,11 +59,13 @@ class PairSums(NamedTuple):
 
 
 @cuda_kernel
-def _gather(V, Y, features, means, first, out):
+def _gather(V, Y, features, means, first, last, out):
     j, f = cuda.grid(2)
     if j < out.shape[1] and f < features.shape[0]:
         c = features[f]
-        if c < V.shape[1]:
+        if first + j >= last:
+            out[f, j] = 0
+        elif c < V.shape[1]:
             out[f, j] = V[first + j, c] - means[f]
         else:
             out[f, j] = Y[first + j, c - V.shape[1]]
@@ -82,12 +86,14 @@ def bind(V, Y, features, means, first, last, stream=0):
 
     Returns
     -------
-    device array of shape (n_bound, last - first), of V's dtype; at least one row
+    device array of shape (n_bound, last - first), of V's dtype
+        With at least one row, and zeros after the last sample up to a multiple of ``MULTIPLE``.
     """
-    out = cuda.device_array((max(1, len(features)), last - first), V.dtype, stream=stream)
+    wide = -(-(last - first) // MULTIPLE) * MULTIPLE
+    out = cuda.device_array((max(1, len(features)), wide), V.dtype, stream=stream)
     if len(features):
         grid = -(-out.shape[1] // 32), -(-out.shape[0] // 4)
-        _gather[grid, (32, 4), stream](V, Y, features, means, first, out)
+        _gather[grid, (32, 4), stream](V, Y, features, means, first, last, out)
     return out
 
 
@@ -135,7 +141,7 @@ def _diagonal_kernel(pair, weighted):
     @cuda_kernel
     def kernel(X, Z, FX, FZ, external, root_x, root_z, numbers, ranges, out):
         i = cuda.grid(1)
-        if i < X.shape[1]:
+        if i < FX.shape[1]:
             scale = root_x[i] * root_z[i] if weighted else one
             q = pair.primitives(X, i, Z, i, ranges)
             pair.store(q, i, i, FX, FZ, external, numbers, scale, out, 0, i)
@@ -156,7 +162,7 @@ def _box(program, rows, columns, external, stream):
         (rows.root, other.root) if weighted else (cuda.to_device(np.zeros(1, dtype), stream),) * 2
     )
     inputs = rows.bound, other.bound, rows.factors, other.factors, external, *roots, numbers, ranges
-    shape = rows.bound.shape[1], other.bound.shape[1]
+    shape = rows.factors.shape[1], other.factors.shape[1]
     return Box(inputs, shape, dtype, columns is None, weighted, stream)
 
 

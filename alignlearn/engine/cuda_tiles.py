@@ -25,33 +25,25 @@ MOST_KERNELS = {4: 16, 8: 10}  # whose products stay in registers, by the size o
 _MOST_BLOCKS = 65535  # of a grid in its second direction
 
 
-def _tuple_functions(p, dtype):
+def _tuple_functions(p, width, dtype):
     """Device functions on tuples of the values of p kernels, and the target as the last."""
-    n = range(p)
+    n, side = range(p), REACH * width
     pairs = [(k, other) for k in n for other in range(k, p + 1)]
+    products = [f"s[{i}] + v[{k}] * v[{other}]" for i, (k, other) in enumerate(pairs)]
     returned = {
         "add(t, v)": [f"t[{k}] + v[{k}]" for k in n],
         "add_scaled(t, v, x)": [f"t[{k}] + v[{k}] * x" for k in n],
         "scaled(v, x)": [f"v[{k}] * x" for k in n] + [f"v[{p}]"],
-        "add_products(s, v)": [
-            f"s[{i}] + v[{k}] * v[{other}]" for i, (k, other) in enumerate(pairs)
-        ],
+        "add_products(s, v)": products,
         "zeros()": ["zero" for _ in n],
         "no_columns()": [f"({'zero, ' * p})"] * REACH,
         "no_products()": ["zero" for _ in pairs],
     }
     stored = {
-        "add_to(out, at, stride, t)": [f"out[at + {k} * stride] += t[{k}]" for k in n],
-        "put_columns(out, tile, j, width, columns)": [
-            line
-            for c in range(REACH)
-            for line in (
-                f"if j + {c} * width < out.shape[2]:",
-                *(f"    out[tile, {k}, j + {c} * width] = columns[{c}][{k}]" for k in n),
-            )
-        ],
-        "put_products(out, at, stride, s)": [
-            f"out[at + {i} * stride] = s[{i}]" for i in range(len(pairs))
+        "add_to(rows, at, t)": [f"rows[at + U({k * side})] += t[{k}]" for k in n],
+        "put_column(out, tile, j, t)": [f"out[tile, {k}, j] = t[{k}]" for k in n],
+        "put_products(memory, lane, s)": [
+            f"memory[lane + U({i * (width + 1)})] = s[{i}]" for i in range(len(pairs))
         ],
     }
     bodies = {head: [f"return ({', '.join(found)},)"] for head, found in returned.items()} | stored
@@ -62,23 +54,20 @@ def _tuple_functions(p, dtype):
     return found
 
 
-def _step_source(weighted):
+def _step_source(width, weighted):
     """Source of ``step``: the pairs of a thread at a step, added to its sums.
 
     Rows i, i + width, ... and columns j, j + width, ...; those past the end are left out.
     """
     n = range(REACH)
-    lines = ["n, m = X.shape[1], Z.shape[1]"]
-    for name, first, end in (("i", "i", "n"), ("j", "j", "m")):
-        lines += [f"{name}{r} = {first} + {r} * width" for r in n]
-        lines += [f"near_{name}{r} = {name}{r} if {name}{r} < {end} else {end} - 1" for r in n]
-    near_i, near_j = (", ".join(f"near_{name}{r}" for r in n) for name in "ij")
-    lines.append(f"q = primitives(X, ({near_i},), Z, ({near_j},), ranges)")
+    lines = [f"i{r}, j{r} = i + U({r * width}), j + U({r * width})" for r in n]
+    near_i, near_j = ("".join(f"{name}{r}, " for r in n) for name in "ij")
+    lines.append(f"q = primitives(X, ({near_i}), Z, ({near_j}), ranges)")
     lines.append("".join(f"c{c}, " for c in n) + "= columns")
     for r in n:
         lines.append("t = zeros()")
         for c in n:
-            lines.append(f"if i{r} < n and j{c} < m:")
+            lines.append(f"if i{r} < U(FX.shape[1]) and j{c} < U(FZ.shape[1]):")
             found = [f"v = values(q[{r * REACH + c}], i{r}, j{c}, FX, FZ, external, numbers)"]
             if weighted:
                 found += [f"u, w = root_x[i{r}], root_z[j{c}]", "v = scaled(v, u * w)"]
@@ -86,20 +75,30 @@ def _step_source(weighted):
             else:
                 found += ["t = add(t, v)", f"c{c} = add(c{c}, v)"]
             lines += [f"    {line}" for line in [*found, "sums = add_products(sums, v)"]]
-        lines.append(f"add_to(rows, at + {r} * width, {REACH} * width, t)")
+        lines.append(f"add_to(rows, at + U({r * width}), t)")
     lines.append(f"return sums, ({''.join(f'c{c}, ' for c in n)})")
-    arguments = "X, i, Z, j, width, FX, FZ, external, root_x, root_z, numbers, ranges"
+    arguments = "X, i, Z, j, FX, FZ, external, root_x, root_z, numbers, ranges"
     return f"def step({arguments}, rows, at, sums, columns):\n" + indented(lines)
 
 
+def _columns_source(width):
+    """Source of ``put_columns``: the sums of a thread's columns."""
+    lines = []
+    for c in range(REACH):
+        lines.append(f"if j + U({c * width}) < U(out.shape[2]):")
+        lines.append(f"    put_column(out, tile, j + U({c * width}), columns[{c}])")
+    return "def put_columns(out, tile, j, columns):\n" + indented(lines)
+
+
 @lru_cache(maxsize=64)
-def _tile_kernel(pair, p, weighted):
+def _tile_kernel(pair, p, width, weighted):
     """The kernel that adds up the pairs of a tile for each block of threads."""
-    known = _tuple_functions(p, pair.dtype)
-    names = {"primitives": pair.primitives, "values": pair.values, **known}
-    step = device_function("step", _step_source(weighted), names)
+    known = _tuple_functions(p, width, pair.dtype)
+    names = {"U": np.uint64, "primitives": pair.primitives, "values": pair.values, **known}
+    step = device_function("step", _step_source(width, weighted), names)
+    put_columns = device_function("put_columns", _columns_source(width), names)
     no_products, no_columns = known["no_products"], known["no_columns"]
-    put_products, put_columns = known["put_products"], known["put_columns"]
+    put_products, U, side = known["put_products"], np.uint64, REACH * width
     number, zero, n_products = from_dtype(pair.dtype), pair.dtype.type(0), p * (p + 3) // 2
 
     @cuda_kernel
@@ -107,9 +106,8 @@ def _tile_kernel(pair, p, weighted):
         X, Z, FX, FZ, external, root_x, root_z, numbers, ranges, symmetric, first, products, by_row,
         by_column,
     ):  # fmt: skip
-        width, lane = cuda.blockDim.x, cuda.threadIdx.x
-        row, column = cuda.blockIdx.y, cuda.blockIdx.x
-        tile, side = row * cuda.gridDim.x + column, REACH * width
+        lane, row, column = cuda.threadIdx.x, cuda.blockIdx.y, cuda.blockIdx.x
+        tile = row * cuda.gridDim.x + column
         # On the diagonal the columns of the grid begin where its rows do.
         i0, j0 = (first + row) * side, (first * symmetric + column) * side
         if symmetric and column < row:
@@ -124,17 +122,16 @@ def _tile_kernel(pair, p, weighted):
         for s in range(width):
             at = lane + s if lane + s < width else lane + s - width
             sums, columns = step(
-                X, i0 + at, Z, j0 + lane, width, FX, FZ, external, root_x, root_z, numbers, ranges,
-                memory, at, sums, columns,
+                X, U(i0 + at), Z, U(j0 + lane), FX, FZ, external, root_x, root_z, numbers, ranges,
+                memory, U(at), sums, columns,
             )  # fmt: skip
             cuda.syncthreads()
-        put_columns(by_column, row, j0 + lane, width, columns)
+        put_columns(by_column, row, U(j0 + lane), columns)
         for i in range(lane, side, width):
-            if i0 + i < X.shape[1]:
-                for k in range(p):
-                    by_row[column, k, row * side + i] = memory[k * side + i]
+            for k in range(p):
+                by_row[column, k, row * side + i] = memory[k * side + i]
         cuda.syncthreads()
-        put_products(memory, lane, width + 1, sums)
+        put_products(memory, U(lane), sums)
         cuda.syncthreads()
         orders = 2.0 if symmetric and column > row else 1.0
         for n in range(lane, n_products, width):
@@ -216,7 +213,7 @@ def add(program, box, sums, width, memory=_MEMORY):
     """
     pair = pair_functions(program, box.dtype, target=True, rows=REACH, columns=REACH)
     p, side, stream, symmetric = program.n_kernels, REACH * width, box.stream, box.symmetric
-    kernel, n_products = _tile_kernel(pair, p, box.weighted), sums.products.shape[0]
+    kernel, n_products = _tile_kernel(pair, p, width, box.weighted), sums.products.shape[0]
     rows, columns = (-(-size // side) for size in box.shape)
     bytes_of_tile = 8 * n_products + 2 * p * side * box.dtype.itemsize
     height = min(max(1, memory // (columns * bytes_of_tile)), _MOST_BLOCKS)
