@@ -1,0 +1,197 @@
+"""Whether there is a CUDA device that the library can use, and if not, what to do about it.
+
+`ask` is the only function that asks Numba; what is made of the answer is in plain functions of a
+`Found`. Nothing here imports CUDA before it is called.
+"""
+
+from __future__ import annotations
+
+import traceback
+from functools import cache
+from typing import NamedTuple
+
+from .threads import thread_count
+
+# When a device is worth its start. Starting one costs `_START` seconds once per process: the
+# context, and the code of a program, compiled or loaded. A thread of the CPU evaluates `_CPU_RATE`
+# pairs a second (10 Gaussians, 20 features, float64; measured with AVX-512), and the device's own
+# work and the copies (80 bytes a sample at 10 GB/s and more) are short against the CPU's. So the
+# break-even is `_START * _CPU_RATE` pairs for each thread: 16,000 samples against themselves on one
+# thread, 65,000 on sixteen. `_START` is an assumption: not measured on a device yet.
+_START = 2.0
+_CPU_RATE = 1.3e8
+
+_CPU = "or use target='cpu'"
+
+
+class CudaUnavailable(RuntimeError):
+    """There is no CUDA device that can be used; the message says why, and what to do."""
+
+
+class CudaOutOfMemory(MemoryError):
+    """The device has too little memory for a box; the message says what size would fit."""
+
+
+class Found(NamedTuple):
+    """What Numba says of the machine.
+
+    Attributes
+    ----------
+    devices : tuple of (name, compute capability)
+    driver, toolkit : (major, minor) or None
+        CUDA version that the driver is for, and that of the libraries that compile; None where
+        they are missing.
+    lowest : (major, minor) or None
+        Least compute capability the toolkit compiles for, where Numba knows.
+    words : str
+        Why the last step failed, in the words of Numba or the driver; "" where a small kernel ran.
+    simulated : bool
+        Whether ``NUMBA_ENABLE_CUDASIM=1`` replaces the device by Python.
+    """
+
+    devices: tuple = ()
+    driver: tuple | None = None
+    toolkit: tuple | None = None
+    lowest: tuple | None = None
+    words: str = ""
+    simulated: bool = False
+
+
+@cache
+def ask():
+    """What Numba finds: driver, devices, toolkit, and whether a small kernel runs; once a process.
+
+    Returns
+    -------
+    Found
+    """
+    from numba import config, cuda
+
+    if config.ENABLE_CUDASIM:
+        return Found((("simulator", (0, 0)),), simulated=True)
+    devices, driver, toolkit, lowest, words = (), None, None, None, ""
+    try:
+        from numba.cuda.cudadrv.driver import driver as api
+
+        driver = tuple(api.get_version())
+        devices = tuple((_text(d.name), tuple(d.compute_capability)) for d in cuda.list_devices())
+        toolkit = tuple(cuda.runtime.get_version())
+        lowest = _lowest_capability()
+        _try_kernel()
+    except Exception as error:  # Numba raises its own and the system's, and ImportError
+        words = "".join(traceback.format_exception_only(error)).strip()
+    return Found(devices, driver, toolkit, lowest, words)
+
+
+def _lowest_capability():
+    """Least compute capability the toolkit compiles for; None where Numba does not say."""
+    try:
+        from numba.cuda.cudadrv.nvvm import get_supported_ccs
+    except ImportError:
+        return None
+    return min(get_supported_ccs(), default=None)
+
+
+def _text(name):
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def _try_kernel():
+    """Compile and run a kernel of one thread: the only proof that all the parts fit together."""
+    import numpy as np
+    from numba import cuda
+
+    from alignlearn._jit import cuda_kernel
+
+    @cuda_kernel
+    def double(x):
+        x[0] = x[0] + x[0]
+
+    x = cuda.to_device(np.ones(1, np.float32))
+    double[1, 1](x)
+    if x.copy_to_host()[0] != 2.0:
+        raise RuntimeError("a kernel ran and gave a wrong number")
+
+
+def problem(found):
+    """What keeps a device from being used, and what to do about it; None where nothing does."""
+    if found.simulated or (found.devices and found.toolkit and not found.words):
+        return None
+    if found.driver is None:
+        return (
+            "target='cuda': no CUDA driver can be used. Install the NVIDIA driver of the device "
+            f"and check that nvidia-smi lists it, {_CPU}.{_said(found)}"
+        )
+    if not found.devices:
+        return (
+            "target='cuda': no CUDA device is visible. Check nvidia-smi and CUDA_VISIBLE_DEVICES, "
+            f"{_CPU}.{_said(found)}"
+        )
+    if found.toolkit is None:
+        return (
+            "target='cuda': the CUDA toolkit that compiles for the device is missing (libNVVM and "
+            f"cudart). Install it: pip install 'alignlearn[cuda]', {_CPU}.{_said(found)}"
+        )
+    name, capability = found.devices[0]
+    if found.lowest is not None and capability < found.lowest:
+        return (
+            f"target='cuda': {name} has compute capability {_dotted(capability)}, and CUDA "
+            f"{_dotted(found.toolkit)} compiles for {_dotted(found.lowest)} and newer. Install an "
+            f"older CUDA toolkit, {_CPU}."
+        )
+    if found.driver < found.toolkit:
+        return (
+            f"target='cuda': the driver is for CUDA {_dotted(found.driver)} and too old for the "
+            f"installed toolkit, {_dotted(found.toolkit)}. Update the NVIDIA driver, install a "
+            f"CUDA toolkit of version {_dotted(found.driver)}, {_CPU}.{_said(found)}"
+        )
+    return (
+        f"target='cuda': {name} (driver for CUDA {_dotted(found.driver)}, toolkit "
+        f"{_dotted(found.toolkit)}) does not run a kernel. Try the test of Numba: numba -s, "
+        f"{_CPU}.{_said(found)}"
+    )
+
+
+def _dotted(version):
+    return ".".join(map(str, version))
+
+
+def _said(found):
+    return f" Numba says: {found.words}" if found.words else ""
+
+
+def check(found=None):
+    """Raise where no device can be used.
+
+    Parameters
+    ----------
+    found : Found, optional
+        What `ask` says, by default.
+
+    Raises
+    ------
+    CudaUnavailable
+    """
+    trouble = problem(ask() if found is None else found)
+    if trouble is not None:
+        raise CudaUnavailable(trouble)
+
+
+def available(found=None):
+    """Whether a real device can be used; a simulated one is only for tests that ask for it."""
+    found = ask() if found is None else found
+    return not found.simulated and problem(found) is None
+
+
+def pays(n_pairs, n_threads=None):
+    """Whether so many pairs are enough work for ``target="auto"`` to start a device.
+
+    Parameters
+    ----------
+    n_pairs : float
+        Pairs of samples at which kernels are evaluated.
+    n_threads : int, optional
+        Threads of the CPU that would share the work otherwise; `thread_count` by default.
+    """
+    threads = thread_count() if n_threads is None else n_threads
+    return n_pairs >= _START * _CPU_RATE * threads
