@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 
 
@@ -19,6 +20,22 @@ class ParamsMixin:
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = [p for p in signature if p.name != "self" and p.kind not in variadic]
         return {p.name: p for p in sorted(named, key=lambda p: p.name)}
+
+    def __getstate__(self):
+        """The state without ``client``, a connection that cannot be copied or sent."""
+        state = dict(vars(self))
+        if "client" in state:
+            state["client"] = None
+        return state
+
+    def __sklearn_clone__(self):
+        """For `sklearn.base.clone`: a client is shared, everything else copied."""
+        from sklearn.base import BaseEstimator
+
+        found = BaseEstimator.__sklearn_clone__(copy.copy(self))
+        if "client" in vars(self):
+            found.client = self.client
+        return found
 
     def get_params(self, deep=True):
         """Return the parameters as a dict; with ``deep``, those of parameters as ``a__b`` too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import FeatureSource, GramSource, open_source
 from alignlearn.validation import check_choice, check_flag
@@ -34,6 +35,7 @@ class KernelLearner(Estimator):
         names = _inputs.feature_names(X)
         source = open_source(X, self.kernels, sample_weight=sample_weight)
         source.verbose = check_flag("verbose", self.verbose)
+        source.engine = open_engine(self.target, self.client)
         _inputs.check_sample_count(source.n_samples)
         y = check_target(source)
         _inputs.check_room(source, [weighting], self._matrices(source))
@@ -79,6 +81,7 @@ class KernelLearner(Estimator):
 
     def _check_test(self, X):
         self._check_is_fitted()
+        self._source.engine = open_engine(self.target, self.client)
         if self._source.n_features is None:
             return self._source.check_test(X)
         _inputs.check_test_names(self, X)

@@ -63,6 +63,11 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         Largest KKT violation of "svm" and "dual-cd"; "nystrom" does not use it.
     max_iter : int, optional
         Most steps of "svm" for each pair of classes, or passes of "dual-cd" and "nystrom".
+    target : {"auto", "cpu", "cuda"}, default "auto"
+        What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to
+        pay, where there is one.
+    client : dask.distributed.Client, optional
+        Its workers evaluate the pairs. Copies share it; pickles are without.
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs of samples are done.
 
@@ -153,6 +158,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         probability=None,
         tol=1e-3,
         max_iter=None,
+        target="auto",
+        client=None,
         verbose=False,
     ):
         self.kernels = kernels
@@ -167,6 +174,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
+        self.target = target
+        self.client = client
         self.verbose = verbose
 
     def _machine(self, C):

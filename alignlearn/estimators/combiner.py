@@ -27,6 +27,8 @@ class KernelCombiner(FrameOutput, KernelLearner):
         Centre the Gram matrices at the means of the training samples.
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression.
+    target, client
+        As in `MKLClassifier`.
     verbose : bool, default False
         As in `MKLClassifier`.
 
@@ -52,6 +54,8 @@ statistics_, result_, n_features_in_, feature_names_in_
         normalize="trace",
         center=True,
         task="auto",
+        target="auto",
+        client=None,
         verbose=False,
     ):
         self.kernels = kernels
@@ -59,6 +63,8 @@ statistics_, result_, n_features_in_, feature_names_in_
         self.normalize = normalize
         self.center = center
         self.task = task
+        self.target = target
+        self.client = client
         self.verbose = verbose
 
     def fit(self, X, y):

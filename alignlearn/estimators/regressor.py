@@ -49,6 +49,8 @@ class MKLRegressor(MachineChoice, LinearInFeatures, KernelLearner):
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
         Most steps of "svr" and "nystrom".
+    target, client
+        As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs of samples are done.
 
@@ -92,6 +94,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         normalize="trace",
         tol=1e-3,
         max_iter=None,
+        target="auto",
+        client=None,
         verbose=False,
     ):
         self.kernels = kernels
@@ -105,6 +109,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.target = target
+        self.client = client
         self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.engine.engines import open_engine
 from alignlearn.engine.threads import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.solvers.multiclass import predicted_labels
@@ -113,6 +114,7 @@ class _Search(_tuning.FoldSearch):
             check_choice("normalize", self.normalize, ("trace",))
         source = open_source(X, self.kernels, sample_weight=sample_weight)
         source.verbose = check_flag("verbose", self.verbose)
+        source.engine = open_engine(self.target, self.client)
         _inputs.check_sample_count(source.n_samples)
         return source
 
@@ -140,6 +142,8 @@ default 5
         ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
+    target, client
+        As in `MKLClassifier`; a client's workers take the folds, too.
     verbose : bool, default False
         Report on stderr how many of the pairs of samples, and then of the folds, are done.
 
@@ -197,6 +201,8 @@ calibration_, n_features_in_, feature_names_in_
         tol=1e-3,
         max_iter=None,
         random_state=None,
+        target="auto",
+        client=None,
         verbose=False,
     ):
         self.kernels = kernels
@@ -211,6 +217,8 @@ calibration_, n_features_in_, feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.target = target
+        self.client = client
         self.verbose = verbose
 
     def fit(self, X, y, groups=None, sample_weight=None):
@@ -322,6 +330,8 @@ feature_names_in_
         tol=1e-3,
         max_iter=None,
         random_state=None,
+        target="auto",
+        client=None,
         verbose=False,
     ):
         self.kernels = kernels
@@ -336,6 +346,8 @@ feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.target = target
+        self.client = client
         self.verbose = verbose
 
     def _machine(self, C):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from alignlearn._params import ParamsMixin
+from alignlearn.engine.engines import open_engine
 from alignlearn.estimators._sklearn import not_fitted
 from alignlearn.solvers.k_means import k_means
 from alignlearn.validation import (
@@ -148,7 +149,8 @@ class HyperRegressor(ParamsMixin):
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 
     def _fit_part(self, hyper, X, known, rng, shared):
-        system = PairSystem(hyper, X, known.first, known.second)
+        engine = open_engine(self.target, self.client)
+        system = PairSystem(hyper, X, known.first, known.second, engine)
         self.n_pairs_ += system.n_pairs
         small = system.n_pairs <= _DENSE_PAIRS
         solver = self.solver if self.solver != "auto" else "dense" if small else "pivoted"

@@ -47,6 +47,8 @@ class HyperKRR(HyperRegressor):
         "cg": largest relative residual.
     max_iter : int, default 1000
         "cg": most steps.
+    target, client
+        As in `MKLClassifier`.
     random_state : int or numpy.random.Generator, optional
         Of pairs, landmarks and clusters; None repeats.
 
@@ -93,6 +95,8 @@ class HyperKRR(HyperRegressor):
         tol=1e-8,
         max_iter=1000,
         random_state=None,
+        target="auto",
+        client=None,
     ):
         self.hyper_kernel = hyper_kernel
         self.alpha = alpha
@@ -105,6 +109,8 @@ class HyperKRR(HyperRegressor):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.target = target
+        self.client = client
 
     def _check_parameters(self):
         check_number("alpha", self.alpha, low=0.0, strict=True)
@@ -170,7 +176,7 @@ class HyperSVR(HyperRegressor):
     epsilon : float >= 0, default 0.1
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`; on landmarks the dual is solved by an interior point method.
-    rank_tol, max_rank, max_pairs, decomposition, cross, random_state
+    rank_tol, max_rank, max_pairs, decomposition, cross, random_state, target, client
         As in `HyperKRR`. With "sum" the intercepts of the clusters are averaged.
     tol : float, default 1e-3
         Largest KKT violation, in units of K.
@@ -204,6 +210,8 @@ class HyperSVR(HyperRegressor):
         tol=1e-3,
         max_iter=None,
         random_state=None,
+        target="auto",
+        client=None,
     ):
         self.hyper_kernel = hyper_kernel
         self.C = C
@@ -217,6 +225,8 @@ class HyperSVR(HyperRegressor):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.target = target
+        self.client = client
 
     def _check_parameters(self):
         check_number("C", self.C, low=0.0, strict=True)
@@ -283,6 +293,8 @@ class HyperNNLS(HyperRegressor):
         decomposition=None,
         cross="block",
         random_state=None,
+        target="auto",
+        client=None,
     ):
         self.hyper_kernel = hyper_kernel
         self.alpha = alpha
@@ -293,6 +305,8 @@ class HyperNNLS(HyperRegressor):
         self.decomposition = decomposition
         self.cross = cross
         self.random_state = random_state
+        self.target = target
+        self.client = client
 
     def _check_parameters(self):
         check_number("alpha", self.alpha, low=0.0)

@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 
+from alignlearn.engine.engines import open_engine
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._sklearn import Estimator
 from alignlearn.kernels import as_kernel
@@ -29,6 +30,7 @@ class NystromLearner(Estimator):
         self._rng = check_seed("random_state", self.random_state)
         names = _inputs.feature_names(X)
         source = open_kernel(X, as_kernel(self.kernel), sample_weight)
+        source.engine = open_engine(self.target, self.client)
         _inputs.check_sample_count(source.n_samples)
         if source.n_features is not None:
             self.n_features_in_ = source.n_features
@@ -56,6 +58,7 @@ class NystromLearner(Estimator):
     def _decisions(self, X):
         """Values (n, c) of the functions at new samples, without intercepts."""
         self._check_is_fitted()
+        self._source.engine = open_engine(self.target, self.client)
         if self._source.n_features is not None:
             _inputs.check_test_names(self, X)
         X = self._source.check_test(X)

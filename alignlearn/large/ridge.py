@@ -49,6 +49,8 @@ class NystromRidge(NystromLearner):
         Most steps of conjugate gradients, each one pass over samples and centres.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the preconditioner; None is the seed 0, so results repeat.
+    target, client
+        As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, every two seconds, how many steps are done.
 
@@ -95,6 +97,8 @@ class NystromRidge(NystromLearner):
         tol=1e-6,
         max_iter=200,
         random_state=None,
+        target="auto",
+        client=None,
         verbose=False,
     ):
         self.kernel = kernel
@@ -105,6 +109,8 @@ class NystromRidge(NystromLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.target = target
+        self.client = client
         self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):

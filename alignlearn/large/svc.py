@@ -32,6 +32,8 @@ class NystromSVC(NystromLearner):
         values of all samples with the centres, these are computed once.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the order of the samples; None is the seed 0, so results repeat.
+    target, client
+        As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, after stages, the passes done and the gap reached.
 
@@ -75,6 +77,8 @@ class NystromSVC(NystromLearner):
         max_iter=60,
         memory=None,
         random_state=None,
+        target="auto",
+        client=None,
         verbose=False,
     ):
         self.kernel = kernel
@@ -87,6 +91,8 @@ class NystromSVC(NystromLearner):
         self.max_iter = max_iter
         self.memory = memory
         self.random_state = random_state
+        self.target = target
+        self.client = client
         self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):

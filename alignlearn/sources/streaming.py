@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
 from alignlearn.validation import check_flag
@@ -21,6 +22,8 @@ def alignment_statistics(
     unbiased=False,
     folds=None,
     sample_weight=None,
+    target="auto",
+    client=None,
     verbose=False,
 ):
     """Everything stage 1 needs, in one pass over the pairs of samples.
@@ -49,6 +52,11 @@ def alignment_statistics(
         Not negative. An integer counts repetitions of a sample, 0 leaves it out; all means and
         sums are weighted, those of ``gamma="scale"`` and "median" too. Not with ``unbiased=True``:
         a U-statistic of repeated samples is another one than that of weighted samples.
+    target : {"auto", "cpu", "cuda"}, default "auto"
+        What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to
+        pay, where there is one.
+    client : dask.distributed.Client, optional
+        Its workers evaluate the pairs.
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs are done.
 
@@ -70,6 +78,7 @@ def alignment_statistics(
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
     source = open_source(X, kernels, pairs=unbiased, sample_weight=sample_weight)
     source.verbose = check_flag("verbose", verbose)
+    source.engine = open_engine(target, client)
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)
     return list(source.training_statistics(y, task, fold_labels(folds, source.n_samples)))

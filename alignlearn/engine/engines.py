@@ -1,0 +1,74 @@
+"""The one way to an engine: from ``target=`` and ``client=``, as users give them."""
+
+from __future__ import annotations
+
+from alignlearn.validation import check_choice
+
+from .cpu import CPU, n_pairs
+from .cuda_device import available, pays
+
+
+class Auto:
+    """A CUDA device where there is one and the work is large enough to pay, else the CPU.
+
+    Matrices that come back whole are made on the CPU.
+    """
+
+    in_place = True
+    operations = CPU.operations
+
+    def __reduce__(self):
+        return "AUTO"
+
+    def run(self, operation, data, boxes, take):
+        """As `Cpu.run`."""
+        engine = CPU
+        if boxes and pays(n_pairs(data, boxes)) and available():
+            engine = _cuda()
+        if operation not in engine.operations:
+            engine = CPU
+        engine.run(operation, data, boxes, take)
+
+
+AUTO = Auto()
+
+
+def _cuda():
+    from .cuda import Cuda
+
+    return Cuda()
+
+
+_TARGETS = {"auto": lambda: AUTO, "cpu": lambda: CPU, "cuda": _cuda}
+
+
+def open_engine(target="auto", client=None):
+    """The engine that work runs on.
+
+    Parameters
+    ----------
+    target : {"auto", "cpu", "cuda"}
+        "auto" is a CUDA device for what is large enough to pay, where there is one.
+    client : dask.distributed.Client, optional
+        Its workers do the work, each on this target.
+
+    Returns
+    -------
+    Auto, Cpu, Cuda or Cluster
+
+    Raises
+    ------
+    ValueError
+        Another target, or a client that is closed.
+    TypeError
+        A client that is something else.
+    CudaUnavailable
+        "cuda" where no device can be used; the message says what to do.
+    """
+    check_choice("target", target, tuple(_TARGETS))
+    engine = _TARGETS[target]()
+    if client is None:
+        return engine
+    from .cluster import Cluster
+
+    return Cluster(client, engine)
