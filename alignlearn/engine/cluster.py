@@ -51,6 +51,12 @@ class Cluster:
         What a worker runs boxes with. Pickled, a cluster is its inner engine: a connection cannot
         be kept.
 
+    Attributes
+    ----------
+    in_place : bool
+    operations : frozenset of str
+        As of the inner engine.
+
     Raises
     ------
     TypeError
@@ -59,11 +65,12 @@ class Cluster:
         It is asynchronous or closed.
     """
 
-    # Workers cannot write into a matrix of this process.
-    in_place = False
+    # A Gram matrix is filled in this process: values take longer to come than to compute.
+    in_place = True
 
     def __init__(self, client, inner):
         self._client, self._inner, self._held = check_client(client), inner, {}
+        self.operations = inner.operations
 
     def __reduce__(self):
         return _itself, (self._inner,)

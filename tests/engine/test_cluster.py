@@ -36,6 +36,8 @@ class Points(NamedTuple):
 class Here:
     """An engine of plain NumPy operations."""
 
+    operations = frozenset({"sums", "flags", "total", "process", "fails"})
+
     def __init__(self, pause=0.0):
         self.pause = pause
 

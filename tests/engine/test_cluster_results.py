@@ -1,0 +1,110 @@
+"""Statistics and products on the workers of a Dask cluster are those of one process."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.engine import grams, pair_sums
+from alignlearn.engine.cluster import Cluster
+from alignlearn.engine.cpu import CPU
+from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel
+from alignlearn.hyper._pairs import PairSystem
+
+M = 700
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(M, 4))
+Y = RNG.choice([-1.0, 1.0], size=(M, 1)) - 0.1
+LADDER = al.gaussian_kernels(2.0 ** np.arange(-3, 2))
+FUNCTION = al.FromFunction(lambda x, z: np.tanh(0.1 * x @ z))
+TEXTS = ["".join(RNG.choice(list("abc"), 9)) for _ in range(50)]
+
+
+def _resolved(kernels, samples):
+    return [kernel.resolve(samples) for kernel in kernels]
+
+
+def statistics(engine):
+    """All kinds of values: formulas, functions, float32, weights, folds."""
+    weight = np.linspace(0.5, 2.0, M)
+    mixed = _resolved([*LADDER, al.Polynomial(degree=2), FUNCTION], X)
+    ladder = _resolved(LADDER, X)
+    found = [*pair_sums.centred_sums(X[:50], Y[:50], mixed, engine=engine)]
+    found += pair_sums.centred_sums(X, Y, ladder, weight=weight, engine=engine)
+    found += pair_sums.centred_sums(X.astype(np.float32), Y, ladder, engine=engine)
+    folds = pair_sums.FoldSums(X, Y, ladder, [0, 200, 400, M], engine=engine)
+    found += folds.union([0, 2])[0]
+    return found
+
+
+def products(engine):
+    """With a Gram matrix and with its square, of formulas and of objects."""
+    many, found = np.tile(X, (3, 1)), []
+    for kernels, samples in ((LADDER, many), ([FUNCTION], X[:50]), ([al.StringSpectrum(2)], TEXTS)):
+        weights, n = np.arange(1.0, len(kernels) + 1), len(samples)
+        K = grams.GramProducts(_resolved(kernels, samples), weights, samples, engine=engine)
+        A = np.cos(np.arange(2.0 * n)).reshape(n, 2)
+        found += [K.times(A), K.normal_times(A[:, 0], shift=0.5, weight=np.arange(n) % 3.0)]
+    return found
+
+
+def hyper_products(engine):
+    """Of a few pairs, and of all pairs of points."""
+    found = []
+    for kind, m in ((WishartHyperKernel, 60), (GaussianHyperKernel, 90)):
+        system = PairSystem(kind().resolve(X[:m]), X[:m], *np.triu_indices(m), engine=engine)
+        found.append(system.times(system.pairs.own))
+    return found
+
+
+class KillsOne:
+    """A cluster of which a worker is killed when the first of several results is taken."""
+
+    in_place = True
+
+    def __init__(self, client, inner):
+        self._client, self._cluster, self._alive = client, Cluster(client, inner), True
+        self.operations = self._cluster.operations
+
+    def run(self, operation, data, boxes, take):
+        def taking(k, result):
+            take(k, result)
+            if self._alive and len(boxes) > 3:
+                os.kill(min(self._client.run(os.getpid).values()), signal.SIGKILL)
+                self._alive = False
+
+        self._cluster.run(operation, data, boxes, taking)
+
+
+@pytest.mark.parametrize("kind", [Cluster, KillsOne])
+@pytest.mark.parametrize("work", [statistics, products, hyper_products])
+def test_results_are_those_of_one_process(dask_client, work, kind):
+    """To the last bit, also where a worker dies half way."""
+    expected = work(CPU)
+    before = set(dask_client.run(os.getpid).values())
+    found = work(kind(dask_client, CPU))
+    if kind is KillsOne:
+        dask_client.wait_for_workers(2, timeout=30)
+        assert len(before & set(dask_client.run(os.getpid).values())) == 1
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected):
+        np.testing.assert_array_equal(a, b, strict=True)
+
+
+def test_workers_compile_nothing_else(dask_client):
+    """Arrays on the workers have the types that they have here."""
+
+    def signatures():
+        from alignlearn.engine import loops, product_loops
+
+        compiled = loops.add_statistics, product_loops.times, product_loops.normal_times
+        return {(k, str(types)) for k, loop in enumerate(compiled) for types in loop.signatures}
+
+    for work in (statistics, products):
+        work(CPU)
+        work(Cluster(dask_client, CPU))
+    for found in dask_client.run(signatures).values():
+        assert 0 < len(found)
+        assert found <= signatures()
