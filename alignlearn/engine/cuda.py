@@ -13,10 +13,10 @@ copied for every box, and when a box is waited for. An operation (`alignlearn.en
     Values of external kernels for such ranges, a host array, or None.
 ``scratch(n_rows, n_columns)``
     Bytes of results, of intermediate sums and of values from outside of a box of this size.
-``launch(rows, columns, whole, near, room)``
+``launch(box, rows, columns, whole, near, room)``
     Starts the kernels on the parts of a box; ``room.array(name, shape, dtype)`` is memory that they
     may write, ``room.stream`` their stream. Returns the arrays that hold the results.
-``finish(*results)``
+``finish(box, *results)``
     The result of the box from these arrays, on the host.
 
 A kernel sees the samples of its box only, counted from 0, whether they lie in an array of all
@@ -40,7 +40,7 @@ __all__ = ["Cuda", "available"]
 
 # Module and class of each operation, imported when it is first used.
 _OPERATIONS = {
-    "pair_sums": ("cuda_sums", "PairSums"),
+    "pair_sums": ("cuda_pair_sums", "PairSums"),
     "gram": ("cuda_gram", "Gram"),
     "times": ("cuda_gram", "Times"),
     "normal_times": ("cuda_gram", "NormalTimes"),
@@ -97,6 +97,7 @@ class Cuda:
         """
         if not boxes:
             return
+        check()  # this may be a copy in another process
         module, name = _OPERATIONS[operation]
         work = getattr(import_module(f".{module}", __package__), name)(data)
         plan = _Plan(work, [work.ranges(box) for box in boxes], self._free())
@@ -108,7 +109,7 @@ class Cuda:
                     room = rooms[k % len(rooms)]
                     if len(waiting) == len(rooms):
                         _collect(work, waiting, take)
-                    waiting.append((k, room, _start(work, work.ranges(box), lying, room)))
+                    waiting.append((k, box, room, _start(work, box, lying, room)))
                 while waiting:
                     _collect(work, waiting, take)
             finally:
@@ -129,25 +130,26 @@ class Cuda:
         return _SPARE * context.get_memory_info().free
 
 
-def _start(work, ranges, lying, room):
+def _start(work, box, lying, room):
     """Start a box: copy what is not on the device, launch the kernels, and fetch the results."""
+    ranges = work.ranges(box)
     near = work.outside(*ranges)
     if near is not None:
         near = room.copied("near", near)
     rows = [lying.part("rows", t, ranges[0], room) for t in range(len(work.rows))]
     columns = [lying.part("columns", t, ranges[1], room) for t in range(len(work.columns))]
-    return room.start_copies(work.launch(rows, columns, lying.whole, near, room))
+    return room.start_copies(work.launch(box, rows, columns, lying.whole, near, room))
 
 
 def _collect(work, waiting, take):
     """Wait for the oldest box and pass its result on."""
-    k, room, results = waiting.popleft()
-    take(k, work.finish(*room.to_host(results)))
+    k, box, room, results = waiting.popleft()
+    take(k, work.finish(box, *room.to_host(results)))
 
 
 @contextmanager
 def _memory_named(plan):
-    """Turn the driver's error of an allocation into `CudaOutOfMemory`: others use the device too."""
+    """Turn the driver's error of an allocation into `CudaOutOfMemory`: others use memory, too."""
     from numba.cuda.cudadrv.driver import CudaAPIError
 
     try:
@@ -323,10 +325,13 @@ class _Room:
         return target
 
     def start_copies(self, results):
-        """Start copying results to the host."""
-        host = [self._pinned(("result", t), r.shape, r.dtype) for t, r in enumerate(results)]
-        for array, to in zip(results, host):
-            array.copy_to_host(to, stream=self.stream)
+        """Start copying results to the host, but those that are there."""
+        host = []
+        for t, array in enumerate(results):
+            if not isinstance(array, np.ndarray):
+                to = self._pinned(("result", t), array.shape, array.dtype)
+                array = array.copy_to_host(to, stream=self.stream)
+            host.append(array)
         return host
 
     def to_host(self, results):

@@ -26,7 +26,7 @@ from alignlearn._jit import cuda_device, cuda_kernel
 
 from . import external
 from .cuda_parts import TARGET_THREADS, add_parts, gathered, n_blocks, transpose
-from .cuda_program import pair_functions
+from .cuda_program import device_function, pair_functions
 
 # Threads of a block side by side, and in the direction of the rows.
 _ACROSS, _DOWN = (4, 4) if config.ENABLE_CUDASIM else (16, 8)
@@ -37,12 +37,6 @@ _PAIRS = ((24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
 _MOST_WEIGHTS = 64  # more are passed in an array: arguments of a kernel are limited to 4 kB
 _COLUMNS = (1, 2, 4)  # columns of V of one launch: of 8 the sums would not stay in registers
 _FEW_TILES = 4  # columns are not split into parts of fewer tiles
-
-
-def _compiled(source, name, **scope):
-    """A device function from generated source, in which indices of tuples are constants."""
-    exec(compile(source, f"<{name}>", "exec"), scope)
-    return cuda_device(scope[name])
 
 
 @lru_cache(maxsize=64)
@@ -69,7 +63,7 @@ def _tile(pair, rows, columns, n_bound):
     def places(n_places):
         terms = ", ".join(f"clip(first + U({k}) * step, n)" for k in range(n_places))
         source = f"def places(first, step, n):\n    return ({terms},)\n"
-        return _compiled(source, "places", U=U, clip=clip)
+        return device_function("places", source, {"U": U, "clip": clip})
 
     @cuda_device
     def clip(i, n):
@@ -81,7 +75,7 @@ def _tile(pair, rows, columns, n_bound):
         for n, (r, c) in enumerate(pairs)
     )
     source = f"def block(q, i, j, FX, FZ, near, numbers, weights):\n    return ({terms},)\n"
-    block = _compiled(source, "block", values=pair.values, weighted=pair.weighted)
+    block = device_function("block", source, {"values": pair.values, "weighted": pair.weighted})
     return stage, places(rows), places(columns), block
 
 
@@ -240,7 +234,7 @@ class _Cross:
         memory = external.buffer(self._program, len(X) * len(Z))
         return external.block(self._program, X, Z, memory).astype(self.dtype, copy=False)
 
-    def finish(self, result):
+    def finish(self, box, result):
         """The result as the device has it."""
         return result
 
@@ -276,7 +270,7 @@ class Gram(_Cross):
         """Bytes of the result, and of what every operation needs."""
         return n_rows * n_columns * self.dtype.itemsize + self._scratch(n_rows, n_columns)
 
-    def launch(self, rows, columns, whole, near, room):
+    def launch(self, box, rows, columns, whole, near, room):
         """A block of threads for each tile."""
         n, m = len(rows[0]), len(columns[0])
         bound = self._bound(rows, columns, whole, near, room)
@@ -316,7 +310,7 @@ class Times(_Cross):
         tiles = n_blocks(m, self._pairs[1] * _ACROSS)
         return max(1, min(n_blocks(tiles, _FEW_TILES), TARGET_THREADS // blocks))
 
-    def launch(self, rows, columns, whole, near, room):
+    def launch(self, box, rows, columns, whole, near, room):
         """Products of a few columns of V at a time."""
         bound = self._bound(rows, columns[:2], whole, near, room)
         V = gathered(room, "V", columns[2], None, None, self.dtype)
@@ -341,7 +335,7 @@ class Times(_Cross):
             first += some
         return out
 
-    def finish(self, product):
+    def finish(self, box, product):
         """Units of the columns."""
         return np.ldexp(product, self._unit)
 
@@ -363,7 +357,7 @@ class NormalTimes(Times):
         both = both + (self._n_parts(n_columns, n_rows) + 2) * n_columns
         return super().scratch(n_rows, n_columns) + 8 * len(self._unit) * both
 
-    def launch(self, rows, columns, whole, near, room):
+    def launch(self, box, rows, columns, whole, near, room):
         """The product, the residual, and the product with the transposed matrix."""
         bound = self._bound(rows[:2], columns[:2], whole[:4], near, room)
         V = gathered(room, "V", columns[2], None, None, self.dtype)
@@ -384,6 +378,6 @@ class NormalTimes(Times):
             transpose(near[q], out[q], room.stream)
         return out
 
-    def finish(self, product):
+    def finish(self, box, product):
         """Units of columns and weights."""
         return np.ascontiguousarray(np.ldexp(product, self._unit + self._weight_unit).T)

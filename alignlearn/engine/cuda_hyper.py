@@ -31,11 +31,12 @@ def _value(kind, dtype):
     root = real(1.0 / math.sqrt(32.0))
 
     @cuda_device
-    def product(c00, c01, c10, c11, own_p, size_p, own_q, size_q, power):
-        return (own_p * own_q) * ((c00 * c11) * (c01 * c10))
+    def product(near, own_p, size_p, own_q, size_q, power):
+        return (own_p * own_q) * ((near[0] * near[3]) * (near[1] * near[2]))
 
     @cuda_device
-    def determinant(d00, d01, d10, d11, own_p, size_p, own_q, size_q, power):
+    def determinant(near, own_p, size_p, own_q, size_q, power):
+        d00, d01, d10, d11 = near
         a = one + half * size_p
         inverse = one / a
         c = quarter * ((d01 + d10) - (d00 + d11))
@@ -68,9 +69,7 @@ def _gram(kind, dtype):
                 return
             i, j = first_p[p], second_p[p]
             near = table[i, r], table[i, s], table[j, r], table[j, s]
-            out[p, q] = value(
-                near[0], near[1], near[2], near[3], own_p[p], size_p[p], own_q, size_q, power
-            )
+            out[p, q] = value(near, own_p[p], size_p[p], own_q, size_q, power)
 
     return gram
 
@@ -104,17 +103,7 @@ def _times(kind, dtype):
                     p = top + k if top + k < first_p.shape[0] else top
                     i, j = first_p[p], second_p[p]
                     near = table[i, r], table[i, s], table[j, r], table[j, s]
-                    part[k] += c * value(
-                        near[0],
-                        near[1],
-                        near[2],
-                        near[3],
-                        own_p[p],
-                        size_p[p],
-                        own_q,
-                        size_q,
-                        power,
-                    )
+                    part[k] += c * value(near, own_p[p], size_p[p], own_q, size_q, power)
             for k in range(_ROWS):
                 total[k] += float64(part[k])
             start = end
@@ -153,7 +142,7 @@ class _Pairs:
         """Nothing comes from outside."""
         return None
 
-    def finish(self, result):
+    def finish(self, box, result):
         """The result as the device has it."""
         return result
 
@@ -165,7 +154,7 @@ class PairGram(_Pairs):
         """Bytes of the result."""
         return n_rows * n_columns * self.dtype.itemsize
 
-    def launch(self, rows, columns, whole, near, room):
+    def launch(self, box, rows, columns, whole, near, room):
         """A thread for each pair q, for a few pairs p."""
         n, m = len(rows[0]), len(columns[0])
         out = room.array("values", (n, m), self.dtype)
@@ -192,7 +181,7 @@ class PairTimes(_Pairs):
         blocks = n_blocks(n, _ROWS) * THREADS
         return max(1, min(n_blocks(m, 4 * THREADS), TARGET_THREADS // blocks))
 
-    def launch(self, rows, columns, whole, near, room):
+    def launch(self, box, rows, columns, whole, near, room):
         """Sums over parts of the pairs q, then the sum of these."""
         n, m = len(rows[0]), len(columns[0])
         n_parts = self._n_parts(n, m)
@@ -206,6 +195,6 @@ class PairTimes(_Pairs):
         add_parts(parts, out, 0, room.stream)
         return [out]
 
-    def finish(self, result):
+    def finish(self, box, result):
         """The one column."""
         return result[:, 0]
