@@ -20,7 +20,7 @@ from alignlearn._jit import cuda_kernel
 from .cuda_program import device_function, indented, names_of, pair_functions
 
 REACH = 2  # rows and columns of a thread at a step
-_MEMORY = 256_000_000  # bytes for the sums of tiles
+MEMORY = 256_000_000  # bytes for the sums of tiles
 MOST_KERNELS = {4: 16, 8: 10}  # whose products stay in registers, by the size of a number
 _MOST_BLOCKS = 65535  # of a grid in its second direction
 
@@ -198,7 +198,7 @@ def unpacked(products, p):
     return whole[:, :p], whole[:, p]
 
 
-def add(program, box, sums, width, memory=_MEMORY):
+def add(program, box, sums, width, memory=MEMORY):
     """Add the pairs of a box to its sums.
 
     Parameters

@@ -1,0 +1,200 @@
+"""Hyper-kernels between pairs of points on a CUDA device; see `alignlearn.engine.pair_products`.
+
+A block of threads takes a few pairs p; its threads go through the pairs q side by side, so that
+what belongs to q is read once for all these p, in one piece, and neighbouring q, which often share
+a point, read neighbouring entries of the table. Arithmetic is in the table's type, sums of products
+are in float64: few values are added in the table's type before.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from numba import cuda, float64, from_dtype
+
+from alignlearn._jit import cuda_device, cuda_kernel
+
+from .cuda_parts import TARGET_THREADS, THREADS, add_parts, n_blocks
+from .pair_products import PRODUCT
+
+_ROWS = 4  # pairs p of a block
+_RUN = 8  # values added in the table's type before they go to float64
+
+
+@cache
+def _value(kind, dtype):
+    """The device function of a form, with all its constants in one type."""
+    real = np.dtype(dtype).type
+    one, half, quarter = real(1.0), real(0.5), real(0.25)
+    root = real(1.0 / math.sqrt(32.0))
+
+    @cuda_device
+    def product(near, own_p, size_p, own_q, size_q, power):
+        return (own_p * own_q) * ((near[0] * near[3]) * (near[1] * near[2]))
+
+    @cuda_device
+    def determinant(near, own_p, size_p, own_q, size_q, power):
+        d00, d01, d10, d11 = near
+        a = one + half * size_p
+        inverse = one / a
+        c = quarter * ((d01 + d10) - (d00 + d11))
+        e = ((d00 + d01) - (d10 + d11)) * root
+        f = ((d01 + d11) - (d00 + d10)) * root
+        between = quarter * ((d00 + d01) + (d10 + d11) - (size_p + size_q))
+        b = one + half * size_q - c * (c * inverse)
+        b = b if b > one else one
+        f -= c * (e * inverse)
+        g = one + between - e * (e * inverse) - f * f / b
+        g = g if g > one else one
+        return math.exp((own_p + own_q) - power * math.log(a * (b * g)))
+
+    return product if kind == PRODUCT else determinant
+
+
+@cache
+def _gram(kind, dtype):
+    value = _value(kind, dtype)
+
+    @cuda_kernel
+    def gram(table, first_p, second_p, own_p, size_p, first, second, own, size, power, out):
+        q = cuda.grid(1)
+        if q >= first.shape[0]:
+            return
+        r, s, own_q, size_q = first[q], second[q], own[q], size[q]
+        for k in range(_ROWS):
+            p = cuda.blockIdx.y * _ROWS + k
+            if p >= first_p.shape[0]:
+                return
+            i, j = first_p[p], second_p[p]
+            near = table[i, r], table[i, s], table[j, r], table[j, s]
+            out[p, q] = value(near, own_p[p], size_p[p], own_q, size_q, power)
+
+    return gram
+
+
+@cache
+def _times(kind, dtype):
+    """out[t, p, 0] = sum of coef[q] k(p, q) over the t-th part of the pairs q."""
+    value, zero, n_threads = _value(kind, dtype), np.dtype(dtype).type(0), THREADS
+    real = from_dtype(np.dtype(dtype))
+
+    @cuda_kernel
+    def times(
+        table, first_p, second_p, own_p, size_p, first, second, own, size, coef, power, step, out
+    ):
+        sums = cuda.shared.array((_ROWS, n_threads), float64)
+        part = cuda.local.array(_ROWS, real)
+        total = cuda.local.array(_ROWS, float64)
+        thread, top = cuda.threadIdx.x, cuda.blockIdx.x * _ROWS
+        last = (cuda.blockIdx.y + 1) * step
+        last = last if last < first.shape[0] else first.shape[0]
+        for k in range(_ROWS):
+            total[k] = 0.0
+        start = cuda.blockIdx.y * step + thread
+        while start < last:
+            for k in range(_ROWS):
+                part[k] = zero
+            end = start + _RUN * n_threads
+            for q in range(start, end if end < last else last, n_threads):
+                r, s, own_q, size_q, c = first[q], second[q], own[q], size[q], coef[q]
+                for k in range(_ROWS):
+                    p = top + k if top + k < first_p.shape[0] else top
+                    i, j = first_p[p], second_p[p]
+                    near = table[i, r], table[i, s], table[j, r], table[j, s]
+                    part[k] += c * value(near, own_p[p], size_p[p], own_q, size_q, power)
+            for k in range(_ROWS):
+                total[k] += float64(part[k])
+            start = end
+        for k in range(_ROWS):
+            sums[k, thread] = total[k]
+        cuda.syncthreads()
+        # A thread for each p adds in the order of the threads.
+        if thread < _ROWS and top + thread < first_p.shape[0]:
+            result = 0.0
+            for t in range(n_threads):
+                result += sums[thread, t]
+            out[cuda.blockIdx.y, top + thread, 0] = result
+
+    return times
+
+
+class _Pairs:
+    """What both operations have in common; data are `pair_products.PairTimes`."""
+
+    def __init__(self, data):
+        self._form, self.dtype = data.form, np.dtype(data.table.dtype)
+        self.rows, self.columns = self._side(data.left), self._side(data.right)
+        self.whole = (data.table,)
+        self._n = data.width
+
+    def _side(self, pairs):
+        own = (part.astype(self.dtype, copy=False) for part in (pairs.own, pairs.size))
+        positions = (part.astype(np.int32) for part in (pairs.first, pairs.second))
+        return (*positions, *own)
+
+    def ranges(self, box):
+        """All pairs of the right side, for a range of the left one."""
+        return slice(*box), slice(0, self._n)
+
+    def outside(self, rows, columns):
+        """Nothing comes from outside."""
+        return None
+
+    def finish(self, box, result):
+        """The result as the device has it."""
+        return result
+
+
+class PairGram(_Pairs):
+    """Values between the pairs of a box and all of the right side, (n, m), of the table's type."""
+
+    def scratch(self, n_rows, n_columns):
+        """Bytes of the result."""
+        return n_rows * n_columns * self.dtype.itemsize
+
+    def launch(self, box, rows, columns, whole, near, room):
+        """A thread for each pair q, for a few pairs p."""
+        n, m = len(rows[0]), len(columns[0])
+        out = room.array("values", (n, m), self.dtype)
+        power = self.dtype.type(self._form.power)
+        grid = n_blocks(m, THREADS), n_blocks(n, _ROWS)
+        kernel = _gram(self._form.kind, self.dtype.name)
+        kernel[grid, THREADS, room.stream](*whole, *rows, *columns, power, out)
+        return [out]
+
+
+class PairTimes(_Pairs):
+    """``sum_q coef[q] k(p, q)`` for the pairs p of a box, (n,), float64."""
+
+    def __init__(self, data):
+        super().__init__(data)
+        self.columns = *self.columns, data.coef.astype(self.dtype, copy=False)
+
+    def scratch(self, n_rows, n_columns):
+        """Bytes of the sums and the result."""
+        return 8 * n_rows * (1 + self._n_parts(n_rows, n_columns))
+
+    def _n_parts(self, n, m):
+        """In how many parts the columns are taken: enough threads, and work for each of them."""
+        blocks = n_blocks(n, _ROWS) * THREADS
+        return max(1, min(n_blocks(m, 4 * THREADS), TARGET_THREADS // blocks))
+
+    def launch(self, box, rows, columns, whole, near, room):
+        """Sums over parts of the pairs q, then the sum of these."""
+        n, m = len(rows[0]), len(columns[0])
+        n_parts = self._n_parts(n, m)
+        parts = room.array("parts", (n_parts, n, 1), np.float64)
+        out = room.array("sums", (n, 1), np.float64)
+        power = self.dtype.type(self._form.power)
+        kernel = _times(self._form.kind, self.dtype.name)
+        grid = n_blocks(n, _ROWS), n_parts
+        step = n_blocks(m, n_parts)
+        kernel[grid, THREADS, room.stream](*whole, *rows, *columns, power, step, parts)
+        add_parts(parts, out, 0, room.stream)
+        return [out]
+
+    def finish(self, box, result):
+        """The one column."""
+        return result[:, 0]

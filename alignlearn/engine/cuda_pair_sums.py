@@ -1,0 +1,58 @@
+"""Alignment statistics as an operation of `alignlearn.engine.cuda`; data are `PairData`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import cuda_sums, cuda_tiles, external
+from .cpu import BoxSums
+from .cuda_parts import gathered
+
+
+class PairSums:
+    """`BoxSums` of a box (i0, i1, j0, j1), a square on the diagonal or disjoint ranges."""
+
+    def __init__(self, data):
+        self._data, self._program = data, data.program
+        self.dtype = np.dtype(data.V.dtype)
+        features, means = data.ops[3:5]
+        self._n_bound = max(len(features), 1)
+        samples = data.V, data.Y, np.ascontiguousarray(data.F.T)
+        if len(data.root):
+            samples = *samples, data.root
+        self.rows = self.columns = samples
+        self.whole = features.astype(np.int64), np.asarray(means, dtype=np.float64)
+
+    def ranges(self, box):
+        """Both are ranges of the same samples."""
+        return slice(*box[:2]), slice(*box[2:])
+
+    def outside(self, rows, columns):
+        """Values of the external kernels of these pairs."""
+        if not self._program.external:
+            return None
+        X, Z = self._data.X[rows], self._data.X[columns]
+        return external.block(self._program, X, Z, external.buffer(self._program, len(X) * len(Z)))
+
+    def scratch(self, n_rows, n_columns):
+        """Bytes of bound features, factors, values from outside and sums."""
+        per_sample = 2 * self._n_bound * self.dtype.itemsize + 8 * max(len(self._data.F), 1)
+        per_sample += 2 * 8 * self._program.n_kernels
+        outside = 8 * len(self._program.external) * n_rows * n_columns
+        return (n_rows + n_columns) * per_sample + outside + cuda_tiles.MEMORY
+
+    def launch(self, box, rows, columns, whole, near, room):
+        """All of a box; what comes back is on the host."""
+        left = self._side("rows", rows, whole, room)
+        right = None if box[0] == box[2] else self._side("columns", columns, whole, room)
+        return cuda_sums.pair_sums(self._program, left, right, near, stream=room.stream)
+
+    def _side(self, name, samples, whole, room):
+        V, Y, F, *root = samples
+        bound = cuda_sums.bind(V, Y, *whole, 0, len(V), room.stream)
+        factors = gathered(room, (name, "factors"), F, None, None, np.float64)
+        return cuda_sums.Side(bound, factors, *root)
+
+    def finish(self, box, *sums):
+        """The sums as the CPU gives them."""
+        return BoxSums(*sums)

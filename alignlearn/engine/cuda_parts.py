@@ -1,0 +1,79 @@
+"""What the CUDA kernels share: columns gathered into rows, and sums of partial sums."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import config, cuda
+
+from alignlearn._jit import cuda_kernel
+
+# Threads of a block: four warps, which all the schedulers of a multiprocessor get one of. The
+# simulator runs a Python thread for each.
+THREADS = 8 if config.ENABLE_CUDASIM else 128
+# Sums over many columns are taken in parts where the rows alone give fewer threads than this, which
+# is what 132 multiprocessors hold at half occupancy. It does not depend on the device: the parts
+# decide in which order is added.
+TARGET_THREADS = 64 if config.ENABLE_CUDASIM else 2**17
+
+
+def n_blocks(n, size):
+    """How many blocks of this size n things make."""
+    return -(-n // size)
+
+
+@cuda_kernel
+def _gather(A, features, means, out):
+    """out[f, i] = A[i, features[f]] - means[f]: neighbouring threads write neighbouring samples."""
+    i = cuda.grid(1)
+    if i < out.shape[1]:
+        for f in range(features.shape[0]):
+            out[f, i] = A[i, features[f]] - means[f]
+
+
+@cuda_kernel
+def _transpose(A, out):
+    """out[f, i] = A[i, f], in the type of ``out``."""
+    i = cuda.grid(1)
+    if i < out.shape[1]:
+        for f in range(A.shape[1]):
+            out[f, i] = A[i, f]
+
+
+def gathered(room, name, A, features, means, dtype):
+    """Columns of A (n, d) on the device, less their means, as rows; all as they are for None.
+
+    Where there are none, one row that nothing reads.
+    """
+    n = A.shape[0]
+    n_rows = A.shape[1] if features is None else features.shape[0]
+    out = room.array(name, (max(n_rows, 1), n), np.dtype(dtype))
+    if n_rows and features is None:
+        transpose(A, out, room.stream)
+    elif n_rows:
+        _gather[n_blocks(n, THREADS), THREADS, room.stream](A, features, means, out)
+    return out
+
+
+def transpose(A, out, stream):
+    """Copy A (n, d) to ``out`` (d, n), in the type of ``out``."""
+    _transpose[n_blocks(A.shape[0], THREADS), THREADS, stream](A, out)
+
+
+@cuda_kernel
+def _add_parts(parts, first, out):
+    """out[i, first + q] = sum_t parts[t, i, q], in the order of t."""
+    place = cuda.grid(1)
+    n, c = parts.shape[1], parts.shape[2]
+    if place < n * c:
+        i, q = place // c, place % c
+        total = 0.0
+        for t in range(parts.shape[0]):
+            total += parts[t, i, q]
+        out[i, first + q] = total
+
+
+def add_parts(parts, out, first, stream):
+    """Sum float64 parts (t, n, c) into the columns of ``out`` from ``first`` on, in order."""
+    _add_parts[n_blocks(parts.shape[1] * parts.shape[2], THREADS), THREADS, stream](
+        parts, first, out
+    )
