@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import isqrt
 
 import numpy as np
-from numba import cuda, float64, from_dtype
+from numba import config, cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_kernel
 
@@ -21,8 +21,9 @@ from .cuda_program import device_function, indented, names_of, pair_functions
 
 _MEMORY = 64_000_000  # bytes of kernel values
 _SLICE = 1024  # pairs whose products are summed in the samples' precision
-_DEPTH = 16  # pairs in shared memory
-BLOCK, THREADS = 8, 8  # products of a thread, and threads of a block, in each direction
+# Products of a thread and threads of a block in each direction, and pairs in shared memory, a
+# divisor of the number of threads. The simulator runs a Python thread for each.
+BLOCK, THREADS, _DEPTH = (4, 2, 4) if config.ENABLE_CUDASIM else (8, 8, 16)
 
 
 @lru_cache(maxsize=64)
@@ -81,17 +82,18 @@ def _column_sums(values, root, weighted, first_row, first_column, out):
 def _products_kernel(dtype, block, threads):
     """The kernel that sums products of blocks of kernels over slices of the pairs."""
     side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
+    shape = _DEPTH, side + 1  # one more, so that a warp writes to different banks
     n = range(block)
     bodies = {
         "none()": ["return (" + "zero, " * block**2 + ")"],
         "take(tile, f, first)": [
-            f"return ({''.join(f'tile[f, first + {u * threads}], ' for u in n)})"
+            f"return ({''.join(f'tile[f, first + U({u * threads})], ' for u in n)})"
         ],
         "add(s, x, y)": [
             f"return ({''.join(f's[{u * block + v}] + x[{u}] * y[{v}], ' for u in n for v in n)})"
         ],
         "put(s, out, part, tile, r, c)": [
-            f"out[part, tile, r + {u * threads}, c + {v * threads}] = s[{u * block + v}]"
+            f"out[part, tile, r + U({u * threads}), c + U({v * threads})] = s[{u * block + v}]"
             for u in n
             for v in n
         ],
@@ -100,6 +102,8 @@ def _products_kernel(dtype, block, threads):
         device_function(head.partition("(")[0], f"def {head}:\n{indented(body)}", names_of(dtype))
         for head, body in bodies.items()
     )
+
+    U, n_loading = np.uint64, threads**2 // _DEPTH
 
     @cuda_kernel
     def kernel(values, length, out):
@@ -110,21 +114,27 @@ def _products_kernel(dtype, block, threads):
             b -= wide - a
             a += 1
         b += a
-        t, u = cuda.threadIdx.x, cuda.threadIdx.y
-        left = cuda.shared.array((_DEPTH, side + 1), number)
-        right = cuda.shared.array((_DEPTH, side + 1), number)
-        sums = none()
-        end = (part + 1) * length if (part + 1) * length < values.shape[1] else values.shape[1]
-        for start in range(part * length, end, _DEPTH):
-            for e in range(u * threads + t, side * _DEPTH, threads * threads):
-                k, f = e // _DEPTH, e % _DEPTH
-                j, row, column = start + f, a * side + k, b * side + k
-                left[f, k] = values[row, j] if row < values.shape[0] and j < end else zero
-                right[f, k] = values[column, j] if column < values.shape[0] and j < end else zero
+        t, u = U(cuda.threadIdx.x), U(cuda.threadIdx.y)
+        f, k0 = (u * U(threads) + t) % U(_DEPTH), (u * U(threads) + t) // U(_DEPTH)
+        left = cuda.shared.array(shape, number)
+        right = cuda.shared.array(shape, number)
+        sums, height = none(), U(values.shape[0])
+        start, end = U(part * length), U((part + 1) * length)
+        end = end if end < U(values.shape[1]) else U(values.shape[1])
+        while start < end:
+            k = k0
+            while k < U(side):
+                row, column, j = U(a * side) + k, U(b * side) + k, start + f
+                left[f, k] = values[row, j] if row < height and j < end else zero
+                right[f, k] = values[column, j] if column < height and j < end else zero
+                k += U(n_loading)
             cuda.syncthreads()
-            for f in range(_DEPTH):
-                sums = add(sums, take(left, f, u), take(right, f, t))
+            g = U(0)
+            while g < U(_DEPTH):
+                sums = add(sums, take(left, g, u), take(right, g, t))
+                g += U(1)
             cuda.syncthreads()
+            start += U(_DEPTH)
         put(sums, out, part, tile, u, t)
 
     return kernel

@@ -9,15 +9,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import cuda
+from numba import config, cuda
 
 from alignlearn._jit import cuda_kernel
 
 from . import cuda_blocks, cuda_tiles
 from .cuda_program import pair_functions
 
-WIDTH = 32  # threads of a block
-MULTIPLE = 64  # of columns of bound features, so that tiles need not check for the last
+# Threads of a block; the simulator runs a Python thread for each.
+WIDTH = 4 if config.ENABLE_CUDASIM else 32
+# Columns of bound features come in multiples of this, so that tiles need not look for the last.
+MULTIPLE = cuda_tiles.REACH * WIDTH
 
 
 class Side(NamedTuple):
@@ -166,7 +168,7 @@ def _box(program, rows, columns, external, stream):
     return Box(inputs, shape, dtype, columns is None, weighted, stream)
 
 
-def pair_sums(program, rows, columns=None, external=None, *, width=WIDTH, stream=0, memory=None):
+def pair_sums(program, rows, columns=None, external=None, *, stream=0, memory=None):
     """Sums over the pairs of a box.
 
     Parameters
@@ -177,8 +179,6 @@ def pair_sums(program, rows, columns=None, external=None, *, width=WIDTH, stream
         None for the columns: a square on the diagonal.
     external : device array of float64, shape (n_external, n, m), optional
         Values from outside of the pairs of the box.
-    width : int
-        Threads of a block.
     stream : CUDA stream
     memory : int, optional
         Bytes for what lies between the kernels and the sums.
@@ -193,13 +193,13 @@ def pair_sums(program, rows, columns=None, external=None, *, width=WIDTH, stream
     products, by_row = (_zeros(s, stream) for s in (ways.shape_of_products(p), (p, box.shape[0])))
     by_column = by_row if box.symmetric else _zeros((p, box.shape[1]), stream)
     limit = {} if memory is None else {"memory": memory}
-    ways.add(program, box, DeviceSums(products, by_row, by_column), width, **limit)
+    ways.add(program, box, DeviceSums(products, by_row, by_column), WIDTH, **limit)
     diagonal = np.empty((p, 0))
     if box.symmetric:
         pair = pair_functions(program, box.dtype, target=True)
         values = cuda.device_array((p + 1, 1, box.shape[0]), box.dtype, stream=stream)
-        grid = -(-box.shape[0] // width)
-        _diagonal_kernel(pair, box.weighted)[grid, width, stream](*box.inputs, values)
+        grid = -(-box.shape[0] // WIDTH)
+        _diagonal_kernel(pair, box.weighted)[grid, WIDTH, stream](*box.inputs, values)
         diagonal = values.copy_to_host(stream=stream)[:p, 0]
     found = [array.copy_to_host(stream=stream) for array in (products, by_row, by_column)]
     if stream:
