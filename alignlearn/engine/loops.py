@@ -99,10 +99,12 @@ def add_statistics(program, data, box, shape, sums, stop):
     zero = X.dtype.type(0)
     W = np.zeros((n_rows + 1, rows * block), X.dtype)
     tile = np.empty((features.shape[0], block), X.dtype)
-    x = np.empty((features.shape[0], rows), X.dtype)
+    x = np.empty((-(-block // rows), features.shape[0], rows), X.dtype)
     column_sums = np.empty((n_kernels, block), X.dtype)
     for ib in range(i0, i1, block):
         ie = min(ib + block, i1)
+        for i in range(ib, ie, rows):
+            gather(X, Y, features, means, i, min(i + rows, ie), x[(i - ib) // rows])
         for jb in range(ib if i0 == j0 else j0, j1, block):
             if stop[0]:
                 return
@@ -112,8 +114,7 @@ def add_statistics(program, data, box, shape, sums, stop):
             column_sums[:] = 0
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
-                gather(X, Y, features, means, i, i + nr, x)
-                fill_primitives(primitives, x, tile, nr, nc, W)
+                fill_primitives(primitives, x[(i - ib) // rows], tile, nr, nc, W)
                 near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
                 run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
                 if root.size:
