@@ -79,10 +79,12 @@ def report(name, work, clients, repeats):
         total = clock(lambda e=engine: work(e))[0]
         tasks, busy = counter.read()
         data = sum(client.nbytes(summary=False).values())
+        lost = (n * total - busy) / tasks
         print(
-            f"  {n} process{'es' if n > 1 else '  '} {time:21.3f} s, speed {seconds[1] / time:.2f}; "
-            f"{tasks} tasks of {busy / tasks:.2f} s, lost {(n * total - busy) / tasks:.3f} s a task, "
-            f"{data / 1e6:.1f} MB to each worker, {engine.bytes / 1e6:.1f} MB back; "
+            f"  {n} process{'  ' if n == 1 else 'es'} {time:21.3f} s, "
+            f"speed {seconds[1] / time:.2f}; {tasks} tasks of {busy / tasks:.2f} s, lost "
+            f"{lost:.3f} s a task, {data / 1e6:.1f} MB to each worker, "
+            f"{engine.bytes / 1e6:.1f} MB back; "
             f"{'the same bits' if same(result, expected) else 'DIFFERENT BITS'}"
         )
     return seconds[1] / seconds[2]
