@@ -1,11 +1,16 @@
-"""What the scripts on clusters share: workers on this machine, and problems for them."""
+"""What the scripts on clusters share: workers on this machine, and problems for engines."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import numpy as np
+
+from alignlearn.engine.grams import GramProducts
+from alignlearn.engine.pair_sums import centred_sums
+from alignlearn.hyper import WishartHyperKernel
+from alignlearn.hyper._pairs import PairSystem
+from alignlearn.kernels import gaussian_kernels
 
 
 @contextmanager
@@ -22,44 +27,63 @@ def local_client(n_workers):
         yield client
 
 
-class Counts(NamedTuple):
-    """What the scheduler has seen of the tasks of clusters so far.
+def statistics(m, d=20, p=10):
+    """Sums of p Gaussians over all pairs of m samples, as a function of an engine."""
+    X, y = _samples(m, d)
+    kernels = [k.resolve(X) for k in gaussian_kernels(2.0 ** np.arange(1 - p, 1.0))]
+    Y = (y - y.mean())[:, None]
+    return lambda engine: centred_sums(X, Y, kernels, engine=engine)
+
+
+def product(m, d=20):
+    """A Gaussian Gram matrix times a vector: computed again each time, the samples sent once."""
+    X, y = _samples(m, d)
+    kernels, bound = [gaussian_kernels([0.02])[0].resolve(X)], {}
+
+    def times(engine):
+        if engine not in bound:
+            bound[engine] = GramProducts(kernels, [1.0], X, engine=engine)
+        return bound[engine].times(y)
+
+    return times
+
+
+def hyper_product(n_pairs, d=8):
+    """The matrix of a Wishart hyper-kernel between pairs of points times a vector."""
+    m = int(np.sqrt(2 * n_pairs))
+    X = _samples(m, d)[0]
+    hyper = WishartHyperKernel().resolve(X)
+    coef = np.ones(m * (m + 1) // 2)
+    return lambda engine: PairSystem(hyper, X, *np.triu_indices(m), engine=engine).times(coef)
+
+
+def _samples(m, d):
+    X = np.random.default_rng(0).normal(size=(m, d))
+    return X, np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
+
+
+class Recorded:
+    """An engine that notes the work given to another: tasks cannot be seen from outside.
 
     Attributes
     ----------
-    tasks : int
-    seconds : float
-        In which workers computed.
+    work : list of (operation, data, boxes)
     bytes : int
         Of results.
     """
 
-    tasks: int
-    seconds: float
-    bytes: int
+    def __init__(self, inner):
+        self._inner, self.in_place, self.operations = inner, inner.in_place, inner.operations
+        self.work, self.bytes = [], 0
 
-    def since(self, before):
-        """What was added."""
-        return Counts(*(now - then for now, then in zip(self, before)))
+    def run(self, operation, data, boxes, take):
+        """As the other engine."""
+        from dask.sizeof import sizeof
 
+        self.work.append((operation, data, boxes))
 
-def counts(client):
-    """`Counts` of the scheduler of a client."""
+        def note(k, result):
+            self.bytes += sizeof(result)
+            take(k, result)
 
-    def read(dask_scheduler):
-        kinds = [
-            prefix
-            for name, prefix in dask_scheduler.task_prefixes.items()
-            if name.startswith("alignlearn_")
-        ]
-        seconds = sum(kind.all_durations.get("compute", 0.0) for kind in kinds)
-        tasks = sum(kind.state_counts["memory"] for kind in kinds)
-        return tasks, seconds, sum(kind.nbytes_total for kind in kinds)
-
-    return Counts(*client.run_on_scheduler(read))
-
-
-def samples(m, d, seed=0):
-    """Normal samples and labels of two classes."""
-    X = np.random.default_rng(seed).normal(size=(m, d))
-    return X, np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
+        self._inner.run(operation, data, boxes, note)
