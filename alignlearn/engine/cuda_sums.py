@@ -14,6 +14,7 @@ from numba import config, cuda
 from alignlearn._jit import cuda_kernel
 
 from . import cuda_blocks, cuda_tiles
+from .cpu import BoxSums
 from .cuda_program import pair_functions
 
 # Threads of a block; the simulator runs a Python thread for each.
@@ -40,24 +41,6 @@ class Side(NamedTuple):
     bound: object
     factors: object
     root: object = None
-
-
-class PairSums(NamedTuple):
-    """Sums over a box of pairs, float64; as "pair_sums" of every target.
-
-    Attributes
-    ----------
-    S : ndarray of shape (p, p), upper triangle
-    a : ndarray of shape (p,)
-    by_row, by_column : ndarray of shape (p, n) and (p, m), the second (p, 0) on the diagonal
-    diagonal : ndarray of shape (p, n), (p, 0) off the diagonal
-    """
-
-    S: np.ndarray
-    a: np.ndarray
-    by_row: np.ndarray
-    by_column: np.ndarray
-    diagonal: np.ndarray
 
 
 @cuda_kernel
@@ -153,6 +136,12 @@ def _diagonal_kernel(pair, weighted):
 
 def _box(program, rows, columns, external, stream):
     dtype, other = np.dtype(rows.bound.dtype), rows if columns is None else columns
+    for side in (rows, other):
+        if side.bound.shape[1] % MULTIPLE or side.bound.shape[1] < side.factors.shape[1]:
+            raise ValueError(
+                f"bound has {side.bound.shape[1]} columns for {side.factors.shape[1]} samples; "
+                f"accepted: at least as many, a multiple of {MULTIPLE}, as `bind` leaves them."
+            )
     numbers, ranges = pair_functions(program, dtype, target=True).arguments(program)
     if not isinstance(numbers, tuple):
         numbers = cuda.to_device(numbers, stream)
@@ -185,8 +174,7 @@ def pair_sums(program, rows, columns=None, external=None, *, stream=0, memory=No
 
     Returns
     -------
-    PairSums
-        In which both orders of the pairs of a square on the diagonal count, other pairs once.
+    BoxSums
     """
     box, p = _box(program, rows, columns, external, stream), program.n_kernels
     ways = cuda_tiles if p <= cuda_tiles.MOST_KERNELS[box.dtype.itemsize] else cuda_blocks
@@ -206,7 +194,7 @@ def pair_sums(program, rows, columns=None, external=None, *, stream=0, memory=No
         stream.synchronize()
     S, a = ways.unpacked(found[0], p)
     by_column = np.empty((p, 0)) if box.symmetric else found[2]
-    return PairSums(S, a, found[1], by_column, diagonal.astype(np.float64))
+    return BoxSums(S, a, found[1], by_column, diagonal.astype(np.float64))
 
 
 def _zeros(shape, stream):
