@@ -27,7 +27,8 @@ BLOCK, THREADS, _DEPTH = (4, 2, 4) if config.ENABLE_CUDASIM else (8, 8, 16)
 
 
 @lru_cache(maxsize=64)
-def _values_kernel(pair, weighted):
+def values_kernel(pair, weighted):
+    """The kernel that writes the values of a part of the box, a thread for each pair."""
     one = pair.dtype.type(1)
 
     @cuda_kernel
@@ -79,7 +80,7 @@ def _column_sums(values, root, weighted, first_row, first_column, out):
 
 
 @lru_cache
-def _products_kernel(dtype, block, threads):
+def products_kernel(dtype, block, threads):
     """The kernel that sums products of blocks of kernels over slices of the pairs."""
     side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
     shape = _DEPTH, side + 1  # one more, so that a warp writes to different banks
@@ -182,7 +183,7 @@ def add(program, box, sums, width, memory=_MEMORY):
         Bytes of kernel values.
     """
     pair = pair_functions(program, box.dtype, target=True)
-    fill, p, (n, m) = _values_kernel(pair, box.weighted), program.n_kernels, box.shape
+    fill, p, (n, m) = values_kernel(pair, box.weighted), program.n_kernels, box.shape
     side = max(1, min(isqrt(memory // ((p + 1) * box.dtype.itemsize)), max(n, m)))
     flat = cuda.device_array((p + 1) * min(side, n) * min(side, m), box.dtype, stream=box.stream)
     root_x, root_z = box.inputs[5:7]
@@ -204,7 +205,7 @@ def add(program, box, sums, width, memory=_MEMORY):
 
 def _add_products(values, orders, out, stream):
     """Add ``orders`` times the products of all rows of the values, in blocks."""
-    kernel = _products_kernel(values.dtype, BLOCK, THREADS)
+    kernel = products_kernel(values.dtype, BLOCK, THREADS)
     grid = -(-values.shape[1] // _SLICE), out.shape[0]
     parts = cuda.device_array((grid[0], *out.shape), values.dtype, stream=stream)
     kernel[grid, (THREADS, THREADS), stream](values, _SLICE, parts)
