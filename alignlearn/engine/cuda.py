@@ -157,7 +157,7 @@ def _memory_named(plan):
     except CudaAPIError as error:
         if getattr(error, "code", None) != _OUT_OF_MEMORY:
             raise
-        raise CudaOutOfMemory(plan.advice()) from error
+        raise plan.error() from error
 
 
 def _is_on_device(array):
@@ -209,7 +209,7 @@ class _Plan:
             if self._need(*largest, *choice) <= free:
                 self.rows, self.columns, self.n_streams = choice
                 return
-        raise CudaOutOfMemory(self.advice())
+        raise self.error()
 
     def _need(self, n_rows, n_columns, all_rows, all_columns, n_streams):
         """Bytes for boxes of this size."""
@@ -227,24 +227,25 @@ class _Plan:
                     box += _size(array, n)
         return sum(whole.values()) + n_streams * box
 
-    def advice(self):
+    def error(self):
         """What the largest box needs and what would fit."""
-        largest = n_rows, n_columns = self._largest_box
-        need = self._need(*largest, False, False, 1)
+        n_rows, n_columns = self._largest_box
+        needed = self._need(n_rows, n_columns, False, False, 1)
         text = (
-            f"a box of {n_rows} rows and {n_columns} columns needs {need / 1e6:.3g} MB of device "
-            f"memory and {max(self._free, 0.0) / 1e6:.3g} MB can be used"
+            f"target='cuda': a box of {n_rows} rows and {n_columns} columns needs "
+            f"{needed / 1e6:.3g} MB of device memory, and {max(self._free, 0.0) / 1e6:.3g} MB can "
+            "be used; "
         )
         rows = self._largest(n_rows, lambda n: (n, n_columns))
+        side = self._largest(max(n_rows, n_columns), lambda n: (min(n, n_rows), min(n, n_columns)))
         if rows:
-            return f"{text}; {rows} rows of it would fit. Use boxes of fewer rows, or target='cpu'."
-        side = self._largest(max(largest), lambda n: (min(n, n_rows), min(n, n_columns)))
-        if side:
-            return (
-                f"{text}; {min(side, n_rows)} rows and {min(side, n_columns)} columns would fit. "
-                "Use fewer samples, or target='cpu'."
-            )
-        return f"{text}; not one pair would fit. Free memory of the device, or use target='cpu'."
+            text += f"{rows} rows of it would fit. Free memory of the device"
+        elif side:
+            text += f"{min(side, n_rows)} rows and {min(side, n_columns)} columns would fit. "
+            text += "Use fewer samples"
+        else:
+            text += "not one pair would fit. Free memory of the device"
+        return CudaOutOfMemory(f"{text}, or use target='cpu'.", needed)
 
     def _largest(self, n, shape):
         """The largest size up to n of which a box fits, by bisection."""

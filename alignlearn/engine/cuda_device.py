@@ -10,6 +10,8 @@ import traceback
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .threads import thread_count
 
 # When a device is worth its start. Starting one costs `_START` seconds once per process: the
@@ -29,7 +31,17 @@ class CudaUnavailable(RuntimeError):
 
 
 class CudaOutOfMemory(MemoryError):
-    """The device has too little memory for a box; the message says what size would fit."""
+    """The device has too little memory for a box; the message says what size would fit.
+
+    Attributes
+    ----------
+    needed : float
+        Bytes that the largest box needs, where nothing but its samples is copied.
+    """
+
+    def __init__(self, message, needed=np.nan):
+        super().__init__(message)
+        self.needed = needed
 
 
 class Found(NamedTuple):
@@ -98,7 +110,6 @@ def _text(name):
 
 def _try_kernel():
     """Compile and run a kernel of one thread: the only proof that all the parts fit together."""
-    import numpy as np
     from numba import cuda
 
     from alignlearn._jit import cuda_kernel

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import cuda_sums, cuda_tiles, external
 from .cpu import BoxSums
-from .cuda_parts import gathered
+from .cuda_parts import gathered, n_blocks
 
 
 class PairSums:
@@ -35,11 +35,14 @@ class PairSums:
         return external.block(self._program, X, Z, external.buffer(self._program, len(X) * len(Z)))
 
     def scratch(self, n_rows, n_columns):
-        """Bytes of bound features, factors, values from outside and sums."""
-        per_sample = 2 * self._n_bound * self.dtype.itemsize + 8 * max(len(self._data.F), 1)
-        per_sample += 2 * 8 * self._program.n_kernels
+        """Bytes of bound features, factors, values from outside, and sums of tiles or values."""
+        p, itemsize = self._program.n_kernels, self.dtype.itemsize
+        per_sample = 2 * self._n_bound * itemsize + 8 * max(len(self._data.F), 1) + 16 * p
         outside = 8 * len(self._program.external) * n_rows * n_columns
-        return (n_rows + n_columns) * per_sample + outside + cuda_tiles.MEMORY
+        side = cuda_tiles.REACH * cuda_sums.WIDTH
+        tiles = n_blocks(n_rows, side) * n_blocks(n_columns, side)
+        sums = tiles * max(4 * p * (p + 3) + 2 * p * side * itemsize, (p + 1) * side**2 * itemsize)
+        return (n_rows + n_columns) * per_sample + outside + min(sums, cuda_tiles.MEMORY)
 
     def launch(self, box, rows, columns, whole, near, room):
         """All of a box; what comes back is on the host."""

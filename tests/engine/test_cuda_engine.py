@@ -1,0 +1,295 @@
+"""Gram matrices, products and hyper-kernels on a CUDA device, against extended precision.
+
+Bounds are in units of rounding of the samples' type, relative to the sizes of the terms: 32 for a
+kernel value, 40 for a product, whose sums are in float64 but for four values.
+"""
+
+import numpy as np
+import pytest
+from cuda_cases import SIMULATED, needs_cuda
+from oracle import LD, pair_primitives
+from scipy.sparse import csr_array
+
+from alignlearn.engine import grams, pair_products
+from alignlearn.engine.binding import BoundPairs
+from alignlearn.engine.cuda import Cuda
+from alignlearn.engine.cuda_device import CudaOutOfMemory
+from alignlearn.engine.pair_products import DETERMINANT, PRODUCT, Form, Pairs
+from alignlearn.engine.pair_sums import centred_sums
+from alignlearn.kernels import Columns, FromFunction, Gaussian, Laplacian, Matern, Polynomial
+from alignlearn.validation import check_sparse
+
+pytestmark = needs_cuda
+
+DTYPES = [np.float64, np.float32]
+# More than one tile of pairs in each direction, and parts of tiles.
+N, M = (18, 21) if SIMULATED else (301, 517)
+PLAIN = [Gaussian(0.3), Polynomial(0.2, degree=2), Columns(Laplacian(0.4), [1, 2])]
+WEIGHTS = [0.7, 0.1, 1.3]
+
+
+def factor(A):
+    """A positive factor."""
+    return 1.0 + np.abs(A[:, 0])
+
+
+def least(A, B):
+    """A kernel that has no formula on the device."""
+    return np.minimum.outer(np.abs(A[:, 0]), np.abs(B[:, 0]))
+
+
+OUTSIDE = [
+    FromFunction(least, vectorized=True),
+    Gaussian(0.5).weighted(factor),
+    Matern(nu=1.5, gamma=0.3),
+]
+
+
+def plain(X, Z):
+    """The weighted sum of PLAIN, and that of the sizes of its terms, in extended precision."""
+    square, inner, _ = pair_primitives(X, Z)
+    city = pair_primitives(X[:, 1:3], Z[:, 1:3])[2]
+    size = pair_primitives(np.abs(X), np.abs(Z))[1]
+    first, last = LD(0.7) * np.exp(-LD(0.3) * square), LD(1.3) * np.exp(-LD(0.4) * city)
+    found, sizes = (LD(0.1) * (LD(0.2) * t + 1) ** 2 for t in (inner, size))
+    return first + found + last, first + sizes + last
+
+
+def outside(X, Z):
+    """The same of OUTSIDE."""
+    square = pair_primitives(X, Z)[0]
+    u = LD(0.3) * np.sqrt(LD(3) * square)
+    factors = factor(X).astype(LD)[:, None] * factor(Z).astype(LD)
+    first, last = LD(0.7) * least(X, Z), LD(1.3) * (1 + u) * np.exp(-u)
+    total = first + LD(0.1) * factors * np.exp(-LD(0.5) * square) + last
+    return total, total
+
+
+def one(X, Z):
+    """A single Gaussian."""
+    K = 2 * np.exp(-LD(0.2) * pair_primitives(X, Z)[0])
+    return K, K
+
+
+CASES = {
+    "formulas": (PLAIN, WEIGHTS, plain),
+    "outside and factors": (OUTSIDE, WEIGHTS, outside),
+    "one kernel": ([Gaussian(0.2)], [2.0], one),
+}
+
+
+def samples(dtype, n=N, m=M, d=4):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, d)).astype(dtype), rng.standard_normal((m, d)).astype(dtype), rng
+
+
+def close(found, expected, size, dtype, units):
+    return np.all(np.abs(found - expected) <= units * np.finfo(dtype).eps * size)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("case", CASES)
+def test_gram_matrices(case, dtype):
+    kernels, weights, oracle = CASES[case]
+    X, Z, _ = samples(dtype)
+    found = grams.weighted_gram(kernels, weights, X, Z, engine=Cuda())
+    assert found.dtype == dtype
+    assert close(found, *oracle(X, Z), dtype, 32)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("case", "c"), [("formulas", 3), ("outside and factors", 1)])
+def test_products(case, c, dtype):
+    kernels, weights, oracle = CASES[case]
+    X, Z, rng = samples(dtype)
+    V, shift, weight = rng.standard_normal((M, c)), rng.standard_normal(c), rng.uniform(0, 2, N)
+    V[:, -1] *= 1e-60  # float32 knows no such numbers
+    K, size = oracle(X, Z)
+    products = grams.GramProducts(kernels, weights, X, Z, engine=Cuda())
+    found = products.times(V)
+    assert found.dtype == np.float64
+    assert close(found, K @ V, size @ np.abs(V), dtype, 40)
+    shift[-1] *= 1e-60
+    found = products.normal_times(V, shift=shift, weight=weight)
+    inner = weight[:, None] * (K @ V - shift)
+    sizes = size.T @ (weight[:, None] * (size @ np.abs(V) + np.abs(shift)))
+    assert close(found, K.T @ inner, sizes, dtype, 80)
+
+
+def test_of_one_set_with_itself_is_symmetric_to_the_last_bit():
+    X, _, _ = samples(np.float32)
+    K = grams.weighted_gram(PLAIN, WEIGHTS, X, engine=Cuda())
+    np.testing.assert_array_equal(K, K.T)
+
+
+@pytest.mark.parametrize("n_kernels", [30, 110])
+def test_long_programs(n_kernels):
+    """Whose threads take fewer pairs each, and whose weights are passed in an array."""
+    kernels = [Gaussian(0.01 * 1.07**k) for k in range(n_kernels)]
+    X, Z, rng = samples(np.float64, 5, 9, 2)
+    weights, V = rng.uniform(size=n_kernels), rng.standard_normal(9)
+    square = pair_primitives(X, Z)[0]
+    K = sum(w * np.exp(-LD(k.gamma) * square) for w, k in zip(weights, kernels))
+    products = grams.GramProducts(kernels, weights, X, Z, engine=Cuda())
+    assert close(products.times(V), K @ V, K @ np.abs(V), np.float64, 40)
+
+
+def test_many_features_are_not_staged_in_shared_memory():
+    X, Z, _ = samples(np.float64, 3, 5, 400)
+    found = grams.weighted_gram([Gaussian(0.002)], [2.0], X, Z, engine=Cuda())
+    expected = 2 * np.exp(-LD(0.002) * pair_primitives(X, Z)[0])
+    assert close(found, expected, expected, np.float64, 32)
+
+
+def test_sparse_samples():
+    X, Z, _ = samples(np.float64)
+    X[np.abs(X) < 0.7] = Z[np.abs(Z) < 0.7] = 0.0
+    A, B = check_sparse("X", csr_array(X)), check_sparse("Z", csr_array(Z))
+    found = grams.weighted_gram(PLAIN, WEIGHTS, A, B, engine=Cuda())
+    assert close(found, *plain(X, Z), np.float64, 64)
+
+
+def pairs(rng, n, squares):
+    first, second = rng.integers(0, len(squares), (2, n))
+    return Pairs(first, second, rng.standard_normal(n), squares[first, second])
+
+
+def hyper_values(form, squares, left, right):
+    """By the definition on the points' squared distances, in extended precision."""
+    T = squares.astype(LD)
+    u, v = (np.asarray(i)[:, None] for i in left[:2])
+    w, z = (np.asarray(i)[None] for i in right[:2])
+    own = left.own.astype(LD)[:, None], right.own.astype(LD)[None]
+    if form.kind == PRODUCT:
+        return own[0] * own[1] * T[u, w] * T[u, z] * T[v, w] * T[v, z]
+    delta = 0.25 * (T[u, z] + T[v, w] - T[u, w] - T[v, z])
+    root = np.sqrt(LD(32))
+    e = (T[u, w] + T[u, z] - T[v, w] - T[v, z]) / root
+    f = (T[u, z] + T[v, z] - T[u, w] - T[v, w]) / root
+    a, b = 1 + left.size.astype(LD)[:, None] / 2, 1 + right.size.astype(LD)[None] / 2
+    g = 1 + 0.25 * (T[u, w] + T[u, z] + T[v, w] + T[v, z])
+    g = g - 0.25 * (left.size.astype(LD)[:, None] + right.size.astype(LD)[None])
+    # The determinant of [[a, delta, e], [delta, b, f], [e, f, g]].
+    minors = b * g - f * f, delta * g - e * f, delta * f - b * e
+    det = a * minors[0] - delta * minors[1] + e * minors[2]
+    return np.exp(own[0] + own[1] - LD(form.power) * np.log(det))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", [PRODUCT, DETERMINANT])
+def test_hyper_kernels(kind, dtype):
+    rng = np.random.default_rng(1)
+    X = 0.5 * rng.standard_normal((7, 3))
+    squares = np.square(X[:, None] - X[None]).sum(axis=2).astype(dtype)
+    left, right = pairs(rng, N, squares), pairs(rng, 4 * M, squares)
+    table = np.exp(-squares) if kind == PRODUCT else squares
+    form, coef = Form(kind, 2.5), rng.standard_normal(4 * M)
+    expected = hyper_values(form, table, left, right)
+    found = pair_products.pair_gram(form, table, left, right, Cuda())
+    assert close(found, expected, np.abs(expected), dtype, 64)
+    found = pair_products.pair_times(form, table, left, right, coef, Cuda())
+    assert found.shape == (N,)
+    assert close(found, expected @ coef, np.abs(expected) @ np.abs(coef), dtype, 64)
+
+
+def operations(dtype):
+    """Operation, data and boxes of each."""
+    X, Z, rng = samples(dtype)
+    bound = BoundPairs([Gaussian(0.05), Laplacian(0.02)], [1.0, 0.5], X, Z, True)
+    given = {"columns": rng.standard_normal((1, M)), "row_weight": rng.uniform(0, 1, N)}
+    third = -(-N // 3)
+    rows = [(i, min(i + third, N)) for i in range(0, N, third)]
+    data = bound.data()
+    yield "gram", data, rows
+    yield "times", data._replace(**given), rows
+    yield "normal_times", data._replace(**given, shift=np.ones(1)), rows
+    squares = np.square(X[:, None] - X[None]).sum(axis=2)
+    sides = pairs(rng, N, squares), pairs(rng, M, squares)
+    data = pair_products.PairTimes(Form(PRODUCT), squares, *sides, rng.standard_normal(M))
+    yield "pair_gram", data, rows
+    yield "pair_times", data, rows
+    yield "pair_sums", *statistics_work(X, rng)
+
+
+def statistics_work(X, rng):
+    """Data and boxes of alignment statistics, taken from a run of them."""
+    seen = []
+
+    class Recorder(Cuda):
+        def run(self, operation, data, boxes, take):
+            seen.append(data)
+            super().run(operation, data, boxes, take)
+
+    Y = rng.standard_normal((N, 1))
+    centred_sums(X, Y - Y.mean(axis=0), [Gaussian(0.05), Laplacian(0.02)], engine=Recorder())
+    half = N // 2
+    return seen[0], [(0, half, 0, half), (0, half, half, N), (half, N, half, N)]
+
+
+def results(engine, operation, data, boxes):
+    """All arrays of all boxes."""
+    found = []
+    engine.run(operation, data, boxes, lambda k, result: found.append((k, result)))
+    assert [k for k, _ in found] == list(range(len(boxes)))
+    results = [r if isinstance(r, tuple) else (r,) for _, r in found]
+    return [array for result in results for array in result]
+
+
+def test_bits_do_not_depend_on_the_run_or_on_what_fits_the_device():
+    for operation, data, boxes in operations(np.float32):
+        with pytest.raises(CudaOutOfMemory) as caught:
+            results(Cuda(0), operation, data, boxes)
+        needed = caught.value.needed
+        expected = results(Cuda(), operation, data, boxes)
+        # Samples copied for each box, two boxes at a time or one (all are slow in the simulator).
+        for memory in (2 * needed, needed) if operation == "gram" else (2 * needed,):
+            engine = Cuda(memory)
+            for found, same in zip(results(engine, operation, data, boxes), expected, strict=True):
+                np.testing.assert_array_equal(found, same, err_msg=operation)
+
+
+def test_too_little_memory_says_what_would_fit():
+    operation, data, boxes = next(operations(np.float64))
+    with pytest.raises(CudaOutOfMemory) as caught:
+        results(Cuda(0), operation, data, boxes)
+    assert "not one pair would fit" in str(caught.value)
+    needed = caught.value.needed
+    with pytest.raises(CudaOutOfMemory, match=rf"{N // 3} rows and {M} columns needs") as caught:
+        results(Cuda(needed - 1), operation, data, boxes)
+    rows = N // 3 - 1
+    assert f"{rows} rows of it would fit" in str(caught.value)
+    results(Cuda(needed - 1), operation, data, [(0, rows)])
+    with pytest.raises(CudaOutOfMemory, match=r"; \d+ rows and \d+ columns would fit"):
+        results(Cuda(0.2 * needed), operation, data, boxes)
+
+
+def test_arrays_on_the_device_are_used_where_they_lie():
+    from numba import cuda
+
+    operation, data, boxes = next(operations(np.float64))
+    expected = results(Cuda(), operation, data, boxes)
+    there = data._replace(VX=cuda.to_device(data.VX), VZ=cuda.to_device(data.VZ))
+    if not SIMULATED:  # which has no arrays of other libraries
+
+        class Foreign:
+            shape, dtype, __len__ = data.VX.shape, data.VX.dtype, lambda self: len(data.VX)
+            __cuda_array_interface__ = there.VX.__cuda_array_interface__
+
+        there = there._replace(VX=Foreign())
+    for found, same in zip(results(Cuda(), operation, there, boxes), expected, strict=True):
+        np.testing.assert_array_equal(found, same)
+    # They take no memory.
+    with pytest.raises(CudaOutOfMemory) as caught:
+        results(Cuda(0), operation, data, boxes)
+    results(Cuda(caught.value.needed - data.VZ.nbytes), operation, there, boxes)
+
+
+def test_what_take_raises_ends_the_run():
+    operation, data, boxes = next(operations(np.float64))
+
+    def take(k, result):
+        raise KeyboardInterrupt(k)
+
+    with pytest.raises(KeyboardInterrupt, match="0"):
+        Cuda().run(operation, data, boxes, take)
+    Cuda().run(operation, data, [], take)

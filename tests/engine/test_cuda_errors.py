@@ -1,0 +1,86 @@
+"""What the library says where no CUDA device can be used, and when it starts one by itself."""
+
+import pickle
+
+import pytest
+from cuda_cases import SIMULATED
+
+from alignlearn.engine.cuda import Cuda
+from alignlearn.engine.cuda_device import (
+    CudaOutOfMemory,
+    CudaUnavailable,
+    Found,
+    ask,
+    available,
+    check,
+    pays,
+    problem,
+)
+
+H100 = (("H100", (9, 0)),)
+GOOD = Found(H100, (12, 4), (12, 4), (5, 0), "")
+
+
+def test_a_device_that_runs_a_kernel_is_good():
+    assert problem(GOOD) is None
+    assert available(GOOD)
+    check(GOOD)
+    # A toolkit newer than the driver may do, by the minor-version compatibility of CUDA.
+    assert problem(GOOD._replace(toolkit=(12, 9))) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (Found(words="CudaSupportError: no libcuda"), "no CUDA driver.*nvidia-smi.*no libcuda"),
+        (Found(driver=(12, 4), words="NO_DEVICE"), "no CUDA device is visible.*CUDA_VISIBLE.*NO_D"),
+        (GOOD._replace(toolkit=None, words="no libNVVM"), r"toolkit.*missing.*alignlearn\[cuda\]"),
+        (
+            GOOD._replace(driver=(11, 8), words="[222] UNSUPPORTED_PTX_VERSION"),
+            r"driver is for CUDA 11\.8 and too old for the installed toolkit, 12\.4.*Update.*222",
+        ),
+        (
+            Found((("K80", (3, 7)),), (12, 4), (12, 4), (5, 0), "NvvmSupportError"),
+            r"K80 has compute capability 3\.7, and CUDA 12\.4 compiles for 5\.0 and newer.*older",
+        ),
+        (GOOD._replace(words="LinkerError: x"), "H100.*does not run a kernel.*numba -s.*Linker"),
+        (GOOD._replace(lowest=None, words="x"), "does not run a kernel"),
+    ],
+)
+def test_every_trouble_says_what_to_do(found, message):
+    assert not available(found)
+    with pytest.raises(CudaUnavailable, match=f"^target='cuda': .*{message}") as caught:
+        check(found)
+    assert "or use target='cpu'" in str(caught.value)
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_the_simulator_is_used_only_where_it_is_asked_for():
+    simulated = Found((("simulator", (0, 0)),), simulated=True)
+    check(simulated)
+    assert not available(simulated)
+
+
+@pytest.mark.skipif(SIMULATED, reason="the simulator is always there")
+def test_this_machine():
+    """Whatever it has: what Numba says of it is understood."""
+    assert ask() is ask()
+    if available():
+        assert Cuda().operations >= {"pair_sums", "times"}
+    else:
+        with pytest.raises(CudaUnavailable, match="target='cpu'"):
+            Cuda()
+
+
+def test_auto_starts_a_device_where_the_work_outlasts_its_start():
+    assert not pays(2.0e8, 1)
+    assert pays(3.0e8, 1)
+    assert not pays(3.0e8, 16)
+    assert pays(100_000**2 / 2, 16)
+    assert not pays(0.0)
+
+
+def test_errors_and_engines_reach_other_processes():
+    error = pickle.loads(pickle.dumps(CudaOutOfMemory("8 rows would fit")))
+    assert isinstance(error, MemoryError)
+    assert str(error) == "8 rows would fit"
