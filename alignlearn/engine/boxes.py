@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 from itertools import pairwise
 
-# Sides of boxes of pairs. Small ones let few samples use two threads, but each costs 30 us beside its
-# pairs: at 4000 samples 6 % in boxes of 256, 2 % in those of 512. Of the largest, half a second each
-# for ten kernels, a million samples have 7500.
+# Sides of boxes of pairs. Small ones let few samples use two threads, but each costs 30 us beside
+# its pairs: at 4000 samples 6 % in boxes of 256, 2 % in those of 512. Of the largest, half a second
+# each for ten kernels, a million samples have 7500.
 _SMALLEST, _SMALL, _LARGEST = 256, 1024, 8192
 _ROW_PAIRS = 2**19  # the fewest pairs in a box of rows: a millisecond
 

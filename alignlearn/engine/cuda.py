@@ -34,6 +34,8 @@ from math import prod
 
 import numpy as np
 
+from alignlearn.validation.devices import lies_on_device, original
+
 from .cuda_device import CudaOutOfMemory, available, check
 
 __all__ = ["Cuda", "available"]
@@ -99,7 +101,7 @@ class Cuda:
             return
         check()  # this may be a copy in another process
         module, name = _OPERATIONS[operation]
-        work = getattr(import_module(f".{module}", __package__), name)(data)
+        work = getattr(import_module(f".{module}", __package__), name)(_where_they_lie(data))
         plan = _Plan(work, [work.ranges(box) for box in boxes], self._free())
         with _memory_named(plan):
             lying, waiting = _Lying(work, plan), deque()
@@ -160,10 +162,11 @@ def _memory_named(plan):
         raise plan.error() from error
 
 
-def _is_on_device(array):
-    return getattr(array, "__cuda_array_interface__", None) is not None or getattr(
-        array, "__cuda_ndarray__", False
-    )
+def _where_they_lie(data):
+    """The data with arrays of the device in place of the copies of them that were checked."""
+    arrays = {name: v for name, v in data._asdict().items() if isinstance(v, np.ndarray)}
+    found = {name: original(v) for name, v in arrays.items()}
+    return data._replace(**{name: v for name, v in found.items() if v is not None})
 
 
 def _on_device(array, stream):
@@ -172,14 +175,14 @@ def _on_device(array, stream):
 
     if getattr(array, "__cuda_ndarray__", False):
         return array
-    if _is_on_device(array):
+    if lies_on_device(array):
         return cuda.as_cuda_array(array)
     return cuda.to_device(np.ascontiguousarray(array), stream=stream)
 
 
 def _size(array, n=None):
     """Bytes of n rows of an array, all by default, on the device if they are copied there."""
-    if _is_on_device(array):
+    if lies_on_device(array):
         return 0
     return (len(array) if n is None else n) * prod(array.shape[1:]) * array.dtype.itemsize
 
@@ -278,14 +281,14 @@ class _Lying:
             ("columns", work.columns, plan.columns),
         ):
             self._sides[side] = [
-                copy(array) if resident or _is_on_device(array) else array for array in arrays
+                copy(array) if resident or lies_on_device(array) else array for array in arrays
             ]
         stream.synchronize()
 
     def part(self, side, t, part, room):
         """Samples of a range, on the device."""
         array = self._sides[side][t]
-        if _is_on_device(array):
+        if lies_on_device(array):
             return array[part]
         return room.copied((side, t), array[part], (part.start, part.stop))
 

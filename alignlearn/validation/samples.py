@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .devices import lies_on_device, remember
 from .sparse_rows import SparseRows
 
 _CPU = 1  # the number of this device in DLPack
@@ -181,9 +182,12 @@ def plain(name, A):
 
 def as_array(name, X):
     """X as an array, or an error for rows of different lengths."""
-    X = plain(name, X)
+    given, X = X, plain(name, X)
     try:
-        return np.asarray(X)
+        found = np.asarray(X)
+        if lies_on_device(given):
+            remember(found, given)
+        return found
     except ValueError as error:
         raise ValueError(f"{name} must be a matrix (n_samples, n_features): {error}.") from None
 
