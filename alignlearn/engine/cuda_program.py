@@ -49,8 +49,8 @@ of them by ``pair_functions(program, dtype, rows=2, columns=2)``: ``primitives(X
 j1), ranges)`` then returns a tuple of 4 results for ``values``, those of (i0, j0), (i0, j1),
 (i1, j0) and (i1, j1). Indices must lie inside.
 
-Numba of this version compiles no ``max`` or ``min`` for CUDA, and an index with a sign costs a
-check for wrapping round at every use: indices in loops should be np.uint64, counted by hand.
+Numba compiles no ``max`` or ``min`` for CUDA (0.68), and an index with a sign costs a check
+for wrapping round at every use: indices in loops should be np.uint64, counted by hand.
 """
 
 from __future__ import annotations
