@@ -1,4 +1,4 @@
-"""What the scripts on clusters share: workers on this machine, and problems for engines."""
+"""What the scripts on engines share: workers on this machine, and problems for engines."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def local_client(n_workers):
         yield client
 
 
-def statistics(m, d=20, p=10):
+def statistics(m, d=20, p=10, dtype=np.float64):
     """Sums of p Gaussians over all pairs of m samples, as a function of an engine."""
-    X, y = _samples(m, d)
+    X, y = _samples(m, d, dtype)
     kernels = [k.resolve(X) for k in gaussian_kernels(2.0 ** np.arange(1 - p, 1.0))]
     Y = (y - y.mean())[:, None]
     return lambda engine: centred_sums(X, Y, kernels, engine=engine)
 
 
-def product(m, d=20):
+def product(m, d=20, dtype=np.float64):
     """A Gaussian Gram matrix times a vector: computed again each time, the samples sent once."""
-    X, y = _samples(m, d)
+    X, y = _samples(m, d, dtype)
     kernels, bound = [gaussian_kernels([0.02])[0].resolve(X)], {}
 
     def times(engine):
@@ -57,8 +57,8 @@ def hyper_product(n_pairs, d=8):
     return lambda engine: PairSystem(hyper, X, *np.triu_indices(m), engine=engine).times(coef)
 
 
-def _samples(m, d):
-    X = np.random.default_rng(0).normal(size=(m, d))
+def _samples(m, d, dtype=np.float64):
+    X = np.random.default_rng(0).normal(size=(m, d)).astype(dtype)
     return X, np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
 
 

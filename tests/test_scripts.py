@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ["scripts/demo", "scripts/test", ".ci/run"]
+COMMANDS = ["scripts/demo", "scripts/test", "scripts/test_gpu", ".ci/run"]
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
@@ -39,7 +39,7 @@ def test_shell_syntax(name):
 @pytest.fixture
 def tree(tmp_path):
     """A copy of what the scripts need; nothing is made in the real tree."""
-    for name in ["scripts/demo", "scripts/test", "scripts/_env.sh", ".ci/run", "setup.cfg"]:
+    for name in [*COMMANDS, "scripts/_env.sh", "setup.cfg"]:
         (tmp_path / "main" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / "main" / name)
     shutil.copy(ROOT / "pyproject.toml", tmp_path / "main")
@@ -52,7 +52,7 @@ def stub(path, text):
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["demo", "test"])
+@pytest.mark.parametrize("name", ["demo", "test", "test_gpu"])
 def test_a_python_that_is_missing_or_too_old_is_named(tree, tmp_path, name):
     done = run([str(tree / "scripts" / name)], PYTHON="no-such-python")
     assert done.returncode == 1

@@ -36,7 +36,7 @@ import numpy as np
 
 from alignlearn.validation.devices import lies_on_device, original
 
-from .cuda_device import CudaOutOfMemory, available, check
+from .cuda_device import CudaOutOfMemory, available, check, quiet
 
 __all__ = ["Cuda", "available"]
 
@@ -140,7 +140,9 @@ def _start(work, box, lying, room):
         near = room.copied("near", near)
     rows = [lying.part("rows", t, ranges[0], room) for t in range(len(work.rows))]
     columns = [lying.part("columns", t, ranges[1], room) for t in range(len(work.columns))]
-    return room.start_copies(work.launch(box, rows, columns, lying.whole, near, room))
+    with quiet():
+        results = work.launch(box, rows, columns, lying.whole, near, room)
+    return room.start_copies(results)
 
 
 def _collect(work, waiting, take):

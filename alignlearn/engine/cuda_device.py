@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import traceback
+import warnings
+from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
@@ -119,9 +121,20 @@ def _try_kernel():
         x[0] = x[0] + x[0]
 
     x = cuda.to_device(np.ones(1, np.float32))
-    double[1, 1](x)
+    with quiet():
+        double[1, 1](x)
     if x.copy_to_host()[0] != 2.0:
         raise RuntimeError("a kernel ran and gave a wrong number")
+
+
+@contextmanager
+def quiet():
+    """No warnings of Numba that a grid leaves the device idle: small boxes are no mistake."""
+    from numba.core.errors import NumbaPerformanceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        yield
 
 
 def problem(found):

@@ -1,0 +1,40 @@
+"""The benchmark of CUDA: it says that nothing is measured, or measures every row."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+from cuda_cases import SIMULATED, needs_cuda
+
+from alignlearn.engine.cuda_device import Found
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    return importlib.import_module("bench_cuda")
+
+
+def rows(bench, size):
+    return [row.name for row in bench.rows(bench.SIZES[size])]
+
+
+def test_without_a_device_every_row_is_not_measured(bench, capsys):
+    bench.main([], Found(words="no driver"))
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.endswith(": not measured: no CUDA device") for line in lines)
+    assert [line.partition(", float")[0] for line in lines] == rows(bench, "full")
+
+
+@needs_cuda
+def test_small_sizes_run(bench, capsys):
+    bench.main(["--size", "small"])
+    out = capsys.readouterr().out
+    assert all(name in out for name in rows(bench, "small"))
+    assert ("a simulation" in out) == SIMULATED
+    assert out.count("of the arithmetic limit") == len(rows(bench, "small"))
+    assert '"auto"' in out
