@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
+from collections.abc import Callable
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from alignlearn.folds import make_folds
+from alignlearn.machines import paths
 from alignlearn.validation import check_choice, check_number, check_weights
 from alignlearn.weights import get_weighting
 
@@ -205,6 +209,86 @@ def used_splits(splits, weight):
                     "accepted: folds with a positive one in both sets."
                 )
     return found
+
+
+class Fits(NamedTuple):
+    """What machines need on every fold; a call gives the predictions of some."""
+
+    source: object
+    y: np.ndarray
+    folds: list
+    statistics: list
+    rules: list
+    learners: list
+    parameter: str
+    path: Callable
+
+    def __call__(self, t, r, values):
+        """Test predictions on fold t by rule r for each value of the parameter."""
+        learner = copy.copy(self.learners[r]).set_params(**{self.parameter: values[0]})
+        of_fold = {"train": self.folds[t][0], "statistics": self.statistics[t]}
+        weights = fold_weights(learner, self.source, self.y, self.rules[r], **of_fold)
+        self.source.combine(weights)
+        return list(self.path(self.source, self.y, self.folds[t], values))
+
+
+def support_vector_path(machine, source, y, split, values):
+    """Test predictions of support vector regression for each C."""
+    K, K_test = source.split_gram(split)
+    weight = None if source.weight is None else source.weight[split[0]]
+    return paths.svm_path(machine, K, y[split[0]], K_test, values, weight)
+
+
+def leave_one_out(source, y, split, values):
+    """Predictions of kernel ridge at each sample without it, for each alpha."""
+    return paths.leave_one_out_predictions(source, y, values)
+
+
+def each(client, function, arguments, take):
+    """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
+
+    With a client its workers call the function, a thread for each call; warnings come from here.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client or None
+    function : callable
+    arguments : list of tuple
+    take : callable
+    """
+    if client is None:
+        for k, given in enumerate(arguments):
+            take(k, function(*given))
+        return
+    from alignlearn.engine.cluster import Cluster
+
+    def taken(k, found):
+        result, caught = found
+        for warning in caught:
+            warnings.warn(warning, stacklevel=5)
+        take(k, result)
+
+    boxes = [(k, k + 1) for k in range(len(arguments))]
+    Cluster(client, _CALLS).run("call", (function, arguments), boxes, taken)
+
+
+class _Calls:
+    """An engine whose data are a function and its arguments, as a worker needs it."""
+
+    in_place = True
+    operations = frozenset({"call"})
+
+    def run(self, operation, data, boxes, take):
+        """Pass on the results of the calls and their warnings."""
+        function, arguments = data
+        for k, (number, _) in enumerate(boxes):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = function(*arguments[number])
+            take(k, (result, [warning.message for warning in caught]))
+
+
+_CALLS = _Calls()
 
 
 class FoldSearch:

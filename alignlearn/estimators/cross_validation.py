@@ -70,7 +70,8 @@ default 5
 
 
 def _one_fold(estimator, grams, y, train, test, scoring, found):
-    params = {k: copy.deepcopy(v) for k, v in estimator.get_params(deep=False).items()}
+    params = estimator.get_params(deep=False)
+    params = {k: v if k == "client" else copy.deepcopy(v) for k, v in params.items()}
     model = type(estimator)(**params)
     start = time.perf_counter()
     model.fit(GramViews(grams, train, train), y[train])

@@ -7,6 +7,8 @@ Gram matrix.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from alignlearn.engine.engines import open_engine
@@ -41,7 +43,8 @@ class _Search(_tuning.FoldSearch):
         parameter : {"C", "alpha"}
         values : list of float
         path : callable
-            ``path(source, y, split, values)``: test predictions, one array per value.
+            ``path(source, y, split, values)``: test predictions, one array per value. It goes to
+            the workers of a client, so it must not hold this object, whose ``cv`` may not be sent.
         predict : callable, optional
             Makes predictions of what ``path`` returns, if that is something else.
 
@@ -57,26 +60,31 @@ class _Search(_tuning.FoldSearch):
         source, y, splits = _tuning.used_part(source, y, splits)
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
+        statistics = list(self._statistics(source, y, rules, splits))
+        learners = [self._untuned(rule) for rule in given]
+        fits = _tuning.Fits(source, y, folds, statistics, rules, learners, parameter, path)
+        jobs = [
+            (t, r, [values[k] for k in same], same)
+            for t in range(len(folds))
+            for r, rule in enumerate(rules)
+            for same in _tuning.shared_weights(given[r], rule, parameter, len(values))
+        ]
         scores = np.empty((len(folds), len(values), len(rules)))
         kept = np.empty(scores.shape, dtype=object)
         progress = Progress(f"{len(folds)} folds") if self.verbose else None
-        for t, statistics in enumerate(self._statistics(source, y, rules, splits)):
-            train, test = folds[t]
-            for r, rule in enumerate(rules):
-                for same in _tuning.shared_weights(given[r], rule, parameter, len(values)):
-                    some = [values[k] for k in same]
-                    learner = self._untuned(given[r]).set_params(**{parameter: some[0]})
-                    weights = _tuning.fold_weights(
-                        learner, source, y, rule, train=train, statistics=statistics
-                    )
-                    source.combine(weights)
-                    weight = () if source.weight is None else (source.weight[test],)
-                    for k, found in zip(same, path(source, y, folds[t], some)):
-                        if predict is not None:
-                            kept[t, k, r], found = found, predict(found)
-                        scores[t, k, r] = score(y[test], found, *weight)
+
+        def take(job, predictions):
+            t, r, _, same = jobs[job]
+            test = folds[t][1]
+            weight = () if source.weight is None else (source.weight[test],)
+            for k, found in zip(same, predictions):
+                if predict is not None:
+                    kept[t, k, r], found = found, predict(found)
+                scores[t, k, r] = score(y[test], found, *weight)
             if progress is not None:
-                progress((t + 1) / len(folds))
+                progress((job + 1) / len(jobs))
+
+        _tuning.each(self.client, fits, [job[:3] for job in jobs], take)
         candidates = {parameter: values, "weighting": given}
         if not several:
             del candidates["weighting"]
@@ -239,8 +247,8 @@ calibration_, n_features_in_, feature_names_in_
         values = _tuning.check_grid("Cs", self.Cs, _CS)
         keep, classes = probability is not None, np.unique(labels)
 
-        def path(source, y, split, values):
-            return paths.classifier_predictions(self._machine, source, y, split, values, keep)
+        machine = self._untuned(None)._machine
+        path = partial(paths.classifier_predictions, machine, decisions=keep)
 
         def predict(decisions):
             return predicted_labels(decisions, classes)
@@ -350,9 +358,6 @@ feature_names_in_
         self.client = client
         self.verbose = verbose
 
-    def _machine(self, C):
-        return SupportVectorRegressor(C, self.epsilon, tol=self.tol, max_iter=self.max_iter)
-
     def _leave_one_out(self):
         if self.cv is None:
             single = not isinstance(self.weighting, (list, tuple)) or len(self.weighting) == 1
@@ -386,14 +391,12 @@ feature_names_in_
             parameter = "alpha"
             values = _tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
         splits = self._splits(y, groups)
-        self._search(X, y, source, splits, parameter=parameter, values=values, path=self._path)
+        path = self._path(splits)
+        self._search(X, y, source, splits, parameter=parameter, values=values, path=path)
         return self
 
-    def _path(self, source, y, split, values):
+    def _path(self, splits):
         if self.machine == "svr":
-            K, K_test = source.split_gram(split)
-            weight = None if source.weight is None else source.weight[split[0]]
-            return paths.svm_path(self._machine, K, y[split[0]], K_test, values, weight)
-        if self._leave_one_out():
-            return paths.leave_one_out_predictions(source, y, values)
-        return paths.regressor_predictions(source, y, split, values)
+            options = {"epsilon": self.epsilon, "tol": self.tol, "max_iter": self.max_iter}
+            return partial(_tuning.support_vector_path, partial(SupportVectorRegressor, **options))
+        return _tuning.leave_one_out if splits is None else paths.regressor_predictions

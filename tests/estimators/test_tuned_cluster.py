@@ -1,0 +1,101 @@
+"""Cross-validation on the workers of a Dask cluster: the results of one process."""
+
+import os
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.estimators import cross_validate_kernels
+from alignlearn.validation import ConvergenceWarning
+
+M = 90
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(M, 3))
+LABELS = np.where(X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=M) > 0.0, "a", "b")
+TARGETS = X[:, 0] * X[:, 1] + 0.1 * RNG.normal(size=M)
+WEIGHT = np.linspace(0.0, 2.0, M)
+LADDER = al.gaussian_kernels([0.1, 0.5, 2.0])
+
+CASES = {
+    "classes": (al.MKLClassifierCV(LADDER, weighting=["alignf", "uniform"], cv=3), LABELS),
+    "one-stage": (al.MKLClassifierCV(LADDER, weighting="l1-svm", Cs=[0.1, 1.0], cv=2), LABELS),
+    "probability": (al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=3, probability="sigmoid"), LABELS),
+    "ridge": (al.MKLRegressorCV(LADDER, cv=4), TARGETS),
+    "leave-one-out": (al.MKLRegressorCV(LADDER), TARGETS),
+    "svr": (al.MKLRegressorCV(LADDER, machine="svr", Cs=[0.1, 1.0], cv=3), TARGETS),
+}
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_one_process(dask_client, name, weight):
+    """To rounding: matrix products depend on the number of BLAS threads, in a worker one."""
+    model, y = CASES[name]
+    here = pickle.loads(pickle.dumps(model)).fit(X, y, sample_weight=weight)
+    there = pickle.loads(pickle.dumps(model)).set_params(client=dask_client)
+    there.fit(X, y, sample_weight=weight)
+    assert there.best_params_ == here.best_params_
+    assert there.cv_results_.keys() == here.cv_results_.keys()
+    for key in ("mean_test_score", "split0_test_score", "std_test_score"):
+        np.testing.assert_allclose(there.cv_results_[key], here.cv_results_[key], rtol=1e-9)
+    np.testing.assert_allclose(there.weights_, here.weights_, rtol=1e-9)
+    np.testing.assert_array_equal(there.predict(X[:9]), here.predict(X[:9]))
+    alone = pickle.loads(pickle.dumps(there))
+    assert alone.client is None
+    np.testing.assert_array_equal(alone.predict(X[:9]), here.predict(X[:9]))
+
+
+class Elsewhere(al.AlignF):
+    """Refuses the statistics of a training set in the process that has all samples."""
+
+    def __init__(self, here=0):
+        super().__init__()
+        self.here = here
+
+    def solve(self, statistics):
+        assert statistics.n_samples == M or os.getpid() != self.here
+        return super().solve(statistics)
+
+
+def test_folds_are_fitted_by_workers(dask_client):
+    """From splits that cannot be copied, as a generator gives them."""
+    rows = np.arange(M)
+    folds = [(rows[rows % 3 != t], rows[rows % 3 == t]) for t in range(3)]
+    options = {"weighting": Elsewhere(os.getpid()), "Cs": [0.1, 1.0]}
+    with pytest.raises(AssertionError):
+        al.MKLClassifierCV(LADDER, cv=folds, **options).fit(X, LABELS)
+    model = al.MKLClassifierCV(LADDER, cv=(fold for fold in folds), client=dask_client, **options)
+    expected = al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=folds).fit(X, LABELS)
+    np.testing.assert_allclose(
+        model.fit(X, LABELS).cv_results_["mean_test_score"],
+        expected.cv_results_["mean_test_score"],
+    )
+
+
+def test_warnings_of_workers_are_given_here(dask_client):
+    model = al.MKLClassifierCV(LADDER, Cs=[1e3], cv=2, max_iter=1, client=dask_client)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, LABELS)
+    assert [w.category for w in caught].count(ConvergenceWarning) == 3  # two folds, and all
+
+
+def test_errors_of_folds_are_those_of_one_process(dask_client):
+    flat = X.copy()
+    flat[:30] = 1.0
+    groups = np.repeat([0, 1], [30, 60])
+    for client in (None, dask_client):
+        with pytest.raises(ValueError, match="every kernel is constant on a training set"):
+            al.MKLClassifierCV(LADDER, cv=groups, client=client).fit(flat, LABELS)
+
+
+def test_given_matrices_with_a_client(dask_client):
+    """Estimators are copied for every fold, and their client cannot be."""
+    grams = [kernel.resolve(X)(X) for kernel in LADDER]
+    model = al.MKLClassifier("precomputed", client=dask_client)
+    found = cross_validate_kernels(model, grams, LABELS, cv=2)
+    expected = cross_validate_kernels(al.MKLClassifier("precomputed"), grams, LABELS, cv=2)
+    np.testing.assert_array_equal(found["test_score"], expected["test_score"])
