@@ -211,13 +211,26 @@ def used_splits(splits, weight):
     return found
 
 
+class InTurn:
+    """Items of a generator by number, none before the last one asked for: one is held at a time."""
+
+    def __init__(self, items):
+        self._items, self._number, self._item = iter(items), -1, None
+
+    def __getitem__(self, number):
+        while self._number < number:
+            self._item, self._number = None, self._number + 1
+            self._item = next(self._items)
+        return self._item
+
+
 class Fits(NamedTuple):
     """What machines need on every fold; a call gives the predictions of some."""
 
     source: object
     y: np.ndarray
     folds: list
-    statistics: list
+    statistics: list | InTurn
     rules: list
     learners: list
     parameter: str

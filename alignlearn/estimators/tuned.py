@@ -60,7 +60,8 @@ class _Search(_tuning.FoldSearch):
         source, y, splits = _tuning.used_part(source, y, splits)
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
-        statistics = list(self._statistics(source, y, rules, splits))
+        statistics = self._statistics(source, y, rules, splits)
+        statistics = _tuning.InTurn(statistics) if self.client is None else list(statistics)
         learners = [self._untuned(rule) for rule in given]
         fits = _tuning.Fits(source, y, folds, statistics, rules, learners, parameter, path)
         jobs = [

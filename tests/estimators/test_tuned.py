@@ -3,6 +3,7 @@
 import itertools
 import time
 import warnings
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -449,3 +450,26 @@ def test_a_training_set_without_variation_is_named():
     X, y = np.array([[1.0]] * 8 + [[-1.0]] * 4), np.arange(12) % 2
     with pytest.raises(ValueError, match="cv: every kernel is constant on a training set"):
         al.MKLClassifierCV(["cosine"], cv=np.repeat([0, 1], [8, 4])).fit(X, y)
+
+
+class Recorder(al.AlignF):
+    """A rule that counts the statistics that still exist when it gets some."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen, self.alive = [], []
+
+    def solve(self, statistics):
+        self.alive.append(sum(found() is not None for found in self.seen))
+        self.seen.append(weakref.ref(statistics))
+        return super().solve(statistics)
+
+
+def test_statistics_of_one_training_set_are_held_at_a_time():
+    """Those of 4000 rank-one kernels are 128 MB each."""
+    X, y = two_classes(60)
+    rule = Recorder()
+    options = {"weighting": rule, "cv": 6, "normalize": None}
+    al.MKLClassifierCV(al.RankOneKernels(), Cs=[1.0], **options).fit(X, y)
+    assert len(rule.alive) == 7
+    assert max(rule.alive) <= 1
