@@ -304,6 +304,7 @@ def _weighted_source(n):
 
 
 def indented(lines):
+    """Lines of source, one level deeper."""
     return "".join(f"    {line}\n" for line in lines)
 
 
