@@ -59,12 +59,12 @@ def _gram(kind, dtype):
 
     @cuda_kernel
     def gram(table, first_p, second_p, own_p, size_p, first, second, own, size, power, out):
-        q = cuda.grid(1)
+        q = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
         if q >= first.shape[0]:
             return
         r, s, own_q, size_q = first[q], second[q], own[q], size[q]
         for k in range(_ROWS):
-            p = cuda.blockIdx.y * _ROWS + k
+            p = cuda.blockIdx.x * _ROWS + k
             if p >= first_p.shape[0]:
                 return
             i, j = first_p[p], second_p[p]
@@ -159,7 +159,7 @@ class PairGram(_Pairs):
         n, m = len(rows[0]), len(columns[0])
         out = room.array("values", (n, m), self.dtype)
         power = self.dtype.type(self._form.power)
-        grid = n_blocks(m, THREADS), n_blocks(n, _ROWS)
+        grid = n_blocks(n, _ROWS), n_blocks(m, THREADS)
         kernel = _gram(self._form.kind, self.dtype.name)
         kernel[grid, THREADS, room.stream](*whole, *rows, *columns, power, out)
         return [out]

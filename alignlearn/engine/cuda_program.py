@@ -326,7 +326,11 @@ def names_of(dtype):
 
     @cuda_device
     def exp(x):
-        return inf if x > largest else (zero if x < smallest else T(math.exp(x)))
+        # Branches would cost more than an exponential that is not used.
+        inside = largest if x > largest else (smallest if x < smallest else x)
+        e = T(math.exp(inside))
+        e = inf if x > largest else e
+        return zero if x < smallest else e
 
     @cuda_device
     def expm1(x):

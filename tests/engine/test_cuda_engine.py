@@ -284,6 +284,30 @@ def test_arrays_on_the_device_are_used_where_they_lie():
     results(Cuda(caught.value.needed - data.VZ.nbytes), operation, there, boxes)
 
 
+@pytest.mark.parametrize(("weighted", "dtype"), [(False, np.float64), (True, np.float32)])
+def test_centring(weighted, dtype):
+    from numba import cuda
+
+    from alignlearn.engine.cuda_centring import centre_gram as on_device
+
+    rng, m = np.random.default_rng(2), M // 2
+    K, new = rng.standard_normal((m, m)).astype(dtype), rng.standard_normal((3, m)).astype(dtype)
+    share = np.full(m, LD(1) / m)
+    if weighted:
+        share = rng.uniform(size=m).astype(LD)
+        share /= share.sum()
+    means = share @ K.astype(LD)
+    given = {"share": share.astype(float)} if weighted else {}
+    for A, extra in ((K, {}), (new, {"means": means.astype(float)})):
+        found = on_device(cuda.to_device(A), **extra, **given).copy_to_host()
+        assert found.dtype == dtype
+        expected = A.astype(LD) - (A.astype(LD) @ share)[:, None] - means + means @ share
+        assert close(found, expected, np.abs(A).max(), dtype, 8)
+        np.testing.assert_array_equal(
+            on_device(cuda.to_device(A), **extra, **given).copy_to_host(), found
+        )
+
+
 def test_what_take_raises_ends_the_run():
     operation, data, boxes = next(operations(np.float64))
 
