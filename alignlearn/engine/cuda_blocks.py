@@ -185,7 +185,8 @@ def add(program, box, sums, width, memory=_MEMORY):
     pair = pair_functions(program, box.dtype, target=True)
     fill, p, (n, m) = values_kernel(pair, box.weighted), program.n_kernels, box.shape
     side = max(1, min(isqrt(memory // ((p + 1) * box.dtype.itemsize)), max(n, m)))
-    flat = cuda.device_array((p + 1) * min(side, n) * min(side, m), box.dtype, stream=box.stream)
+    room, size = box.room, (p + 1) * min(side, n) * min(side, m)
+    flat = room.array("values", (size,), box.dtype)
     root_x, root_z = box.inputs[5:7]
     for i in range(0, n, side):
         for j in range(i if box.symmetric else 0, m, side):
@@ -193,21 +194,21 @@ def add(program, box, sums, width, memory=_MEMORY):
             once = box.symmetric and i == j
             values = flat[: (p + 1) * high * wide].reshape(p + 1, high, wide)
             grid = -(-wide // width), -(-high // 4)
-            fill[grid, (width, 4), box.stream](*box.inputs, i, j, values)
+            fill[grid, (width, 4), room.stream](*box.inputs, i, j, values)
             along = root_z, box.weighted, i, j, sums.by_row
-            _row_sums[(high, p), width, box.stream, 8 * width](values, *along)
+            _row_sums[(high, p), width, room.stream, 8 * width](values, *along)
             if not once:
                 across = root_x, box.weighted, i, j, sums.by_column
-                _column_sums[(grid[0], -(-p // 4)), (width, 4), box.stream](values, *across)
+                _column_sums[(grid[0], -(-p // 4)), (width, 4), room.stream](values, *across)
             orders = 2.0 if box.symmetric and not once else 1.0
-            _add_products(values.reshape(p + 1, high * wide), orders, sums.products, box.stream)
+            _add_products(values.reshape(p + 1, high * wide), orders, sums.products, room)
 
 
-def _add_products(values, orders, out, stream):
+def _add_products(values, orders, out, room):
     """Add ``orders`` times the products of all rows of the values, in blocks."""
     kernel = products_kernel(values.dtype, BLOCK, THREADS)
     grid = -(-values.shape[1] // _SLICE), out.shape[0]
-    parts = cuda.device_array((grid[0], *out.shape), values.dtype, stream=stream)
-    kernel[grid, (THREADS, THREADS), stream](values, _SLICE, parts)
+    parts = room.array("parts of products", (grid[0], *out.shape), values.dtype)
+    kernel[grid, (THREADS, THREADS), room.stream](values, _SLICE, parts)
     side = -(-out.shape[1] // 8)
-    _merge[(side, side, out.shape[0]), (8, 8, 1), stream](parts, orders, out)
+    _merge[(side, side, out.shape[0]), (8, 8, 1), room.stream](parts, orders, out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from . import cuda_sums, cuda_tiles, external
-from .cpu import BoxSums
 from .cuda_parts import gathered, n_blocks
 
 
@@ -45,17 +44,17 @@ class PairSums:
         return (n_rows + n_columns) * per_sample + outside + min(sums, cuda_tiles.MEMORY)
 
     def launch(self, box, rows, columns, whole, near, room):
-        """All of a box; what comes back is on the host."""
+        """All kernels of a box."""
         left = self._side("rows", rows, whole, room)
         right = None if box[0] == box[2] else self._side("columns", columns, whole, room)
-        return cuda_sums.pair_sums(self._program, left, right, near, stream=room.stream)
+        return cuda_sums.start(self._program, left, right, near, room)
 
     def _side(self, name, samples, whole, room):
         V, Y, F, *root = samples
-        bound = cuda_sums.bind(V, Y, *whole, 0, len(V), room.stream)
+        bound = cuda_sums.bind(room, (name, "bound"), V, Y, *whole)
         factors = gathered(room, (name, "factors"), F, None, None, np.float64)
         return cuda_sums.Side(bound, factors, *root)
 
     def finish(self, box, *sums):
-        """The sums as the CPU gives them."""
-        return BoxSums(*sums)
+        """`BoxSums`."""
+        return cuda_sums.finish(self._program, self.dtype, box[0] == box[2], *sums)

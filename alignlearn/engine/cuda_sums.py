@@ -6,6 +6,7 @@ This module imports `numba.cuda`: import it inside functions.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -44,41 +45,40 @@ class Side(NamedTuple):
 
 
 @cuda_kernel
-def _gather(V, Y, features, means, first, last, out):
+def _gather(V, Y, features, means, out):
     j, f = cuda.grid(2)
     if j < out.shape[1] and f < features.shape[0]:
         c = features[f]
-        if first + j >= last:
+        if j >= V.shape[0]:
             out[f, j] = 0
         elif c < V.shape[1]:
-            out[f, j] = V[first + j, c] - means[f]
+            out[f, j] = V[j, c] - means[f]
         else:
-            out[f, j] = Y[first + j, c - V.shape[1]]
+            out[f, j] = Y[j, c - V.shape[1]]
 
 
-def bind(V, Y, features, means, first, last, stream=0):
-    """Bound features of samples ``first`` to ``last``, less their means, a row each.
+def bind(room, name, V, Y, features, means):
+    """Bound features of samples less their means, a row each.
 
     Parameters
     ----------
-    V : array of shape (m, d)
-        On the device.
-    Y : array of shape (m, c)
-        Bound after the features; any array where none are.
-    features, means : arrays of shape (n_bound,), int64 and float64
-    first, last : int
-    stream : CUDA stream
+    room, name
+        Memory as in `start`, and the name of the result in it.
+    V : device array of shape (m, d)
+    Y : device array of shape (m, c)
+        Bound after the features.
+    features, means : device arrays of shape (n_bound,), int64 and float64
 
     Returns
     -------
-    device array of shape (n_bound, last - first), of V's dtype
+    device array of shape (n_bound, >= m), of V's dtype
         With at least one row, and zeros after the last sample up to a multiple of ``MULTIPLE``.
     """
-    wide = -(-(last - first) // MULTIPLE) * MULTIPLE
-    out = cuda.device_array((max(1, len(features)), wide), V.dtype, stream=stream)
-    if len(features):
-        grid = -(-out.shape[1] // 32), -(-out.shape[0] // 4)
-        _gather[grid, (32, 4), stream](V, Y, features, means, first, last, out)
+    wide = -(-V.shape[0] // MULTIPLE) * MULTIPLE
+    out = room.array(name, (max(1, features.shape[0]), wide), V.dtype)
+    if features.shape[0]:
+        grid = -(-wide // 32), -(-out.shape[0] // 4)
+        _gather[grid, (32, 4), room.stream](V, Y, features, means, out)
     return out
 
 
@@ -96,7 +96,8 @@ class Box(NamedTuple):
     symmetric : bool
         Whether it is a square on the diagonal.
     weighted : bool
-    stream : CUDA stream
+    room
+        Memory and stream, see `start`.
     """
 
     inputs: tuple
@@ -104,7 +105,7 @@ class Box(NamedTuple):
     dtype: np.dtype
     symmetric: bool
     weighted: bool
-    stream: object
+    room: object
 
 
 class DeviceSums(NamedTuple):
@@ -134,7 +135,7 @@ def _diagonal_kernel(pair, weighted):
     return kernel
 
 
-def _box(program, rows, columns, external, stream):
+def _box(program, rows, columns, external, room):
     dtype, other = np.dtype(rows.bound.dtype), rows if columns is None else columns
     for side in (rows, other):
         if side.bound.shape[1] % MULTIPLE or side.bound.shape[1] < side.factors.shape[1]:
@@ -144,21 +145,24 @@ def _box(program, rows, columns, external, stream):
             )
     numbers, ranges = pair_functions(program, dtype, target=True).arguments(program)
     if not isinstance(numbers, tuple):
-        numbers = cuda.to_device(numbers, stream)
+        numbers = cuda.to_device(numbers, room.stream)
     # Kernels take arrays of some size and one layout even where they read none.
     if external is None:
-        external = cuda.to_device(np.zeros((1, 1, 1)), stream)
+        external = room.array("no values", (1, 1, 1), np.float64)
     weighted = rows.root is not None
-    roots = (
-        (rows.root, other.root) if weighted else (cuda.to_device(np.zeros(1, dtype), stream),) * 2
-    )
+    roots = (rows.root, other.root) if weighted else (room.array("no roots", (1,), dtype),) * 2
     inputs = rows.bound, other.bound, rows.factors, other.factors, external, *roots, numbers, ranges
     shape = rows.factors.shape[1], other.factors.shape[1]
-    return Box(inputs, shape, dtype, columns is None, weighted, stream)
+    return Box(inputs, shape, dtype, columns is None, weighted, room)
 
 
-def pair_sums(program, rows, columns=None, external=None, *, stream=0, memory=None):
-    """Sums over the pairs of a box.
+def _ways(p, dtype):
+    """The module that sums products of p kernels."""
+    return cuda_tiles if p <= cuda_tiles.MOST_KERNELS[np.dtype(dtype).itemsize] else cuda_blocks
+
+
+def start(program, rows, columns, external, room, **memory):
+    """Start summing over the pairs of a box.
 
     Parameters
     ----------
@@ -166,36 +170,51 @@ def pair_sums(program, rows, columns=None, external=None, *, stream=0, memory=No
         With a target.
     rows, columns : Side
         None for the columns: a square on the diagonal.
-    external : device array of float64, shape (n_external, n, m), optional
+    external : device array of float64, shape (n_external, n, m), or None
         Values from outside of the pairs of the box.
-    stream : CUDA stream
+    room
+        ``room.array(name, shape, dtype)`` is device memory, ``room.stream`` the stream.
     memory : int, optional
         Bytes for what lies between the kernels and the sums.
 
     Returns
     -------
-    BoxSums
+    tuple of device arrays
+        For `finish`, when the stream is done.
     """
-    box, p = _box(program, rows, columns, external, stream), program.n_kernels
-    ways = cuda_tiles if p <= cuda_tiles.MOST_KERNELS[box.dtype.itemsize] else cuda_blocks
-    products, by_row = (_zeros(s, stream) for s in (ways.shape_of_products(p), (p, box.shape[0])))
-    by_column = by_row if box.symmetric else _zeros((p, box.shape[1]), stream)
-    limit = {} if memory is None else {"memory": memory}
-    ways.add(program, box, DeviceSums(products, by_row, by_column), WIDTH, **limit)
-    diagonal = np.empty((p, 0))
-    if box.symmetric:
-        pair = pair_functions(program, box.dtype, target=True)
-        values = cuda.device_array((p + 1, 1, box.shape[0]), box.dtype, stream=stream)
-        grid = -(-box.shape[0] // WIDTH)
-        _diagonal_kernel(pair, box.weighted)[grid, WIDTH, stream](*box.inputs, values)
-        diagonal = values.copy_to_host(stream=stream)[:p, 0]
-    found = [array.copy_to_host(stream=stream) for array in (products, by_row, by_column)]
-    if stream:
-        stream.synchronize()
-    S, a = ways.unpacked(found[0], p)
-    by_column = np.empty((p, 0)) if box.symmetric else found[2]
-    return BoxSums(S, a, found[1], by_column, diagonal.astype(np.float64))
+    box, p = _box(program, rows, columns, external, room), program.n_kernels
+    ways = _ways(p, box.dtype)
+    products = _zeros(room, "products", ways.shape_of_products(p))
+    by_row = by_column = _zeros(room, "by row", (p, box.shape[0]))
+    if not box.symmetric:
+        by_column = _zeros(room, "by column", (p, box.shape[1]))
+    ways.add(program, box, DeviceSums(products, by_row, by_column), WIDTH, **memory)
+    if not box.symmetric:
+        return products, by_row, by_column
+    pair = pair_functions(program, box.dtype, target=True)
+    values = room.array("diagonal", (p + 1, 1, box.shape[0]), box.dtype)
+    grid = -(-box.shape[0] // WIDTH)
+    _diagonal_kernel(pair, box.weighted)[grid, WIDTH, room.stream](*box.inputs, values)
+    return products, by_row, values
 
 
-def _zeros(shape, stream):
-    return cuda.to_device(np.zeros(shape), stream)
+def finish(program, dtype, symmetric, products, by_row, last):
+    """`BoxSums` from what `start` returned, on the host; ``dtype`` is that of bound features."""
+    p = program.n_kernels
+    S, a = _ways(p, dtype).unpacked(products, p)
+    if symmetric:
+        return BoxSums(S, a, by_row, np.empty((p, 0)), last[:p, 0].astype(np.float64))
+    return BoxSums(S, a, by_row, last, np.empty((p, 0)))
+
+
+@cuda_kernel
+def _clear(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = 0.0
+
+
+def _zeros(room, name, shape):
+    flat = room.array(name, (prod(shape),), np.float64)
+    _clear[-(-flat.shape[0] // WIDTH), WIDTH, room.stream](flat)
+    return flat.reshape(*shape)

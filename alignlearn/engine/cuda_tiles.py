@@ -222,7 +222,7 @@ def add(program, box, sums, width, memory=MEMORY):
         Bytes for the sums of tiles, more where one row of tiles needs more.
     """
     pair = pair_functions(program, box.dtype, target=True, rows=REACH, columns=REACH)
-    p, side, stream, symmetric = program.n_kernels, REACH * width, box.stream, box.symmetric
+    p, side, room, symmetric = program.n_kernels, REACH * width, box.room, box.symmetric
     kernel, n_products = tile_kernel(pair, p, width, box.weighted), sums.products.shape[0]
     rows, columns = (-(-size // side) for size in box.shape)
     bytes_of_tile = 8 * n_products + 2 * p * side * box.dtype.itemsize
@@ -230,15 +230,15 @@ def add(program, box, sums, width, memory=MEMORY):
     shared = shared_bytes(p, width, box.dtype.itemsize)
     for first in range(0, rows, height):
         high, wide = min(height, rows - first), columns - first * symmetric
-        products = cuda.device_array((n_products, high * wide), np.float64, stream=stream)
-        by_row = cuda.device_array((wide, p, high * side), box.dtype, stream=stream)
-        by_column = cuda.device_array((high, p, box.shape[1]), box.dtype, stream=stream)
+        products = room.array("products of tiles", (n_products, high * wide), np.float64)
+        by_row = room.array("rows of tiles", (wide, p, high * side), box.dtype)
+        by_column = room.array("columns of tiles", (high, p, box.shape[1]), box.dtype)
         work = symmetric, first, products, by_row, by_column
-        kernel[(wide, high), width, stream, shared](*box.inputs, *work)
-        _merge_products[n_products, width, stream, 8 * width](products, sums.products)
+        kernel[(wide, high), width, room.stream, shared](*box.inputs, *work)
+        _merge_products[n_products, width, room.stream, 8 * width](products, sums.products)
         for part, out, merge in (
             (by_row, sums.by_row, _merge_rows),
             (by_column, sums.by_column, _merge_columns),
         ):
             grid = -(-part.shape[2] // width), -(-p // 4)
-            merge[grid, (width, 4), stream](part, side, symmetric, first * side, out)
+            merge[grid, (width, 4), room.stream](part, side, symmetric, first * side, out)

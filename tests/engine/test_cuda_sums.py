@@ -18,22 +18,32 @@ BOUND = {np.float32: 3e-6, np.float64: 3e-14}
 DTYPES = list(BOUND)
 
 
-def _side(program, X, Y, F, root, first, last, means=None):
+class _Room:
+    """New memory for every name."""
+
+    stream = 0
+
+    def array(self, name, shape, dtype):
+        return cuda.device_array(shape, dtype)
+
+
+def _side(program, X, Y, F, root, first, last):
     """A side of a box on the device."""
-    means = np.zeros(len(program.features)) if means is None else means
-    put = [cuda.to_device(np.ascontiguousarray(v)) for v in (X, Y, program.features, means)]
-    F = F if len(F) else np.zeros((1, len(X)))
+    means = np.zeros(len(program.features))
+    X, Y, F = X[first:last], Y[first:last], np.atleast_2d(np.zeros(len(X)) if F is None else F)
+    given = [cuda.to_device(np.ascontiguousarray(v)) for v in (X, Y, program.features, means)]
     root = None if root is None else cuda.to_device(np.ascontiguousarray(root[first:last]))
-    bound = cuda_sums.bind(*put, first, last)
+    bound = cuda_sums.bind(_Room(), "bound", *given)
     return cuda_sums.Side(bound, cuda.to_device(np.ascontiguousarray(F[:, first:last])), root)
 
 
-def _sums(program, X, Y, box, F=(), root=None, external=None, **options):
+def _sums(program, X, Y, box, F=None, root=None, external=None, **options):
     i0, i1, j0, j1 = box
     rows = _side(program, X, Y, F, root, i0, i1)
     columns = None if i0 == j0 else _side(program, X, Y, F, root, j0, j1)
     external = None if external is None else cuda.to_device(external)
-    return cuda_sums.pair_sums(program, rows, columns, external, **options)
+    found = cuda_sums.start(program, rows, columns, external, _Room(), **options)
+    return cuda_sums.finish(program, X.dtype, i0 == j0, *(v.copy_to_host() for v in found))
 
 
 def _expected(grams, Y, box, root):
@@ -150,20 +160,20 @@ def test_bound_features_lack_their_means_and_targets_do_not(dtype):
     X, Y = rng.standard_normal((9, 4)).astype(dtype), rng.standard_normal((9, 2)).astype(dtype)
     features = np.array([2, 0, 2, 5, 4])
     means = np.array([0.5, 0.0, 1e3, 7.0, 7.0])  # targets have no mean to be subtracted
-    put = [cuda.to_device(v) for v in (X, Y, features, means)]
-    bound = np.asarray(cuda_sums.bind(*put, 2, 7).copy_to_host())
+    given = [cuda.to_device(v) for v in (X[2:7], Y[2:7], features, means)]
+    bound = cuda_sums.bind(_Room(), "bound", *given).copy_to_host()
     both = np.concatenate([X, Y], axis=1)[2:7, features].astype(np.float64)
     want = (both - np.where(features < 4, means, 0.0)).astype(dtype).T
     np.testing.assert_array_equal(bound[:, :5], want)
     assert bound.shape[1] % cuda_sums.MULTIPLE == 0
     np.testing.assert_array_equal(bound[:, 5:], 0)
-    none = cuda_sums.bind(*put[:2], np.empty(0, np.int64), np.empty(0), 0, 3)
-    assert none.shape[0] == 1
+    none = [cuda.to_device(np.zeros(1, v.dtype))[:0] for v in (features, means)]
+    assert cuda_sums.bind(_Room(), "bound", *given[:2], *none).shape[0] == 1
 
 
 def test_bound_features_of_another_width_are_refused():
     program, X, Y, _, _ = _problem(1, 5, np.float32, False)
-    side = _side(program, X, Y, (), None, 0, 5)
+    side = _side(program, X, Y, None, None, 0, 5)
     ragged = cuda.to_device(np.zeros((side.bound.shape[0], 5), np.float32))
     with pytest.raises(ValueError, match="multiple of"):
-        cuda_sums.pair_sums(program, side._replace(bound=ragged))
+        cuda_sums.start(program, side._replace(bound=ragged), None, None, _Room())
