@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Registers, shared memory, occupancy and instructions of the CUDA kernels of pair sums; no device.
+"""Registers, shared memory, occupancy and instructions of the CUDA kernels, without a device.
 
     python scripts/cuda_resources.py                 # every kernel, a minute
     python scripts/cuda_resources.py --operations    # also compile every operation in both dtypes
@@ -8,9 +8,10 @@ Needs the compiler of a CUDA toolkit, not a device: libNVVM where Numba finds it
 `ptxas`, of the toolkit or of the wheel nvidia-cuda-nvcc-cu12; for instructions also `nvdisasm`, of
 the toolkit or the wheel nvidia-cuda-nvdisasm. A CUDA toolkit has all three.
 
-Instructions are those of the loop over the steps of a tile, for a pair, in the machine code. The
-bound divides the issue slots, or the units that are busy longest, by them: an upper bound on pairs
-per second for the stated clock and number of multiprocessors, not a measurement.
+Instructions are those of the loop over the steps of a tile of pair sums, for a pair, in the machine
+code; "float" are the arithmetic among them. The bound divides the issue slots, or those of the unit
+that is busy longest, by them: an upper bound on pairs per second for the stated clock and number of
+multiprocessors, not a measurement.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import numpy as np
 from numba import cuda, typeof, types
 
 import alignlearn as al
-from alignlearn.engine import cuda_blocks, cuda_tiles
+from alignlearn.engine import cuda_blocks, cuda_gram, cuda_hyper, cuda_tiles
 from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda_program import pair_functions
 
@@ -137,35 +138,66 @@ def inputs(pair, program):
     return (*(real(2),) * 2, *(wide(2),) * 2, wide(3), *(real(1),) * 2, numbers, ranges)
 
 
-def ladder(p, d, dtype):
-    """The program of p Gaussians on d features with one target."""
-    X = np.zeros((2, d), dtype)
-    return program_of(al.gaussian_kernels(2.0 ** np.arange(-p // 2, p - p // 2)), X, X, n_targets=1)
+def ladder(p, d, dtype, n_targets):
+    """The program of p Gaussians on d features."""
+    X, gammas = np.zeros((2, d), dtype), 2.0 ** (np.arange(p) - p // 2)
+    return program_of(al.gaussian_kernels(gammas), X, X, n_targets=n_targets)
 
 
-def kernels(d):
-    """(name, kernel, argument types, threads, dynamic shared memory, ranges, pairs of a step)."""
+def sums_in_registers(d, dtype):
+    """(name, kernel, argument types, threads, dynamic shared memory, ranges) of pair sums."""
     width, reach = 32, cuda_tiles.REACH
-    for dtype, counts in ((np.float32, (1, 5, 10, 16)), (np.float64, (1, 5, 10))):
-        for p in counts:
-            program, size = ladder(p, d, dtype), np.dtype(dtype).itemsize
-            pair = pair_functions(program, dtype, target=True, rows=reach, columns=reach)
-            outputs = types.boolean, types.int64, array(np.float64, 2), *(array(dtype, 3),) * 2
-            given = (*inputs(pair, program), *outputs)
-            shared = cuda_tiles.shared_bytes(p, width, size)
-            ranges = pair.arguments(program)[1]
-            lengths = [b - a for a, b in zip(ranges[::2], ranges[1::2])]
-            for weighted in (False, True) if p == 10 else (False,):
-                kernel = cuda_tiles.tile_kernel(pair, p, width, weighted)
-                name = f"tile of pairs, p = {p}{', weights' if weighted else ''}"
-                yield name, dtype, kernel, given, width, shared, lengths, reach**2
-        pair = pair_functions(program := ladder(23, d, dtype), dtype, target=True)
-        given = (*inputs(pair, program), types.int64, types.int64, array(dtype, 3))
-        fill = cuda_blocks.values_kernel(pair, False)
-        yield "values, p = 23", dtype, fill, given, 128, 0, None, 1
-        product = cuda_blocks.products_kernel(np.dtype(dtype), 8, 8)
-        given = array(dtype, 2), types.int64, array(dtype, 4)
-        yield "products of blocks, 64 of a thread", dtype, product, given, 64, 0, None, 1
+    for p in (1, 5, 10, 16)[: 4 if dtype == np.float32 else 3]:
+        program = ladder(p, d, dtype, 1)
+        pair = pair_functions(program, dtype, target=True, rows=reach, columns=reach)
+        outputs = types.boolean, types.int64, array(np.float64, 2), *(array(dtype, 3),) * 2
+        given = (*inputs(pair, program), *outputs)
+        shared = cuda_tiles.shared_bytes(p, width, pair.dtype.itemsize)
+        ranges = pair.arguments(program)[1]
+        lengths = [b - a for a, b in zip(ranges[::2], ranges[1::2])]
+        for weighted in (False, True) if p == 10 else (False,):
+            kernel = cuda_tiles.tile_kernel(pair, p, width, weighted)
+            name = f"tile of pair sums, p = {p}{', weights' if weighted else ''}"
+            yield name, kernel, given, width, shared, lengths
+
+
+def sums_in_blocks(d, dtype):
+    """The same for many kernels."""
+    pair = pair_functions(program := ladder(23, d, dtype, 1), dtype, target=True)
+    given = (*inputs(pair, program), types.int64, types.int64, array(dtype, 3))
+    yield "values, p = 23", cuda_blocks.values_kernel(pair, False), given, 128, 0, None
+    kernel = cuda_blocks.products_kernel(np.dtype(dtype), 8, 8)
+    given = array(dtype, 2), types.int64, array(dtype, 4)
+    yield "products of blocks", kernel, given, 64, 0, None
+
+
+def products(d, dtype):
+    """The same for Gram matrices and products with them, and for hyper-kernels."""
+    real, whole = (lambda n: array(dtype, n)), array(np.int32, 1)
+    for p, (rows, columns) in ((1, (4, 4)), (10, (4, 4))):
+        program = ladder(p, d, dtype, 0)
+        pair = pair_functions(program, dtype, rows=rows, columns=columns)
+        numbers, ranges = (typeof(given) for given in pair.arguments(program))
+        weights = types.UniTuple(typeof(pair.dtype.type(0)), p)
+        sides = real(2), real(2), array(np.float64, 2), array(np.float64, 2), real(3)
+        given = *sides, numbers, ranges, weights
+        threads = cuda_gram._ACROSS * cuda_gram._DOWN
+        kernel = cuda_gram._gram_kernel(pair, rows, columns, d)
+        yield f"Gram block, p = {p}", kernel, (*given, real(2)), threads, 0, None
+        more = real(2), types.int64, array(np.float64, 3)
+        for n in (1, 8):
+            kernel = cuda_gram._times_kernel(pair, rows, columns, d, n)
+            name = f"Gram times {n} columns, p = {p}"
+            yield name, kernel, (*given, *more), threads, 0, None
+    side = whole, whole, real(1), real(1)
+    number = typeof(np.dtype(dtype).type(0))
+    for kind in range(2):
+        given, name = (real(2), *side, *side), np.dtype(dtype).name
+        kernel = cuda_hyper._gram(kind, name)
+        yield f"hyper-kernel {kind}, block", kernel, (*given, number, real(2)), 128, 0, None
+        kernel, more = cuda_hyper._times(kind, name), (real(1), number, types.int64)
+        given = *given, *more, array(np.float64, 3)
+        yield f"hyper-kernel {kind}, times", kernel, given, 128, 0, None
 
 
 def report(d):
@@ -175,21 +207,28 @@ def report(d):
     columns = "registers", "spills", "shared", "warps", "instructions", "float", "Gpairs/s"
     print(f"{'kernel':46}" + "".join(f"{name:>13}" for name in columns))
     with tempfile.TemporaryDirectory() as folder:
-        for name, dtype, kernel, given, threads, shared, lengths, pairs in kernels(d):
-            said, code = machine_code(kernel, given, folder)
-            registers = int(re.search(r"Used (\d+) registers", said)[1])
-            spilled = int(re.search(r"(\d+) bytes spill stores", said)[1])
-            static = re.search(r"(\d+) bytes smem", said)
-            shared += int(static[1]) if static else 0
-            row = [registers, spilled, shared, occupancy(registers, shared, threads)]
-            count = instructions(code, lengths, pairs) if code and lengths else None
-            if count:
-                most, unit = bound(count)
-                arithmetic = sum(n for name, n in count.items() if name in FLOAT)
-                row += [f"{sum(count.values()):.0f}", f"{arithmetic:.0f}"]
-                row += [f"{most / 1e9:.0f} ({unit})"]
-            label = f"{name}, {np.dtype(dtype).name}"
-            print(f"{label:46}" + "".join(f"{value:>13}" for value in row), flush=True)
+        for dtype in (np.float32, np.float64):
+            for group in (sums_in_registers, sums_in_blocks, products):
+                for name, *kernel in group(d, dtype):
+                    values = figures(folder, *kernel)
+                    label = f"{name}, {np.dtype(dtype).name}"
+                    print(f"{label:46}" + "".join(f"{v:>13}" for v in values), flush=True)
+
+
+def figures(folder, kernel, given, threads, shared, lengths):
+    """The row of a kernel in the table."""
+    said, code = machine_code(kernel, given, folder)
+    registers = int(re.search(r"Used (\d+) registers", said)[1])
+    spilled = int(re.search(r"(\d+) bytes spill stores", said)[1])
+    static = re.search(r"(\d+) bytes smem", said)
+    shared += int(static[1]) if static else 0
+    row = [registers, spilled, shared, occupancy(registers, shared, threads)]
+    if code and lengths:
+        count = instructions(code, lengths, cuda_tiles.REACH**2)
+        most, unit = bound(count)
+        arithmetic = sum(n for name, n in count.items() if name in FLOAT)
+        row += [f"{sum(count.values()):.0f}", f"{arithmetic:.0f}", f"{most / 1e9:.0f} ({unit})"]
+    return row
 
 
 def compile_operations(folder="tests/engine"):

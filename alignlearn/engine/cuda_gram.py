@@ -260,7 +260,10 @@ class _Cross:
             array if given is None else given
             for given, array in zip(self._tuples, (numbers, weights))
         ]
-        return *sides, *factors, near, values[0], self._ranges, values[1]
+        ranges = self._ranges
+        if not isinstance(ranges, tuple):
+            ranges = cuda.to_device(ranges, room.stream)
+        return *sides, *factors, near, values[0], ranges, values[1]
 
 
 class Gram(_Cross):

@@ -8,7 +8,7 @@ the life of the process; one of ten Gaussians takes about 2 s.
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. What
 ``scripts/cuda_resources.py`` says of compute capability 9.0 (machine code; speed is not measured):
-written out, the 11 operations of ten Gaussians and a target are about 60 of the 319 instructions a
+written out, the 11 operations of ten Gaussians and a target are about 60 of the 314 instructions a
 pair that sums with d = 20 take in all, numbers are read from constant memory as operands, and 146
 registers hold everything, none spilled. An interpreter compiled alike takes 118 instructions to
 decode an operation, shared by the pairs of a thread, and 25 to 30 for each pair besides its
@@ -68,8 +68,8 @@ from . import formulas, vectormath
 from . import program as ops
 from .program import padded
 
-# More numbers than this are passed in an array: arguments of a kernel are limited to 4 kB.
-_MOST_NUMBERS = 256
+# More numbers than these are passed in an array: arguments of a kernel are limited to 4 kB.
+_MOST_NUMBERS, _MOST_ENDS = 256, 128
 
 # Statement of an operation: {d} and {s} registers, {k} the integer, {0}, {1}, {2} the numbers.
 _STATEMENTS = {
@@ -143,15 +143,15 @@ class PairFunctions(NamedTuple):
     def arguments(self, program):
         """(numbers, ranges of bound features) of a program of this structure.
 
-        Both are tuples, which a kernel finds in the constant memory of its arguments; numbers too
-        many for that come as an array, which has to be copied to the device.
+        Both are tuples, which a kernel finds in the constant memory of its arguments; what is too
+        long for that comes as an array, which has to be copied to the device.
         """
         numbers = program.parameters[_used(program.code)].astype(self.dtype)
         numbers = numbers if numbers.size else np.zeros(1, self.dtype)
         if numbers.size <= _MOST_NUMBERS:
             numbers = tuple(numbers)
-        ranges = [end for group in _groups(program.primitives) for end in group]
-        return numbers, tuple(ranges) or (0,)
+        ends = tuple(end for group in _groups(program.primitives) for end in group) or (0,)
+        return numbers, ends if len(ends) <= _MOST_ENDS else np.array(ends, dtype=np.int64)
 
 
 def pair_functions(program, dtype, *, target=False, rows=1, columns=1):

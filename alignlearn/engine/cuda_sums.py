@@ -143,9 +143,10 @@ def _box(program, rows, columns, external, room):
                 f"bound has {side.bound.shape[1]} columns for {side.factors.shape[1]} samples; "
                 f"accepted: at least as many, a multiple of {MULTIPLE}, as `bind` leaves them."
             )
-    numbers, ranges = pair_functions(program, dtype, target=True).arguments(program)
-    if not isinstance(numbers, tuple):
-        numbers = cuda.to_device(numbers, room.stream)
+    numbers, ranges = (
+        given if isinstance(given, tuple) else cuda.to_device(given, room.stream)
+        for given in pair_functions(program, dtype, target=True).arguments(program)
+    )
     # Kernels take arrays of some size and one layout even where they read none.
     if external is None:
         external = room.array("no values", (1, 1, 1), np.float64)

@@ -6,9 +6,9 @@ operations. Sums of a tile leave it in float64 and are added in a fixed order: t
 same bits.
 
 Of compute capability 9.0 (``scripts/cuda_resources.py``; speed is not measured) ten Gaussians with
-d = 20 take 146 registers in float32, 13 warps a multiprocessor, and 319 instructions a pair, 160 of
-them arithmetic: at most 93e9 pairs a second at 1.755 GHz. In float64 they take 254 registers, 8
-warps and 384 instructions.
+d = 20 take 146 registers in float32, 13 warps a multiprocessor, and 314 instructions a pair, 159 of
+them arithmetic: at most 94e9 pairs a second on 132 multiprocessors at 1.755 GHz. In float64 they
+take 250 registers, 8 warps and 390 instructions.
 
 This module imports `numba.cuda`: import it inside functions.
 """

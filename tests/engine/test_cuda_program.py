@@ -195,6 +195,19 @@ def test_numbers_are_of_the_dtype_and_many_come_as_an_array(dtype):
     )
 
 
+def test_ranges_of_many_groups_of_features_come_as_an_array():
+    """Of 65 kernels on a feature each."""
+    code = [(ops.AFFINE, k, 65 + k, 0) for k in range(65)]
+    primitives = [(ops.INNER_PRODUCT, k, k + 1, 65 + k) for k in range(65)]
+    program = cases.program(code, [(1.0, 0.0, 0.0)] * 65, primitives, 65, n_kernels=65)
+    pair, X = pair_functions(program, np.float64), np.arange(65.0)[None]
+    ranges = pair.arguments(program)[1]
+    assert isinstance(ranges, np.ndarray)
+    assert ranges.tolist() == [end for k in range(65) for end in (k, k + 1)]
+    none = np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1))
+    np.testing.assert_array_equal(_launch(pair, program, X, X, *none)[:, 0, 0], X[0] ** 2)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_values_are_of_the_dtype_and_stored_alike(dtype):
     """A program with all operations: none promotes what follows it."""
