@@ -112,10 +112,10 @@ def test_many_kernels_in_blocks(weighted, dtype):
 )
 def test_parts_of_a_box_give_the_same_sums(p, m, box):
     """With little memory a box is done in several parts, of one row of tiles or few pairs."""
-    program, X, Y, _, grams = _problem(p, m, np.float64, False)
+    program, X, Y, root, grams = _problem(p, m, np.float64, True)
     assert (cuda_tiles.MOST_KERNELS[8] < p) == (p == 11)
-    got = _sums(program, X, Y, box, memory=1 if p == 2 else 12 * 8 * 3**2)
-    _check(got, _expected(grams, Y, box, None), np.float64)
+    got = _sums(program, X, Y, box, root=root, memory=1 if p == 2 else 12 * 8 * 3**2)
+    _check(got, _expected(grams, Y, box, root), np.float64)
 
 
 @pytest.mark.parametrize(("p", "m"), [(3, 10), (11, 6)])
