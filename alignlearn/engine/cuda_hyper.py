@@ -16,8 +16,9 @@ from numba import cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_device, cuda_kernel
 
+from . import formulas
 from .cuda_parts import TARGET_THREADS, THREADS, add_parts, n_blocks
-from .pair_products import PRODUCT
+from .pair_products import CONSTANTS, PRODUCT
 
 _ROWS = 4  # pairs p of a block
 _RUN = 8  # values added in the table's type before they go to float64
@@ -26,31 +27,19 @@ _RUN = 8  # values added in the table's type before they go to float64
 @cache
 def _value(kind, dtype):
     """The device function of a form, with all its constants in one type."""
-    real = np.dtype(dtype).type
-    one, half, quarter = real(1.0), real(0.5), real(0.25)
-    root = real(1.0 / math.sqrt(32.0))
+    constants = tuple(np.dtype(dtype).type(c) for c in CONSTANTS)
+    determinant = cuda_device(formulas.pair_determinant)
 
     @cuda_device
     def product(near, own_p, size_p, own_q, size_q, power):
         return (own_p * own_q) * ((near[0] * near[3]) * (near[1] * near[2]))
 
     @cuda_device
-    def determinant(near, own_p, size_p, own_q, size_q, power):
-        d00, d01, d10, d11 = near
-        a = one + half * size_p
-        inverse = one / a
-        c = quarter * ((d01 + d10) - (d00 + d11))
-        e = ((d00 + d01) - (d10 + d11)) * root
-        f = ((d01 + d11) - (d00 + d10)) * root
-        between = quarter * ((d00 + d01) + (d10 + d11) - (size_p + size_q))
-        b = one + half * size_q - c * (c * inverse)
-        b = b if b > one else one
-        f -= c * (e * inverse)
-        g = one + between - e * (e * inverse) - f * f / b
-        g = g if g > one else one
-        return math.exp((own_p + own_q) - power * math.log(a * (b * g)))
+    def density(near, own_p, size_p, own_q, size_q, power):
+        det = determinant(near, size_p, size_q, constants)
+        return math.exp((own_p + own_q) - power * math.log(det))
 
-    return product if kind == PRODUCT else determinant
+    return product if kind == PRODUCT else density
 
 
 @cache
