@@ -29,6 +29,7 @@ from alignlearn.engine.cuda_device import ask, pays, problem
 from alignlearn.engine.threads import thread_count
 
 EXPONENTIAL = 10
+RUN = 16  # multiply-adds one after the other, of eight at once
 SIZES = {
     "full": {
         "d": 20,
@@ -123,11 +124,12 @@ def arithmetic_limit(dtype, small):
         x0, x1, x2, x3 = b, c, b + c, b - c
         x4, x5, x6, x7 = x0 + b, x1 + b, x2 + b, x3 + b
         for _ in range(n):
-            x0, x1, x2, x3 = x0 * b + c, x1 * b + c, x2 * b + c, x3 * b + c
-            x4, x5, x6, x7 = x4 * b + c, x5 * b + c, x6 * b + c, x7 * b + c
+            for _ in range(RUN):  # which the compiler writes out
+                x0, x1, x2, x3 = x0 * b + c, x1 * b + c, x2 * b + c, x3 * b + c
+                x4, x5, x6, x7 = x4 * b + c, x5 * b + c, x6 * b + c, x7 * b + c
         out[i] = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7))
 
-    n, blocks, threads = (4, 2, 4) if small else (2**14, 4096, 256)
+    n, blocks, threads = (1, 2, 4) if small else (2**13, 4096, 256)
     real, out = np.dtype(dtype).type, cuda.device_array(blocks * threads, dtype)
 
     def run():
@@ -135,7 +137,7 @@ def arithmetic_limit(dtype, small):
         cuda.synchronize()
 
     run()
-    return 8.0 * n * blocks * threads / clock(run, 5)[0]
+    return 8.0 * RUN * n * blocks * threads / clock(run, 5)[0]
 
 
 def bandwidth_limit(small):
