@@ -35,7 +35,7 @@ _SHARED_BYTES = 40_000  # of the 48 kB a kernel may have without asking for more
 # Pairs of a thread, (rows, columns), for programs up to so many operations: their instructions are
 # written out for each pair.
 _PAIRS = ((24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
-_MOST_WEIGHTS = 64  # more are passed in an array: arguments of a kernel are limited to 4 kB
+_MOST_WEIGHTS = 32  # more are passed in an array: arguments of a kernel are limited to 4 kB
 _COLUMNS = (1, 2, 4)  # columns of V of one launch: of 8 the sums would not stay in registers
 _FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # columns are not split into parts of fewer
 
