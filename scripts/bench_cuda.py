@@ -29,10 +29,17 @@ from alignlearn.engine.cuda_device import ask, pays, problem
 from alignlearn.engine.threads import thread_count
 
 EXPONENTIAL = 10
-D, P = 20, 10
+RUN = 16  # multiply-adds one after the other, of eight at once
 SIZES = {
-    "full": {"statistics": (100_000, 1_000_000), "product": 100_000, "hyper": 100_000, "cpu": 8000},
-    "small": {"statistics": (12, 14), "product": 12, "hyper": 12, "cpu": 12},
+    "full": {
+        "d": 20,
+        "p": 10,
+        "statistics": (100_000, 1_000_000),
+        "product": 100_000,
+        "hyper": 100_000,
+        "cpu": 8000,
+    },
+    "small": {"d": 2, "p": 2, "statistics": (9, 10), "product": 9, "hyper": 9, "cpu": 9},
 }
 
 
@@ -67,8 +74,9 @@ class Row(NamedTuple):
 
 def rows(sizes):
     """What is measured."""
-    products = P * (P + 1) // 2 + P + 2 * P  # with each other and the target, and sums both ways
-    ladder = 2 * D + EXPONENTIAL + 2 * (P - 1) + products
+    d, p = sizes["d"], sizes["p"]
+    products = p * (p + 1) // 2 + p + 2 * p  # with each other and the target, and sums both ways
+    ladder = 2 * d + EXPONENTIAL + 2 * (p - 1) + products
     targets = {
         (100_000, np.float32): "0.5 s, 40 % of the arithmetic",
         (1_000_000, np.float32): "30 s",
@@ -76,24 +84,24 @@ def rows(sizes):
     for m in sizes["statistics"]:
         for dtype in (np.float32, np.float64)[: 2 if m == sizes["statistics"][0] else 1]:
             yield Row(
-                f"alignment statistics, p={P}, d={D}, m={m}",
+                f"alignment statistics, p={p}, d={d}, m={m}",
                 dtype,
-                lambda m, t=dtype: statistics(m, D, P, t),
+                lambda m, t=dtype: statistics(m, d, p, t),
                 m,
                 lambda m: m * (m + 1) / 2,
                 ladder,
-                lambda m, t=dtype: m * (D + 1) * np.dtype(t).itemsize,
+                lambda m, t=dtype: m * (d + 1) * np.dtype(t).itemsize,
                 targets.get((m, dtype), ""),
             )
     for dtype in (np.float32, np.float64):
         yield Row(
-            f"Gram matrix times a vector, d={D}, m={sizes['product']}",
+            f"Gram matrix times a vector, d={d}, m={sizes['product']}",
             dtype,
-            lambda m, t=dtype: product(m, D, t),
+            lambda m, t=dtype: product(m, d, t),
             sizes["product"],
             lambda m: m * m,
-            2 * D + EXPONENTIAL + 1,
-            lambda m, t=dtype: m * (D + 2) * np.dtype(t).itemsize,
+            2 * d + EXPONENTIAL + 1,
+            lambda m, t=dtype: m * (d + 2) * np.dtype(t).itemsize,
             "50 % of the arithmetic" if dtype is np.float32 else "",
         )
     yield Row(
@@ -116,11 +124,12 @@ def arithmetic_limit(dtype, small):
         x0, x1, x2, x3 = b, c, b + c, b - c
         x4, x5, x6, x7 = x0 + b, x1 + b, x2 + b, x3 + b
         for _ in range(n):
-            x0, x1, x2, x3 = x0 * b + c, x1 * b + c, x2 * b + c, x3 * b + c
-            x4, x5, x6, x7 = x4 * b + c, x5 * b + c, x6 * b + c, x7 * b + c
+            for _ in range(RUN):  # which the compiler writes out
+                x0, x1, x2, x3 = x0 * b + c, x1 * b + c, x2 * b + c, x3 * b + c
+                x4, x5, x6, x7 = x4 * b + c, x5 * b + c, x6 * b + c, x7 * b + c
         out[i] = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7))
 
-    n, blocks, threads = (4, 2, 4) if small else (2**14, 4096, 256)
+    n, blocks, threads = (1, 2, 4) if small else (2**13, 4096, 256)
     real, out = np.dtype(dtype).type, cuda.device_array(blocks * threads, dtype)
 
     def run():
@@ -128,7 +137,7 @@ def arithmetic_limit(dtype, small):
         cuda.synchronize()
 
     run()
-    return 8.0 * n * blocks * threads / clock(run, 5)[0]
+    return 8.0 * RUN * n * blocks * threads / clock(run, 5)[0]
 
 
 def bandwidth_limit(small):

@@ -93,7 +93,7 @@ def ask():
         lowest = _lowest_capability()
         _try_kernel()
     except Exception as error:  # Numba raises its own and the system's, and ImportError
-        words = "".join(traceback.format_exception_only(error)).strip()
+        words = " ".join("".join(traceback.format_exception_only(error)).split())
     return Found(devices, driver, toolkit, lowest, words)
 
 
@@ -130,10 +130,9 @@ def _try_kernel():
 @contextmanager
 def quiet():
     """No warnings of Numba that a grid leaves the device idle: small boxes are no mistake."""
-    from numba.core.errors import NumbaPerformanceWarning
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        # Of a class that is not the same in Numba and in numba-cuda.
+        warnings.filterwarnings("ignore", "Grid size")
         yield
 
 

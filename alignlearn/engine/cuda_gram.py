@@ -2,17 +2,18 @@
 
 A block of 16 x 8 threads takes a tile of 64 columns and 32 rows, each thread 4 x 4 pairs of it (of
 long programs fewer): the features of these samples are staged in shared memory, and every value
-that a thread reads from there serves four pairs. So of ten instructions in the loop over features
-seven are arithmetic of the primitives (counted in the machine code for compute capability 9.0),
-against three with one row a thread. Neighbouring threads take neighbouring columns: they read
+that a thread reads from there serves four pairs. In the machine code for compute capability 9.0 the
+loop takes 92 instructions for two features, 64 of them arithmetic of the distances; a product with
+a Gaussian of 20 features takes about 92 instructions a pair in all and 50 registers in float32, 36
+of 64 warps. (Speed is not measured.) Neighbouring threads take neighbouring columns: they read
 shared memory without conflicts and write whole lines. Samples with too many features for shared
 memory are read through the first level cache by the same loop.
 
 Sums over columns are taken in the type of the samples over the 4 columns of a thread, and in
 float64 from there: across tiles, across the threads of a row, and across parts of the columns, in
 this order. The transposed product of ``normal_times`` evaluates the kernels a second time: storing
-the values would take 8 bytes of traffic a pair, which costs the same at 20 features and bounds the
-size of a box by memory.
+the values would take 8 bytes of traffic a pair, which at 20 features costs about the same (92
+instructions on 132 multiprocessors against 3.35 TB/s), and memory would bound the size of a box.
 """
 
 from __future__ import annotations
@@ -34,18 +35,19 @@ _SHARED_BYTES = 40_000  # of the 48 kB a kernel may have without asking for more
 # Pairs of a thread, (rows, columns), for programs up to so many operations: their instructions are
 # written out for each pair.
 _PAIRS = ((24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
-_MOST_WEIGHTS = 64  # more are passed in an array: arguments of a kernel are limited to 4 kB
+_MOST_WEIGHTS = 32  # more are passed in an array: arguments of a kernel are limited to 4 kB
 _COLUMNS = (1, 2, 4)  # columns of V of one launch: of 8 the sums would not stay in registers
 _FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # columns are not split into parts of fewer
 
 
 @lru_cache(maxsize=64)
 def _tile(pair, rows, columns, n_bound):
-    """What both kernels are made of: (stage, places, block) and the width of shared memory.
+    """What both kernels are made of: (stage, numbers, places, block).
 
-    ``stage`` copies the features of a tile's samples to shared memory; ``places(first, step, n)``
-    are the numbers of a thread's rows or columns, the last sample for those past it; ``block``
-    makes the weighted sums of all pairs of a thread.
+    ``stage`` copies the features of a tile's samples to shared memory. ``numbers`` and ``places``
+    are functions ``(first, step, n)`` for the rows and for the columns of a thread: their numbers,
+    the last sample for those past it, and their places in the tile. ``block`` makes the weighted
+    sums of all pairs of a thread.
     """
     U = np.uint64
     across, n_threads = U(_ACROSS), _ACROSS * _DOWN
@@ -60,8 +62,8 @@ def _tile(pair, rows, columns, n_bound):
             tile[f, place] = A[f, sample]
             f += step
 
-    def places(n_places):
-        terms = ", ".join(f"clip(first + U({k}) * step, n)" for k in range(n_places))
+    def places(n_places, term):
+        terms = ", ".join(term.format(f"first + U({k}) * step") for k in range(n_places))
         source = f"def places(first, step, n):\n    return ({terms},)\n"
         return device_function("places", source, {"U": U, "clip": clip})
 
@@ -76,7 +78,8 @@ def _tile(pair, rows, columns, n_bound):
     )
     source = f"def block(q, i, j, FX, FZ, near, numbers, weights):\n    return ({terms},)\n"
     block = device_function("block", source, {"values": pair.values, "weighted": pair.weighted})
-    return stage, places(rows), places(columns), block
+    in_tile = places(rows, "{}"), places(columns, "{}")
+    return stage, (places(rows, "clip({}, n)"), places(columns, "clip({}, n)")), in_tile, block
 
 
 def _is_staged(n_bound, rows, columns, dtype):
@@ -88,7 +91,9 @@ def _is_staged(n_bound, rows, columns, dtype):
 def _gram_kernel(pair, rows, columns, n_bound):
     """out[i, j] = the weighted sum for the pair (X[:, i], Z[:, j])."""
     U = np.uint64
-    stage, row_places, column_places, block = _tile(pair, rows, columns, n_bound)
+    stage, (row_numbers, column_numbers), (row_places, column_places), block = _tile(
+        pair, rows, columns, n_bound
+    )
     primitives, real = pair.primitives, from_dtype(pair.dtype)
     staged = _is_staged(n_bound, rows, columns, pair.dtype)
     height, width = rows * _DOWN, columns * _ACROSS
@@ -102,7 +107,7 @@ def _gram_kernel(pair, rows, columns, n_bound):
         n, m = U(X.shape[1]), U(Z.shape[1])
         top, left = U(cuda.blockIdx.y) * tall, U(cuda.blockIdx.x) * wide
         row, column = U(cuda.threadIdx.y), U(cuda.threadIdx.x)
-        i, j = row_places(top + row, down, n), column_places(left + column, across, m)
+        i, j = row_numbers(top + row, down, n), column_numbers(left + column, across, m)
         if staged:
             stage(X, top, n, tall, x)
             stage(Z, left, m, wide, z)
@@ -125,7 +130,9 @@ def _gram_kernel(pair, rows, columns, n_bound):
 def _times_kernel(pair, rows, columns, n_bound, n_sums):
     """out[t, i, s] = sum over the t-th part of the columns j of K_ij V[s, j], s < n_sums."""
     U = np.uint64
-    stage, row_places, column_places, block = _tile(pair, rows, columns, n_bound)
+    stage, (row_numbers, column_numbers), (row_places, column_places), block = _tile(
+        pair, rows, columns, n_bound
+    )
     primitives, real, zero = pair.primitives, from_dtype(pair.dtype), pair.dtype.type(0)
     staged = _is_staged(n_bound, rows, columns, pair.dtype)
     height, width, n_across, n_down = rows * _DOWN, columns * _ACROSS, _ACROSS, _DOWN
@@ -137,13 +144,14 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
         x = cuda.shared.array((depth, height), real)
         z = cuda.shared.array((depth, width), real)
         sums = cuda.shared.array((n_down, n_across), float64)
+        part = cuda.local.array(rows, real)
         total = cuda.local.array((rows, n_sums), float64)
         n, m = U(X.shape[1]), U(Z.shape[1])
         top, left = U(cuda.blockIdx.x) * tall, U(cuda.blockIdx.y) * U(step)
         last = left + U(step)
         last = last if last < m else m
         row, column = U(cuda.threadIdx.y), U(cuda.threadIdx.x)
-        i = row_places(top + row, down, n)
+        i = row_numbers(top + row, down, n)
         p, q = row_places(row, down, tall), column_places(column, across, wide)
         for r in range(rows):
             for s in range(n_sums):
@@ -151,7 +159,7 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
         if staged:
             stage(X, top, n, tall, x)
         while left < last:
-            j = column_places(left + column, across, m)
+            j = column_numbers(left + column, across, m)
             if staged:
                 cuda.syncthreads()
                 stage(Z, left, m, wide, z)
@@ -162,11 +170,13 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
             values = block(found, i, j, FX, FZ, near, numbers, weights)
             for s in range(n_sums):
                 for r in range(rows):
-                    part = zero
-                    for c in range(columns):
-                        inside = left + column + U(c) * across < last
-                        part += values[r * columns + c] * (V[s, j[c]] if inside else zero)
-                    total[r, s] += float64(part)
+                    part[r] = zero
+                for c in range(columns):
+                    v = V[s, j[c]] if left + column + U(c) * across < last else zero
+                    for r in range(rows):
+                        part[r] += values[r * columns + c] * v
+                for r in range(rows):
+                    total[r, s] += float64(part[r])
             left += wide
         for r in range(rows):
             for s in range(n_sums):

@@ -16,8 +16,9 @@ from numba import cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_device, cuda_kernel
 
+from . import formulas
 from .cuda_parts import TARGET_THREADS, THREADS, add_parts, n_blocks
-from .pair_products import PRODUCT
+from .pair_products import CONSTANTS, PRODUCT
 
 _ROWS = 4  # pairs p of a block
 _RUN = 8  # values added in the table's type before they go to float64
@@ -25,32 +26,32 @@ _RUN = 8  # values added in the table's type before they go to float64
 
 @cache
 def _value(kind, dtype):
-    """The device function of a form, with all its constants in one type."""
-    real = np.dtype(dtype).type
-    one, half, quarter = real(1.0), real(0.5), real(0.25)
-    root = real(1.0 / math.sqrt(32.0))
+    """Device function ``value(table, i, j, r, s, ...)`` of a form, its constants in one type.
+
+    Positions are unsigned: those with a sign are checked for wrapping round at every use.
+    """
+    U = np.uint64
+    constants = tuple(np.dtype(dtype).type(c) for c in CONSTANTS)
+    determinant = cuda_device(formulas.pair_determinant)
 
     @cuda_device
     def product(near, own_p, size_p, own_q, size_q, power):
         return (own_p * own_q) * ((near[0] * near[3]) * (near[1] * near[2]))
 
     @cuda_device
-    def determinant(near, own_p, size_p, own_q, size_q, power):
-        d00, d01, d10, d11 = near
-        a = one + half * size_p
-        inverse = one / a
-        c = quarter * ((d01 + d10) - (d00 + d11))
-        e = ((d00 + d01) - (d10 + d11)) * root
-        f = ((d01 + d11) - (d00 + d10)) * root
-        between = quarter * ((d00 + d01) + (d10 + d11) - (size_p + size_q))
-        b = one + half * size_q - c * (c * inverse)
-        b = b if b > one else one
-        f -= c * (e * inverse)
-        g = one + between - e * (e * inverse) - f * f / b
-        g = g if g > one else one
-        return math.exp((own_p + own_q) - power * math.log(a * (b * g)))
+    def density(near, own_p, size_p, own_q, size_q, power):
+        det = determinant(near, size_p, size_q, constants)
+        return math.exp((own_p + own_q) - power * math.log(det))
 
-    return product if kind == PRODUCT else determinant
+    form = product if kind == PRODUCT else density
+
+    @cuda_device
+    def value(table, i, j, r, s, own_p, size_p, own_q, size_q, power):
+        i, j, r, s = U(i), U(j), U(r), U(s)
+        near = table[i, r], table[i, s], table[j, r], table[j, s]
+        return form(near, own_p, size_p, own_q, size_q, power)
+
+    return value
 
 
 @cache
@@ -67,9 +68,9 @@ def _gram(kind, dtype):
             p = cuda.blockIdx.x * _ROWS + k
             if p >= first_p.shape[0]:
                 return
-            i, j = first_p[p], second_p[p]
-            near = table[i, r], table[i, s], table[j, r], table[j, s]
-            out[p, q] = value(near, own_p[p], size_p[p], own_q, size_q, power)
+            out[p, q] = value(
+                table, first_p[p], second_p[p], r, s, own_p[p], size_p[p], own_q, size_q, power
+            )
 
     return gram
 
@@ -78,7 +79,8 @@ def _gram(kind, dtype):
 def _times(kind, dtype):
     """out[t, p, 0] = sum of coef[q] k(p, q) over the t-th part of the pairs q."""
     value, zero, n_threads = _value(kind, dtype), np.dtype(dtype).type(0), THREADS
-    real = from_dtype(np.dtype(dtype))
+    real, U = from_dtype(np.dtype(dtype)), np.uint64
+    width, run, rows = U(THREADS), U(_RUN * THREADS), U(_ROWS)
 
     @cuda_kernel
     def times(
@@ -87,31 +89,42 @@ def _times(kind, dtype):
         sums = cuda.shared.array((_ROWS, n_threads), float64)
         part = cuda.local.array(_ROWS, real)
         total = cuda.local.array(_ROWS, float64)
-        thread, top = cuda.threadIdx.x, cuda.blockIdx.x * _ROWS
-        last = (cuda.blockIdx.y + 1) * step
-        last = last if last < first.shape[0] else first.shape[0]
+        thread, top, n = U(cuda.threadIdx.x), U(cuda.blockIdx.x) * rows, U(first_p.shape[0])
+        start, m = U(cuda.blockIdx.y) * U(step), U(first.shape[0])
+        last = start + U(step) if start + U(step) < m else m
         for k in range(_ROWS):
             total[k] = 0.0
-        start = cuda.blockIdx.y * step + thread
+        start += thread
         while start < last:
             for k in range(_ROWS):
                 part[k] = zero
-            end = start + _RUN * n_threads
-            for q in range(start, end if end < last else last, n_threads):
-                r, s, own_q, size_q, c = first[q], second[q], own[q], size[q], coef[q]
+            end = start + run
+            end = end if end < last else last
+            while start < end:
+                r, s, c = first[start], second[start], coef[start]
+                own_q, size_q = own[start], size[start]
                 for k in range(_ROWS):
-                    p = top + k if top + k < first_p.shape[0] else top
-                    i, j = first_p[p], second_p[p]
-                    near = table[i, r], table[i, s], table[j, r], table[j, s]
-                    part[k] += c * value(near, own_p[p], size_p[p], own_q, size_q, power)
+                    p = top + U(k) if top + U(k) < n else top
+                    part[k] += c * value(
+                        table,
+                        first_p[p],
+                        second_p[p],
+                        r,
+                        s,
+                        own_p[p],
+                        size_p[p],
+                        own_q,
+                        size_q,
+                        power,
+                    )
+                start += width
             for k in range(_ROWS):
                 total[k] += float64(part[k])
-            start = end
         for k in range(_ROWS):
             sums[k, thread] = total[k]
         cuda.syncthreads()
         # A thread for each p adds in the order of the threads.
-        if thread < _ROWS and top + thread < first_p.shape[0]:
+        if thread < rows and top + thread < n:
             result = 0.0
             for t in range(n_threads):
                 result += sums[thread, t]

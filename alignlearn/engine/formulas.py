@@ -38,3 +38,26 @@ def rational_quadratic(distance2, rate, alpha, less_one):
 def logarithmic(distance, sigma):
     """-log(1 + |x - x'| / sigma)."""
     return -math.log1p(distance / sigma)
+
+
+def pair_determinant(near, size_p, size_q, constants):
+    """det(I + B'B) of two pairs of points, see `alignlearn.engine.pair_products`.
+
+    By pivots of elimination: each is at least 1, and little cancels. ``near`` are the four squared
+    distances between the pairs, ``size_p`` and ``size_q`` those within; ``constants`` are 1, 1/2,
+    1/4 and 1/sqrt(32) in the type of the arithmetic.
+    """
+    d00, d01, d10, d11 = near
+    one, half, quarter, root = constants
+    a = one + half * size_p
+    inverse = one / a
+    c = quarter * ((d01 + d10) - (d00 + d11))
+    e = ((d00 + d01) - (d10 + d11)) * root
+    f = ((d01 + d11) - (d00 + d10)) * root
+    between = quarter * ((d00 + d01) + (d10 + d11) - (size_p + size_q))
+    b = one + half * size_q - c * (c * inverse)
+    b = one if b < one else b
+    f -= c * (e * inverse)
+    g = one + between - e * (e * inverse) - f * f / b
+    g = one if g < one else g
+    return a * (b * g)

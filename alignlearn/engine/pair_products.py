@@ -21,12 +21,12 @@ import numpy as np
 
 from alignlearn._jit import jit_fma
 
-from . import vectormath
+from . import formulas, vectormath
 from .binding import run
 from .boxes import into_rows, row_boxes, rows
 
 PRODUCT, DETERMINANT = range(2)
-_CROSS = 32.0**0.5
+CONSTANTS = 1.0, 0.5, 0.25, 32.0**-0.5  # of `formulas.pair_determinant`
 _BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
 
 
@@ -92,6 +92,9 @@ class GridSums(NamedTuple):
         return len(self.A) ** 3 // 2
 
 
+_determinant = jit_fma(formulas.pair_determinant)
+
+
 @jit_fma
 def _products(table, own_p, own, out):
     c00, c01, c10, c11 = table[0], table[1], table[2], table[3]
@@ -101,20 +104,11 @@ def _products(table, own_p, own, out):
 
 @jit_fma
 def _determinants(table, own_p, size_p, own, size, power, out):
-    """Pivots of elimination of ``I + B'B``: each is at least 1, and little cancels."""
     c00, c01, c10, c11 = table[0], table[1], table[2], table[3]
-    a = 1.0 + 0.5 * size_p
-    inverse = 1.0 / a
     for q in range(out.size):
-        d00, d01, d10, d11 = c00[q], c01[q], c10[q], c11[q]
-        c = 0.25 * ((d01 + d10) - (d00 + d11))
-        e = ((d00 + d01) - (d10 + d11)) / _CROSS
-        f = ((d01 + d11) - (d00 + d10)) / _CROSS
-        between = 0.25 * ((d00 + d01) + (d10 + d11) - (size_p + size[q]))
-        b = max(1.0 + 0.5 * size[q] - c * (c * inverse), 1.0)
-        f -= c * (e * inverse)
-        g = max(1.0 + between - e * (e * inverse) - f * f / b, 1.0)
-        out[q] = vectormath.exp((own_p + own[q]) - power * vectormath.log(a * (b * g)))
+        near = c00[q], c01[q], c10[q], c11[q]
+        det = _determinant(near, size_p, size[q], CONSTANTS)
+        out[q] = vectormath.exp((own_p + own[q]) - power * vectormath.log(det))
 
 
 @jit_fma

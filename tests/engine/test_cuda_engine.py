@@ -263,6 +263,24 @@ def test_too_little_memory_says_what_would_fit():
         results(Cuda(0.2 * needed), operation, data, boxes)
 
 
+def test_memory_that_others_took_meanwhile():
+    """The driver refuses an allocation that fitted when the work began."""
+    from numba.cuda.cudadrv.driver import CudaAPIError
+
+    operation, data, boxes = next(operations(np.float64))
+    refused = CudaAPIError(2, "CUDA_ERROR_OUT_OF_MEMORY")
+    refused.code = 2  # which the simulator's class does not keep
+
+    def take(k, result):
+        raise refused
+
+    with pytest.raises(CudaOutOfMemory, match="MB of device memory"):
+        Cuda().run(operation, data, boxes, take)
+    refused.code = 700  # an illegal address is no lack of memory
+    with pytest.raises(CudaAPIError):
+        Cuda().run(operation, data, boxes, take)
+
+
 def test_arrays_on_the_device_are_used_where_they_lie():
     from numba import cuda
 
