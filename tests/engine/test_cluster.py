@@ -247,7 +247,7 @@ def test_errors_of_a_box_are_those_of_here(dask_client):
     with pytest.raises(FloatingPointError, match="rows 40"):
         target.run("fails", _points(), _boxes(200, 10), lambda k, r: taken.append(r))
     assert taken == sorted(taken)
-    assert max(taken) == 30
+    assert max(taken) <= 30  # boxes of the task that failed are not taken
     assert _until(lambda: not _in_flight(dask_client) and not _there(dask_client))
     boxes = _boxes(30, 10)
     assert _results(target, "fails", _points(), boxes) == [box[0] for box in boxes]
@@ -285,10 +285,10 @@ def test_closed_client_is_refused(dask_client):
     target = Cluster(client, Here())
     client.close()
     with pytest.raises(
-        RuntimeError, match=r"client is closed, not running; accepted: .*Make a new"
+        ValueError, match=r"client is closed, not running; accepted: .*Make a new"
     ):
         _results(target, "sums", _points(), _boxes(200, 50))
-    with pytest.raises(RuntimeError, match="client is closed"):
+    with pytest.raises(ValueError, match="client is closed"):
         Cluster(client, Here())
 
 
@@ -299,7 +299,7 @@ def test_asynchronous_client_is_refused(dask_client):
             Cluster(client, Here())
 
     with pytest.raises(
-        RuntimeError, match="client is asynchronous; accepted: a Client made without"
+        ValueError, match="client is asynchronous; accepted: a Client made without"
     ):
         asyncio.run(make())
 
@@ -307,7 +307,7 @@ def test_asynchronous_client_is_refused(dask_client):
 def test_cluster_without_workers_is_refused(dask_workers):
     with (
         dask_workers(0) as client,
-        pytest.raises(RuntimeError, match=r"client has no workers; accepted: .*wait_for_workers"),
+        pytest.raises(ValueError, match=r"client has no workers; accepted: .*wait_for_workers"),
     ):
         _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
 
@@ -319,7 +319,7 @@ def test_other_versions_are_refused(dask_client, monkeypatch):
     with (
         distributed.Client(address, set_as_default=False) as client,
         pytest.raises(
-            RuntimeError, match=r"worker at tcp://127.* has alignlearn 0.*alignlearn==99.0"
+            ValueError, match=r"worker at tcp://127.* has alignlearn 0.*alignlearn==99.0"
         ),
     ):
         _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
@@ -333,5 +333,5 @@ def _hide(name):
 def test_workers_without_the_package_are_refused(dask_workers):
     with dask_workers(1) as client:
         client.run(_hide, "alignlearn")
-        with pytest.raises(RuntimeError, match=r"has no alignlearn; accepted: .*alignlearn=="):
+        with pytest.raises(ValueError, match=r"has no alignlearn; accepted: .*alignlearn=="):
             _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
