@@ -57,7 +57,7 @@ _AHEAD = 4  # tasks in flight for each thread, which hides the way to it and bac
 _SECONDS = 1.0  # of work in a task: a lost worker wastes so much, and a task costs milliseconds
 _BYTES = 2**25  # of results in a task
 _LOSSES = 3  # how often in a row all copies of the data may be lost
-_WAIT = 60.0  # seconds for another worker where all are lost
+_WAIT, _POLL = 60.0, 0.1  # seconds for another worker where all are lost
 _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
 
 
@@ -182,13 +182,14 @@ class Cluster:
                 f"the workers that held the data were lost {losses} times in a row; give workers "
                 "more memory, and see their logs."
             ) from error
-        try:
-            client.wait_for_workers(1, timeout=_WAIT)
-        except TimeoutError:
-            raise RuntimeError(
-                f"all workers were lost, and none came back within {_WAIT:.0f} s; start workers, "
-                "with more memory if that was the reason."
-            ) from error
+        end = time.monotonic() + _WAIT
+        while not client.nthreads():
+            if time.monotonic() > end:
+                raise RuntimeError(
+                    f"all workers were lost, and none came back within {_WAIT:.0f} s; start "
+                    "workers, with more memory if that was the reason."
+                ) from error
+            time.sleep(_POLL)
         return self._sender(operation, data)
 
 
