@@ -4,6 +4,7 @@ Its folder is on the import path of the tests, which is how they find ``oracle``
 """
 
 import os
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -25,12 +26,16 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 def dask_workers():
     """``with dask_workers(n) as client``: n processes of one thread, of this machine alone."""
     distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    import dask
+
     addresses = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
     options = {"threads_per_worker": 1, "host": "127.0.0.1", **addresses}
 
     @contextmanager
     def start(n):
         with (
+            # After this time a cluster gives up a worker that is just then being replaced.
+            dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
             distributed.LocalCluster(n_workers=n, **options) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):
@@ -44,3 +49,24 @@ def dask_client(dask_workers):
     """A client of two workers, for all tests of a process."""
     with dask_workers(2) as client:
         yield client
+
+
+@pytest.fixture
+def survivors(dask_client):
+    """``survivors(most)``: how many of two workers did not die, once there are two again.
+
+    It waits until they are at most so many.
+    """
+
+    def processes():
+        return set(dask_client.run(os.getpid, on_error="ignore").values())
+
+    def count(most):
+        end = time.monotonic() + 30.0
+        while len(now := processes()) != 2 or len(before & now) > most:
+            assert time.monotonic() < end, "a worker that was killed is not replaced"
+            time.sleep(0.05)
+        return len(before & now)
+
+    before = processes()
+    return count

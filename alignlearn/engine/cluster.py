@@ -4,34 +4,60 @@ The scheduler sees few and large tasks: consecutive boxes with about a second of
 the end. Results are taken in the order of the boxes, so they do not depend on which worker did what
 and when, nor on how many there are: to the last bit they are those of the inner engine, where all
 processors have the same vector instructions (``NUMBA_CPU_NAME`` names those to use).
+
+What it costs
+-------------
+A run lasts as long as the slower of two sides, and a last task: ``(pairs * pair + boxes * box +
+tasks * wait) / threads`` on the workers, ``run + tasks * task + boxes * result + bytes / speed`` in
+the process of the client. ``scripts/simulate_cluster.py`` measures these constants, follows the
+loop of `Cluster.run` task by task with them, and compares that with real runs. On two cores with
+AVX-512, with scheduler, client and workers of one thread there (Dask 2026.8):
+
+=======================  ==========================================================
+pair                     7 to 9 ns for statistics of 10 Gaussians, d = 20; 2 ns for a
+                         product with the Gram matrix of one
+box                      30 to 60 us
+task, and wait for it    4 to 6 ms, and 2 ms of a thread
+result                   20 to 100 us for a box, and 400 to 1000 MB/s
+run                      25 ms once the workers have the data; 400 to 1200 MB/s to send them
+=======================  ==========================================================
+
+So work of less than a second is faster without a cluster, and a Gram matrix is not worth sending: a
+value is computed in less than the 10 ns or more that it takes to come.
+
+Past one machine: 10^7 samples of 20 features, by the model
+------------------------------------------------------------
+Exact statistics of 10 Gaussians are 5 10^13 pairs: 6.3 hours on 16 threads, 1.6 on 64, and no less
+than 0.9 from 120 on, since 980 GB of row sums come back to one process, 1.3 MB for each of 750,000
+boxes. More threads would need larger boxes; a fourth of the bytes comes back where their side is
+32,768 in place of 8192. The samples are 1.7 GB for every worker: 2 s each to send, or a file that
+the workers map.
+
+With Nystrom (10,000 landmarks, a product of `NystromRidge` for one of conjugate gradients' steps)
+it is 10^11 pairs: 12 s on 16 threads and 3 on 64, beyond which the 64 boxes of a product give
+nothing more. Twenty steps take 4 minutes on 16 threads, where the exact statistics take hours.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
-import socket
 import sys
 import time
-import zlib
 from collections import deque
 from concurrent.futures import CancelledError
 from importlib import import_module
-from io import BytesIO
-from typing import NamedTuple
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 import numba
-import numpy as np
+
+from .cluster_data import parted, whole
 
 _PACKAGES = ("alignlearn", "numba", "numpy")  # of which all need the same version
 _AHEAD = 4  # tasks in flight for each thread, which hides the way to it and back
 _SECONDS = 1.0  # of work in a task: a lost worker wastes so much, and a task costs milliseconds
 _BYTES = 2**25  # of results in a task
-_SMALL = 2**12  # bytes; arrays up to this size travel with what they are part of
 _LOSSES = 3  # how often in a row all copies of the data may be lost
-_WAIT = 60.0  # seconds for another worker where all are lost
+_WAIT, _POLL = 60.0, 0.1  # seconds for another worker where all are lost
 _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
 
 
@@ -61,7 +87,7 @@ class Cluster:
     ------
     TypeError
         ``client`` is something else.
-    RuntimeError
+    ValueError
         It is asynchronous or closed.
     """
 
@@ -90,9 +116,11 @@ class Cluster:
 
         Raises
         ------
+        ValueError
+            The client is closed, there are no workers, or some are without this package or have
+            another version of it, of Numba or of NumPy.
         RuntimeError
-            The client is closed, there are no workers (left), or some are without this package or
-            have another version of it, of Numba or of NumPy.
+            All workers were lost.
 
         Notes
         -----
@@ -131,7 +159,7 @@ class Cluster:
         """The data on the workers, as a function that sends them boxes: ``send(boxes)``."""
         from dask.base import tokenize
 
-        client, parts = self._client, _parted(data)
+        client, parts = self._client, parted(data)
         tokens = [tokenize(part) for part in parts]
         # Never a name that was released: the scheduler may hear of that later.
         names = {token: f"alignlearn-{token}-{uuid4().hex}" for token in tokens}
@@ -154,13 +182,14 @@ class Cluster:
                 f"the workers that held the data were lost {losses} times in a row; give workers "
                 "more memory, and see their logs."
             ) from error
-        try:
-            client.wait_for_workers(1, timeout=_WAIT)
-        except TimeoutError:
-            raise RuntimeError(
-                f"all workers were lost, and none came back within {_WAIT:.0f} s; start workers, "
-                "with more memory if that was the reason."
-            ) from error
+        end = time.monotonic() + _WAIT
+        while not client.nthreads():
+            if time.monotonic() > end:
+                raise RuntimeError(
+                    f"all workers were lost, and none came back within {_WAIT:.0f} s; start "
+                    "workers, with more memory if that was the reason."
+                ) from error
+            time.sleep(_POLL)
         return self._sender(operation, data)
 
 
@@ -183,7 +212,7 @@ class _Plan:
 
     def next(self):
         """The boxes of a task, a slice; a single one as long as nothing was learned."""
-        room = min(self._most, self._left / self.n_ahead)
+        room = min(self._most, self._left / (0.5 * self.n_ahead))
         first, last, used = self._first, self._first, 0.0
         while last < len(self._work) and (last == first or used + self._work[last] <= room):
             used += self._work[last]
@@ -215,12 +244,12 @@ def check_client(client):
             "one, such as Client('tcp://scheduler:8786') (pip install 'alignlearn[distributed]')."
         )
     if client.asynchronous:
-        raise RuntimeError(
+        raise ValueError(
             "client is asynchronous; accepted: a Client made without asynchronous=True, used "
             "outside of its event loop."
         )
     if client.status != "running":
-        raise RuntimeError(
+        raise ValueError(
             f"client is {client.status}, not running; accepted: a Client that is connected to its "
             "scheduler. Make a new one, and close it after the last call that uses it."
         )
@@ -231,7 +260,7 @@ def _threads(client):
     """Number of threads of all workers, checked to be there and to have the same packages."""
     threads = client.nthreads()
     if not threads:
-        raise RuntimeError(
+        raise ValueError(
             "client has no workers; accepted: a cluster with at least one. Start workers, and "
             "wait for them with client.wait_for_workers(1)."
         )
@@ -268,103 +297,10 @@ def _check_versions(address, here, there):
     if differ:
         other = ", ".join(f"{n} {there[n]}" if there[n] else f"no {n}" for n in differ)
         wanted = " ".join(f"{n}=={here[n]}" for n in differ)
-        raise RuntimeError(
+        raise ValueError(
             f"the worker at {address} has {other}; accepted: the versions of this process, "
             f"{wanted}. Install them in the environment of the workers, and restart these."
         )
-
-
-class _Mapped(NamedTuple):
-    """An array in a file."""
-
-    path: str
-    offset: int
-    shape: tuple
-    dtype: str
-    ends: int  # checksum of the first and the last bytes
-
-    def open(self):
-        """The array, where the file is the same one here."""
-        path, offset, shape, dtype, ends = self
-        try:
-            array = np.asarray(np.memmap(path, dtype, "r", offset, shape))
-            reason = None if _ends(array) == ends else "another file"
-        except (OSError, ValueError) as error:
-            reason = str(error)
-        if reason is not None:
-            raise OSError(
-                f"{path}, from which an array is mapped, is not there for the worker on "
-                f"{socket.gethostname()} ({reason}); accepted: a file on storage that all workers "
-                "share under this path, or an array in memory (np.array(X)), which is sent."
-            )
-        return array
-
-
-def _ends(array):
-    flat = array.reshape(-1).view(np.uint8)
-    return zlib.crc32(flat[-_SMALL:], zlib.crc32(flat[:_SMALL]))
-
-
-def _mapped(array):
-    """The file and the place in it of an array in C order, or None."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    # Changes of a private mapping (mode "c") are not in the file.
-    if not isinstance(root, np.memmap) or root.mode == "c" or not array.flags.c_contiguous:
-        return None
-    if root.filename is None or not os.path.isfile(root.filename):
-        return None
-    if root.mode != "r":
-        root.flush()
-    offset = root.offset + array.ctypes.data - root.ctypes.data
-    path = os.path.abspath(root.filename)
-    return _Mapped(path, offset, array.shape, array.dtype.str, _ends(array))
-
-
-def _parted(data):
-    """A list: the data pickled without the arrays that are in them, at any depth, and the arrays.
-
-    Left out are those of more than a few bytes; they are sent, or not, one by one.
-    """
-    from cloudpickle import Pickler
-
-    arrays, file = [], BytesIO()
-
-    class WithoutArrays(Pickler):
-        def persistent_id(self, value):
-            if type(value) not in (np.ndarray, np.memmap) or value.dtype.hasobject:
-                return None
-            if value.nbytes <= _SMALL:
-                what = value.tobytes(), value.dtype, value.shape
-            elif (what := _mapped(value)) is None:
-                what = len(arrays)
-                arrays.append(np.asarray(value))
-            # Compiled loops take arrays to which they may write for another type.
-            return what, value.flags.writeable
-
-    WithoutArrays(file, protocol=5).dump(data)
-    return [file.getvalue(), *arrays]
-
-
-def _whole(pickled, arrays):
-    """The data of `_parted`."""
-
-    class WithArrays(pickle.Unpickler):
-        def persistent_load(self, found):
-            what, writeable = found
-            if isinstance(what, _Mapped):
-                array = what.open()
-            elif isinstance(what, tuple):
-                array = np.frombuffer(what[0], what[1]).reshape(what[2])
-            else:
-                array = arrays[what]
-            # Aligned as arrays of one process are, or loops would be compiled again.
-            array = np.require(array, requirements=["A", "W"] if writeable else ["A"]).view()
-            array.flags.writeable = writeable
-            return array
-
-    return WithArrays(BytesIO(pickled)).load()
 
 
 def _task(inner, operation, boxes, pickled, *arrays):
@@ -374,7 +310,7 @@ def _task(inner, operation, boxes, pickled, *arrays):
     before, results = numba.get_num_threads(), []
     numba.set_num_threads(1)
     try:
-        data = _whole(pickled, arrays)
+        data = whole(pickled, arrays)
         start = time.perf_counter()
         inner.run(operation, data, boxes, lambda _, result: results.append(result))
         return time.perf_counter() - start, sizeof(results), results

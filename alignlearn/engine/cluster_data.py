@@ -1,0 +1,107 @@
+"""Data as they are sent to the workers of a cluster: arrays one by one, or as places in files."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import zlib
+from io import BytesIO
+from typing import NamedTuple
+
+import numpy as np
+
+_SMALL = 2**12  # bytes; arrays up to this size travel with what they are part of
+
+
+class _Mapped(NamedTuple):
+    """An array in a file."""
+
+    path: str
+    offset: int
+    shape: tuple
+    dtype: np.dtype
+    ends: int  # checksum of the first and the last bytes
+
+    def open(self):
+        """The array, where the file is the same one here."""
+        path, offset, shape, dtype, ends = self
+        try:
+            array = np.asarray(np.memmap(path, dtype, "r", offset, shape))
+            reason = None if _ends(array) == ends else "another file"
+        except (OSError, ValueError) as error:
+            reason = str(error)
+        if reason is not None:
+            raise OSError(
+                f"{path}, from which an array is mapped, is not there for the worker on "
+                f"{socket.gethostname()} ({reason}); accepted: a file on storage that all workers "
+                "share under this path, or an array in memory (np.array(X)), which is sent."
+            )
+        return array
+
+
+def _ends(array):
+    flat = array.reshape(-1).view(np.uint8)
+    return zlib.crc32(flat[-_SMALL:], zlib.crc32(flat[:_SMALL]))
+
+
+def _mapped(array):
+    """The file and the place in it of an array in C order, or None."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    # Changes of a private mapping (mode "c") are not in the file.
+    if not isinstance(root, np.memmap) or root.mode == "c" or not array.flags.c_contiguous:
+        return None
+    if root.filename is None or not os.path.isfile(root.filename):
+        return None
+    if root.mode != "r":
+        root.flush()
+    offset = root.offset + array.ctypes.data - root.ctypes.data
+    path = os.path.abspath(root.filename)
+    return _Mapped(path, offset, array.shape, array.dtype, _ends(array))
+
+
+def parted(data):
+    """A list: the data pickled without the arrays that are in them, at any depth, and the arrays.
+
+    Left out are those of more than a few bytes; they are sent, or not, one by one.
+    """
+    from cloudpickle import Pickler
+
+    arrays, file = [], BytesIO()
+
+    class WithoutArrays(Pickler):
+        def persistent_id(self, value):
+            if type(value) not in (np.ndarray, np.memmap) or value.dtype.hasobject:
+                return None
+            if value.nbytes <= _SMALL and value.flags.c_contiguous:
+                what = value.tobytes(), value.dtype, value.shape
+            elif (what := _mapped(value)) is None:
+                what = len(arrays)
+                arrays.append(np.asarray(value))
+            # Compiled loops take arrays to which they may write for another type.
+            return what, value.flags.writeable
+
+    WithoutArrays(file, protocol=5).dump(data)
+    return [file.getvalue(), *arrays]
+
+
+def whole(pickled, arrays):
+    """The data of `parted`."""
+
+    class WithArrays(pickle.Unpickler):
+        def persistent_load(self, found):
+            what, writeable = found
+            if isinstance(what, _Mapped):
+                array = what.open()
+            elif isinstance(what, tuple):
+                array = np.frombuffer(what[0], what[1]).reshape(what[2])
+            else:
+                array = arrays[what]
+            # Aligned as arrays of one process are, or loops would be compiled again.
+            array = np.require(array, requirements=["A", "W"] if writeable else ["A"]).view()
+            array.flags.writeable = writeable
+            return array
+
+    return WithArrays(BytesIO(pickled)).load()
