@@ -12,13 +12,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import subprocess
 import sys
 import tempfile
+from functools import partial
 
 import numba
 import numpy as np
 from _bench import best_of
+from _bench_limit import limit as arithmetic_limit
+from _bench_limit import program_of_statistics
 from threadpoolctl import threadpool_limits
 
 import alignlearn as al
@@ -77,9 +81,7 @@ def numpy_statistics(X, y, gammas):
 
 def _statistics_row(gammas, label, targets):
     X, y = sample()
-    X32 = X.astype(np.float32)
     kernels = al.gaussian_kernels(gammas)
-    ours = None
     for n, target in zip((1, 2), targets):
         with threads(n):
             al.alignment_statistics(X[:300], y[:300], kernels)
@@ -89,14 +91,6 @@ def _statistics_row(gammas, label, targets):
                 lambda: [al.alignment_statistics(X, y, kernels) for _ in range(3)],
             )
         yield f"{label}, float64, {n} thread(s)", base, fast / 3, target
-        if n == 1:
-            ours = fast / 3
-            with threads(1):
-                al.alignment_statistics(X32[:300], y[:300], kernels)
-                (single,) = best_of(9, lambda: al.alignment_statistics(X32, y, kernels))
-            yield f"{label}, float32, 1 thread", base, single, None
-        else:
-            yield f"{label}: 2 threads against 1, ours", ours, fast / 3, 1.8
 
 
 @row
@@ -109,6 +103,89 @@ def ladder():
 def unrelated():
     """The same for ten unrelated gammas."""
     yield from _statistics_row(np.geomspace(0.002, 1.1, 10), "10 unrelated gammas", (10, 10))
+
+
+@row
+def limit():
+    """The ladder against the arithmetic of this machine, in float32, and on two threads."""
+    X, y = sample()
+    kernels = al.gaussian_kernels(2.0 ** np.arange(-9, 1))
+
+    def statistics(dtype, n):
+        samples = X.astype(dtype)
+        with threads(n):
+            al.alignment_statistics(samples, y, kernels)
+
+    cases = [(dtype, n) for dtype in ("float64", "float32") for n in (1, 2)]
+    best = dict(zip(cases, best_of(25, *(partial(statistics, *case) for case in cases))))
+    program, n_pairs = program_of_statistics(X, kernels), len(X) * (len(X) + 1) // 2
+    for dtype in ("float64", "float32"):
+        least, text = arithmetic_limit(program, n_pairs, dtype)
+        yield text, None, None, None
+        one, two = best[dtype, 1], best[dtype, 2]
+        yield f"ladder, {dtype}, 1 thread: fraction of the limit", least, one, None
+        yield f"ladder, {dtype}: 2 threads against 1", one, two, 1.9
+    for n in (1, 2):
+        double, single = best["float64", n], best["float32", n]
+        yield f"ladder, float32 against float64, {n} thread(s)", double, single, 1.8
+
+
+def _many_kernels(p):
+    """Seconds of NumPy and ours: p unrelated gammas, m = 500, one thread."""
+    X, y = sample(500)
+    gammas = np.geomspace(0.002, 1.1, p)
+    kernels = al.gaussian_kernels(gammas)
+    with threads(1):
+        al.alignment_statistics(X, y, kernels)
+        return best_of(
+            3,
+            lambda: numpy_statistics(X, y, gammas),
+            lambda: al.alignment_statistics(X, y, kernels),
+        )
+
+
+@row
+def many():
+    """Hundreds of kernels, where the p x p products are nearly all of the work."""
+    for p, target in ((200, 4), (600, 3)):
+        yield f"p={p} unrelated gammas, m=500, 1 thread", *_many_kernels(p), target
+
+
+# Beside the processor's name: what OpenBLAS calls it, and what NumPy may use on it.
+_PROCESSORS = {
+    "haswell": ("AVX2", "Haswell", {"AVX", "F16C", "FMA3", "AVX2", "X86_V3"}),
+    "x86-64": ("SSE2, two lanes as in NEON", "Nehalem", set()),
+}
+_OLDER = """
+import sys
+sys.path.insert(0, {scripts!r})
+import bench_core
+for _, base, ours, _ in bench_core.ladder():
+    print(base, ours)
+    break
+print(*bench_core._many_kernels(200))
+"""
+
+
+@row
+def processors():
+    """Ours and NumPy, both compiled for processors of fewer and shorter vectors."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        yield "older processors: measured on x86-64 only", None, None, None
+        return
+    dispatched = set(np._core._multiarray_umath.__cpu_dispatch__)
+    code = _OLDER.format(scripts=os.path.dirname(os.path.abspath(__file__)))
+    for name, (vectors, blas, features) in _PROCESSORS.items():
+        with tempfile.TemporaryDirectory() as cache:
+            found = _run(
+                code,
+                NUMBA_CPU_NAME=name,
+                NUMBA_CACHE_DIR=cache,
+                OPENBLAS_CORETYPE=blas,
+                NPY_DISABLE_CPU_FEATURES=" ".join(dispatched - features),
+            )
+        for work, line in zip(("ladder m=4000 p=10", "p=200 m=500"), found.splitlines()):
+            yield f"{work} on {name} ({vectors}), 1 thread", *map(float, line.split()), 1
 
 
 # Linux keeps the largest memory of the parent in ru_maxrss across a fork; VmHWM starts anew.
@@ -312,7 +389,7 @@ def main():
     for function in ROWS:
         if function.__name__ in chosen:
             for work, base, fast, target in function():
-                ratio = f"{base / fast:7.1f}" if fast else ""
+                ratio = f"{base / fast:7.3g}" if fast else ""
                 goal = f"{target:7.1f}" if target else ""
                 numbers = f"{base:10.4g} {fast:10.4g}" if fast else ""
                 print(f"{work:<72} {numbers} {ratio} {goal}", flush=True)

@@ -1,0 +1,101 @@
+"""What the arithmetic of this machine allows the pair sums of a program, measured."""
+
+from __future__ import annotations
+
+import numpy as np
+from _bench import clock
+
+from alignlearn._jit import jit_fma
+from alignlearn.engine import program as ops
+from alignlearn.engine import vectormath
+from alignlearn.engine.binding import program_of
+from alignlearn.engine.pair_sums import _choose_forms
+from alignlearn.engine.program import Mode
+
+_STEPS = 32
+
+
+@jit_fma
+def _eight(x, b, c):
+    x = x * b + c
+    x = x * b + c
+    x = x * b + c
+    x = x * b + c
+    x = x * b + c
+    x = x * b + c
+    x = x * b + c
+    return x * b + c
+
+
+@jit_fma
+def _multiply_add(row, b, c, repeats):
+    """Chains of 32 multiply-adds in registers; those of several vectors run side by side."""
+    for _ in range(repeats):
+        for j in range(row.size):
+            row[j] = _eight(_eight(_eight(_eight(row[j], b, c), b, c), b, c), b, c)
+
+
+@jit_fma
+def _exponentials(values, out, repeats):
+    for _ in range(repeats):
+        for j in range(values.size):
+            out[j] = vectormath.exp(values[j])
+
+
+def peaks(dtype):
+    """Multiply-adds, and exponentials in cache, per second of one thread."""
+    values = np.linspace(-3.0, 0.0, 1024, dtype=dtype)
+    b, c = values.dtype.type(0.75), values.dtype.type(0.25)
+    row, out, repeats = values.copy(), np.empty_like(values), 100
+    _multiply_add(row, b, c, 1)
+    _exponentials(values, out, 1)
+    fma = clock(lambda: _multiply_add(row, b, c, repeats), 30)[0]
+    exp = clock(lambda: _exponentials(values, out, repeats), 30)[0]
+    return row.size * _STEPS * repeats / fma, values.size * repeats / exp
+
+
+def program_of_statistics(X, kernels):
+    """The program that the statistics of these kernels run, with one target."""
+    kernels = [kernel.resolve(X) for kernel in kernels]
+    full, shift = _choose_forms(kernels, X, X)
+    return program_of(kernels, X, X, mode=Mode.CENTRED, full=full, shift=shift, n_targets=1)
+
+
+def operations(program):
+    """Multiply-adds, exponentials and other operations of the pair sums, for one pair.
+
+    For Gaussians. A flush is a sign removed, a comparison and a choice; every value is added to
+    a sum by row and one by column.
+    """
+    p, flush = program.n_kernels, 3
+    fma, exp, other = p * (p + 1) // 2 + p, 0, 2 * p
+    for kind, start, stop, _ in program.primitives:
+        fma += stop - start
+        other += stop - start if kind == ops.SQUARED_DISTANCE else 0
+    for op, _, _, times in program.code:
+        if op in (ops.EXP, ops.EXPM1):
+            exp += 1
+        elif op == ops.SQUARE_SHIFTED:
+            other += 2 * times
+        elif op in (ops.SQUARE, ops.SQUARE_UNSHIFT):
+            other += (1 + flush) * times + (op == ops.SQUARE_UNSHIFT)
+        elif op == ops.AFFINE:
+            fma += 1
+        else:
+            raise NotImplementedError(f"the operation {op} is not counted.")
+    return int(fma), exp, int(other)
+
+
+def limit(program, n_pairs, dtype):
+    """Least seconds for these pairs at the peaks of one thread, and a line that says why.
+
+    All operations but exponentials are counted at the rate of multiply-adds. A processor that adds
+    beside multiplying may do better.
+    """
+    fma, exp, other = operations(program)
+    rate, exponentials = peaks(dtype)
+    text = (
+        f"{np.dtype(dtype)}: a pair takes {fma} multiply-adds, {exp} exponentials, {other} other "
+        f"operations; peak {rate / 1e9:.1f}e9 and {exponentials / 1e9:.2f}e9 exponentials a second"
+    )
+    return n_pairs * ((fma + other) / rate + exp / exponentials), text
