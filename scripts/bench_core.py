@@ -151,10 +151,10 @@ def many():
         yield f"p={p} unrelated gammas, m=500, 1 thread", *_many_kernels(p), target
 
 
-# Beside the processor's name: what OpenBLAS calls it, and what NumPy may use on it.
+# By Numba's name of a processor: its vectors, what Numba, OpenBLAS and NumPy may use on it.
 _PROCESSORS = {
-    "haswell": ("AVX2", "Haswell", {"AVX", "F16C", "FMA3", "AVX2", "X86_V3"}),
-    "x86-64": ("SSE2, two lanes as in NEON", "Nehalem", set()),
+    "haswell": ("AVX2", "+avx2,+fma", "Haswell", {"AVX", "F16C", "FMA3", "AVX2", "X86_V3"}),
+    "generic": ("SSE2, two lanes as in NEON", "+sse2", "Nehalem", set()),
 }
 _OLDER = """
 import sys
@@ -175,14 +175,15 @@ def processors():
         return
     dispatched = set(np._core._multiarray_umath.__cpu_dispatch__)
     code = _OLDER.format(scripts=os.path.dirname(os.path.abspath(__file__)))
-    for name, (vectors, blas, features) in _PROCESSORS.items():
+    for name, (vectors, ours, blas, theirs) in _PROCESSORS.items():
         with tempfile.TemporaryDirectory() as cache:
             found = _run(
                 code,
                 NUMBA_CPU_NAME=name,
+                NUMBA_CPU_FEATURES=ours,
                 NUMBA_CACHE_DIR=cache,
                 OPENBLAS_CORETYPE=blas,
-                NPY_DISABLE_CPU_FEATURES=" ".join(dispatched - features),
+                NPY_DISABLE_CPU_FEATURES=" ".join(dispatched - theirs),
             )
         for work, line in zip(("ladder m=4000 p=10", "p=200 m=500"), found.splitlines()):
             yield f"{work} on {name} ({vectors}), 1 thread", *map(float, line.split()), 1
