@@ -166,9 +166,10 @@ def sums_in_blocks(d, dtype):
     pair = pair_functions(program := ladder(23, d, dtype, 1), dtype, target=True)
     given = (*inputs(pair, program), types.int64, types.int64, array(dtype, 3))
     yield "values, p = 23", cuda_blocks.values_kernel(pair, False), given, 128, 0, None
-    kernel = cuda_blocks.products_kernel(np.dtype(dtype), 8, 8)
-    given = array(dtype, 2), types.int64, array(dtype, 4)
-    yield "products of blocks", kernel, given, 64, 0, None
+    for block in (4, 8):
+        kernel = cuda_blocks.products_kernel(np.dtype(dtype), block, 8)
+        given = array(dtype, 2), types.int64, array(dtype, 4)
+        yield f"products of blocks, {block} x {block} of a thread", kernel, given, 64, 0, None
 
 
 def products(d, dtype):
