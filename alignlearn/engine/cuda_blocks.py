@@ -84,11 +84,8 @@ def _column_sums(values, root, weighted, first_row, first_column, out):
         out[k, first_column + c] += total
 
 
-@lru_cache
-def products_kernel(dtype, block, threads):
-    """The kernel that sums products of blocks of kernels over slices of the pairs."""
-    side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
-    shape = _DEPTH, side + 1  # one more, so that a warp writes to different banks
+def _block_functions(dtype, block, threads):
+    """Device functions on the products of a thread, block x block of them, every ``threads``-th."""
     n = range(block)
     bodies = {
         "none()": ["return (" + "zero, " * block**2 + ")"],
@@ -104,11 +101,18 @@ def products_kernel(dtype, block, threads):
             for v in n
         ],
     }
-    none, take, add, put = (
+    return [
         device_function(head.partition("(")[0], f"def {head}:\n{indented(body)}", names_of(dtype))
         for head, body in bodies.items()
-    )
+    ]
 
+
+@lru_cache
+def products_kernel(dtype, block, threads):
+    """The kernel that sums products of blocks of kernels over slices of the pairs."""
+    none, take, add, put = _block_functions(dtype, block, threads)
+    side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
+    shape = _DEPTH, side + 1  # one more, so that a warp writes to different banks
     U, n_loading = np.uint64, threads**2 // _DEPTH
 
     @cuda_kernel
