@@ -2,7 +2,7 @@
 """Registers, shared memory, occupancy and instructions of the CUDA kernels, without a device.
 
     python scripts/cuda_resources.py                 # every kernel, a minute
-    python scripts/cuda_resources.py --operations    # also compile every operation in both dtypes
+    python scripts/cuda_resources.py --operations    # also compile every operation (needs pytest)
 
 Needs the compiler of a CUDA toolkit, not a device: libNVVM where Numba finds it (CUDA_HOME), and
 `ptxas`, of the toolkit or of the wheel nvidia-cuda-nvcc-cu12; for instructions also `nvdisasm`, of
@@ -28,7 +28,8 @@ from glob import glob
 from types import SimpleNamespace
 
 import numpy as np
-from numba import cuda, typeof, types
+from numba import config, cuda, typeof, types
+from numba.cuda.cudadrv import error as errors
 
 import alignlearn as al
 from alignlearn.engine import cuda_blocks, cuda_gram, cuda_hyper, cuda_tiles
@@ -41,6 +42,9 @@ MULTIPROCESSORS, CLOCK = 132, 1.755e9  # H100 and H200 (SXM), boost clock of the
 REGISTERS, WARPS, BLOCKS, SHARED, RESERVED = 65536, 64, 32, 233472, 1024
 # Warp instructions a cycle of a multiprocessor: any, float64, loads and stores, special functions.
 RATES = {"any": 4.0, "float64": 2.0, "memory": 1.0, "special": 0.5}
+INSTALL = """Install a CUDA toolkit and set CUDA_HOME, or
+    pip install nvidia-cuda-nvcc-cu12 nvidia-cuda-nvdisasm
+and set CUDA_HOME to the folder nvidia/cuda_nvcc of site-packages."""
 FLOAT = {"FFMA", "FADD", "FMUL", "DFMA", "DADD", "DMUL", "MUFU"}
 
 
@@ -166,9 +170,10 @@ def sums_in_blocks(d, dtype):
     pair = pair_functions(program := ladder(23, d, dtype, 1), dtype, target=True)
     given = (*inputs(pair, program), types.int64, types.int64, array(dtype, 3))
     yield "values, p = 23", cuda_blocks.values_kernel(pair, False), given, 128, 0, None
-    kernel = cuda_blocks.products_kernel(np.dtype(dtype), 8, 8)
-    given = array(dtype, 2), types.int64, array(dtype, 4)
-    yield "products of blocks", kernel, given, 64, 0, None
+    for block in (4, 8):
+        kernel = cuda_blocks.products_kernel(np.dtype(dtype), block, 8)
+        given = array(dtype, 2), types.int64, array(dtype, 4)
+        yield f"products of blocks, {block} x {block} of a thread", kernel, given, 64, 0, None
 
 
 def products(d, dtype):
@@ -231,9 +236,9 @@ def figures(folder, kernel, given, threads, shared, lengths):
     return row
 
 
-def compile_operations(folder="tests/engine"):
+def compile_operations():
     """Compile every operation in both dtypes: types are checked here, not in the simulator."""
-    sys.path.insert(0, folder)
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests", "engine"))
     import cuda_cases as cases
 
     for name in [*cases.SINGLE, *cases.SECOND]:
@@ -254,20 +259,21 @@ def main():
     parser.add_argument("--operations", action="store_true", help="compile every operation")
     parser.add_argument("--features", type=int, default=20, help="columns of the data")
     arguments = parser.parse_args()
+    if config.ENABLE_CUDASIM:
+        raise SystemExit("The simulator compiles nothing: unset NUMBA_ENABLE_CUDASIM.")
     if tool("ptxas") is None:
-        raise SystemExit(
-            "ptxas is missing. Install a CUDA toolkit and set CUDA_HOME, or\n"
-            "    pip install nvidia-cuda-nvcc-cu12 nvidia-cuda-nvdisasm\n"
-            "and set CUDA_HOME to site-packages/nvidia/cuda_nvcc."
-        )
+        raise SystemExit(f"ptxas is missing. {INSTALL}")
     if not cuda.is_available():
         # Device functions are compiled for the device that is there; none is needed to compile.
         from numba.cuda import dispatcher
 
         dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=CAPABILITY)
-    if arguments.operations:
-        compile_operations()
-    report(arguments.features)
+    try:
+        if arguments.operations:
+            compile_operations()
+        report(arguments.features)
+    except errors.NvvmSupportError as error:
+        raise SystemExit(f"Numba finds no libNVVM: {error}\n{INSTALL}") from None
 
 
 if __name__ == "__main__":

@@ -4,6 +4,10 @@ Products of more kernels than registers hold (`cuda_tiles`) are taken from value
 to memory, a part of the box at a time: a matrix of kernels by pairs, whose product with its own
 transpose is summed in blocks of kernels, as a matrix product would. The target is its last row.
 
+A thread sums 8 x 8 products of a pair from 16 values in shared memory; 64 of the 91 instructions of
+this loop are arithmetic (compute capability 9.0, ``scripts/cuda_resources.py``), about half with
+the copies to shared memory. Speed is not measured.
+
 This module imports `numba.cuda`: import it inside functions.
 """
 
@@ -21,9 +25,10 @@ from .cuda_program import device_function, indented, names_of, pair_functions
 
 _MEMORY = 64_000_000  # bytes of kernel values
 _SLICE = 1024  # pairs whose products are summed in the samples' precision
-# Products of a thread and threads of a block in each direction, and pairs in shared memory, a
-# divisor of the number of threads. The simulator runs a Python thread for each.
-BLOCK, THREADS, _DEPTH = (4, 2, 4) if config.ENABLE_CUDASIM else (8, 8, 16)
+# Products of a thread in each direction: the first where it covers all kernels, as fewer rows are
+# empty then. Threads of a block in each direction. Pairs in shared memory, a divisor of the number
+# of threads. (The simulator runs a Python thread for each.)
+_BLOCKS, THREADS, _DEPTH = ((6, 4), 2, 4) if config.ENABLE_CUDASIM else ((4, 8), 8, 16)
 
 
 @lru_cache(maxsize=64)
@@ -79,11 +84,8 @@ def _column_sums(values, root, weighted, first_row, first_column, out):
         out[k, first_column + c] += total
 
 
-@lru_cache
-def products_kernel(dtype, block, threads):
-    """The kernel that sums products of blocks of kernels over slices of the pairs."""
-    side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
-    shape = _DEPTH, side + 1  # one more, so that a warp writes to different banks
+def _block_functions(dtype, block, threads):
+    """Device functions on the products of a thread, block x block of them, every ``threads``-th."""
     n = range(block)
     bodies = {
         "none()": ["return (" + "zero, " * block**2 + ")"],
@@ -99,11 +101,18 @@ def products_kernel(dtype, block, threads):
             for v in n
         ],
     }
-    none, take, add, put = (
+    return [
         device_function(head.partition("(")[0], f"def {head}:\n{indented(body)}", names_of(dtype))
         for head, body in bodies.items()
-    )
+    ]
 
+
+@lru_cache
+def products_kernel(dtype, block, threads):
+    """The kernel that sums products of blocks of kernels over slices of the pairs."""
+    none, take, add, put = _block_functions(dtype, block, threads)
+    side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
+    shape = _DEPTH, side + 1  # one more, so that a warp writes to different banks
     U, n_loading = np.uint64, threads**2 // _DEPTH
 
     @cuda_kernel
@@ -154,7 +163,7 @@ def _merge(parts, orders, out):
 
 def shape_of_products(p):
     """Of the array that `add` adds to: blocks of kernels, target included, above the diagonal."""
-    side = BLOCK * THREADS
+    side = THREADS * (_BLOCKS[0] if p < _BLOCKS[0] * THREADS else _BLOCKS[1])
     wide = -(-(p + 1) // side)
     return wide * (wide + 1) // 2, side, side
 
@@ -206,7 +215,7 @@ def add(program, box, sums, width, memory=_MEMORY):
 
 def _add_products(values, orders, out, room):
     """Add ``orders`` times the products of all rows of the values, in blocks."""
-    kernel = products_kernel(values.dtype, BLOCK, THREADS)
+    kernel = products_kernel(values.dtype, out.shape[1] // THREADS, THREADS)
     grid = -(-values.shape[1] // _SLICE), out.shape[0]
     parts = room.array("parts of products", (grid[0], *out.shape), values.dtype)
     kernel[grid, (THREADS, THREADS), room.stream](values, _SLICE, parts)

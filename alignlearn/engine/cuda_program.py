@@ -8,12 +8,12 @@ the life of the process; one of ten Gaussians takes about 2 s.
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. What
 ``scripts/cuda_resources.py`` says of compute capability 9.0 (machine code; speed is not measured):
-written out, the 11 operations of ten Gaussians and a target are about 60 of the 314 instructions a
-pair that sums with d = 20 take in all, numbers are read from constant memory as operands, and 146
-registers hold everything, none spilled. An interpreter compiled alike takes 118 instructions to
-decode an operation, shared by the pairs of a thread, and 25 to 30 for each pair besides its
-arithmetic (loads and stores of shared memory, branches): with four pairs a thread 55 for each
-operation, 600 for the program. So the program is written out.
+written out, the 11 operations of ten Gaussians and a target are about 45 of the 320 instructions of
+pair sums with d = 20 (9 squares with their flush 27, the exponential some 14), numbers are operands
+in constant memory, and 146 registers hold everything, none spilled. An interpreter compiled alike
+takes 118 instructions to decode an operation, shared by the pairs of a thread, and 25 to 30 for
+each pair besides its arithmetic (loads and stores of shared memory, branches): with four pairs a
+thread 55 for each operation, 600 for the program. So the program is written out.
 
 How a kernel uses it, in a module that imports `numba.cuda` at its top (the simulator replaces that
 name) and is itself imported inside functions::
@@ -312,25 +312,30 @@ def indented(lines):
 def names_of(dtype):
     """What generated source refers to: constants and functions of a number, by name.
 
-    ``T`` rounds to the dtype; literals of floats would promote float32 to float64. The ranges of
-    exp and the flush are those of `vectormath`, on which sums of products rely: all targets give 0
-    and infinity for the same arguments.
+    ``T`` rounds to the dtype; literals of floats would promote float32 to float64.
     """
     T = dtype.type
+    constants = {"zero": T(0), "one": T(1), "two": T(2), "third": T(1 / 3), "eps": np.finfo(T).eps}
+    functions = {f.__name__: f for f in (*_in_range(T), *_others(T))}
+    formulas = {f.__name__: cuda_device(f) for f in _FORMULAS}
+    return {"math": math, "T": T, "U": np.uint64, **constants, **functions, **formulas}
+
+
+@lru_cache
+def _in_range(T):
+    """exp, expm1 and flush with the ranges of `vectormath`, on which sums of products rely.
+
+    All targets give 0 and infinity for the same arguments.
+    """
     single = T is np.float32
-    zero, one, inf = T(0), T(1), T(np.inf)
+    zero, inf = T(0), T(np.inf)
     largest = vectormath.LARGEST_F if single else T(vectormath.LARGEST)
     smallest = vectormath.SMALLEST_F if single else T(vectormath.SMALLEST)
     negligible = np.exp(smallest)
-    end = T(1000)  # exp(-1000) is 0, and inf * 0 must not become NaN
 
     @cuda_device
     def exp(x):
-        # Branches would cost more than an exponential that is not used.
-        inside = largest if x > largest else (smallest if x < smallest else x)
-        e = T(math.exp(inside))
-        e = inf if x > largest else e
-        return zero if x < smallest else e
+        return inf if x > largest else (zero if x < smallest else T(math.exp(x)))
 
     @cuda_device
     def expm1(x):
@@ -339,6 +344,14 @@ def names_of(dtype):
     @cuda_device
     def flush(x):
         return zero if abs(x) < negligible else x
+
+    return exp, expm1, flush
+
+
+def _others(T):
+    """clear, power and matern."""
+    zero, one, exp = T(0), T(1), _in_range(T)[0]
+    end = T(1000)  # exp(-1000) is 0, and inf * 0 must not become NaN
 
     @cuda_device
     def clear(x, unit):
@@ -356,7 +369,4 @@ def names_of(dtype):
         u = end if u > end else u
         return (one + u + curvature * u * u) * exp(-u)
 
-    constants = {"zero": zero, "one": one, "two": T(2), "third": T(1 / 3), "eps": np.finfo(T).eps}
-    functions = {f.__name__: f for f in (exp, expm1, flush, clear, power, matern)}
-    formula = {f.__name__: cuda_device(f) for f in _FORMULAS}
-    return {"math": math, "T": T, "U": np.uint64, **constants, **functions, **formula}
+    return clear, power, matern

@@ -6,9 +6,9 @@ operations. Sums of a tile leave it in float64 and are added in a fixed order: t
 same bits.
 
 Of compute capability 9.0 (``scripts/cuda_resources.py``; speed is not measured) ten Gaussians with
-d = 20 take 146 registers in float32, 13 warps a multiprocessor, and 314 instructions a pair, 159 of
-them arithmetic: at most 94e9 pairs a second on 132 multiprocessors at 1.755 GHz. In float64 they
-take 250 registers, 8 warps and 390 instructions.
+d = 20 take 146 registers in float32, 13 warps a multiprocessor, and 315 to 320 instructions a pair,
+160 of them arithmetic: at most 93e9 pairs a second on 132 multiprocessors at 1.755 GHz. In float64
+they take 250 registers, 8 warps and about 390 instructions.
 
 This module imports `numba.cuda`: import it inside functions.
 """
@@ -95,15 +95,21 @@ def _columns_source(width):
     return "def put_columns(out, tile, j, columns):\n" + indented(lines)
 
 
-@lru_cache(maxsize=64)
-def tile_kernel(pair, p, width, weighted):
-    """The kernel that adds up the pairs of a tile for each block of threads."""
+def _functions(pair, p, width, weighted):
+    """(no_products, no_columns, step, put_columns, put_products) of the kernel below."""
     known = _tuple_functions(p, width, pair.dtype)
     names = {"U": np.uint64, "primitives": pair.primitives, "values": pair.values, **known}
     step = device_function("step", _step_source(width, weighted), names)
     put_columns = device_function("put_columns", _columns_source(width), names)
-    no_products, no_columns = known["no_products"], known["no_columns"]
-    put_products, U, side = known["put_products"], np.uint64, REACH * width
+    return known["no_products"], known["no_columns"], step, put_columns, known["put_products"]
+
+
+@lru_cache(maxsize=64)
+def tile_kernel(pair, p, width, weighted):
+    """The kernel that adds up the pairs of a tile for each block of threads."""
+    functions = _functions(pair, p, width, weighted)
+    no_products, no_columns, step, put_columns, put_products = functions
+    U, side = np.uint64, REACH * width
     number, zero, n_products = from_dtype(pair.dtype), pair.dtype.type(0), p * (p + 3) // 2
 
     @cuda_kernel

@@ -1,5 +1,7 @@
 """Programs for the tests of CUDA code: one for each operation, with its formula in NumPy."""
 
+import sys
+
 import numpy as np
 import pytest
 from numba import config
@@ -9,6 +11,9 @@ from alignlearn.engine.program import Program
 
 LD = np.longdouble
 SIMULATED = bool(config.ENABLE_CUDASIM)
+if SIMULATED:
+    # A thread of the simulator that waits for others costs some of these intervals, else 5 ms.
+    sys.setswitchinterval(5e-4)
 
 
 def _can_run():

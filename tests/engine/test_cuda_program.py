@@ -75,6 +75,12 @@ def test_operation_equals_its_formula_and_the_cpu(name, dtype):
     np.testing.assert_allclose(out.ravel(), W[0], rtol=bound, atol=bound * float(size))
 
 
+def test_every_operation_and_primitive_has_a_case():
+    found = {case[0] for case in [*cases.SINGLE.values(), *cases.SECOND.values()]}
+    assert found == set(range(ops.CLEAR + 1))
+    assert ops.MATCHES == 4  # the last of those in test_primitives_equal_the_oracle
+
+
 def _of_one_number(op, s, *numbers, integer=0, dtype):
     """One operation on the register s = f - 0 of a single feature, for the values given."""
     s = np.asarray(s, dtype)[:, None]
