@@ -295,7 +295,7 @@ class Gram(_Cross):
 
 
 class Times(_Cross):
-    """``K V`` for a range of rows, (n, c), float64."""
+    """``K V`` for a range of rows, (n, c), float64; four columns for each evaluation of K."""
 
     def __init__(self, data):
         super().__init__(data)
