@@ -26,8 +26,9 @@ from numba import config, cuda, float64, from_dtype
 from alignlearn._jit import cuda_device, cuda_kernel
 
 from . import external
-from .cuda_parts import TARGET_THREADS, add_parts, gathered, n_blocks, transpose
+from .cuda_parts import TARGET_THREADS, add_parts, n_blocks, transpose, transposed
 from .cuda_program import device_function, pair_functions
+from .cuda_sums import bind
 
 # Threads of a block side by side, and in the direction of the rows.
 _ACROSS, _DOWN = (4, 4) if config.ENABLE_CUDASIM else (16, 8)
@@ -35,6 +36,7 @@ _SHARED_BYTES = 40_000  # of the 48 kB a kernel may have without asking for more
 # Pairs of a thread, (rows, columns), for programs up to so many operations: their instructions are
 # written out for each pair.
 _PAIRS = ((24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
+_WHOLE = 4 * max(_ACROSS, _DOWN)  # samples that make whole tiles of any size
 _MOST_WEIGHTS = 32  # more are passed in an array: arguments of a kernel are limited to 4 kB
 _COLUMNS = (1, 2, 4)  # columns of V of one launch: of 8 the sums would not stay in registers
 _FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # columns are not split into parts of fewer
@@ -44,22 +46,20 @@ _FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # columns are not split into par
 def _tile(pair, rows, columns, n_bound):
     """What both kernels are made of: (stage, numbers, places, block).
 
-    ``stage`` copies the features of a tile's samples to shared memory. ``numbers`` and ``places``
-    are functions ``(first, step, n)`` for the rows and for the columns of a thread: their numbers,
-    the last sample for those past it, and their places in the tile. ``block`` makes the weighted
-    sums of all pairs of a thread.
+    ``stage`` copies the features of a tile's samples, which `bind` leaves in whole tiles, to shared
+    memory. ``numbers`` and ``places`` are functions ``(first, step, n)`` for the rows and for the
+    columns of a thread: their numbers, the last sample for those past it, and their places in the
+    tile. ``block`` makes the weighted sums of all pairs of a thread.
     """
     U = np.uint64
     across, n_threads = U(_ACROSS), _ACROSS * _DOWN
 
     @cuda_device
-    def stage(A, first, n, width, tile):
+    def stage(A, first, width, tile):
         thread = U(cuda.threadIdx.y) * across + U(cuda.threadIdx.x)
         place, f, step = thread % width, thread // width, U(n_threads) // width
-        sample = first + place
-        sample = sample if sample < n else n - U(1)
         while f < U(A.shape[0]):
-            tile[f, place] = A[f, sample]
+            tile[f, place] = A[f, first + place]
             f += step
 
     def places(n_places, term):
@@ -104,13 +104,13 @@ def _gram_kernel(pair, rows, columns, n_bound):
     def gram(X, Z, FX, FZ, near, numbers, ranges, weights, out):
         x = cuda.shared.array((depth, height), real)
         z = cuda.shared.array((depth, width), real)
-        n, m = U(X.shape[1]), U(Z.shape[1])
+        n, m = U(FX.shape[1]), U(FZ.shape[1])
         top, left = U(cuda.blockIdx.y) * tall, U(cuda.blockIdx.x) * wide
         row, column = U(cuda.threadIdx.y), U(cuda.threadIdx.x)
         i, j = row_numbers(top + row, down, n), column_numbers(left + column, across, m)
         if staged:
-            stage(X, top, n, tall, x)
-            stage(Z, left, m, wide, z)
+            stage(X, top, tall, x)
+            stage(Z, left, wide, z)
             cuda.syncthreads()
             p, q = row_places(row, down, tall), column_places(column, across, wide)
             found = primitives(x, p, z, q, ranges)
@@ -146,7 +146,7 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
         sums = cuda.shared.array((n_down, n_across), float64)
         part = cuda.local.array(rows, real)
         total = cuda.local.array((rows, n_sums), float64)
-        n, m = U(X.shape[1]), U(Z.shape[1])
+        n, m = U(FX.shape[1]), U(FZ.shape[1])
         top, left = U(cuda.blockIdx.x) * tall, U(cuda.blockIdx.y) * U(step)
         last = left + U(step)
         last = last if last < m else m
@@ -157,12 +157,12 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
             for s in range(n_sums):
                 total[r, s] = 0.0
         if staged:
-            stage(X, top, n, tall, x)
+            stage(X, top, tall, x)
         while left < last:
             j = column_numbers(left + column, across, m)
             if staged:
                 cuda.syncthreads()
-                stage(Z, left, m, wide, z)
+                stage(Z, left, wide, z)
                 cuda.syncthreads()
                 found = primitives(x, p, z, q, ranges)
             else:
@@ -258,11 +258,11 @@ class _Cross:
         """What the kernels take first: features, factors, values from outside, and numbers."""
         features, means, numbers, weights = whole
         sides = [
-            gathered(room, name, arrays[0], features, means, self.dtype)
+            bind(room, name, arrays[0], arrays[0], features, means, _WHOLE)
             for name, arrays in (("X", rows), ("Z", columns))
         ]
         factors = [
-            gathered(room, name, arrays[1], None, None, np.float64)
+            transposed(room, name, arrays[1], np.float64)
             for name, arrays in (("FX", rows), ("FZ", columns))
         ]
         near = room.array("no values", (1, 1, 1), self.dtype) if near is None else near
@@ -295,7 +295,7 @@ class Gram(_Cross):
 
 
 class Times(_Cross):
-    """``K V`` for a range of rows, (n, c), float64."""
+    """``K V`` for a range of rows, (n, c), float64; four columns for each evaluation of K."""
 
     def __init__(self, data):
         super().__init__(data)
@@ -326,12 +326,12 @@ class Times(_Cross):
     def launch(self, box, rows, columns, whole, near, room):
         """Products of a few columns of V at a time."""
         bound = self._bound(rows, columns[:2], whole, near, room)
-        V = gathered(room, "V", columns[2], None, None, self.dtype)
+        V = transposed(room, "V", columns[2], self.dtype)
         return [self._times(bound, V, "product", room)]
 
     def _times(self, bound, V, name, room):
         """The product of V (c, m), an array (n, c) on the device."""
-        n, m, c = bound[0].shape[1], bound[1].shape[1], V.shape[0]
+        n, m, c = bound[2].shape[1], bound[3].shape[1], V.shape[0]
         out = room.array(name, (n, c), np.float64)
         width = self._pairs[1] * _ACROSS
         step = n_blocks(n_blocks(m, width), self._n_parts(n, m)) * width
@@ -373,20 +373,20 @@ class NormalTimes(Times):
     def launch(self, box, rows, columns, whole, near, room):
         """The product, the residual, and the product with the transposed matrix."""
         bound = self._bound(rows[:2], columns[:2], whole[:4], near, room)
-        V = gathered(room, "V", columns[2], None, None, self.dtype)
+        V = transposed(room, "V", columns[2], self.dtype)
         product = self._times(bound, V, "product", room)
         n, c = product.shape
         U = room.array("residual", (c, n), self.dtype)
         blocks = n_blocks(n, _ACROSS * _DOWN)
         _residual[blocks, _ACROSS * _DOWN, room.stream](product, whole[4], rows[2], U)
         X, Z, FX, FZ, near, *numbers = bound
-        transposed = Z, X, FZ, FX, self._transposed(near, room), *numbers
-        return [self._times(transposed, U, "transposed", room)]
+        turned = Z, X, FZ, FX, self._turned(near, room), *numbers
+        return [self._times(turned, U, "turned", room)]
 
-    def _transposed(self, near, room):
+    def _turned(self, near, room):
         """Values from outside with rows and columns exchanged."""
         k, n, m = near.shape
-        out = room.array("transposed values", (k, m, n), near.dtype)
+        out = room.array("turned values", (k, m, n), near.dtype)
         for q in range(len(self._program.external)):
             transpose(near[q], out[q], room.stream)
         return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import cuda_sums, cuda_tiles, external
-from .cuda_parts import gathered, n_blocks
+from .cuda_parts import n_blocks, transposed
 
 
 class PairSums:
@@ -52,7 +52,7 @@ class PairSums:
     def _side(self, name, samples, whole, room):
         V, Y, F, *root = samples
         bound = cuda_sums.bind(room, (name, "bound"), V, Y, *whole)
-        factors = gathered(room, (name, "factors"), F, None, None, np.float64)
+        factors = transposed(room, (name, "factors"), F, np.float64)
         return cuda_sums.Side(bound, factors, *root)
 
     def finish(self, box, *sums):

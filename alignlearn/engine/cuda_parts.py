@@ -1,4 +1,4 @@
-"""What the CUDA kernels share: columns gathered into rows, and sums of partial sums."""
+"""What the CUDA kernels share: matrices turned over, and sums of partial sums."""
 
 from __future__ import annotations
 
@@ -22,15 +22,6 @@ def n_blocks(n, size):
 
 
 @cuda_kernel
-def _gather(A, features, means, out):
-    """out[f, i] = A[i, features[f]] - means[f]: neighbouring threads write neighbouring samples."""
-    i = cuda.grid(1)
-    if i < out.shape[1]:
-        for f in range(features.shape[0]):
-            out[f, i] = A[i, features[f]] - means[f]
-
-
-@cuda_kernel
 def _transpose(A, out):
     """out[f, i] = A[i, f], in the type of ``out``."""
     i = cuda.grid(1)
@@ -39,18 +30,11 @@ def _transpose(A, out):
             out[f, i] = A[i, f]
 
 
-def gathered(room, name, A, features, means, dtype):
-    """Columns of A (n, d) on the device, less their means, as rows; all as they are for None.
-
-    Where there are none, one row that nothing reads.
-    """
-    n = A.shape[0]
-    n_rows = A.shape[1] if features is None else features.shape[0]
-    out = room.array(name, (max(n_rows, 1), n), np.dtype(dtype))
-    if n_rows and features is None:
+def transposed(room, name, A, dtype):
+    """Rows (d, n) of the columns of A (n, d) on the device; one that nothing reads for none."""
+    out = room.array(name, (max(A.shape[1], 1), A.shape[0]), np.dtype(dtype))
+    if A.shape[1]:
         transpose(A, out, room.stream)
-    elif n_rows:
-        _gather[n_blocks(n, THREADS), THREADS, room.stream](A, features, means, out)
     return out
 
 

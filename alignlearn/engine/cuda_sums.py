@@ -57,7 +57,7 @@ def _gather(V, Y, features, means, out):
             out[f, j] = Y[j, c - V.shape[1]]
 
 
-def bind(room, name, V, Y, features, means):
+def bind(room, name, V, Y, features, means, multiple=MULTIPLE):
     """Bound features of samples less their means, a row each.
 
     Parameters
@@ -68,17 +68,18 @@ def bind(room, name, V, Y, features, means):
     Y : device array of shape (m, c)
         Bound after the features.
     features, means : device arrays of shape (n_bound,), int64 and float64
+    multiple : int
 
     Returns
     -------
     device array of shape (n_bound, >= m), of V's dtype
-        With at least one row, and zeros after the last sample up to a multiple of ``MULTIPLE``.
+        With at least one row, and zeros after the last sample up to a multiple of ``multiple``.
     """
-    wide = -(-V.shape[0] // MULTIPLE) * MULTIPLE
+    wide = -(-V.shape[0] // multiple) * multiple
     out = room.array(name, (max(1, features.shape[0]), wide), V.dtype)
     if features.shape[0]:
-        grid = -(-wide // 32), -(-out.shape[0] // 4)
-        _gather[grid, (32, 4), room.stream](V, Y, features, means, out)
+        grid = -(-wide // WIDTH), -(-out.shape[0] // 4)
+        _gather[grid, (WIDTH, 4), room.stream](V, Y, features, means, out)
     return out
 
 
