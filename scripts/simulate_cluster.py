@@ -288,7 +288,7 @@ def plan(n_samples, n_landmarks, rates, costs):
     width, exact = n_landmarks, plans.cells((0, n_samples), plans.pair_side(n_samples))[1]
     rows = plans.row_boxes(n_samples, width)
     print(
-        f"\nm = {n_samples:,}, d = 20, from the constants of one worker: exact statistics of 10 "
+        f"\nm = {n_samples:,}, d = 20, from the first constants: exact statistics of 10 "
         f"Gaussians, and a Gaussian product with {width:,} landmarks; {PER_WORKER} threads a worker"
     )
     for n in (16, 64, 256, 1024):
@@ -305,11 +305,12 @@ def main():
     """Measure, predict and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="processes")
     options = parser.parse_args()
     numba.set_num_threads(1)
     sizes = (2000,) if options.quick else (10_000, 20_000)
     found = []
-    for n in (1, 2, 4):
+    for n in options.workers:
         with local_client(n) as client:
             found.append(compare(client, sizes, (8, 30)))
     worst = max(ratio for ratio, _, _ in found)

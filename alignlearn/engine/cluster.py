@@ -3,7 +3,8 @@
 The scheduler sees few and large tasks: consecutive boxes with about a second of work, less towards
 the end. Results are taken in the order of the boxes, so they do not depend on which worker did what
 and when, nor on how many there are: to the last bit they are those of the inner engine, where all
-processors have the same vector instructions (``NUMBA_CPU_NAME`` names those to use).
+processors have the same vector instructions (``NUMBA_CPU_NAME`` names those to use) and, for the
+target "auto", all workers a CUDA device or none.
 
 What it costs
 -------------
@@ -28,10 +29,10 @@ value is computed in less than the 10 ns or more that it takes to come.
 Past one machine: 10^7 samples of 20 features, by the model
 ------------------------------------------------------------
 Exact statistics of 10 Gaussians are 5 10^13 pairs: 6.3 hours on 16 threads, 1.6 on 64, and no less
-than 0.9 from 120 on, since 980 GB of row sums come back to one process, 1.3 MB for each of 750,000
+than 0.9 from 110 on, since 980 GB of row sums come back to one process, 1.3 MB for each of 750,000
 boxes. More threads would need larger boxes; a fourth of the bytes comes back where their side is
-32,768 in place of 8192. The samples are 1.7 GB for every worker: 2 s each to send, or a file that
-the workers map.
+32,768 in place of 8192. The samples are 1.7 GB for every worker: 2 to 4 s each to send, or a file
+that the workers map.
 
 With Nystrom (10,000 landmarks, a product of `NystromRidge` for one of conjugate gradients' steps)
 it is 10^11 pairs: 12 s on 16 threads and 3 on 64, beyond which the 64 boxes of a product give
