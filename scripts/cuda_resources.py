@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from functools import partial
 from glob import glob
 from types import SimpleNamespace
 
@@ -32,7 +33,7 @@ from numba import config, cuda, typeof, types
 from numba.cuda.cudadrv import error as errors
 
 import alignlearn as al
-from alignlearn.engine import cuda_blocks, cuda_gram, cuda_hyper, cuda_tiles
+from alignlearn.engine import cuda_blocks, cuda_gram, cuda_hyper, cuda_sums, cuda_tiles
 from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda_program import pair_functions
 
@@ -253,6 +254,28 @@ def compile_operations():
             print(f"{name:28}{np.dtype(dtype).name:10}compiles {note}", flush=True)
 
 
+def compile_small_kernels():
+    """Compile the kernels that gather, clear, copy and merge."""
+    wide, count, flag = (lambda n: array(np.float64, n)), types.int64, types.boolean
+    for dtype in (np.float32, np.float64):
+        real = partial(array, dtype)
+        place = real(1), flag, count, count, wide(2)
+        small = (
+            (cuda_sums._gather, real(2), real(2), array(np.int64, 1), wide(1), real(2)),
+            (cuda_sums._clear, wide(1)),
+            (cuda_tiles._merge_products, wide(2), wide(1)),
+            (cuda_tiles._merge_rows, real(3), count, flag, count, wide(2)),
+            (cuda_tiles._merge_columns, real(3), count, flag, count, wide(2)),
+            (cuda_blocks._row_sums, real(3), *place),
+            (cuda_blocks._column_sums, real(3), *place),
+            (cuda_blocks._copy_diagonal, real(3), count, real(3)),
+            (cuda_blocks._merge, real(4), types.float64, wide(3)),
+        )
+        for kernel, *given in small:
+            cuda.compile_ptx(kernel.py_func, tuple(given), cc=CAPABILITY)
+            print(f"{kernel.py_func.__name__:28}{np.dtype(dtype).name:10}compiles", flush=True)
+
+
 def main():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -271,6 +294,7 @@ def main():
     try:
         if arguments.operations:
             compile_operations()
+            compile_small_kernels()
         report(arguments.features)
     except errors.NvvmSupportError as error:
         raise SystemExit(f"Numba finds no libNVVM: {error}\n{INSTALL}") from None

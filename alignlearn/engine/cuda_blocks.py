@@ -84,6 +84,14 @@ def _column_sums(values, root, weighted, first_row, first_column, out):
         out[k, first_column + c] += total
 
 
+@cuda_kernel
+def _copy_diagonal(values, first, out):
+    """out[k, 0, first + i] = values of the pair (i, i)."""
+    i, k = cuda.grid(2)
+    if i < values.shape[1] and k < values.shape[0]:
+        out[k, 0, first + i] = values[k, i, i]
+
+
 def _block_functions(dtype, block, threads):
     """Device functions on the products of a thread, block x block of them, every ``threads``-th."""
     n = range(block)
@@ -206,7 +214,10 @@ def add(program, box, sums, width, memory=_MEMORY):
             fill[grid, (width, 4), room.stream](*box.inputs, i, j, values)
             along = root_z, box.weighted, i, j, sums.by_row
             _row_sums[(high, p), width, room.stream, 8 * width](values, *along)
-            if not once:
+            if once:
+                grid = -(-high // width), -(-(p + 1) // 4)
+                _copy_diagonal[grid, (width, 4), room.stream](values, i, sums.diagonal)
+            else:
                 across = root_x, box.weighted, i, j, sums.by_column
                 _column_sums[(grid[0], -(-p // 4)), (width, 4), room.stream](values, *across)
             orders = 2.0 if box.symmetric and not once else 1.0

@@ -5,7 +5,6 @@ This module imports `numba.cuda`: import it inside functions.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -112,28 +111,14 @@ class Box(NamedTuple):
 class DeviceSums(NamedTuple):
     """Sums on the device, float64: products as the module that adds them lays them out.
 
-    ``by_column`` is ``by_row`` where the box is symmetric.
+    Where the box is symmetric ``by_column`` is ``by_row``, and ``diagonal`` has shape (p + 1, 1, n)
+    and the dtype of kernel values; else it is None.
     """
 
     products: object
     by_row: object
     by_column: object
-
-
-@lru_cache(maxsize=64)
-def _diagonal_kernel(pair, weighted):
-    """The kernel that writes the values of the pairs (i, i) to ``out[:, 0, i]``."""
-    one = pair.dtype.type(1)
-
-    @cuda_kernel
-    def kernel(X, Z, FX, FZ, external, root_x, root_z, numbers, ranges, out):
-        i = cuda.grid(1)
-        if i < FX.shape[1]:
-            scale = root_x[i] * root_z[i] if weighted else one
-            q = pair.primitives(X, i, Z, i, ranges)
-            pair.store(q, i, i, FX, FZ, external, numbers, scale, out, 0, i)
-
-    return kernel
+    diagonal: object
 
 
 def _box(program, rows, columns, external, room):
@@ -188,16 +173,13 @@ def start(program, rows, columns, external, room, **memory):
     ways = _ways(p, box.dtype)
     products = _zeros(room, "products", ways.shape_of_products(p))
     by_row = by_column = _zeros(room, "by row", (p, box.shape[0]))
-    if not box.symmetric:
+    diagonal = None
+    if box.symmetric:
+        diagonal = room.array("diagonal", (p + 1, 1, box.shape[0]), box.dtype)
+    else:
         by_column = _zeros(room, "by column", (p, box.shape[1]))
-    ways.add(program, box, DeviceSums(products, by_row, by_column), WIDTH, **memory)
-    if not box.symmetric:
-        return products, by_row, by_column
-    pair = pair_functions(program, box.dtype, target=True)
-    values = room.array("diagonal", (p + 1, 1, box.shape[0]), box.dtype)
-    grid = -(-box.shape[0] // WIDTH)
-    _diagonal_kernel(pair, box.weighted)[grid, WIDTH, room.stream](*box.inputs, values)
-    return products, by_row, values
+    ways.add(program, box, DeviceSums(products, by_row, by_column, diagonal), WIDTH, **memory)
+    return products, by_row, diagonal if box.symmetric else by_column
 
 
 def finish(program, dtype, symmetric, products, by_row, last):

@@ -197,6 +197,22 @@ def _merge_columns(by_column, side, symmetric, first, out):
         out[k, j] += total
 
 
+@lru_cache(maxsize=64)
+def diagonal_kernel(pair, weighted):
+    """The kernel that writes the values of the pairs (i, i) to ``out[:, 0, i]``."""
+    one = pair.dtype.type(1)
+
+    @cuda_kernel
+    def kernel(X, Z, FX, FZ, external, root_x, root_z, numbers, ranges, out):
+        i = cuda.grid(1)
+        if i < FX.shape[1]:
+            scale = root_x[i] * root_z[i] if weighted else one
+            q = pair.primitives(X, i, Z, i, ranges)
+            pair.store(q, i, i, FX, FZ, external, numbers, scale, out, 0, i)
+
+    return kernel
+
+
 def shared_bytes(p, width, itemsize):
     """Shared memory of a block: sums of rows, then the products of all threads."""
     return itemsize * max(p * REACH * width, p * (p + 3) // 2 * (width + 1))
@@ -248,3 +264,8 @@ def add(program, box, sums, width, memory=MEMORY):
         ):
             grid = -(-part.shape[2] // width), -(-p // 4)
             merge[grid, (width, 4), room.stream](part, side, symmetric, first * side, out)
+    if symmetric:
+        pair = pair_functions(program, box.dtype, target=True)
+        grid = -(-box.shape[0] // width)
+        diagonal = diagonal_kernel(pair, box.weighted)
+        diagonal[grid, width, room.stream](*box.inputs, sums.diagonal)
