@@ -10,15 +10,17 @@ import threading
 from itertools import pairwise
 
 # Sides of boxes of pairs. Small ones let few samples use two threads, but each costs 30 us beside
-# its pairs: at 4000 samples 6 % in boxes of 256, 2 % in those of 512. Of the largest, half a second
-# each for ten kernels, a million samples have 7500.
-_SMALLEST, _SMALL, _LARGEST = 256, 1024, 8192
-_ROW_PAIRS = 2**19  # the fewest pairs in a box of rows: a millisecond
+# its pairs: at 4000 samples 6 % in boxes of 256, 2 % in those of 512. Of those of 8192, half a
+# second each for ten kernels, a million samples have 7500; larger ones for more samples, as row
+# sums come back for every box (1.3 MB each; from workers of a cluster, to one process).
+_SMALLEST, _SMALL, _LARGE, _LARGEST = 256, 1024, 8192, 32768
+# Boxes of rows: the fewest pairs in one, a millisecond; how many there are; the most rows.
+_ROW_PAIRS, _ROW_BOXES, _MOST_ROWS = 2**19, 64, 32768
 
 
 def pair_side(m, most=_LARGEST):
     """Rows and columns of a box of the pairs of m samples, at most ``most``."""
-    side = max(_SMALLEST, min(m // 8, _SMALL), m // 16)
+    side = min(max(_SMALLEST, min(m // 8, _SMALL), m // 16), max(_LARGE, m // 128))
     return max(1, min(-(-side // 128) * 128, _LARGEST, most))
 
 
@@ -62,7 +64,8 @@ def row_boxes(n, width, unit=4, most=None):
 
     With ``most``: at most so many rows in each.
     """
-    height = max(512, -(-_ROW_PAIRS // max(width, 1)), -(-n // 64))
+    share = min(-(-n // _ROW_BOXES), _MOST_ROWS)
+    height = max(512, -(-_ROW_PAIRS // max(width, 1)), share)
     height = -(-min(height, n if most is None else most) // unit) * unit
     return [(i, min(i + height, n)) for i in range(0, n, max(height, 1))]
 

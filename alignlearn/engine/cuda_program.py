@@ -6,9 +6,9 @@ and compiles that for the device. What is compiled depends on the structure of t
 are arguments, so that a family with other widths compiles nothing. Compiled functions are kept for
 the life of the process; one of ten Gaussians takes about 2 s.
 
-The alternative is an interpreter, as on the CPU, with registers in shared memory. What
-``scripts/cuda_resources.py`` says of compute capability 9.0 (machine code; speed is not measured):
-written out, the 11 operations of ten Gaussians and a target are about 45 of the 320 instructions of
+The alternative is an interpreter, as on the CPU, with registers in shared memory. Read off the
+machine code for compute capability 9.0 (its totals: ``scripts/cuda_resources.py``; speed is not
+measured): written out, the 11 operations of ten Gaussians and a target are about 45 of the 320 instructions of
 pair sums with d = 20 (9 squares with their flush 27, the exponential some 14), numbers are operands
 in constant memory, and 146 registers hold everything, none spilled. An interpreter compiled alike
 takes 118 instructions to decode an operation, shared by the pairs of a thread, and 25 to 30 for
