@@ -6,7 +6,8 @@ import numpy as np
 
 from alignlearn._jit import jit_sum
 
-from .tiles import add_products, fill_primitives, fill_primitives_paired, run
+from .products import add_products
+from .tiles import fill_primitives, fill_primitives_paired, run
 
 
 @jit_sum

@@ -7,8 +7,8 @@ import pytest
 
 import alignlearn as al
 from alignlearn.engine import binding, external, loops
+from alignlearn.engine.products import _by_fives, _by_pairs, add_products
 from alignlearn.engine.program import padded
-from alignlearn.engine.tiles import add_products
 from alignlearn.sources import alignment_statistics
 
 DTYPES = ["float32", "float64"]
@@ -24,19 +24,24 @@ def tile(p, n, dtype, seed=0):
     return W
 
 
-def products(W, p, n, S=None, a=None):
+def products(W, p, n, S=None, a=None, add=add_products):
     size = padded(p)
     S, a = np.zeros((size, size)) if S is None else S, np.zeros(size) if a is None else a
-    add_products(W, size, n, W.dtype.type(0), S, a)
+    add(W, size, n, W.dtype.type(0), S, a)
     return np.triu(S[:p, :p]), a[:p]
 
 
+# A processor runs one of the two; both give the products everywhere.
+BLOCKS = pytest.mark.parametrize("add", [_by_fives, _by_pairs])
+
+
+@BLOCKS
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 7, 40, 256, 515])
 @pytest.mark.parametrize("p", [1, 4, 5, 6, 64, 200])
-def test_products_are_those_of_numpy(p, n, dtype):
+def test_products_are_those_of_numpy(p, n, dtype, add):
     W = tile(p, n, dtype)
-    S, a = products(W, p, n)
+    S, a = products(W, p, n, add=add)
     V, t = W[:p, :n].astype(np.float64), W[padded(p), :n].astype(np.float64)
     size = np.abs(V) @ np.abs(V.T), np.abs(V) @ np.abs(t)
     bound = (n + 1) * np.finfo(dtype).eps
@@ -59,14 +64,15 @@ def test_totals_over_tiles_are_float64(dtype):
     np.testing.assert_array_equal(once[1], np.full(p, total))
 
 
+@BLOCKS
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("k", [0, 4, 6])
-def test_products_show_nan_and_infinity_of_their_kernel_alone(k, value, dtype):
+def test_products_show_nan_and_infinity_of_their_kernel_alone(k, value, dtype, add):
     p, n = 7, 40
     W = np.abs(tile(p, n, dtype))
     W[k, 33] = value
-    S, a = products(W, p, n)
+    S, a = products(W, p, n, add=add)
     its = np.zeros((p, p), bool)
     its[k], its[:, k] = True, True
     its = np.triu(its)
