@@ -21,8 +21,7 @@ from functools import partial
 import numba
 import numpy as np
 from _bench import best_of
-from _bench_limit import limit as arithmetic_limit
-from _bench_limit import program_of_statistics
+from _bench_limit import Peaks, arithmetic_limit, program_of_statistics
 from threadpoolctl import threadpool_limits
 
 import alignlearn as al
@@ -117,10 +116,11 @@ def limit():
             al.alignment_statistics(samples, y, kernels)
 
     cases = [(dtype, n) for dtype in ("float64", "float32") for n in (1, 2)]
-    best = dict(zip(cases, best_of(25, *(partial(statistics, *case) for case in cases))))
+    peaks = [Peaks("float64"), Peaks("float32")]
+    best = dict(zip(cases, best_of(25, *(partial(statistics, *c) for c in cases), *peaks)))
     program, n_pairs = program_of_statistics(X, kernels), len(X) * (len(X) + 1) // 2
-    for dtype in ("float64", "float32"):
-        least, text = arithmetic_limit(program, n_pairs, dtype)
+    for peak in peaks:
+        dtype, (least, text) = peak.dtype.name, arithmetic_limit(program, n_pairs, peak)
         yield text, None, None, None
         one, two = best[dtype, 1], best[dtype, 2]
         yield f"ladder, {dtype}, 1 thread: fraction of the limit", least, one, None
