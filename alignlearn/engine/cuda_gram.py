@@ -5,7 +5,7 @@ long programs, and where values are stored, fewer): the features of these sample
 shared memory, and every value that a thread reads from there serves four pairs or eight. In the
 machine code for compute capability 9.0 the loop takes 84 instructions for a feature, 64 of them
 arithmetic of distances; a product with a Gaussian of 20 features takes about 79 instructions a pair
-in all, and 72 registers in float32: 28 of 64 warps. With 4 x 4 pairs it is 94. (Speed is not
+in all, and 64 registers in float32: 32 of 64 warps. With 4 x 4 pairs it is 94. (Speed is not
 measured.) Neighbouring threads take neighbouring columns: they read shared memory without conflicts
 and write whole lines. Samples with too many features for shared memory are read through the first
 level cache by the same loop.
