@@ -33,8 +33,17 @@ from numba import config, cuda, typeof, types
 from numba.cuda.cudadrv import error as errors
 
 import alignlearn as al
-from alignlearn.engine import cuda_blocks, cuda_gram, cuda_hyper, cuda_sums, cuda_tiles
+from alignlearn.engine import (
+    cuda_blocks,
+    cuda_centring,
+    cuda_gram,
+    cuda_hyper,
+    cuda_parts,
+    cuda_sums,
+    cuda_tiles,
+)
 from alignlearn.engine.binding import program_of
+from alignlearn.engine.cuda_gram_tiles import ACROSS, DOWN
 from alignlearn.engine.cuda_program import pair_functions
 
 CAPABILITY = (9, 0)
@@ -180,19 +189,20 @@ def sums_in_blocks(d, dtype):
 def products(d, dtype):
     """The same for Gram matrices and products with them, and for hyper-kernels."""
     real, whole = (lambda n: array(dtype, n)), array(np.int32, 1)
-    for p, (rows, columns) in ((1, (4, 4)), (10, (4, 4))):
+    threads = ACROSS * DOWN
+    for p, rows, counts in ((1, 8, (1, 2)), (10, 4, (1, 4))):
         program = ladder(p, d, dtype, 0)
-        pair = pair_functions(program, dtype, rows=rows, columns=columns)
+        pair = pair_functions(program, dtype, rows=4, columns=4)
         numbers, ranges = (typeof(given) for given in pair.arguments(program))
         weights = types.UniTuple(typeof(pair.dtype.type(0)), p)
         sides = real(2), real(2), array(np.float64, 2), array(np.float64, 2), real(3)
         given = *sides, numbers, ranges, weights
-        threads = cuda_gram._ACROSS * cuda_gram._DOWN
-        kernel = cuda_gram._gram_kernel(pair, rows, columns, d)
+        kernel = cuda_gram._gram_kernel(pair, 4, 4, d)
         yield f"Gram block, p = {p}", kernel, (*given, real(2)), threads, 0, None
+        pair = pair_functions(program, dtype, rows=rows, columns=4)
         more = real(2), types.int64, array(np.float64, 3)
-        for n in (1, 8):
-            kernel = cuda_gram._times_kernel(pair, rows, columns, d, n)
+        for n in counts:
+            kernel = cuda_gram._times_kernel(pair, rows, 4, d, n)
             name = f"Gram times {n} columns, p = {p}"
             yield name, kernel, (*given, *more), threads, 0, None
     side = whole, whole, real(1), real(1)
@@ -270,6 +280,12 @@ def compile_small_kernels():
             (cuda_blocks._column_sums, real(3), *place),
             (cuda_blocks._copy_diagonal, real(3), count, real(3)),
             (cuda_blocks._merge, real(4), types.float64, wide(3)),
+            (cuda_parts._transpose, wide(2), real(2)),
+            (cuda_parts._add_parts, wide(3), count, wide(2)),
+            (cuda_parts.residual, wide(2), wide(1), wide(2), real(2)),
+            (cuda_centring._row_means, real(2), wide(1), wide(1)),
+            (cuda_centring._column_means, real(2), wide(1), count, wide(3)),
+            (cuda_centring._subtract, real(2), wide(1), wide(1)),
         )
         for kernel, *given in small:
             cuda.compile_ptx(kernel.py_func, tuple(given), cc=CAPABILITY)

@@ -1,18 +1,19 @@
 """Weighted sums of kernels on a CUDA device, and products with them that store none.
 
-A block of 16 x 8 threads takes a tile of 64 columns and 32 rows, each thread 4 x 4 pairs of it (of
-long programs fewer): the features of these samples are staged in shared memory, and every value
-that a thread reads from there serves four pairs. In the machine code for compute capability 9.0 the
-loop takes 92 instructions for two features, 64 of them arithmetic of the distances; a product with
-a Gaussian of 20 features takes about 92 instructions a pair in all and 50 registers in float32, 36
-of 64 warps. (Speed is not measured.) Neighbouring threads take neighbouring columns: they read
-shared memory without conflicts and write whole lines. Samples with too many features for shared
-memory are read through the first level cache by the same loop.
+A block of 16 x 8 threads takes a tile of 64 columns and 64 rows, each thread 8 x 4 pairs of it (of
+long programs, and where values are stored, fewer): the features of these samples are staged in
+shared memory, and every value that a thread reads from there serves four pairs or eight. In the
+machine code for compute capability 9.0 the loop takes 84 instructions for a feature, 64 of them
+arithmetic of distances; a product with a Gaussian of 20 features takes about 79 instructions a pair
+in all, and 64 registers in float32: 32 of 64 warps. With 4 x 4 pairs it is 94. (Speed is not
+measured.) Neighbouring threads take neighbouring columns: they read shared memory without conflicts
+and write whole lines. Samples with too many features for shared memory are read through the first
+level cache by the same loop.
 
 Sums over columns are taken in the type of the samples over the 4 columns of a thread, and in
 float64 from there: across tiles, across the threads of a row, and across parts of the columns, in
 this order. The transposed product of ``normal_times`` evaluates the kernels a second time: storing
-the values would take 8 bytes of traffic a pair, which at 20 features costs about the same (92
+the values would take 8 bytes of traffic a pair, which at 20 features costs about the same (79
 instructions on 132 multiprocessors against 3.35 TB/s), and memory would bound the size of a box.
 """
 
@@ -23,81 +24,34 @@ from functools import lru_cache
 import numpy as np
 from numba import config, cuda, float64, from_dtype
 
-from alignlearn._jit import cuda_device, cuda_kernel
+from alignlearn._jit import cuda_kernel
 
 from . import external
-from .cuda_parts import TARGET_THREADS, add_parts, n_blocks, transpose, transposed
-from .cuda_program import device_function, pair_functions
+from .cuda_gram_tiles import ACROSS, DOWN, is_staged, sum_functions, tile_functions
+from .cuda_parts import TARGET_THREADS, add_parts, n_blocks, residual, transpose, transposed
+from .cuda_program import pair_functions
 from .cuda_sums import bind
 
-# Threads of a block side by side, and in the direction of the rows.
-_ACROSS, _DOWN = (4, 4) if config.ENABLE_CUDASIM else (16, 8)
-_SHARED_BYTES = 40_000  # of the 48 kB a kernel may have without asking for more
 # Pairs of a thread, (rows, columns), for programs up to so many operations: their instructions are
 # written out for each pair.
-_PAIRS = ((24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
-_WHOLE = 4 * max(_ACROSS, _DOWN)  # samples that make whole tiles of any size
+_PAIRS = ((8, (8, 4)), (24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
+_WHOLE = max(4 * ACROSS, 8 * DOWN)  # samples that make whole tiles of any size
 _MOST_WEIGHTS = 32  # more are passed in an array: arguments of a kernel are limited to 4 kB
-_COLUMNS = (1, 2, 4)  # columns of V of one launch: of 8 the sums would not stay in registers
+_MOST_SUMS = 16  # of a thread: rows times columns of V; more would not stay in registers
 _FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # columns are not split into parts of fewer
-
-
-@lru_cache(maxsize=64)
-def _tile(pair, rows, columns, n_bound):
-    """What both kernels are made of: (stage, numbers, places, block).
-
-    ``stage`` copies the features of a tile's samples, which `bind` leaves in whole tiles, to shared
-    memory. ``numbers`` and ``places`` are functions ``(first, step, n)`` for the rows and for the
-    columns of a thread: their numbers, the last sample for those past it, and their places in the
-    tile. ``block`` makes the weighted sums of all pairs of a thread.
-    """
-    U = np.uint64
-    across, n_threads = U(_ACROSS), _ACROSS * _DOWN
-
-    @cuda_device
-    def stage(A, first, width, tile):
-        thread = U(cuda.threadIdx.y) * across + U(cuda.threadIdx.x)
-        place, f, step = thread % width, thread // width, U(n_threads) // width
-        while f < U(A.shape[0]):
-            tile[f, place] = A[f, first + place]
-            f += step
-
-    def places(n_places, term):
-        terms = ", ".join(term.format(f"first + U({k}) * step") for k in range(n_places))
-        source = f"def places(first, step, n):\n    return ({terms},)\n"
-        return device_function("places", source, {"U": U, "clip": clip})
-
-    @cuda_device
-    def clip(i, n):
-        return i if i < n else n - U(1)
-
-    pairs = [(r, c) for r in range(rows) for c in range(columns)]
-    terms = ", ".join(
-        f"weighted(values(q[{n}], i[{r}], j[{c}], FX, FZ, near, numbers), weights)"
-        for n, (r, c) in enumerate(pairs)
-    )
-    source = f"def block(q, i, j, FX, FZ, near, numbers, weights):\n    return ({terms},)\n"
-    block = device_function("block", source, {"values": pair.values, "weighted": pair.weighted})
-    in_tile = places(rows, "{}"), places(columns, "{}")
-    return stage, (places(rows, "clip({}, n)"), places(columns, "clip({}, n)")), in_tile, block
-
-
-def _is_staged(n_bound, rows, columns, dtype):
-    """Whether the features of a tile fit shared memory."""
-    return n_bound * (rows * _DOWN + columns * _ACROSS) * dtype.itemsize <= _SHARED_BYTES
 
 
 @lru_cache(maxsize=64)
 def _gram_kernel(pair, rows, columns, n_bound):
     """out[i, j] = the weighted sum for the pair (X[:, i], Z[:, j])."""
     U = np.uint64
-    stage, (row_numbers, column_numbers), (row_places, column_places), block = _tile(
-        pair, rows, columns, n_bound
-    )
+    stage, numbers_of, places_of, block = tile_functions(pair, rows, columns, n_bound)
+    stage_x, stage_z = stage
+    (row_numbers, column_numbers), (row_places, column_places) = numbers_of, places_of
     primitives, real = pair.primitives, from_dtype(pair.dtype)
-    staged = _is_staged(n_bound, rows, columns, pair.dtype)
-    height, width = rows * _DOWN, columns * _ACROSS
-    down, across, tall, wide = U(_DOWN), U(_ACROSS), U(height), U(width)
+    staged = is_staged(n_bound, rows, columns, pair.dtype)
+    height, width = rows * DOWN, columns * ACROSS
+    down, across, tall, wide = U(DOWN), U(ACROSS), U(height), U(width)
     depth = n_bound if staged else 1
 
     @cuda_kernel
@@ -109,8 +63,8 @@ def _gram_kernel(pair, rows, columns, n_bound):
         row, column = U(cuda.threadIdx.y), U(cuda.threadIdx.x)
         i, j = row_numbers(top + row, down, n), column_numbers(left + column, across, m)
         if staged:
-            stage(X, top, tall, x)
-            stage(Z, left, wide, z)
+            stage_x(X, top, x)
+            stage_z(Z, left, z)
             cuda.syncthreads()
             p, q = row_places(row, down, tall), column_places(column, across, wide)
             found = primitives(x, p, z, q, ranges)
@@ -130,13 +84,14 @@ def _gram_kernel(pair, rows, columns, n_bound):
 def _times_kernel(pair, rows, columns, n_bound, n_sums):
     """out[t, i, s] = sum over the t-th part of the columns j of K_ij V[s, j], s < n_sums."""
     U = np.uint64
-    stage, (row_numbers, column_numbers), (row_places, column_places), block = _tile(
-        pair, rows, columns, n_bound
-    )
-    primitives, real, zero = pair.primitives, from_dtype(pair.dtype), pair.dtype.type(0)
-    staged = _is_staged(n_bound, rows, columns, pair.dtype)
-    height, width, n_across, n_down = rows * _DOWN, columns * _ACROSS, _ACROSS, _DOWN
-    down, across, tall, wide = U(_DOWN), U(_ACROSS), U(height), U(width)
+    stage, numbers_of, places_of, block = tile_functions(pair, rows, columns, n_bound)
+    stage_x, stage_z = stage
+    (row_numbers, column_numbers), (row_places, column_places) = numbers_of, places_of
+    add, write = sum_functions(pair.dtype, rows, columns, n_sums)
+    primitives, real = pair.primitives, from_dtype(pair.dtype)
+    staged = is_staged(n_bound, rows, columns, pair.dtype)
+    height, width, n_across, n_down = rows * DOWN, columns * ACROSS, ACROSS, DOWN
+    down, across, tall, wide = U(DOWN), U(ACROSS), U(height), U(width)
     depth = n_bound if staged else 1
 
     @cuda_kernel
@@ -144,7 +99,6 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
         x = cuda.shared.array((depth, height), real)
         z = cuda.shared.array((depth, width), real)
         sums = cuda.shared.array((n_down, n_across), float64)
-        part = cuda.local.array(rows, real)
         total = cuda.local.array((rows, n_sums), float64)
         n, m = U(FX.shape[1]), U(FZ.shape[1])
         top, left = U(cuda.blockIdx.x) * tall, U(cuda.blockIdx.y) * U(step)
@@ -157,58 +111,35 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
             for s in range(n_sums):
                 total[r, s] = 0.0
         if staged:
-            stage(X, top, tall, x)
+            stage_x(X, top, x)
         while left < last:
             j = column_numbers(left + column, across, m)
             if staged:
                 cuda.syncthreads()
-                stage(Z, left, wide, z)
+                stage_z(Z, left, z)
                 cuda.syncthreads()
                 found = primitives(x, p, z, q, ranges)
             else:
                 found = primitives(X, i, Z, j, ranges)
             values = block(found, i, j, FX, FZ, near, numbers, weights)
-            for s in range(n_sums):
-                for r in range(rows):
-                    part[r] = zero
-                for c in range(columns):
-                    v = V[s, j[c]] if left + column + U(c) * across < last else zero
-                    for r in range(rows):
-                        part[r] += values[r * columns + c] * v
-                for r in range(rows):
-                    total[r, s] += float64(part[r])
+            add(values, V, j, left + column, last, total)
             left += wide
-        for r in range(rows):
-            for s in range(n_sums):
-                sums[row, column] = total[r, s]
-                cuda.syncthreads()
-                if column == 0 and top + row + U(r) * down < n:
-                    result = 0.0
-                    for t in range(n_across):
-                        result += sums[row, t]
-                    out[cuda.blockIdx.y, i[r], s] = result
-                cuda.syncthreads()
+        write(total, sums, row, column, top + row, n, out)
 
     return times
-
-
-@cuda_kernel
-def _residual(product, shift, row_weight, out):
-    """out[q, i] = row_weight[i] (product[i, q] - shift[q])."""
-    i = cuda.grid(1)
-    if i < product.shape[0]:
-        for q in range(product.shape[1]):
-            out[q, i] = row_weight[i, 0] * (product[i, q] - shift[q])
 
 
 class _Cross:
     """What the operations have in common; data are `CrossData`."""
 
+    _most_rows = 8  # of a thread
+
     def __init__(self, data):
         self._data, self._program = data, data.program
         self.dtype = np.dtype(data.VX.dtype)
         n_ops = len(self._program.code)
-        self._pairs = next(p for most, p in _PAIRS if most is None or n_ops <= most)
+        rows, columns = next(p for most, p in _PAIRS if most is None or n_ops <= most)
+        self._pairs = min(rows, self._most_rows), columns
         self._pair = pair_functions(
             self._program, self.dtype, rows=self._pairs[0], columns=self._pairs[1]
         )
@@ -279,6 +210,8 @@ class _Cross:
 class Gram(_Cross):
     """``sum_k weights_k K_k`` for a range of rows, (n, m), of the samples' type."""
 
+    _most_rows = 4  # of more values the compiler does not write out the loop that stores them
+
     def scratch(self, n_rows, n_columns):
         """Bytes of the result, and of what every operation needs."""
         return n_rows * n_columns * self.dtype.itemsize + self._scratch(n_rows, n_columns)
@@ -288,9 +221,9 @@ class Gram(_Cross):
         n, m = len(rows[0]), len(columns[0])
         bound = self._bound(rows, columns, whole, near, room)
         out = room.array("values", (n, m), self.dtype)
-        grid = n_blocks(m, self._pairs[1] * _ACROSS), n_blocks(n, self._pairs[0] * _DOWN)
+        grid = n_blocks(m, self._pairs[1] * ACROSS), n_blocks(n, self._pairs[0] * DOWN)
         kernel = _gram_kernel(self._pair, *self._pairs, self._n_bound)
-        kernel[grid, (_ACROSS, _DOWN), room.stream](*bound, out)
+        kernel[grid, (ACROSS, DOWN), room.stream](*bound, out)
         return [out]
 
 
@@ -319,8 +252,8 @@ class Times(_Cross):
 
     def _n_parts(self, n, m):
         """In how many parts the columns are taken: enough threads, and a few tiles for each."""
-        blocks = n_blocks(n, self._pairs[0] * _DOWN) * _ACROSS * _DOWN
-        tiles = n_blocks(m, self._pairs[1] * _ACROSS)
+        blocks = n_blocks(n, self._pairs[0] * DOWN) * ACROSS * DOWN
+        tiles = n_blocks(m, self._pairs[1] * ACROSS)
         return max(1, min(n_blocks(tiles, _FEW_TILES), TARGET_THREADS // blocks))
 
     def launch(self, box, rows, columns, whole, near, room):
@@ -333,17 +266,17 @@ class Times(_Cross):
         """The product of V (c, m), an array (n, c) on the device."""
         n, m, c = bound[2].shape[1], bound[3].shape[1], V.shape[0]
         out = room.array(name, (n, c), np.float64)
-        width = self._pairs[1] * _ACROSS
+        width = self._pairs[1] * ACROSS
         step = n_blocks(n_blocks(m, width), self._n_parts(n, m)) * width
         n_parts = n_blocks(m, step)
-        grid = n_blocks(n, self._pairs[0] * _DOWN), n_parts
-        first = 0
+        grid = n_blocks(n, self._pairs[0] * DOWN), n_parts
+        widths, first = [k for k in (4, 2, 1) if k * self._pairs[0] <= _MOST_SUMS], 0
         while first < c:
-            some = max(k for k in _COLUMNS if k <= c - first)
+            some = next(k for k in widths if k <= c - first)
             kernel = _times_kernel(self._pair, *self._pairs, self._n_bound, some)
             sums = room.array((name, some), (n_parts, n, some), np.float64)
             columns = V[first : first + some]
-            kernel[grid, (_ACROSS, _DOWN), room.stream](*bound, columns, step, sums)
+            kernel[grid, (ACROSS, DOWN), room.stream](*bound, columns, step, sums)
             add_parts(sums, out, first, room.stream)
             first += some
         return out
@@ -377,8 +310,8 @@ class NormalTimes(Times):
         product = self._times(bound, V, "product", room)
         n, c = product.shape
         U = room.array("residual", (c, n), self.dtype)
-        blocks = n_blocks(n, _ACROSS * _DOWN)
-        _residual[blocks, _ACROSS * _DOWN, room.stream](product, whole[4], rows[2], U)
+        blocks = n_blocks(n, ACROSS * DOWN)
+        residual[blocks, ACROSS * DOWN, room.stream](product, whole[4], rows[2], U)
         X, Z, FX, FZ, near, *numbers = bound
         turned = Z, X, FZ, FX, self._turned(near, room), *numbers
         return [self._times(turned, U, "turned", room)]

@@ -61,3 +61,12 @@ def add_parts(parts, out, first, stream):
     _add_parts[n_blocks(parts.shape[1] * parts.shape[2], THREADS), THREADS, stream](
         parts, first, out
     )
+
+
+@cuda_kernel
+def residual(product, shift, row_weight, out):
+    """out[q, i] = row_weight[i] (product[i, q] - shift[q])."""
+    i = cuda.grid(1)
+    if i < product.shape[0]:
+        for q in range(product.shape[1]):
+            out[q, i] = row_weight[i, 0] * (product[i, q] - shift[q])

@@ -141,7 +141,7 @@ def test_long_programs(n_kernels):
 
 
 def test_many_features_are_not_staged_in_shared_memory():
-    X, Z, _ = samples(np.float64, 3, 5, 400)
+    X, Z, _ = samples(np.float64, 3, 5, 160)
     found = grams.weighted_gram([Gaussian(0.002)], [2.0], X, Z, engine=Cuda())
     expected = 2 * np.exp(-LD(0.002) * pair_primitives(X, Z)[0])
     assert close(found, expected, expected, np.float64, 32)
