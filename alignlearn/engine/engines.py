@@ -5,13 +5,14 @@ from __future__ import annotations
 from alignlearn.validation import check_choice
 
 from .cpu import CPU, n_pairs
-from .cuda_device import available, pays
+from .cuda_device import CudaOutOfMemory, available, pays
 
 
 class Auto:
     """A CUDA device where there is one and the work is large enough to pay, else the CPU.
 
-    Matrices that come back whole are made on the CPU.
+    Matrices that come back whole are made on the CPU, and so is what does not fit the memory of the
+    device even in boxes.
     """
 
     in_place = True
@@ -27,7 +28,18 @@ class Auto:
             engine = _cuda()
         if operation not in engine.operations:
             engine = CPU
-        engine.run(operation, data, boxes, take)
+        taken = []
+
+        def count(k, result):
+            taken.append(k)
+            take(k, result)
+
+        try:
+            engine.run(operation, data, boxes, count)
+        except CudaOutOfMemory:
+            if taken:  # others have filled the device meanwhile: nothing is taken twice
+                raise
+            CPU.run(operation, data, boxes, take)
 
 
 AUTO = Auto()

@@ -10,8 +10,9 @@ from cuda_cases import SIMULATED, needs_cuda
 from oracle import LD, pair_primitives
 from scipy.sparse import csr_array
 
-from alignlearn.engine import grams, pair_products
+from alignlearn.engine import engines, grams, pair_products
 from alignlearn.engine.binding import BoundPairs
+from alignlearn.engine.cpu import CPU
 from alignlearn.engine.cuda import Cuda
 from alignlearn.engine.cuda_device import CudaOutOfMemory
 from alignlearn.engine.pair_products import DETERMINANT, PRODUCT, Form, Pairs
@@ -266,6 +267,16 @@ def test_too_little_memory_says_what_would_fit():
     results(Cuda(needed - 1), operation, data, [(0, rows)])
     with pytest.raises(CudaOutOfMemory, match=r"; \d+ rows and \d+ columns would fit"):
         results(Cuda(0.2 * needed), operation, data, boxes)
+
+
+def test_auto_runs_on_the_cpu_what_does_not_fit(monkeypatch):
+    for name, fake in (("pays", lambda n: True), ("available", lambda: True)):
+        monkeypatch.setattr(engines, name, fake)
+    _, data, boxes = list(operations(np.float64))[1]
+    expected = results(CPU, "times", data, boxes)
+    monkeypatch.setattr(engines, "_cuda", lambda: Cuda(0))
+    for found, same in zip(results(engines.AUTO, "times", data, boxes), expected, strict=True):
+        np.testing.assert_array_equal(found, same)
 
 
 def test_memory_that_others_took_meanwhile():
