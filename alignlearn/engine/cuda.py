@@ -290,6 +290,9 @@ class _Lying:
     def part(self, side, t, part, room):
         """Samples of a range, on the device."""
         array = self._sides[side][t]
+        if array.size == 0:  # Numba cuts no array on a device that has no columns
+            shape = part.stop - part.start, *array.shape[1:]
+            return room.array((side, t), shape, array.dtype)
         if lies_on_device(array):
             return array[part]
         return room.copied((side, t), array[part], (part.start, part.stop))
