@@ -125,8 +125,9 @@ class Cuda:
         from numba import cuda
 
         context = cuda.current_context()
-        # What was dropped earlier is freed late, unless asked for (the simulator keeps nothing).
-        pending = getattr(context, "deallocations", None)
+        # What was dropped earlier is freed late, unless asked for (not by all memory managers; the
+        # simulator has none).
+        pending = getattr(getattr(context, "memory_manager", None), "deallocations", None)
         if pending is not None:
             pending.clear()
         return _SPARE * context.get_memory_info().free
