@@ -182,7 +182,7 @@ def pair_gram(form, table, left, right, engine):
     if not engine.in_place:
         boxes = row_boxes(*out.shape, 1)
         engine.run("pair_gram", PairTimes(form, table, left, right), boxes, into_rows(out, boxes))
-        return out
+        return np.triu(out) + np.triu(out, 1).T if symmetric else out
     work = tuple(form), table, tuple(left), tuple(right), symmetric, out
     run(_fill, work, out.size)
     for i in range(0, left.n_pairs, _BLOCK) if symmetric else ():
