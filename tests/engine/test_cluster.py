@@ -253,14 +253,19 @@ def test_errors_of_a_box_are_those_of_here(dask_client):
 
 def test_interrupt_ends_all_tasks(dask_client):
     """Ctrl-C while the client waits."""
-    target = Cluster(dask_client, Here(0.2))
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    timers = []
+
+    def take(k, result):
+        # What comes before the first result need not notice.
+        if not timers:
+            timers.append(threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)))
+            timers[0].start()
+
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        _results(target, "process", _points(), _boxes(200, 10))
-    timer.join()
-    assert time.monotonic() - start < 5.0  # alone the boxes last 42 s, in two processes 21
+        Cluster(dask_client, Here(0.2)).run("process", _points(), _boxes(200, 10), take)
+    assert time.monotonic() - start < 10.0  # the boxes last 21 s in two processes
+    timers[0].join()
     assert _until(lambda: not any(dask_client.processing().values()) and not _there(dask_client))
 
 
