@@ -262,8 +262,13 @@ def test_interrupt_ends_all_tasks(dask_client):
             timers[0].start()
 
     start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        Cluster(dask_client, Here(0.2)).run("process", _points(), _boxes(200, 10), take)
+    # A process in the background of a shell ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Cluster(dask_client, Here(0.2)).run("process", _points(), _boxes(200, 10), take)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - start < 10.0  # the boxes last 21 s in two processes
     timers[0].join()
     assert _until(lambda: not any(dask_client.processing().values()) and not _there(dask_client))
