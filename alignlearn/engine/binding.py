@@ -20,7 +20,7 @@ from .threads import on_threads
 # on the p x p products are faster than those of BLAS, in few columns, as all pairs of a block on
 # the diagonal are visited.
 _TILE_BYTES, _REGISTER_BYTES = 160_000, 2048
-_ROW_BYTES, _LEAST_COLUMNS = 64, 32
+_TILE_ROWS, _LEAST_COLUMNS = 8, 32
 # Of products with a Gram matrix: wide tiles of few rows, since only dot products are to be reduced
 # (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
@@ -105,9 +105,9 @@ def _even(block, side):
 def tile_shape(program, itemsize, side):
     """(columns per block, rows per tile) for a program on a box of ``side`` columns."""
     pairs = max(_TILE_BYTES // program.n_rows, _REGISTER_BYTES) // itemsize
-    rows = _ROW_BYTES // itemsize
-    block = _even(min(BLOCK, max(pairs // rows // 8 * 8, _LEAST_COLUMNS)), side)
-    return block, min(pairs // block, rows)
+    block = max(pairs // _TILE_ROWS // 8 * 8, _LEAST_COLUMNS)
+    block = _even(min(BLOCK * 4 // itemsize, block), side)
+    return block, min(pairs // block, _TILE_ROWS)
 
 
 def product_block(program, itemsize, side):

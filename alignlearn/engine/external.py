@@ -12,7 +12,7 @@ from alignlearn.validation import is_sparse
 
 from .sparse import SparsePrimitive, sparse_rows
 
-BLOCK = 128  # the most rows or columns of pairs that the loops take at once
+BLOCK = 256  # the most rows or columns of pairs that the loops take at once, in float32
 _BYTES = 32_000_000  # of a box, of which each thread has one
 # Users' functions need not be safe in threads. One may use the kernel of another, in its thread.
 _one_at_a_time = threading.RLock()

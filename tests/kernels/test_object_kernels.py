@@ -54,14 +54,15 @@ def test_vectorised_function_sees_no_more_than_blocks(monkeypatch):
         sizes.append(len(A) * len(B))
         return inner_products(A, B)
 
-    monkeypatch.setattr(external, "_BYTES", 8 * 128 * 128)
-    X = np.random.default_rng(0).normal(size=(300, 2))
+    most = external.BLOCK**2
+    monkeypatch.setattr(external, "_BYTES", 8 * most)
+    X = np.random.default_rng(0).normal(size=(2 * external.BLOCK + 50, 2))
     kernel = FromFunction(spy, vectorized=True)
     np.testing.assert_allclose(kernel(X), X @ X.T)
     s = alignment_statistics(X, X[:, 0], [kernel])
     expected = alignment_statistics(X, X[:, 0], ["linear"])
     np.testing.assert_allclose(s.M, expected.M, rtol=1e-12)
-    assert max(sizes) <= 128 * 128
+    assert max(sizes) <= most < X.shape[0] ** 2 / 4
 
 
 @pytest.mark.parametrize(
