@@ -32,9 +32,9 @@ value is computed in less than the 10 ns or more that it takes to come.
 Past one machine: 10^7 samples of 20 features, by the model
 ------------------------------------------------------------
 Exact statistics of 10 Gaussians are 5 10^13 pairs: 7.7 hours on 16 threads, 1.9 on 64, 29 minutes
-on 256 and 11 on 1024, where sending has its share: 246 GB of row sums come back to one process, 5 MB
-for each of 47,000 boxes. The samples are 1.7 GB for every worker of 16 threads: 2 s each to send, or
-a file that the workers map.
+on 256 and 11 on 1024, where sending has its share: 246 GB of row sums come back to one process, 5
+MB for each of 47,000 boxes. The samples are 1.7 GB for every worker of 16 threads: 2 s each to
+send, or a file that the workers map.
 
 With Nystrom (10,000 landmarks, a product of `NystromRidge` for one of conjugate gradients' steps)
 it is 10^11 pairs: 15 s on 16 threads and 4 on 64; from 256 on 2 s, as there are 306 boxes. Twenty
