@@ -24,7 +24,7 @@ _TILE_ROWS, _LEAST_COLUMNS = 8, 32
 # Of products with a Gram matrix: wide tiles of few rows, since only dot products are to be reduced
 # (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
-_FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
+FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
 
 
 class PairData(NamedTuple):
@@ -116,12 +116,12 @@ def product_block(program, itemsize, side):
     return _even(min(_PRODUCT_BLOCK, max(8, pairs // PRODUCT_ROWS // 8 * 8)), side)
 
 
-def run(loop, work, n_pairs, watch=None):
+def run(loop, work, n_pairs):
     """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
-    if n_pairs <= _FEW_PAIRS:
+    if n_pairs <= FEW_PAIRS:
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
     else:
-        on_threads(loop, *work, stoppable=True, watch=watch)
+        on_threads(loop, *work, stoppable=True)
 
 
 def compiled(program, means=None):

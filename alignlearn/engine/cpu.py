@@ -1,6 +1,6 @@
 """The operations of an engine on the CPU: one box of pairs at a time in each thread.
 
-A *target* runs an operation on boxes of some data. Every operation is a function ``(data, box,
+An *engine* runs an operation on boxes of some data. Every operation is a function ``(data, box,
 stop)`` of a named tuple of arrays, a box of `alignlearn.engine.boxes` and the flag of `on_threads`;
 it takes one thread. What boxes give is passed on in their order, see `Cpu.run`.
 """
@@ -13,12 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from . import external, loops, pair_products, product_loops
-from .binding import PRODUCT_ROWS, product_block, tile_shape
+from .binding import FEW_PAIRS, PRODUCT_ROWS, product_block, tile_shape
 from .boxes import InOrder
 from .program import padded
 from .threads import on_threads
-
-_FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
 
 
 class BoxSums(NamedTuple):
@@ -143,7 +141,7 @@ class Cpu:
         function, stop = OPERATIONS[operation], np.zeros(1, dtype=np.bool_)
         # Inside a box (a kernel that is a function may use others) all threads are busy.
         nested = getattr(self._inside, "busy", False)
-        if nested or not boxes or n_pairs(data, boxes) <= _FEW_PAIRS:
+        if nested or not boxes or n_pairs(data, boxes) <= FEW_PAIRS:
             for k, box in enumerate(boxes):
                 take(k, function(data, box, stop))
         else:
