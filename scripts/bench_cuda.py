@@ -25,7 +25,7 @@ from numba import cuda
 
 from alignlearn._jit import cuda_kernel
 from alignlearn.engine.cpu import CPU
-from alignlearn.engine.cuda_device import ask, pays, problem
+from alignlearn.engine.cuda.device import ask, pays, problem
 from alignlearn.engine.threads import thread_count
 
 EXPONENTIAL = 10

@@ -33,18 +33,18 @@ from numba import config, cuda, typeof, types
 from numba.cuda.cudadrv import error as errors
 
 import alignlearn as al
-from alignlearn.engine import (
-    cuda_blocks,
-    cuda_centring,
-    cuda_gram,
-    cuda_hyper,
-    cuda_parts,
-    cuda_sums,
-    cuda_tiles,
-)
 from alignlearn.engine.binding import program_of
-from alignlearn.engine.cuda_gram_tiles import ACROSS, DOWN
-from alignlearn.engine.cuda_program import pair_functions
+from alignlearn.engine.cuda import (
+    box_sums,
+    centring,
+    gram,
+    hyper,
+    memory_sums,
+    parts,
+    register_sums,
+)
+from alignlearn.engine.cuda.gram_tiles import ACROSS, DOWN
+from alignlearn.engine.cuda.program import pair_functions
 
 CAPABILITY = (9, 0)
 MULTIPROCESSORS, CLOCK = 132, 1.755e9  # H100 and H200 (SXM), boost clock of the specification
@@ -160,17 +160,17 @@ def ladder(p, d, dtype, n_targets):
 
 def sums_in_registers(d, dtype):
     """(name, kernel, argument types, threads, dynamic shared memory, ranges) of pair sums."""
-    width, reach = 32, cuda_tiles.REACH
+    width, reach = 32, register_sums.REACH
     for p in (1, 5, 10, 16)[: 4 if dtype == np.float32 else 3]:
         program = ladder(p, d, dtype, 1)
         pair = pair_functions(program, dtype, target=True, rows=reach, columns=reach)
         outputs = types.boolean, types.int64, array(np.float64, 2), *(array(dtype, 3),) * 2
         given = (*inputs(pair, program), *outputs)
-        shared = cuda_tiles.shared_bytes(p, width, pair.dtype.itemsize)
+        shared = register_sums.shared_bytes(p, width, pair.dtype.itemsize)
         ranges = pair.arguments(program)[1]
         lengths = [b - a for a, b in zip(ranges[::2], ranges[1::2])]
         for weighted in (False, True) if p == 10 else (False,):
-            kernel = cuda_tiles.tile_kernel(pair, p, width, weighted)
+            kernel = register_sums.tile_kernel(pair, p, width, weighted)
             name = f"tile of pair sums, p = {p}{', weights' if weighted else ''}"
             yield name, kernel, given, width, shared, lengths
 
@@ -179,9 +179,9 @@ def sums_in_blocks(d, dtype):
     """The same for many kernels."""
     pair = pair_functions(program := ladder(23, d, dtype, 1), dtype, target=True)
     given = (*inputs(pair, program), types.int64, types.int64, array(dtype, 3))
-    yield "values, p = 23", cuda_blocks.values_kernel(pair, False), given, 128, 0, None
+    yield "values, p = 23", memory_sums.values_kernel(pair, False), given, 128, 0, None
     for block in (4, 8):
-        kernel = cuda_blocks.products_kernel(np.dtype(dtype), block, 8)
+        kernel = memory_sums.products_kernel(np.dtype(dtype), block, 8)
         given = array(dtype, 2), types.int64, array(dtype, 4)
         yield f"products of blocks, {block} x {block} of a thread", kernel, given, 64, 0, None
 
@@ -197,21 +197,21 @@ def products(d, dtype):
         weights = types.UniTuple(typeof(pair.dtype.type(0)), p)
         sides = real(2), real(2), array(np.float64, 2), array(np.float64, 2), real(3)
         given = *sides, numbers, ranges, weights
-        kernel = cuda_gram._gram_kernel(pair, 4, 4, d)
+        kernel = gram._gram_kernel(pair, 4, 4, d)
         yield f"Gram block, p = {p}", kernel, (*given, real(2)), threads, 0, None
         pair = pair_functions(program, dtype, rows=rows, columns=4)
         more = real(2), types.int64, array(np.float64, 3)
         for n in counts:
-            kernel = cuda_gram._times_kernel(pair, rows, 4, d, n)
+            kernel = gram._times_kernel(pair, rows, 4, d, n)
             name = f"Gram times {n} columns, p = {p}"
             yield name, kernel, (*given, *more), threads, 0, None
     side = whole, whole, real(1), real(1)
     number = typeof(np.dtype(dtype).type(0))
     for kind in range(2):
         given, name = (real(2), *side, *side), np.dtype(dtype).name
-        kernel = cuda_hyper._gram(kind, name)
+        kernel = hyper._gram(kind, name)
         yield f"hyper-kernel {kind}, block", kernel, (*given, number, real(2)), 128, 0, None
-        kernel, more = cuda_hyper._times(kind, name), (real(1), number, types.int64)
+        kernel, more = hyper._times(kind, name), (real(1), number, types.int64)
         given = *given, *more, array(np.float64, 3)
         yield f"hyper-kernel {kind}, times", kernel, given, 128, 0, None
 
@@ -240,7 +240,7 @@ def figures(folder, kernel, given, threads, shared, lengths):
     shared += int(static[1]) if static else 0
     row = [registers, spilled, shared, occupancy(registers, shared, threads)]
     if code and lengths:
-        count = instructions(code, lengths, cuda_tiles.REACH**2)
+        count = instructions(code, lengths, register_sums.REACH**2)
         most, unit = bound(count)
         arithmetic = sum(n for name, n in count.items() if name in FLOAT)
         row += [f"{sum(count.values()):.0f}", f"{arithmetic:.0f}", f"{most / 1e9:.0f} ({unit})"]
@@ -256,7 +256,7 @@ def compile_operations():
         program = cases.of_operation(name)
         for dtype in (np.float32, np.float64):
             pair = pair_functions(program, dtype)
-            kernel = cuda_blocks.values_kernel(pair, False)
+            kernel = memory_sums.values_kernel(pair, False)
             given = (*inputs(pair, program), types.int64, types.int64, array(dtype, 3))
             ptx, _ = cuda.compile_ptx(kernel.py_func, given, cc=CAPABILITY)
             promoted = len(re.findall(r"(?:add|mul|fma\.rn|div\.rn)\.?\w*\.f64", ptx))
@@ -271,21 +271,21 @@ def compile_small_kernels():
         real = partial(array, dtype)
         place = real(1), flag, count, count, wide(2)
         small = (
-            (cuda_sums._gather, real(2), real(2), array(np.int64, 1), wide(1), real(2)),
-            (cuda_sums._clear, wide(1)),
-            (cuda_tiles._merge_products, wide(2), wide(1)),
-            (cuda_tiles._merge_rows, real(3), count, flag, count, wide(2)),
-            (cuda_tiles._merge_columns, real(3), count, flag, count, wide(2)),
-            (cuda_blocks._row_sums, real(3), *place),
-            (cuda_blocks._column_sums, real(3), *place),
-            (cuda_blocks._copy_diagonal, real(3), count, real(3)),
-            (cuda_blocks._merge, real(4), types.float64, wide(3)),
-            (cuda_parts._transpose, wide(2), real(2)),
-            (cuda_parts._add_parts, wide(3), count, wide(2)),
-            (cuda_parts.residual, wide(2), wide(1), wide(2), real(2)),
-            (cuda_centring._row_means, real(2), wide(1), wide(1)),
-            (cuda_centring._column_means, real(2), wide(1), count, wide(3)),
-            (cuda_centring._subtract, real(2), wide(1), wide(1)),
+            (box_sums._gather, real(2), real(2), array(np.int64, 1), wide(1), real(2)),
+            (box_sums._clear, wide(1)),
+            (register_sums._merge_products, wide(2), wide(1)),
+            (register_sums._merge_rows, real(3), count, flag, count, wide(2)),
+            (register_sums._merge_columns, real(3), count, flag, count, wide(2)),
+            (memory_sums._row_sums, real(3), *place),
+            (memory_sums._column_sums, real(3), *place),
+            (memory_sums._copy_diagonal, real(3), count, real(3)),
+            (memory_sums._merge, real(4), types.float64, wide(3)),
+            (parts._transpose, wide(2), real(2)),
+            (parts._add_parts, wide(3), count, wide(2)),
+            (parts.residual, wide(2), wide(1), wide(2), real(2)),
+            (centring._row_means, real(2), wide(1), wide(1)),
+            (centring._column_means, real(2), wide(1), count, wide(3)),
+            (centring._subtract, real(2), wide(1), wide(1)),
         )
         for kernel, *given in small:
             cuda.compile_ptx(kernel.py_func, tuple(given), cc=CAPABILITY)

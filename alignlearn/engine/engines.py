@@ -5,7 +5,7 @@ from __future__ import annotations
 from alignlearn.validation import check_choice
 
 from .cpu import CPU, n_pairs
-from .cuda_device import CudaOutOfMemory, available, pays
+from .cuda.device import CudaOutOfMemory, available, pays
 
 
 class Auto:
@@ -45,13 +45,13 @@ class Auto:
 AUTO = Auto()
 
 
-def _cuda():
+def _cuda(here=True):
     from .cuda import Cuda
 
-    return Cuda()
+    return Cuda(here=here)
 
 
-_TARGETS = {"auto": lambda: AUTO, "cpu": lambda: CPU, "cuda": _cuda}
+_TARGETS = {"auto": lambda here: AUTO, "cpu": lambda here: CPU, "cuda": _cuda}
 
 
 def open_engine(target="auto", client=None):
@@ -75,10 +75,11 @@ def open_engine(target="auto", client=None):
     TypeError
         A client that is something else.
     CudaUnavailable
-        "cuda" where no device can be used; the message says what to do.
+        "cuda" where no device can be used; the message says what to do. Of workers it is raised
+        when they run.
     """
     check_choice("target", target, tuple(_TARGETS))
-    engine = _TARGETS[target]()
+    engine = _TARGETS[target](client is None)
     if client is None:
         return engine
     from .cluster import Cluster

@@ -15,6 +15,8 @@ import pytest
 
 import alignlearn
 from alignlearn.engine.cluster import Cluster
+from alignlearn.engine.cuda.device import CudaUnavailable, available
+from alignlearn.engine.engines import open_engine
 
 distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
 
@@ -249,6 +251,16 @@ def test_errors_of_a_box_are_those_of_here(dask_client):
     assert _until(lambda: not _in_flight(dask_client) and not _there(dask_client))
     boxes = _boxes(30, 10)
     assert _results(target, "fails", _points(), boxes) == [box[0] for box in boxes]
+
+
+@pytest.mark.skipif(available(), reason="there is a CUDA device")
+def test_only_workers_need_a_device(dask_client):
+    """It is they who say that they have none; the client's machine is not asked."""
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    options = {"target": "cuda", "client": dask_client}
+    open_engine(**options)
+    with pytest.raises(CudaUnavailable, match=r"^target='cuda': .*, or use target='cpu'"):
+        alignlearn.alignment_statistics(X, X[:, 0], ["rbf"], **options)
 
 
 def test_interrupt_ends_all_tasks(dask_client):

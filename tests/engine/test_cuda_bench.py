@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cuda_cases import SIMULATED, needs_cuda
 
-from alignlearn.engine.cuda_device import Found
+from alignlearn.engine.cuda.device import Found
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 

@@ -4,6 +4,8 @@ Bounds are in units of rounding of the samples' type, relative to the sizes of t
 kernel value, 40 for a product, whose sums are in float64 but for four values.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from cuda_cases import SIMULATED, needs_cuda
@@ -13,8 +15,8 @@ from scipy.sparse import csr_array
 from alignlearn.engine import engines, grams, pair_products
 from alignlearn.engine.binding import BoundPairs
 from alignlearn.engine.cpu import CPU
-from alignlearn.engine.cuda import Cuda
-from alignlearn.engine.cuda_device import CudaOutOfMemory
+from alignlearn.engine.cuda import Cuda, memory
+from alignlearn.engine.cuda.device import CudaOutOfMemory
 from alignlearn.engine.pair_products import DETERMINANT, PRODUCT, Form, Pairs
 from alignlearn.engine.pair_sums import centred_sums
 from alignlearn.kernels import Columns, FromFunction, Gaussian, Laplacian, Matern, Polynomial
@@ -248,8 +250,8 @@ def test_bits_do_not_depend_on_the_run_or_on_what_fits_the_device():
         needed = caught.value.needed
         expected = results(Cuda(), operation, data, boxes)
         # Samples copied for each box, two boxes at a time or one (all are slow in the simulator).
-        for memory in (2 * needed, needed) if operation == "gram" else (2 * needed,):
-            engine = Cuda(memory)
+        for fits in (2 * needed, needed) if operation == "gram" else (2 * needed,):
+            engine = Cuda(fits)
             for found, same in zip(results(engine, operation, data, boxes), expected, strict=True):
                 np.testing.assert_array_equal(found, same, err_msg=operation)
 
@@ -318,11 +320,74 @@ def test_arrays_on_the_device_are_used_where_they_lie():
     results(Cuda(caught.value.needed - data.VZ.nbytes), operation, there, boxes)
 
 
+def counted(monkeypatch):
+    """Names of functions that allocate or copy to the device, noted when they are called."""
+    from numba import cuda
+
+    called = []
+
+    def noting(real, *args, **options):
+        called.append(real.__name__)
+        return real(*args, **options)
+
+    for name in ("to_device", "device_array", "pinned_array"):
+        monkeypatch.setattr(cuda, name, partial(noting, getattr(cuda, name)))
+    return called
+
+
+def test_a_repeated_product_allocates_nothing_and_sends_what_has_changed(monkeypatch):
+    X, Z, rng = samples(np.float32)
+    X, Z = (np.ascontiguousarray(A) for A in (X, Z))
+    V, W = rng.standard_normal((2, M))
+    expected = grams.gram_times([Gaussian(0.2)], [2.0], X, Z, W, engine=Cuda())
+    called = counted(monkeypatch)
+    products = grams.GramProducts([Gaussian(0.2)], [2.0], X, Z, engine=Cuda())
+    products.times(V)
+    assert called
+    called.clear()
+    np.testing.assert_array_equal(products.times(W), expected)
+    assert not called
+    # Another engine object, as `Auto` makes one for every run, is served, too.
+    products._engine = Cuda()
+    products.times(V)
+    assert not called
+    # Nothing is held for samples that are gone.
+    assert memory._kept
+    del products
+    assert not memory._kept
+
+
+def test_what_may_change_is_sent_again():
+    operation, data, boxes = list(operations(np.float64))[3]
+    assert operation == "pair_times"
+    results(Cuda(), operation, data, boxes)
+    assert memory._kept
+    data.coef[...] = data.coef[::-1].copy()
+    data.table[...] *= 0.5
+    fresh = data._replace(table=data.table.copy(), coef=data.coef.copy())
+    found = results(Cuda(), operation, data, boxes)
+    memory._kept.clear()
+    for a, b in zip(found, results(Cuda(), operation, fresh, boxes), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_other_work_frees_what_was_kept():
+    work = list(operations(np.float64))
+    operation, data, boxes = work[1]
+    results(Cuda(), operation, data, boxes)
+    assert memory._kept
+    kinds = [lying.kind for lying in memory._kept]
+    results(Cuda(), operation, data._replace(columns=np.ones((2, M)), shift=np.ones(2)), boxes)
+    assert kinds != [lying.kind for lying in memory._kept]
+    results(Cuda(), *work[0])
+    assert not memory._kept
+
+
 @pytest.mark.parametrize(("weighted", "dtype"), [(False, np.float64), (True, np.float32)])
 def test_centring(weighted, dtype):
     from numba import cuda
 
-    from alignlearn.engine.cuda_centring import centre_gram as on_device
+    from alignlearn.engine.cuda.centring import centre_gram as on_device
 
     rng, m = np.random.default_rng(2), M // 2
     K, new = rng.standard_normal((m, m)).astype(dtype), rng.standard_normal((3, m)).astype(dtype)

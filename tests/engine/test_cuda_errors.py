@@ -6,7 +6,7 @@ import pytest
 from cuda_cases import SIMULATED
 
 from alignlearn.engine.cuda import Cuda
-from alignlearn.engine.cuda_device import (
+from alignlearn.engine.cuda.device import (
     CudaOutOfMemory,
     CudaUnavailable,
     Found,

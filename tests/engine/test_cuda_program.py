@@ -10,7 +10,7 @@ from alignlearn._jit import cuda_kernel
 from alignlearn.engine import program as ops
 from alignlearn.engine import tiles
 from alignlearn.engine.binding import program_of
-from alignlearn.engine.cuda_program import pair_functions
+from alignlearn.engine.cuda.program import pair_functions
 
 pytestmark = [
     needs_cuda,

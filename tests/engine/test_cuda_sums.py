@@ -6,9 +6,9 @@ from cuda_cases import LD, needs_cuda
 from numba import cuda
 
 import alignlearn as al
-from alignlearn.engine import cuda_sums, cuda_tiles
 from alignlearn.engine import program as ops
 from alignlearn.engine.binding import program_of
+from alignlearn.engine.cuda import box_sums, register_sums
 from alignlearn.engine.program import padded
 
 pytestmark = needs_cuda
@@ -33,8 +33,8 @@ def _side(program, X, Y, F, root, first, last):
     X, Y, F = X[first:last], Y[first:last], np.atleast_2d(np.zeros(len(X)) if F is None else F)
     given = [cuda.to_device(np.ascontiguousarray(v)) for v in (X, Y, program.features, means)]
     root = None if root is None else cuda.to_device(np.ascontiguousarray(root[first:last]))
-    bound = cuda_sums.bind(_Room(), "bound", *given)
-    return cuda_sums.Side(bound, cuda.to_device(np.ascontiguousarray(F[:, first:last])), root)
+    bound = box_sums.bind(_Room(), "bound", *given)
+    return box_sums.Side(bound, cuda.to_device(np.ascontiguousarray(F[:, first:last])), root)
 
 
 def _sums(program, X, Y, box, F=None, root=None, external=None, **options):
@@ -42,8 +42,8 @@ def _sums(program, X, Y, box, F=None, root=None, external=None, **options):
     rows = _side(program, X, Y, F, root, i0, i1)
     columns = None if i0 == j0 else _side(program, X, Y, F, root, j0, j1)
     external = None if external is None else cuda.to_device(external)
-    found = cuda_sums.start(program, rows, columns, external, _Room(), **options)
-    return cuda_sums.finish(program, X.dtype, i0 == j0, *(v.copy_to_host() for v in found))
+    found = box_sums.start(program, rows, columns, external, _Room(), **options)
+    return box_sums.finish(program, X.dtype, i0 == j0, *(v.copy_to_host() for v in found))
 
 
 def _expected(grams, Y, box, root):
@@ -93,7 +93,7 @@ def test_few_kernels(p, box, weighted, dtype):
 @pytest.mark.parametrize(("dtype", "weighted"), [(np.float32, True), (np.float64, False)])
 def test_ten_kernels_in_registers(weighted, dtype):
     program, X, Y, root, grams = _problem(10, 10, dtype, weighted)
-    assert cuda_tiles.MOST_KERNELS[X.itemsize] >= 10
+    assert register_sums.MOST_KERNELS[X.itemsize] >= 10
     for box in ((0, 9, 0, 9), (0, 3, 4, 10)):
         _check(_sums(program, X, Y, box, root=root), _expected(grams, Y, box, root), dtype)
 
@@ -101,7 +101,7 @@ def test_ten_kernels_in_registers(weighted, dtype):
 @pytest.mark.parametrize(("dtype", "weighted"), [(np.float32, True), (np.float64, False)])
 def test_many_kernels_in_blocks(weighted, dtype):
     program, X, Y, root, grams = _problem(23, 7, dtype, weighted)
-    assert cuda_tiles.MOST_KERNELS[X.itemsize] < 23
+    assert register_sums.MOST_KERNELS[X.itemsize] < 23
     for box in ((0, 5, 0, 5), (0, 3, 4, 7)):
         _check(_sums(program, X, Y, box, root=root), _expected(grams, Y, box, root), dtype)
 
@@ -113,7 +113,7 @@ def test_many_kernels_in_blocks(weighted, dtype):
 def test_parts_of_a_box_give_the_same_sums(p, m, box):
     """With little memory a box is done in several parts, of one row of tiles or few pairs."""
     program, X, Y, root, grams = _problem(p, m, np.float64, True)
-    assert (cuda_tiles.MOST_KERNELS[8] < p) == (p == 11)
+    assert (register_sums.MOST_KERNELS[8] < p) == (p == 11)
     got = _sums(program, X, Y, box, root=root, memory=1 if p == 2 else 12 * 8 * 3**2)
     _check(got, _expected(grams, Y, box, root), np.float64)
 
@@ -161,14 +161,14 @@ def test_bound_features_lack_their_means_and_targets_do_not(dtype):
     features = np.array([2, 0, 2, 5, 4])
     means = np.array([0.5, 0.0, 1e3, 7.0, 7.0])  # targets have no mean to be subtracted
     given = [cuda.to_device(v) for v in (X[2:7], Y[2:7], features, means)]
-    bound = cuda_sums.bind(_Room(), "bound", *given).copy_to_host()
+    bound = box_sums.bind(_Room(), "bound", *given).copy_to_host()
     both = np.concatenate([X, Y], axis=1)[2:7, features].astype(np.float64)
     want = (both - np.where(features < 4, means, 0.0)).astype(dtype).T
     np.testing.assert_array_equal(bound[:, :5], want)
-    assert bound.shape[1] % cuda_sums.MULTIPLE == 0
+    assert bound.shape[1] % box_sums.MULTIPLE == 0
     np.testing.assert_array_equal(bound[:, 5:], 0)
     none = [cuda.to_device(np.zeros(1, v.dtype))[:0] for v in (features, means)]
-    assert cuda_sums.bind(_Room(), "bound", *given[:2], *none).shape[0] == 1
+    assert box_sums.bind(_Room(), "bound", *given[:2], *none).shape[0] == 1
 
 
 def test_bound_features_of_another_width_are_refused():
@@ -176,4 +176,4 @@ def test_bound_features_of_another_width_are_refused():
     side = _side(program, X, Y, None, None, 0, 5)
     ragged = cuda.to_device(np.zeros((side.bound.shape[0], 5), np.float32))
     with pytest.raises(ValueError, match="multiple of"):
-        cuda_sums.start(program, side._replace(bound=ragged), None, None, _Room())
+        box_sums.start(program, side._replace(bound=ragged), None, None, _Room())

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import alignlearn as al
 from alignlearn.engine.cpu import CPU
-from alignlearn.engine.cuda_device import available
+from alignlearn.engine.cuda.device import available
 from alignlearn.engine.engines import AUTO, open_engine
 from alignlearn.hyper import HyperKRR, HyperNNLS, HyperSVR
 

@@ -16,9 +16,9 @@ from numba import cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_device, cuda_kernel
 
-from . import formulas
-from .cuda_parts import TARGET_THREADS, THREADS, add_parts, n_blocks
-from .pair_products import CONSTANTS, PRODUCT
+from .. import formulas
+from ..pair_products import CONSTANTS, PRODUCT
+from .parts import TARGET_THREADS, THREADS, add_parts, n_blocks
 
 _ROWS = 4  # pairs p of a block
 _RUN = 8  # values added in the table's type before they go to float64

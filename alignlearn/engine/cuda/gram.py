@@ -26,11 +26,11 @@ from numba import config, cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_kernel
 
-from . import external
-from .cuda_gram_tiles import ACROSS, DOWN, is_staged, sum_functions, tile_functions
-from .cuda_parts import TARGET_THREADS, add_parts, n_blocks, residual, transpose, transposed
-from .cuda_program import pair_functions
-from .cuda_sums import bind
+from .. import external
+from .box_sums import bind
+from .gram_tiles import ACROSS, DOWN, is_staged, sum_functions, tile_functions
+from .parts import TARGET_THREADS, add_parts, n_blocks, residual, transpose, transposed
+from .program import pair_functions
 
 # Pairs of a thread, (rows, columns), for programs up to so many operations: their instructions are
 # written out for each pair.

@@ -65,9 +65,9 @@ import numpy as np
 
 from alignlearn._jit import cuda_device
 
-from . import formulas, vectormath
-from . import program as ops
-from .program import padded
+from .. import formulas, vectormath
+from .. import program as ops
+from ..program import padded
 
 # More numbers than these are passed in an array: arguments of a kernel are limited to 4 kB.
 _MOST_NUMBERS, _MOST_ENDS = 256, 128

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import cuda_sums, cuda_tiles, external
-from .cuda_parts import n_blocks, transposed
+from .. import external
+from . import box_sums, register_sums
+from .parts import n_blocks, transposed
 
 
 class PairSums:
@@ -38,23 +39,23 @@ class PairSums:
         p, itemsize = self._program.n_kernels, self.dtype.itemsize
         per_sample = 2 * self._n_bound * itemsize + 8 * max(len(self._data.F), 1) + 16 * p
         outside = 8 * len(self._program.external) * n_rows * n_columns
-        side = cuda_tiles.REACH * cuda_sums.WIDTH
+        side = register_sums.REACH * box_sums.WIDTH
         tiles = n_blocks(n_rows, side) * n_blocks(n_columns, side)
         sums = tiles * max(4 * p * (p + 3) + 2 * p * side * itemsize, (p + 1) * side**2 * itemsize)
-        return (n_rows + n_columns) * per_sample + outside + min(sums, cuda_tiles.MEMORY)
+        return (n_rows + n_columns) * per_sample + outside + min(sums, register_sums.MEMORY)
 
     def launch(self, box, rows, columns, whole, near, room):
         """All kernels of a box."""
         left = self._side("rows", rows, whole, room)
         right = None if box[0] == box[2] else self._side("columns", columns, whole, room)
-        return cuda_sums.start(self._program, left, right, near, room)
+        return box_sums.start(self._program, left, right, near, room)
 
     def _side(self, name, samples, whole, room):
         V, Y, F, *root = samples
-        bound = cuda_sums.bind(room, (name, "bound"), V, Y, *whole)
+        bound = box_sums.bind(room, (name, "bound"), V, Y, *whole)
         factors = transposed(room, (name, "factors"), F, np.float64)
-        return cuda_sums.Side(bound, factors, *root)
+        return box_sums.Side(bound, factors, *root)
 
     def finish(self, box, *sums):
         """`BoxSums`."""
-        return cuda_sums.finish(self._program, self.dtype, box[0] == box[2], *sums)
+        return box_sums.finish(self._program, self.dtype, box[0] == box[2], *sums)

@@ -10,8 +10,8 @@ from numba import cuda, float64
 
 from alignlearn._jit import cuda_kernel
 
-from .cuda_device import quiet
-from .cuda_parts import TARGET_THREADS, THREADS, add_parts, n_blocks
+from .device import quiet
+from .parts import TARGET_THREADS, THREADS, add_parts, n_blocks
 
 _n_threads = THREADS  # a kernel takes it as a constant
 

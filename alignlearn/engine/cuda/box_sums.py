@@ -13,14 +13,14 @@ from numba import config, cuda
 
 from alignlearn._jit import cuda_kernel
 
-from . import cuda_blocks, cuda_tiles
-from .cpu import BoxSums
-from .cuda_program import pair_functions
+from ..cpu import BoxSums
+from . import memory_sums, register_sums
+from .program import pair_functions
 
 # Threads of a block; the simulator runs a Python thread for each.
 WIDTH = 4 if config.ENABLE_CUDASIM else 32
 # Columns of bound features come in multiples of this, so that tiles need not look for the last.
-MULTIPLE = cuda_tiles.REACH * WIDTH
+MULTIPLE = register_sums.REACH * WIDTH
 
 
 class Side(NamedTuple):
@@ -145,7 +145,9 @@ def _box(program, rows, columns, external, room):
 
 def _ways(p, dtype):
     """The module that sums products of p kernels."""
-    return cuda_tiles if p <= cuda_tiles.MOST_KERNELS[np.dtype(dtype).itemsize] else cuda_blocks
+    return (
+        register_sums if p <= register_sums.MOST_KERNELS[np.dtype(dtype).itemsize] else memory_sums
+    )
 
 
 def start(program, rows, columns, external, room, **memory):

@@ -22,7 +22,7 @@ from numba import cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_kernel
 
-from .cuda_program import device_function, indented, names_of, pair_functions
+from .program import device_function, indented, names_of, pair_functions
 
 REACH = 2  # rows and columns of a thread at a step
 MEMORY = 256_000_000  # bytes for the sums of tiles
@@ -236,8 +236,8 @@ def add(program, box, sums, width, memory=MEMORY):
     Parameters
     ----------
     program : Program
-    box : cuda_sums.Box
-    sums : cuda_sums.DeviceSums
+    box : box_sums.Box
+    sums : box_sums.DeviceSums
     width : int
         Threads of a block.
     memory : int

@@ -1,4 +1,4 @@
-"""What the kernels of `alignlearn.engine.cuda_gram` are made of: tiles of pairs, written out.
+"""What the kernels of `alignlearn.engine.cuda.gram` are made of: tiles of pairs, written out.
 
 This module imports `numba.cuda`: import it inside functions.
 """
@@ -12,7 +12,7 @@ from numba import config, cuda, float64
 
 from alignlearn._jit import cuda_device
 
-from .cuda_program import device_function, indented
+from .program import device_function, indented
 
 # Threads of a block side by side, and in the direction of the rows.
 ACROSS, DOWN = (4, 4) if config.ENABLE_CUDASIM else (16, 8)

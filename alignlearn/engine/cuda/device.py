@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .threads import thread_count
+from ..threads import thread_count
 
 # When a device is worth its start. Starting one costs `_START` seconds once per process: the
 # context, and the code of a program, compiled or loaded. A thread of the CPU evaluates `_CPU_RATE`

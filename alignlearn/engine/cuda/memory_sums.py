@@ -1,8 +1,8 @@
 """Sums over pairs of many kernels on a CUDA device: values in memory, products in blocks.
 
-Products of more kernels than registers hold (`cuda_tiles`) are taken from values that are written
-to memory, a part of the box at a time: a matrix of kernels by pairs, whose product with its own
-transpose is summed in blocks of kernels, as a matrix product would. The target is its last row.
+Products of more kernels than registers hold (`register_sums`) are taken from values that are
+written to memory, a part of the box at a time: a matrix of kernels by pairs, whose product with its
+own transpose is summed in blocks of kernels, as a matrix product would. The target is its last row.
 
 A thread sums 8 x 8 products of a pair from 16 values in shared memory; 64 of the 91 instructions of
 this loop are arithmetic (compute capability 9.0, ``scripts/cuda_resources.py``), about half with
@@ -21,7 +21,7 @@ from numba import config, cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_kernel
 
-from .cuda_program import device_function, indented, names_of, pair_functions
+from .program import device_function, indented, names_of, pair_functions
 
 _MEMORY = 64_000_000  # bytes of kernel values
 _SLICE = 1024  # pairs whose products are summed in the samples' precision
@@ -192,8 +192,8 @@ def add(program, box, sums, width, memory=_MEMORY):
     Parameters
     ----------
     program : Program
-    box : cuda_sums.Box
-    sums : cuda_sums.DeviceSums
+    box : box_sums.Box
+    sums : box_sums.DeviceSums
     width : int
         Threads that share a sum.
     memory : int
