@@ -17,10 +17,11 @@ def clock(function, repeats=1):
     return min(times), result
 
 
+def interleaved(repeats, *functions):
+    """Times of each function in turn, (repeats, functions)."""
+    return np.array([[clock(f)[0] for f in functions] for _ in range(repeats)])
+
+
 def best_of(repeats, *functions):
     """Least time of each function over interleaved repeats."""
-    best = [np.inf] * len(functions)
-    for _ in range(repeats):
-        for k, function in enumerate(functions):
-            best[k] = min(best[k], clock(function)[0])
-    return best
+    return list(interleaved(repeats, *functions).min(axis=0))
