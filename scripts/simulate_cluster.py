@@ -7,7 +7,8 @@
 The model is the loop of `alignlearn.engine.cluster`, run on a clock of numbers: its plan makes the
 tasks; a task goes to the thread that is free first; one process sends tasks and takes results.
 Constants: seconds for a pair and for a box of pairs, with as many processes at work as in the run;
-seconds of the sending process for a task and for a byte; the way of a task there and back.
+seconds of the sending process for a task and for a byte; the way of a task there and back. Pairs
+are measured before every run: a ratio is the median of several, of neighbours in time.
 """
 
 from __future__ import annotations
@@ -115,46 +116,57 @@ def simulated(boxes, width, n_threads, rates, costs, *, n_bytes=0.0, shared=Fals
     return now, n_tasks
 
 
-def timed(operation, data, lists, repeats):
+def timed(operation, data, lists):
     """Seconds for each list of boxes on one thread; sent to workers as it is."""
     from time import perf_counter
 
     from numba import set_num_threads
 
     set_num_threads(1)
-    best = [float("inf")] * len(lists)
-    for _ in range(repeats + 1):  # the first one compiles
-        for k, some in enumerate(lists):
-            start = perf_counter()
-            CPU.run(operation, data, some, _drop)
-            best[k] = min(best[k], perf_counter() - start)
-    return best
+    seconds = []
+    for some in lists:
+        start = perf_counter()
+        CPU.run(operation, data, some, _drop)
+        seconds.append(perf_counter() - start)
+    return seconds
 
 
 def _drop(k, result):
     pass
 
 
-def measured_rates(client, operation, data, small, large, width):
-    """`Rates` with all workers at work at once, from two lists of boxes of different sizes."""
-    workers, there = list(client.nthreads()), client.scatter(data, broadcast=True)
-    # More workers than processors share these, in turns that short measurements do not see.
-    n = min(len(workers), os.cpu_count())
-    futures = [
-        client.submit(timed, operation, there, [small, large], 3, workers=[worker], pure=False)
-        for worker in workers[:n]
-    ]
-    times = np.mean([future.result() for future in futures], axis=0) * (len(workers) / n)
-    shape = [[len(some), sum(_pairs(box, width) for box in some)] for some in (small, large)]
-    box, pair = np.linalg.solve(np.array(shape, dtype=float), times)
-    sizes, sides = [], []
-    for some in (small[:1], large[:1]):
-        engine = Recorded(CPU)
-        engine.run(operation, data, some, _drop)
-        sizes.append(engine.bytes)
-        sides.append(Rates(0.0, 0.0, 0.0, 1.0).bytes(some[0]))
-    side_bytes = (sizes[1] - sizes[0]) / (sides[1] - sides[0])
-    return Rates(max(box, 0.0), pair, max(sizes[0] - side_bytes * sides[0], 0.0), side_bytes)
+class RateMeter:
+    """Measures `Rates` of an operation, with all workers at work at once.
+
+    From two lists of boxes of different sizes.
+    """
+
+    def __init__(self, client, operation, data, small, large, width):
+        self._client, self._call = client, (operation, client.scatter(data, broadcast=True))
+        self._lists = small, large
+        self._shape = [[len(some), sum(_pairs(b, width) for b in some)] for some in self._lists]
+        sizes, sides = [], []
+        for some in self._lists:
+            engine = Recorded(CPU)
+            engine.run(operation, data, some[:1], _drop)
+            sizes.append(engine.bytes)
+            sides.append(Rates(0.0, 0.0, 0.0, 1.0).bytes(some[0]))
+        side_bytes = (sizes[1] - sizes[0]) / (sides[1] - sides[0])
+        self._bytes = max(sizes[0] - side_bytes * sides[0], 0.0), side_bytes
+        self()  # compiles
+
+    def __call__(self):
+        """Measure once."""
+        workers = list(self._client.nthreads())
+        # More workers than processors share these, in turns that short measurements do not see.
+        n = min(len(workers), os.cpu_count())
+        futures = [
+            self._client.submit(timed, *self._call, self._lists, workers=[worker], pure=False)
+            for worker in workers[:n]
+        ]
+        times = np.mean([future.result() for future in futures], axis=0) * (len(workers) / n)
+        box, pair = np.linalg.solve(np.array(self._shape, dtype=float), times)
+        return Rates(max(box, 0.0), pair, *self._bytes)
 
 
 class Pause:
@@ -239,38 +251,43 @@ def split(operation, m, side):
     return plans.cells((0, m), side)[1] if operation == "pair_sums" else plans.rows(0, m, side)
 
 
-def compare(client, sizes, counts):
+def compare(client, sizes, counts, repeats=5):
     """Print predictions beside measurements; return their largest ratio, and the constants."""
-    n, worst, rates = len(client.nthreads()), 1.0, {}
+    n, worst, meters, usual = len(client.nthreads()), 1.0, {}, {}
     costs = measured_costs(client)
     print(f"\n{n} worker{'s'[: n > 1]}: {described(costs)}")
     for case in cases(sizes, counts):
         name, m = case.name, case.n_samples
-        if name not in rates:
+        if name not in meters:
             some = [split(case.operation, m, m // k)[:12] for k in (24, 6)]
-            rates[name] = measured_rates(client, case.operation, case.data, *some, m)
-            box, pair = rates[name][:2]
+            meters[name] = RateMeter(client, case.operation, case.data, *some, m)
+        found = [compared(client, case, meters[name], costs) for _ in range(repeats + 1)][1:]
+        rates, tasks, *times = zip(*found)
+        if name not in usual:
+            usual[name] = Rates(*np.median(rates, axis=0))
+            box, pair = usual[name][:2]
             print(f"  {name}: {1e9 * pair:.2f} ns a pair, {1e6 * box:.0f} us a box")
-        seconds = measured_run(Cluster(client, CPU), case)
-        shared = n >= os.cpu_count()
-        predicted, tasks = simulated(case.boxes, m, n, rates[name], costs, shared=shared)
-        ratio = predicted / seconds
+        predicted, seconds = np.median(times, axis=1)
+        ratio = np.median(np.divide(*times))
         worst = max(worst, ratio, 1.0 / ratio)
         print(
-            f"  {name:10s} m={m:6d} {len(case.boxes):5d} boxes {tasks:4d} tasks: predicted "
+            f"  {name:10s} m={m:6d} {len(case.boxes):5d} boxes {tasks[0]:4d} tasks: predicted "
             f"{predicted:7.3f} s, measured {seconds:7.3f} s, ratio {ratio:.2f}"
         )
-    return worst, rates, costs
+    return worst, usual, costs
 
 
-def measured_run(engine, case):
-    """Least seconds of a run whose data the workers have."""
+def compared(client, case, meter, costs):
+    """Rates, number of tasks, seconds predicted and seconds of a run, all taken at one time.
 
-    def run():
-        engine.run(case.operation, case.data, case.boxes, _drop)
-
-    run()
-    return clock(run, 3)[0]
+    The speed of a shared machine changes by a quarter from second to second.
+    """
+    n, rates, engine = len(client.nthreads()), meter(), Cluster(client, CPU)
+    shared = n >= os.cpu_count()
+    predicted, tasks = simulated(case.boxes, case.n_samples, n, rates, costs, shared=shared)
+    engine.run(case.operation, case.data, case.boxes[:1], _drop)  # sends the data
+    seconds = clock(lambda: engine.run(case.operation, case.data, case.boxes, _drop))[0]
+    return rates, tasks, predicted, seconds
 
 
 def described(costs):

@@ -15,16 +15,16 @@ loop of `Cluster.run` task by task with them, and compares that with real runs. 
 AVX-512, with scheduler, client and workers of one thread there (Dask 2026.8):
 
 =======================  ==========================================================
-pair                     7 to 9 ns for statistics of 10 Gaussians, d = 20; 2.0 to 2.2 ns
+pair                     7 to 9 ns for statistics of 10 Gaussians, d = 20; 1.8 to 2.7 ns
                          for a product with the Gram matrix of one
-box                      up to 200 us
+box                      up to 300 us
 task, and wait for it    5 to 6 ms, and 2 ms of a thread
-result                   10 to 30 us for a box, and 560 to 1900 MB/s
-run                      26 ms once the workers have the data; 500 to 950 MB/s to send them
+result                   10 to 70 us for a box, and 480 to 1900 MB/s
+run                      26 ms once the workers have the data; 250 to 950 MB/s to send them
 =======================  ==========================================================
 
-Predictions were within 20 % of 23 of 24 runs of 10,000 and 20,000 samples, 1 and 2 workers; the
-other, of 496 small boxes on two workers, took 31 % longer.
+Predictions were within 17 % of all 24 runs of 10,000 and 20,000 samples on 1 and 2 workers: medians
+of five, with the pairs measured next to each, as the speed of that machine changes by a quarter.
 
 So work of less than a second is faster without a cluster, and a Gram matrix is not worth sending: a
 value is computed in less than the 10 ns or more that it takes to come.

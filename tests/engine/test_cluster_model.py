@@ -70,16 +70,18 @@ def test_known_schedule():
     assert shared == pytest.approx(alone + 2 * 0.2)
 
 
-def test_benchmark_compares_bits(monkeypatch, capsys, dask_client):
+def test_benchmark_compares_bits(capsys, dask_client):
     """What it prints of speed is not looked at; two rows of the same workers."""
     bench = _script("bench_cluster")
-    monkeypatch.setattr(bench, "WORKERS", (2, 2))
     for work in (bench.statistics(500), bench.product(500), bench.hyper_product(800)):
-        assert bench.report("work", work, [dask_client] * 2, 1) > 0.0
+        expected = work(bench.CPU)
+        runs = {n: bench.measure(work, dask_client, expected) for n in (1, 2)}
+        assert bench.report("work", 1.0, runs) > 0.0
     printed = capsys.readouterr().out
     assert printed.count("the same bits") == 6
     assert "DIFFERENT" not in printed
     assert not bench.same((MODEL.np.ones(3),), (MODEL.np.zeros(3),))
+    assert bench.alone(1, 200) > 0.0
 
 
 def test_plan_for_many_samples(capsys):
