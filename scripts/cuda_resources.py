@@ -269,15 +269,14 @@ def compile_small_kernels():
     wide, count, flag = (lambda n: array(np.float64, n)), types.int64, types.boolean
     for dtype in (np.float32, np.float64):
         real = partial(array, dtype)
-        place = real(1), flag, count, count, wide(2)
+        sides = real(3), real(1), real(1), count, count, real(3), real(3)
         small = (
             (box_sums._gather, real(2), real(2), array(np.int64, 1), wide(1), real(2)),
             (box_sums._clear, wide(1)),
             (register_sums._merge_products, wide(2), wide(1)),
-            (register_sums._merge_rows, real(3), count, flag, count, wide(2)),
+            (register_sums.merge_rows, real(3), count, flag, count, wide(2)),
             (register_sums._merge_columns, real(3), count, flag, count, wide(2)),
-            (memory_sums._row_sums, real(3), *place),
-            (memory_sums._column_sums, real(3), *place),
+            *((memory_sums.sides_kernel(np.dtype(dtype), w), *sides) for w in (False, True)),
             (memory_sums._copy_diagonal, real(3), count, real(3)),
             (memory_sums._merge, real(4), types.float64, wide(3)),
             (parts._transpose, wide(2), real(2)),

@@ -310,9 +310,15 @@ class Room:
 
 
 def _reused(kept, name, shape, dtype, make):
-    """The array of this name in ``kept``, made anew where its size has changed."""
-    shape = tuple(int(n) for n in shape)
-    if name not in kept or kept[name].shape != shape or kept[name].dtype != dtype:
-        kept.pop(name, None)
-        kept[name] = make(shape, dtype)
-    return kept[name]
+    """The array of this name, in the memory that ``kept`` has for it where that is large enough."""
+    shape, dtype = tuple(int(n) for n in shape), np.dtype(dtype)
+    size, (flat, array) = prod(shape), kept.pop(name, (None, None))
+    if array is None or (array.shape, array.dtype) != (shape, dtype):
+        if size and flat is not None and flat.dtype == dtype and size <= flat.size:
+            array = flat[:size].reshape(shape)
+        else:
+            flat = array = None  # freed before more is taken
+            flat = make((size,) if size else shape, dtype)
+            array = flat.reshape(shape) if size else flat
+    kept[name] = flat, array
+    return array

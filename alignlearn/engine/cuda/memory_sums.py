@@ -17,14 +17,17 @@ from functools import lru_cache
 from math import isqrt
 
 import numpy as np
-from numba import config, cuda, float64, from_dtype
+from numba import config, cuda, from_dtype
 
 from alignlearn._jit import cuda_kernel
 
+from .parts import n_blocks
 from .program import device_function, indented, names_of, pair_functions
+from .register_sums import MEMORY, merge_rows
 
-_MEMORY = 64_000_000  # bytes of kernel values
-_SLICE = 1024  # pairs whose products are summed in the samples' precision
+# Pairs whose products a block of threads sums, in the samples' precision: few where there would be
+# fewer blocks than wanted, which are 15 a multiprocessor of 132.
+_FEW, _MOST, _WANTED = (8, 32, 3) if config.ENABLE_CUDASIM else (256, 1024, 2048)
 # Products of a thread in each direction: the first where it covers all kernels, as fewer rows are
 # empty then. Threads of a block in each direction. Pairs in shared memory, a divisor of the number
 # of threads. (The simulator runs a Python thread for each.)
@@ -50,38 +53,41 @@ def values_kernel(pair, weighted):
     return kernel
 
 
-@cuda_kernel
-def _row_sums(values, root, weighted, first_row, first_column, out):
-    """out[k, i] += the sum of row i of the values, a block of threads each."""
-    memory = cuda.shared.array(0, float64)
-    r, k, t, width = cuda.blockIdx.x, cuda.blockIdx.y, cuda.threadIdx.x, cuda.blockDim.x
-    total = 0.0
-    for c in range(t, values.shape[2], width):
-        if weighted:
-            total += values[k, r, c] * root[first_column + c]
-        else:
-            total += values[k, r, c]
-    memory[t] = total
-    cuda.syncthreads()
-    if t == 0:
-        total = 0.0
-        for other in range(width):
-            total += memory[other]
-        out[k, first_row + r] += total
+@lru_cache
+def sides_kernel(dtype, weighted):
+    """The kernel that sums the rows and the columns of a square of the values, read once.
 
+    ``by_row[column, k, r]`` and ``by_column[row, k, c]`` are the sums in the squares of this column
+    and row of the grid, whose sides are the threads of a block.
+    """
+    number, zero = from_dtype(dtype), dtype.type(0)
 
-@cuda_kernel
-def _column_sums(values, root, weighted, first_row, first_column, out):
-    """out[k, j] += the sum of column j of the values."""
-    c, k = cuda.grid(2)
-    if c < values.shape[2] and k < out.shape[0]:
-        total = 0.0
-        for r in range(values.shape[1]):
-            if weighted:
-                total += values[k, r, c] * root[first_row + r]
-            else:
-                total += values[k, r, c]
-        out[k, first_column + c] += total
+    @cuda_kernel
+    def kernel(values, root_x, root_z, first_row, first_column, by_row, by_column):
+        memory = cuda.shared.array(0, number)
+        t, width, k = cuda.threadIdx.x, cuda.blockDim.x, cuda.blockIdx.z
+        top, r = cuda.blockIdx.y * width, cuda.blockIdx.y * width + t
+        c, total = cuda.blockIdx.x * width + t, zero
+        for s in range(width):
+            v = values[k, top + s, c] if top + s < values.shape[1] and c < values.shape[2] else zero
+            # One more in a row, so that a warp reads from different banks.
+            memory[s * (width + 1) + t] = v
+            if weighted and top + s < values.shape[1]:
+                v = v * root_x[first_row + top + s]
+            total += v
+        if c < values.shape[2]:
+            by_column[cuda.blockIdx.y, k, c] = total
+        cuda.syncthreads()
+        if r < values.shape[1]:
+            total = zero
+            for s in range(width):
+                v = memory[t * (width + 1) + s]
+                if weighted and cuda.blockIdx.x * width + s < values.shape[2]:
+                    v = v * root_z[first_column + cuda.blockIdx.x * width + s]
+                total += v
+            by_row[cuda.blockIdx.x, k, r] = total
+
+    return kernel
 
 
 @cuda_kernel
@@ -186,7 +192,7 @@ def unpacked(products, p):
     return np.triu(whole[:p, :p]), whole[:p, p]
 
 
-def add(program, box, sums, width, memory=_MEMORY):
+def add(program, box, sums, width, memory=MEMORY):
     """Add the pairs of a box to its sums.
 
     Parameters
@@ -197,38 +203,55 @@ def add(program, box, sums, width, memory=_MEMORY):
     width : int
         Threads that share a sum.
     memory : int
-        Bytes of kernel values.
+        Bytes of kernel values: enough that the kernels last longer than their launches.
     """
     pair = pair_functions(program, box.dtype, target=True)
     fill, p, (n, m) = values_kernel(pair, box.weighted), program.n_kernels, box.shape
     side = max(1, min(isqrt(memory // ((p + 1) * box.dtype.itemsize)), max(n, m)))
     room, size = box.room, (p + 1) * min(side, n) * min(side, m)
     flat = room.array("values", (size,), box.dtype)
-    root_x, root_z = box.inputs[5:7]
     for i in range(0, n, side):
         for j in range(i if box.symmetric else 0, m, side):
             high, wide = min(side, n - i), min(side, m - j)
             once = box.symmetric and i == j
             values = flat[: (p + 1) * high * wide].reshape(p + 1, high, wide)
-            grid = -(-wide // width), -(-high // 4)
+            grid = n_blocks(wide, width), n_blocks(high, 4)
             fill[grid, (width, 4), room.stream](*box.inputs, i, j, values)
-            along = root_z, box.weighted, i, j, sums.by_row
-            _row_sums[(high, p), width, room.stream, 8 * width](values, *along)
+            _add_sides(values, box, i, j, sums, width)
             if once:
-                grid = -(-high // width), -(-(p + 1) // 4)
+                grid = n_blocks(high, width), n_blocks(p + 1, 4)
                 _copy_diagonal[grid, (width, 4), room.stream](values, i, sums.diagonal)
-            else:
-                across = root_x, box.weighted, i, j, sums.by_column
-                _column_sums[(grid[0], -(-p // 4)), (width, 4), room.stream](values, *across)
             orders = 2.0 if box.symmetric and not once else 1.0
             _add_products(values.reshape(p + 1, high * wide), orders, sums.products, room)
+
+
+def _add_sides(values, box, i, j, sums, width):
+    """Add the sums of rows and, but on the diagonal, of columns."""
+    room, p, (high, wide) = box.room, len(values) - 1, values.shape[1:]
+    across, down = n_blocks(wide, width), n_blocks(high, width)
+    by_row = room.array("sums of rows", (across, p, high), box.dtype)
+    by_column = room.array("sums of columns", (down, p, wide), box.dtype)
+    kernel, shared = sides_kernel(box.dtype, box.weighted), box.dtype.itemsize * width * (width + 1)
+    work = values, *box.inputs[5:7], i, j, by_row, by_column
+    kernel[(across, down, p), width, room.stream, shared](*work)
+    both = (by_row, i, sums.by_row), (by_column, j, sums.by_column)
+    for part, first, out in both[: 1 if box.symmetric and i == j else 2]:
+        grid = n_blocks(part.shape[2], width), n_blocks(p, 4)
+        merge_rows[grid, (width, 4), room.stream](part, width, False, first, out)
+
+
+def _slice(n_pairs, n_tiles):
+    """How many pairs a block of threads takes."""
+    count = max(n_blocks(n_pairs, _MOST), min(n_blocks(n_pairs, _FEW), _WANTED // n_tiles))
+    return n_blocks(n_blocks(n_pairs, count), _DEPTH) * _DEPTH
 
 
 def _add_products(values, orders, out, room):
     """Add ``orders`` times the products of all rows of the values, in blocks."""
     kernel = products_kernel(values.dtype, out.shape[1] // THREADS, THREADS)
-    grid = -(-values.shape[1] // _SLICE), out.shape[0]
+    length = _slice(values.shape[1], out.shape[0])
+    grid = n_blocks(values.shape[1], length), out.shape[0]
     parts = room.array("parts of products", (grid[0], *out.shape), values.dtype)
-    kernel[grid, (THREADS, THREADS), room.stream](values, _SLICE, parts)
-    side = -(-out.shape[1] // 8)
+    kernel[grid, (THREADS, THREADS), room.stream](values, length, parts)
+    side = n_blocks(out.shape[1], 8)
     _merge[(side, side, out.shape[0]), (8, 8, 1), room.stream](parts, orders, out)

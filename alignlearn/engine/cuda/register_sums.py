@@ -25,7 +25,7 @@ from alignlearn._jit import cuda_kernel
 from .program import device_function, indented, names_of, pair_functions
 
 REACH = 2  # rows and columns of a thread at a step
-MEMORY = 256_000_000  # bytes for the sums of tiles
+MEMORY = 256_000_000  # bytes for the sums of tiles, or for kernel values
 MOST_KERNELS = {4: 16, 8: 10}  # whose products stay in registers, by the size of a number
 _MOST_BLOCKS = 65535  # of a grid in its second direction
 
@@ -172,7 +172,7 @@ def _merge_products(products, out):
 
 
 @cuda_kernel
-def _merge_rows(by_row, side, symmetric, first, out):
+def merge_rows(by_row, side, symmetric, first, out):
     """out[k, first + i] += the sums of row i in the tiles of its row."""
     i, k = cuda.grid(2)
     if i < by_row.shape[2] and first + i < out.shape[1] and k < out.shape[0]:
@@ -259,7 +259,7 @@ def add(program, box, sums, width, memory=MEMORY):
         kernel[(wide, high), width, room.stream, shared](*box.inputs, *work)
         _merge_products[n_products, width, room.stream, 8 * width](products, sums.products)
         for part, out, merge in (
-            (by_row, sums.by_row, _merge_rows),
+            (by_row, sums.by_row, merge_rows),
             (by_column, sums.by_column, _merge_columns),
         ):
             grid = -(-part.shape[2] // width), -(-p // 4)
