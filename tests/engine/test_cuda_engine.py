@@ -106,6 +106,7 @@ def test_gram_matrices(case, dtype):
         ("formulas", 3, np.float32),
         ("outside and factors", 1, np.float32),
         ("outside and factors", 2, np.float64),
+        ("one kernel", 7, np.float64),  # more than are summed at once
     ],
 )
 def test_products(case, c, dtype):

@@ -7,8 +7,9 @@ machine code for compute capability 9.0 the loop takes 84 instructions for a fea
 arithmetic of distances; a product with a Gaussian of 20 features takes about 79 instructions a pair
 in all, and 64 registers in float32: 32 of 64 warps. With 4 x 4 pairs it is 94. (Speed is not
 measured.) Neighbouring threads take neighbouring columns: they read shared memory without conflicts
-and write whole lines. Samples with too many features for shared memory are read through the first
-level cache by the same loop.
+and write whole lines. Where more than two columns are multiplied, threads take 4 x 4 pairs and up
+to six columns for one evaluation of the kernels. Samples with too many features for shared memory
+are read through the first level cache by the same loop.
 
 Sums over columns are taken in the type of the samples over the 4 columns of a thread, and in
 float64 from there: across tiles, across the threads of a row, and across parts of the columns, in
@@ -20,6 +21,7 @@ instructions on 132 multiprocessors against 3.35 TB/s), and memory would bound t
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numba import config, cuda, float64, from_dtype
@@ -37,7 +39,9 @@ from .program import pair_functions
 _PAIRS = ((8, (8, 4)), (24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
 _WHOLE = max(4 * ACROSS, 8 * DOWN)  # samples that make whole tiles of any size
 _MOST_WEIGHTS = 32  # more are passed in an array: arguments of a kernel are limited to 4 kB
-_MOST_SUMS = 16  # of a thread: rows times columns of V; more would not stay in registers
+# Columns of V for each evaluation of K: most for so many rows of a thread. (Five for four rows take
+# 96 registers in float32, 128 in float64; eight 164 and 196.)
+_COLUMNS = {8: 2, 4: 6, 2: 8, 1: 8}
 _FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # columns are not split into parts of fewer
 
 
@@ -228,9 +232,11 @@ class Gram(_Cross):
 
 
 class Times(_Cross):
-    """``K V`` for a range of rows, (n, c), float64; four columns for each evaluation of K."""
+    """``K V`` for a range of rows, (n, c), float64; a few columns for each evaluation of K."""
 
     def __init__(self, data):
+        # More rows of a thread cost fewer instructions a pair, fewer rows leave room for sums.
+        self._most_rows = 8 if len(data.columns) <= _COLUMNS[8] else 4
         super().__init__(data)
         V = np.asarray(data.columns, dtype=np.float64)
         # By powers of two: in float32 columns of any size keep their digits.
@@ -270,15 +276,13 @@ class Times(_Cross):
         step = n_blocks(n_blocks(m, width), self._n_parts(n, m)) * width
         n_parts = n_blocks(m, step)
         grid = n_blocks(n, self._pairs[0] * DOWN), n_parts
-        widths, first = [k for k in (4, 2, 1) if k * self._pairs[0] <= _MOST_SUMS], 0
-        while first < c:
-            some = next(k for k in widths if k <= c - first)
+        count = n_blocks(c, _COLUMNS[self._pairs[0]])
+        for first, last in pairwise(c * k // count for k in range(count + 1)):
+            some = last - first
             kernel = _times_kernel(self._pair, *self._pairs, self._n_bound, some)
             sums = room.array((name, some), (n_parts, n, some), np.float64)
-            columns = V[first : first + some]
-            kernel[grid, (ACROSS, DOWN), room.stream](*bound, columns, step, sums)
+            kernel[grid, (ACROSS, DOWN), room.stream](*bound, V[first:last], step, sums)
             add_parts(sums, out, first, room.stream)
-            first += some
         return out
 
     def finish(self, box, product):
