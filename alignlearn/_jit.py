@@ -17,8 +17,9 @@ Every compiled function of the library uses one of these decorators:
     Functions of a CUDA device and the kernels that call them; ``numba.cuda`` is imported where they
     are used. Its ``fastmath`` takes no names, any value means all flags (NaN would lose its
     meaning), so none is given: NVVM fuses multiply-adds by itself, and ``reassoc`` would gain
-    nothing where every thread runs scalar code. Device functions are inlined, so that tuples they
-    take and return stay in registers.
+    nothing where every thread runs scalar code. Device functions are inlined by NVVM, so that
+    tuples they take and return stay in registers. Kernels are cached, too: the key has the device
+    functions and constants that a kernel is a closure of.
 
 Threads are Python's (``alignlearn.engine.threads``): all functions release the GIL, and
 ``parallel=True`` would cost a second compilation of every loop.
@@ -35,6 +36,7 @@ import threading
 import warnings
 import zlib
 from functools import cache
+from inspect import signature
 from pickle import loads
 
 from numba import config, njit
@@ -67,10 +69,10 @@ class _CheckedResult(CompileResultCacheImpl):
         return super().rebuild(target_context, loads(code))
 
 
-class _Cache(FunctionCache):
-    """Numba's cache of one function, in which what cannot be read is not there."""
+class _Forgiving:
+    """A cache of one function, in which what cannot be read is not there."""
 
-    _impl_class = _CheckedResult
+    _harmless = ()  # more that may fail where something is written
 
     def load_overload(self, sig, target_context):
         try:
@@ -87,6 +89,23 @@ class _Cache(FunctionCache):
             write(*args)
         except OSError:
             _warn_uncached()
+        except self._harmless:
+            pass
+
+
+class _Cache(_Forgiving, FunctionCache):
+    """The cache of a function of the CPU."""
+
+    _impl_class = _CheckedResult
+
+
+@cache
+def _cuda_cache(kind):
+    """The same for kernels; ``kind`` is the class of Numba or of numba-cuda.
+
+    Not all of what these keep can be pickled in every version: then each process compiles.
+    """
+    return type("_CudaCache", (_Forgiving, kind), {"_harmless": Exception})
 
 
 ANNOUNCED_AFTER = 1.0  # seconds
@@ -146,11 +165,24 @@ def cuda_device(function):
     """A function that CUDA kernels call."""
     from numba import cuda
 
-    return cuda.jit(function, device=True, inline=True)
+    # What is called inline in Numba's own CUDA target; in numba-cuda that copies functions before
+    # they are typed, and makes compilation last several times as long.
+    name = "forceinline" if "forceinline" in signature(cuda.jit).parameters else "inline"
+    return cuda.jit(function, device=True, **{name: True})
 
 
 def cuda_kernel(function):
-    """A function that runs on a CUDA device."""
+    """A function that runs on a CUDA device.
+
+    It is kept in the cache with the functions that it calls, where it is a closure of these.
+    """
     from numba import cuda
 
-    return cuda.jit(function)
+    try:
+        kernel = cuda.jit(function, cache=True)
+    except RuntimeError:  # no folder can be written
+        _warn_uncached()
+        return cuda.jit(function)
+    if hasattr(kernel, "_cache"):  # the simulator has none
+        kernel._cache = _cuda_cache(type(kernel._cache))(function)
+    return kernel

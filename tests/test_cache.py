@@ -108,6 +108,43 @@ def test_without_the_compiler_results_are_the_same():
         np.testing.assert_allclose(json.loads(one), json.loads(other), rtol=rtol, atol=rtol)
 
 
+# What the files of the cache are found by, for kernels of these gammas; it needs no device.
+KEYS = """
+import hashlib, sys
+import numpy as np
+import alignlearn as al
+from alignlearn.engine.binding import program_of
+from alignlearn.engine.cuda import gram, hyper, memory_sums, register_sums
+from alignlearn.engine.cuda.program import pair_functions
+from alignlearn.engine.program import Mode
+X = np.ones((3, 2))
+class Codegen:
+    magic_tuple = lambda self: ()
+for gammas in ([0.1], [0.7], [0.1, 0.3], [0.1, 0.2]):
+    kernels = [k.resolve(X) for k in al.gaussian_kernels(gammas)]
+    program = program_of(kernels, X, X, mode=Mode.CENTRED, n_targets=1)
+    pair = pair_functions(program, np.float32, target=True)
+    wide = pair_functions(program, np.float32, target=True, rows=2, columns=2)
+    for kernel in (
+        gram._gram_kernel(wide, 2, 2, 2), gram._times_kernel(wide, 2, 2, 2, 1),
+        memory_sums.values_kernel(pair, False), register_sums.tile_kernel(wide, 1, 32, False),
+        register_sums.diagonal_kernel(pair, True), hyper._times(0, "float32"),
+    ):
+        key = kernel._cache._index_key(None, Codegen())
+        print(hashlib.sha256(repr(key).encode()).hexdigest(), end=" ")
+    print()
+"""
+
+
+def test_cuda_kernels_are_found_by_what_they_compute():
+    first, second = (run(KEYS, PYTHONHASHSEED=seed, NUMBA_ENABLE_CUDASIM="0") for seed in "12")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout == second.stdout
+    one, other, two, ladder = (line.split() for line in first.stdout.splitlines())
+    assert one == other  # gammas are arguments
+    assert len({*one, *two, *ladder}) == 3 * len(one) - 2  # the last has no program
+
+
 # The events of compilations: of someone else's function, a short one and two long ones of ours.
 ANNOUNCE = """
 import time

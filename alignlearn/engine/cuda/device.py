@@ -17,11 +17,12 @@ import numpy as np
 from ..threads import thread_count
 
 # When a device is worth its start. Starting one costs `_START` seconds once per process: the
-# context, and the code of a program, compiled or loaded. A thread of the CPU evaluates `_CPU_RATE`
-# pairs a second (10 Gaussians, 20 features, float64; measured with AVX-512), and the device's own
-# work and the copies (80 bytes a sample at 10 GB/s and more) are short against the CPU's. So the
-# break-even is `_START * _CPU_RATE` pairs for each thread: 16,000 samples against themselves on one
-# thread, 65,000 on sixteen. `_START` is an assumption: not measured on a device yet.
+# context, and the code of a program, loaded (compiled once per machine, 2 s or more). A thread of
+# the CPU evaluates `_CPU_RATE` pairs a second (10 Gaussians, 20 features, float64; measured with
+# AVX-512), and the device's own work and the copies (80 bytes a sample at 10 GB/s and more) are
+# short against the CPU's. So the break-even is `_START * _CPU_RATE` pairs for each thread: 16,000
+# samples against themselves on one thread, 65,000 on sixteen. `_START` is an assumption: not
+# measured on a device yet.
 _START = 2.0
 _CPU_RATE = 1.3e8
 
