@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from _bench import clock
+from _bench import clock, interleaved
 from _cluster import Recorded, local_client, product, statistics
 
 from alignlearn.engine import boxes as plans
@@ -186,6 +186,11 @@ def give(size, count):
     return np.zeros(size, np.uint8), [BoxSums(*np.zeros((5, 10))) for _ in range(count)]
 
 
+def usual(function, repeats=5):
+    """Median of the seconds of several calls."""
+    return float(np.median(interleaved(repeats, function)))
+
+
 def measured_costs(client):
     """`Costs` of runs, with workers that do nothing else."""
     n, size, pause = len(client.nthreads()), 2**22, 30
@@ -201,7 +206,7 @@ def measured_costs(client):
             running.popleft().result()
 
     def seconds(n_tasks, function, *args):
-        return clock(lambda: stream(n_tasks, function, *args), 3)[0] / n_tasks
+        return usual(lambda: stream(n_tasks, function, *args)) / n_tasks
 
     def run(k):
         data[0] = k
@@ -211,7 +216,8 @@ def measured_costs(client):
     received = (seconds(12, give, size, 0) - task) / size
     result = (seconds(12, give, 0, 100) - task) / 100
     waits = seconds(20 * n, _task, Pause(), "wait", [(pause, 0)], *parted((data[:9],))) * n
-    new, old = min(clock(lambda k=k: run(k))[0] for k in range(3)), clock(lambda: run(2), 3)[0]
+    count = iter(range(9))
+    new, old = usual(lambda: run(next(count))), usual(lambda: run(-1))
     found = (
         old - alone,
         (new - old) / (n * data.nbytes),
