@@ -55,11 +55,11 @@ def _warn_uncached():
     )
 
 
-class _CheckedResult(CompileResultCacheImpl):
+class _Checked:
     """Compiled code with a checksum: damaged machine code would end the process."""
 
-    def reduce(self, cres):
-        code = dumps(super().reduce(cres))
+    def reduce(self, compiled):
+        code = dumps(super().reduce(compiled))
         return zlib.crc32(code), code
 
     def rebuild(self, target_context, payload):
@@ -67,6 +67,10 @@ class _CheckedResult(CompileResultCacheImpl):
         if zlib.crc32(code) != checksum:
             raise ValueError("the checksum of the compiled code is wrong")
         return super().rebuild(target_context, loads(code))
+
+
+class _CheckedResult(_Checked, CompileResultCacheImpl):
+    """Code for the CPU."""
 
 
 class _Forgiving:
@@ -105,7 +109,8 @@ def _cuda_cache(kind):
 
     Not all of what these keep can be pickled in every version: then each process compiles.
     """
-    return type("_CudaCache", (_Forgiving, kind), {"_harmless": Exception})
+    checked = type("_CheckedKernel", (_Checked, kind._impl_class), {})
+    return type("_CudaCache", (_Forgiving, kind), {"_harmless": Exception, "_impl_class": checked})
 
 
 ANNOUNCED_AFTER = 1.0  # seconds
@@ -171,13 +176,15 @@ def cuda_device(function):
     return cuda.jit(function, device=True, **{name: True})
 
 
-def cuda_kernel(function):
+def cuda_kernel(function, *, cached=True):
     """A function that runs on a CUDA device.
 
     It is kept in the cache with the functions that it calls, where it is a closure of these.
     """
     from numba import cuda
 
+    if not cached:
+        return cuda.jit(function)
     try:
         kernel = cuda.jit(function, cache=True)
     except RuntimeError:  # no folder can be written

@@ -12,8 +12,8 @@ from alignlearn.hyper import WishartHyperKernel
 from alignlearn.hyper._pairs import PairSystem
 from alignlearn.kernels import gaussian_kernels
 
-# What Dask does to watch itself takes .08 core-seconds a second in the process of the client, and
-# some in each worker: on a machine of two processors that is the workers' time.
+# What Dask does to watch itself is the workers' time where there are no more processors than
+# workers: by default an idle cluster of two takes .13 of a core.
 QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "2s",

@@ -74,8 +74,7 @@ def _fit(method, v, X, y, quick):
 
 
 def measure(quick=False):
-    """Of each number of clusters and method: accuracy, balanced accuracy, AUC, seconds of one
-    processor.
+    """Accuracy, balanced accuracy, AUC and seconds of one processor, by clusters and method.
 
     Returns
     -------

@@ -106,22 +106,18 @@ def unrelated():
 
 @row
 def limit():
-    """The ladder against the arithmetic of this machine, in float32, and on two threads.
-
-    Medians where runs are compared: a processor may run faster for a while when another is idle,
-    so the least time of one thread is not that of each of two.
-    """
+    """The ladder against the arithmetic of this machine, in float32, and on two threads."""
     X, y = sample()
     kernels = al.gaussian_kernels(2.0 ** np.arange(-9, 1))
 
     def statistics(dtype, n):
-        samples = X.astype(dtype)
         with threads(n):
-            al.alignment_statistics(samples, y, kernels)
+            al.alignment_statistics(X.astype(dtype), y, kernels)
 
     cases = [(dtype, n) for dtype in ("float64", "float32") for n in (1, 2)]
     peaks = [Peaks("float64"), Peaks("float32")]
     times = interleaved(41, *(partial(statistics, *c) for c in cases), *peaks)
+    # Medians where runs are compared: a processor may have a faster clock while another is idle.
     best, usual = (dict(zip(cases, f(times[1:], axis=0))) for f in (np.min, np.median))
     program, n_pairs = program_of_statistics(X, kernels), len(X) * (len(X) + 1) // 2
     for peak in peaks:

@@ -15,6 +15,7 @@ from alignlearn._jit import cuda_kernel
 
 from ..cpu import BoxSums
 from . import memory_sums, register_sums
+from .parts import n_blocks
 from .program import pair_functions
 
 # Threads of a block; the simulator runs a Python thread for each.
@@ -74,10 +75,10 @@ def bind(room, name, V, Y, features, means, multiple=MULTIPLE):
     device array of shape (n_bound, >= m), of V's dtype
         With at least one row, and zeros after the last sample up to a multiple of ``multiple``.
     """
-    wide = -(-V.shape[0] // multiple) * multiple
+    wide = n_blocks(V.shape[0], multiple) * multiple
     out = room.array(name, (max(1, features.shape[0]), wide), V.dtype)
     if features.shape[0]:
-        grid = -(-wide // WIDTH), -(-out.shape[0] // 4)
+        grid = n_blocks(wide, WIDTH), n_blocks(out.shape[0], 4)
         _gather[grid, (WIDTH, 4), room.stream](V, Y, features, means, out)
     return out
 
@@ -202,5 +203,5 @@ def _clear(out):
 
 def _zeros(room, name, shape):
     flat = room.array(name, (prod(shape),), np.float64)
-    _clear[-(-flat.shape[0] // WIDTH), WIDTH, room.stream](flat)
+    _clear[n_blocks(flat.shape[0], WIDTH), WIDTH, room.stream](flat)
     return flat.reshape(*shape)

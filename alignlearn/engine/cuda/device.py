@@ -74,7 +74,7 @@ class Found(NamedTuple):
 
 @cache
 def ask():
-    """What Numba finds: driver, devices, toolkit, and whether a small kernel runs; once a process.
+    """What Numba finds, once per process: driver, devices, toolkit; whether a small kernel runs.
 
     Returns
     -------
@@ -117,13 +117,12 @@ def _try_kernel():
 
     from alignlearn._jit import cuda_kernel
 
-    @cuda_kernel
     def double(x):
         x[0] = x[0] + x[0]
 
     x = cuda.to_device(np.ones(1, np.float32))
     with quiet():
-        double[1, 1](x)
+        cuda_kernel(double, cached=False)[1, 1](x)  # a cache would hide a missing compiler
     if x.copy_to_host()[0] != 2.0:
         raise RuntimeError("a kernel ran and gave a wrong number")
 

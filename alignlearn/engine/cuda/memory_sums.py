@@ -178,14 +178,14 @@ def _merge(parts, orders, out):
 def shape_of_products(p):
     """Of the array that `add` adds to: blocks of kernels, target included, above the diagonal."""
     side = THREADS * (_BLOCKS[0] if p < _BLOCKS[0] * THREADS else _BLOCKS[1])
-    wide = -(-(p + 1) // side)
+    wide = n_blocks(p + 1, side)
     return wide * (wide + 1) // 2, side, side
 
 
 def unpacked(products, p):
     """S (p, p), upper triangle, and a (p,)."""
     side = products.shape[1]
-    wide = -(-(p + 1) // side)
+    wide = n_blocks(p + 1, side)
     whole = np.zeros((wide * side, wide * side))
     for block, a, b in zip(products, *np.triu_indices(wide)):
         whole[a * side : (a + 1) * side, b * side : (b + 1) * side] = block
@@ -193,17 +193,9 @@ def unpacked(products, p):
 
 
 def add(program, box, sums, width, memory=MEMORY):
-    """Add the pairs of a box to its sums.
+    """Add the pairs of a box to its sums, with the arguments of `register_sums.add`.
 
-    Parameters
-    ----------
-    program : Program
-    box : box_sums.Box
-    sums : box_sums.DeviceSums
-    width : int
-        Threads that share a sum.
-    memory : int
-        Bytes of kernel values: enough that the kernels last longer than their launches.
+    ``memory`` is for kernel values: enough that the kernels last longer than their launches.
     """
     pair = pair_functions(program, box.dtype, target=True)
     fill, p, (n, m) = values_kernel(pair, box.weighted), program.n_kernels, box.shape

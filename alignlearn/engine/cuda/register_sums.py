@@ -22,6 +22,7 @@ from numba import cuda, float64, from_dtype
 
 from alignlearn._jit import cuda_kernel
 
+from .parts import n_blocks
 from .program import device_function, indented, names_of, pair_functions
 
 REACH = 2  # rows and columns of a thread at a step
@@ -246,7 +247,7 @@ def add(program, box, sums, width, memory=MEMORY):
     pair = pair_functions(program, box.dtype, target=True, rows=REACH, columns=REACH)
     p, side, room, symmetric = program.n_kernels, REACH * width, box.room, box.symmetric
     kernel, n_products = tile_kernel(pair, p, width, box.weighted), sums.products.shape[0]
-    rows, columns = (-(-size // side) for size in box.shape)
+    rows, columns = (n_blocks(size, side) for size in box.shape)
     bytes_of_tile = 8 * n_products + 2 * p * side * box.dtype.itemsize
     height = min(max(1, memory // (columns * bytes_of_tile)), _MOST_BLOCKS)
     shared = shared_bytes(p, width, box.dtype.itemsize)
@@ -262,10 +263,10 @@ def add(program, box, sums, width, memory=MEMORY):
             (by_row, sums.by_row, merge_rows),
             (by_column, sums.by_column, _merge_columns),
         ):
-            grid = -(-part.shape[2] // width), -(-p // 4)
+            grid = n_blocks(part.shape[2], width), n_blocks(p, 4)
             merge[grid, (width, 4), room.stream](part, side, symmetric, first * side, out)
     if symmetric:
         pair = pair_functions(program, box.dtype, target=True)
-        grid = -(-box.shape[0] // width)
+        grid = n_blocks(box.shape[0], width)
         diagonal = diagonal_kernel(pair, box.weighted)
         diagonal[grid, width, room.stream](*box.inputs, sums.diagonal)
