@@ -132,8 +132,22 @@ def compiled(program, means=None):
         program.primitives,
         program.features,
         np.zeros(len(program.features)) if means is None else means,
-        program.n_rows,
         program.n_kernels,
+    )
+
+
+def scratch(program, dtype, shape, *lead):
+    """Memory of a loop with tiles of a ``shape`` (columns, rows): registers, columns and rows.
+
+    Numbers in ``lead`` are sizes of axes before the others, one per thread, say. It comes from
+    here, as compiled code that takes memory itself takes seconds longer to compile.
+    """
+    block, rows = shape
+    d = len(program.features)
+    return (
+        np.zeros((*lead, program.n_rows + 1, rows * block), dtype),
+        np.empty((*lead, d, block), dtype),
+        np.empty((*lead, d, rows), dtype),
     )
 
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from . import external, loops, pair_products, product_loops
-from .binding import FEW_PAIRS, PRODUCT_ROWS, product_block, tile_shape
+from .binding import FEW_PAIRS, PRODUCT_ROWS, product_block, scratch, tile_shape
 from .boxes import InOrder
 from .program import padded
 from .threads import on_threads
+from .tiles import evaluator
 
 
 class BoxSums(NamedTuple):
@@ -53,9 +54,14 @@ def pair_sums(data, box, stop):
     by_column = by_row if square else np.zeros((p, j1 - j0))
     diagonal = np.zeros((p, i1 - i0 if square else 0))
     near = _outside(data.program, data.X, data.X, box, stop, external.BLOCK - 1 if square else None)
-    shape = tile_shape(data.program, data.V.itemsize, j1 - j0)
-    work = (data.V, data.Y, data.F, near, data.root), box, shape
-    loops.add_statistics(data.ops, *work, (S, a, by_row, by_column, diagonal), stop)
+    dtype = data.V.dtype
+    block, rows = shape = tile_shape(data.program, dtype.itemsize, j1 - j0)
+    W, tile, x = scratch(data.program, dtype, shape)
+    x = np.empty((-(-block // rows), *x.shape), dtype)  # of all tiles of a block
+    memory = W, tile, x, np.empty((p, block), dtype)
+    work = (data.V, data.Y, data.F, near, data.root), box, shape, memory
+    sums = S, a, by_row, by_column, diagonal
+    loops.add_statistics(evaluator(data.program, dtype), data.ops, *work, sums, stop)
     S, a = (v[0] + 2.0 * v[1] if square else v[1] for v in (S, a))
     return BoxSums(S[:p, :p], a[:p], by_row, by_column[:, : 0 if square else None], diagonal)
 
@@ -64,8 +70,10 @@ def times(data, box, stop):
     """Rows (i0, i1) of K V, (i1 - i0, c) in float64."""
     out = np.zeros((box[1] - box[0], len(data.columns)))
     rows, near = _rows(data, box, stop)
+    shape, dtype = _product_shape(data), data.VZ.dtype
     work = (rows[0], data.VZ, rows[1], data.FZ, near), data.weights, data.columns
-    product_loops.times(data.ops, *work, _product_shape(data), out, stop)
+    memory = scratch(data.program, dtype, shape)
+    product_loops.times(evaluator(data.program, dtype), data.ops, *work, shape, memory, out, stop)
     return out
 
 
@@ -73,12 +81,15 @@ def normal_times(data, box, stop):
     """``K' diag(row_weight) (K V - 1 shift')`` for K of the rows (i0, i1), (c, m) in float64."""
     out = np.zeros(data.columns.shape)
     rows, near = _rows(data, box, stop)
-    shape, (features, means) = _product_shape(data), data.ops[3:5]
-    tiles = np.zeros((-(-data.width // shape[0]), len(features), shape[0]), data.VZ.dtype)
+    shape, (features, means), dtype = _product_shape(data), data.ops[3:5], data.VZ.dtype
+    tiles = np.zeros((-(-data.width // shape[0]), len(features), shape[0]), dtype)
     product_loops.gather_blocks(data.VZ, features, means, shape[0], tiles)
     work = (rows[0], tiles, rows[1], data.FZ, near), data.weights
     given = data.columns, data.shift, data.row_weight[box[0] : box[1]]
-    product_loops.normal_times(data.ops, *work, given, shape, out, stop)
+    W, _, x = scratch(data.program, dtype, shape)
+    memory = W, x, np.empty((shape[1], data.width), dtype), np.empty((shape[1], len(out)))
+    work = data.ops, *work, given, shape, memory, out, stop
+    product_loops.normal_times(evaluator(data.program, dtype), *work)
     return out
 
 

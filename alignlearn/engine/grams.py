@@ -14,10 +14,15 @@ from .binding import (
     factor_values,
     program_of,
     run,
+    scratch,
     vectors,
 )
 from .boxes import cells, into_rows
 from .cpu import CPU
+from .threads import thread_count
+from .tiles import evaluator
+
+_DIAGONAL_ROWS = 4  # of a tile of which the diagonal is taken; the features go in fours, too
 
 
 def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=CPU):
@@ -53,9 +58,9 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
 
     def fill(rows, columns, values, symmetric, part):
         (VX, FX), (VZ, FZ) = pairs.rows(rows), pairs.columns(columns)
-        data = VX, VZ, FX, FZ, values
-        work = pairs.ops, data, pairs.weights, pairs.shape, symmetric, part
-        run(loops.weighted_gram, work, part.size)
+        memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
+        work = (VX, VZ, FX, FZ, values), pairs.weights, pairs.shape, memory, symmetric, part
+        run(loops.weighted_gram, (evaluator(program, pairs.dtype), pairs.ops, *work), part.size)
 
     everything = slice(None)
     if not program.external:
@@ -199,7 +204,9 @@ def gram_diagonals(kernels, X):
     V = vectors(kernels, X)
     program = program_of(kernels, X, V)
     check_domains(program, X)
-    values = external.diagonals(program, X)
-    F = factor_values(program, X)
-    values = loops.paired_values(compiled(program), V, V, F, F, values)
+    data = V, factor_values(program, X), external.diagonals(program, X)
+    near = np.zeros((len(program.external), _DIAGONAL_ROWS, _DIAGONAL_ROWS))
+    memory = *scratch(program, V.dtype, (_DIAGONAL_ROWS, _DIAGONAL_ROWS)), near
+    values = np.empty((len(kernels), len(X)))
+    loops.diagonals(evaluator(program, V.dtype), compiled(program), data, memory, values)
     return _finite(values, "the Gram matrix", kernels)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from alignlearn._jit import jit_sum
 
 from .products import add_products
-from .tiles import fill_primitives, fill_primitives_paired, run
+from .tiles import evaluate
 
 
 @jit_sum
@@ -76,32 +74,29 @@ def _add_weighted_sums(W, n_kernels, i, nr, left, right, zero, row_sums, column_
 
 
 @jit_sum
-def add_statistics(program, data, box, shape, sums, stop):
+def add_statistics(evaluator, program, data, box, shape, scratch, sums, stop):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
-    ``program`` is (code, parameters, primitives, features, means, n_rows, n_kernels); ``data`` is
-    (X, Y, factor values F, external values of the box, roots u of the samples' weights or an empty
-    array: sums are then those of ``u_i u_j K_ij``, sums by row times u_j); ``box`` is (i0, i1, j0,
-    j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows per tile);
-    ``sums`` is (S, a, by_row, by_column, diagonal), the last three with the rows and columns of the
-    box; on the diagonal ``by_column`` is ``by_row``. ``stop`` is the flag of `on_threads`, here and
-    below.
+    ``evaluator`` is the address of `tiles.evaluate`; ``program`` is what `binding.compiled` gives;
+    ``data`` is (X, Y, factor values F, external values of the box, roots u of the samples' weights
+    or an empty array: sums are then those of ``u_i u_j K_ij``, sums by row times u_j); ``box`` is
+    (i0, i1, j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows
+    per tile), ``scratch`` what `binding.scratch` gives for it; ``sums`` is (S, a, by_row,
+    by_column, diagonal), the last three with the rows and columns of the box; on the diagonal
+    ``by_column`` is ``by_row``. ``stop`` is the flag of `on_threads`, here and below.
 
     Off-diagonal blocks are visited once and their products go to ``S[1]`` and ``a[1]`` (to be
     doubled on the diagonal); blocks on the diagonal are visited in full, both orders of a pair, and
     go to index 0. The target is the register after the padded outputs.
     """
-    code, parameters, primitives, features, means, n_rows, n_kernels = program
+    code, parameters, primitives, features, means, n_kernels = program
     X, Y, F, external, root = data
     i0, i1, j0, j1 = box
     block, rows = shape
+    W, tile, x, column_sums = scratch
     S, a, by_row, by_column, diagonal = sums
     n_values = S.shape[1]
     zero = X.dtype.type(0)
-    W = np.zeros((n_rows + 1, rows * block), X.dtype)
-    tile = np.empty((features.shape[0], block), X.dtype)
-    x = np.empty((-(-block // rows), features.shape[0], rows), X.dtype)
-    column_sums = np.empty((n_kernels, block), X.dtype)
     for ib in range(i0, i1, block):
         ie = min(ib + block, i1)
         for i in range(ib, ie, rows):
@@ -112,12 +107,14 @@ def add_statistics(program, data, box, shape, sums, stop):
             nc = min(jb + block, j1) - jb
             on_diagonal = ib == jb
             gather(X, Y, features, means, jb, jb + nc, tile)
-            column_sums[:] = 0
+            for k in range(n_kernels):
+                for j in range(nc):
+                    column_sums[k, j] = zero
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
-                fill_primitives(primitives, x[(i - ib) // rows], tile, nr, nc, W)
-                near = external[:, i - i0 : i - i0 + nr, jb - j0 : jb - j0 + nc]
-                run(code, parameters, F[:, i : i + nr], F[:, jb : jb + nc], near, nr, nc, W)
+                at, left = (i, jb, i - i0, jb - j0), x[(i - ib) // rows]
+                given = code, parameters, primitives, left, tile, F, F, external, at, nr, nc, W
+                evaluate(evaluator, given)
                 if root.size:
                     u, v = root[i : i + nr], root[jb : jb + nc]
                     _add_weighted_sums(W, n_kernels, i - i0, nr, u, v, zero, by_row, column_sums)
@@ -136,18 +133,17 @@ def add_statistics(program, data, box, shape, sums, stop):
 
 
 @jit_sum
-def weighted_gram(thread, program, data, weights, shape, symmetric, out, stop):
+def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, symmetric, out, stop):
     """out[i, j] = sum_k weights[k] K_k(X[i], Z[j]), blocks of rows dealt out to threads in turn.
 
-    ``data`` is (X, Z, factor values of X, those of Z, external values of the pairs). With
-    ``symmetric``, Z is X: only blocks on and above the diagonal are computed, then mirrored.
+    ``data`` is (X, Z, factor values of X, those of Z, external values of the pairs), ``scratch``
+    what `binding.scratch` gives for every thread. With ``symmetric``, Z is X: only blocks on and
+    above the diagonal are computed, then mirrored.
     """
-    code, parameters, primitives, features, means, n_rows, n_kernels = program
+    code, parameters, primitives, features, means, n_kernels = program
     X, Z, FX, FZ, external = data
     block, rows = shape
-    W = np.zeros((n_rows + 1, rows * block), X.dtype)
-    tile = np.empty((features.shape[0], block), X.dtype)
-    x = np.empty((features.shape[0], rows), X.dtype)
+    W, tile, x = scratch[0][thread[0]], scratch[1][thread[0]], scratch[2][thread[0]]
     n, m = X.shape[0], Z.shape[0]
     for ib in range(thread[0] * block, n, thread[1] * block):
         ie = min(ib + block, n)
@@ -159,12 +155,12 @@ def weighted_gram(thread, program, data, weights, shape, symmetric, out, stop):
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
                 gather(X, X, features, means, i, i + nr, x)
-                fill_primitives(primitives, x, tile, nr, nc, W)
-                near = external[:, i : i + nr, jb : jb + nc]
-                run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
+                given = x, tile, FX, FZ, external, (i, jb, i, jb), nr, nc, W
+                evaluate(evaluator, (code, parameters, primitives, *given))
                 for r in range(nr):
                     o = out[i + r, jb : jb + nc]
-                    o[:] = 0
+                    for j in range(nc):
+                        o[j] = 0
                     for k in range(n_kernels):
                         e, w = W[k, r * nc : (r + 1) * nc], weights[k]
                         for j in range(nc):
@@ -177,27 +173,24 @@ def weighted_gram(thread, program, data, weights, shape, symmetric, out, stop):
 
 
 @jit_sum
-def paired_values(program, X, Z, FX, FZ, external):
-    """Kernel values of the pairs (X[j], Z[j]), shape (n_kernels, n)."""
-    code, parameters, primitives, features, means, n_rows, n_kernels = program
-    n = X.shape[0]
-    out = np.empty((n_kernels, n))
-    width = 256
-    W = np.zeros((n_rows + 1, width), X.dtype)
-    x = np.empty((features.shape[0], width), X.dtype)
-    z = np.empty((features.shape[0], width), X.dtype)
-    factors, ones = np.empty((FX.shape[0], width)), np.ones((FX.shape[0], 1))
-    for j0 in range(0, n, width):
-        nc = min(width, n - j0)
-        gather(X, X, features, means, j0, j0 + nc, x)
-        gather(Z, Z, features, means, j0, j0 + nc, z)
-        fill_primitives_paired(primitives, x[:, :nc], z[:, :nc], W)
-        # A pair is a column of a one-row tile, so f(x) f(x') enters through the columns.
-        for q in range(FX.shape[0]):
-            for j in range(nc):
-                factors[q, j] = FX[q, j0 + j] * FZ[q, j0 + j]
-        run(code, parameters, ones, factors, external[:, :, j0 : j0 + nc], 1, nc, W)
+def diagonals(evaluator, program, data, scratch, out):
+    """out[k, i] = K_k(X[i], X[i]), on tiles of few rows against themselves.
+
+    ``data`` is (X, factor values, external values of the pairs (i, i), shape (n_external, 1, n)).
+    """
+    code, parameters, primitives, features, means, n_kernels = program
+    X, F, external = data
+    W, tile, x, near = scratch
+    rows = x.shape[1]
+    for i in range(0, X.shape[0], rows):
+        n = min(rows, X.shape[0] - i)
+        gather(X, X, features, means, i, i + n, x)
+        gather(X, X, features, means, i, i + n, tile)
+        for q in range(external.shape[0]):
+            for r in range(n):
+                near[q, r, r] = external[q, 0, i + r]
+        given = x, tile, F, F, near, (i, i, 0, 0), n, n, W
+        evaluate(evaluator, (code, parameters, primitives, *given))
         for k in range(n_kernels):
-            for j in range(nc):
-                out[k, j0 + j] = W[k, j]
-    return out
+            for r in range(n):
+                out[k, i + r] = W[k, r * n + r]

@@ -128,7 +128,7 @@ def _values(form, table, left, right, p, q0, q1, near, out):
         _determinants(near, own, size, right[2][q0:q1], right[3][q0:q1], power, out)
 
 
-@jit_fma
+@jit_fma.owning
 def _fill(thread, form, table, left, right, symmetric, out, stop):
     """out[p, q] for all pairs, rows dealt to threads in turn; q >= p only where symmetric."""
     near = np.empty((4, _BLOCK))
@@ -141,7 +141,7 @@ def _fill(thread, form, table, left, right, symmetric, out, stop):
             _values(form, table, left, right, p, q, last, near, out[p, q:last])
 
 
-@jit_fma
+@jit_fma.owning
 def _add(form, table, left, right, coef, first, out, stop):
     """out[p - first] = sum_q coef[q] k(p, q)."""
     near, values = np.empty((4, _BLOCK)), np.empty(_BLOCK)

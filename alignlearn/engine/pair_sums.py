@@ -8,10 +8,9 @@ import numpy as np
 
 from alignlearn.validation import is_sparse, take
 
-from . import external, loops
 from .binding import PairData, check_domains, compiled, factor_values, frozen, program_of, vectors
 from .boxes import cells, pair_side
-from .cpu import CPU
+from .cpu import CPU, pair_sums
 from .external import most_side
 from .program import Mode
 from .threads import Progress
@@ -43,18 +42,16 @@ def _choose_forms(kernels, X, V):
     The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
     """
     program = program_of(kernels, X, V, mode=Mode.CENTRED)
-    i, j = np.random.default_rng(0).integers(0, V.shape[0], (2, _PILOT_SIDE))
-    i, j = np.sort(i), np.sort(j)
-    grid = np.repeat(i, len(j)), np.tile(j, len(i))
-    sides = take(X, i), take(X, j)
-    near = external.block(program, *sides, external.buffer(program, len(grid[0])))
-    near = near.reshape(-1, 1, len(grid[0]))
-    FI, FJ = (factor_values(program, side) for side in sides)
-    F = np.repeat(FI, len(j), axis=1), np.tile(FJ, len(i))
-    pairs = [frozen(V[g]) for g in grid]
-    values = loops.paired_values(compiled(program, _means(program, V)), *pairs, *F, near)
+    sides = np.sort(np.random.default_rng(0).integers(0, len(V), (2, _PILOT_SIDE)), axis=1)
+    X, V, means = take(X, sides.ravel()), frozen(V[sides.ravel()]), _means(program, V)
+    target, root = (frozen(np.empty(shape, V.dtype)) for shape in ((len(V), 0), 0))
+    ops, F = compiled(program, means), factor_values(program, X)
+    data = PairData(program, ops, X, V, target, F, root)
+    box, n = (0, _PILOT_SIDE, _PILOT_SIDE, 2 * _PILOT_SIDE), _PILOT_SIDE**2
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, spread = values.mean(axis=1), values.std(axis=1)
+        sums = pair_sums(data, box, np.zeros(1, dtype=np.bool_))
+        mean = sums.by_row.sum(axis=1) / n
+        spread = np.sqrt(np.maximum(np.diagonal(sums.S) / n - np.square(mean), 0.0))
     # A shift pays once the mean hides a digit of the variation.
     shift = np.where(np.abs(mean) > 3.0 * spread, -mean, 0.0)
     return mean + program.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)

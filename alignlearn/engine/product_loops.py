@@ -11,7 +11,7 @@ from alignlearn._jit import jit_sum
 
 from .gram_loops import add_four, four_dots
 from .loops import gather
-from .tiles import fill_primitives, run
+from .tiles import evaluate
 
 _HEIGHT = 512  # rows of a block of a product; its columns are gathered once
 
@@ -56,19 +56,17 @@ def _add_dots(values, nr, V, first, out):
 
 
 @jit_sum
-def times(program, data, weights, V, shape, out, stop):
+def times(evaluator, program, data, weights, V, shape, scratch, out, stop):
     """out[i, q] = sum_j K(X[i], Z[j]) V[q, j], K the weighted sum of kernels, or one as it is.
 
-    ``program`` and ``stop`` are as in `loops.add_statistics`, ``data`` as in
-    `loops.weighted_gram`; ``shape`` is (block of columns, rows per tile), ``V`` (c, m) and ``out``
-    (n, c) float64, zero before.
+    ``evaluator``, ``program``, ``scratch`` and ``stop`` are as in `loops.add_statistics`, ``data``
+    as in `loops.weighted_gram`; ``shape`` is (block of columns, rows per tile), ``V`` (c, m) and
+    ``out`` (n, c) float64, zero before.
     """
-    code, parameters, primitives, features, means, n_rows, _ = program
+    code, parameters, primitives, features, means, _ = program
     X, Z, FX, FZ, external = data
     block, rows = shape
-    W = np.zeros((n_rows + 1, rows * block), X.dtype)
-    tile = np.empty((features.shape[0], block), X.dtype)
-    x = np.empty((features.shape[0], rows), X.dtype)
+    W, tile, x = scratch
     n, m = X.shape[0], Z.shape[0]
     for ib in range(0, n, _HEIGHT):
         ie = min(ib + _HEIGHT, n)
@@ -80,9 +78,8 @@ def times(program, data, weights, V, shape, out, stop):
             for i in range(ib, ie, rows):
                 nr = min(rows, ie - i)
                 gather(X, X, features, means, i, i + nr, x)
-                fill_primitives(primitives, x, tile, nr, nc, W)
-                near = external[:, i : i + nr, jb : jb + nc]
-                run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
+                given = x, tile, FX, FZ, external, (i, jb, i, jb), nr, nc, W
+                evaluate(evaluator, (code, parameters, primitives, *given))
                 _combine(W, weights, nr * nc)
                 _add_dots(W[0, : nr * nc], nr, V, jb, out[i : i + nr])
 
@@ -113,34 +110,33 @@ def _add_outer(values, nr, U, out):
 
 
 @jit_sum
-def normal_times(program, data, weights, columns, shape, out, stop):
+def normal_times(evaluator, program, data, weights, columns, shape, scratch, out, stop):
     """out[q, j] += sum_i K_ij row_weight[i] (sum_l K_il V[q, l] - shift[q]).
 
     The values of a few rows against all columns are kept for the second product. ``data`` is (X,
     what `gather_blocks` leaves of Z, factor values of X, those of Z, external values of the pairs),
-    ``columns`` (V, shift, row_weight), ``shape`` as in `times`.
+    ``columns`` (V, shift, row_weight), ``shape`` as in `times`; ``scratch`` has a strip (rows, m)
+    and U (rows, c) in place of a tile.
     """
-    code, parameters, primitives, features, means, n_rows, _ = program
+    code, parameters, primitives, features, means, _ = program
     X, tiles, FX, FZ, external = data
     V, shift, row_weight = columns
     block, rows = shape
     n, m = X.shape[0], V.shape[1]
-    W = np.zeros((n_rows + 1, rows * block), X.dtype)
-    strip = np.empty((rows, m), X.dtype)
-    x = np.empty((features.shape[0], rows), X.dtype)
-    U = np.empty((rows, V.shape[0]))
+    W, x, strip, U = scratch
     for i in range(0, n, rows):
         if stop[0]:
             return
         nr = min(rows, n - i)
         gather(X, X, features, means, i, i + nr, x)
-        U[:] = 0.0
+        for r in range(nr):
+            for q in range(V.shape[0]):
+                U[r, q] = 0.0
         for b in range(tiles.shape[0]):
             jb = b * block
             nc = min(block, m - jb)
-            fill_primitives(primitives, x, tiles[b], nr, nc, W)
-            near = external[:, i : i + nr, jb : jb + nc]
-            run(code, parameters, FX[:, i : i + nr], FZ[:, jb : jb + nc], near, nr, nc, W)
+            given = x, tiles[b], FX, FZ, external, (i, jb, i, jb), nr, nc, W
+            evaluate(evaluator, (code, parameters, primitives, *given))
             _combine(W, weights, nr * nc)
             _add_dots(W[0, : nr * nc], nr, V, jb, U)
             for r in range(nr):

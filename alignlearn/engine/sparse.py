@@ -251,7 +251,7 @@ def _finish_row(kind, i, left, right, sizes, n_columns, first, out):
             out[j] = np.sqrt(out[j])
 
 
-@jit_sum
+@jit_sum.owning
 def _fill(thread, kind, samples, columns, sizes, limits, out, stop):
     """A primitive of all pairs, rows dealt out to threads in turn.
 

@@ -9,8 +9,9 @@ arithmetic inside them would bring back a wrap-around check and block vectorisat
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
-from alignlearn._jit import jit, jit_sum
+from alignlearn._jit import jit, jit_sum, shared
 
 from . import formulas, vectormath
 from . import program as ops
@@ -103,45 +104,39 @@ def _matches(x, start, stop, tile, nr, nc, out):
 
 
 @jit_sum
+def _fill_common(kind, start, stop, x, tile, nr, nc, out):
+    """Fill a register with a primitive that most kernels are made of; whether it is one."""
+    if kind == ops.INNER_PRODUCT:
+        _inner_products(x, start, stop, tile, nr, nc, out)
+    elif kind == ops.SQUARED_DISTANCE or kind == ops.DISTANCE:
+        _squared_distances(x, start, stop, tile, nr, nc, out)
+        if kind == ops.DISTANCE:
+            for j in range(nr * nc):
+                out[j] = np.sqrt(out[j])
+    else:
+        return False
+    return True
+
+
+@jit_sum
+def _fill_common_primitives(primitives, x, tile, nr, nc, W):
+    for q in range(primitives.shape[0]):
+        kind, start, stop = primitives[q, 0], primitives[q, 1], primitives[q, 2]
+        _fill_common(kind, start, stop, x, tile, nr, nc, W[primitives[q, 3], : nr * nc])
+
+
+@jit_sum
 def fill_primitives(primitives, x, tile, nr, nc, W):
     """Fill the registers of all primitives for rows ``x`` (D, nr) and columns ``tile`` (D, nc)."""
     for q in range(primitives.shape[0]):
         kind, start, stop = primitives[q, 0], primitives[q, 1], primitives[q, 2]
         out = W[primitives[q, 3], : nr * nc]
-        if kind == ops.INNER_PRODUCT:
-            _inner_products(x, start, stop, tile, nr, nc, out)
-        elif kind == ops.L1_DISTANCE:
+        if _fill_common(kind, start, stop, x, tile, nr, nc, out):
+            continue
+        if kind == ops.L1_DISTANCE:
             _l1_distances(x, start, stop, tile, nr, nc, out)
-        elif kind == ops.MATCHES:
-            _matches(x, start, stop, tile, nr, nc, out)
         else:
-            _squared_distances(x, start, stop, tile, nr, nc, out)
-            if kind == ops.DISTANCE:
-                for j in range(nr * nc):
-                    out[j] = np.sqrt(out[j])
-
-
-@jit_sum
-def fill_primitives_paired(primitives, x, y, W):
-    """The same for the n pairs (x[:, j], y[:, j])."""
-    n = x.shape[1]
-    for q in range(primitives.shape[0]):
-        kind, out = primitives[q, 0], W[primitives[q, 3], :n]
-        out[:] = 0
-        for f in range(primitives[q, 1], primitives[q, 2]):
-            s, t = x[f], y[f]
-            for j in range(n):
-                if kind == ops.INNER_PRODUCT:
-                    out[j] += s[j] * t[j]
-                elif kind == ops.L1_DISTANCE:
-                    out[j] += abs(s[j] - t[j])
-                elif kind == ops.MATCHES:
-                    out[j] += s[j] == t[j]
-                else:
-                    out[j] += (s[j] - t[j]) * (s[j] - t[j])
-        if kind == ops.DISTANCE:
-            for j in range(n):
-                out[j] = np.sqrt(out[j])
+            _matches(x, start, stop, tile, nr, nc, out)
 
 
 @jit_sum
@@ -219,17 +214,65 @@ def _formula(op, s, d, n, f0, f1, f2):
 
 
 @jit_sum
-def run(code, parameters, rows, columns, external, nr, nc, W):
+def _run_common(op, k, f0, f1, s, d, n, scratch):
+    """Execute an operation that most kernels are made of; whether it is one."""
+    g0, g1 = d.dtype.type(f0), d.dtype.type(f1)
+    if op == ops.EXP or op == ops.EXPM1:
+        _exponentials(op, s, d, n, g0)
+    elif op == ops.SQUARE or op == ops.SQUARE_SHIFTED or op == ops.SQUARE_UNSHIFT:
+        _squares(op, s, d, n, k)
+    elif op == ops.AFFINE:
+        for j in range(n):
+            d[j] = g0 * s[j] + g1
+    elif op == ops.AFFINE_IN_PLACE:
+        for j in range(n):
+            d[j] = g0 * d[j] + g1
+    elif op == ops.POWER_IN_PLACE:
+        _power(d, n, k, scratch)
+    elif op == ops.FLUSH:
+        for j in range(n):
+            d[j] = vectormath.flush(d[j])
+    elif op == ops.ADD:
+        for j in range(n):
+            d[j] += g0 * s[j]
+    elif op == ops.MULTIPLY:
+        for j in range(n):
+            d[j] *= s[j]
+    else:
+        return False
+    return True
+
+
+@jit_sum
+def _run_common_code(code, parameters, nr, nc, W):
+    n = nr * nc
+    for t in range(code.shape[0]):
+        f0, f1, d, s = parameters[t, 0], parameters[t, 1], W[code[t, 1], :n], W[code[t, 2], :n]
+        _run_common(code[t, 0], code[t, 3], f0, f1, s, d, n, W[W.shape[0] - 1, :n])
+
+
+@jit_sum
+def _clear(s, d, n, unit):
+    zero, eps = d.dtype.type(0), 1.1920929e-07 if d.itemsize == 4 else 2.220446049250313e-16
+    unit *= d.dtype.type(eps)
+    for j in range(n):
+        d[j] = zero if abs(d[j]) <= unit * s[j] else d[j]
+
+
+@jit_sum
+def run(code, parameters, rows, columns, external, at, nr, nc, W):
     """Execute the operations on a tile whose primitives are filled.
 
     Parameters
     ----------
     code, parameters
         Of the program.
-    rows, columns : ndarray, shape (n_factors, nr) and (n_factors, nc)
+    rows, columns : ndarray, shape (n_factors, n) and (n_factors, m)
         Values f(x) for FACTOR and TERMS.
-    external : ndarray, shape (n_external, nr, nc)
+    external : ndarray, shape (n_external, n', m')
         Values for EXTERNAL.
+    at : tuple of four int
+        Where the tile begins in ``rows``, in ``columns`` and in the two axes of ``external``.
     W : ndarray, shape (n_rows + 1, >= nr * nc)
         Registers; the last row is scratch.
     """
@@ -238,51 +281,75 @@ def run(code, parameters, rows, columns, external, nr, nc, W):
         op, k = code[t, 0], code[t, 3]
         d, s = W[code[t, 1], :n], W[code[t, 2], :n]
         f0, f1, f2 = parameters[t, 0], parameters[t, 1], parameters[t, 2]
-        g0, g1 = W.dtype.type(f0), W.dtype.type(f1)
-        if op <= ops.EXPM1:
-            _exponentials(op, s, d, n, g0)
-        elif op <= ops.SQUARE_UNSHIFT:
-            _squares(op, s, d, n, k)
-        elif op == ops.AFFINE:
-            for j in range(n):
-                d[j] = g0 * s[j] + g1
-        elif op == ops.AFFINE_IN_PLACE:
-            for j in range(n):
-                d[j] = g0 * d[j] + g1
-        elif op == ops.POWER_IN_PLACE:
-            _power(d, n, k, W[W.shape[0] - 1, :n])
-        elif op == ops.MATERN_32 or op == ops.MATERN_52:
-            _matern(op, s, d, n, g0)
-        elif op == ops.FLUSH:
-            for j in range(n):
-                d[j] = vectormath.flush(d[j])
+        if _run_common(op, k, f0, f1, s, d, n, W[W.shape[0] - 1, :n]):
+            continue
+        if op == ops.MATERN_32 or op == ops.MATERN_52:
+            _matern(op, s, d, n, W.dtype.type(f0))
         elif op == ops.CLEAR:
-            unit = g0 * W.dtype.type(1.1920929e-07 if W.itemsize == 4 else 2.220446049250313e-16)
-            for j in range(n):
-                d[j] = W.dtype.type(0) if abs(d[j]) <= unit * s[j] else d[j]
+            _clear(s, d, n, W.dtype.type(f0))
         elif op == ops.TL1:
             for j in range(n):
                 d[j] = _tl1(s[j], f0)
-        elif op == ops.ADD:
-            for j in range(n):
-                d[j] += g0 * s[j]
-        elif op == ops.MULTIPLY:
-            for j in range(n):
-                d[j] *= s[j]
-        elif op == ops.FACTOR:
+        elif op == ops.FACTOR or op == ops.TERMS:
             for r in range(nr):
-                e, c, f = d[r * nc : (r + 1) * nc], columns[k], rows[k, r]
-                for j in range(nc):
-                    e[j] *= f * c[j]
-        elif op == ops.TERMS:
-            for r in range(nr):
-                e, c, f = d[r * nc : (r + 1) * nc], columns[k], rows[k, r]
-                for j in range(nc):
-                    e[j] += f + c[j]
+                e, c = d[r * nc : (r + 1) * nc], columns[k, at[1] : at[1] + nc]
+                f = rows[k, at[0] + r]
+                if op == ops.FACTOR:
+                    for j in range(nc):
+                        e[j] *= f * c[j]
+                else:
+                    for j in range(nc):
+                        e[j] += f + c[j]
         elif op == ops.EXTERNAL:
             for r in range(nr):
-                e, c = d[r * nc : (r + 1) * nc], external[k, r]
+                e = d[r * nc : (r + 1) * nc]
+                c = external[k, at[2] + r, at[3] : at[3] + nc]
                 for j in range(nc):
                     e[j] = c[j]
         else:
             _formula(op, s, d, n, f0, f1, f2)
+
+
+@jit_sum
+def _evaluate_common(code, parameters, primitives, x, tile, rows, columns, external, at, nr, nc, W):
+    """`fill_primitives`, then `run`, for programs of `_COMMON` primitives and operations."""
+    _fill_common_primitives(primitives, x, tile, nr, nc, W)
+    _run_common_code(code, parameters, nr, nc, W)
+
+
+@jit_sum
+def _evaluate(code, parameters, primitives, x, tile, rows, columns, external, at, nr, nc, W):
+    """`fill_primitives`, then `run`."""
+    fill_primitives(primitives, x, tile, nr, nc, W)
+    run(code, parameters, rows, columns, external, at, nr, nc, W)
+
+
+def _argument_types(dtype):
+    def array(kind, ndim, layout):
+        return types.Array(kind, ndim, layout, readonly=True)
+
+    integers, sides = array(types.int64, 2, "C"), array(types.float64, 2, "A")
+    program = integers, array(types.float64, 2, "C"), integers
+    vectors = array(dtype, 2, "C")
+    values = sides, sides, array(types.float64, 3, "A"), types.UniTuple(types.int64, 4)
+    return *program, vectors, vectors, *values, types.int64, types.int64, types.Array(dtype, 2, "C")
+
+
+_COMMON_PRIMITIVES = ops.SQUARED_DISTANCE, ops.INNER_PRODUCT, ops.DISTANCE
+_COMMON = (
+    *(ops.EXP, ops.EXPM1, ops.SQUARE, ops.SQUARE_SHIFTED, ops.SQUARE_UNSHIFT, ops.FLUSH),
+    *(ops.AFFINE, ops.AFFINE_IN_PLACE, ops.POWER_IN_PLACE, ops.ADD, ops.MULTIPLY),
+)
+_address_of_common, evaluate = shared(_evaluate_common, _argument_types)
+_address_of_all, _ = shared(_evaluate, _argument_types)
+
+
+def evaluator(program, dtype):
+    """The address of the code that loops over pairs call as ``evaluate`` for a program.
+
+    It is half of what these loops are. Programs of Gaussians, inner products and their sums, powers
+    and products, which most are, need a part of it, which compiles in half the time.
+    """
+    common = np.isin(program.primitives[:, 0], _COMMON_PRIMITIVES).all()
+    common = common and np.isin(program.code[:, 0], _COMMON).all()
+    return (_address_of_common if common else _address_of_all)(np.dtype(dtype))

@@ -81,7 +81,7 @@ def step_length(rule, done):
     return rule.eta0
 
 
-@jit
+@jit.owning
 def mean_losses(kind, values, targets, epsilon):
     """Mean loss of each column, (q,)."""
     out = np.zeros(values.shape[1])
@@ -110,6 +110,13 @@ def _drop_oldest(K, decisions, model, scale, after):
         _add(decisions[j, after:], K[oldest, after:], -coef)
         model.coef[oldest, j] = 0.0
     model.age[oldest] = NEVER
+
+
+@jit
+def _scale(A, factor):
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] *= factor
 
 
 @jit
@@ -157,8 +164,8 @@ def run_block(K, slot, targets, decisions, model, rule):
             _drop_oldest(K, decisions, model, scale, i + 1)
             held -= 1
         if scale < _LEAST_SCALE:
-            model.coef[:] *= scale
-            decisions[:] *= scale
+            _scale(model.coef, scale)
+            _scale(decisions, scale)
             scale = 1.0
         done += 1.0
     model.clock[0], model.clock[1] = scale, done

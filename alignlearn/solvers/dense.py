@@ -114,7 +114,7 @@ class ShiftedInverse:
         return self._beside if self._beside.size else np.zeros(1)  # an empty array is refused
 
 
-@jit_sum
+@jit_sum.owning
 def _add_squares(X, lower, weights, out):
     """Add ``|L_a^-1 x|^2`` in the weights of each a, for the columns x of X; L_a is bidiagonal."""
     v = np.zeros(out.shape)

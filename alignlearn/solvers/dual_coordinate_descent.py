@@ -196,7 +196,7 @@ def _add_row(rows, i, step, w):
             w[k] += step * x[k]
 
 
-@jit_sum
+@jit_sum.owning
 def _squares(rows):
     """Squared norms of the rows."""
     out = np.zeros(rows.indptr.size - 1)
@@ -209,7 +209,7 @@ def _squares(rows):
     return out
 
 
-@jit
+@jit.owning
 def _iterate(rows, problem, state, everything, options, rng):
     """Pass over the coefficients in random orders; (passes done, violation that the last one saw).
 

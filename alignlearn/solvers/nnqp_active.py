@@ -249,13 +249,13 @@ def _enter(problem, delta, face, s, q, chosen, work):
             continue
         for i in range(s):
             R[i, s] = x[i]
-        work[s - n_old, :s] = x[:s]
+            work[s - n_old, i] = x[i]
         R[s, s], q[s], index[s] = root, value, j
         s += 1
     return s
 
 
-@jit
+@jit.owning
 def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
     """Minimise ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 

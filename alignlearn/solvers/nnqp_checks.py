@@ -157,7 +157,7 @@ def check_psd(M, d):
         )
 
 
-@jit
+@jit.owning
 def representatives(M, d, a, tolerance):
     """For every variable the first one with the same scaled row and the same ``a``, or itself.
 

@@ -211,7 +211,7 @@ def _advance(state, product, way, last, pair, slope, epsilon):
     return step, 0.0, (count, curvature)
 
 
-@jit
+@jit.owning
 def iterate(active, state, epsilon, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables.
 

@@ -71,7 +71,7 @@ def test_operation_equals_its_formula_and_the_cpu(name, dtype):
     columns = np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T)
     tiles.fill_primitives(program.primitives, *columns, N, M, W)
     with np.errstate(invalid="ignore", over="ignore"):
-        tiles.run(program.code, program.parameters, *given, N, M, W)
+        tiles.run(program.code, program.parameters, *given, (0, 0, 0, 0), N, M, W)
     np.testing.assert_allclose(out.ravel(), W[0], rtol=bound, atol=bound * float(size))
 
 
