@@ -41,6 +41,7 @@ import zlib
 from functools import cache
 from inspect import signature
 from pickle import loads
+from time import monotonic
 
 from numba import config, from_dtype, njit, types
 from numba.core import cgutils, event
@@ -50,12 +51,14 @@ from numba.core.compiler import Compiler
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
 
+COMPILATION = "about 10 s"  # of a first fit where nothing is cached
+
 
 @cache
 def _warn_uncached():
     warnings.warn(
         "compiled code cannot be kept, no folder for it can be written: every process compiles for "
-        "itself, about 20 s. Set NUMBA_CACHE_DIR to a folder that can be written.",
+        f"itself, {COMPILATION}. Set NUMBA_CACHE_DIR to a folder that can be written.",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -119,32 +122,42 @@ def _cuda_cache(kind):
     return type("_CudaCache", (_Forgiving, kind), {"_harmless": Exception, "_impl_class": checked})
 
 
-ANNOUNCED_AFTER = 1.0  # seconds
+ANNOUNCED_AFTER = 0.5  # seconds of compilation
 
 
 class _Announcement(event.Listener):
-    """One line on a terminal where the first compilation lasts long."""
+    """One line on a terminal as soon as all compilations together have lasted long."""
 
     def __init__(self):
-        self.compiling, self.said = None, False
+        self.depth, self.spent, self.said = 0, 0.0, False
 
     def on_start(self, event):
-        function = event.data["dispatcher"].py_func
-        ours = function.__module__.startswith("alignlearn.")
-        if ours and self.compiling is None and not self.said:
-            self.compiling = function
-            self.timer = threading.Timer(ANNOUNCED_AFTER, self._say)
+        if not _ours(event):
+            return
+        self.depth += 1  # compilations nest, and Numba's lock lets one thread compile at a time
+        if self.depth == 1 and not self.said:
+            self.started = monotonic()
+            self.timer = threading.Timer(ANNOUNCED_AFTER - self.spent, self._say)
             self.timer.daemon = True
             self.timer.start()
 
     def on_end(self, event):
-        if event.data["dispatcher"].py_func is self.compiling:
+        if not _ours(event):
+            return
+        self.depth -= 1
+        if self.depth == 0 and not self.said:
             self.timer.cancel()
-            self.compiling = None
+            self.spent += monotonic() - self.started
 
     def _say(self):
         self.said = True
-        print("alignlearn: compiling, once per machine, about 20 s", file=sys.stderr, flush=True)
+        print(
+            f"alignlearn: compiling, once per machine, {COMPILATION}", file=sys.stderr, flush=True
+        )
+
+
+def _ours(event):
+    return event.data["dispatcher"].py_func.__module__.startswith("alignlearn.")
 
 
 if sys.stderr is not None and sys.stderr.isatty():

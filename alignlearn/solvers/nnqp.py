@@ -9,14 +9,20 @@ import numpy as np
 
 from alignlearn.validation import ConvergenceWarning, check_number
 
+from . import nnqp_active as compiled
 from . import nnqp_checks as checks
-from .nnqp_active import DONE, INDEFINITE, active_set, coordinate_descent, gradient
-from .nnqp_pivot import block_pivoting, feasible_face, solve
+from . import nnqp_pivot as lapack
+from .nnqp_pivot import DONE, INDEFINITE
 
 _EPS = np.finfo(np.float64).eps
 # From this many positive variables on, a LAPACK factorisation beats single exchanges.
 _PIVOTING_SUPPORT = 100
 _SWEEPS = 20
+# Up to this many variables LAPACK alone takes a millisecond; compiled loops save half of it, and
+# take seconds to compile.
+_FEW = 64
+# From this many variables on, blocks of exchanges save factorisations where LAPACK does it all.
+_BLOCKS_OF_FEW = 16
 # Up to this many variables a pass over all of M costs nothing beside the rest.
 _SMALL = 256
 
@@ -58,9 +64,10 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
     variables. ``M`` may be singular: a proximal-point iteration (Rockafellar 1976) adds
     ``delta |u - u_t|^2``, with ``delta = 1e-12`` or more where rounding has made ``M`` indefinite.
     Every subproblem is then strictly convex and leaves a residual of ``delta |u_{t+1} - u_t|``;
-    one or two rounds are the rule. A subproblem is started by coordinate descent, solved by block
-    principal pivoting (Portugal, Judice and Vicente 1994) where many variables are positive, and by
-    the active set of Lawson and Hanson (1974) on an updated Cholesky factor otherwise.
+    one or two rounds are the rule. A subproblem is solved by block principal pivoting (Portugal,
+    Judice and Vicente 1994) where many variables are positive, and by the active set of Lawson and
+    Hanson (1974) otherwise. For more than 64 variables coordinate descent starts it, and the active
+    set is compiled and updates its Cholesky factor; fewer need LAPACK only.
 
     Parameters
     ----------
@@ -105,16 +112,16 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
     b = d * a
     size = np.abs(b).max()
     whole = check_psd or a.size <= _SMALL or checks.has_ties(b, checks.IDENTICAL_TOLERANCE * size)
-    n_close = 0
+    close = False
     if whole:
-        M, n_close = checks.check_matrix(M, d)
+        M, close = checks.check_matrix(M, d)
     if check_psd:
         checks.check_psd(M, d)
     if size == 0.0 or b.max() <= 0.0:
         return NonnegativeQPResult(np.zeros(a.size), 0.0, 0.0, 0, True)
     b /= size
     first = np.arange(a.size)
-    if n_close:
+    if close:
         first = checks.representatives(M, d, b, checks.IDENTICAL_TOLERANCE)
     usable = (d > 0.0) & (first == np.arange(a.size))
     u = np.bincount(first, start / size, a.size)
@@ -153,15 +160,15 @@ def _result(M, d, b, u, size, n_iter, tol):
 
 def _gradient(M, d, b, u):
     """``b - S u``, reading only the rows of ``M`` that count when they are few."""
-    if 4 * np.count_nonzero(u) > u.size:
+    if u.size <= _FEW or 4 * np.count_nonzero(u) > u.size:
         return b - d * (M @ (d * u))
     g = np.empty(u.size)
-    gradient(M, d, b, u, g)
+    compiled.gradient(M, d, b, u, g)
     return g
 
 
 def _residual(g, u):
-    return float(max(np.abs(g[u > 0]).max(initial=0.0), g[u == 0].max(initial=0.0)))
+    return float(np.where(u > 0.0, np.abs(g), g).max(initial=0.0))
 
 
 def _rounding(u):
@@ -172,7 +179,11 @@ def _rounding(u):
 def _proximal_point(M, d, b, u, usable, tol, limit):
     """Outer iteration; ``delta`` grows by 10 whenever a factorisation finds ``M`` indefinite."""
     delta, n_iter = 1e-12, 0
-    coordinate_descent(M, d * usable, u, _gradient(M, d, b, u), _SWEEPS)
+    if u.size > _FEW:
+        compiled.coordinate_descent(M, d * usable, u, _gradient(M, d, b, u), _SWEEPS)
+    elif not u.any():  # the first variable to enter, alone
+        k = int(np.where(usable, b, 0.0).argmax())
+        u[k] = b[k]
     while delta <= checks.PSD_TOLERANCE:
         found, n = _rounds(M, d, b, u, usable, delta, tol, limit - n_iter)
         n_iter += n
@@ -187,21 +198,21 @@ def _proximal_point(M, d, b, u, usable, tol, limit):
 
 def _rounds(M, d, b, u, usable, delta, tol, limit):
     """Proximal rounds with one ``delta`` from the feasible ``u``; None if it is too small."""
-    state, n_iter = _start(M, d, b, u, usable, delta, tol)
-    if state is None:
+    face, n_iter = _start(M, d, b, u, usable, delta, tol, limit)
+    if face is None:
         return None, n_iter
-    u, R, index, s = state
-    best, least = u, np.inf
+    index, x, R = face
+    u = np.zeros(u.size)
+    u[index] = x
+    best, least, face = u, np.inf, (index, R)
     centre = np.zeros(u.size)
     for _ in range(30):
         problem, threshold = (M, d, b + delta * centre), max(0.1 * tol, _rounding(u) / 4)
-        status, s, n = active_set(
-            problem, delta, u, usable, (R, index), s, threshold, limit - n_iter
-        )
+        status, face, n = _exchange(problem, delta, u, usable, face, threshold, limit - n_iter)
         n_iter += n
         if status == INDEFINITE:
             return None, n_iter
-        residual = _polish(M, d, b, u, R[:s, :s], index[:s], usable)
+        residual = _polish(M, d, b, u, *face, usable)
         stalled = residual > 0.5 * least
         if residual < least:
             best, least = u.copy(), residual
@@ -211,36 +222,42 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     return best, n_iter
 
 
-def _start(M, d, b, u, usable, delta, tol):
-    """A feasible point with the factor of its support: exact for many variables, or near ``u``."""
-    p, n_iter = u.size, 0
-    face = None
-    if np.count_nonzero(u) >= _PIVOTING_SUPPORT:
-        face, n_iter = block_pivoting(M, d, b, delta, u, usable, 0.1 * tol)
+def _start(M, d, b, u, usable, delta, tol, limit):
+    """Support, values and factor of a feasible point: exact for many variables, or near ``u``."""
+    face, n_iter = None, 0
+    many = np.count_nonzero(u) >= _PIVOTING_SUPPORT
+    if many or _BLOCKS_OF_FEW <= u.size <= _FEW:
+        face, n_iter = lapack.block_pivoting(M, d, b, delta, u, usable, 0.1 * tol, limit)
     if face is None:
-        face, n = feasible_face(M, d, b, delta, np.flatnonzero(u))
+        face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(u))
         n_iter += n
-        if face is None:
-            return None, n_iter
-    index, x, R = face
-    u = np.zeros(p)
-    u[index] = x
-    full = np.empty((p, p))
-    full[: index.size, : index.size] = R
-    order = np.zeros(p, dtype=np.int64)
-    order[: index.size] = index
-    return (u, full, order, index.size), n_iter
+    return face, n_iter
 
 
-def _polish(M, d, b, u, R, index, usable):
+def _exchange(problem, delta, u, usable, face, threshold, limit):
+    """The active set from a feasible ``u``: its status, the last face, and the solves."""
+    if u.size <= _FEW:
+        return lapack.active_set(problem, delta, u, usable, face, threshold, limit)
+    (support, factor), p = face, u.size
+    s = support.size
+    R, index = np.empty((p, p)), np.zeros(p, dtype=np.int64)
+    R[:s, :s], index[:s] = factor, support
+    status, s, n_iter = compiled.active_set(
+        problem, delta, u, usable, (R, index), s, threshold, limit
+    )
+    return status, (index[:s], R[:s, :s]), n_iter
+
+
+def _polish(M, d, b, u, index, R, usable):
     """Refine ``u`` on its face (each pass is a proximal step too); return the KKT residual."""
+    R = np.asfortranarray(R.T).T
     for _ in range(4):
         g = _gradient(M, d, b, u)
         residual = _residual(g[usable], u[usable])
         face = np.abs(g[index]).max(initial=0.0)
         if face <= 4.0 * _EPS or index.size == 0:
             break
-        trial = u[index] + solve(np.asfortranarray(R.T).T, g[index])
+        trial = u[index] + lapack.solve(R, g[index])
         after = u.copy()
         after[index] = trial
         if trial.min() <= 0.0:

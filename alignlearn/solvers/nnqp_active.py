@@ -14,9 +14,9 @@ import numpy as np
 
 from alignlearn._jit import jit, jit_sum
 
-DONE, INDEFINITE, EXHAUSTED = 0, 1, 2
+from .nnqp_pivot import DONE, EXHAUSTED, INDEFINITE, TINY
+
 _MOST_ENTERING = 16  # variables at once
-TINY = np.finfo(np.float64).tiny
 
 
 @jit_sum

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn._jit import jit
-
 ASYMMETRY_TOLERANCE = 1e-8
 PSD_TOLERANCE = 1e-6
 ZERO_TOLERANCE = 1e-12
 IDENTICAL_TOLERANCE = 1e-13
+_BLOCK = 128  # rows and columns at once: a few such blocks fit into the cache
 
 
 def check_arrays(M, a):
@@ -73,12 +72,12 @@ def check_matrix(M, d):
     Returns
     -------
     M : ndarray of shape (p, p)
-    n_close : int
-        How many pairs ``k < l`` have a scaled entry of at least ``1 - 1e-12``.
+    close : bool
+        Whether a scaled entry off the diagonal is at least ``1 - 1e-12``.
     """
-    asymmetry, largest, n_close = _inspect(M, d)
+    asymmetry, largest, close = _inspect(M, d)
     _refuse(asymmetry, largest)
-    return (M + M.T) / 2 if asymmetry > 0.0 else M, n_close
+    return (M + M.T) / 2 if asymmetry > 0.0 else M, close
 
 
 def _refuse(asymmetry, largest):
@@ -115,30 +114,24 @@ def check_rows(M, d, index):
     )
 
 
-@jit
 def _inspect(M, d):
-    """Largest scaled asymmetry, largest scaled entry, number of scaled entries near 1."""
-    p = M.shape[0]
-    tile = 64
-    asymmetry, largest, n_close = 0.0, 0.0, 0
-    for i0 in range(0, p, tile):
-        i1 = min(i0 + tile, p)
-        for j0 in range(i0, p, tile):
-            j1 = min(j0 + tile, p)
-            for i in range(i0, i1):
-                for j in range(max(j0, i + 1), j1):
-                    scale = d[i] * d[j]
-                    x = M[i, j] * scale
-                    difference = abs(x - M[j, i] * scale)
-                    if difference > asymmetry:
-                        asymmetry = difference
-                    elif difference != difference:  # NaN, of which every comparison is false
-                        return np.nan, np.nan, 0
-                    if abs(x) > largest:
-                        largest = abs(x)
-                    if x >= 1.0 - 1e-12:
-                        n_close += 1
-    return asymmetry, largest, n_close
+    """Largest scaled asymmetry, largest scaled entry, whether an entry is near 1."""
+    asymmetry, largest, close = 0.0, 0.0, False
+    blocks = [slice(i, i + _BLOCK) for i in range(0, d.size, _BLOCK)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        for k, rows in enumerate(blocks):
+            for columns in blocks[k:]:
+                scale = d[rows, None] * d[columns]
+                x = M[rows, columns] * scale
+                difference = float(np.abs(x - M[columns, rows].T * scale).max())
+                size = float(np.abs(x).max())
+                if not (difference < np.inf and size < np.inf):  # also where one is NaN
+                    return np.nan, np.nan, False
+                asymmetry, largest = max(asymmetry, difference), max(largest, size)
+                near = x >= 1.0 - 1e-12
+                own = np.count_nonzero(near.diagonal()) if rows == columns else 0
+                close = close or np.count_nonzero(near) > own
+    return asymmetry, largest, close
 
 
 def check_psd(M, d):
@@ -157,27 +150,25 @@ def check_psd(M, d):
         )
 
 
-@jit.owning
 def representatives(M, d, a, tolerance):
     """For every variable the first one with the same scaled row and the same ``a``, or itself.
 
     ``a`` is scaled and of unit largest entry. Rows are compared entry by entry, so that moving
     weight between two variables of a group changes no gradient by more than ``tolerance``.
     """
-    p = M.shape[0]
-    first = np.arange(p)
-    for k in range(p):
-        if first[k] != k or d[k] == 0.0:
-            continue
-        for j in range(k + 1, p):
-            close = d[k] * d[j] * M[k, j] >= 1.0 - 1e-12
-            if first[j] != j or not close or abs(a[k] - a[j]) > tolerance:
-                continue
-            same = True
-            for i in range(p):
-                if abs(d[k] * M[k, i] - d[j] * M[j, i]) * d[i] > tolerance:
-                    same = False
-                    break
-            if same:
-                first[j] = k
+    first = np.arange(d.size)
+    used = np.flatnonzero(d)
+    order = used[np.argsort(a[used])]
+    runs = np.split(order, np.flatnonzero(np.diff(a[order]) > tolerance) + 1)
+    for run in (np.sort(run) for run in runs if run.size > 1):
+        while run.size > 1:
+            k, others = run[0], run[1:]
+            close = (d[k] * d[others] * M[k, others] >= 1.0 - 1e-12) & (
+                np.abs(a[others] - a[k]) <= tolerance
+            )
+            row = d[k] * M[k]
+            for j in others[close]:
+                if (np.abs(row - d[j] * M[j]) * d).max() <= tolerance:
+                    first[j] = k
+            run = others[first[others] == others]
     return first

@@ -73,7 +73,10 @@ def test_enumeration_of_supports_with_integers(seed, p, rank):
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-@pytest.mark.parametrize(("rank", "p"), [(30, 10), (10, 30), (60, 60), (100, 300), (500, 1000)])
+@pytest.mark.parametrize(
+    ("rank", "p"),
+    [(30, 10), (10, 30), (60, 60), (90, 64), (90, 65), (100, 300), (500, 1000)],
+)
 def test_scipy_nnls(rank, p, nonnegative):
     rng = np.random.default_rng(p)
     A = rng.standard_normal((rank, p))
@@ -102,6 +105,43 @@ def test_certificate_for_any_rank_and_scale(seed, p, rank, nonnegative, repeated
     check(A.T @ A * np.outer(scale, scale), a * scale)
 
 
+# Up to 64 variables LAPACK does the work, from 65 on compiled code: zero kernels, which change
+# nothing, take a problem to either side.
+LAST_OF_LAPACK = 64
+
+
+def padded(M, a, p):
+    larger, longer = np.zeros((p, p)), np.zeros(p)
+    larger[: a.size, : a.size], longer[: a.size] = M, a
+    return larger, longer
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    p=st.integers(1, LAST_OF_LAPACK),
+    rank=st.integers(1, 80),
+    nonnegative=st.booleans(),
+    repeated=st.booleans(),
+    started=st.booleans(),
+)
+def test_lapack_and_compiled_code_reach_the_minimum(seed, p, rank, nonnegative, repeated, started):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((rank, p))
+    A = np.abs(A) if nonnegative else A
+    A = A[:, rng.integers(0, p, p)] if repeated else A
+    target = rng.standard_normal(rank)
+    M, a = A.T @ A, A.T @ target
+    v0 = rng.random(p) if started else np.zeros(p)
+    found = []
+    for size in (p, LAST_OF_LAPACK, LAST_OF_LAPACK + 1):
+        v = check(*padded(M, a, size), v0=padded(M, v0, size)[1]).v
+        assert (v[p:] == 0.0).all()
+        found.append(objective(M, a, v[:p]))
+    # The residual of the least squares is the oracle's own quantity, found without M.
+    expected = nnls(A, target, maxiter=50 * p + 50)[1] ** 2 - target @ target
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * (target @ target))
+
+
 def gaussian_ladder(p):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
@@ -112,7 +152,7 @@ def gaussian_ladder(p):
     return V @ V.T, V @ np.outer(H @ y, H @ y).ravel()
 
 
-@pytest.mark.parametrize("p", [1, 2, 8, 40, 200])
+@pytest.mark.parametrize("p", [1, 2, 8, 20, 40, 64, 65, 200])
 def test_gaussian_ladder(p):
     M, a = gaussian_ladder(p)
     if p >= 40:
@@ -205,9 +245,10 @@ def test_rounding_below_zero_is_tolerated_and_more_is_not():
         nonnegative_qp([[1.0, 2.0], [2.0, 1.0]], [1.0, 1.0], check_psd=False)
 
 
-def test_stopping_short_warns_with_the_residual():
+@pytest.mark.parametrize("p", [10, 40, 200])
+def test_stopping_short_warns_with_the_residual(p):
     rng = np.random.default_rng(0)
-    A = rng.standard_normal((100, 200))
+    A = rng.standard_normal((100, p))
     with pytest.warns(ConvergenceWarning, match="KKT residual of"):
         result = nonnegative_qp(A.T @ A, A.T @ rng.standard_normal(100), max_iter=1)
     assert not result.converged
