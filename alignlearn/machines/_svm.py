@@ -8,7 +8,7 @@ import numpy as np
 
 from alignlearn.solvers.multiclass import confidences, predicted_labels, problem_signs
 from alignlearn.solvers.smo import smo, warn_unconverged
-from alignlearn.solvers.smo_rows import RowCache
+from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
     check_choice,
     check_count,
@@ -20,6 +20,8 @@ from alignlearn.validation import (
 )
 
 from ._hard_margin import hard_margin
+
+_FEW = 0.5  # share of the samples below which rows are gathered from the matrix
 
 
 class SupportVectorClassifier:
@@ -220,16 +222,18 @@ def refuse_rows(K):
 
 
 def solve(K, linear, bounds, *, start=None, **options):
-    """As `smo`; of rows in a cache only those of samples whose coefficient is not fixed are used.
+    """As `smo`; only rows of samples whose coefficient is not fixed are used, if they are few.
 
-    The gradient is then that of these samples alone.
+    Of rows in a cache any. The gradient is then that of these samples alone.
     """
     index = np.flatnonzero(bounds[0] < bounds[1])
-    if not isinstance(K, RowCache) or index.size == len(linear):
+    cached = isinstance(K, RowCache)
+    if index.size == len(linear) or not (cached or index.size < _FEW * len(linear)):
         return smo(K, linear, bounds, start=start, **options)
     start = None if start is None else start[index]
     bounds = bounds[0][index], bounds[1][index]
-    result = smo(K.subset(index), linear[index], bounds, start=start, **options)
+    rows = K.subset(index) if cached else MatrixRows(K, index)
+    result = smo(rows, linear[index], bounds, start=start, **options)
     coef = np.zeros(len(linear))
     coef[index] = result.coef
     return replace(result, coef=coef)

@@ -26,7 +26,7 @@ import numpy as np
 from alignlearn.validation import ConvergenceWarning
 
 from . import smo_kernels as kernels
-from .smo_rows import MatrixRows, RowCache
+from .smo_rows import MatrixRows
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of a coefficient, relative to the largest
 _CUSHION, _FEWEST = 1.25, 1000  # of a working set: times the violating variables, and at least
@@ -86,12 +86,12 @@ def smo(
 
     Parameters
     ----------
-    K : (m, m) C-contiguous float64 or float32, or RowCache
+    K : (m, m) C-contiguous float64 or float32, MatrixRows or RowCache
         Symmetric; used in place, neither copied whole nor modified. Need not be positive
-        semi-definite: a pair of non-positive curvature moves to a bound. Where it is too large to
-        be held, a `RowCache` computes its rows: then variables are optimised that violate the
-        optimality conditions or are near to it, as many as have room, until none does, and a start
-        is found on a quarter of many samples.
+        semi-definite: a pair of non-positive curvature moves to a bound. `MatrixRows` are those of
+        some samples. Where the matrix is not worth making, a `RowCache` computes rows: then
+        variables are optimised that violate the optimality conditions or are near to it, as many
+        as have room, until none does, and a start is found on a quarter of many samples.
     linear : (m,) float64
     bounds : pair of (m,) float64
         ``(lower, upper)`` with lower <= 0 <= upper; infinite values are allowed if the problem
@@ -118,7 +118,7 @@ def smo(
         max_iter = max(10**7, 100 * m)
     coef = np.zeros(m) if start is None else _feasible(start, lower, upper)
     n_before = 0
-    gram = K if isinstance(K, RowCache) else MatrixRows(K)
+    gram = MatrixRows(K) if isinstance(K, np.ndarray) else K
     if start is None and not gram.exact and m > _LARGE:
         coef, n_before = _nested_start(gram, linear, bounds, epsilon, tol, max_iter)
     problem = _Problem(gram, linear, lower, upper, float(epsilon))
@@ -184,10 +184,10 @@ class _Problem:
         """At most so many steps on the active variables; how many, and the violation left."""
         # What rounding of the rows adds must not undo a solution of the active part.
         tol = self.tol if self.gram.exact else 0.8 * self.tol
-        done, limits = 0, np.array([tol, _TAU])
+        done, limits = 0, np.array([tol, _TAU, self.epsilon])
         while True:
-            n, violation, missing, _unused = kernels.iterate(
-                self.active, self.state, self.epsilon, limits, most - done
+            n, violation, missing = kernels.iterate(
+                self.gram.active, self.state, self.last, limits, most - done
             )
             done += n
             if missing < 0:
@@ -210,19 +210,15 @@ class _Problem:
         return np.finfo(np.float64).eps * size
 
     @property
-    def active(self):
-        return self.gram.active
-
-    @property
     def shrunk(self):
-        return self.active.index.size < self.n_activated
+        return self.gram.index.size < self.n_activated
 
     def store(self):
-        self.coef[self.active.index] = self.state[kernels.BETA]
+        self.coef[self.gram.index] = self.state[kernels.BETA]
 
     def update_gradient(self):
         """Bring the gradient of all variables up to date with the coefficients."""
-        if self.state is not None and self.gram.exact and self.active.index.size == self.coef.size:
+        if self.state is not None and self.gram.exact and self.gram.index.size == self.coef.size:
             self.gradient = self.state[kernels.GRADIENT].copy()
         else:
             change = self.coef - self.included
@@ -236,7 +232,7 @@ class _Problem:
         self.store()
         idle = not self.shrunk and self.gram.finest and np.array_equal(self.coef, self.included)
         self.update_gradient()
-        drift = np.abs(self.gradient[self.active.index] - self.state[kernels.GRADIENT]).max()
+        drift = np.abs(self.gradient[self.gram.index] - self.state[kernels.GRADIENT]).max()
         # Rounding of the rows may keep the active part from being solved.
         if stuck or drift > max(0.1 * self.tol, 0.25 * self.drift):
             self.gram.refine()
@@ -260,7 +256,7 @@ class _Problem:
         )
         self.state = full
         index = self.gram.activate(self.working_set())
-        self.state = np.ascontiguousarray(full[:, index])
+        self._take(full, index)
         self.n_activated, self.working = index.size, index
 
     def working_set(self):
@@ -297,7 +293,12 @@ class _Problem:
         """Reduce the active set to the positions ``kept`` of it."""
         self.store()
         self.gram.keep(kept)
-        self.state = np.ascontiguousarray(self.state[:, kept])
+        self._take(self.state, kept)
+
+    def _take(self, state, index):
+        """Go on with some of the variables of a state."""
+        self.state = np.ascontiguousarray(state[:, index])
+        self.last = kernels.no_direction(index.size)
 
 
 def _violation(up, down):

@@ -13,6 +13,7 @@ from . import smo_kernels as kernels
 _WORTH_COPYING = 0.54  # share of all rows below which gathering them pays: it takes 0.3 of the time
 _WORTH_COMPACTING = 0.7  # the same once they are gathered (both measured)
 _LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one
+_GATHERED = 2**16  # values of rows that are added up at a time: they stay in the cache
 _STEPS = 4  # the same of a cache, in active variables, which were chosen as those that will move
 _FEWEST = 16  # rows computed at a time, where there is room for them; else so many pairs:
 _LOADED, _MULTIPLIED = 2**18, 2**21  # of rows to be kept, many of which may not be used; of others
@@ -21,56 +22,71 @@ _ALIGNMENT = 16  # a row is a multiple of so many values
 
 
 class MatrixRows:
-    """The rows of a matrix in memory.
+    """The rows of a matrix in memory, or those of some samples.
 
     Parameters
     ----------
     K : (m, m) C-contiguous float64 or float32
         Not modified.
+    part : (n,) intp, optional
+        The samples; all by default.
     """
 
     exact = finest = True
 
-    def __init__(self, K):
-        self.K = _read_only(K)
-        self.diagonal = K.diagonal().astype(np.float64)
-        self.steps_between_shrinks = max(len(K) // 2, _LEAST_STEPS)
+    def __init__(self, K, part=None):
+        self.K, diagonal = _read_only(K), K.diagonal()
+        self._part = np.arange(len(K)) if part is None else part
+        self._whole = part is None
+        self.diagonal = diagonal[self._part].astype(np.float64)
+        self.steps_between_shrinks = max(self._part.size // 2, _LEAST_STEPS)
 
     def activate(self, index):
         """Make these variables active, or all if they are most; returns the active ones."""
-        m = len(self.K)
-        everything = np.arange(m)
-        buffer = np.empty((0, 0), dtype=self.K.dtype)
-        used = np.zeros(m + 1, dtype=np.int64)
-        self.active = kernels.Active(self.K, self.K, buffer, everything, used, everything)
-        if not self.worth_keeping(index.size):
-            return everything
+        n = self._part.size
+        buffer, used = np.empty((0, 0), dtype=self.K.dtype), np.zeros(len(self.K) + 1, np.int64)
+        self.index = np.arange(n)
+        self.active = kernels.Active(self.K, self.K, buffer, self._part, used, self._part)
+        if self._whole and not self.worth_keeping(index.size):
+            return self.index
         self.keep(index)
         return index
 
     def worth_keeping(self, n):
         """Whether it pays to reduce the active variables to n of them."""
         share = _WORTH_COPYING if self.active.rows is self.K else _WORTH_COMPACTING
-        return n < share * self.active.index.size
+        return n < share * self.index.size
 
     def keep(self, kept):
         """Reduce the active variables to the positions ``kept`` of them."""
-        active = self.active
+        active, self.index = self.active, self.index[kept]
         if active.rows is self.K:
             # Zeros: the loops may read, though not use, a row that is not there yet.
             buffer = np.zeros((kept.size, -(-kept.size // 8) * 8), dtype=self.K.dtype)
             slot = np.full(kept.size, -1)
             active = active._replace(rows=_read_only(buffer), buffer=buffer, slot=slot)
         else:
-            kernels.compact_rows(active.buffer, active.slot, kept)
-        self.active = active._replace(index=active.index[kept], slot=active.slot[: kept.size])
+            active = active._replace(slot=self._compact(active.buffer, active.slot, kept))
+        self.active = active._replace(index=active.index[kept])
+
+    @staticmethod
+    def _compact(rows, slot, kept):
+        """Move kept rows and columns, in place, to the front; row i is in slot i, if not in -1."""
+        there = slot[kept] >= 0
+        for new in np.flatnonzero(there):
+            rows[new, : kept.size] = rows[kept[new]].take(kept)
+        return np.where(there, np.arange(kept.size), -1)
 
     def refine(self):
         """The rows are as exact as they can be."""
 
     def add_products(self, gradient, used, weights):
-        """gradient += sum_k weights[k] K[used[k]], for all m variables."""
-        kernels.add_rows(gradient, self.K, used, weights)
+        """gradient += sum_k weights[k] K[used[k]], for all variables."""
+        step = max(_GATHERED // len(self.K), 1)
+        for first in range(0, used.size, step):
+            some = slice(first, first + step)
+            rows = self.K[self._part[used[some]]]
+            gradient += weights[some] @ (rows if self._whole else rows.take(self._part, axis=1))
 
 
 class RowCache:
@@ -163,14 +179,13 @@ class RowCache:
                 self._store = np.zeros(self._size, dtype=self.dtype)
             self._lay_out(index, _with_room(index.size))
             return index
-        old = self.active
         wanted = np.zeros(self.m, dtype=bool)
         wanted[index] = True
-        stays = np.flatnonzero(wanted[old.index])
-        wanted[old.index] = False
+        stays = np.flatnonzero(wanted[self.index])
+        wanted[self.index] = False
         added = np.flatnonzero(wanted)
-        order = np.concatenate([old.index[stays], added])
-        n_rows = self._keep_rows(order, stays, old.buffer.shape[1])
+        order = np.concatenate([self.index[stays], added])
+        n_rows = self._keep_rows(order, stays, self.active.buffer.shape[1])
         if n_rows and added.size:
             compute, owners = self.rows(added), order[self._owner[:n_rows]]
             step = self._rows_in(_LOADED, added.size)
@@ -181,7 +196,7 @@ class RowCache:
 
     def keep(self, kept):
         """Reduce the active variables to the positions ``kept`` of them, in increasing order."""
-        self._keep_rows(self.active.index[kept], kept, _padded(kept.size))
+        self._keep_rows(self.index[kept], kept, _padded(kept.size))
 
     def _keep_rows(self, index, stays, width):
         """Lay out ``index``, which begins with the active variables at the positions ``stays``.
@@ -189,24 +204,35 @@ class RowCache:
         Their rows are kept; how many there are.
         """
         old = self.active
-        position = np.full(old.index.size, -1)
+        position = np.full(self.index.size, -1)
         position[stays] = np.arange(stays.size)
         slots = np.flatnonzero((self._owner >= 0) & (position[self._owner] >= 0))
         widths = old.buffer.shape[1], width
-        kernels.repack_rows(self._store, widths, slots, old.used, stays)
+        self._repack(widths, slots, stays)
         owner = position[self._owner[slots]]
         self._lay_out(index, width)
         self._owner[: slots.size] = owner
         self.active.slot[owner] = np.arange(slots.size)
-        self.active.used[: slots.size] = old.used[: slots.size]
+        self.active.used[: slots.size] = old.used[slots]
         self.active.used[-1] = old.used[-1]
         return slots.size
+
+    def _repack(self, widths, slots, stays):
+        """Move rows in slots, which increase, to the front, of columns that stay alone.
+
+        ``widths`` are those of a row before and after, with padding; the latter is not larger.
+        """
+        old, new = widths
+        for k, slot in enumerate(slots.tolist()):
+            self._store[k * new : k * new + stays.size] = self._store[
+                slot * old : slot * old + old
+            ].take(stays)
 
     def _lay_out(self, index, width):
         """An `Active` on these variables, with as many slots for their rows as there is room."""
         n_slots = min(self._store.size // width, index.size)
         buffer = self._store[: n_slots * width].reshape(n_slots, width)
-        self._owner = np.full(n_slots, -1)
+        self._owner, self.index = np.full(n_slots, -1), index
         self.active = kernels.Active(
             source=np.empty((0, 0), dtype=self.dtype),
             rows=_read_only(buffer),
@@ -220,7 +246,7 @@ class RowCache:
 
     def worth_keeping(self, n):
         """Whether it pays to reduce the active variables to n of them."""
-        return n < _WORTH_COMPACTING * self.active.index.size
+        return n < _WORTH_COMPACTING * self.index.size
 
     def load(self, needed, urgency):
         """Compute the row of a variable and of those that are likely to be needed next.
@@ -233,7 +259,7 @@ class RowCache:
             Of the active variables; where it is 0 a row is not computed in advance.
         """
         active = self.active
-        n = min(self._rows_in(_LOADED, active.index.size), max(1, self._owner.size - 1))
+        n = min(self._rows_in(_LOADED, self.index.size), max(1, self._owner.size - 1))
         urgency = np.where(active.slot < 0, urgency, 0.0)
         urgency[needed] = np.inf
         wanted = np.flatnonzero(urgency)
@@ -242,7 +268,7 @@ class RowCache:
         slots = self._free(wanted.size)
         dropped = self._owner[slots]
         active.slot[dropped[dropped >= 0]] = -1
-        active.buffer[slots, : active.index.size] = self._compute(active.index[wanted])
+        active.buffer[slots, : self.index.size] = self._compute(self.index[wanted])
         active.slot[wanted] = slots
         self._owner[slots] = wanted
         active.used[slots] = active.used[-1]

@@ -150,9 +150,9 @@ class PairSource:
                     check_psd(f"kernels: the matrix of {kernel}", single, kernel._given_dtype)
             raise
 
-    def cross_gram(self, X, exact=False):
-        """The same against new samples, (n, m)."""
-        return self._gram(self._terms, X, self.X, exact=exact)
+    def cross_gram(self, X, exact=False, out=None):
+        """The same against new samples, (n, m), in ``out`` if given."""
+        return self._gram(self._terms, X, self.X, exact=exact, out=out)
 
     def against(self, rows, columns):
         """Samples ``rows`` as new ones, for a `part` of this source on samples ``columns``."""
@@ -181,8 +181,8 @@ class PairSource:
         kernels, weights = self._terms
         return weights @ grams.gram_diagonals(kernels, self.X if X is None else X)
 
-    def _gram(self, terms, *samples, exact=True):
-        return grams.weighted_gram(*terms, *samples, exact=exact, engine=self.engine)
+    def _gram(self, terms, *samples, exact=True, out=None):
+        return grams.weighted_gram(*terms, *samples, exact=exact, out=out, engine=self.engine)
 
     def keep_all(self):
         """Keep every training sample, in a copy that the caller cannot change."""

@@ -118,7 +118,7 @@ def test_shrinking_sets_variables_aside_and_keeps_the_solution(monkeypatch):
 
     def spy(self, kept):
         keep(self, kept)
-        sizes.append(self.active.index.size)
+        sizes.append(self.gram.index.size)
 
     monkeypatch.setattr(module._Problem, "keep", spy)
     K, sign, bounds = problem(500, seed=3, C=5.0)
