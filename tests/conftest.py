@@ -14,12 +14,14 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # scikit-learn checks array-API input only where SciPy was imported with this.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-settings.register_profile("local", deadline=None, print_blob=True)
-# The same examples at every run: a failure there can be repeated here. More are tried locally.
+# The same examples at every run, wherever it is. `scripts/test --explore` draws others, and more.
 settings.register_profile(
-    "ci", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
+    "same", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
 )
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+settings.register_profile(
+    "explore", max_examples=100, deadline=None, print_blob=True, derandomize=False
+)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The scripts: executable, sound shell, clear messages; and what .ci/run hands over."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = ["scripts/demo", "scripts/test", "scripts/test_gpu", ".ci/run"]
@@ -68,7 +70,11 @@ def test_a_python_that_is_missing_or_too_old_is_named(tree, tmp_path, name):
 def python_stub(tmp_path, pip=0):
     """A Python whose venv holds another stub that logs its arguments and imitates pip."""
     inner = tmp_path / "inner"
-    stub(inner, f'echo "$@" >>{tmp_path}/log; [ "$2" = pip ] && exit {pip}; exit 0')
+    stub(
+        inner,
+        f'printf "%s\\n" "$*" >>{tmp_path}/log; [ "$2" = pip ] && exit {pip}\n'
+        'case "$*" in *"${FAILS-no command has this}"*) exit 1;; esac; exit 0',
+    )
     return stub(
         tmp_path / "python",
         f'case "$1$2" in -mvenv) mkdir -p "$3/bin"; cp {inner} "$3/bin/python"; '
@@ -106,16 +112,88 @@ def test_demo_refuses_a_folder_that_is_not_there(tree):
     assert "is not a folder" in done.stderr
 
 
-def test_test_script_lints_and_hands_arguments_to_pytest(tree, tmp_path):
+@pytest.fixture
+def suite(tree, tmp_path):
+    """``suite(*arguments, fails="")``: scripts/test with commands that only log their arguments.
+
+    Those whose arguments contain ``fails`` fail. Returns the finished process and the logged lines.
+    """
     for name in ("alignlearn", "theory"):
         (tree / name).mkdir()
-    environment = {"PYTHON": python_stub(tmp_path), "CI": "1", "NUMBA_CACHE_DIR": ""}
-    done = run([str(tree / "scripts" / "test"), "-k", "one"], **environment)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+
+    def start(*arguments, fails="no command has this"):
+        log = tmp_path / "log"
+        log.unlink(missing_ok=True)
+        given = {"CI": "1", "NUMBA_CACHE_DIR": "", "TMPDIR": str(scratch), "FAILS": fails}
+        command = [str(tree / "scripts" / "test"), *arguments]
+        done = run(command, PYTHON=python_stub(tmp_path), **given)
+        assert not list(scratch.iterdir())  # nothing is left behind
+        lines = log.read_text().splitlines()
+        return done, [line for line in lines if "pip install" not in line]
+
+    return start
+
+
+PARTS = {
+    "ruff check": "ruff check",
+    "ruff format": "format --check",
+    "layers": "--config",
+    "verify": "alignlearn verify",
+    "simulator tests": "-k cuda",
+    "main suite": "--ignore-glob",
+}
+
+
+@pytest.mark.parametrize("fails", [None, *PARTS, "two"])
+def test_every_part_runs_and_those_that_fail_are_named(suite, fails):
+    # Both parts that run Ruff hold this word.
+    word = {None: "no command has this", "two": "ruff"}.get(fails) or PARTS[fails]
+    done, log = suite(fails=word)
+    assert [part for line, part in zip(log, PARTS) if PARTS[part] in line] == list(PARTS)
+    assert len(log) == len(PARTS)
+    if fails is None:
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        named = "ruff check, ruff format" if fails == "two" else fails
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == f"test: failed: {named}"
+
+
+def test_test_script_lints_and_hands_arguments_to_pytest(suite):
+    done, log = suite("-k", "one")
     assert (done.returncode, done.stderr) == (0, "")
-    log = (tmp_path / "log").read_text().splitlines()
-    assert [line.split()[2] for line in log[-4:-2]] == ["check", "format"]
-    assert log[-2].startswith("--config")
-    assert log[-1].endswith("-k one")
+    assert [line.split()[2] for line in log[:2]] == ["check", "format"]
+    assert log[2].startswith("--config")
+    assert log[3].endswith("-k one")
+    assert len(log) == 4
+    done, _ = suite("-k", "one", fails="-k one")
+    assert done.returncode == 1
+    assert done.stderr == "test: failed: tests\n"
+
+
+def test_explore_draws_by_a_seed_that_it_prints(suite):
+    seeds = set()
+    for _ in range(2):
+        done, log = suite("--explore", "-k", "one")
+        seed = re.search(r"--explore=(\d+) -k one draws the same", done.stdout)[1]
+        assert f"--hypothesis-seed={seed} -m hypothesis -k one" in log[-1]
+        assert "--hypothesis-profile=explore" in log[-1]
+        seeds.add(seed)
+    assert len(seeds) == 2
+    done, log = suite("--explore=12", fails="seed=12")
+    assert log[-1].endswith("--hypothesis-seed=12 -m hypothesis")
+    assert done.stderr.splitlines()[-1] == "test: failed: examples of the seed 12"
+
+
+def test_examples_are_the_same_at_every_run_unless_others_are_asked_for():
+    same, explore = settings.get_profile("same"), settings.get_profile("explore")
+    assert same.derandomize
+    assert same.database is None
+    assert not explore.derandomize  # Hypothesis itself derandomises where CI is set
+    assert explore.max_examples > same.max_examples
+    assert settings.default in (same, explore)
 
 
 @pytest.mark.parametrize("there", [True, False])

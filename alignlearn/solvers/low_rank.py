@@ -186,12 +186,13 @@ class _State:
             return None
         if not free.size:
             return b
-        b[free] -= excess * room / room.sum()
+        ends = [self._sum(np.where(loose, end, parts))[free] for end in (self.lower, self.upper)]
+        # Where all of the room is taken, rounding may not take more.
+        b[free] = np.clip(b[free] - excess * room / room.sum(), *ends)
         if free.size > 2 * self.Z.shape[1] + 10:
             return b
         # Where both parts are loose, epsilon is too small to matter.
         penalty = (self._sum(np.where(loose, self.penalty, 0.0)) / np.maximum(count, 1.0))[free]
-        ends = [self._sum(np.where(loose, end, parts))[free] for end in (self.lower, self.upper)]
         moved = b[free] + self._correction(b, free, penalty)
         if np.all((moved >= ends[0]) & (moved <= ends[1])):
             b[free] = moved

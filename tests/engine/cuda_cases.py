@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import simulator
 from numba import config
 
 from alignlearn.engine import program as ops
@@ -14,6 +15,7 @@ SIMULATED = bool(config.ENABLE_CUDASIM)
 if SIMULATED:
     # A thread of the simulator that waits for others costs some of these intervals, else 5 ms.
     sys.setswitchinterval(5e-4)
+    simulator.mend()
 
 
 def _can_run():

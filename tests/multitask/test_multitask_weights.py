@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from multitask_oracle import Problem, machine, proxy_dual
 
@@ -372,6 +372,7 @@ def test_alignments_of_pairs_of_tasks():
     st.sampled_from(["none", "ridge", "group"]),
     st.booleans(),
 )
+@example(288, 0.90625, "none", True)  # steps that change no machine's coefficients
 @settings(max_examples=25)
 def test_the_certificate_holds(seed, beta, coupling, regression):
     oracle, stacked, y, task = problem(seed, (8, 11), 0.05 if regression else None)

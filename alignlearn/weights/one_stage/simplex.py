@@ -18,6 +18,7 @@ from .ridge import RidgeState, _Evaluation, _norm
 _EXTRA = 200  # kernels of zero weight that a step may bring in
 _FLAT = 0.4  # a slope this much smaller than at the start, of either sign, ends a search
 _TRIALS = 12
+_IDLE = 2  # steps that bring neither bound closer, until machines are solved more exactly
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
@@ -65,19 +66,24 @@ def descend(oracle, start, target, tol, max_iter):
     (point, gap, n_iter, converged)
     """
     point = best = start
-    lower, n_iter, damping = point.lower, 0, 0.0
+    lower, n_iter, damping, idle = point.lower, 0, 0.0, 0
     while True:
         gap = (best.value - lower) / abs(best.value) if best.value else 0.0
         if gap <= tol or n_iter >= max_iter:
             break
         n_iter += 1
         point, full = _search(oracle, point, target(point, gap, damping))
+        rounding = _ROUNDING * abs(best.value)
+        closer = point.value < best.value - rounding or point.lower > lower + rounding
+        idle = 0 if closer else idle + 1
         lower = max(lower, point.lower)
-        best = point if point.value <= best.value + _ROUNDING * abs(best.value) else best
+        best = point if point.value <= best.value + rounding else best
         if full == 0.0 and damping == 1.0:
             break
-        if full == 0.0:
-            damping, point = 1.0, point.sharper()
+        # Small steps may leave a machine unsolved, as what it starts from is exact enough: their
+        # slopes then are those of another point, and lead away from the minimum.
+        if full == 0.0 or idle == _IDLE:
+            damping, idle, point = 1.0 if full == 0.0 else damping, 0, point.sharper()
             continue
         # As Levenberg and Marquardt do: more damping after a step cut short, less after a full one.
         damping = 0.25 * damping if full == 1.0 else min(max(4.0 * damping, 0.02), 1.0)
