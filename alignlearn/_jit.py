@@ -38,7 +38,7 @@ import sys
 import threading
 import warnings
 import zlib
-from functools import cache
+from functools import cache, partial
 from inspect import signature
 from pickle import loads
 from time import monotonic
@@ -164,15 +164,19 @@ if sys.stderr is not None and sys.stderr.isatty():
     event.register("numba:compile", _Announcement())
 
 
-class _PartLibrary(JITCodeLibrary):
+class _EntryLibrary(JITCodeLibrary):
+    """Code that Python calls, optimised once, as a whole."""
+
+    def _optimize_functions(self, module):
+        pass
+
+
+class _PartLibrary(_EntryLibrary):
     """Code that only compiled functions call.
 
     It is linked into each of these and optimised there. What Numba does beside that, to optimise it
     alone and to make machine code of it, is more than half of the time of a compilation.
     """
-
-    def _optimize_functions(self, module):
-        pass
 
     def _optimize_final_module(self):
         pass
@@ -193,12 +197,36 @@ class _PartLibrary(JITCodeLibrary):
         pass
 
 
-class _PartCompiler(Compiler):
-    """A compiler into a `_PartLibrary`."""
+class _EntryCompiler(Compiler):
+    """A compiler into an `_EntryLibrary`."""
+
+    kind = _EntryLibrary
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
-        self.state.library = _PartLibrary(targetctx.codegen(), "part")
+        self.state.library = self.kind(targetctx.codegen(), "alignlearn")
+        self.state.library.enable_object_caching()
+
+
+class _PartCompiler(_EntryCompiler):
+    """A compiler into a `_PartLibrary`."""
+
+    kind = _PartLibrary
+
+
+# Of functions that compiled code alone calls, Numba's `overload` among them.
+PART = {"pipeline_class": _PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def _cached(function, **options):
+    """A dispatcher with the cache above."""
+    compiled = njit(pipeline_class=_EntryCompiler, no_cfunc_wrapper=True, **options)(function)
+    if not config.DISABLE_JIT:
+        try:
+            compiled._cache = _Cache(function)
+        except RuntimeError:  # no folder can be written
+            _warn_uncached()
+    return compiled
 
 
 def _jit(**options):
@@ -209,33 +237,28 @@ def _jit(**options):
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
 
     def decorate(function):
-        compiled = njit(**options)(function)
-        if config.DISABLE_JIT:
-            return compiled
-        try:
-            compiled._cache = _Cache(function)
-        except RuntimeError:  # no folder can be written
-            _warn_uncached()
-        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        part = njit(pipeline_class=_PartCompiler, **bare, **options)(function)
-        compiled.get_call_template = part.get_call_template
-        compiled.get_overload = part.get_overload
+        compiled = _cached(function, **options)
+        if not config.DISABLE_JIT:
+            part = njit(**PART, **options)(function)
+            compiled.get_call_template = part.get_call_template
+            compiled.get_overload = part.get_overload
         return compiled
 
     if not options["_nrt"]:
         decorate.owning = _jit(**{**options, "_nrt": True})
+    decorate.shared = partial(_shared, options)
     return decorate
 
 
-def shared(function, argument_types):
-    """Make a compiled function one that others call at an address.
+def _shared(options, function, argument_types):
+    """Compile a function so that others call it at an address.
 
     It is then compiled once, where Numba would link it into each of its callers and optimise it
     there again. A call costs some 20 ns more.
 
     Parameters
     ----------
-    function : compiled function
+    function : callable
         It returns nothing.
     argument_types : callable
         ``argument_types(dtype)`` are the Numba types of its arguments for a dtype, that of the
@@ -250,12 +273,13 @@ def shared(function, argument_types):
     """
     if config.DISABLE_JIT:
         return lambda dtype: 0, lambda address, arguments: function(*arguments)
+    compiled = _cached(function, no_cpython_wrapper=True, **options)
 
     @cache
     def address_of(dtype):
         expected = tuple(argument_types(from_dtype(dtype)))
-        function.compile(expected)
-        code = function.overloads[expected]
+        compiled.compile(expected)
+        code = compiled.overloads[expected]
         return code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
 
     @intrinsic

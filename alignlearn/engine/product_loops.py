@@ -32,27 +32,19 @@ def _combine(W, weights, n):
 
 @jit_sum
 def _add_dots(values, nr, V, first, out):
-    """out[r, q] += values[r] . V[q, first:] for the rows r of a tile (nr, nc), in float64."""
-    nc = values.size // nr
-    r = 0
-    while r + 4 <= nr:
-        e0, e1 = values[r * nc : (r + 1) * nc], values[(r + 1) * nc : (r + 2) * nc]
-        e2, e3 = values[(r + 2) * nc : (r + 3) * nc], values[(r + 3) * nc : (r + 4) * nc]
+    """out[r, q] += values[r] . V[q, first:] for the rows r of a tile (nr, nc), in float64.
+
+    Rows go in fours; of the last four those that are not there are the last one again.
+    """
+    nc, last = values.size // nr, nr - 1
+    for r in range(0, nr, 4):
+        r1, r2, r3 = min(r + 1, last), min(r + 2, last), min(r + 3, last)
+        e0, e1 = values[r * nc : (r + 1) * nc], values[r1 * nc : (r1 + 1) * nc]
+        e2, e3 = values[r2 * nc : (r2 + 1) * nc], values[r3 * nc : (r3 + 1) * nc]
         for q in range(V.shape[0]):
-            s0, s1, s2, s3 = four_dots(e0, e1, e2, e3, V[q, first : first + nc])
-            out[r, q] += s0
-            out[r + 1, q] += s1
-            out[r + 2, q] += s2
-            out[r + 3, q] += s3
-        r += 4
-    while r < nr:
-        e = values[r * nc : (r + 1) * nc]
-        for q in range(V.shape[0]):
-            v, total = V[q, first : first + nc], 0.0
-            for j in range(nc):
-                total += np.float64(e[j]) * v[j]
-            out[r, q] += total
-        r += 1
+            dots = four_dots(e0, e1, e2, e3, V[q, first : first + nc])
+            for k in range(min(4, nr - r)):
+                out[r + k, q] += dots[k]
 
 
 @jit_sum

@@ -29,9 +29,9 @@ def _by_fives(W, n_values, n, zero, S, a):
     """`add_products` by blocks of five rows by five."""
     t = W[n_values, :n]
     for k in range(0, n_values, 5):
-        _add_diagonal_block(W[k : k + 5], t, n, zero, S[k : k + 5, k : k + 5], a[k : k + 5])
+        _add_diagonal_block(W, k, t, n, zero, S, a)
         for m in range(k + 5, n_values, 5):
-            _add_block(W[k : k + 5], W[m : m + 5], n, zero, S[k : k + 5, m : m + 5])
+            _add_block(W, k, m, n, zero, S)
 
 
 @jit_sum
@@ -88,10 +88,10 @@ def add_products(W, n_values, n, zero, S, a):
 
 
 @jit_sum
-def _add_block(A, B, n, zero, S):
-    """Products of five rows with five others."""
-    a0, a1, a2, a3, a4 = A[0, :n], A[1, :n], A[2, :n], A[3, :n], A[4, :n]
-    b0, b1, b2, b3, b4 = B[0, :n], B[1, :n], B[2, :n], B[3, :n], B[4, :n]
+def _add_block(W, k, m, n, zero, S):
+    """Products of the five rows from k on with those from m on."""
+    a0, a1, a2, a3, a4 = W[k, :n], W[k + 1, :n], W[k + 2, :n], W[k + 3, :n], W[k + 4, :n]
+    b0, b1, b2, b3, b4 = W[m, :n], W[m + 1, :n], W[m + 2, :n], W[m + 3, :n], W[m + 4, :n]
     s00 = s01 = s02 = s03 = s04 = zero
     s10 = s11 = s12 = s13 = s14 = zero
     s20 = s21 = s22 = s23 = s24 = zero
@@ -129,17 +129,17 @@ def _add_block(A, B, n, zero, S):
         s42 += x * y2
         s43 += x * y3
         s44 += x * y4
-    _add_row(S[0], s00, s01, s02, s03, s04)
-    _add_row(S[1], s10, s11, s12, s13, s14)
-    _add_row(S[2], s20, s21, s22, s23, s24)
-    _add_row(S[3], s30, s31, s32, s33, s34)
-    _add_row(S[4], s40, s41, s42, s43, s44)
+    _add_row(S[k, m : m + 5], s00, s01, s02, s03, s04)
+    _add_row(S[k + 1, m : m + 5], s10, s11, s12, s13, s14)
+    _add_row(S[k + 2, m : m + 5], s20, s21, s22, s23, s24)
+    _add_row(S[k + 3, m : m + 5], s30, s31, s32, s33, s34)
+    _add_row(S[k + 4, m : m + 5], s40, s41, s42, s43, s44)
 
 
 @jit_sum
-def _add_diagonal_block(W, t, n, zero, S, a):
+def _add_diagonal_block(W, k, t, n, zero, S, a):
     """Products of five rows with each other and with the target ``t``; see `add_products`."""
-    a0, a1, a2, a3, a4 = W[0, :n], W[1, :n], W[2, :n], W[3, :n], W[4, :n]
+    a0, a1, a2, a3, a4 = W[k, :n], W[k + 1, :n], W[k + 2, :n], W[k + 3, :n], W[k + 4, :n]
     u0 = u1 = u2 = u3 = u4 = zero
     s00 = s01 = s02 = s03 = s04 = zero
     s11 = s12 = s13 = s14 = zero
@@ -168,12 +168,12 @@ def _add_diagonal_block(W, t, n, zero, S, a):
         s33 += x3 * x3
         s34 += x3 * x4
         s44 += x4 * x4
-    _add_row(a, u0, u1, u2, u3, u4)
-    _add_row(S[0], s00, s01, s02, s03, s04)
-    _add_row(S[1], zero, s11, s12, s13, s14)
-    _add_row(S[2], zero, zero, s22, s23, s24)
-    _add_row(S[3], zero, zero, zero, s33, s34)
-    _add_row(S[4], zero, zero, zero, zero, s44)
+    _add_row(a[k : k + 5], u0, u1, u2, u3, u4)
+    _add_row(S[k, k : k + 5], s00, s01, s02, s03, s04)
+    _add_row(S[k + 1, k : k + 5], zero, s11, s12, s13, s14)
+    _add_row(S[k + 2, k : k + 5], zero, zero, s22, s23, s24)
+    _add_row(S[k + 3, k : k + 5], zero, zero, zero, s33, s34)
+    _add_row(S[k + 4, k : k + 5], zero, zero, zero, zero, s44)
 
 
 @jit_sum

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from alignlearn._jit import jit, jit_sum, shared
+from alignlearn._jit import jit, jit_sum
 
 from . import formulas, vectormath
 from . import program as ops
@@ -116,13 +116,6 @@ def _fill_common(kind, start, stop, x, tile, nr, nc, out):
     else:
         return False
     return True
-
-
-@jit_sum
-def _fill_common_primitives(primitives, x, tile, nr, nc, W):
-    for q in range(primitives.shape[0]):
-        kind, start, stop = primitives[q, 0], primitives[q, 1], primitives[q, 2]
-        _fill_common(kind, start, stop, x, tile, nr, nc, W[primitives[q, 3], : nr * nc])
 
 
 @jit_sum
@@ -244,14 +237,6 @@ def _run_common(op, k, f0, f1, s, d, n, scratch):
 
 
 @jit_sum
-def _run_common_code(code, parameters, nr, nc, W):
-    n = nr * nc
-    for t in range(code.shape[0]):
-        f0, f1, d, s = parameters[t, 0], parameters[t, 1], W[code[t, 1], :n], W[code[t, 2], :n]
-        _run_common(code[t, 0], code[t, 3], f0, f1, s, d, n, W[W.shape[0] - 1, :n])
-
-
-@jit_sum
 def _clear(s, d, n, unit):
     zero, eps = d.dtype.type(0), 1.1920929e-07 if d.itemsize == 4 else 2.220446049250313e-16
     unit *= d.dtype.type(eps)
@@ -310,14 +295,17 @@ def run(code, parameters, rows, columns, external, at, nr, nc, W):
             _formula(op, s, d, n, f0, f1, f2)
 
 
-@jit_sum
 def _evaluate_common(code, parameters, primitives, x, tile, rows, columns, external, at, nr, nc, W):
     """`fill_primitives`, then `run`, for programs of `_COMMON` primitives and operations."""
-    _fill_common_primitives(primitives, x, tile, nr, nc, W)
-    _run_common_code(code, parameters, nr, nc, W)
+    n, last = nr * nc, W.shape[0] - 1
+    for q in range(primitives.shape[0]):
+        kind, start, stop = primitives[q, 0], primitives[q, 1], primitives[q, 2]
+        _fill_common(kind, start, stop, x, tile, nr, nc, W[primitives[q, 3], :n])
+    for t in range(code.shape[0]):
+        f0, f1, d, s = parameters[t, 0], parameters[t, 1], W[code[t, 1], :n], W[code[t, 2], :n]
+        _run_common(code[t, 0], code[t, 3], f0, f1, s, d, n, W[last, :n])
 
 
-@jit_sum
 def _evaluate(code, parameters, primitives, x, tile, rows, columns, external, at, nr, nc, W):
     """`fill_primitives`, then `run`."""
     fill_primitives(primitives, x, tile, nr, nc, W)
@@ -340,8 +328,8 @@ _COMMON = (
     *(ops.EXP, ops.EXPM1, ops.SQUARE, ops.SQUARE_SHIFTED, ops.SQUARE_UNSHIFT, ops.FLUSH),
     *(ops.AFFINE, ops.AFFINE_IN_PLACE, ops.POWER_IN_PLACE, ops.ADD, ops.MULTIPLY),
 )
-_address_of_common, evaluate = shared(_evaluate_common, _argument_types)
-_address_of_all, _ = shared(_evaluate, _argument_types)
+_address_of_common, _ = jit_sum.shared(_evaluate_common, _argument_types)
+_address_of_all, evaluate = jit_sum.shared(_evaluate, _argument_types)
 
 
 def evaluator(program, dtype):

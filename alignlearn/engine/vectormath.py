@@ -27,7 +27,7 @@ import numpy as np
 from numba import config, types
 from numba.extending import intrinsic, overload
 
-from alignlearn._jit import jit_fma
+from alignlearn._jit import PART, jit_fma
 
 
 def _reinterpret(source, target):
@@ -192,16 +192,16 @@ def flush(x):
     return _flush32(x) if isinstance(x, np.float32) else _flush64(x)
 
 
-@overload(exp)
+@overload(exp, jit_options=PART)
 def _exp(x):
     return (lambda x: _exp32(x)) if x == types.float32 else (lambda x: _exp64(x))
 
 
-@overload(expm1)
+@overload(expm1, jit_options=PART)
 def _expm1(x):
     return (lambda x: _expm1_32(x)) if x == types.float32 else (lambda x: _expm1_64(x))
 
 
-@overload(flush)
+@overload(flush, jit_options=PART)
 def _flush(x):
     return (lambda x: _flush32(x)) if x == types.float32 else (lambda x: _flush64(x))
