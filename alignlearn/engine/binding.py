@@ -10,7 +10,7 @@ from alignlearn.validation import is_sparse
 
 from .boxes import row_boxes
 from .external import BLOCK, most_rows, select_columns
-from .program import Mode, Program, compile_kernels
+from .program import Mode, Program, compile_kernels, padded
 from .sparse import SparsePrimitive, sparse_rows
 from .threads import on_threads
 
@@ -24,6 +24,7 @@ _TILE_ROWS, _LEAST_COLUMNS = 8, 32
 # Of products with a Gram matrix: wide tiles of few rows, since only dot products are to be reduced
 # (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
+_CACHE_LINE = 64  # bytes; also the widest vector register
 FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
 
 
@@ -143,12 +144,19 @@ def scratch(program, dtype, shape, *lead):
     here, as compiled code that takes memory itself takes seconds longer to compile.
     """
     block, rows = shape
-    d = len(program.features)
-    return (
-        np.zeros((*lead, program.n_rows + 1, rows * block), dtype),
-        np.empty((*lead, d, block), dtype),
-        np.empty((*lead, d, rows), dtype),
-    )
+    sizes = (program.n_rows + 1, rows * block), (len(program.features), block)
+    sizes = *sizes, (len(program.features), rows)
+    W, tile, x = (on_cache_lines((*lead, *size), dtype) for size in sizes)
+    W[..., program.n_kernels : padded(program.n_kernels), :] = 0.0
+    return W, tile, x
+
+
+def on_cache_lines(shape, dtype):
+    """An array without values that begins on a cache line: vectors of it are loaded whole."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.empty(size + _CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % _CACHE_LINE
+    return memory[first : first + size].view(dtype).reshape(shape)
 
 
 def frozen(X):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import external, loops, pair_products, product_loops
-from .binding import FEW_PAIRS, PRODUCT_ROWS, product_block, scratch, tile_shape
+from .binding import FEW_PAIRS, PRODUCT_ROWS, on_cache_lines, product_block, scratch, tile_shape
 from .boxes import InOrder
 from .program import padded
 from .threads import on_threads
@@ -58,7 +58,7 @@ def pair_sums(data, box, stop):
     block, rows = shape = tile_shape(data.program, dtype.itemsize, j1 - j0)
     W, tile, x = scratch(data.program, dtype, shape)
     x = np.empty((-(-block // rows), *x.shape), dtype)  # of all tiles of a block
-    memory = W, tile, x, np.empty((p, block), dtype)
+    memory = W, tile, x, on_cache_lines((p, block), dtype)
     work = (data.V, data.Y, data.F, near, data.root), box, shape, memory
     sums = S, a, by_row, by_column, diagonal
     loops.add_statistics(evaluator(data.program, dtype), data.ops, *work, sums, stop)
@@ -82,12 +82,13 @@ def normal_times(data, box, stop):
     out = np.zeros(data.columns.shape)
     rows, near = _rows(data, box, stop)
     shape, (features, means), dtype = _product_shape(data), data.ops[3:5], data.VZ.dtype
-    tiles = np.zeros((-(-data.width // shape[0]), len(features), shape[0]), dtype)
+    tiles = on_cache_lines((-(-data.width // shape[0]), len(features), shape[0]), dtype)
     product_loops.gather_blocks(data.VZ, features, means, shape[0], tiles)
     work = (rows[0], tiles, rows[1], data.FZ, near), data.weights
     given = data.columns, data.shift, data.row_weight[box[0] : box[1]]
     W, _, x = scratch(data.program, dtype, shape)
-    memory = W, x, np.empty((shape[1], data.width), dtype), np.empty((shape[1], len(out)))
+    strip, U = on_cache_lines((shape[1], data.width), dtype), np.empty((shape[1], len(out)))
+    memory = W, x, strip, U
     work = data.ops, *work, given, shape, memory, out, stop
     product_loops.normal_times(evaluator(data.program, dtype), *work)
     return out

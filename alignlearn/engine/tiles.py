@@ -323,11 +323,11 @@ def _argument_types(dtype):
     return *program, vectors, vectors, *values, types.int64, types.int64, types.Array(dtype, 2, "C")
 
 
-_COMMON_PRIMITIVES = ops.SQUARED_DISTANCE, ops.INNER_PRODUCT, ops.DISTANCE
-_COMMON = (
+_COMMON_PRIMITIVES = {ops.SQUARED_DISTANCE, ops.INNER_PRODUCT, ops.DISTANCE}
+_COMMON = {
     *(ops.EXP, ops.EXPM1, ops.SQUARE, ops.SQUARE_SHIFTED, ops.SQUARE_UNSHIFT, ops.FLUSH),
     *(ops.AFFINE, ops.AFFINE_IN_PLACE, ops.POWER_IN_PLACE, ops.ADD, ops.MULTIPLY),
-)
+}
 _address_of_common, _ = jit_sum.shared(_evaluate_common, _argument_types)
 _address_of_all, evaluate = jit_sum.shared(_evaluate, _argument_types)
 
@@ -338,6 +338,6 @@ def evaluator(program, dtype):
     It is half of what these loops are. Programs of Gaussians, inner products and their sums, powers
     and products, which most are, need a part of it, which compiles in half the time.
     """
-    common = np.isin(program.primitives[:, 0], _COMMON_PRIMITIVES).all()
-    common = common and np.isin(program.code[:, 0], _COMMON).all()
+    common = _COMMON.issuperset(program.code[:, 0].tolist())
+    common = common and _COMMON_PRIMITIVES.issuperset(program.primitives[:, 0].tolist())
     return (_address_of_common if common else _address_of_all)(np.dtype(dtype))
