@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -153,9 +154,9 @@ def scratch(program, dtype, shape, *lead):
 
 def on_cache_lines(shape, dtype):
     """An array without values that begins on a cache line: vectors of it are loaded whole."""
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + _CACHE_LINE, np.uint8)
-    first = -memory.ctypes.data % _CACHE_LINE
+    first = -memory.__array_interface__["data"][0] % _CACHE_LINE
     return memory[first : first + size].view(dtype).reshape(shape)
 
 
