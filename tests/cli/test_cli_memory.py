@@ -41,10 +41,10 @@ print(peak() - before)
 @pytest.mark.parametrize(
     ("task", "methods", "shape", "features"),
     [
-        ("classification", ("uniform", "alignf"), (3000, 3), False),
-        ("regression", ("uniform", "alignf"), (2400, 3), False),
-        ("regression", ("uniform", "lkrr"), (1800, 3), False),
-        ("regression", ("ensemble",), (1800, 3), False),
+        ("classification", ("uniform", "alignf"), (2000, 3), False),
+        ("regression", ("uniform", "alignf"), (1800, 3), False),
+        ("regression", ("uniform", "lkrr"), (1400, 3), False),
+        ("regression", ("ensemble",), (1400, 3), False),
         ("classification", ("uniform", "alignf"), (400, 2000), True),
         ("regression", ("lkrr",), (400, 2000), True),
     ],

@@ -1,7 +1,7 @@
 """Numba's simulator of CUDA with two faults mended, and a detector of races in shared memory.
 
 The simulator runs a Python thread for each thread of a block. Two of its functions do not bear
-that (Numba 0.68 and before), so that a kernel fails, or is silently wrong, when the interpreter
+that (seen in Numba 0.68), so that a kernel fails, or is silently wrong, when the interpreter
 switches threads at a bad time:
 
 - A device function that does not lie in the kernel's module gets a replacement of its global
