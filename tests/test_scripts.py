@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 def run(command, **environment):
     env = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=600)
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "scripts/reproduce_table2.py"])

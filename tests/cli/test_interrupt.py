@@ -9,7 +9,8 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "interrupt_time.py"
 
 pytestmark = pytest.mark.skipif(
-    sys.platform == "win32" or not SCRIPT.is_file(), reason="needs signals and the source tree"
+    sys.platform != "linux" or not SCRIPT.is_file(),
+    reason="needs signals, the clocks of other processes and the source tree",
 )
 
 
@@ -23,12 +24,12 @@ def script():
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_streamed_statistics_stop(monkeypatch, script, threads):
-    """80,000 samples take a minute."""
+    """80,000 samples take a minute. Other work on the machine changes no time here."""
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
-    assert script.delay("statistics", samples=80_000, wait=1.0) < 1.0
+    assert script.delay("statistics", samples=80_000, wait=1.0, processor=True) < int(threads)
 
 
 @pytest.mark.parametrize(("kind", "samples"), [("ridge", 8000), ("leave-one-out", 4000)])
 def test_factorisations_stop(script, kind, samples):
     """A Cholesky factor takes seconds by then, a reduction to tridiagonal form ten."""
-    assert script.delay(kind, samples=samples, wait=2.5) < 1.0
+    assert script.delay(kind, samples=samples, wait=2.5, processor=True) < 1.0

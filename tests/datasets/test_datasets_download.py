@@ -134,13 +134,13 @@ def test_redirects_and_answers_without_length(server, toy, path):
         ("/missing", "404"),
         ("/broken", "500"),
         ("/half", "ended after 13 of 27 bytes"),
-        ("/stall", r"no data for 0\.2 s"),
+        ("/stall", "no data for 3 s"),
     ],
 )
 def test_failed_downloads_are_told_and_leave_nothing(server, toy, path, words):
     cache = toy(server.address + path)
     with pytest.raises(datasets.DatasetError, match=words) as error:
-        datasets.load("toy", timeout=0.2)
+        datasets.load("toy", timeout=3 if path == "/stall" else 60)
     server.release.set()
     message = str(error.value)
     for part in (server.address + path, "toys.example", str(cache), "toy.data", "ALIGNLEARN_DATA"):
@@ -151,7 +151,7 @@ def test_failed_downloads_are_told_and_leave_nothing(server, toy, path, words):
 
 def test_refused_answer_is_closed(server, tmp_path):
     with pytest.raises(datasets.DatasetError, match="404") as error:
-        _download.fetch(server.address + "/missing", tmp_path / "x", timeout=5, max_bytes=100)
+        _download.fetch(server.address + "/missing", tmp_path / "x", timeout=60, max_bytes=100)
     assert error.value.__cause__.fp.closed
 
 
@@ -198,7 +198,7 @@ def test_no_network(toy, monkeypatch):
         port = closed.server_port
     cache = toy(f"http://127.0.0.1:{port}/good")
     with pytest.raises(datasets.DatasetError, match=r"no usable connection \(Connection"):
-        datasets.load("toy", timeout=2)
+        datasets.load("toy", timeout=60)
     assert list(cache.iterdir()) == []
 
 

@@ -1,12 +1,15 @@
 """Numba's simulator of CUDA with two faults mended, and a detector of races in shared memory.
 
 The simulator runs a Python thread for each thread of a block. Two of its functions do not bear
-that (Numba 0.68 and before), so that a kernel fails, or is silently wrong, when the interpreter
+that (seen in Numba 0.68), so that a kernel fails, or is silently wrong, when the interpreter
 switches threads at a bad time:
 
 - A device function that does not lie in the kernel's module gets a replacement of its global
   ``cuda`` while it runs. The first thread that leaves it takes the replacement away from all.
 - ``cuda.shared.array`` looks for the block's array, then makes one: two threads may each make one.
+
+It also polls the threads without a pause until all wait at a barrier, which takes more time than
+the threads do: here the last that comes to the barrier tells.
 
 What is mended orders only these two. The kernels' own statements still run in any order, and
 `Watched` reports what the order could change: a number in shared memory that one thread writes and
@@ -58,12 +61,6 @@ def shared_array(self, shape, dtype):
         return self._allocations[place]
 
 
-def syncthreads(self):
-    """The barrier, counted in each thread that has passed it."""
-    NUMBAS["syncthreads"](self)
-    self.barriers = getattr(self, "barriers", 0) + 1
-
-
 class Race(AssertionError):
     """Two threads use a number in shared memory, one of them writes, and nothing orders them."""
 
@@ -83,7 +80,7 @@ class Watched:
     def _note(self, index, writes):
         thread = threading.current_thread()
         # Threads of a block that may run at the same time have passed as many barriers.
-        now = thread._manager, getattr(thread, "barriers", 0)
+        now = thread._manager, thread._manager.barriers
         when, writers, users = self._used.get(index, (None, set(), set()))
         if when != now:
             writers, users = set(), set()
@@ -105,18 +102,77 @@ class Watched:
             self._array[index] = value
 
 
+def run_block(self, grid_point, *args):
+    """Run the threads of a block from barrier to barrier; raise what one of them raised."""
+    from numba.cuda.simulator.kernel import BlockThread
+
+    self.changed, self.barriers, self.waiting = threading.Condition(), 0, []
+    threads = [
+        BlockThread(lambda: self._f(*args), self, grid_point, place, self._debug)
+        for place in np.ndindex(*self._block_dim)
+    ]
+    self.running = len(threads)
+    for thread in threads:
+        thread.start()
+    failed = []
+    while not failed:
+        with self.changed:
+            self.changed.wait_for(lambda: not self.running)
+            if not self.waiting:
+                break
+            failed = [thread for thread in threads if thread.exception]
+            released, self.waiting, self.running = self.waiting, [], len(self.waiting)
+            self.barriers += 1
+        for thread in released:
+            thread.abort = bool(failed)
+            thread.syncthreads_event.set()
+    for thread in threads:
+        thread.join()
+    for thread in failed or threads:
+        if thread.exception:
+            raise thread.exception[0].with_traceback(thread.exception[1])
+
+
+def leave(thread, waits):
+    """Note that a thread of a block has ended, or waits at a barrier."""
+    block = thread._manager
+    with block.changed:
+        if waits:
+            block.waiting.append(thread)
+        block.running -= 1
+        if not block.running:
+            block.changed.notify()
+
+
+def run_thread(self):
+    """The thread, which tells the block when it has ended."""
+    try:
+        NUMBAS["run"](self)
+    finally:
+        leave(self, False)
+
+
+def syncthreads(self):
+    """Wait for the other threads of the block."""
+    leave(self, True)
+    self.syncthreads_event.wait()
+    self.syncthreads_event.clear()
+    if self.abort:
+        raise RuntimeError("another thread of the block has failed")
+
+
 def mend():
     """Mend the simulator of this process, once."""
     from numba.cuda.simulator import kernel, kernelapi
 
     if NUMBAS:
         return
-    shared, thread = kernelapi.FakeCUDAShared, kernel.BlockThread
-    for place, new in (
-        (kernel, swapped_cuda_module),
-        (shared, shared_array),
-        (thread, syncthreads),
+    for place, name, new in (
+        (kernel, "swapped_cuda_module", swapped_cuda_module),
+        (kernelapi.FakeCUDAShared, "array", shared_array),
+        (kernel.BlockThread, "run", run_thread),
+        (kernel.BlockThread, "syncthreads", syncthreads),
+        (kernel.BlockManager, "run", run_block),
     ):
-        name = "array" if new is shared_array else new.__name__
-        NUMBAS[name] = getattr(place, name)
+        NUMBAS.setdefault(name, getattr(place, name))
         setattr(place, name, new)

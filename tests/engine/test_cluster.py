@@ -146,7 +146,7 @@ def _there(client):
     return {k: n for k, n in client.nbytes(summary=False).items() if k.startswith("alignlearn-")}
 
 
-def _until(condition, seconds=10.0):
+def _until(condition, seconds=60.0):
     """Wait until the scheduler, which hears of what is released a little later, says so."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -265,23 +265,23 @@ def test_only_workers_need_a_device(dask_client):
 
 def test_interrupt_ends_all_tasks(dask_client):
     """Ctrl-C while the client waits."""
-    timers = []
+    timers, taken, boxes = [], [], _boxes(200, 5)
 
     def take(k, result):
+        taken.append(k)
         # What comes before the first result need not notice.
         if not timers:
             timers.append(threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)))
             timers[0].start()
 
-    start = time.monotonic()
     # A process in the background of a shell ignores Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            Cluster(dask_client, Here(0.2)).run("process", _points(), _boxes(200, 10), take)
+            Cluster(dask_client, Here(0.2)).run("process", _points(), boxes, take)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert time.monotonic() - start < 10.0  # the boxes last 21 s in two processes
+    assert len(taken) < len(boxes)  # all of them last 82 s in two processes
     timers[0].join()
     assert _until(lambda: not any(dask_client.processing().values()) and not _there(dask_client))
 

@@ -349,12 +349,12 @@ def test_less_time_than_a_grid_search():
     Cs = np.logspace(-2, 2, 9)
     ours, theirs = [], []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()  # which other work on the machine does not change much
         al.MKLClassifierCV(KERNELS, Cs=Cs, cv=cv).fit(X, y)
-        ours.append(time.perf_counter() - start)
-        start = time.perf_counter()
+        ours.append(time.process_time() - start)
+        start = time.process_time()
         GridSearchCV(al.MKLClassifier(KERNELS), {"C": Cs}, cv=cv).fit(X, y)
-        theirs.append(time.perf_counter() - start)
+        theirs.append(time.process_time() - start)
     assert min(ours) < min(theirs)
 
 
