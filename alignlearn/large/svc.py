@@ -14,7 +14,7 @@ class NystromSVC(NystromLearner):
     """Support vector classifier in the span of few centres, for millions of samples.
 
     Minimises ``|f|^2 / 2 + sum_i C_i max(0, 1 - y_i (f(x_i) + b))`` over the functions f that are
-    combinations of the kernel at centres, by restarted stochastic subgradient steps.
+    combinations of the kernel at centres, and over b, to a duality gap.
 
     Parameters
     ----------
@@ -22,14 +22,19 @@ class NystromSVC(NystromLearner):
         As in `NystromRidge`; leverage scores are those of ``alpha = 1 / C``.
     C, multiclass, class_weight
         As in `MKLClassifier`; C finite.
+    solver : {"dual", "subgradient"}, default "dual"
+        Coordinate descent on the dual problem; or restarted stochastic subgradient steps, which
+        need no features in memory, and passes in proportion to the square of the accuracy.
     tol : float, default 1e-2
         Largest duality gap, relative to the objective. How far the objective is above its minimum
         is mostly a third of that or less.
-    max_iter : int, default 60
-        Most passes over the samples.
+    max_iter : int, optional
+        Most passes over the samples (with "dual" those that are not set aside); default 1000, 60
+        for "subgradient".
     memory : int, str or None, default None
-        Bytes, or a text such as "2GB"; None is half of what is free. Where it holds the kernel
-        values of all samples with the centres, these are computed once.
+        Bytes, or a text such as "2GB"; None is half of what is free. Where it holds the features of
+        all samples, ``4 m n_centres`` bytes, they are computed once; else, for "dual", in blocks
+        that are computed again for every four passes or more, until those not set aside fit.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the order of the samples; None is the seed 0, so results repeat.
     target, client
@@ -69,12 +74,13 @@ class NystromSVC(NystromLearner):
         kernel="rbf",
         C=1.0,
         *,
+        solver="dual",
         n_centres=None,
         centres="uniform",
         multiclass="ovo",
         class_weight=None,
         tol=1e-2,
-        max_iter=60,
+        max_iter=None,
         memory=None,
         random_state=None,
         target="auto",
@@ -83,6 +89,7 @@ class NystromSVC(NystromLearner):
     ):
         self.kernel = kernel
         self.C = C
+        self.solver = solver
         self.n_centres = n_centres
         self.centres = centres
         self.multiclass = multiclass
@@ -123,6 +130,7 @@ class NystromSVC(NystromLearner):
         """
         machine = Machine(
             self.C,
+            solver=self.solver,
             multiclass=self.multiclass,
             class_weight=self.class_weight,
             tol=self.tol,
