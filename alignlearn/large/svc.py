@@ -27,7 +27,7 @@ class NystromSVC(NystromLearner):
         need no features in memory, and passes in proportion to the square of the accuracy.
     tol : float, default 1e-2
         Largest duality gap, relative to the objective. How far the objective is above its minimum
-        is mostly a third of that or less.
+        is mostly half of that or less.
     max_iter : int, optional
         Most passes over the samples (with "dual" those that are not set aside); default 1000, 60
         for "subgradient".
@@ -57,13 +57,18 @@ class NystromSVC(NystromLearner):
 
     Notes
     -----
-    Where it costs little, an interior point method solves the problem instead: few samples for a
-    centre, or few of both. Large values of C need more passes: with 4000 samples of two overlapping
-    classes 12 for C = 1, 20 for C = 10, and 60 left a gap of 8 % for C = 100, the objective being
-    0.3 % too large.
+    Where it costs little, an interior point method solves the problem instead; also few samples for
+    a centre, where "dual" stopped short. Time is O(m r^2) once and O(m r) for each pass, memory
+    ``4 m r`` bytes: features are in single precision, by which the objective changes by a share of
+    1e-6, unless ``tol`` is less than 1e-4. Passes grow with C. On the 49,990 samples of ijcnn1 with
+    1000 centres, seconds of one core to a gap of 1 %: 5 for C = 1, 8 for C = 10, of which 4 are for
+    the features; C = 100 takes about 500 passes. Subgradient steps leave gaps of 11 % and 78 % in
+    30 s.
 
     References
     ----------
+    Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), A dual coordinate descent method for
+    large-scale linear SVM.
     Tanji, Della Vecchia, Glineur and Villa (2023), Snacks: a fast large-scale kernel SVM solver.
     """
 
