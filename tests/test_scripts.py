@@ -82,15 +82,17 @@ def python_stub(tmp_path, pip=0):
     )
 
 
-def test_demo_installs_once_and_runs_the_three_comparisons(tree, tmp_path):
+def test_demo_installs_once_measures_and_compares(tree, tmp_path):
     python = python_stub(tmp_path)
     for _ in range(2):
         done = run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
         assert (done.returncode, done.stderr) == (0, "")
+        assert "What to read next" in done.stdout
     log = (tmp_path / "log").read_text().splitlines()
     assert sum("pip install" in line and line.endswith("[demo]") for line in log) == 1
-    compared = [line.split()[3] for line in log if " compare " in line]
-    assert compared == ["breast_cancer", "wine", "diabetes"] * 2
+    assert sum(line == f"{tree}/scripts/_demo.py {tmp_path}" for line in log) == 2
+    compared = [line.split()[3:] for line in log if " compare " in line]
+    assert compared == [["breast_cancer", "--out", str(tmp_path)]] * 2
     (tree / "setup.cfg").write_text("changed")
     run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
     log = (tmp_path / "log").read_text().splitlines()

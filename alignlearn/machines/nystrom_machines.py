@@ -6,8 +6,10 @@ import numpy as np
 
 from alignlearn.engine.threads import Progress
 from alignlearn.solvers import conjugate_gradient as cg
-from alignlearn.solvers import hinge_subgradient as hinge
 from alignlearn.solvers import panels
+from alignlearn.solvers.hinge import HingeResult, warn_unconverged
+from alignlearn.solvers.hinge_dual import hinge_dual
+from alignlearn.solvers.hinge_subgradient import hinge_subgradient
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import confidences, problem_signs
 from alignlearn.validation import check_choice, check_count, check_number, check_weights
@@ -15,23 +17,25 @@ from alignlearn.validation import check_choice, check_count, check_number, check
 from ._svm import class_weighted, encode_labels
 from .nystrom import RidgeProblem
 
+SOLVERS = ("dual", "subgradient")
+_PASSES = {"dual": 1000, "subgradient": 60}  # at most, where no number is given
 _BLOCK = 2048  # rows of kernel values that are evaluated at once
+_CONVERTED = 256  # rows that are converted to float64 at once, which stay in cache
 # Samples for each centre, and operations of a step, below which an interior point method is used:
-# subgradient steps converge with the square root of their number (measured: 60 passes for 3 samples
-# a centre, 10 for 60).
+# for few samples after coordinate descent that stopped short, as it does for very large C.
 _FEW, _CHEAP = 20, 4e9
 _ROUNDING = 1e-8  # of the interior point method's relative gap
+_SINGLE = 1e-4  # least tol for which features are held in single precision: 1e-6 of the objective
 
 
-class StoredFeatures:
+class StoredKernel:
     """`NystromFeatures` whose kernel values are kept: one matrix (m, r) of float64."""
 
     def __init__(self, features):
         self._features, self.rank = features, features.rank
         self.n_samples = features.n_samples
         self._raw = np.empty((self.n_samples, self.rank))
-        for i in range(0, self.n_samples, _BLOCK):
-            rows = slice(i, min(i + _BLOCK, self.n_samples))
+        for rows in _blocks(self.n_samples):
             self._raw[rows] = features.raw(rows)
 
     def raw(self, rows):
@@ -42,12 +46,6 @@ class StoredFeatures:
         """Coefficients of the centres, (r, c), of functions with coordinates W."""
         return self._features.coefficients(W)
 
-    def dense(self):
-        """Phi, (m, r); the kernel values are not kept."""
-        for part in panels.panels(self.n_samples):
-            self._raw[part] = self._features.coordinates(self._raw[part].T).T
-        return self._raw
-
     def times(self, W):
         """``Phi W``, (m, c)."""
         return panels.times(self._raw, self.coefficients(W))
@@ -57,20 +55,73 @@ class StoredFeatures:
         return self._features.coordinates(panels.transposed_times(self._raw, U))
 
 
+class StoredFeatures:
+    """`NystromFeatures` that are kept: ``held``, (m, r)."""
+
+    def __init__(self, features, dtype):
+        self.n_samples, self.rank = features.n_samples, features.rank
+        self.held = np.empty((self.n_samples, self.rank), dtype)
+        for rows in _blocks(self.n_samples):
+            self.held[rows] = features.rows(rows)
+
+    def rows(self, rows):
+        """Features of some samples, (n, r)."""
+        return self.held[rows]
+
+    def times(self, W):
+        """``Phi W``, (m, c)."""
+        out = np.empty((self.n_samples, W.shape[1]))
+        for rows in _blocks(self.n_samples, _CONVERTED):
+            out[rows] = self.held[rows].astype(np.float64, copy=False) @ W
+        return out
+
+    def transposed_times(self, U):
+        """``Phi' U``, (r, c)."""
+        out, used = np.zeros((self.rank, U.shape[1])), np.flatnonzero(U.any(axis=1))
+        for part in _blocks(used.size, _CONVERTED):
+            rows = used[part]
+            out += self.held[rows].astype(np.float64, copy=False).T @ U[rows]
+        return out
+
+
+class ComputedFeatures:
+    """`NystromFeatures` of which at most ``block`` rows are held at once."""
+
+    held = None
+
+    def __init__(self, features, dtype, block):
+        self._features, self._dtype, self.block = features, dtype, block
+        self.n_samples, self.rank = features.n_samples, features.rank
+        self.times, self.transposed_times = features.times, features.transposed_times
+
+    def rows(self, rows):
+        """Features of some samples, (n, r)."""
+        out = np.empty((len(rows), self.rank), self._dtype)
+        for part in _blocks(len(rows)):
+            out[part] = self._features.rows(rows[part])
+        return out
+
+
+def _blocks(n, size=_BLOCK):
+    return [slice(i, min(i + size, n)) for i in range(0, n, size)]
+
+
 class NystromSVC:
     """C-SVC on Nystrom features, to a duality gap.
-
-    By `alignlearn.solvers.hinge_subgradient`, or by an interior point method where that is cheap or
-    samples are less than 20 for a centre, and their kernel values fit the memory.
 
     Parameters
     ----------
     C, multiclass, class_weight
         As in `SupportVectorClassifier`; C finite.
+    solver : {"dual", "subgradient"}
+        `alignlearn.solvers.hinge_dual`, or an interior point method where features fit the memory
+        and it is cheap, or samples are less than 20 for a centre and coordinate descent stopped
+        short; or `alignlearn.solvers.hinge_subgradient`.
     tol : float
         Largest duality gap, relative to the objective.
-    max_iter : int
-        Most passes over the samples, or steps of the interior point method.
+    max_iter : int, optional
+        Most passes over the samples, or steps of the interior point method; default 1000, 60 for
+        "subgradient".
 
     Attributes
     ----------
@@ -86,8 +137,18 @@ class NystromSVC:
         Passes or steps.
     """
 
-    def __init__(self, C=1.0, *, multiclass="ovo", class_weight=None, tol=1e-2, max_iter=60):
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        solver="dual",
+        multiclass="ovo",
+        class_weight=None,
+        tol=1e-2,
+        max_iter=None,
+    ):
         self.C = C
+        self.solver = solver
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.tol = tol
@@ -96,9 +157,10 @@ class NystromSVC:
     def check(self):
         """Raise an error for a parameter that is out of range."""
         check_number("C", self.C, low=0.0, strict=True)
+        check_choice("solver", self.solver, SOLVERS)
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         check_number("tol", self.tol, low=0.0, strict=True)
-        check_count("max_iter", self.max_iter, optional=False)
+        check_count("max_iter", self.max_iter)
 
     def fit(self, features, y, sample_weight=None, *, memory, rng, verbose=False, stacklevel=3):
         """Fit the machine.
@@ -109,8 +171,8 @@ class NystromSVC:
         y : (m,)
         sample_weight : (m,), optional
         memory : int
-            Bytes: where they hold the kernel values of all samples with the centres, these are kept
-            rather than computed again in every pass.
+            Bytes: where they hold the features of all samples (for "subgradient" their kernel
+            values with the centres), these are kept rather than computed again and again.
         rng : numpy.random.Generator
             Of the order in which samples are visited.
         verbose : bool
@@ -130,19 +192,37 @@ class NystromSVC:
         weight = check_weights(sample_weight, codes.size)
         cost = self.C * class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
-        data = _in_memory(features, memory)
-        m, r = features.n_samples, features.rank
-        if data is not features and (m < _FEW * r or m * r**2 < _CHEAP):
-            result = _interior_points(data, signs, cost, self.tol, self.max_iter)
-        else:
-            options = {"max_passes": self.max_iter, "rng": rng, "watch": _watch(verbose)}
-            result = hinge.hinge_subgradient(data, signs, cost, tol=self.tol, **options)
-        hinge.warn_unconverged(result, self.tol, stacklevel)
+        solve = {"dual": self._dual, "subgradient": self._steps}[self.solver]
+        options = {"tol": self.tol, "rng": rng, "watch": _watch(verbose)}
+        options["max_passes"] = self.max_iter or _PASSES[self.solver]
+        result = solve(features, (signs, cost), memory, options)
+        warn_unconverged(result, self.tol, stacklevel)
         self.support_ = features.centres
         self.dual_coef_ = features.coefficients(result.coordinates)
         self.intercept_, self.n_iter_ = result.intercepts, result.n_passes
         self.objective_, self.duality_gap_ = result.objective, result.duality_gap
         return self
+
+    def _dual(self, features, problem, memory, options):
+        m, r = features.n_samples, features.rank
+        dtype = np.float32 if self.tol >= _SINGLE else np.float64
+        if m * r**2 < _CHEAP and _held_rows(features, memory, np.float64) == m:
+            return _interior_points(features, *problem, self.tol, options["max_passes"])
+        block = _held_rows(features, memory, dtype)
+        if block == m:
+            data = StoredFeatures(features, dtype)
+        else:
+            data = ComputedFeatures(features, dtype, block)
+        result = hinge_dual(data, *problem, **options)
+        few = m < _FEW * r and _held_rows(features, memory, np.float64) == m
+        if few and not result.converged:
+            data = None
+            return _interior_points(features, *problem, self.tol, options["max_passes"])
+        return result
+
+    def _steps(self, features, problem, memory, options):
+        held = _held_rows(features, memory, np.float64) == features.n_samples
+        return hinge_subgradient(StoredKernel(features) if held else features, *problem, **options)
 
     def confidences(self, raw):
         """Confidence of each class from the decisions (n_test, n_problems) of the problems."""
@@ -151,7 +231,7 @@ class NystromSVC:
 
 def _interior_points(features, signs, cost, tol, max_iter):
     """The problems one by one, as a `HingeResult`."""
-    Z = features.dense()
+    Z = StoredFeatures(features, np.float64).held
     w, found = [], []
     for sign in signs:
         reach = cost * sign
@@ -160,7 +240,7 @@ def _interior_points(features, signs, cost, tol, max_iter):
         w.append(Z.T @ found[-1].coef)
     gap = np.array([max(f.duality_gap, 0.0) for f in found])
     primal = gap - np.array([f.objective for f in found])
-    return hinge.HingeResult(
+    return HingeResult(
         np.stack(w, axis=1),
         -np.array([f.multiplier for f in found]),
         primal,
@@ -170,15 +250,16 @@ def _interior_points(features, signs, cost, tol, max_iter):
     )
 
 
-def _in_memory(features, memory):
-    row = 8 * features.rank
-    block = min(_BLOCK, features.n_samples)
-    if memory < 2 * block * row:
+def _held_rows(features, memory, dtype):
+    """How many samples' features to hold at once: all, or some blocks."""
+    row, m = np.dtype(dtype).itemsize * features.rank, features.n_samples
+    block, least = min(_BLOCK, m), 16 * features.rank * min(_BLOCK, m)
+    if memory < least:
         raise ValueError(
             f"memory={memory} bytes do not hold one block of rows, {block} samples with "
-            f"{features.rank} centres; accepted: at least {2 * block * row}, or fewer centres."
+            f"{features.rank} centres; accepted: at least {least}, or fewer centres."
         )
-    return StoredFeatures(features) if row * features.n_samples <= memory else features
+    return m if row * m <= memory else max(block, (memory - least) // row)
 
 
 def _watch(verbose):

@@ -8,6 +8,10 @@ with u_i = C_i and d_i = 0 for the hinge loss, u_i = inf and d_i = 1 / (2 C_i) f
 coefficient at a time moves to its minimum, which costs one product with a row and one addition of
 it to w: no pair of samples is looked at.
 
+The passes over the coefficients are also those of `alignlearn.solvers.hinge_dual`, which has an
+intercept: b = b_0 + c sum(b_i), of a constant feature c^(1/2) and of a fixed part b_0. Here both
+are 0.
+
 Source: Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), "A dual coordinate descent method for
 large-scale linear SVM", algorithm 3 (random order and shrinking).
 """
@@ -23,7 +27,7 @@ from alignlearn._jit import jit, jit_sum
 from alignlearn.validation import is_sparse
 
 LOSSES = ("hinge", "squared-hinge")
-_PART = 10**8  # products between two looks for Ctrl-C, a tenth of a second
+PART = 10**8  # products between two looks for Ctrl-C, a tenth of a second
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class DualCDResult:
     converged: bool
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Rows of a matrix; without ``indices`` dense ones, one after the other."""
 
     indptr: np.ndarray
@@ -65,7 +69,7 @@ class _Rows(NamedTuple):
     data: np.ndarray
 
 
-class _Problem(NamedTuple):
+class Problem(NamedTuple):
     """By sample: label, upper bound of alpha, diagonal added to that of XX', and their sum."""
 
     sign: np.ndarray
@@ -105,14 +109,14 @@ def dual_coordinate_descent(
     rng = np.random.default_rng(0) if rng is None else rng
     rows = _rows(X)
     problem = _problem(rows, sign, cost, loss)
-    alpha, w = np.zeros(len(sign)), np.zeros(X.shape[1])
+    alpha, w, intercept = np.zeros(len(sign)), np.zeros(X.shape[1]), np.zeros(3)
     everything = np.flatnonzero(cost > 0.0)
     n_iter, goal = 0, tol
     while n_iter < max_iter:
         # Parts of the work, so that Ctrl-C is heard between.
-        part = min(max_iter - n_iter, max(1, _PART // max(1, len(rows.data))))
+        part = min(max_iter - n_iter, max(1, PART // max(1, len(rows.data))))
         steps, violation = _iterate(
-            rows, problem, (alpha, w), everything, (goal, part, shrinking), rng
+            rows, problem, (alpha, w, intercept), everything, (goal, part, shrinking), rng
         )
         n_iter += steps
         if violation > goal:
@@ -127,11 +131,16 @@ def dual_coordinate_descent(
 
 def _rows(X):
     if is_sparse(X):
-        return _Rows(X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data)
+        return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data)
+    return dense_rows(X)
+
+
+def dense_rows(X):
+    """The `Rows` of a C-contiguous array, which is not copied."""
     starts = np.arange(X.shape[0] + 1, dtype=np.int64) * X.shape[1]
     data = X.ravel().view()
     data.flags.writeable = False  # one array type, hence one compilation
-    return _Rows(starts, np.empty(0, dtype=np.int64), data)
+    return Rows(starts, np.empty(0, dtype=np.int64), data)
 
 
 def _problem(rows, sign, cost, loss):
@@ -140,7 +149,7 @@ def _problem(rows, sign, cost, loss):
     else:
         upper = np.where(cost > 0.0, np.inf, 0.0)
         added = np.divide(0.5, cost, where=cost > 0.0, out=np.zeros(len(cost)))
-    return _Problem(sign, upper, added, _squares(rows) + added)
+    return Problem(sign, upper, added, squares(rows) + added)
 
 
 def _certificate(X, problem, alpha, n_iter, tol):
@@ -197,7 +206,7 @@ def _add_row(rows, i, step, w):
 
 
 @jit_sum.owning
-def _squares(rows):
+def squares(rows):
     """Squared norms of the rows."""
     out = np.zeros(rows.indptr.size - 1)
     for i in range(out.size):
@@ -213,7 +222,8 @@ def _squares(rows):
 def _iterate(rows, problem, state, everything, options, rng):
     """Pass over the coefficients in random orders; (passes done, violation that the last one saw).
 
-    ``state`` is (alpha, w) and ``options`` (goal, most passes, whether to set coefficients aside).
+    ``state`` is as for `sweep`; ``options`` are the goal, most passes, and whether to set
+    coefficients aside.
     """
     goal, n_steps, shrinking = options
     order, active = everything.copy(), everything.size
@@ -224,7 +234,7 @@ def _iterate(rows, problem, state, everything, options, rng):
             other = int(rng.random() * (k + 1))
             order[k], order[other] = order[other], order[k]
         whole = active == order.size
-        active, high, low = _sweep(rows, problem, state, order[:active], (above, below))
+        active, high, low = sweep(rows, problem, state, order[:active], (above, below))
         violation = high - low
         if violation <= goal and whole:
             return n + 1, violation
@@ -238,22 +248,24 @@ def _iterate(rows, problem, state, everything, options, rng):
 
 
 @jit
-def _sweep(rows, problem, state, order, limits):
+def sweep(rows, problem, state, order, limits):
     """Move each coefficient of ``order`` to its minimum, or set it aside.
 
     A coefficient at a bound whose gradient lies beyond ``limits``, the largest and the smallest
     projected gradient of the pass before, is set aside. The others come first in ``order`` then.
+    ``state`` is alpha, w and (b_0, c, sum of the signed coefficients).
 
     Returns
     -------
     (number kept, largest projected gradient, smallest); the gradients at least and at most 0
     """
-    alpha, w = state
+    alpha, w, intercept = state
     kept, high, low = 0, 0.0, 0.0
     for k in range(order.size):
         i = order[k]
         old, upper, sign = alpha[i], problem.upper[i], problem.sign[i]
-        gradient = sign * _product(rows, i, w) - 1.0 + problem.added[i] * old
+        value = _product(rows, i, w) + intercept[0] + intercept[1] * intercept[2]
+        gradient = sign * value - 1.0 + problem.added[i] * old
         if (old == 0.0 and gradient > limits[0]) or (old == upper and gradient < limits[1]):
             continue
         order[k], order[kept] = order[kept], i
@@ -267,4 +279,5 @@ def _sweep(rows, problem, state, order, limits):
             new = min(max(old - gradient / problem.curvature[i], 0.0), upper)
             alpha[i] = new
             _add_row(rows, i, (new - old) * sign, w)
+            intercept[2] += (new - old) * sign
     return kept, high, low

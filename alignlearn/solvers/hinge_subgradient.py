@@ -18,14 +18,10 @@ faster global convergence" (restarts with halved steps; there inside balls that 
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from alignlearn.validation import ConvergenceWarning
-
+from .hinge import HingeResult, dual_values
 from .panels import weighted_gram
 
 _CHUNK = 2048  # rows of features that are held at once
@@ -35,33 +31,6 @@ _NEAR = 20.0  # a sample within 1 / 20 of its margin may be on it
 _FLOOR = 0.1  # its weight among those that move, to 0.5 for one that violates half of the time
 _LEAST_LOOSE = 1e-2
 _ROUNDS = 2
-
-
-@dataclass(frozen=True)
-class HingeResult:
-    """Solution of q problems on the same features, and its certificate.
-
-    Attributes
-    ----------
-    coordinates : ndarray of shape (r, q)
-        w of each problem.
-    intercepts : ndarray of shape (q,)
-    objective : ndarray of shape (q,)
-        The primal function there.
-    duality_gap : ndarray of shape (q,)
-        The minimum is at most this much less.
-    n_passes : int
-        Over the samples, those for certificates not counted.
-    converged : bool
-        Every gap is at most ``tol`` times its objective.
-    """
-
-    coordinates: np.ndarray
-    intercepts: np.ndarray
-    objective: np.ndarray
-    duality_gap: np.ndarray
-    n_passes: int
-    converged: bool
 
 
 def hinge_subgradient(features, signs, cost, *, tol=1e-2, max_passes=60, rng, watch=None):
@@ -102,18 +71,6 @@ def hinge_subgradient(features, signs, cost, *, tol=1e-2, max_passes=60, rng, wa
         if gap <= tol:
             break
     return solver.result(done, tol)
-
-
-def warn_unconverged(result, tol, stacklevel=3):
-    """Warn with the gap reached if the subgradient method stopped above ``tol``."""
-    if not result.converged:
-        gap = np.max(result.duality_gap / result.objective)
-        warnings.warn(
-            f"the machine stopped after {result.n_passes} passes with a duality gap of {gap:.3g} "
-            f"of the objective > tol={tol:g}; lower C, or raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )
 
 
 class _Solver:
@@ -226,16 +183,8 @@ class _Solver:
 
     def _judge(self, shares):
         """Value of the dual function at shares of the bounds, once they sum to 0."""
-        dual = shares * self.reach
-        up, down = np.maximum(dual, 0.0).sum(axis=1), -np.minimum(dual, 0.0).sum(axis=1)
-        least = np.minimum(up, down)
-        factors = [np.divide(least, s, out=np.zeros_like(s), where=s > 0.0) for s in (up, down)]
-        dual *= np.where(dual > 0.0, factors[0][:, None], factors[1][:, None])
-        square = np.square(self.features.transposed_times(dual.T)).sum(axis=0)
-        linear = np.abs(dual).sum(axis=1)
-        # The best multiple of it, at most itself.
-        scale = np.minimum(np.divide(linear, square, out=np.ones_like(square), where=square > 0), 1)
-        self.dual = np.maximum(self.dual, scale * linear - 0.5 * scale**2 * square)
+        _, value = dual_values(self.features, shares * self.reach)
+        self.dual = np.maximum(self.dual, value)
 
     def relative_gap(self):
         return float(np.max((self.primal - self.dual) / self.primal))

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators
 
-from alignlearn.solvers.hinge_subgradient import hinge_subgradient, warn_unconverged
+from alignlearn.solvers.hinge import warn_unconverged
+from alignlearn.solvers.hinge_subgradient import hinge_subgradient
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.validation import ConvergenceWarning
 

@@ -1,0 +1,92 @@
+"""What the solvers of support vector machines on features return, and what their certificates use.
+
+The problem is ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))``, its dual to maximise
+``sum_i |a_i| - |Phi'a|^2 / 2`` over signed variables, a_i between 0 and s_i c_i, that sum to 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn.validation import ConvergenceWarning
+
+
+@dataclass(frozen=True)
+class HingeResult:
+    """Solution of q problems on the same features, and its certificate.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (r, q)
+        w of each problem.
+    intercepts : ndarray of shape (q,)
+    objective : ndarray of shape (q,)
+        The primal function there.
+    duality_gap : ndarray of shape (q,)
+        The minimum is at most this much less.
+    n_passes : int
+        Over the samples, those for certificates not counted.
+    converged : bool
+        Every gap is at most ``tol`` times its objective.
+    """
+
+    coordinates: np.ndarray
+    intercepts: np.ndarray
+    objective: np.ndarray
+    duality_gap: np.ndarray
+    n_passes: int
+    converged: bool
+
+
+def dual_values(features, dual):
+    """Sums of the features, and values of the dual function near some variables.
+
+    Parameters
+    ----------
+    features : object
+        With ``transposed_times(U)``, ``Phi' U``.
+    dual : ndarray of shape (q, m)
+        Within the bounds. Those of one sign are made smaller, so that all sum to 0, and all are
+        multiplied by what makes the function largest, at most 1.
+
+    Returns
+    -------
+    (``Phi' dual'`` of shape (r, q), values of shape (q,))
+    """
+    q, parts = len(dual), (np.maximum(dual, 0.0), np.minimum(dual, 0.0))
+    sums = features.transposed_times(np.concatenate(parts).T)
+    totals = [np.abs(part).sum(axis=1) for part in parts]
+    least = np.minimum(*totals)
+    up, down = (np.divide(least, t, out=np.zeros_like(t), where=t > 0.0) for t in totals)
+    square = np.square(sums[:, :q] * up + sums[:, q:] * down).sum(axis=0)
+    linear = 2.0 * least
+    scale = np.minimum(np.divide(linear, square, out=np.ones_like(square), where=square > 0), 1.0)
+    return sums[:, :q] + sums[:, q:], scale * linear - 0.5 * scale**2 * square
+
+
+def best_intercept(values, sign, cost):
+    """The b that minimises ``sum_i c_i max(0, 1 - s_i (f_i + b))``; samples of sign 0 are left out.
+
+    The slope is minus the cost of the positive samples for small b, and grows by c_i where b passes
+    ``s_i - f_i``.
+    """
+    used = np.flatnonzero(sign)
+    ends = sign[used] - values[used]
+    order = np.argsort(ends)
+    slope = np.cumsum(cost[used[order]]) - cost[sign > 0.0].sum()
+    return ends[order[min(np.searchsorted(slope, 0.0), order.size - 1)]]
+
+
+def warn_unconverged(result, tol, stacklevel=3):
+    """Warn with the gap reached if a solver stopped above ``tol``."""
+    if not result.converged:
+        gap = np.max(result.duality_gap / result.objective)
+        warnings.warn(
+            f"the machine stopped after {result.n_passes} passes with a duality gap of {gap:.3g} "
+            f"of the objective > tol={tol:g}; lower C, or raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )

@@ -1,0 +1,185 @@
+"""Dual coordinate descent with an intercept: certificate, LIBSVM, LIBLINEAR, interior points."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.svm import SVC, LinearSVC
+from strategies import generators
+
+from alignlearn.solvers.hinge import best_intercept
+from alignlearn.solvers.hinge_dual import hinge_dual
+from alignlearn.solvers.low_rank import low_rank_svm
+
+
+class Dense:
+    """An array of features, of which ``block`` rows may be held at once, or all."""
+
+    def __init__(self, X, block=None):
+        self.X, (self.n_samples, self.rank), self.block = X, X.shape, block
+        self.held = np.ascontiguousarray(X) if block is None else None
+
+    def rows(self, index):
+        return np.ascontiguousarray(self.X[index])
+
+    def times(self, W):
+        return self.X @ W
+
+    def transposed_times(self, U):
+        return self.X.T @ U
+
+
+def problem(rng, m=500, r=6):
+    X = rng.standard_normal((m, r))
+    return X, np.where(X[:, 0] + X[:, 1] + 0.5 * rng.standard_normal(m) > 0.7, 1.0, -1.0)
+
+
+def primal(X, sign, cost, w, b):
+    return 0.5 * w @ w + cost @ np.where(sign == 0, 0.0, np.maximum(0.0, 1 - sign * (X @ w + b)))
+
+
+def solve(X, sign, cost, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    return hinge_dual(Dense(X), np.atleast_2d(sign), cost, rng=rng, **options)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+def test_equals_libsvm(C):
+    X, sign = problem(np.random.default_rng(0))
+    cost = np.full(len(X), C)
+    found = solve(X, sign, cost, tol=1e-6, max_passes=20_000)
+    assert found.converged
+    machine = SVC(C=C, kernel="linear", tol=1e-8).fit(X, sign)
+    theirs = primal(X, sign, cost, machine.coef_[0], machine.intercept_[0])
+    np.testing.assert_allclose(found.objective[0], theirs, rtol=2e-6)
+    np.testing.assert_allclose(found.coordinates[:, 0], machine.coef_[0], rtol=0.02, atol=0.01)
+
+
+def test_liblinear_pays_for_its_intercept_and_is_no_better():
+    X, sign = problem(np.random.default_rng(1))
+    cost = np.full(len(X), 0.3)
+    found = solve(X, sign, cost, tol=1e-5, max_passes=20_000)
+    machine = LinearSVC(C=0.3, loss="hinge", intercept_scaling=100.0, tol=1e-6, max_iter=10**6)
+    machine.fit(X, sign)
+    theirs = primal(X, sign, cost, machine.coef_[0], machine.intercept_[0])
+    assert found.objective[0] <= theirs * (1 + 1e-5)
+    assert theirs <= found.objective[0] * 1.01
+
+
+@st.composite
+def problems(draw):
+    """Both classes, repeated points, zero rows, offsets, weights of 0, separable or not."""
+    rng = draw(generators())
+    m, r = draw(st.integers(2, 60)), draw(st.integers(1, 5))
+    sign = np.where(rng.random(m) < draw(st.sampled_from([0.5, 0.9])), 1.0, -1.0)
+    sign[:2] = 1.0, -1.0
+    X = rng.normal(size=(m, r)) * draw(st.sampled_from([1e-2, 1.0, 30.0]))
+    X += draw(st.sampled_from([0.0, 1.0])) * sign[:, None] + draw(st.sampled_from([0.0, 5.0]))
+    if draw(st.booleans()):
+        X[rng.random(m) < 0.3] = 0.0
+    cost = draw(st.sampled_from([1e-3, 1.0, 10.0])) * rng.choice([1.0, 3.0], size=m)
+    cost[2:] *= rng.random(m - 2) < 0.8
+    return X, sign, cost
+
+
+@given(problems(), st.integers(1, 40))
+def test_the_certificate_is_true_however_early(given_problem, passes):
+    X, sign, cost = given_problem
+    found = solve(X, sign, cost, tol=1e-9, max_passes=passes)
+    w, b = found.coordinates[:, 0], found.intercepts[0]
+    value = primal(X, sign, cost, w, b)
+    assert value == pytest.approx(found.objective[0], rel=1e-9, abs=1e-12)
+    reach = sign * cost
+    bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+    other = low_rank_svm(X, -sign, bounds, tol=1e-7)
+    # Lower bounds of the minimum: ours, and minus the objective of the other; values: ours alone.
+    assert found.objective[0] >= -other.objective * (1 - 1e-9) - 1e-12
+    best = -other.objective + max(other.duality_gap, 0.0)
+    assert found.objective[0] - found.duality_gap[0] <= best * (1 + 1e-9) + 1e-12
+    assert found.converged == (found.duality_gap[0] <= 1e-9 * found.objective[0])
+
+
+@given(problems())
+def test_it_converges(given_problem):
+    X, sign, cost = given_problem
+    found = solve(X / max(1.0, np.abs(X).max()), sign, cost, tol=1e-2, max_passes=20_000)
+    assert found.converged
+
+
+def test_weights_are_repetitions():
+    rng = np.random.default_rng(2)
+    X, sign = problem(rng, 200)
+    times = rng.integers(0, 4, len(X))
+    options = {"tol": 1e-5, "max_passes": 20_000}
+    weighted = solve(X, sign, 0.5 * times, **options)
+    repeated = solve(
+        np.repeat(X, times, axis=0), np.repeat(sign, times), np.full(times.sum(), 0.5), **options
+    )
+    assert weighted.objective[0] == pytest.approx(repeated.objective[0], rel=2e-5)
+
+
+def test_problems_side_by_side_do_not_depend_on_each_other_nor_on_threads():
+    import numba
+
+    X, sign = problem(np.random.default_rng(0))
+    signs = np.stack([sign, np.where(X[:, 2] > 0, 1.0, -1.0) * (X[:, 3] > 0)])
+    cost, before = np.ones(len(X)), numba.get_num_threads()
+    found = []
+    for threads in (1, before):
+        numba.set_num_threads(threads)
+        found.append(solve(X, signs, cost))
+    numba.set_num_threads(before)
+    np.testing.assert_array_equal(found[0].coordinates, found[1].coordinates)
+    for k, s in enumerate(signs):
+        alone = solve(X, s, cost, tol=1e-6, max_passes=20_000).objective[0]
+        assert alone * (1 - 2e-6) <= found[0].objective[k] <= 1.01 * alone
+    other = solve(X, signs, cost, seed=1)
+    assert not np.array_equal(found[0].coordinates, other.coordinates)
+
+
+@pytest.mark.parametrize("block", [100, 499, 500])
+def test_blocks_reach_the_same_optimum(block):
+    X, sign = problem(np.random.default_rng(0))
+    cost, rng = np.ones(len(X)), np.random.default_rng(0)
+    held = solve(X, sign, cost, tol=1e-5, max_passes=20_000)
+    found = hinge_dual(Dense(X, block), sign[None], cost, rng=rng, tol=1e-3, max_passes=2000)
+    assert found.converged
+    assert found.objective[0] == pytest.approx(held.objective[0], rel=1e-3)
+
+
+def test_single_precision_rounds_the_features_only():
+    X, sign = problem(np.random.default_rng(0))
+    cost = np.ones(len(X))
+    double = solve(X, sign, cost, tol=1e-5, max_passes=20_000)
+    single = solve(X.astype(np.float32), sign, cost, tol=1e-4, max_passes=20_000)
+    assert single.converged
+    assert single.objective[0] == pytest.approx(double.objective[0], rel=1e-4)
+
+
+def test_features_that_are_all_zero_leave_the_intercept():
+    sign = np.array([1.0, 1.0, -1.0])
+    found = solve(np.zeros((3, 2)), sign, np.ones(3))
+    assert found.converged
+    assert found.intercepts[0] == pytest.approx(1.0)
+    assert found.objective[0] == pytest.approx(2.0)
+
+
+def test_best_intercept_by_trying_all_ends():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        values, cost = rng.normal(size=9), rng.choice([0.5, 1.0, 2.0], 9)
+        sign = np.append([1.0, -1.0], rng.choice([-1.0, 0.0, 1.0], 7))
+        cost[sign == 0.0] = 0.0
+
+        def loss(b, values=values, cost=cost, sign=sign):
+            return cost @ np.maximum(0.0, 1.0 - sign * (values + b))
+
+        ends = (sign - values)[sign != 0.0]
+        assert loss(best_intercept(values, sign, cost)) == pytest.approx(min(map(loss, ends)))
+
+
+def test_stopping_short_is_told():
+    X, sign = problem(np.random.default_rng(0))
+    found = solve(X, sign, np.full(len(X), 1e3), max_passes=1, tol=1e-6)
+    assert (found.converged, found.n_passes) == (False, 1)
+    assert found.duality_gap[0] > 1e-6 * found.objective[0]
