@@ -12,12 +12,58 @@ from alignlearn.weights import get_weighting
 
 from . import _inputs
 from ._one_stage import solve_one_stage
+from ._postponed import Postponed
 from ._sklearn import Estimator
 from .guarantees import sample_ranges
+
+FROM_STATISTICS = (
+    "result_",
+    "statistics_",
+    "alignment_",
+    "uniform_alignment_",
+    "kernel_alignments_",
+)
+
+
+def _of_result(result):
+    """The fitted attributes that a `WeightResult` gives."""
+    values = (
+        result,
+        result.statistics,
+        result.alignment,
+        result.uniform_alignment,
+        result.kernel_alignments,
+    )
+    return dict(zip(FROM_STATISTICS, values))
+
+
+class _FromStatistics:
+    """A fitted attribute that is found when first asked for, if ``fit`` has left it for later."""
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, estimator, owner):
+        if estimator is None:
+            return self
+        fitted = vars(estimator)
+        if "_postponed" not in fitted:
+            name = type(estimator).__name__
+            raise AttributeError(f"{name!r} object has no attribute {self._name!r}")
+        fitted.update(_of_result(fitted["_postponed"].result()))
+        fitted.pop("_postponed", None)
+        return fitted[self._name]
 
 
 class KernelLearner(Estimator):
     """Base of the estimators: learns the combination of ``self.kernels``."""
+
+    # What an instance holds goes before these.
+    result_ = _FromStatistics()
+    statistics_ = _FromStatistics()
+    alignment_ = _FromStatistics()
+    uniform_alignment_ = _FromStatistics()
+    kernel_alignments_ = _FromStatistics()
 
     def _accepts_sparse(self):
         return isinstance(self.kernels, RankOneKernels) or _inputs.take_sparse(self.kernels)
@@ -28,7 +74,8 @@ class KernelLearner(Estimator):
         ``check_target(source)`` returns y as checked.
         """
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
-        self.__dict__.pop("_source", None)
+        for name in ("_source", "_postponed"):
+            self.__dict__.pop(name, None)
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
@@ -39,6 +86,12 @@ class KernelLearner(Estimator):
         _inputs.check_sample_count(source.n_samples)
         y = check_target(source)
         _inputs.check_room(source, [weighting], self._matrices(source))
+        later = Postponed.of(self, source, y, task, weighting)
+        if later is not None:
+            self._store_weights(source, later.weights, np.ones(later.weights.size), names)
+            self._postponed = later
+            source.ranges = sample_ranges(source, y)
+            return source, y
         statistics = source.statistics(y, task)
         traces = statistics.trace
         scale = np.ones(statistics.n_kernels)
@@ -63,15 +116,21 @@ class KernelLearner(Estimator):
         return ()
 
     def _store(self, source, result, scale, names):
-        self.result_ = result
-        self.statistics_ = result.statistics
-        self.scale_ = scale
-        self.weights_ = result.weights
-        self.alignment_ = result.alignment
-        self.uniform_alignment_ = result.uniform_alignment
-        self.kernel_alignments_ = result.kernel_alignments
+        self._store_weights(source, result.weights, scale, names)
+        vars(self).update(_of_result(result))
+
+    def __getstate__(self):
+        # A pickle holds no training samples that are no support samples.
+        if "_postponed" in vars(self):
+            self.statistics_  # noqa: B018
+        return super().__getstate__()
+
+    def _store_weights(self, source, weights, scale, names):
+        for name in FROM_STATISTICS:
+            self.__dict__.pop(name, None)
+        self.scale_, self.weights_ = scale, weights
         self.kernels_ = "precomputed" if isinstance(source, GramSource) else source.kernels
-        self.kernel_ = source.combine(result.weights * scale)
+        self.kernel_ = source.combine(weights * scale)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if source.n_features is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alignlearn.machines.feature_space import WeightedFeatures
-from alignlearn.machines.gram_rows import matrix_fits
+from alignlearn.machines.gram_rows import matrix_fits, rows_are_affordable
 from alignlearn.machines.iterative_ridge import ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
@@ -12,25 +12,28 @@ from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.sources import FeatureSource, GramSource
 from alignlearn.validation import check_count, check_memory, check_seed
 
-# Samples up to which "auto" trains on all pairs. Where they are more, the matrix has 3 GB and SMO
-# or a factorisation takes minutes on one core.
+# Samples up to which "auto" trains on all pairs without asking what it costs. Where they are more,
+# the matrix has 3 GB and a factorisation takes minutes on one core.
 MOST_PAIRED = 20_000
 
 
 class MachineChoice:
     """For estimators with ``machine``, ``n_centres`` and ``memory``."""
 
-    def _chosen(self, source):
+    def _chosen(self, source, machine=None, y=None, memory=None):
         """Which machine "auto" stands for, else what was asked for.
 
         For given matrices, and kernels that are linear in the features, which have machines of
-        their own, "auto" is the machine on all pairs.
+        their own, "auto" is the machine on all pairs; for many samples where that is affordable,
+        which a pilot of the support vector ``machine`` for y tells.
         """
         if self.machine != "auto":
             return self.machine
         paired = not isinstance(source, (FeatureSource, GramSource))
         many = paired and source.n_samples > MOST_PAIRED
-        return "nystrom" if many else self._paired_machine
+        if many and (machine is None or not rows_are_affordable(source, machine, y, memory)):
+            return "nystrom"
+        return self._paired_machine
 
     def _matrices(self, source):
         memory, chosen = check_memory("memory", self.memory), self._chosen(source)

@@ -247,9 +247,7 @@ class Fits(NamedTuple):
 
 def support_vector_path(machine, source, y, split, values):
     """Test predictions of support vector regression for each C."""
-    K, K_test = source.split_gram(split)
-    weight = None if source.weight is None else source.weight[split[0]]
-    return paths.svm_path(machine, K, y[split[0]], K_test, values, weight)
+    return paths.support_vector_predictions(machine, source, y, split, values)
 
 
 def leave_one_out(source, y, split, values):

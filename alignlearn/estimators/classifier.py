@@ -45,14 +45,15 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
         samples, solved to a duality gap of 1 % as `NystromSVC` does. "dual-cd": for kernels linear
         in the features, without an intercept, by dual coordinate descent on these (less their means
-        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples; ``chosen_machine_`` and
-        ``summary()`` say which.
+        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two
+        small pilots tell few enough support vectors for the time and ``memory``;
+        ``chosen_machine_`` and ``summary()`` say which.
     n_centres : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
         Bytes for kernel values, or a text such as "2GB"; None is half of what is free. "svm": where
-        the Gram matrix does not fit, its rows are computed when the solver needs them, to the same
-        ``tol``; a hard margin needs the matrix.
+        the Gram matrix does not fit, or few samples become support vectors, its rows are computed
+        when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
     normalize : {"trace"} or None, default "trace"
         Scale every centred kernel to trace m before stage 1.
     class_weight : None, "balanced" or dict, default None
@@ -127,12 +128,16 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may
     differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
 
-    Memory at ``fit`` is the one (m, m) matrix that the machine needs, where that fits ``memory``.
-    Where it does not, rows are computed in blocks and those in use kept, to the same ``tol``; only
-    a hard margin and one-stage rules need the matrix. Kernels that are linear in the features need
-    none where few features are in use (at most m / 25, m >= 2000): an interior point method then
-    solves the same problem, to the same ``tol``. A fitted estimator holds support samples and
-    coefficients.
+    Memory at ``fit``: up to 3000 samples, and where a pilot says that half of them or more become
+    support vectors, one (m, m) matrix, if that fits ``memory``. Otherwise rows are computed in
+    blocks and those in use kept, to the same ``tol``; only a hard margin and one-stage rules need
+    the matrix. Kernels that are linear in the features need none where few features are in use (at
+    most m / 25, m >= 2000): an interior point method then solves the same problem, to the same
+    ``tol``. A fitted estimator holds support samples and coefficients.
+
+    With weighting="uniform", normalize=None and 1000 samples or more nothing depends on the
+    alignment: it is found when ``alignment_``, ``statistics_`` or the like is first read, or the
+    estimator is pickled, from a copy of the samples that is held until then.
 
     References
     ----------
@@ -223,7 +228,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
             return _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
 
         source, labels = self._learn(X, labels_of, "classification", sample_weight)
-        self.chosen_machine_, whole = self._chosen(source), copy.copy(source)
+        self.chosen_machine_ = self._chosen(source, self._machine(self.C), labels, memory)
+        whole = copy.copy(source)
         self.machine_, self.intercept_ = self._train(source, labels, memory)
         self.calibration_ = probability and calibrate_on_folds(self, whole, labels, memory)
         self.classes_ = self.machine_.classes_
@@ -243,7 +249,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         elif svm_fits_in_features(source, self.C):
             fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
         else:
-            machine.fit(gram_or_rows(source, memory), labels, source.weight, check=False)
+            rows = gram_or_rows(source, memory, machine, labels)
+            machine.fit(rows, labels, source.weight, check=False)
         moved = source.reduce(machine.support_, machine.dual_coef_, **exact)
         return machine, machine.intercept_ + moved
 

@@ -159,7 +159,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         if self.chosen_machine_ == "nystrom":
             machine, options = nystrom_ridge(self, source, y), {"exact": True}
         elif self.chosen_machine_ == "svr":
-            machine.fit(gram_or_rows(source, memory), y, source.weight, check=False)
+            machine.fit(gram_or_rows(source, memory, machine, y), y, source.weight, check=False)
         elif machine.alpha > 0.0 and fits_in_features(source):
             options["of_features"] = fit_ridge(machine, source, y)
         else:

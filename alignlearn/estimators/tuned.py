@@ -19,10 +19,12 @@ from alignlearn.sources import open_source
 from alignlearn.validation import check_choice, check_flag
 
 from . import _inputs, _tuning
+from ._base import FROM_STATISTICS
 from ._calibrated import calibrate, check_classes, check_probability
 from .classifier import MKLClassifier
 from .regressor import MKLRegressor
 
+_KEPT = ("_source", "_postponed")  # of a fit, beside its attributes
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
@@ -112,7 +114,9 @@ class _Search(_tuning.FoldSearch):
         params = results["params"][best]
         # The parameter of the machine, and the weighting if several were given.
         model = self._untuned(weighting).set_params(**params).fit(X, y, weight)
-        fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k == "_source"}
+        fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k in _KEPT}
+        for name in (*_KEPT, *FROM_STATISTICS):
+            self.__dict__.pop(name, None)
         self._adopt(fitted, results, best)
         self.weighting_ = model.weighting
 

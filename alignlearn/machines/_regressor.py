@@ -73,9 +73,16 @@ class SupportVectorRegressor:
     def predict(self, K_test):
         """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
         K_test = check_test_gram("K_test", K_test, self.n_train_)
-        values = K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
-        return values[:, 0] if self._flat else values
+        return self.predictions(K_test[:, self.support_] @ self.dual_coef_ + self.intercept_)
+
+    def predictions(self, raw):
+        """The same from the values (n_test, c) of the problems."""
+        return raw[:, 0] if self._flat else raw
 
     def full_dual_coef(self):
         """Dual coefficients of all training samples, (m, c)."""
         return spread(self)
+
+    def problem_sizes(self, y):
+        """Number of samples in each problem, (c,)."""
+        return [len(y)] * (1 if y.ndim == 1 else y.shape[1])

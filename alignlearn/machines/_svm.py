@@ -152,11 +152,20 @@ class SupportVectorClassifier:
 
     def predict(self, K_test):
         """Labels (n_test,) of largest confidence from the kernel (n_test, m) against training."""
-        return predicted_labels(self.decision_function(K_test), self.classes_)
+        return self.predictions(self._decisions(K_test))
+
+    def predictions(self, raw):
+        """The same from the decisions (n_test, n_problems) of the problems."""
+        return predicted_labels(self.confidences(raw), self.classes_)
 
     def full_dual_coef(self):
         """Dual coefficients of all training samples, (m, n_problems)."""
         return spread(self)
+
+    def problem_sizes(self, y):
+        """Number of samples in each problem, (n_problems,)."""
+        classes, codes = encode_labels(y)
+        return [np.count_nonzero(s) for s in problem_signs(codes, classes.size, self.multiclass)]
 
     def _decisions(self, K_test):
         K_test = check_test_gram("K_test", K_test, self.n_train_)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.solvers.dense import ShiftedInverse
+from alignlearn.validation import check_memory
 
 from . import feature_space
 from ._ridge import add_roots, centre_rooted, ridge_loo_path
+from .gram_rows import matrix_fits, row_cache, rows_pay
 
 
 def classifier_predictions(make, source, y, split, values, decisions=False):
@@ -19,11 +21,41 @@ def classifier_predictions(make, source, y, split, values, decisions=False):
     train, test = split
     weight = _of_training(source, train)
     if not feature_space.svm_fits_in_features(source, max(values)):
-        K, K_test = source.split_gram(split)
-        return svm_path(make, K, y[train], K_test, values, weight, decisions)
+        return support_vector_predictions(make, source, y, split, values, decisions)
     Z = feature_space.WeightedFeatures(source).dense()
     fitted = [feature_space.fit_classifier(make(C), Z[train], y[train], weight) for C in values]
     return [(m.decision_function if decisions else m.predict)(Z[test]) for m in fitted]
+
+
+def support_vector_predictions(make, source, y, split, values, decisions=False):
+    """The same of support vector machines, on the Gram matrix or, where that costs less, its rows.
+
+    A pilot for the least value decides, which usually has most support vectors; rows are kept from
+    one value to the next.
+    """
+    train, test = split
+    rows = _rows_of(source, y, train, make(min(values)))
+    if rows is None or np.isinf(max(values)):
+        K, K_test = source.split_gram(split)
+        return svm_path(make, K, y[train], K_test, values, _of_training(source, train), decisions)
+    part, cache, train = rows
+    X_test = source.samples(test)
+
+    def predict(machine):
+        products = part.products(X_test, part.samples(machine.support_), exact=False)
+        raw = products.times(machine.dual_coef_) + machine.intercept_
+        return machine.confidences(raw) if decisions else machine.predictions(raw)
+
+    return _along(make, cache, y[train], values, _of_training(source, train), predict)
+
+
+def _rows_of(source, y, train, machine):
+    """The training part of a source, a cache of its rows and its samples; None for the matrix."""
+    train, memory = np.unique(train), check_memory("memory", None)
+    part = source.part(np.isin(np.arange(source.n_samples), train))
+    if matrix_fits(part, memory) and not rows_pay(part, machine, y[train]):
+        return None
+    return part, row_cache(part, memory), train
 
 
 def _of_training(source, train):
@@ -73,13 +105,21 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
     list of ndarray of shape (n,), or (n, c) for decisions of several classes
         In the order of ``values``.
     """
-    predictions, coef = [None] * len(values), None
+
+    def predict(machine):
+        return machine.decision_function(K_test) if decisions else machine.predict(K_test)
+
+    return _along(make, K, y, values, weight, predict)
+
+
+def _along(make, K, y, values, weight, predict):
+    """What ``predict`` gives for the machine of each value, from the smallest up."""
+    found, coef = [None] * len(values), None
     for k in np.argsort(values, kind="stable"):
         machine = make(values[k]).fit(K, y, weight, alpha0=coef, check=False)
         coef = machine.full_dual_coef()
-        predict = machine.decision_function if decisions else machine.predict
-        predictions[k] = predict(K_test)
-    return predictions
+        found[k] = predict(machine)
+    return found
 
 
 def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, overwrite=False):

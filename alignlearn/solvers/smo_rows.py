@@ -16,7 +16,7 @@ _LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as 
 _GATHERED = 2**16  # values of rows that are added up at a time: they stay in the cache
 _STEPS = 4  # the same of a cache, in active variables, which were chosen as those that will move
 _FEWEST = 16  # rows computed at a time, where there is room for them; else so many pairs:
-_LOADED, _MULTIPLIED = 2**18, 2**21  # of rows to be kept, many of which may not be used; of others
+_LOADED, _MULTIPLIED = 2**20, 2**21  # of rows to be kept, many of which may not be used; of others
 _BLOCK_SHARE = 8  # of the memory, to the block of rows being computed
 _ALIGNMENT = 16  # a row is a multiple of so many values
 

@@ -143,7 +143,7 @@ class Weighting(ParamsMixin, ABC):
             weights = nonzero.astype(np.float64)
             details = {"objective": 0.0, "fallback": True}
         return WeightResult(
-            weights=_normalized(weights, normalize),
+            weights=normalized(weights, normalize),
             alignment=statistics.alignment(weights),
             uniform_alignment=statistics.alignment(np.ones(nonzero.size)),
             kernel_alignments=statistics.alignments,
@@ -180,7 +180,8 @@ def _check(statistics):
             raise ValueError(f"statistics.{name} contains NaN or inf; accepted: finite numbers.")
 
 
-def _normalized(weights, normalize):
+def normalized(weights, normalize):
+    """The weights with their norm ``normalize`` ("l1", "l2") set to 1, or as they are for None."""
     if normalize is None:
         return weights
     # The largest entry first: squares and sums of very large or small weights stay in range.

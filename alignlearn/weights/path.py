@@ -19,7 +19,7 @@ from alignlearn.solvers.nnqp_checks import unit_scale
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_choice, check_count, check_number
 
-from .base import NORMALIZATIONS, _check, _normalized
+from .base import NORMALIZATIONS, _check, normalized
 
 # As in nonnegative_qp: the ridge on the unit diagonal, and the rounding of a gradient.
 _DELTA, _ROUNDING = 1e-12, 4.0 * np.finfo(np.float64).eps
@@ -69,7 +69,7 @@ class SparsePath:
         k = int(np.searchsorted(self.n_kernels, n_kernels, side="right")) - 1
         weights = np.zeros(self.statistics.n_kernels)
         weights[self.supports[k]] = self.coefficients[k]
-        return _normalized(weights, normalize)
+        return normalized(weights, normalize)
 
 
 def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:

@@ -10,7 +10,7 @@ import numpy as np
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.validation import DegenerateKernelWarning, check_choice, check_count, check_number
 
-from .base import Weighting
+from .base import NORMALIZATIONS, Weighting, normalized
 from .diagnostics import condition_number, unit_diagonal
 from .path import sparse_path
 
@@ -33,6 +33,12 @@ class Uniform(Weighting):
 
     def _unusable(self, statistics):
         return None
+
+    def weights_of(self, n_kernels):
+        """The weights of kernels that vary, which need no statistics."""
+        if self.normalize is not None:
+            check_choice("normalize", self.normalize, NORMALIZATIONS)
+        return normalized(np.ones(n_kernels), self.normalize)
 
     def _solve(self, statistics, nonzero):
         weights = nonzero.astype(np.float64)
