@@ -32,6 +32,7 @@ _WHERE = {
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "online": "KernelSGDClassifier KernelSGDRegressor",
     "comparison": "Comparison Protocol compare",
+    "_warmup": "warmup",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}

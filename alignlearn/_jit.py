@@ -64,6 +64,11 @@ def _warn_uncached():
     )
 
 
+def uncached():
+    """Whether compiled code could not be kept, so far."""
+    return _warn_uncached.cache_info().currsize > 0
+
+
 class _Checked:
     """Compiled code with a checksum: damaged machine code would end the process."""
 
@@ -122,7 +127,7 @@ def _cuda_cache(kind):
     return type("_CudaCache", (_Forgiving, kind), {"_harmless": Exception, "_impl_class": checked})
 
 
-ANNOUNCED_AFTER = 0.5  # seconds of compilation
+ANNOUNCED_AFTER = 0.3  # seconds of compilation
 
 
 class _Announcement(event.Listener):
@@ -132,7 +137,7 @@ class _Announcement(event.Listener):
         self.depth, self.spent, self.said = 0, 0.0, False
 
     def on_start(self, event):
-        if not _ours(event):
+        if not is_ours(event):
             return
         self.depth += 1  # compilations nest, and Numba's lock lets one thread compile at a time
         if self.depth == 1 and not self.said:
@@ -142,7 +147,7 @@ class _Announcement(event.Listener):
             self.timer.start()
 
     def on_end(self, event):
-        if not _ours(event):
+        if not is_ours(event):
             return
         self.depth -= 1
         if self.depth == 0 and not self.said:
@@ -156,12 +161,14 @@ class _Announcement(event.Listener):
         )
 
 
-def _ours(event):
+def is_ours(event):
+    """Whether an event of a compilation is of a function of this library."""
     return event.data["dispatcher"].py_func.__module__.startswith("alignlearn.")
 
 
+announcement = _Announcement()
 if sys.stderr is not None and sys.stderr.isatty():
-    event.register("numba:compile", _Announcement())
+    event.register("numba:compile", announcement)
 
 
 class _EntryLibrary(JITCodeLibrary):

@@ -10,7 +10,7 @@ import warnings
 
 from alignlearn import __version__
 
-from . import bounds, compare, verify
+from . import bounds, compare, verify, warmup
 
 _ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
@@ -105,4 +105,5 @@ def _parser():
     compare.add_command(commands)
     bounds.add_command(commands)
     verify.add_command(commands)
+    warmup.add_command(commands)
     return parser

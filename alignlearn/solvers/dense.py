@@ -105,8 +105,8 @@ class ShiftedInverse:
             j = min(i + step, n_columns)
             rotated = columns(i, j)
             rotate(*self._reflectors, rotated, transpose=True)
-            part = np.zeros((len(pivots), j - i))
-            _add_squares(rotated, lower, 1.0 / pivots, part)
+            part, solved = np.zeros((2, len(pivots), j - i))
+            _add_squares(rotated, lower, 1.0 / pivots, solved, part)
             out[:, i:j] = part
         return out
 
@@ -114,10 +114,12 @@ class ShiftedInverse:
         return self._beside if self._beside.size else np.zeros(1)  # an empty array is refused
 
 
-@jit_sum.owning
-def _add_squares(X, lower, weights, out):
-    """Add ``|L_a^-1 x|^2`` in the weights of each a, for the columns x of X; L_a is bidiagonal."""
-    v = np.zeros(out.shape)
+@jit_sum
+def _add_squares(X, lower, weights, v, out):
+    """Add ``|L_a^-1 x|^2`` in the weights of each a, for the columns x of X; L_a is bidiagonal.
+
+    ``v`` is room for a row of every ``L_a^-1 X``, and 0.
+    """
     for k in range(X.shape[0]):
         row = X[k]
         for a in range(out.shape[0]):

@@ -142,7 +142,7 @@ def _check_start(v0, d):
 
 
 def _result(M, d, b, u, size, n_iter, tol):
-    g = _gradient(M, d, b, u)
+    g = gradient(M, d, b, u)
     residual = _residual(g, u)
     value = b @ u
     slack = 2.0 * (abs(u @ g) + u.sum() * max(g[d > 0].max(), 0.0))
@@ -158,7 +158,7 @@ def _result(M, d, b, u, size, n_iter, tol):
     return NonnegativeQPResult(d * u * size, residual, gap, n_iter, bool(converged))
 
 
-def _gradient(M, d, b, u):
+def gradient(M, d, b, u):
     """``b - S u``, reading only the rows of ``M`` that count when they are few."""
     if u.size <= _FEW or 4 * np.count_nonzero(u) > u.size:
         return b - d * (M @ (d * u))
@@ -180,7 +180,7 @@ def _proximal_point(M, d, b, u, usable, tol, limit):
     """Outer iteration; ``delta`` grows by 10 whenever a factorisation finds ``M`` indefinite."""
     delta, n_iter = 1e-12, 0
     if u.size > _FEW:
-        compiled.coordinate_descent(M, d * usable, u, _gradient(M, d, b, u), _SWEEPS)
+        compiled.coordinate_descent(M, d * usable, u, gradient(M, d, b, u), _SWEEPS)
     elif not u.any():  # the first variable to enter, alone
         k = int(np.where(usable, b, 0.0).argmax())
         u[k] = b[k]
@@ -243,7 +243,7 @@ def _exchange(problem, delta, u, usable, face, threshold, limit):
     R, index = np.empty((p, p)), np.zeros(p, dtype=np.int64)
     R[:s, :s], index[:s] = factor, support
     status, s, n_iter = compiled.active_set(
-        problem, delta, u, usable, (R, index), s, threshold, limit
+        problem, delta, u, usable, (R, index), s, threshold, limit, compiled.memory_for(p)
     )
     return status, (index[:s], R[:s, :s]), n_iter
 
@@ -252,7 +252,7 @@ def _polish(M, d, b, u, index, R, usable):
     """Refine ``u`` on its face (each pass is a proximal step too); return the KKT residual."""
     R = np.asfortranarray(R.T).T
     for _ in range(4):
-        g = _gradient(M, d, b, u)
+        g = gradient(M, d, b, u)
         residual = _residual(g[usable], u[usable])
         face = np.abs(g[index]).max(initial=0.0)
         if face <= 4.0 * _EPS or index.size == 0:
@@ -262,7 +262,7 @@ def _polish(M, d, b, u, index, R, usable):
         after[index] = trial
         if trial.min() <= 0.0:
             break
-        h = _gradient(M, d, b, after)
+        h = gradient(M, d, b, after)
         if np.abs(h[index]).max() > 0.5 * face:
             break
         u[index] = trial

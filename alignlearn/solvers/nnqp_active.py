@@ -8,6 +8,8 @@ and de Jong (1997), started from any feasible point and letting several variable
 keeps the upper factor ``R`` of ``S_PP + delta I = R'R`` row by row (inner loops are contiguous),
 appends a column by a forward substitution and removes one by Givens rotations, which are backward
 stable.
+
+Array assignments are loops: ``x[:s] = y[:s]`` would compile seconds of error messages.
 """
 
 import numpy as np
@@ -44,7 +46,8 @@ def coordinate_descent(M, d, v, g, n_sweeps):
 def gradient(M, d, b, v, g):
     """``g = b - S v`` from the rows of ``M`` where ``v`` is not 0."""
     p = v.shape[0]
-    g[:] = 0.0
+    for k in range(p):
+        g[k] = 0.0
     for j in range(p):
         if v[j] != 0.0:
             weight = d[j] * v[j]
@@ -98,22 +101,6 @@ def _dot(x, y, n):
 
 
 @jit
-def append(R, s, index, M, d, j, delta, work):
-    """Add variable ``j`` as column ``s`` of the factor; False if the pivot is not positive."""
-    for i in range(s):
-        work[i] = d[j] * M[j, index[i]] * d[index[i]]
-    forward(R, s, work)
-    total = 0.0
-    for i in range(s):
-        total += work[i] * work[i]
-        R[i, s] = work[i]
-    pivot = 1.0 + delta - total
-    index[s] = j
-    R[s, s] = np.sqrt(max(pivot, 0.0))
-    return pivot > 0.1 * delta
-
-
-@jit
 def remove(R, s, index, q, k):
     """Drop position ``k`` from the factor, the index list and ``q = R^-T b_P``."""
     for i in range(s):
@@ -126,7 +113,7 @@ def remove(R, s, index, q, k):
     # Column c of the shifted factor reaches down to row c + 1: rotate those entries away.
     for i in range(k, s - 1):
         x, y = R[i, i], R[i + 1, i]
-        r = np.hypot(x, y)
+        r = np.sqrt(x * x + y * y)  # entries of a factor of unit diagonal: no overflow
         c, t = x / r, y / r
         _rotate(R[i, i : s - 1], R[i + 1, i : s - 1], c, t)
         qi = q[i]
@@ -247,21 +234,28 @@ def _enter(problem, delta, face, s, q, chosen, work):
         value = (b[j] - _dot(x, q, s)) / root
         if c > 0 and value <= 0.0:
             continue
+        moved = work[s - n_old]
         for i in range(s):
-            R[i, s] = x[i]
-            work[s - n_old, i] = x[i]
+            R[i, s] = moved[i] = x[i]
         R[s, s], q[s], index[s] = root, value, j
         s += 1
     return s
 
 
-@jit.owning
-def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
+def memory_for(p):
+    """Where `active_set` keeps vectors of p variables: allocation in it would be compiled, too."""
+    entering = min(_MOST_ENTERING, p)
+    vectors = tuple(np.zeros((3, p)))
+    return vectors, np.empty((entering, p)), np.zeros(p, np.int64), np.zeros(p, bool)
+
+
+@jit
+def active_set(problem, delta, v, usable, face, s, threshold, max_iter, memory):
     """Minimise ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 
     ``problem`` is ``M, d, b``; ``face`` is ``R, index``, with the factor in ``R[:s, :s]`` and its
     variables in ``index[:s]`` on entry and on return; ``s`` may be 0 only if ``v`` is 0. Stops when
-    no usable variable at 0 has a gradient above ``threshold``.
+    no usable variable at 0 has a gradient above ``threshold``. ``memory`` is from `memory_for`.
 
     Returns
     -------
@@ -270,20 +264,18 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
     """
     M, d, b = problem
     R, index = face
+    (q, z, g), work, chosen, allowed = memory
     p = v.shape[0]
-    q = np.zeros(p)
-    z = np.zeros(p)
-    g = np.empty(p)
-    work = np.empty((_MOST_ENTERING, p))
-    chosen = np.empty(p, dtype=np.int64)
-    allowed = usable.copy()
+    for k in range(p):
+        allowed[k] = usable[k]
     for i in range(s):
         q[i] = b[index[i]]
     forward(R, s, q)
-    s, n_iter = _feasible_step(R, s, index, q, v, z, -1)
+    chosen[0] = -1  # an array's entry: a literal -1 would be another type, compiled for itself
+    s, n_iter = _feasible_step(R, s, index, q, v, z, chosen[0])
     gradient(M, d, b, v, g)
     while n_iter < max_iter:
-        most = min(1 + s // 8, _MOST_ENTERING, p - s)
+        most = min(min(1 + s // 8, work.shape[0]), p - s)
         n = _candidates(g, v, allowed, threshold, most, chosen)
         if n == 0:
             return DONE, s, n_iter
@@ -296,7 +288,7 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter):
             # The factored system contradicts the gradient: the leader is at 0 within rounding.
             allowed[chosen[0]] = False
         else:
-            for k in range(p):  # an array assignment here would compile 2 s of error messages
+            for k in range(p):
                 allowed[k] = usable[k]
         gradient(M, d, b, v, g)
     return EXHAUSTED, s, n_iter

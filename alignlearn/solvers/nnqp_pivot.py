@@ -14,20 +14,32 @@ TINY = np.finfo(np.float64).tiny
 
 def factor(M, d, index, delta):
     """Upper Cholesky factor (C order) of ``S_PP + delta I``, or None if it is not definite."""
+    from scipy.linalg import lapack
+
     S = M[index[:, None], index]
     S *= d[index][:, None]
     S *= d[index]
     S.flat[:: index.size + 1] += delta
-    return upper_factor(S)
-
-
-def upper_factor(S):
-    """Upper Cholesky factor (C order) of ``S``, which it overwrites, or None."""
-    from scipy.linalg import lapack
-
     # The transpose of a C-ordered array is Fortran-ordered: LAPACK works in place.
     lower, info = lapack.dpotrf(S.T, lower=1, overwrite_a=1)
     return None if info else lower.T
+
+
+def extended(M, d, index, R, j, delta):
+    """The factor ``R`` for ``index`` with variable ``j`` as one more, or None if that fails."""
+    from scipy.linalg import lapack
+
+    s = index.size
+    larger = np.zeros((s + 1, s + 1))
+    larger[:s, :s] = R
+    x = larger[:s, s]
+    if s:
+        x[:] = lapack.dtrtrs(R.T, d[j] * M[j, index] * d[index], lower=1)[0]
+    pivot = 1.0 + delta - x @ x
+    if not pivot > 0.1 * delta:
+        return None
+    larger[s, s] = np.sqrt(pivot)
+    return larger
 
 
 def solve(R, b):
@@ -107,19 +119,17 @@ def active_set(problem, delta, v, usable, face, threshold, max_iter):
         Linear systems solved.
     """
     M, d, b = problem
-    S = d[:, None] * M * d
-    S.flat[:: d.size + 1] += delta
     allowed = usable.copy()
-    face, n_iter = _descend(S, b, delta, v, *face)
+    face, n_iter = descend(problem, delta, v, *face)
     while face is not None:
-        g = b - S @ v
+        g = b - d * (M @ (d * v))
         g[~allowed | (v > 0.0)] = -np.inf
         leader = int(g.argmax())
         if g[leader] <= threshold:
             return DONE, face, n_iter
         if n_iter >= max_iter:
             return EXHAUSTED, face, n_iter
-        face, solves = _descend(S, b, delta, v, np.append(face[0], leader))
+        face, solves = descend(problem, delta, v, np.append(face[0], leader))
         n_iter += solves
         if v[leader] == 0.0:
             # The factored system contradicts the gradient: the leader is at 0 within rounding.
@@ -129,16 +139,20 @@ def active_set(problem, delta, v, usable, face, threshold, max_iter):
     return INDEFINITE, None, n_iter
 
 
-def _descend(S, b, delta, v, index, R=None):
+def descend(problem, delta, v, index, R=None):
     """Move ``v`` to the minimiser on its face, dropping every variable that reaches 0 on the way.
+
+    ``v`` is changed in place; ``R`` is the factor for ``index``, where it is known.
 
     Returns
     -------
     (index, R) or None, n_solves
+        None where a pivot is not positive.
     """
+    M, d, b = problem
     for n_solves in range(1, index.size + 1):
         if R is None:
-            R = upper_factor(S[index[:, None], index])
+            R = factor(M, d, index, delta)
         if R is None or R.diagonal().min() ** 2 <= 0.1 * delta:
             return None, n_solves
         x, z = v[index], solve(R, b[index])

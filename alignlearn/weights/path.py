@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alignlearn._jit import jit
-from alignlearn.solvers.nnqp_active import append, backward, gradient, remove
+from alignlearn.solvers.nnqp import gradient
 from alignlearn.solvers.nnqp_checks import unit_scale
+from alignlearn.solvers.nnqp_pivot import descend, extended
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_choice, check_count, check_number
 
@@ -161,33 +161,34 @@ def _walk(M, d, b, most, tol):
     n_steps : int
     """
     p = b.size
-    R = np.empty((most + 1, most + 1))
-    q, z, work = np.empty((3, most + 1))
-    index = np.empty(most + 1, dtype=np.int64)
-    u, g, points, s = np.zeros(p), b.copy(), {}, 0
+    index, R = np.empty(0, dtype=np.int64), np.empty((0, 0))
+    u, g, points = np.zeros(p), b, {}
     allowed = d > 0.0
     for n_steps in range(20 * p + 200):
         free = allowed & (u == 0.0)
         entering = int(np.argmax(np.where(free, g, -np.inf)))
         slack = float(g[free].max(initial=0.0))
-        if s:
-            support = np.sort(index[:s])
-            points[s] = _projection(u, g, b), slack, support, u[support]
+        if index.size:
+            support = np.sort(index)
+            points[index.size] = _projection(u, g, b), slack, support, u[support]
         if slack <= max(tol, min(_ROUNDING * max(1.0, u.sum()), 1e-10)):
             return points, True, n_steps
-        if not append(R, s, index, M, d, entering, _DELTA, work):
+        larger = extended(M, d, index, R, entering, _DELTA)
+        trial, face = u.copy(), None
+        if larger is not None:
+            face, _ = descend((M, d, b), _DELTA, trial, np.append(index, entering), larger)
+        if face is None:
             allowed[entering] = False
             continue
-        q[s] = (b[entering] - work[:s] @ q[:s]) / R[s, s]
-        s = _descend(R, s + 1, index, q, u, z)
-        if s > most:
+        u, (index, R) = trial, face
+        if index.size > most:
             break
         if u[entering] > 0.0:
             allowed = d > 0.0
         else:
             # The factored system contradicts the gradient: this kernel is at 0 within rounding.
             allowed[entering] = False
-        gradient(M, d, b, u, g)
+        g = gradient(M, d, b, u)
     return points, False, n_steps
 
 
@@ -195,29 +196,3 @@ def _projection(u, g, b):
     """``u'b / sqrt(u'Su)`` from the gradient ``g = b - S u``."""
     inner = float(u @ b)
     return inner / np.sqrt(inner - float(u @ g))
-
-
-@jit
-def _descend(R, s, index, q, v, z):
-    """Move ``v`` to the minimiser on its face; variables that reach 0 on the way leave."""
-    while s > 0:
-        backward(R, s, q, z)
-        step = 1.0
-        for i in range(s):
-            if z[i] <= 0.0:
-                step = min(step, v[index[i]] / (v[index[i]] - z[i]))
-        blocked = False
-        for i in range(s):
-            blocked |= z[i] <= 0.0
-        for i in range(s - 1, -1, -1):
-            j = index[i]
-            # The blocking variable goes by its own ratio: the sum below may miss 0 by rounding.
-            leaves = z[i] <= 0.0 and v[j] <= step * (v[j] - z[i])
-            v[j] = 0.0 if leaves else v[j] + step * (z[i] - v[j])
-            if leaves:
-                s = remove(R, s, index, q, i)
-                for k in range(i, s):
-                    z[k] = z[k + 1]
-        if not blocked:
-            break
-    return s

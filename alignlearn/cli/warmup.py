@@ -1,0 +1,42 @@
+"""``alignlearn warmup``: compile ahead of time what the estimators use."""
+
+from __future__ import annotations
+
+from .output import add_parser
+
+_HELP = """\
+Compiles what the estimators use, by small fits and predictions, and keeps it in the cache of
+compiled code, so that no first fit on this machine has to wait. What is in the cache already is not
+compiled again. Meant for images of containers and for nodes of a cluster.
+
+The folder of the cache is that of the package, or NUMBA_CACHE_DIR where that is set; it must be the
+same when the code is used, on a processor of the same kind.
+"""
+_EXAMPLES = """\
+examples:
+  alignlearn warmup
+  NUMBA_CACHE_DIR=/opt/alignlearn-cache alignlearn warmup
+
+exit codes: 0 everything is compiled, 2 no folder for compiled code can be written.
+"""
+
+
+def add_command(commands):
+    """Add the command to the subparsers of ``alignlearn``."""
+    parser = add_parser(
+        commands, "warmup", "compile ahead of time what the estimators use", _HELP, _EXAMPLES
+    )
+    parser.set_defaults(run=run_warmup, verbose=False, quiet=False)
+
+
+def run_warmup(args) -> int:
+    """``alignlearn warmup``: a line for each part, and one for all; return the exit code."""
+    from alignlearn import warmup
+
+    done = warmup(progress=_print_part)
+    print(f"{done.n_compiled} functions compiled in {done.seconds:.1f} s, kept in {done.folder}")
+    return 0
+
+
+def _print_part(name, n_compiled, seconds):
+    print(f"{name:20} {n_compiled:4d} functions {seconds:6.1f} s", flush=True)
