@@ -24,8 +24,12 @@ def _data(dtype=np.float64):
     return X.astype(dtype), X[:, 0] + 0.5 * np.sin(3.0 * X[:, 1])
 
 
+def _gaussians():
+    return al.gaussian_kernels([0.1, 1.0])
+
+
 def _kernels():
-    return [*al.gaussian_kernels([0.1, 1.0]), "linear", "poly", "laplacian"]
+    return [*_gaussians(), "linear", "poly", "laplacian"]  # of rarer operations, too
 
 
 def _fit(estimator, y, *args, dtype=np.float64):
@@ -42,6 +46,7 @@ def _classes(n_classes=2):
 
 
 def _classifier():
+    _fit(al.MKLClassifier(_gaussians()), _classes())
     for n_classes in (2, 3):
         _fit(al.MKLClassifier(_kernels()), _classes(n_classes))
     _fit(al.MKLClassifier(_kernels(), memory=20_000), _classes())  # rows of the Gram matrix
@@ -60,7 +65,8 @@ def _tuned():
 
 
 def _float32():
-    _fit(al.MKLClassifier(_kernels()), _classes(), dtype=np.float32)
+    for kernels in (_gaussians(), _kernels()):
+        _fit(al.MKLClassifier(kernels), _classes(), dtype=np.float32)
     _fit(al.MKLRegressor(_kernels()), _data()[1], dtype=np.float32)
     _fit(al.NystromRidge(n_centres=10), _data()[1], dtype=np.float32)
 
