@@ -26,6 +26,7 @@ def test_auto_chooses_by_size(data, monkeypatch, kind):
     assert small.chosen_machine_ == paired
     assert f"machine: {paired}, on all pairs of samples" in small.summary()
     monkeypatch.setattr(_machines, "MOST_PAIRED", 299)
+    monkeypatch.setattr(_machines, "rows_are_affordable", lambda *_: False)
     large = type(model)(KERNELS).fit(X, y)
     assert large.chosen_machine_ == "nystrom"
     note = f"machine: nystrom, in the span of the kernel at {len(large.support_)} of 300 samples"
@@ -35,6 +36,16 @@ def test_auto_chooses_by_size(data, monkeypatch, kind):
     if kind == "regressor":
         np.testing.assert_allclose(large.predict(X), small.predict(X), atol=1e-4)
     np.testing.assert_array_equal(large.weights_, small.weights_)
+
+
+def test_many_samples_stay_with_the_exact_machine_where_it_is_affordable(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(_machines, "MOST_PAIRED", 299)
+    assert al.MKLClassifier(KERNELS).fit(X, y > 0).chosen_machine_ == "svm"
+    # Labels that nothing explains make every sample a support vector, whose rows have no room.
+    noise = np.random.default_rng(1).random(300) > 0.5
+    few = al.MKLClassifier(KERNELS, memory=300_000, n_centres=50).fit(X, noise)
+    assert few.chosen_machine_ == "nystrom"
 
 
 def test_linear_and_given_kernels_keep_their_machines(data, monkeypatch):
