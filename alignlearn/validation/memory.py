@@ -83,7 +83,10 @@ def group_memory(root="/sys/fs/cgroup", groups="/proc/self/cgroup") -> float:
 
 def _left(group, limit, used, reclaimable):
     try:
-        limit, used = int((group / limit).read_text()), int((group / used).read_text())
+        limit = int((group / limit).read_text())
+        if limit > _LARGEST:  # none; what is used takes a millisecond to count
+            return float("inf")
+        used = int((group / used).read_text())
         pairs = (line.split() for line in (group / "memory.stat").read_text().splitlines())
         return max(limit - used + next(int(n) for name, n in pairs if name == reclaimable), 0)
     except (OSError, ValueError, StopIteration):  # no such group, or "max": no limit
