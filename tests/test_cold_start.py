@@ -1,4 +1,4 @@
-"""A first fit where nothing is in the cache: how much is compiled, and what a terminal is told.
+"""A first fit where nothing is in the cache: how much is compiled, and doing so ahead of time.
 
 The number of functions is bounded, not the time: it does not depend on the machine.
 """
@@ -10,8 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-
-import pytest
 
 import alignlearn as al
 
@@ -31,17 +29,11 @@ def bench(*args, cache=None):
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, env=env).stdout)
 
 
-@pytest.fixture(scope="module")
-def cold():
-    return [name for name, *_ in bench()["compiled"]]
-
-
-def test_a_first_fit_compiles_few_functions(cold):
-    assert 10 < len(cold) <= MOST_COMPILED, Counter(cold)
-
-
-def test_nothing_that_is_compiled_writes_messages(cold):
-    assert [name for name in cold if MESSAGES.search(name)] == []
+def test_a_first_fit_compiles_few_functions_and_none_that_write_messages():
+    """One test, as it compiles for long."""
+    compiled = [name for name, *_ in bench()["compiled"]]
+    assert 10 < len(compiled) <= MOST_COMPILED, Counter(compiled)
+    assert [name for name in compiled if MESSAGES.search(name)] == []
 
 
 def test_the_pattern_knows_the_overloads_it_is_about():
@@ -66,13 +58,6 @@ assign(np.zeros(3), np.ones(2))
     assert any(MESSAGES.search(line) for line in done.stdout.splitlines())
 
 
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory):
-    """A cache after ``alignlearn warmup``, and what that printed."""
-    folder = tmp_path_factory.mktemp("cache")
-    return folder, warmed(folder)
-
-
 def warmed(folder):
     command = [sys.executable, "-m", "alignlearn", "warmup"]
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
@@ -81,17 +66,12 @@ def warmed(folder):
     return done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("estimator", ["classifier", "regressor", "classifier-cv", "regressor-cv"])
-def test_after_warmup_a_first_fit_compiles_nothing(warm, estimator):
-    folder, _ = warm
-    assert bench(estimator, "--warm", cache=folder)["compiled"] == []
-
-
-def test_warmup_says_what_it_did(warm):
-    folder, line = warm
-    pattern = rf"(\d+) functions compiled in [\d.]+ s, kept in {re.escape(str(folder))}"
-    assert int(re.fullmatch(pattern, line)[1]) > 30
-    assert warmed(folder).startswith("0 functions compiled")
+def test_after_warmup_a_first_fit_compiles_nothing(tmp_path):
+    pattern = rf"(\d+) functions compiled in [\d.]+ s, kept in {re.escape(str(tmp_path))}"
+    assert int(re.fullmatch(pattern, warmed(tmp_path))[1]) > 30
+    for estimator in ("classifier", "regressor", "classifier-cv", "regressor-cv"):
+        assert bench(estimator, "--warm", cache=tmp_path)["compiled"] == []
+    assert warmed(tmp_path).startswith("0 functions compiled")
 
 
 NO_FOLDER = """
