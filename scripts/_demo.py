@@ -75,8 +75,8 @@ def part_1():
 
 Nine widths of a Gaussian kernel, five values of C, the same five folds, {os.cpu_count()} cores for
 each side: GridSearchCV(SVC(), n_jobs=-1) tries the 45 pairs; MKLClassifierCV learns one
-combination of the nine kernels and tries the five values of C. Accuracy is measured on 30 % of
-the samples, held out from both.
+combination of the nine kernels and tries the five values of C. Half of the samples are held out
+from both, and accuracy is measured there.
 """)
     say(f"{'':15}{'samples':>15}   {'GridSearchCV(SVC)':^19}   {'MKLClassifierCV':^19}")
     say(
@@ -86,7 +86,7 @@ the samples, held out from both.
     )
     for name, load in (("breast_cancer", load_breast_cancer), ("digits", load_digits)):
         X, y = load(return_X_y=True)
-        parts = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
+        parts = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
         X, X_test, y, y_test = parts
         scaler = StandardScaler().fit(X)
         X, X_test = scaler.transform(X), scaler.transform(X_test)
@@ -96,7 +96,7 @@ the samples, held out from both.
             seconds.append(spent)
             line += f"   {spent:9.2f}{search.score(X_test, y_test):10.3f}"
         say(f"{line}   {seconds[0] / seconds[1]:5.0f} x")
-    say("\nWith so few test samples, accuracies that differ by less than about 0.01 are equal.")
+    say("\nOn so few test samples, accuracies that differ by less than about 0.01 count as equal.")
 
 
 def part_2(folder):
@@ -136,6 +136,7 @@ chosen by the same five folds.
     weights = models["learned weights (alignf)"].weights_
     largest = ", ".join(map(str, np.argsort(-weights)[:USEFUL]))
     share = weights[:USEFUL].sum() / weights.sum()
+    say(f"(the noise in the target allows {1.0 - 1.0 / y_test.var():.2f})")
     say(f"""
 The largest of the {COLUMNS} learned weights are those of columns {largest};
 columns 0 to {USEFUL - 1}, which matter, have {share:.0%} of their sum. No search over widths
@@ -152,8 +153,8 @@ def draw(weights, scores, folder):
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.2), layout="constrained")
     matters = np.arange(weights.size) < USEFUL
-    left.stem(np.flatnonzero(~matters), weights[~matters], "C7-", "C7.", label="do not matter")
-    left.stem(np.flatnonzero(matters), weights[matters], "C0-", "C0o", label="matter")
+    for rows, color, label in ((~matters, "C7", "do not matter"), (matters, "C0", "matter")):
+        left.bar(np.flatnonzero(rows), weights[rows], width=1.5, color=color, label=label)
     left.set(xlabel="column", ylabel="learned weight of its kernel", title="Weights")
     left.legend()
     right.barh(list(scores), list(scores.values()), color=["C0", *["C7"] * (len(scores) - 1)])

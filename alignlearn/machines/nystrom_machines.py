@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine.threads import Progress
+from alignlearn.engine.threads import Progress, on_threads, thread_count
 from alignlearn.solvers import conjugate_gradient as cg
 from alignlearn.solvers import panels
 from alignlearn.solvers.hinge import HingeResult, warn_unconverged
@@ -213,7 +213,7 @@ class NystromSVC:
             data = StoredFeatures(features, dtype)
         else:
             data = ComputedFeatures(features, dtype, block)
-        result = hinge_dual(data, *problem, **options)
+        result = hinge_dual(data, *problem, **options, spread=_spread)
         few = m < _FEW * r and _held_rows(features, memory, np.float64) == m
         if few and not result.converged:
             data = None
@@ -260,6 +260,10 @@ def _held_rows(features, memory, dtype):
             f"{features.rank} centres; accepted: at least {least}, or fewer centres."
         )
     return m if row * m <= memory else max(block, (memory - least) // row)
+
+
+def _spread(function, count):
+    on_threads(function, count=min(count, thread_count()), stoppable=True)
 
 
 def _watch(verbose):

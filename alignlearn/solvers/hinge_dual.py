@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine.threads import on_threads, thread_count
-
 from .dual_coordinate_descent import PART, Problem, dense_rows, squares, sweep
 from .hinge import HingeResult, best_intercept, dual_values
 
@@ -30,7 +28,7 @@ _HELD_PASSES = 4  # over a block, where not all features are held
 _SAMPLED = 1000  # samples whose features say how large the constant one is
 
 
-def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=None):
+def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=None, spread=None):
     """Train support vector machines with intercepts on the same features.
 
     Parameters
@@ -52,11 +50,16 @@ def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=N
     watch : callable, optional
         Called with the number of passes done and the largest relative gap after every certificate.
 
+    spread : callable, optional
+        Called with a function of ``(number, count)`` and of an array with a flag, and with the most
+        threads that are of use: it calls the function for each number below a count of its choice,
+        and sets the flag where that is to end early. By default all is done in this thread.
+
     Returns
     -------
     HingeResult
     """
-    solver = _Solver(features, signs, cost, rng)
+    solver = _Solver(features, signs, cost, rng, spread or _alone)
     done = 0
     while done < max_passes and solver.active.any():
         done += solver.passes(min(max(_FIRST, int(_GROWTH * done)), max_passes - done))
@@ -66,11 +69,15 @@ def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=N
     return solver.result(done, tol)
 
 
+def _alone(function, count):
+    function((0, 1), np.zeros(1, dtype=np.bool_))
+
+
 class _Solver:
     """Dual variables ``alpha`` = |a| of shape (q, m), their sums, and the best points so far."""
 
-    def __init__(self, features, signs, cost, rng):
-        self.features, self.signs, self.rng = features, signs, rng
+    def __init__(self, features, signs, cost, rng, spread):
+        self.features, self.signs, self.rng, self.spread = features, signs, rng, spread
         self.upper = np.abs(signs) * cost
         q, m = signs.shape
         self.alpha, self.active = np.zeros((q, m)), self.upper > 0.0
@@ -108,7 +115,7 @@ class _Solver:
             for k in range(thread[0], len(self.alpha), thread[1]):
                 self._descend_one(k, part, rows, square, n, stop)
 
-        on_threads(run, count=min(len(self.alpha), thread_count()), stoppable=True)
+        self.spread(run, len(self.alpha))
 
     def _descend_one(self, k, part, rows, square, n, stop):
         alpha, active, intercept = self.alpha[k][part], self.active[k][part], self.intercept[k]

@@ -118,17 +118,18 @@ def test_weights_are_repetitions():
     assert weighted.objective[0] == pytest.approx(repeated.objective[0], rel=2e-5)
 
 
-def test_problems_side_by_side_do_not_depend_on_each_other_nor_on_threads():
-    import numba
+def in_turn(function, count):
+    """As on threads: called once to end at once, then by number."""
+    function((0, count), np.ones(1, dtype=bool))
+    for number in reversed(range(count)):
+        function((number, count), np.zeros(1, dtype=bool))
 
+
+def test_problems_side_by_side_do_not_depend_on_each_other_nor_on_threads():
     X, sign = problem(np.random.default_rng(0))
     signs = np.stack([sign, np.where(X[:, 2] > 0, 1.0, -1.0) * (X[:, 3] > 0)])
-    cost, before = np.ones(len(X)), numba.get_num_threads()
-    found = []
-    for threads in (1, before):
-        numba.set_num_threads(threads)
-        found.append(solve(X, signs, cost))
-    numba.set_num_threads(before)
+    cost = np.ones(len(X))
+    found = [solve(X, signs, cost, spread=spread) for spread in (None, in_turn)]
     np.testing.assert_array_equal(found[0].coordinates, found[1].coordinates)
     for k, s in enumerate(signs):
         alone = solve(X, s, cost, tol=1e-6, max_passes=20_000).objective[0]
