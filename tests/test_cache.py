@@ -89,7 +89,7 @@ def change(content):
 )
 def test_a_damaged_file_is_compiled_again(filled, ending, damage):
     files = [path for path in filled.rglob("*" + ending) if path.name.startswith("grams")]
-    assert len(files) > 1
+    assert files
     for path in files:
         path.write_bytes(damage(path.read_bytes()))
     done = run(CHECK, filled)

@@ -41,20 +41,34 @@ def _choose_forms(kernels, X, V):
 
     The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
     """
-    program = program_of(kernels, X, V, mode=Mode.CENTRED)
+    plain = program_of(kernels, X, V, mode=Mode.CENTRED)
     sides = np.sort(np.random.default_rng(0).integers(0, len(V), (2, _PILOT_SIDE)), axis=1)
-    X, V, means = take(X, sides.ravel()), frozen(V[sides.ravel()]), _means(program, V)
+    samples = take(X, sides.ravel()), frozen(V[sides.ravel()]), _means(plain, V)
+    mean, square = _pilot_moments(plain, *samples)
+    with np.errstate(over="ignore", invalid="ignore"):
+        square -= np.square(mean)
+    # A shift pays once the mean hides a digit of the variation.
+    shift = np.where(np.abs(mean) > 3.0 * np.sqrt(np.maximum(square, 0.0)), -mean, 0.0)
+    large = np.isfinite(mean) & ~np.isfinite(square)
+    if large.any():  # of a constant itself nothing is left that has a square
+        value = _pilot_moments(plain, *samples, n=1)[0]
+        shift = np.where(large & (np.abs(mean - value) <= 1e-8 * np.abs(mean)), -value, shift)
+    return mean + plain.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
+
+
+def _pilot_moments(program, X, V, means, n=_PILOT_SIDE):
+    """Means of the values, and of their squares, for n of the first half of samples and n others.
+
+    Each of shape (p,); not finite where sums overflow.
+    """
     target, root = (frozen(np.empty(shape, V.dtype)) for shape in ((len(V), 0), 0))
-    ops, F = compiled(program, means), factor_values(program, X)
-    data = PairData(program, ops, X, V, target, F, root)
-    box, n = (0, _PILOT_SIDE, _PILOT_SIDE, 2 * _PILOT_SIDE), _PILOT_SIDE**2
+    data = PairData(
+        program, compiled(program, means), X, V, target, factor_values(program, X), root
+    )
+    box = 0, n, _PILOT_SIDE, _PILOT_SIDE + n
     with np.errstate(over="ignore", invalid="ignore"):
         sums = pair_sums(data, box, np.zeros(1, dtype=np.bool_))
-        mean = sums.by_row.sum(axis=1) / n
-        spread = np.sqrt(np.maximum(np.diagonal(sums.S) / n - np.square(mean), 0.0))
-    # A shift pays once the mean hides a digit of the variation.
-    shift = np.where(np.abs(mean) > 3.0 * spread, -mean, 0.0)
-    return mean + program.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
+        return sums.by_row.sum(axis=1) / n**2, np.diagonal(sums.S) / n**2
 
 
 class Sums(NamedTuple):

@@ -18,6 +18,7 @@ _EPS = np.finfo(np.float64).eps
 # From this many positive variables on, a LAPACK factorisation beats single exchanges.
 _PIVOTING_SUPPORT = 100
 _SWEEPS = 20
+_RETRIES = 3
 # Up to this many variables LAPACK alone takes a millisecond; compiled loops save half of it, and
 # take seconds to compile.
 _FEW = 64
@@ -147,7 +148,7 @@ def _result(M, d, b, u, size, n_iter, tol):
     value = b @ u
     slack = 2.0 * (abs(u @ g) + u.sum() * max(g[d > 0].max(), 0.0))
     gap = slack / value if value > 0.0 else np.inf
-    converged = residual <= max(tol, min(_rounding(u), 1e-10))
+    converged = _is_accepted(residual, u, tol)
     if not converged:
         warnings.warn(
             f"nonnegative_qp stopped after {n_iter} solves at a relative KKT residual of "
@@ -171,14 +172,21 @@ def _residual(g, u):
     return float(np.where(u > 0.0, np.abs(g), g).max(initial=0.0))
 
 
+def _is_accepted(residual, u, tol):
+    return residual <= max(tol, min(_rounding(u), 1e-10))
+
+
 def _rounding(u):
     """Rounding error to expect in the gradient (entries of the scaled matrix are at most 1)."""
     return 4.0 * _EPS * max(1.0, u.sum())
 
 
 def _proximal_point(M, d, b, u, usable, tol, limit):
-    """Outer iteration; ``delta`` grows by 10 whenever a factorisation finds ``M`` indefinite."""
-    delta, n_iter = 1e-12, 0
+    """Outer iteration; ``delta`` grows by 10 whenever a factorisation finds ``M`` indefinite.
+
+    It also grows, at most `_RETRIES` times, where rounding keeps the residual above ``tol``.
+    """
+    delta, n_iter, best, least, retries = 1e-12, 0, None, np.inf, _RETRIES
     if u.size > _FEW:
         compiled.coordinate_descent(M, d * usable, u, gradient(M, d, b, u), _SWEEPS)
     elif not u.any():  # the first variable to enter, alone
@@ -188,8 +196,15 @@ def _proximal_point(M, d, b, u, usable, tol, limit):
         found, n = _rounds(M, d, b, u, usable, delta, tol, limit - n_iter)
         n_iter += n
         if found is not None:
-            return found, n_iter
+            residual = _residual(gradient(M, d, b, found), found)
+            if residual < least:
+                best, least, u = found, residual, found
+            if retries == 0 or _is_accepted(residual, found, tol) or n_iter >= limit:
+                break
+            retries -= 1
         delta *= 10.0
+    if best is not None:
+        return best, n_iter
     raise ValueError(
         "M is not positive semi-definite: the block of positive variables, scaled to a unit "
         f"diagonal, has an eigenvalue below -{checks.PSD_TOLERANCE:g}."
