@@ -5,9 +5,9 @@
     python scripts/bench_svm_fit.py --sizes 2000 4000 --half second
 
 CPU seconds of one thread, stage 1 included, best of interleaved repeats; compilation is done
-before. The halves of ijcnn1 share no samples: constants were fixed on the first. The last column is
-the relative difference of our dual objective from LIBSVM's. scikit-learn-intelex is a development
-dependency of this script alone, and its column is empty without it.
+before. The halves of ijcnn1 share no samples. The last column is the relative difference of our
+dual objective from LIBSVM's. scikit-learn-intelex is a development dependency of this script
+alone, and its column is empty without it.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from alignlearn.solvers.smo_rows import RowCache
 from alignlearn.sources import FeatureSource, GramSource
 
 _MATRICES = 1.3  # that a machine holds at its peak
-# Samples up to which the whole matrix is made, as rows in parts save nothing there (measured on
-# ijcnn1 and digits: equal at 3000).
+# Samples up to which the whole matrix is made, as rows in parts save little there (measured on
+# ijcnn1).
 _MOST_WHOLE = 3000
 _PILOT = 500  # samples
 # Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
