@@ -278,22 +278,26 @@ def _same_but_for_last_digits(shown, expected, hint):
 
 @pytest.fixture(scope="module")
 def page():
-    return claims_page()
+    """The committed page, which the test below compares with what the claims give."""
+    return (ROOT / "figures" / "claims.md").read_text(encoding="utf-8")
 
 
-def test_the_readme_shows_the_claims_as_they_are():
+@pytest.fixture(scope="module")
+def summary():
+    """The committed summary, likewise."""
     script = _make_figures()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = readme.partition(script.BEGIN)[2].partition(script.END)[0].strip()
-    hint = "run scripts/make_figures.py --only readme"
-    _same_but_for_last_digits(shown, claims_summary().strip(), hint)
     assert "(figures/claims.md)" in readme
+    return readme.partition(script.BEGIN)[2].partition(script.END)[0].strip()
 
 
-def test_the_page_of_the_claims_shows_them_as_they_are(page):
-    shown = (ROOT / "figures" / "claims.md").read_text(encoding="utf-8")
+def test_the_page_and_the_readme_show_the_claims_as_they_are(page, summary):
+    """One test, so that one process checks all cases, once."""
     hint = "run scripts/make_figures.py --only claims"
-    _same_but_for_last_digits(shown, page, hint)
+    _same_but_for_last_digits(page, claims_page(), hint)
+    hint = "run scripts/make_figures.py --only readme"
+    _same_but_for_last_digits(summary, claims_summary().strip(), hint)
+    assert outcomes_of_forms() in claims_summary()
 
 
 def test_the_claims_table(page):
@@ -316,7 +320,7 @@ def test_the_table_says_where_a_bound_is_vacuous(page):
     assert counted == [10] * sum(c.counterexample is None for c in CLAIMS.values())
 
 
-def test_every_corrected_form_is_followed_by_its_outcome(page):
+def test_every_corrected_form_is_followed_by_its_outcome(page, summary):
     """In its last column a row has as many outcomes of ten cases as formulas."""
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     cells = [line.split(" | ")[-1].removesuffix(" |") for line in rows]
@@ -327,16 +331,15 @@ def test_every_corrected_form_is_followed_by_its_outcome(page):
     every = [text for found in outcomes for text in found]
     assert all(sum(map(int, re.findall(r"\d+", text))) == 10 for text in every)
     held = sum("hold" in text for text in every)
-    assert f"Of the {len(every)} corrected and sharper forms, {held} held and 0 were" in page
-    assert outcomes_of_forms() in claims_summary()
-    assert "`alignlearn verify` runs 100" in outcomes_of_forms()
+    for text in (page, summary):
+        assert f"Of the {len(every)} corrected and sharper forms, {held} held and 0 were" in text
+        assert "`alignlearn verify` runs 100" in text
 
 
-def test_the_numbers_of_the_summary_are_those_of_the_claims(page):
+def test_the_numbers_of_the_summary_are_those_of_the_claims(page, summary):
     sizes = [int(n) for n in re.findall(r"\d+", counts())]
     assert sizes[0] == sum(sizes[1:]) == len(CLAIMS)
     assert counts() in page
-    summary = claims_summary()
     assert counts() in summary
     rows = [line for line in summary.splitlines() if line.startswith("| `")]
     assert len(rows) == 5
