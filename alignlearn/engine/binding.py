@@ -142,7 +142,7 @@ def scratch(program, dtype, shape, *lead):
     """Memory of a loop with tiles of a ``shape`` (columns, rows): registers, columns and rows.
 
     Numbers in ``lead`` are sizes of axes before the others, one per thread, say. It comes from
-    here, as compiled code that takes memory itself takes seconds longer to compile.
+    here, as compiled code that takes memory itself takes longer to compile.
     """
     block, rows = shape
     sizes = (program.n_rows + 1, rows * block), (len(program.features), block)

@@ -49,7 +49,6 @@ def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=N
         Of the orders of the samples; each problem draws its own.
     watch : callable, optional
         Called with the number of passes done and the largest relative gap after every certificate.
-
     spread : callable, optional
         Called with a function of ``(number, count)`` and of an array with a flag, and with the most
         threads that are of use: it calls the function for each number below a count of its choice,
