@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 from .arguments import check_number
@@ -64,21 +65,26 @@ def group_memory(root="/sys/fs/cgroup", groups="/proc/self/cgroup") -> float:
     groups : str
         The file that names those of this process.
     """
-    left = float("inf")
+    return min((_left(*group) for group in _groups(root, groups)), default=float("inf"))
+
+
+@cache
+def _groups(root, groups):
+    """The control groups of this process, each with the names of its files; kept, as they stay."""
     try:
         lines = Path(groups).read_text().splitlines()
     except OSError:
-        return left
+        return []
+    found = []
     for line in lines:
         _, kinds, path = line.split(":", 2)
         for kind in set(kinds.split(",")) & set(_GROUP_FILES):
             folder, *names = _GROUP_FILES[kind]
             top = Path(root, folder)
             place = top / path.strip("/")
-            for group in (place, *place.parents):
-                if group == top or top in group.parents:
-                    left = min(left, _left(group, *names))
-    return left
+            above = (g for g in (place, *place.parents) if g == top or top in g.parents)
+            found += [(group, *names) for group in above]
+    return found
 
 
 def _left(group, limit, used, reclaimable):
