@@ -65,10 +65,13 @@ def gram_or_rows(source, memory, machine=None, y=None):
     return row_cache(source, memory)
 
 
-def rows_pay(source, machine, y):
-    """Whether rows of a source cost a machine less than the matrix, by a pilot."""
+def rows_pay(source, machine, y, most_whole=_MOST_WHOLE):
+    """Whether rows of a source cost a machine less than the matrix, by a pilot.
+
+    Not for up to ``most_whole`` samples.
+    """
     paired = not isinstance(source, (FeatureSource, GramSource)) and not source.given
-    if not paired or source.n_samples <= _MOST_WHOLE or np.isinf(machine.C):
+    if not paired or source.n_samples <= most_whole or np.isinf(machine.C):
         return False
     pairs, _ = _pilot(source, machine, y, _PILOT)
     return pairs < _WORTH * _PILOT**2

@@ -6,8 +6,8 @@ from scipy import sparse
 
 import alignlearn as al
 from alignlearn.kernels import FromFunction
-from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor
-from alignlearn.machines.gram_rows import gram_or_rows
+from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
+from alignlearn.machines.gram_rows import gram_or_rows, row_cache
 from alignlearn.solvers.smo_rows import RowCache, least_memory
 from alignlearn.sources import open_source
 
@@ -106,6 +106,27 @@ def test_the_matrix_is_taken_where_it_fits():
     given = open_source([K], "precomputed")
     given.combine(np.ones(1))
     assert isinstance(gram_or_rows(given, 1), np.ndarray)
+
+
+def test_a_path_on_rows_is_that_on_the_matrix(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 100)
+    X = rng.standard_normal((300, 3)) + 5.0 * np.eye(3)[y]
+    order = rng.permutation(300)
+    split, source = (order[:240], order[240:]), gaussians(X)
+
+    def decisions():
+        def make(C):
+            return SupportVectorClassifier(C, tol=TIGHT)
+
+        options = {"decisions": True}
+        return paths.support_vector_predictions(make, source, y, split, [10.0, 1.0], **options)
+
+    expected, made = decisions(), []
+    monkeypatch.setattr(paths, "_MOST_WHOLE", 0)
+    monkeypatch.setattr(paths, "row_cache", lambda *args: made.append(args) or row_cache(*args))
+    np.testing.assert_allclose(decisions(), expected, atol=1e-6)
+    assert len(made) == 1
 
 
 def test_bad_input():
