@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from alignlearn.dependence.views import centred_gram, constant_view, naming
 from alignlearn.engine import grams
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
-from alignlearn.validation import ConvergenceWarning, take
+from alignlearn.validation import ConvergenceWarning, take, warn
 
 _INDEFINITE = 1e-8  # accepted size of a negative eigenvalue, of the largest one
 # Least trace of what centring leaves, of that of the kernel: below, it is rounding.
@@ -122,12 +121,11 @@ def _partial_cholesky(source, name, tol, max_rank):
             max_rank=max_rank,
         )
     if not found.converged:
-        warnings.warn(
+        warn(
             f"{name}: {found.pivots.size} columns (max_rank) of the Gram matrix leave "
             f"{found.trace_error / trace:.2g} of its trace, more than tol={tol:g}; "
             "error_bound_ says what that may change. Raise max_rank or tol.",
             ConvergenceWarning,
-            stacklevel=6,
         )
     return found
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from alignlearn.kernels import Columns, Linear
@@ -17,6 +15,7 @@ from alignlearn.validation import (
     is_sequence,
     is_sparse,
     plain,
+    warn,
 )
 
 from .views import naming, view_kernels
@@ -264,11 +263,10 @@ def _ratios(M, shape):
     norms = np.sqrt(np.maximum(np.diagonal(M), 0.0))
     flat = np.flatnonzero(norms == 0.0)
     if flat.size:
-        warnings.warn(
+        warn(
             f"{flat.size} of the {norms.size} sets of features do not vary on these samples, the "
             f"first is number {flat[0]}: their CKA is 0 by definition.",
             DegenerateKernelWarning,
-            stacklevel=3,
         )
     inverse = np.divide(1.0, norms, where=norms > 0.0, out=np.zeros_like(norms))
     p, q = shape

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from alignlearn.kernels import column_names, kernel_list
 from alignlearn.sources import FeatureSource
-from alignlearn.validation import check_labels, check_targets, check_weights
+from alignlearn.validation import check_labels, check_targets, check_weights, warn
 from alignlearn.validation.memory import check_gram_memory
 
 from ._sklearn import data_conversion_warning
@@ -56,10 +54,10 @@ def check_test_names(estimator, X):
     name = type(estimator).__name__
     if fitted is None and given is not None:
         message = f"X has feature names, but {name} was fitted without feature names"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn(message, UserWarning)
     elif fitted is not None and given is None:
         message = f"X does not have valid feature names, but {name} was fitted with feature names"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn(message, UserWarning)
     check_same_names(fitted, given)
 
 
@@ -101,19 +99,18 @@ def require_y(estimator, y):
         )
 
 
-def _warn_column(y, stacklevel):
+def _warn_column(y):
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected; y.ravel() is used.",
             data_conversion_warning(),
-            stacklevel=stacklevel,
         )
 
 
-def class_labels(estimator, y, n_samples, stacklevel=5, weight=None):
-    """Labels of one kind, of at least two classes; 4 where ``fit`` itself calls this."""
+def class_labels(estimator, y, n_samples, weight=None):
+    """Labels of one kind, of at least two classes, each with a sample of positive weight."""
     require_y(estimator, y)
-    _warn_column(y, stacklevel)
+    _warn_column(y)
     labels = check_labels(y, n_samples)
     if weight is not None:
         found = np.unique(labels[weight > 0.0])

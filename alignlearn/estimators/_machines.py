@@ -99,7 +99,7 @@ def nystrom_classifier(estimator, source, labels, memory):
     )
     machine.check()
     rng = check_seed("random_state", None)
-    options = {"memory": memory, "rng": rng, "verbose": source.verbose, "stacklevel": 6}
+    options = {"memory": memory, "rng": rng, "verbose": source.verbose}
     return machine.fit(_features(estimator, source, rng), labels, source.weight, **options)
 
 
@@ -107,7 +107,7 @@ def nystrom_ridge(estimator, source, y):
     """A `NystromKernelRidge` machine with the estimator's alpha, fitted."""
     machine = NystromKernelRidge(estimator.alpha, **_most_steps(estimator))
     rng = check_seed("random_state", None)
-    options = {"rng": rng, "verbose": source.verbose, "stacklevel": 5}
+    options = {"rng": rng, "verbose": source.verbose}
     return machine.fit(_features(estimator, source, rng), y, source.weight, **options)
 
 

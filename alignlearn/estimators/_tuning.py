@@ -12,7 +12,7 @@ import numpy as np
 
 from alignlearn.folds import make_folds
 from alignlearn.machines import paths
-from alignlearn.validation import check_choice, check_number, check_weights
+from alignlearn.validation import check_choice, check_number, check_weights, warn
 from alignlearn.weights import get_weighting
 
 
@@ -276,7 +276,7 @@ def each(client, function, arguments, take):
     def taken(k, found):
         result, caught = found
         for warning in caught:
-            warnings.warn(warning, stacklevel=5)
+            warn(warning)
         take(k, result)
 
     boxes = [(k, k + 1) for k in range(len(arguments))]
@@ -328,11 +328,10 @@ class FoldSearch:
         """The folds, or None for leave-one-out."""
         splitter = hasattr(self.cv, "split") and not isinstance(self.cv, str)
         if groups is not None and not splitter:
-            warnings.warn(
+            warn(
                 f"groups are given, but cv={self.cv!r:.40} does not look at them; accepted: a "
                 "splitter such as GroupKFold, or cv=groups for one fold per group.",
                 UserWarning,
-                stacklevel=3,
             )
         if self._leave_one_out():
             return None

@@ -155,7 +155,7 @@ class BayesianMKLClassifier(Estimator):
         names = _inputs.feature_names(X)
         source = open_source(X, self.kernels)
         _inputs.check_sample_count(source.n_samples)
-        labels = _inputs.class_labels(self, y, source.n_samples, stacklevel=4)
+        labels = _inputs.class_labels(self, y, source.n_samples)
         check_gram_memory(source.n_samples, len(source.names) + 3)
         grams, means = self._open(source)
         self.classes_, codes = np.unique(labels, return_inverse=True)

@@ -330,7 +330,7 @@ n_features_in_, feature_names_in_
         )
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         X = self._check_train(X)
-        labels = _inputs.class_labels(self, y, X.shape[0], stacklevel=4)
+        labels = _inputs.class_labels(self, y, X.shape[0])
         self._learn(X, labels, "classification")
         learned = self.__dict__.pop("kernel_")  # not fitted until the machine is
         Z = learned.features(X)

@@ -146,7 +146,7 @@ class HyperKRR(HyperRegressor):
         near = cg.low_rank_preconditioner(scaled, self.alpha)
         options = {"precondition": near, "tol": self.tol, "max_iter": self.max_iter}
         found = cg.conjugate_gradient(apply, root * known.target, **options)
-        cg.warn_unconverged(found, self.tol, stacklevel=5)
+        cg.warn_unconverged(found, self.tol)
         certificate = {"residual": found.residual, "n_iter": found.n_iter}
         return Solution(root * found.solution, certificate=certificate)
 
@@ -250,7 +250,7 @@ class HyperSVR(HyperRegressor):
         return found
 
     def _solution(self, result):
-        warn_unconverged(result, self.tol, stacklevel=6)
+        warn_unconverged(result, self.tol)
         names = ("kkt_violation", "duality_gap")
         certificate = {name: getattr(result, name) for name in names}
         return Solution(result.coef, None, -result.multiplier, certificate)

@@ -193,7 +193,7 @@ class NystromRidge(NystromLearner):
 
     def _store(self, problem, solution):
         certificate = solution.certificate
-        warn_unconverged(certificate, self.tol, stacklevel=4)
+        warn_unconverged(certificate, self.tol)
         coef = problem.features.coefficients(solution.coordinates)
         self.residual_, self.n_iter_ = certificate.residual, certificate.n_iter
         self.coef_, self.intercept_ = coef, solution.intercept

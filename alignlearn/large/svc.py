@@ -145,7 +145,7 @@ class NystromSVC(NystromLearner):
         memory = check_memory("memory", self.memory)
         source = self._open(X, sample_weight)
         weight = check_weights(sample_weight, source.n_samples)
-        labels = _inputs.class_labels(self, y, source.n_samples, stacklevel=4, weight=weight)
+        labels = _inputs.class_labels(self, y, source.n_samples, weight=weight)
         features = self._features(source, 1.0 / machine.C)
         machine.fit(features, labels, weight, memory=memory, rng=self._rng, verbose=self.verbose)
         self._machine, self.classes_ = machine, machine.classes_

@@ -33,14 +33,13 @@ sigma_g = 1).
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import digamma, gammaln, log_ndtr
 
 from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
-from alignlearn.validation import ConvergenceWarning
+from alignlearn.validation import ConvergenceWarning, warn
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -140,11 +139,10 @@ class BayesianCombination:
             bounds.append(state.update())
             growth = bounds[-1] - bounds[-2]
         if growth > enough:
-            warnings.warn(
+            warn(
                 f"Round {len(bounds)} of the updates still added {growth / len(sign):.2g} nats per "
                 f"sample to the lower bound, more than tol={tol:g}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return state.posterior(np.array(bounds))
 

@@ -6,13 +6,12 @@ all for two classes. Sample weights count repetitions.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
-from alignlearn.validation import ConvergenceWarning
+from alignlearn.validation import ConvergenceWarning, warn
 
 METHODS = ("sigmoid", "isotonic")
 _TOL = 1e-10  # of the gradient, per sample and unit spread of the decisions
@@ -133,11 +132,10 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
     start = np.array([0.0, np.log((above + 1.0) / (below + 1.0))])
     line, reached, n_iter = _most_likely_line(F, target, weight / total, start)
     if reached > _TOL:
-        warnings.warn(
+        warn(
             f"The sigmoid stopped after {n_iter} steps with a gradient of {reached:.3g} > {_TOL:g} "
             "per sample; its probabilities are the less exact for it.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     slope = line[0] / spread
     return Sigmoid(float(slope), float(line[1] - slope * centre), reached, n_iter)

@@ -8,7 +8,6 @@ an interior point method with systems of the same size.
 from __future__ import annotations
 
 import copy
-import warnings
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.sources import FeatureSource
-from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse
+from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse, warn
 
 from ._ridge import solve_definite
 from ._svm import check_options, class_weighted, encode_labels, store_results
@@ -130,12 +129,11 @@ def fit_classifier(machine, Z, y, sample_weight=None):
         steps = min(100, options["max_iter"] or 100)
         results.append(low_rank_svm(centred, -sign, bounds, tol=options["tol"], max_iter=steps))
         if not results[-1].converged:
-            warnings.warn(
+            warn(
                 f"The interior point method stopped after {results[-1].n_iter} steps with a KKT "
                 f"violation of {results[-1].kkt_violation:.3g} > tol={options['tol']:g}; scale the "
                 "features, lower C, or raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
     store_results(machine, results)
     u = Z[machine.support_].T @ machine.dual_coef_

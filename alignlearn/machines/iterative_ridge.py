@@ -95,7 +95,7 @@ def ridge_without_matrix(machine, source, y, memory, *, tol=1e-8, max_iter=1000,
         tol=tol,
         max_iter=max_iter,
     )
-    warn_unconverged(found, tol, stacklevel=4)
+    warn_unconverged(found, tol)
     coef = root[:, None] * found.solution
     coef -= share[:, None] * coef.sum(axis=0)
     intercept = mean - share @ products.times(coef)

@@ -9,11 +9,15 @@ needs values of that kernel only.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from alignlearn.validation import ConvergenceWarning, check_number, check_targets, check_weights
+from alignlearn.validation import (
+    ConvergenceWarning,
+    check_number,
+    check_targets,
+    check_weights,
+    warn,
+)
 
 from ._ridge import KernelRidge
 from ._svm import SupportVectorClassifier, check_start, encode_labels
@@ -112,12 +116,11 @@ class KreinSVC(SupportVectorClassifier):
         self.support_ = np.flatnonzero(mapped.any(axis=1))
         self.dual_coef_ = mapped[self.support_]
         if self.decision_error_.max() > self.tol:
-            warnings.warn(
+            warn(
                 f"The coefficients in K give the machine's decisions only to "
                 f"{self.decision_error_.max():.3g} > tol={self.tol:g}, by rounding; scale the "
                 "kernel, lower C, or raise tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

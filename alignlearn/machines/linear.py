@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
@@ -18,6 +16,7 @@ from alignlearn.validation import (
     check_seed,
     check_weights,
     is_sparse,
+    warn,
 )
 
 from ._svm import class_weighted, encode_labels
@@ -174,10 +173,9 @@ def _rows(Z):
 
 def _warn_unconverged(result, tol):
     if not result.converged:
-        warnings.warn(
+        warn(
             f"Dual coordinate descent stopped after {result.n_iter} passes with a projected "
             f"gradient of {result.kkt_violation:.3g} > tol={tol:g}; scale the features, lower C, "
             "or raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=3,
         )

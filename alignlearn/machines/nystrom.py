@@ -12,7 +12,6 @@ Sources: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale ker
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,13 @@ from alignlearn.solvers.k_means import spread
 from alignlearn.solvers.panels import weighted_gram
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.sources.pairs import row_blocks
-from alignlearn.validation import DegenerateKernelWarning, check_choice, check_count, is_sparse
+from alignlearn.validation import (
+    DegenerateKernelWarning,
+    check_choice,
+    check_count,
+    is_sparse,
+    warn,
+)
 
 CENTRES = ("uniform", "leverage", "k-means++")
 MOST_CENTRES = 1000  # where no number is given
@@ -197,12 +202,11 @@ def _warn_lost_variation(K, tol, kernel):
     trace = K.trace(dtype=np.float64)
     variation = trace - len(K) * K.mean(dtype=np.float64)
     if len(K) > 1 and np.ptp(K) > 0.0 and tol * trace > _MOST_LOST * variation:
-        warnings.warn(
+        warn(
             f"the values of {kernel!s:.200}, {K.max():.3g}, are far above their variation, of "
             "which rounding loses a share that matters. Subtract the mean of each column from X"
             f"{', or give X in float64' if K.dtype == np.float32 else ''}.",
             DegenerateKernelWarning,
-            stacklevel=5,
         )
 
 

@@ -162,7 +162,7 @@ class NystromSVC:
         check_number("tol", self.tol, low=0.0, strict=True)
         check_count("max_iter", self.max_iter)
 
-    def fit(self, features, y, sample_weight=None, *, memory, rng, verbose=False, stacklevel=3):
+    def fit(self, features, y, sample_weight=None, *, memory, rng, verbose=False):
         """Fit the machine.
 
         Parameters
@@ -196,7 +196,7 @@ class NystromSVC:
         options = {"tol": self.tol, "rng": rng, "watch": _watch(verbose)}
         options["max_passes"] = self.max_iter or _PASSES[self.solver]
         result = solve(features, (signs, cost), memory, options)
-        warn_unconverged(result, self.tol, stacklevel)
+        warn_unconverged(result, self.tol)
         self.support_ = features.centres
         self.dual_coef_ = features.coefficients(result.coordinates)
         self.intercept_, self.n_iter_ = result.intercepts, result.n_passes
@@ -298,14 +298,14 @@ class NystromKernelRidge:
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, features, y, sample_weight=None, *, rng, verbose=False, stacklevel=3):
+    def fit(self, features, y, sample_weight=None, *, rng, verbose=False):
         """Fit the machine to y (m,) or (m, c); arguments as in `NystromSVC.fit`."""
         alpha = check_number("alpha", self.alpha, low=0.0, strict=True)
         weight = check_weights(sample_weight, len(y))
         columns = y.reshape(len(y), -1)
         problem = RidgeProblem(features, columns, weight, rng=rng, verbose=verbose)
         found = problem.solve(alpha, tol=self.tol, max_iter=self.max_iter)
-        cg.warn_unconverged(found.certificate, self.tol, stacklevel)
+        cg.warn_unconverged(found.certificate, self.tol)
         self.support_ = features.centres
         coef = features.coefficients(found.coordinates)
         self.dual_coef_ = coef.reshape(features.rank, *y.shape[1:])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from alignlearn.validation import (
     check_flag,
     check_number,
     take,
+    warn,
 )
 
 from ._inputs import split_column, task_labels, task_rows, without_name
@@ -177,11 +177,10 @@ class MultiTaskLearner(Estimator):
             return
         shown = [repr(self.tasks_[t].item()) for t in list(self._constants)[:5]]
         more = ", ..." if len(self._constants) > 5 else ""
-        warnings.warn(
+        warn(
             f"y does not vary within {len(self._constants)} task(s), {', '.join(shown)}{more}: "
             "what they have is predicted, and their weights are 0.",
             DegenerateKernelWarning,
-            stacklevel=5,
         )
 
     def _train(self, task, weights, kappa, start):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from alignlearn.validation import ConvergenceWarning
+from alignlearn.validation import ConvergenceWarning, warn
 from alignlearn.weights.one_stage import L1SVM
 
 from ._blockwise import blockwise
@@ -115,11 +114,10 @@ def _result(tasks, options, found, identity):
     shared = weights.min(axis=0) if shared is None else shared
     converged = gap <= options.tol
     if not converged:
-        warnings.warn(
+        warn(
             f"method={options.method!r} stopped after {n_iter} steps with a relative duality gap "
             f"of {gap:.3g} > tol={options.tol:g}; raise max_iter, tol or beta.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     return MultiTaskResult(
         weights,

@@ -126,7 +126,7 @@ class KernelSGDClassifier(KernelSGD):
         """
         self._restart()
         names, opened = _inputs.feature_names(X), self._samples(X)
-        labels = _inputs.class_labels(self, y, len(opened[0]), stacklevel=4)
+        labels = _inputs.class_labels(self, y, len(opened[0]))
         classes = np.unique(labels)
         self._train(opened, names, _signs(labels, classes), self._passes(len(labels)))
         self.classes_ = classes

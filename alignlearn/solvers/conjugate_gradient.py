@@ -13,13 +13,12 @@ van der Vorst and Ye (2000), "Residual replacement strategies" (the residual is 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
-from alignlearn.validation import ConvergenceWarning, check_number
+from alignlearn.validation import ConvergenceWarning, check_number, warn
 
 from . import panels
 
@@ -103,16 +102,15 @@ def conjugate_gradient(
     )
 
 
-def warn_unconverged(result, tol, stacklevel=3):
+def warn_unconverged(result, tol):
     """Warn with the residual reached if conjugate gradients stopped above ``tol``."""
     if not result.converged:
         why = "" if result.definite else "; the system or its preconditioner is not definite"
-        warnings.warn(
+        warn(
             f"conjugate gradients stopped after {result.n_iter} steps with a relative residual of "
             f"{result.residual:.3g} > tol={tol:g}{why}; raise the regularisation, max_iter, tol, "
             "or the rank of the preconditioner.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )
 
 

@@ -6,12 +6,11 @@ The problem is ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))``, its dual
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.validation import ConvergenceWarning
+from alignlearn.validation import ConvergenceWarning, warn
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,12 @@ def best_intercept(values, sign, cost):
     return ends[order[min(np.searchsorted(slope, 0.0), order.size - 1)]]
 
 
-def warn_unconverged(result, tol, stacklevel=3):
+def warn_unconverged(result, tol):
     """Warn with the gap reached if a solver stopped above ``tol``."""
     if not result.converged:
         gap = np.max(result.duality_gap / result.objective)
-        warnings.warn(
+        warn(
             f"the machine stopped after {result.n_passes} passes with a duality gap of {gap:.3g} "
             f"of the objective > tol={tol:g}; lower C, or raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.validation import ConvergenceWarning, check_number
+from alignlearn.validation import ConvergenceWarning, check_number, warn
 
 from . import nnqp_active as compiled
 from . import nnqp_checks as checks
@@ -150,11 +149,10 @@ def _result(M, d, b, u, size, n_iter, tol):
     gap = slack / value if value > 0.0 else np.inf
     converged = _is_accepted(residual, u, tol)
     if not converged:
-        warnings.warn(
+        warn(
             f"nonnegative_qp stopped after {n_iter} solves at a relative KKT residual of "
             f"{residual:.3g}, above tol={tol:g}.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return NonnegativeQPResult(d * u * size, residual, gap, n_iter, bool(converged))
 

@@ -18,12 +18,11 @@ information" (the pair); Chang and Lin (2011), "LIBSVM" (shrinking and the stopp
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.validation import ConvergenceWarning
+from alignlearn.validation import ConvergenceWarning, warn
 
 from . import smo_kernels as kernels
 from .smo_rows import MatrixRows
@@ -126,15 +125,14 @@ def smo(
     return _certificate(problem, n_before + n_iter, tol)
 
 
-def warn_unconverged(result, tol, stacklevel=3):
+def warn_unconverged(result, tol):
     """Warn with the violation reached if the solver stopped above ``tol``."""
     if not result.converged:
-        warnings.warn(
+        warn(
             f"SMO stopped after {result.n_iter} steps with a KKT violation of "
             f"{result.kkt_violation:.3g} > tol={tol:g}; scale the kernel, lower C, or raise "
             "max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from alignlearn.engine.pair_sums import sum_of_rows
-from alignlearn.validation import DegenerateKernelWarning
+from alignlearn.validation import DegenerateKernelWarning, warn
 
 from .summary import AlignmentStatistics
 from .targets import target_norm
@@ -117,11 +115,10 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
 
 def _warn_flat(names):
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    warnings.warn(
+    warn(
         f"kernels: {shown} is constant on these samples up to the rounding of its values, and is "
         "treated as zero.",
         DegenerateKernelWarning,
-        stacklevel=4,
     )
 
 

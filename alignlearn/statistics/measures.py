@@ -5,7 +5,6 @@ Notation: ``H = I - 11'/m``, ``Kc = H K H``, ``<A, B>_F = sum_ij A_ij B_ij``.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from alignlearn.validation import (
     check_gram,
     check_test_gram,
     optional_weights,
+    warn,
 )
 
 from .centring import centre_gram, unbiased_from_centred
@@ -192,11 +192,10 @@ def _ratio_or_zero(numerator, denominator, what):
     if denominator > 0:
         # Rounding must not lead out of the interval of all alignments.
         return float(np.clip(numerator / denominator, -1.0, 1.0))
-    warnings.warn(
+    warn(
         f"The {what} is 0 by definition: a kernel has no variance on this sample (constant after "
         "centring), or none off its diagonal if unbiased.",
         DegenerateKernelWarning,
-        stacklevel=3,
     )
     return 0.0
 

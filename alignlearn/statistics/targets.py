@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from alignlearn.validation import check_choice, check_labels, check_targets, plain
+from alignlearn.validation import check_choice, check_labels, check_targets, plain, warn
 
 _MANY = 20  # classes of integers above which they may well be amounts
 
@@ -65,11 +63,10 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
         return Y[:, None] if Y.ndim == 1 else Y
     classes, codes = np.unique(check_labels(y, n_samples, name)[used], return_inverse=True)
     if task == "auto" and len(classes) > _MANY and classes.dtype.kind in "iu":
-        warnings.warn(
+        warn(
             f"{name} holds {len(classes)} different integers, which are read as class labels; pass "
             'task="regression" or floating-point numbers if they are amounts.',
             UserWarning,
-            stacklevel=3,
         )
     if len(classes) <= 2:
         return 2.0 * codes[:, None] - 1.0

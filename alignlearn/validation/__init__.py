@@ -12,6 +12,7 @@ from .arguments import (
     check_number,
     check_numbers,
     check_seed,
+    warn,
 )
 from .grams import (
     check_gram,
@@ -66,4 +67,5 @@ __all__ = [
     "optional_weights",
     "plain",
     "take",
+    "warn",
 ]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 import numpy as np
 
 from .samples import plain
+
+_PACKAGE = __name__.partition(".")[0]
 
 
 class ConvergenceWarning(UserWarning):
@@ -13,6 +18,25 @@ class ConvergenceWarning(UserWarning):
 
 class DegenerateKernelWarning(UserWarning):
     """A kernel or the target has zero variance on the sample; its alignment is set to 0."""
+
+
+def warn(message, category=None):
+    """Warn at the line of the caller's own code: the first frame outside the library.
+
+    Parameters
+    ----------
+    message : str or Warning
+    category : subclass of Warning, optional
+        UserWarning for a text, by default.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module):
+    return module == _PACKAGE or module.startswith(_PACKAGE + ".")
 
 
 def check_choice(name: str, value, accepted):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +10,7 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.statistics import AlignmentStatistics
-from alignlearn.validation import DegenerateKernelWarning, check_choice
+from alignlearn.validation import DegenerateKernelWarning, check_choice, warn
 
 from . import diagnostics
 
@@ -135,10 +134,9 @@ class Weighting(ParamsMixin, ABC):
         if reason is None:
             weights, details = self._solve(statistics, nonzero)
         else:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: {reason}; equal weights are used.",
                 DegenerateKernelWarning,
-                stacklevel=2,
             )
             weights = nonzero.astype(np.float64)
             details = {"objective": 0.0, "fallback": True}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from alignlearn.solvers.nnqp import nonnegative_qp
-from alignlearn.validation import DegenerateKernelWarning, check_choice, check_count, check_number
+from alignlearn.validation import (
+    DegenerateKernelWarning,
+    check_choice,
+    check_count,
+    check_number,
+    warn,
+)
 
 from .base import NORMALIZATIONS, Weighting, normalized
 from .diagnostics import condition_number, unit_diagonal
@@ -197,9 +202,7 @@ class AlignLinear(Weighting):
             # In single precision M may be indefinite by more than the first ridge.
             u, used = _solve_definite(S, b, alpha + ridge), alpha + ridge
             ridge *= 10.0
-        warnings.warn(
-            f"{message}; a ridge of {used:.3g} is used.", DegenerateKernelWarning, stacklevel=4
-        )
+        warn(f"{message}; a ridge of {used:.3g} is used.", DegenerateKernelWarning)
         return u
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from alignlearn.validation import (
     check_number,
     check_targets,
     check_weights,
+    warn,
 )
 from alignlearn.weights.base import WeightResult
 
@@ -156,9 +156,8 @@ def check_base_weights(mu0, p):
 
 def warn_unconverged(rule, what, reached, tol, n_iter):
     """Warn that a rule stopped above its tolerance."""
-    warnings.warn(
+    warn(
         f"{type(rule).__name__} stopped after {n_iter} iterations with {what} {reached:.3g} > "
         f"tol={tol:g}; raise max_iter, tol or the regularisation.",
         ConvergenceWarning,
-        stacklevel=4,
     )

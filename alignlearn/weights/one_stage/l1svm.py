@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from alignlearn.solvers.dense import solve_or_least_squares
@@ -14,6 +12,7 @@ from alignlearn.validation import (
     check_count,
     check_labels,
     check_number,
+    warn,
 )
 
 from .base import OneStageWeighting, check_scale, real_rows, warn_unconverged
@@ -126,11 +125,10 @@ class L1SVM(OneStageWeighting):
             what = f"{settings.n_solves} machines trained and a relative duality gap of"
             warn_unconverged(self, what, gap, self.tol, settings.n_updates)
         if not point.v.any():
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: no kernel acts on the dual coefficients, so every weight "
                 "vector is optimal; equal weights are returned.",
                 DegenerateKernelWarning,
-                stacklevel=4,
             )
         return point.x * scale, {
             "dual_coef": shaped(point.coef),

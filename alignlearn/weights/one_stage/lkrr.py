@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from alignlearn.validation import DegenerateKernelWarning, check_choice, check_count, check_number
+from alignlearn.validation import (
+    DegenerateKernelWarning,
+    check_choice,
+    check_count,
+    check_number,
+    warn,
+)
 
 from . import ridge, simplex
 from .base import (
@@ -147,11 +151,10 @@ class LKRR(OneStageWeighting):
         return ridge.frank_wolfe(problem, start, self.tol, max_iter), "frank-wolfe"
 
     def _degenerate(self, problem, shaped):
-        warnings.warn(
+        warn(
             f"{type(self).__name__}: no kernel acts on the target (K_k y = 0), so every weight "
             "vector is optimal; mu0 is returned, or equal weights where it is 0.",
             DegenerateKernelWarning,
-            stacklevel=4,
         )
         mu = problem.mu0
         if not mu.any():

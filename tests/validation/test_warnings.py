@@ -1,0 +1,82 @@
+"""A warning points at the line of the user's own code."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.large import NystromRidge
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.validation import ConvergenceWarning, warn
+
+X = np.random.default_rng(0).standard_normal((40, 3))
+Y = X[:, 0] + 0.1 * X[:, 1] ** 2
+LABELS = (Y > 0).astype(int)
+K = X @ X.T
+GAUSSIANS = [al.Gaussian(0.3), al.Gaussian(3.0)]
+
+
+class Frame:
+    columns = ("a", "b", "c")
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(X, dtype=dtype)
+
+
+def column_vector():
+    al.MKLClassifier(GAUSSIANS).fit(X, LABELS[:, None])
+
+
+def few_steps():
+    al.MKLClassifier(GAUSSIANS, C=100.0, max_iter=1).fit(X, LABELS)
+
+
+def few_steps_of_the_machine():
+    SupportVectorClassifier(100.0, max_iter=1).fit(K, LABELS)
+
+
+def few_steps_of_a_fold():
+    al.MKLClassifierCV(GAUSSIANS, Cs=[100.0], cv=2, max_iter=1).fit(X, LABELS)
+
+
+def few_steps_of_ridge():
+    NystromRidge(al.Gaussian(0.3), alpha=1e-9, n_centres=30, max_iter=1, tol=1e-15).fit(X, Y)
+
+
+def names_at_prediction_alone():
+    al.MKLClassifier(GAUSSIANS).fit(X, LABELS).predict(Frame())
+
+
+def constant_kernel():
+    al.alignment(np.ones((40, 40)), K)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        column_vector,
+        few_steps,
+        few_steps_of_the_machine,
+        few_steps_of_a_fold,
+        few_steps_of_ridge,
+        names_at_prediction_alone,
+        constant_kernel,
+    ],
+)
+def test_the_line_is_the_callers(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    code = call.__code__
+    lines = range(code.co_firstlineno, code.co_firstlineno + 5)
+    assert caught
+    for warning in caught:
+        assert warning.filename == __file__, warning
+        assert warning.lineno in lines, warning
+
+
+def test_as_an_instance():
+    with pytest.warns(ConvergenceWarning, match="not far") as caught:
+        warn(ConvergenceWarning("not far"))
+    assert caught[0].filename == __file__
