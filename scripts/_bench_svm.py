@@ -18,9 +18,7 @@ GIGABYTE = 10**9
 
 
 def _source(X, gamma):
-    source = open_source(X, [al.Gaussian(gamma)])
-    source.combine(np.ones(1))
-    return source
+    return open_source(X, [al.Gaussian(gamma)]).single(0)
 
 
 def _rows_fit(X, y, C, memory):

@@ -138,7 +138,7 @@ def constant_somewhere(kernels, X, folds):
 
 def undecided(model, X):
     """Samples whose class hangs on less than what two solutions of one problem may differ by."""
-    raw = model._source.decisions(X) + model.intercept_
+    raw = model._predictor.decisions(X)
     if raw.shape[1] > 1 and model.multiclass == "ovr":
         top = np.sort(raw, axis=1)
         raw = top[:, -1:] - top[:, -2:-1]

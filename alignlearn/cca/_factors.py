@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from alignlearn.dependence.views import centred_gram, constant_view, naming
-from alignlearn.engine import grams
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
-from alignlearn.validation import ConvergenceWarning, take, warn
+from alignlearn.validation import ConvergenceWarning, warn
 
 _INDEFINITE = 1e-8  # accepted size of a negative eigenvalue, of the largest one
 # Least trace of what centring leaves, of that of the kernel: below, it is rounding.
@@ -47,7 +46,7 @@ class Factor(NamedTuple):
         return self.Z @ (self.Z.T @ x) if self.gram is None else self.gram @ x
 
 
-def exact_factor(source, name):
+def exact_factor(view, name):
     """The factor from all eigenvectors; O(N^3) time, three N x N matrices.
 
     Raises
@@ -57,14 +56,14 @@ def exact_factor(source, name):
     """
     from scipy.linalg import eigh
 
-    K, rounding = centred_gram(source, name)
+    K, rounding = centred_gram(view, name)
     N = len(K)
     values, vectors = eigh(K, check_finite=False)
     # The rounding of the entries may reach that much in an eigenvalue.
     rounding *= N
     if values[0] < -max(_INDEFINITE * values[-1], rounding):
         raise ValueError(
-            f"{name}: {source.names[0]} is not positive semi-definite on these samples: the "
+            f"{name}: {view.source.names[0]} is not positive semi-definite on these samples: the "
             f"eigenvalues of its centred matrix reach from {values[0]:.3g} to {values[-1]:.3g}; "
             "accepted: a kernel, or a matrix that `alignlearn.machines.SpectrumFix` has repaired."
         )
@@ -77,7 +76,7 @@ def exact_factor(source, name):
     return Factor(Z, values, K, np.arange(N), to_landmarks, 0.0)
 
 
-def low_rank_factor(source, name, tol, max_rank):
+def low_rank_factor(view, name, tol, max_rank):
     """The factor from few columns of the Gram matrix; O(N r^2) time, two N x r matrices.
 
     Raises
@@ -92,31 +91,30 @@ def low_rank_factor(source, name, tol, max_rank):
     """
     from scipy.linalg import eigh, solve_triangular
 
-    found = _partial_cholesky(source, name, tol, max_rank)
+    found = _partial_cholesky(view, name, tol, max_rank)
     L = found.factor - found.factor.mean(axis=0)
     values, V = eigh(L.T @ L, check_finite=False)
     if not values.sum() > _FLAT * found.trace:
-        raise constant_view(name, source)
+        raise constant_view(name, view)
     used = values > len(values) * np.finfo(np.float64).eps * values[-1]
     values, V = values[used], V[:, used]
     to_landmarks = solve_triangular(found.pivot_factor, V, lower=True, trans=1)
     return Factor(L @ V, values, None, found.pivots, to_landmarks, found.trace_error)
 
 
-def _partial_cholesky(source, name, tol, max_rank):
+def _partial_cholesky(view, name, tol, max_rank):
     """The factor of the matrix that is not centred, to ``tol`` of the trace without a constant."""
-    kernels, X = source.kernels, source.X
     with naming(name):
-        diagonal = grams.gram_diagonals(kernels, X)[0]
-        trace = _trace_about_a_sample(kernels, X, diagonal)
+        diagonal = view.diagonal()
+        trace = _trace_about_a_sample(view, diagonal)
     total = float(diagonal.sum())
     if diagonal.min() >= 0.0 and not trace > _FLAT * total:
-        raise constant_view(name, source)
+        raise constant_view(name, view)
     with naming(name):
         found = pivoted_cholesky(
             diagonal,
-            lambda index: grams.weighted_gram(kernels, [1.0], X, take(X, index)),
-            submatrix=lambda index: grams.weighted_gram(kernels, [1.0], take(X, index)),
+            lambda index: view.rows(index, exact=True).T,
+            submatrix=lambda index: view.rows(index, index, exact=True),
             tol=tol * max(trace / total, 0.0) if total > 0.0 else tol,
             max_rank=max_rank,
         )
@@ -130,13 +128,12 @@ def _partial_cholesky(source, name, tol, max_rank):
     return found
 
 
-def _trace_about_a_sample(kernels, X, diagonal):
+def _trace_about_a_sample(view, diagonal):
     """``sum_i |phi(x_i) - phi(a)|^2`` for the best of a few samples a: the trace without constants.
 
     At least the trace of the centred matrix, and about twice that for a typical sample.
     """
     N = diagonal.size
     anchors = np.unique(np.linspace(0, N - 1, _ANCHORS).astype(np.intp))
-    columns = grams.weighted_gram(kernels, [1.0], X, take(X, anchors))
-    sums = columns.sum(axis=0, dtype=np.float64)
+    sums = view.rows(anchors, exact=True).sum(axis=1, dtype=np.float64)
     return float((diagonal.sum() + N * diagonal[anchors] - 2.0 * sums).min())

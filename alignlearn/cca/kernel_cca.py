@@ -9,7 +9,7 @@ from alignlearn.dependence.permutations import permutation_p_value
 from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._sklearn import Estimator, FrameOutput
-from alignlearn.sources import GramSource
+from alignlearn.sources import Opener
 from alignlearn.validation import (
     check_choice,
     check_count,
@@ -100,6 +100,8 @@ class KernelCCA(FrameOutput, Estimator):
     True
     """
 
+    _fitted_marker = "_predictors"
+
     def __init__(
         self,
         n_components=1,
@@ -138,9 +140,9 @@ class KernelCCA(FrameOutput, Estimator):
             Fewer than two views, of different length, constant under their kernels, with NaN;
             kappa <= 0; more components than there are; an indefinite kernel.
         """
-        self.__dict__.pop("_source", None)
+        self.__dict__.pop("_predictors", None)
         q = check_count("n_components", self.n_components, optional=False)
-        sources, problem = self._open(X, y)
+        views, problem = self._open(X, y)
         ranks = tuple(len(f.values) for f in problem.factors)
         most = min(ranks) if len(ranks) == 2 else sum(ranks)
         if q > most:
@@ -153,16 +155,16 @@ class KernelCCA(FrameOutput, Estimator):
         self.dependence_ = measured(*self.eigenvalue_range_, len(ranks), self.measure)
         self.residual_ = problem.residuals(self.correlations_, combinations)
         self.error_bound_ = problem.error_bounds(self.correlations_)
-        self.ranks_, self.n_views_, self.n_samples_ = ranks, len(ranks), sources[0].n_samples
+        self.ranks_, self.n_views_, self.n_samples_ = ranks, len(ranks), views[0].n_samples
         self.solver_ = self._chosen(self.n_samples_)
         self._pair = y is not None
-        self._store_names(X, sources[0])
+        self._store_names(X, views[0])
         self._names = [_inputs.feature_names(V) for V in self._listed(X, y)]
-        self._offsets = [
-            _keep(source, factor, v)
-            for source, factor, v in zip(sources, problem.factors, combinations)
+        self._view_kernels = [view.source.fitted_kernels for view in views]
+        self._predictors = [
+            _predictor(view, factor, v)
+            for view, factor, v in zip(views, problem.factors, combinations)
         ]
-        self._source = sources
         return self
 
     def fit_transform(self, X, y=None):
@@ -194,7 +196,7 @@ class KernelCCA(FrameOutput, Estimator):
                     "None for those that are missing."
                 )
             return [None if V is None else self._values(i, V) for i, V in enumerate(views)]
-        if not isinstance(self._source[0], GramSource):
+        if not self._predictors[0].is_given:
             _inputs.check_test_names(self, X)
         first = self._values(0, X)
         return first if y is None else (first, self._values(1, y))
@@ -257,7 +259,7 @@ class KernelCCA(FrameOutput, Estimator):
         return all(_inputs.take_sparse(["rbf"] if k is None else [k]) for k in kernels)
 
     def _open(self, X, y):
-        """Sources and the problem of checked views."""
+        """The checked views, each with its kernel, and their problem."""
         kappa = check_number("kappa", self.kappa, high=_LARGEST)
         if kappa <= 0.0:
             raise ValueError(
@@ -267,37 +269,38 @@ class KernelCCA(FrameOutput, Estimator):
             )
         check_choice("regularization", self.regularization, ("norm", "gram"))
         check_choice("measure", self.measure, ("max", "min"))
-        views = self._listed(X, y)
-        if len(views) < 2:
-            raise ValueError(f"X has {len(views)} view; accepted: 2 or more.")
+        listed = self._listed(X, y)
+        if len(listed) < 2:
+            raise ValueError(f"X has {len(listed)} view; accepted: 2 or more.")
         if y is not None:
             self._check_matrix(X)
-        sources = open_views(views, self.kernels)
-        _inputs.check_sample_count(sources[0].n_samples)
-        factors = self._factors(sources)
+        views = open_views(listed, self.kernels)
+        _inputs.check_sample_count(views[0].n_samples)
+        factors = self._factors(views)
         for i, factor in enumerate(factors):
             if factor.values.max() > _LARGEST:
                 raise ValueError(
                     f"view {i}: eigenvalues of its kernel matrix reach {factor.values.max():.3g}; "
                     f"accepted: up to {_LARGEST:g}. Scale the view."
                 )
-        return sources, Problem(factors, kappa, self.regularization)
+        return views, Problem(factors, kappa, self.regularization)
 
     def _check_matrix(self, X):
         """A vector as X is not the same as one column, to scikit-learn."""
         kernel = view_kernels(self.kernels, 2)[0]
-        if not isinstance(kernel, str) and kernel._needs_vectors and not is_sparse(X):
+        own = isinstance(kernel, (Opener, str))
+        if not own and kernel._needs_vectors and not is_sparse(X):
             check_samples("X", X)
 
-    def _factors(self, sources):
+    def _factors(self, views):
         tol = check_number("tol", self.tol, low=0.0, high=0.1)
         max_rank = check_count("max_rank", self.max_rank, optional=False)
-        N = sources[0].n_samples
-        names = [f"view {i}" for i in range(len(sources))]
+        N = views[0].n_samples
+        names = [f"view {i}" for i in range(len(views))]
         if self._chosen(N) == "low-rank":
-            return [low_rank_factor(s, name, tol, max_rank) for s, name in zip(sources, names)]
-        check_gram_memory(N, 2 * len(sources) + 1)
-        return [exact_factor(s, name) for s, name in zip(sources, names)]
+            return [low_rank_factor(s, name, tol, max_rank) for s, name in zip(views, names)]
+        check_gram_memory(N, 2 * len(views) + 1)
+        return [exact_factor(s, name) for s, name in zip(views, names)]
 
     def _chosen(self, n_samples):
         solver = check_choice("solver", self.solver, ("auto", "exact", "low-rank"))
@@ -316,43 +319,44 @@ class KernelCCA(FrameOutput, Estimator):
             "one view; accepted: (X, Y), or a sequence of views [X1, X2, ...]."
         )
 
-    def _store_names(self, X, source):
+    def _store_names(self, X, view):
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        if self._pair and source.n_features is not None:
-            self.n_features_in_ = source.n_features
+        if self._pair and view.n_features is not None:
+            self.n_features_in_ = view.n_features
             names = _inputs.feature_names(X)
             if names is not None:
                 self.feature_names_in_ = names
 
     def _values(self, i, X):
-        source = self._source[i]
+        predictor = self._predictors[i]
         first = self._pair and i == 0
         with naming(None if first else f"view {i}"):
-            if isinstance(source, GramSource):
-                samples = source.check_test([X])
+            if predictor.is_given:
+                samples = predictor.check([X])
             else:
                 if not first:
                     _inputs.check_same_names(self._names[i], _inputs.feature_names(X))
-                samples = source.check_test(X if first else as_column(X, source.kernels[0]))
-                width = samples.shape[1] if source.n_features is not None else None
-                if width != source.n_features:
+                samples = predictor.check(X if first else self._as_view(i, X))
+                width = samples.shape[1] if predictor.n_features is not None else None
+                if width != predictor.n_features:
                     raise ValueError(
                         f"X has {width} features, but {type(self).__name__} is expecting "
-                        f"{source.n_features} features as input."
+                        f"{predictor.n_features} features as input."
                     )
-        return self._in_container(source.decisions(samples) + self._offsets[i], X)
+        return self._in_container(predictor.decisions(samples), X)
+
+    def _as_view(self, i, X):
+        kernels = self._view_kernels[i]
+        return as_column(X, kernels[0] if isinstance(kernels, list) else kernels)
 
 
-def _keep(source, factor, v):
-    """Keep in the source what new samples need; return what centres their values, (q,)."""
-    coef, landmarks = factor.to_landmarks @ v, factor.landmarks
-    if isinstance(source, GramSource):
-        means = np.asarray(source.grams[0][:], dtype=np.float64).mean(axis=0)
-        source.reduce(landmarks, coef)
-        return -means[landmarks] @ coef
-    samples = source.X
+def _predictor(view, factor, v):
+    """The components as functions of new samples, with mean 0 over the training samples."""
+    coef = factor.to_landmarks @ v
     # Coefficients of few landmarks do not sum to 0.
-    source.reduce(landmarks, coef, exact=factor.gram is None)
+    exact = factor.gram is None
+    found = view.predictor(factor.landmarks, coef, exact=exact)
     # With the values that new samples get: they may lack a constant of the kernel.
-    return -source.decisions(samples).mean(axis=0)
+    means = found.decisions(view.source.as_new(np.arange(view.n_samples))).mean(axis=0)
+    return view.predictor(factor.landmarks, coef, -means, exact=exact)

@@ -51,7 +51,7 @@ class Trial:
         X_train, held_out = self._scaled("none" if rank_one else protocol.scale)
         self.y, self.y_validate, self.y_test = y[train], y[validate], y[test]
         self.source = open_source(X_train, kernels)
-        self.held_out = self.source.check_test(held_out)
+        self.held_out = self.source.check(held_out)
         if statistics is None:
             statistics = self.source.statistics(self.y, task)
         # Parameters that are taken from the training folds differ from trial to trial.
@@ -136,8 +136,8 @@ class Trial:
     def _test_alignment(self, found):
         n = len(self.y_validate)
         if found.kernel is None:
-            self.source.combine(found.weights * self.scale)
-            K = self.source.own_gram(self.held_out[n:])
+            learned = self.source.combine(found.weights * self.scale)
+            K = learned.own_gram(self.held_out[n:])
         else:
             K = found.kernel(self.columns[1][n:])
         return centred_alignment(centre_gram(K), self.y_test, self.task)
@@ -147,9 +147,9 @@ class Trial:
 
         ``weights`` (p,) are those of the kernels of equal trace.
         """
-        self.source.combine(weights * self.scale)
-        K = self.source.gram()
-        K_held_out = self.source.cross_gram(self.held_out)
+        learned = self.source.combine(weights * self.scale)
+        K = learned.gram()
+        K_held_out = learned.cross_gram(self.held_out)
         means = K.mean(axis=0)
         return centre_gram(K), centre_gram(K_held_out, means)
 

@@ -109,14 +109,14 @@ def hsic_test(
             'unbiased=False, or method="permutation".'
         )
     rng = check_seed("random_state", random_state)
-    sources = open_views([X, Y], kernels)
-    m, least = sources[0].n_samples, 6 if method == "gamma" else 4 if unbiased else 2
+    views = open_views([X, Y], kernels)
+    m, least = views[0].n_samples, 6 if method == "gamma" else 4 if unbiased else 2
     if m < least:
         raise ValueError(f"X has {m} samples; accepted for this test: at least {least}.")
     check_gram_memory(m, 4)  # as they come, and in double precision
     if method == "gamma":
-        return _gamma_test(sources)
-    (K, L), unit = _opened(sources)
+        return _gamma_test(views)
+    (K, L), unit = _opened(views)
     unit /= m
     if unbiased:
         K, L, unit = _u_centred(K), _u_centred(L), unit * (m / (m - 3.0))
@@ -125,11 +125,11 @@ def hsic_test(
     return DependenceTest(statistic, permutation_p_value(statistic, null), method, m, null)
 
 
-def _opened(sources):
+def _opened(views):
     """The centred Gram matrices over their largest entries, and the product of these."""
     unit, grams = 1.0, []
-    for i, source in enumerate(sources):
-        K = centred_gram(source, f"view {i}")[0]
+    for i, view in enumerate(views):
+        K = centred_gram(view, f"view {i}")[0]
         largest = float(np.abs(K).max())
         K /= largest
         unit *= largest
@@ -152,10 +152,10 @@ def _u_centred(K):
     return K
 
 
-def _gamma_test(sources):
+def _gamma_test(views):
     from scipy.special import gammaincc
 
-    centred, unit = _opened(sources)
+    centred, unit = _opened(views)
     m = len(centred[0])
     products = centred[0] * centred[1]
     statistic = float(products.sum()) / m**2

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from alignlearn.kernels import Kernel, as_kernel
-from alignlearn.sources import open_source
+from alignlearn.sources import Opener, open_source
 from alignlearn.statistics import centre_gram
 from alignlearn.validation import as_array, is_sparse, plain
 
@@ -31,7 +31,7 @@ def view_kernels(kernels, n_views):
 
     Parameters
     ----------
-    kernels : None, Kernel, str, or a sequence of these
+    kernels : None, Kernel, Opener, str, or a sequence of these
         None is a Gaussian, ``gamma="scale"``; a single one is for every view.
     n_views : int
 
@@ -40,7 +40,7 @@ def view_kernels(kernels, n_views):
     ValueError, TypeError
         Not one for each view; an unknown kernel.
     """
-    if kernels is None or isinstance(kernels, (Kernel, str)):
+    if kernels is None or isinstance(kernels, (Kernel, Opener, str)):
         kernels = [kernels] * n_views
     try:
         kernels = list(kernels)
@@ -54,15 +54,18 @@ def view_kernels(kernels, n_views):
             f"kernels has {len(kernels)} items for {n_views} views; accepted: one for each view, "
             "or a single kernel for all."
         )
-    given = [isinstance(k, str) and k == "precomputed" for k in kernels]
-    return [
-        "precomputed" if is_given else as_kernel("rbf" if k is None else k)
-        for k, is_given in zip(kernels, given)
-    ]
+    return [_view_kernel("rbf" if kernel is None else kernel) for kernel in kernels]
+
+
+def _view_kernel(kernel):
+    opens_itself = isinstance(kernel, Opener) or (
+        isinstance(kernel, str) and kernel == "precomputed"
+    )
+    return kernel if opens_itself else as_kernel(kernel)
 
 
 def open_views(views, kernels):
-    """Sources of all views: the samples checked, the kernel opened on them, as many samples each.
+    """Combinations of all views: the samples checked, one kernel on them, as many samples each.
 
     Parameters
     ----------
@@ -73,33 +76,33 @@ def open_views(views, kernels):
 
     Returns
     -------
-    list of PairSource or GramSource
-        Of one kernel each, combined with weight 1.
+    list of Combination
     """
-    sources = []
+    opened = []
     for i, (X, kernel) in enumerate(zip(views, view_kernels(kernels, len(views)))):
         with naming(f"view {i}"):
-            sources.append(_open(X, kernel))
-        if sources[i].n_samples != sources[0].n_samples:
+            opened.append(_open(X, kernel))
+        if opened[i].n_samples != opened[0].n_samples:
             raise ValueError(
-                f"view {i} has {sources[i].n_samples} samples, but view 0 has "
-                f"{sources[0].n_samples}; accepted: views of the same samples, a row for each."
+                f"view {i} has {opened[i].n_samples} samples, but view 0 has "
+                f"{opened[0].n_samples}; accepted: views of the same samples, a row for each."
             )
-    return sources
+    return opened
 
 
 def _open(X, kernel):
     if isinstance(kernel, str):
         source = open_source([X], kernel)
+    elif isinstance(kernel, Opener):
+        source = open_source(X, kernel)
     else:
         source = open_source(as_column(X, kernel), [kernel], pairs=True)
-    source.combine(np.ones(1))
-    return source
+    return source.single(0)
 
 
 def as_column(X, kernel):
     """A vector of numbers as a matrix of one column, where the kernel takes matrices."""
-    if isinstance(kernel, str) or not kernel._needs_vectors or is_sparse(X):
+    if isinstance(kernel, (Opener, str)) or not kernel._needs_vectors or is_sparse(X):
         return X
     X = plain("X", X)
     # An array of mixed lists would be refused before the error that says why.
@@ -111,7 +114,7 @@ def as_column(X, kernel):
     return as_array("X", X)[:, None] if vector else X
 
 
-def centred_gram(source, name):
+def centred_gram(view, name):
     """The centred Gram matrix (m, m) of a view, float64, and the rounding of its entries.
 
     Raises
@@ -120,18 +123,18 @@ def centred_gram(source, name):
         The kernel does not vary on these samples.
     """
     with naming(name):
-        given = source.gram(exact=False)
+        given = view.gram()
     K = np.array(given, dtype=np.float64)
     rounding = float(np.finfo(given.dtype).eps * np.abs(K).max())
     centre_gram(K)
     if not np.abs(K).max() > _ROUNDING * rounding:
-        raise constant_view(name, source)
+        raise constant_view(name, view)
     return K, rounding
 
 
-def constant_view(name, source):
+def constant_view(name, view):
     """The error for a view without variation."""
     return ValueError(
-        f"{name} is constant under its kernel, {source.names[0]}: all centred kernel values are 0, "
-        "so that it depends on nothing; accepted: samples on which the kernel varies."
+        f"{name} is constant under its kernel, {view.source.names[0]}: all centred kernel values "
+        "are 0, so that it depends on nothing; accepted: samples on which the kernel varies."
     )

@@ -6,8 +6,8 @@ import numpy as np
 
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels
-from alignlearn.sources import FeatureSource, GramSource, open_source
-from alignlearn.validation import check_choice, check_flag
+from alignlearn.sources import open_source
+from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
 from . import _inputs
@@ -69,43 +69,52 @@ class KernelLearner(Estimator):
         return isinstance(self.kernels, RankOneKernels) or _inputs.take_sparse(self.kernels)
 
     def _learn(self, X, check_target, task, sample_weight=None):
-        """Fit stage 1 and return the source with the combined kernel, and y as checked.
+        """Fit stage 1 and return the learned `Combination`, and y as checked.
 
         ``check_target(source)`` returns y as checked.
         """
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
-        for name in ("_source", "_postponed"):
+        for name in ("_predictor", "_postponed"):
             self.__dict__.pop(name, None)
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
         names = _inputs.feature_names(X)
-        source = open_source(X, self.kernels, sample_weight=sample_weight)
-        source.verbose = check_flag("verbose", self.verbose)
-        source.engine = open_engine(self.target, self.client)
-        _inputs.check_sample_count(source.n_samples)
+        source = self._open(X, sample_weight)
         y = check_target(source)
         _inputs.check_room(source, [weighting], self._matrices(source))
         later = Postponed.of(self, source, y, task, weighting)
         if later is not None:
-            self._store_weights(source, later.weights, np.ones(later.weights.size), names)
+            weights, scale = later.weights, np.ones(later.weights.size)
+            self._store_weights(source, weights, scale, names)
             self._postponed = later
-            source.ranges = sample_ranges(source, y)
-            return source, y
+        else:
+            result, scale = self._stage_one(weighting, source, y, task)
+            weights = result.weights
+            self._store_weights(source, weights, scale, names)
+            vars(self).update(_of_result(result))
+        learned = source.combine(weights * scale)
+        self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y)
+        return learned, y
+
+    def _open(self, X, sample_weight):
+        """The source on at least two samples, with the estimator's engine."""
+        how = {"engine": open_engine(self.target, self.client), "progress": self.verbose}
+        source = open_source(X, self.kernels, sample_weight=sample_weight, **how)
+        _inputs.check_sample_count(source.n_samples)
+        return source
+
+    def _stage_one(self, weighting, source, y, task):
+        """The `WeightResult`, and the factors of the kernels that it is for."""
         statistics = source.statistics(y, task)
-        traces = statistics.trace
-        scale = np.ones(statistics.n_kernels)
+        traces, scale = statistics.trace, np.ones(statistics.n_kernels)
         if self.normalize == "trace":
             statistics, scale = statistics.trace_normalized()
         if not np.any(statistics.norms > 0.0):
             _refuse_unusable(statistics.names, traces)
         if callable(getattr(weighting, "solve_grams", None)):
-            result = solve_one_stage(self, weighting, source, y, task, statistics, scale)
-        else:
-            result = weighting.solve(statistics)
-        self._store(source, result, scale, names)
-        source.ranges = sample_ranges(source, y)
-        return source, y
+            return solve_one_stage(self, weighting, source, y, task, statistics, scale), scale
+        return weighting.solve(statistics), scale
 
     def _matrices(self, source):
         """Gram matrices that the machine holds."""
@@ -114,10 +123,6 @@ class KernelLearner(Estimator):
     def _machine_note(self):
         """A line of ``summary`` on the machine."""
         return ()
-
-    def _store(self, source, result, scale, names):
-        self._store_weights(source, result.weights, scale, names)
-        vars(self).update(_of_result(result))
 
     def __getstate__(self):
         # A pickle holds no training samples that are no support samples.
@@ -129,8 +134,7 @@ class KernelLearner(Estimator):
         for name in FROM_STATISTICS:
             self.__dict__.pop(name, None)
         self.scale_, self.weights_ = scale, weights
-        self.kernels_ = "precomputed" if isinstance(source, GramSource) else source.kernels
-        self.kernel_ = source.combine(weights * scale)
+        self.kernels_ = source.fitted_kernels
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if source.n_features is not None:
@@ -140,13 +144,17 @@ class KernelLearner(Estimator):
 
     def _check_test(self, X):
         self._check_is_fitted()
-        self._source.engine = open_engine(self.target, self.client)
-        if self._source.n_features is None:
-            return self._source.check_test(X)
+        if self._predictor.n_features is None:
+            return self._predictor.check(X)
         _inputs.check_test_names(self, X)
-        X = self._source.check_test(X)
+        X = self._predictor.check(X)
         _inputs.check_test_width(self, X.shape[1])
         return X
+
+    def _decisions(self, X):
+        """Decisions of the machine on new samples, with the intercept, (n, q)."""
+        X = self._check_test(X)
+        return self._predictor.decisions(X, open_engine(self.target, self.client))
 
     def summary(self, max_rows=30):
         """The learned combination as a text table.
@@ -213,12 +221,12 @@ def _refuse_unusable(names, traces):
 
 
 class LinearInFeatures:
-    """``coef_`` for estimators with a ``_source`` that may be linear in the features."""
+    """``coef_`` for estimators with a ``_predictor`` that may be linear in the features."""
 
     @property
     def coef_(self):
         """Coefficients of the features, (n_features, q), where the learned kernel is linear."""
         self._check_is_fitted()
-        if not isinstance(self._source, FeatureSource):
+        if not self._predictor.is_linear:
             raise AttributeError("coef_ exists only where the learned kernel is linear.")
-        return self._source.coef
+        return self._predictor.coef

@@ -69,23 +69,23 @@ def calibrate(method, labels, tests, decisions, weight=None):
     return fit_calibration(method, decisions, codes[test], len(classes), weight)
 
 
-def calibrate_on_folds(estimator, source, labels, memory):
+def calibrate_on_folds(estimator, learned, labels, memory):
     """The `Calibration` of an `MKLClassifier` whose weights and machines are learned on folds.
 
     Five shuffled folds, fewer where a class has fewer samples. Two-stage weights of all training
     sets come from one pass over the pairs of samples of the source.
     """
+    source = learned.source
     if source.weight is not None:
         source, labels = source.used(), labels[source.weight > 0.0]
     splits, decisions = _calibration_folds(labels), []
     learner = _learner(estimator, min(len(train) for train, _ in splits))
     weights = _weights_of_folds(learner, source, labels, splits)
     for (train, test), of_kernels in zip(splits, weights):
-        part = source.part(np.isin(np.arange(len(labels)), train))
-        part.combine(of_kernels)
         train = np.sort(train)
-        machine, intercept = learner._train(part, labels[train], memory)
-        raw = part.decisions(source.against(test, train)) + intercept
+        part = source.part(train).combine(of_kernels)
+        machine, predictor = learner._train(part, labels[train], memory)
+        raw = predictor.decisions(source.as_new(test), source.engine)
         decisions.append(machine.confidences(raw))
     tests = [test for _, test in splits]
     return calibrate(estimator.probability, labels, tests, decisions, source.weight)

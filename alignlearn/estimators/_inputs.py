@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.kernels import column_names, kernel_list
-from alignlearn.sources import FeatureSource
 from alignlearn.validation import check_labels, check_targets, check_weights, warn
 from alignlearn.validation.memory import check_gram_memory
 
@@ -36,16 +35,15 @@ def check_room(source, rules, matrices=1):
     """Refuse, before stage 1, samples whose kernel matrices do not fit into free memory.
 
     The machine holds so many ``matrices``, one-stage ``rules`` one more for each kernel. Kernels
-    that are linear in the features may need none, which the weights decide: `FeatureSource.gram`
+    that are linear in the features may need none, which the weights decide: its Gram matrix
     asks.
     """
-    if isinstance(source, FeatureSource):
+    if source.is_linear:
         return
     one_stage = any(callable(getattr(rule, "solve_grams", None)) for rule in rules)
-    single = getattr(source.X, "dtype", None) == np.float32
     matrices += one_stage * len(source.names)
     if matrices:
-        check_gram_memory(source.n_samples, matrices, itemsize=4 if single else 8)
+        check_gram_memory(source.n_samples, matrices, itemsize=source.dtype.itemsize)
 
 
 def check_test_names(estimator, X):

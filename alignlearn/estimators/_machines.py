@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from alignlearn.machines.feature_space import WeightedFeatures
-from alignlearn.machines.gram_rows import matrix_fits, rows_are_affordable
+from alignlearn.machines.gram_rows import matrix_fits
 from alignlearn.machines.iterative_ridge import ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
 from alignlearn.machines.nystrom_machines import NystromKernelRidge, NystromSVC
 from alignlearn.solvers.smo_rows import check_cache_memory
-from alignlearn.sources import FeatureSource, GramSource
 from alignlearn.validation import check_count, check_memory, check_seed
 
 # Samples up to which "auto" trains on all pairs without asking what it costs. Where they are more,
@@ -20,25 +19,24 @@ MOST_PAIRED = 20_000
 class MachineChoice:
     """For estimators with ``machine``, ``n_centres`` and ``memory``."""
 
-    def _chosen(self, source, machine=None, y=None, memory=None):
+    def _chosen(self, source, affordable=None):
         """Which machine "auto" stands for, else what was asked for.
 
         For given matrices, and kernels that are linear in the features, which have machines of
-        their own, "auto" is the machine on all pairs; for many samples where that is affordable,
-        which a pilot of the support vector ``machine`` for y tells.
+        their own, "auto" is the machine on all pairs; for many samples where ``affordable()``,
+        which a pilot of the support vector machine tells.
         """
         if self.machine != "auto":
             return self.machine
-        paired = not isinstance(source, (FeatureSource, GramSource))
-        many = paired and source.n_samples > MOST_PAIRED
-        if many and (machine is None or not rows_are_affordable(source, machine, y, memory)):
+        many = source.is_paired and source.n_samples > MOST_PAIRED
+        if many and (affordable is None or not affordable()):
             return "nystrom"
         return self._paired_machine
 
     def _matrices(self, source):
         memory, chosen = check_memory("memory", self.memory), self._chosen(source)
         held = matrix_fits(source, memory)
-        if not held and chosen in ("svm", "svr") and not isinstance(source, FeatureSource):
+        if not held and chosen in ("svm", "svr") and not source.is_linear:
             check_cache_memory(source.n_samples, memory)
         return int(held and chosen not in ("nystrom", "dual-cd"))
 
@@ -52,24 +50,25 @@ class MachineChoice:
         yield f"machine: {self.chosen_machine_}, {where}"
 
 
-def _features(estimator, source, rng):
+def _features(estimator, combination, rng):
     """Nystrom features at centres drawn alike."""
-    if isinstance(source, (FeatureSource, GramSource)):
-        what = "given matrices" if isinstance(source, GramSource) else "kernels linear in features"
+    source = combination.source
+    if not source.is_paired:
+        what = "given matrices" if source.is_given else "kernels linear in features"
         raise ValueError(
             f"machine='nystrom' is for kernels on pairs of samples; {what} have machines of their "
             "own: accepted here is machine='auto'."
         )
     n = centres_count(estimator.n_centres, source.n_samples)
-    return NystromFeatures(source, choose_centres(source, n, "uniform", 1.0, rng))
+    return NystromFeatures(combination, choose_centres(combination, n, "uniform", 1.0, rng))
 
 
-def linear_classifier(estimator, source, labels):
+def linear_classifier(estimator, combination, labels):
     """A `LinearSVM` with the estimator's parameters, fitted to the weighted features."""
-    if not isinstance(source, FeatureSource) or source.kernel.weights.min() < 0.0:
+    if not combination.source.is_linear or combination.weights.min() < 0.0:
         raise ValueError(
             "machine='dual-cd' is for kernels that are linear in the features, with weights >= 0, "
-            f"such as RankOneKernels; the learned kernel is {source.kernel}: accepted are "
+            f"such as RankOneKernels; the learned kernel is {combination.kernel}: accepted are "
             "machine='auto', 'svm' and 'nystrom'."
         )
     options = _most_steps(estimator)
@@ -80,7 +79,7 @@ def linear_classifier(estimator, source, labels):
         tol=estimator.tol,
         **options,
     )
-    return machine.fit(WeightedFeatures(source).Z, labels, source.weight)
+    return machine.fit(WeightedFeatures(combination).Z, labels, combination.weight)
 
 
 def _most_steps(estimator):
@@ -89,7 +88,7 @@ def _most_steps(estimator):
     return {} if n_steps is None else {"max_iter": n_steps}
 
 
-def nystrom_classifier(estimator, source, labels, memory):
+def nystrom_classifier(estimator, combination, labels, memory):
     """A `NystromSVC` machine with the estimator's C, multiclass and class_weight, fitted."""
     machine = NystromSVC(
         estimator.C,
@@ -99,21 +98,23 @@ def nystrom_classifier(estimator, source, labels, memory):
     )
     machine.check()
     rng = check_seed("random_state", None)
-    options = {"memory": memory, "rng": rng, "verbose": source.verbose}
-    return machine.fit(_features(estimator, source, rng), labels, source.weight, **options)
+    options = {"memory": memory, "rng": rng, "verbose": combination.source.progress}
+    features = _features(estimator, combination, rng)
+    return machine.fit(features, labels, combination.weight, **options)
 
 
-def nystrom_ridge(estimator, source, y):
+def nystrom_ridge(estimator, combination, y):
     """A `NystromKernelRidge` machine with the estimator's alpha, fitted."""
     machine = NystromKernelRidge(estimator.alpha, **_most_steps(estimator))
     rng = check_seed("random_state", None)
-    options = {"rng": rng, "verbose": source.verbose}
-    return machine.fit(_features(estimator, source, rng), y, source.weight, **options)
+    options = {"rng": rng, "verbose": combination.source.progress}
+    return machine.fit(_features(estimator, combination, rng), y, combination.weight, **options)
 
 
-def ridge_on_pairs(machine, source, y, memory):
+def ridge_on_pairs(machine, combination, y, memory):
     """Fit a `KernelRidge` on the Gram matrix, or without it where it does not fit the memory."""
-    if isinstance(source, FeatureSource) or matrix_fits(source, memory):
-        machine.fit(source.gram(), y, source.weight, check=False, overwrite=True)
+    weight = combination.weight
+    if combination.source.is_linear or matrix_fits(combination.source, memory):
+        machine.fit(combination.gram(), y, weight, check=False, overwrite=True)
     else:
-        ridge_without_matrix(machine, source, y, memory, weight=source.weight)
+        ridge_without_matrix(machine, combination, y, memory, weight=weight)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
-
-from alignlearn.sources.pairs import PairSource
 
 # Below this a pass over the pairs takes milliseconds.
 _LEAST_SAMPLES = 1000
@@ -28,9 +24,8 @@ class Postponed:
     """
 
     def __init__(self, source, y, task, rule, weights):
-        # Copies: the caller may change the samples, and the machine reduces the source.
-        self._source, self._y = copy.copy(source), np.array(y)
-        self._source.X, self._source.verbose = source.X.copy(), False
+        # Copies: the caller may change the samples.
+        self._source, self._y = source.kept(), np.array(y)
         self._task, self._rule, self.weights = task, rule, weights
 
     @classmethod
@@ -49,7 +44,7 @@ class Postponed:
 
 def _is_plain(source):
     """Whether a source has many samples in memory and kernels that are formulas, psd."""
-    array = type(source) is PairSource and isinstance(source.X, np.ndarray)
+    array = source.is_paired and isinstance(source.X, np.ndarray)
     if not array or source.n_samples < _LEAST_SAMPLES or _is_mapped(source.X):
         return False
     return all(k._takes_sparse and k.is_psd for k in source.kernels)
@@ -66,10 +61,9 @@ def _is_mapped(X):
 def _all_vary(source):
     """Whether each kernel tells some of a few samples apart: then its centred norm is positive."""
     used = source.used()
-    some = used.part(np.arange(used.n_samples) < _FEW)
-    for k in range(len(some.kernels)):
-        some.combine(np.eye(len(some.kernels))[k])
-        K = some.gram(exact=True)
+    some = used.part(np.arange(min(used.n_samples, _FEW)))
+    for k in range(len(some.names)):
+        K = some.single(k).gram(exact=True)
         apart = K.diagonal() + K[0, 0] - 2.0 * K[0]
         if not apart.max() > _VARIES * K.diagonal().max():
             return False

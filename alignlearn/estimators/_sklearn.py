@@ -110,6 +110,7 @@ class Estimator(ParamsMixin):
     """Parameters, the check for a fit, scikit-learn's tags and metadata routing."""
 
     _estimator_type = None
+    _fitted_marker = "_predictor"  # the attribute that ``fit`` sets last
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -130,7 +131,7 @@ class Estimator(ParamsMixin):
         return routing
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "_source")
+        return hasattr(self, self._fitted_marker)
 
     def _check_is_fitted(self):
         if not self.__sklearn_is_fitted__():

@@ -80,8 +80,7 @@ def fold_weights(learner, source, y, rule, *, train, statistics):
         if learner.normalize == "trace":
             statistics, scale = statistics.trace_normalized()
         return rule.solve(statistics).weights * scale
-    if learner.kernels != "precomputed":
-        learner.set_params(kernels=source.kernels)
+    learner.set_params(kernels=source.fitted_kernels)
     weight = {} if source.weight is None else {"sample_weight": source.weight[train]}
     learner.fit(source.samples(train), y[train], **weight)
     return learner.weights_ * learner.scale_
@@ -241,18 +240,17 @@ class Fits(NamedTuple):
         learner = copy.copy(self.learners[r]).set_params(**{self.parameter: values[0]})
         of_fold = {"train": self.folds[t][0], "statistics": self.statistics[t]}
         weights = fold_weights(learner, self.source, self.y, self.rules[r], **of_fold)
-        self.source.combine(weights)
-        return list(self.path(self.source, self.y, self.folds[t], values))
+        return list(self.path(self.source.combine(weights), self.y, self.folds[t], values))
 
 
-def support_vector_path(machine, source, y, split, values):
+def support_vector_path(machine, learned, y, split, values):
     """Test predictions of support vector regression for each C."""
-    return paths.support_vector_predictions(machine, source, y, split, values)
+    return paths.support_vector_predictions(machine, learned, y, split, values)
 
 
-def leave_one_out(source, y, split, values):
+def leave_one_out(learned, y, split, values):
     """Predictions of kernel ridge at each sample without it, for each alpha."""
-    return paths.leave_one_out_predictions(source, y, values)
+    return paths.leave_one_out_predictions(learned, y, values)
 
 
 def each(client, function, arguments, take):

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from alignlearn.engine import grams
-from alignlearn.kernels import RankOneKernels, column_names, kernel_list
-from alignlearn.sources import GramSource, open_source
+from alignlearn.kernels import column_names, kernel_list
+from alignlearn.sources import open_source
 from alignlearn.validation import (
     check_choice,
     check_flag,
@@ -111,7 +110,7 @@ def _open_one(X, kernel):
     """The Gram matrix, the kernel (None for a given matrix), and what is not met."""
     if isinstance(kernel, str) and kernel == "precomputed":
         source = open_source([X], "precomputed")
-        return np.asarray(source.grams[0][:], dtype=np.float64), None, ()
+        return source.single(0).gram(), None, ()
     kernels = kernel_list(kernel)
     if len(kernels) != 1:
         raise ValueError(f"kernel has {len(kernels)} kernels; accepted: one.")
@@ -119,7 +118,7 @@ def _open_one(X, kernel):
     (used,) = source.kernels
     if not used.is_psd:
         raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
-    K = np.asarray(grams.weighted_gram([used], [1.0], source.X), dtype=np.float64)
+    K = np.asarray(source.single(0).gram(exact=True), dtype=np.float64)
     given = kernels[0].resolve_names(column_names(X))
     return K, used, () if given == used else (_SCALED,)
 
@@ -253,13 +252,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
 
 
 def _gram(source, k):
-    if isinstance(source, GramSource):
-        return np.asarray(source.grams[k][:], dtype=np.float64)
-    if isinstance(source.kernels, RankOneKernels):
-        column = source.X[:, [k]]
-        column = np.asarray(column.todense() if source.sparse else column, dtype=np.float64)
-        return column @ column.T
-    return np.asarray(grams.weighted_gram([source.kernels[k]], [1.0], source.X), dtype=np.float64)
+    return np.asarray(source.single(k).gram(exact=True), dtype=np.float64)
 
 
 def _check_same(estimator, source, sign, used):

@@ -5,8 +5,6 @@ Source: Goenen (2012), Bayesian efficient multiple kernel learning.
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 from scipy.special import expit
 
@@ -93,6 +91,8 @@ class BayesianMKLClassifier(Estimator):
 
     _estimator_type = "classifier"
 
+    _fitted_marker = "_predictors"
+
     def __init__(
         self,
         kernels=None,
@@ -149,7 +149,7 @@ class BayesianMKLClassifier(Estimator):
         ConvergenceWarning
             A problem's lower bound still grew after ``max_iter`` rounds.
         """
-        for name in ("_parts", "feature_names_in_", "n_features_in_"):
+        for name in ("_predictors", "feature_names_in_", "n_features_in_"):
             self.__dict__.pop(name, None)
         priors, options = self._checked()
         names = _inputs.feature_names(X)
@@ -166,7 +166,7 @@ class BayesianMKLClassifier(Estimator):
             found.append(shared.fit(sign, **options))
         self._store(source, means, found)
         if len(signs) == 1:
-            kernel = source.combine(self.weights_ * self.scale_)
+            kernel = source.combine(self.weights_ * self.scale_).kernel
             self._two_classes = kernel, *self._alignments(grams, signs[0])
         else:
             self._two_classes = None
@@ -207,8 +207,7 @@ class BayesianMKLClassifier(Estimator):
         p, m = len(source.names), source.n_samples
         grams, means, self.scale_ = np.empty((p, m, m)), np.empty((p, m)), np.zeros(p)
         for k in range(p):
-            source.combine(_unit(p, k))
-            gram = source.gram()
+            gram = source.single(k).gram()
             # In single precision the two orders of a pair may round apart.
             np.add(gram, gram.T, out=grams[k])
             grams[k] *= 0.5
@@ -224,7 +223,7 @@ class BayesianMKLClassifier(Estimator):
                 "X: every kernel is constant on the training samples, so nothing can be learned; "
                 "accepted: samples on which at least one kernel varies."
             )
-        self.kernels_ = "precomputed" if self.kernels == "precomputed" else source.kernels
+        self.kernels_ = source.fitted_kernels
         return grams, means
 
     def _store(self, source, means, found):
@@ -241,16 +240,11 @@ class BayesianMKLClassifier(Estimator):
         self._posteriors = found
         # A centred row times a is the row as it is times a less its mean, and a constant.
         coef = self.dual_coef_ - self.dual_coef_.mean(axis=0)
-        p, every = len(self.scale_), np.arange(source.n_samples)
-        parts = []
-        for k in range(p):
-            part = copy.copy(source)
-            part.combine(_unit(p, k))
-            shift = part.reduce(every, coef * self.scale_[k])
-            if parts:
-                part.X = parts[0][0].X
-            parts.append((part, shift - self.scale_[k] * (means[k] @ coef)))
-        self._parts = parts
+        kept = source.kept()
+        self._predictors = [
+            kept.single(k).predictor(None, coef * s, -s * (means[k] @ coef))
+            for k, s in enumerate(self.scale_)
+        ]
 
     def _alignments(self, grams, sign):
         """Centred alignments of the learned and of the uniform combination."""
@@ -258,9 +252,6 @@ class BayesianMKLClassifier(Estimator):
             alignment(np.tensordot(w, grams, 1), sign) if w.any() else 0.0
             for w in (self.weights_, np.ones(len(grams)))
         )
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_parts")
 
     def _of_two_classes(self, k, name):
         self._check_is_fitted()
@@ -299,13 +290,13 @@ class BayesianMKLClassifier(Estimator):
             For two classes of ``classes_[1]`` against ``classes_[0]``.
         """
         self._check_is_fitted()
-        source = self._parts[0][0]
-        if source.n_features is not None:
+        first = self._predictors[0]
+        if first.n_features is not None:
             _inputs.check_test_names(self, X)
-        X = source.check_test(X)
-        if source.n_features is not None:
+        X = first.check(X)
+        if first.n_features is not None:
             _inputs.check_test_width(self, X.shape[1])
-        responses = np.array([part.decisions(X) + shift for part, shift in self._parts])
+        responses = np.array([one.decisions(X) for one in self._predictors])
         odds = [q.log_odds(responses[:, :, j]) for j, q in enumerate(self._posteriors)]
         return odds[0] if len(odds) == 1 else np.column_stack(odds)
 
@@ -326,7 +317,3 @@ class BayesianMKLClassifier(Estimator):
     def score(self, X, y, sample_weight=None):
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
         return _inputs.accuracy(self.predict(X), y, sample_weight)
-
-
-def _unit(p, k):
-    return (np.arange(p) == k).astype(np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+from functools import partial
 
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.feature_space import (
@@ -10,7 +10,7 @@ from alignlearn.machines.feature_space import (
     fit_classifier,
     svm_fits_in_features,
 )
-from alignlearn.machines.gram_rows import gram_or_rows
+from alignlearn.machines.gram_rows import gram_or_rows, rows_are_affordable
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_choice, check_flag, check_memory
 
@@ -227,32 +227,33 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         def labels_of(source):
             return _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
 
-        source, labels = self._learn(X, labels_of, "classification", sample_weight)
-        self.chosen_machine_ = self._chosen(source, self._machine(self.C), labels, memory)
-        whole = copy.copy(source)
-        self.machine_, self.intercept_ = self._train(source, labels, memory)
-        self.calibration_ = probability and calibrate_on_folds(self, whole, labels, memory)
+        learned, labels = self._learn(X, labels_of, "classification", sample_weight)
+        asked = learned, self._machine(self.C), labels, memory
+        self.chosen_machine_ = self._chosen(learned.source, partial(rows_are_affordable, *asked))
+        self.machine_, predictor = self._train(learned, labels, memory)
+        self.calibration_ = probability and calibrate_on_folds(self, learned, labels, memory)
+        self.intercept_ = predictor.intercept
         self.classes_ = self.machine_.classes_
         self.support_ = self.machine_.support_
         self.dual_coef_ = self.machine_.dual_coef_
         self.n_iter_ = self.machine_.n_iter_
-        self._source = source
+        self._predictor = predictor
         return self
 
-    def _train(self, source, labels, memory):
-        """The chosen machine on the source's combination, and the intercept; reduces the source."""
+    def _train(self, learned, labels, memory):
+        """The chosen machine on a combination, and its predictor."""
         machine, exact = self._machine(self.C), {}
         if self.chosen_machine_ == "nystrom":
-            machine, exact = nystrom_classifier(self, source, labels, memory), {"exact": True}
+            machine, exact = nystrom_classifier(self, learned, labels, memory), {"exact": True}
         elif self.chosen_machine_ == "dual-cd":
-            machine = linear_classifier(self, source, labels)
-        elif svm_fits_in_features(source, self.C):
-            fit_classifier(machine, WeightedFeatures(source).dense(), labels, source.weight)
+            machine = linear_classifier(self, learned, labels)
+        elif svm_fits_in_features(learned, self.C):
+            fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
         else:
-            rows = gram_or_rows(source, memory, machine, labels)
-            machine.fit(rows, labels, source.weight, check=False)
-        moved = source.reduce(machine.support_, machine.dual_coef_, **exact)
-        return machine, machine.intercept_ + moved
+            rows = gram_or_rows(learned, memory, machine, labels)
+            machine.fit(rows, labels, learned.weight, check=False)
+        coef = machine.support_, machine.dual_coef_, machine.intercept_
+        return machine, learned.predictor(*coef, **exact)
 
     @property
     def alignment_interval_(self):
@@ -375,8 +376,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
             For two classes positive for ``classes_[1]``; otherwise one column per class, with
             "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3).
         """
-        X = self._check_test(X)
-        return self.machine_.confidences(self._source.decisions(X) + self.intercept_)
+        raw = self._decisions(X)
+        return self.machine_.confidences(raw)
 
     def predict(self, X):
         """Label of the largest confidence for each of n samples, shape (n,)."""

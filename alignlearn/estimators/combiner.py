@@ -89,12 +89,12 @@ statistics_, result_, n_features_in_, feature_names_in_
             Centred with the training means if ``center``.
         """
         samples = self._check_test(X)
-        K = self._centred(self._source.cross_gram(samples, exact=not self.center))
+        K = self._centred(self._predictor.cross_gram(samples, exact=not self.center))
         return self._in_container(K, X)
 
     @property
     def _n_features_out(self):
-        return self._source.n_samples
+        return self._predictor.n_samples
 
     def _fit(self, X, y):
         task = check_choice("task", self.task, ("auto", "classification", "regression"))
@@ -108,12 +108,11 @@ statistics_, result_, n_features_in_, feature_names_in_
                 raise ValueError("y is constant (1 class); at least two values are needed.")
             return y
 
-        source, _ = self._learn(X, target, task)
-        self._source = source
-        K = source.gram(exact=not self.center)
+        learned, _ = self._learn(X, target, task)
+        K = learned.gram(exact=not self.center)
         if self.center:
             self.means_ = K.mean(axis=0, dtype=np.float64)
-        source.keep_all()
+        self._predictor = learned.kept()
         return K
 
     def _centred(self, K):

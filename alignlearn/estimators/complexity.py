@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alignlearn.engine import grams
-from alignlearn.sources import FeatureSource, GramSource, open_source
+from alignlearn.sources import open_source
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_count, check_number, check_seed
 
@@ -138,7 +137,7 @@ def sign_forms(source, vectors):
     from alignlearn.theory.bounds.rademacher import KernelSizes
 
     vectors = np.asarray(vectors, dtype=float)
-    if isinstance(source, FeatureSource):
+    if source.is_linear:
         return _feature_forms(source, vectors)
     p = len(source.kernels)
     found = np.zeros((len(vectors), p))
@@ -166,7 +165,7 @@ def _feature_forms(source, vectors):
     if source.groups is None:
         return products, KernelSizes(energy, energy**2, energy, top, m)
     found, sizes = [], []
-    for columns, scale in zip(source._columns(), source._scales()):
+    for columns, scale in source.column_groups():
         features = source.X[:, columns]
         inner = features.T @ features
         inner = inner.toarray() if source.sparse else inner
@@ -176,36 +175,12 @@ def _feature_forms(source, vectors):
     return np.array(found).T, KernelSizes(*np.array(sizes).T, top, m)
 
 
-def combined_product(source, weights, vector):
-    """sum_k weights_k K_k vector at the samples, (m,)."""
-    if isinstance(source, FeatureSource):
-        inner = source.combine(weights).weights * np.asarray(source.X.T @ vector).ravel()
-        return np.asarray(source.X @ inner).ravel()
-    found = np.zeros(source.n_samples)
-    for k in np.flatnonzero(weights):
-        for rows, block in _blocks(source, k):
-            found[rows] += weights[k] * (block @ vector)
-    return found
-
-
-def combined_diagonal(source, weights):
-    """sum_k weights_k K_k(x_i, x_i), (m,)."""
-    if isinstance(source, FeatureSource):
-        squares = source.X.multiply(source.X) if source.sparse else np.square(source.X)
-        return np.asarray(squares @ source.combine(weights).weights).ravel()
-    if isinstance(source, GramSource):
-        return weights @ np.array([np.diagonal(np.asarray(gram[:])) for gram in source.grams])
-    return weights @ grams.gram_diagonals(source.kernels, source.X)
-
-
 def _blocks(source, k):
-    m = source.n_samples
+    single, m = source.single(k), source.n_samples
     step = max(1, _BLOCK // m)
     for start in range(0, m, step):
         rows = slice(start, min(start + step, m))
-        if isinstance(source, GramSource):
-            block = source.grams[k][rows]
-        else:
-            part = source.samples(rows) if rows.stop - rows.start < m else source.X
-            block = grams.weighted_gram([source.kernels[k]], [1.0], part, source.X)
+        block = (
+            single.gram(exact=True) if step >= m else single.rows(np.arange(m)[rows], exact=True)
+        )
         yield rows, np.asarray(block, dtype=float)

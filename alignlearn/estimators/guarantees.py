@@ -180,7 +180,7 @@ def common(estimator, radius2):
     if given != kernels:
         not_met.append("gamma='scale' takes the kernels from the sample; give numbers for gamma")
     weighted = "samples must have equal weights, but fit was given sample_weight"
-    essential = [weighted] if estimator._source.ranges.weighted else []
+    essential = [weighted] if estimator._ranges.weighted else []
     if (_factors(estimator) < 0).any():
         essential.append("weights must not be negative")
     if not all(k.is_psd for k in kernels or ()):
@@ -192,7 +192,7 @@ def check_radii(estimator, radii, used):
     """Refuse an upper bound of a diagonal that a training sample exceeds."""
     from alignlearn.theory.bounds.checks import HypothesisNotMet
 
-    seen = estimator._source.ranges.radii
+    seen = estimator._ranges.radii
     for k in used:
         if seen[k] > radii[k] * (1 + 1e-6):
             raise HypothesisNotMet(
@@ -355,7 +355,7 @@ def label_limits(estimator, label_range):
     """
     from alignlearn.theory.bounds.checks import HypothesisNotMet
 
-    seen = estimator._source.ranges.labels
+    seen = estimator._ranges.labels
     if label_range is None:
         raise HypothesisNotMet(
             "label_range: the bound needs an interval that holds all labels, and their range on "

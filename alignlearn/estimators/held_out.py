@@ -126,9 +126,9 @@ def _predictions(estimator, X):
 
 def refuse_training_samples(estimator, X, n_samples):
     """An error where the samples that the fit kept are in X at their places."""
-    kept = getattr(estimator._source, "X", None)
+    kept = estimator._predictor.support_samples
     if n_samples != estimator.statistics_.n_samples or not isinstance(kept, np.ndarray):
         return
-    X = estimator._source.check_test(X)
+    X = estimator._predictor.check(X)
     if isinstance(X, np.ndarray) and np.array_equal(X[estimator.support_], kept):
         raise ValueError("held_out=True: X must be samples that took no part in the fit.")

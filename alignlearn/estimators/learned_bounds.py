@@ -14,7 +14,7 @@ import numpy as np
 from alignlearn.validation import check_count, check_labels, check_seed, check_targets
 
 from . import guarantees
-from .complexity import combined_diagonal, combined_product, open_psd, sign_forms
+from .complexity import open_psd, sign_forms
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     dual = np.zeros(m)
     dual[estimator.support_] = coef
     predictions = np.ravel(_decisions(estimator, X))
-    without = predictions - combined_product(source, factors, dual)
+    without = predictions - source.combine(factors).times(dual)
     scale = np.abs(predictions).max() + np.abs(without).max()
     if np.ptp(without) > 1e-5 * scale:
         raise ValueError(
@@ -180,7 +180,7 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     complexity = sampled_complexity(np.sqrt(largest).mean() / m, m, draws, delta)
 
     def variances(shares):
-        return combined_diagonal(source, shares[:-1] * inverse) + shares[-1]
+        return source.combine(shares[:-1] * inverse).diagonal() + shares[-1]
 
     return _Parts(predictions, sizes, float(without.mean()), complexity, variances)
 

@@ -13,7 +13,7 @@ from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.feature_space import faster_in_features, fit_classifier
 from alignlearn.solvers.chi_square import chi_square_ball
 from alignlearn.solvers.multiclass import predicted_labels
-from alignlearn.sources.pairs import row_blocks
+from alignlearn.sources.source import row_blocks
 from alignlearn.statistics.targets import centred_columns, plain_columns, target_norm
 from alignlearn.validation import (
     check_choice,
@@ -35,8 +35,7 @@ _CONSTANT = 1e-12  # of |K|_F = m: a centred kernel below this is rounding
 class _FeatureLearner(Estimator):
     """Stage 1 of both estimators: draw, score, re-weight, drop what has no weight."""
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "kernel_")
+    _fitted_marker = "kernel_"
 
     def _accepts_sparse(self):
         return True

@@ -154,35 +154,39 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         def targets_of(source):
             return real_targets(self, y, source.n_samples, source.weight)
 
-        source, y = self._learn(X, targets_of, "regression", sample_weight)
-        self.chosen_machine_, options = self._chosen(source), {}
+        learned, y = self._learn(X, targets_of, "regression", sample_weight)
+        self.chosen_machine_, options = self._chosen(learned.source), {}
+        of_features = None
         if self.chosen_machine_ == "nystrom":
-            machine, options = nystrom_ridge(self, source, y), {"exact": True}
+            machine, options = nystrom_ridge(self, learned, y), {"exact": True}
         elif self.chosen_machine_ == "svr":
-            machine.fit(gram_or_rows(source, memory, machine, y), y, source.weight, check=False)
-        elif machine.alpha > 0.0 and fits_in_features(source):
-            options["of_features"] = fit_ridge(machine, source, y)
+            machine.fit(gram_or_rows(learned, memory, machine, y), y, learned.weight, check=False)
+        elif machine.alpha > 0.0 and fits_in_features(learned):
+            of_features = fit_ridge(machine, learned, y)
         else:
-            ridge_on_pairs(machine, source, y, memory)
+            ridge_on_pairs(machine, learned, y, memory)
         self.machine_ = machine
-        self.support_ = getattr(machine, "support_", np.arange(source.n_samples))
+        self.support_ = getattr(machine, "support_", np.arange(learned.n_samples))
         # A shape that also serves where no sample is a support vector.
         shape = machine.dual_coef_.shape[1:] or (1,)
         columns = machine.dual_coef_.reshape(self.support_.size, *shape)
-        intercept = machine.intercept_ + source.reduce(self.support_, columns, **options)
+        if of_features is None:
+            given = self.support_, columns, machine.intercept_
+            self._predictor = learned.predictor(*given, **options)
+        else:
+            self._predictor = learned.linear_predictor(of_features, machine.intercept_)
+        intercept = self._predictor.intercept
         if y.ndim == 1:
             self.dual_coef_ = columns[:, 0]
             self.intercept_ = float(np.ravel(intercept)[0])
         else:
             self.dual_coef_, self.intercept_ = columns, intercept
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
-        self._source = source
         return self
 
     def predict(self, X):
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
-        X = self._check_test(X)
-        values = self._source.decisions(X) + self.intercept_
+        values = self._decisions(X)
         return values[:, 0] if self.dual_coef_.ndim == 1 else values
 
     def bound(

@@ -11,12 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from alignlearn.engine.engines import open_engine
 from alignlearn.engine.threads import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.solvers.multiclass import predicted_labels
-from alignlearn.sources import open_source
-from alignlearn.validation import check_choice, check_flag
+from alignlearn.validation import check_choice
 
 from . import _inputs, _tuning
 from ._base import FROM_STATISTICS
@@ -24,7 +22,7 @@ from ._calibrated import calibrate, check_classes, check_probability
 from .classifier import MKLClassifier
 from .regressor import MKLRegressor
 
-_KEPT = ("_source", "_postponed")  # of a fit, beside its attributes
+_KEPT = ("_predictor", "_postponed", "_ranges")  # of a fit, beside its attributes
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
@@ -45,8 +43,9 @@ class _Search(_tuning.FoldSearch):
         parameter : {"C", "alpha"}
         values : list of float
         path : callable
-            ``path(source, y, split, values)``: test predictions, one array per value. It goes to
-            the workers of a client, so it must not hold this object, whose ``cv`` may not be sent.
+            ``path(combination, y, split, values)``: test predictions, one array per value. It goes
+            to the workers of a client, so it must not hold this object, whose ``cv`` may not be
+            sent.
         predict : callable, optional
             Makes predictions of what ``path`` returns, if that is something else.
 
@@ -122,14 +121,10 @@ class _Search(_tuning.FoldSearch):
 
     def _open(self, X, sample_weight):
         # A fit that fails leaves an estimator that is not fitted.
-        self.__dict__.pop("_source", None)
+        self.__dict__.pop("_predictor", None)
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
-        source = open_source(X, self.kernels, sample_weight=sample_weight)
-        source.verbose = check_flag("verbose", self.verbose)
-        source.engine = open_engine(self.target, self.client)
-        _inputs.check_sample_count(source.n_samples)
-        return source
+        return super()._open(X, sample_weight)
 
 
 class MKLClassifierCV(_Search, MKLClassifier):

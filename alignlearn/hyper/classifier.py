@@ -107,6 +107,8 @@ default "gaussian"
 
     _estimator_type = "classifier"
 
+    _fitted_marker = "_support_samples"
+
     def __init__(
         self,
         hyper_kernel="gaussian",
@@ -211,9 +213,6 @@ default "gaussian"
     def _make_machine(self, prepared, C):
         names = ("multiclass", "class_weight", "tol", "max_iter")
         return prepared.make(C, **{name: getattr(self, name) for name in names})
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_support_samples")
 
     def decision_function(self, X):
         """Confidence of each class.

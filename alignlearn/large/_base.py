@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
 from alignlearn.engine.engines import open_engine
@@ -23,45 +21,44 @@ class NystromLearner(Estimator):
 
     def _open(self, X, sample_weight):
         """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""
-        for name in ("_source", "n_features_in_", "feature_names_in_"):
+        for name in ("_predictor", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         check_choice("centres", self.centres, CENTRES)
         check_flag("verbose", self.verbose)
         self._rng = check_seed("random_state", self.random_state)
         names = _inputs.feature_names(X)
-        source = open_kernel(X, as_kernel(self.kernel), sample_weight)
-        source.engine = open_engine(self.target, self.client)
-        _inputs.check_sample_count(source.n_samples)
-        if source.n_features is not None:
-            self.n_features_in_ = source.n_features
+        engine = open_engine(self.target, self.client)
+        opened = open_kernel(X, as_kernel(self.kernel), sample_weight, engine=engine)
+        _inputs.check_sample_count(opened.n_samples)
+        if opened.n_features is not None:
+            self.n_features_in_ = opened.n_features
             if names is not None:
                 self.feature_names_in_ = names
-        return source
+        return opened
 
-    def _features(self, source, alpha):
+    def _features(self, opened, alpha):
         """Features at the centres that the parameters ask for, samples of positive weight."""
-        n, used = centres_count(self.n_centres, source.n_samples), source.used()
+        n = centres_count(self.n_centres, opened.n_samples)
+        whole = opened.weight is None or opened.weight.all()
+        rows = None if whole else np.flatnonzero(opened.weight)
+        used = opened if rows is None else opened.part(rows)
         n = min(n, used.n_samples)
         centres = choose_centres(used, n, self.centres, alpha, self._rng)
-        if used is not source:
-            centres = np.flatnonzero(source.weight)[centres]
-        return NystromFeatures(source, centres)
+        return NystromFeatures(opened, centres if rows is None else rows[centres])
 
     def _keep(self, features, coef):
         """Keep the centres and their coefficients (r, c), which is all that prediction needs."""
-        source = copy.copy(features.source)
-        source.reduce(features.centres, coef, exact=True)
-        self.kernel_ = source.kernel
-        self.centre_indices_, self.centres_ = features.centres, source.X
-        self._source = source
+        combination = features.combination
+        self.kernel_, self.centre_indices_ = combination.kernel, features.centres
+        self._predictor = combination.predictor(features.centres, coef, exact=True)
+        self.centres_ = self._predictor.support_samples
 
     def _decisions(self, X):
         """Values (n, c) of the functions at new samples, without intercepts."""
         self._check_is_fitted()
-        self._source.engine = open_engine(self.target, self.client)
-        if self._source.n_features is not None:
+        if self._predictor.n_features is not None:
             _inputs.check_test_names(self, X)
-        X = self._source.check_test(X)
-        if self._source.n_features is not None:
+        X = self._predictor.check(X)
+        if self._predictor.n_features is not None:
             _inputs.check_test_width(self, X.shape[1])
-        return self._source.decisions(X)
+        return self._predictor.decisions(X, open_engine(self.target, self.client))

@@ -178,10 +178,10 @@ class NystromRidge(NystromLearner):
     def _problem(self, X, y, sample_weight, alpha):
         self._options()
         intercept = check_flag("fit_intercept", self.fit_intercept)
-        source = self._open(X, sample_weight)
-        weight = check_weights(sample_weight, source.n_samples)
+        opened = self._open(X, sample_weight)
+        weight = check_weights(sample_weight, opened.n_samples)
         y = self._targets(y, weight)
-        features = self._features(source, alpha)
+        features = self._features(opened, alpha)
         return RidgeProblem(
             features,
             y.reshape(len(y), -1),

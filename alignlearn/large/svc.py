@@ -143,10 +143,10 @@ class NystromSVC(NystromLearner):
         )
         machine.check()
         memory = check_memory("memory", self.memory)
-        source = self._open(X, sample_weight)
-        weight = check_weights(sample_weight, source.n_samples)
-        labels = _inputs.class_labels(self, y, source.n_samples, weight=weight)
-        features = self._features(source, 1.0 / machine.C)
+        opened = self._open(X, sample_weight)
+        weight = check_weights(sample_weight, opened.n_samples)
+        labels = _inputs.class_labels(self, y, opened.n_samples, weight=weight)
+        features = self._features(opened, 1.0 / machine.C)
         machine.fit(features, labels, weight, memory=memory, rng=self._rng, verbose=self.verbose)
         self._machine, self.classes_ = machine, machine.classes_
         self.coef_, self.intercept_ = machine.dual_coef_, machine.intercept_

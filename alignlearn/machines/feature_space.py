@@ -15,7 +15,6 @@ from alignlearn.engine.features import centred_feature_gram
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import problem_signs
-from alignlearn.sources import FeatureSource
 from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse, warn
 
 from ._ridge import solve_definite
@@ -31,8 +30,8 @@ class WeightedFeatures:
 
     Parameters
     ----------
-    source : FeatureSource
-        With weights, none negative.
+    combination : Combination
+        Linear in the features, with no negative weight.
 
     Attributes
     ----------
@@ -42,17 +41,9 @@ class WeightedFeatures:
     root : ndarray of shape (q,)
     """
 
-    def __init__(self, source):
-        weights = source.kernel.weights
-        self.active = np.flatnonzero(weights)
-        self.root = np.sqrt(weights[self.active])
-        self.n_features = weights.size
-        if source.sparse:
-            columns = source.X.tocsc()[:, self.active]
-            self.Z = columns.multiply(self.root).tocsr()
-        else:
-            self.Z = np.asarray(source.X[:, self.active], dtype=np.float64)
-            self.Z = (self.Z - source.mean[self.active]) * self.root
+    def __init__(self, combination):
+        self.Z, self.active, self.root = combination.features()
+        self.n_features = combination.source.n_features
 
     def dense(self):
         """Z as an array."""
@@ -71,20 +62,22 @@ class WeightedFeatures:
         return out
 
 
-def fits_in_features(source):
-    """Whether a ridge machine on the source's combination is smaller in the features."""
-    if not isinstance(source, FeatureSource):
+def fits_in_features(combination):
+    """Whether a ridge machine on the combination is smaller in the features."""
+    if not combination.source.is_linear:
         return False
-    weights = source.kernel.weights
-    return weights.min() >= 0.0 and np.count_nonzero(weights) < source.n_samples
+    weights = combination.kernel.weights
+    return weights.min() >= 0.0 and np.count_nonzero(weights) < combination.n_samples
 
 
-def svm_fits_in_features(source, C):
-    """Whether a support vector classifier on the source's combination is faster in the features."""
+def svm_fits_in_features(combination, C):
+    """Whether a support vector classifier on the combination is faster in the features."""
     C = check_number("C", C, low=0.0, strict=True, finite=False)
-    if source.n_samples < _SVM_SAMPLES or not fits_in_features(source):
+    if combination.n_samples < _SVM_SAMPLES or not fits_in_features(combination):
         return False
-    return faster_in_features(source.n_samples, np.count_nonzero(source.kernel.weights), C)
+    return faster_in_features(
+        combination.n_samples, np.count_nonzero(combination.kernel.weights), C
+    )
 
 
 def faster_in_features(n_samples, n_features, C):
@@ -143,8 +136,8 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     return linear
 
 
-def fit_ridge(machine, source, y):
-    """Fit a `KernelRidge` with alpha > 0 as if on the source's Gram matrix, with its weights.
+def fit_ridge(machine, combination, y):
+    """Fit a `KernelRidge` with alpha > 0 as if on the Gram matrix of a weighted sample.
 
     Returns
     -------
@@ -156,8 +149,8 @@ def fit_ridge(machine, source, y):
     ValueError
         If alpha is lost in rounding.
     """
-    features = WeightedFeatures(source)
-    weight = source.weight
+    features = WeightedFeatures(combination)
+    weight = combination.weight
     Z, means = features.rows(slice(None), weight)
     mean = np.average(y, axis=0, weights=weight)
     residual = (y - mean).reshape(len(y), -1)

@@ -1,4 +1,4 @@
-"""The Gram matrix of a source for machines solved by SMO, or its rows, where these cost less.
+"""The Gram matrix of a combination for machines solved by SMO, or its rows, where these cost less.
 
 A solver reads the rows of the samples that become support vectors, often a tenth of the matrix,
 whose memory alone takes as long to get as its values do to compute. How many there will be is
@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from functools import partial
 
 import numpy as np
 
 from alignlearn.solvers.smo_rows import RowCache
-from alignlearn.sources import FeatureSource, GramSource
 
 _MATRICES = 1.3  # that a machine holds at its peak
 # Samples up to which the whole matrix is made, as rows in parts save little there (measured on
@@ -29,18 +27,18 @@ _PASSES = 3.0  # pairs evaluated, in those of support vectors with all samples (
 _MOST_PAIRS = 2**33  # half a minute for a Gaussian on one thread
 
 
-def matrix_fits(source, memory, itemsize=8):
-    """Whether a source's Gram matrix fits ``memory`` bytes; given matrices do: they are there."""
-    return isinstance(source, GramSource) or _MATRICES * itemsize * source.n_samples**2 <= memory
+def matrix_fits(source, memory):
+    """Whether a Gram matrix fits ``memory`` bytes; given matrices do: they are there."""
+    return source.is_given or _MATRICES * source.dtype.itemsize * source.n_samples**2 <= memory
 
 
-def gram_or_rows(source, memory, machine=None, y=None):
+def gram_or_rows(combination, memory, machine=None, y=None):
     """The training Gram matrix of a combination, or a cache of its rows of ``memory`` bytes.
 
     Parameters
     ----------
-    source : PairSource, FeatureSource or GramSource
-        With weights. Given matrices are always combined into one.
+    combination : Combination
+        Given matrices are always combined into one.
     memory : int
     machine, y : SupportVectorClassifier or SupportVectorRegressor and its target, optional
         To be fitted: rows are then preferred where they cost less, not only where the matrix has
@@ -58,35 +56,36 @@ def gram_or_rows(source, memory, machine=None, y=None):
     ValueError
         Where ``memory`` does not hold two rows.
     """
-    single = getattr(source.X, "dtype", None) == np.float32
-    fits = matrix_fits(source, memory, 4 if single else 8)
-    if fits and (machine is None or not rows_pay(source, machine, y)):
-        return source.gram()
-    return row_cache(source, memory)
+    fits = matrix_fits(combination.source, memory)
+    if fits and (machine is None or not rows_pay(combination, machine, y)):
+        return combination.gram()
+    return row_cache(combination, memory)
 
 
-def rows_pay(source, machine, y, most_whole=_MOST_WHOLE):
-    """Whether rows of a source cost a machine less than the matrix, by a pilot.
+def rows_pay(combination, machine, y, most_whole=_MOST_WHOLE):
+    """Whether rows of the Gram matrix cost a machine less than the matrix, by a pilot.
 
     Not for up to ``most_whole`` samples.
     """
-    paired = not isinstance(source, (FeatureSource, GramSource)) and not source.given
-    if not paired or source.n_samples <= most_whole or np.isinf(machine.C):
+    source = combination.source
+    if not source.is_paired or source.checks_psd:
         return False
-    pairs, _ = _pilot(source, machine, y, _PILOT)
+    if source.n_samples <= most_whole or np.isinf(machine.C):
+        return False
+    pairs, _ = _pilot(combination, machine, y, _PILOT)
     return pairs < _WORTH * _PILOT**2
 
 
-def rows_are_affordable(source, machine, y, memory):
+def rows_are_affordable(combination, machine, y, memory):
     """Whether an exact machine on many samples costs no more than half a minute or so.
 
     Two pilots give a power law for the pairs of support vectors with samples, and for the rows,
     which have to fit ``memory``.
     """
-    if np.isinf(machine.C) or source.given:
+    if np.isinf(machine.C) or combination.source.checks_psd:
         return False
-    found = [_pilot(source, machine, y, n) for n in (_PILOT, _LARGE_PILOT)]
-    ratio = np.log(source.n_samples / _LARGE_PILOT) / np.log(_LARGE_PILOT / _PILOT)
+    found = [_pilot(combination, machine, y, n) for n in (_PILOT, _LARGE_PILOT)]
+    ratio = np.log(combination.n_samples / _LARGE_PILOT) / np.log(_LARGE_PILOT / _PILOT)
     (few, least), (many, most) = found
     pairs = many * (max(many, 1.0) / max(few, 1.0)) ** ratio
     support = most * (max(most, 1.0) / max(least, 1.0)) ** ratio
@@ -94,15 +93,15 @@ def rows_are_affordable(source, machine, y, memory):
     return _PASSES * pairs <= _MOST_PAIRS and 2.0 * (1.5 * support) ** 2 <= memory
 
 
-def _pilot(source, machine, y, n):
+def _pilot(combination, machine, y, n):
     """Pairs of support vectors with samples of their problem, and most support vectors of one.
 
     All pairs if there is one class only.
     """
-    used = np.arange(source.n_samples) if source.weight is None else np.flatnonzero(source.weight)
-    chosen = np.zeros(source.n_samples, dtype=bool)
-    chosen[np.random.default_rng(0).permutation(used)[:n]] = True
-    part, y, machine = source.part(chosen), y[chosen], copy.copy(machine)
+    m, weight = combination.n_samples, combination.weight
+    used = np.arange(m) if weight is None else np.flatnonzero(weight)
+    chosen = np.sort(np.random.default_rng(0).permutation(used)[:n])
+    part, y, machine = combination.part(chosen), y[chosen], copy.copy(machine)
     if not np.any(y != y[0]):
         return float(n**2), n
     machine.tol = max(10.0 * machine.tol, 1e-2)
@@ -114,49 +113,7 @@ def _pilot(source, machine, y, n):
     return float(support @ machine.problem_sizes(y)), int(support.max())
 
 
-def row_cache(source, memory):
-    """A `RowCache` of the combination of a source of kernels on pairs, or of features."""
-    if isinstance(source, FeatureSource):
-        return RowCache(partial(_feature_rows, source), source.n_samples, memory)
-
-    def times(rows, columns, weights):
-        X = None if rows is None else source.samples(rows)
-        return source.products(X, source.samples(columns), exact=False).times(weights)
-
-    rows = partial(_pair_rows, source)
-    options = {"times": times, "diagonal": _diagonal(source, rows)}
-    return RowCache(rows, source.n_samples, memory, **options)
-
-
-def _part(source, columns):
-    """The source with some of its samples to compare new ones with."""
-    some = copy.copy(source)
-    some.X = source.X if columns is None else source.samples(columns)
-    return some
-
-
-def _feature_rows(source, columns):
-    some = _part(source, columns)
-    return lambda index: some.cross_gram(source.samples(index))
-
-
-def _pair_rows(source, columns):
-    """A function that gives rows of some columns, in memory that the next call takes again."""
-    some, memory = _part(source, columns), ()
-
-    def compute(index):
-        nonlocal memory
-        if len(memory) < len(index):
-            memory = some.cross_gram(source.samples(index))
-            return memory
-        return some.cross_gram(source.samples(index), out=memory[: len(index)])
-
-    return compute
-
-
-def _diagonal(source, rows):
-    """Values K_ii as rows have them, which may lack a constant; None where they may lack more."""
-    if source.products(exact=False).lacks_sides:
-        return None
-    first, values = np.zeros(1, dtype=np.intp), source.diagonal()
-    return values + (float(rows(first)(first)[0, 0]) - values[0])
+def row_cache(combination, memory):
+    """A `RowCache` of the training Gram matrix of a combination."""
+    rows, options = combination.row_cache_options()
+    return RowCache(rows, combination.n_samples, memory, **options)

@@ -25,15 +25,15 @@ _BLOCK = 32  # columns of the matrix that are evaluated at once
 _VECTORS = 12  # of the length of the samples, for each target, in conjugate gradients
 
 
-def ridge_without_matrix(machine, source, y, memory, *, tol=1e-8, max_iter=1000, weight=None):
-    """Fit a `KernelRidge` with an intercept as if on the source's Gram matrix.
+def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=1000, weight=None):
+    """Fit a `KernelRidge` with an intercept as if on the Gram matrix of a combination.
 
     Parameters
     ----------
     machine : KernelRidge
         With alpha > 0.
-    source : PairSource
-        With weights of a positive semi-definite combination.
+    combination : Combination
+        Positive semi-definite, of kernels on pairs of samples.
     y : ndarray of shape (m,) or (m, c)
     memory : int
         Bytes for the preconditioner and all vectors.
@@ -59,26 +59,27 @@ def ridge_without_matrix(machine, source, y, memory, *, tol=1e-8, max_iter=1000,
     ConvergenceWarning
         The residual stayed above ``tol``.
     """
-    m, alpha = source.n_samples, machine.alpha
+    m, alpha = combination.n_samples, machine.alpha
     if not alpha > 0.0:
         raise ValueError(
             f"alpha={alpha:g}: without the Gram matrix, which does not fit into memory={memory}, "
             "only alpha > 0 is accepted."
         )
-    if not source.kernel.is_psd:
+    if not combination.kernel.is_psd:
         raise ValueError(
-            f"{source.kernel!s:.200} is indefinite: ridge needs its Gram matrix, which does not "
-            f"fit into memory={memory}; accepted: more memory, or a positive semi-definite kernel."
+            f"{combination.kernel!s:.200} is indefinite: ridge needs its Gram matrix, which does "
+            f"not fit into memory={memory}; accepted: more memory, or a positive semi-definite "
+            "kernel."
         )
     columns = y.reshape(m, -1)
     rank = _rank(m, columns.shape[1], memory)
     weight = check_weights(weight, m)
     root, share = np.sqrt(weight), weight / weight.sum()
-    factor = _factor(source, rank)
+    factor = _factor(combination, rank)
     factor -= share @ factor
     factor *= root[:, None]
     # Coefficients sum to 0, to which constants in the kernel make no difference.
-    products = source.products(exact=False)
+    products = combination.products()
 
     def apply(V):
         inner = root[:, None] * V
@@ -105,17 +106,19 @@ def ridge_without_matrix(machine, source, y, memory, *, tol=1e-8, max_iter=1000,
     return found
 
 
-def _factor(source, rank):
+def _factor(combination, rank):
     """L with ``K ~ LL'``, of at most so many columns."""
 
+    samples = combination.source.samples
+
     def columns(index):
-        return source.products(Z=source.samples(index)).matrix(slice(None))
+        return combination.products(Z=samples(index)).matrix(slice(None))
 
     def submatrix(index):
-        return source.products(source.samples(index)).matrix(slice(None))
+        return combination.products(samples(index)).matrix(slice(None))
 
     options = {"tol": _TRACE, "max_rank": rank, "block": _BLOCK}
-    return pivoted_cholesky(source.diagonal(), columns, submatrix=submatrix, **options).factor
+    return pivoted_cholesky(combination.diagonal(), columns, submatrix=submatrix, **options).factor
 
 
 def _rank(m, n_targets, memory):

@@ -22,7 +22,7 @@ from alignlearn.solvers.conjugate_gradient import CGResult, conjugate_gradient
 from alignlearn.solvers.k_means import spread
 from alignlearn.solvers.panels import weighted_gram
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
-from alignlearn.sources.pairs import row_blocks
+from alignlearn.sources.source import row_blocks
 from alignlearn.validation import (
     DegenerateKernelWarning,
     check_choice,
@@ -50,13 +50,13 @@ def centres_count(n_centres, n_samples):
     return min(n_samples, MOST_CENTRES) if n is None else n
 
 
-def choose_centres(source, n_centres, method, alpha, rng):
+def choose_centres(combination, n_centres, method, alpha, rng):
     """Numbers of samples to be centres, increasing.
 
     Parameters
     ----------
-    source : PairSource
-        With weights.
+    combination : Combination
+        Of kernels on pairs of samples.
     n_centres : int
         At most the number of samples. Fewer are found by "k-means++" where samples are equal.
     method : {"uniform", "leverage", "k-means++"}
@@ -67,13 +67,13 @@ def choose_centres(source, n_centres, method, alpha, rng):
     rng : numpy.random.Generator
     """
     check_choice("centres", method, CENTRES)
-    m = source.n_samples
+    source, m = combination.source, combination.n_samples
     if n_centres == m:
         return np.arange(m)
     if method == "uniform":
         return np.sort(rng.choice(m, n_centres, replace=False))
     if method == "leverage":
-        scores = leverage_scores(source, alpha, rng)
+        scores = leverage_scores(combination, alpha, rng)
         return np.sort(rng.choice(m, n_centres, replace=False, p=scores / scores.sum()))
     if is_sparse(source.X) or source.n_features is None:
         raise TypeError(
@@ -84,7 +84,7 @@ def choose_centres(source, n_centres, method, alpha, rng):
     return np.sort(some[spread(np.asarray(source.X[some], np.float64), n_centres, rng)])
 
 
-def leverage_scores(source, alpha, rng):
+def leverage_scores(combination, alpha, rng):
     """Approximate ridge leverage scores of all samples, (m,), each above 0.
 
     ``(k_ii - k_iJ (K_JJ + alpha |J| / m I)^-1 k_Ji) / alpha`` for a random J, which is exact where
@@ -92,14 +92,14 @@ def leverage_scores(source, alpha, rng):
     """
     from scipy.linalg import solve_triangular
 
-    m = source.n_samples
+    source, m = combination.source, combination.n_samples
     pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
     centres = source.samples(pilot)
-    system = source.products(centres).matrix(slice(None)).astype(np.float64, copy=False)
+    system = combination.products(centres).matrix(slice(None)).astype(np.float64, copy=False)
     shift = max(alpha * len(pilot) / m, _eps(source) * system.trace())
     system.flat[:: len(system) + 1] += shift
     factor = np.linalg.cholesky(system)
-    scores, products = source.diagonal(), source.products(Z=centres)
+    scores, products = combination.diagonal(), combination.products(Z=centres)
     least = np.finfo(np.float64).eps * scores.max()
     for rows in row_blocks(m, len(pilot)):
         near = solve_triangular(factor, products.matrix(rows).T, lower=True, check_finite=False)
@@ -109,8 +109,7 @@ def leverage_scores(source, alpha, rng):
 
 def _eps(source):
     """Unit of rounding of kernel values."""
-    single = getattr(source.X, "dtype", None) == np.float32
-    return float(np.finfo(np.float32 if single else np.float64).eps)
+    return float(np.finfo(source.dtype).eps)
 
 
 class NystromFeatures:
@@ -118,8 +117,8 @@ class NystromFeatures:
 
     Parameters
     ----------
-    source : PairSource
-        With weights of a positive semi-definite combination.
+    combination : Combination
+        Positive semi-definite, of kernels on pairs of samples.
     centres : ndarray of int
         Numbers of samples.
 
@@ -131,29 +130,29 @@ class NystromFeatures:
         T, lower triangular.
     """
 
-    def __init__(self, source, centres):
-        if not source.kernel.is_psd:
+    def __init__(self, combination, centres):
+        if not combination.kernel.is_psd:
             raise ValueError(
-                f"{source.kernel!s:.200} is indefinite, and has no features; accepted: a positive "
-                "semi-definite kernel, or a machine on all pairs of samples."
+                f"{combination.kernel!s:.200} is indefinite, and has no features; accepted: a "
+                "positive semi-definite kernel, or a machine on all pairs of samples."
             )
-        self.source = source
-        K = source.products(source.samples(centres)).matrix(slice(None))
+        self.combination, source = combination, combination.source
+        K = combination.products(source.samples(centres)).matrix(slice(None))
         # Entries of the features round to eps / sqrt(tol).
         tol = _eps(source) ** 0.75
         found = pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=tol, block=256)
         if not found.pivots.size:
             raise ValueError("the kernel is 0 on all centres, so nothing can be learned.")
-        _warn_lost_variation(K, tol, source.kernel)
+        _warn_lost_variation(K, tol, combination.kernel)
         self.centres, self.factor = centres[found.pivots], found.pivot_factor
         self._samples = source.samples(self.centres)
-        self._products = source.products(Z=self._samples)
-        self._transposed = source.products(self._samples, source.X)
+        self._products = combination.products(Z=self._samples, exact=True)
+        self._transposed = combination.products(self._samples, source.X, exact=True)
 
     @property
     def n_samples(self):
         """Number of samples."""
-        return self.source.n_samples
+        return self.combination.n_samples
 
     @property
     def rank(self):

@@ -16,74 +16,76 @@ from .gram_rows import matrix_fits, row_cache, rows_pay
 _MOST_WHOLE = 10_000
 
 
-def classifier_predictions(make, source, y, split, values, decisions=False):
+def classifier_predictions(make, combination, y, split, values, decisions=False):
     """Test predictions of a classifier for each C; in the features where that is faster.
 
-    With ``decisions`` the confidences of its classes in place of labels. Machines take the source's
-    sample weights, here and below, which are positive.
+    With ``decisions`` the confidences of its classes in place of labels. Machines take its sample
+    weights, here and below, which are positive.
     """
     train, test = split
-    weight = _of_training(source, train)
-    if not feature_space.svm_fits_in_features(source, max(values)):
-        return support_vector_predictions(make, source, y, split, values, decisions)
-    Z = feature_space.WeightedFeatures(source).dense()
+    weight = _of_training(combination, train)
+    if not feature_space.svm_fits_in_features(combination, max(values)):
+        return support_vector_predictions(make, combination, y, split, values, decisions)
+    Z = feature_space.WeightedFeatures(combination).dense()
     fitted = [feature_space.fit_classifier(make(C), Z[train], y[train], weight) for C in values]
     return [(m.decision_function if decisions else m.predict)(Z[test]) for m in fitted]
 
 
-def support_vector_predictions(make, source, y, split, values, decisions=False):
+def support_vector_predictions(make, combination, y, split, values, decisions=False):
     """The same of support vector machines, on the Gram matrix or, where that costs less, its rows.
 
     A pilot for the least value decides, which usually has most support vectors; rows are kept from
     one value to the next.
     """
     train, test = split
-    rows = _rows_of(source, y, train, make(min(values)))
+    rows = _rows_of(combination, y, train, make(min(values)))
     if rows is None or np.isinf(max(values)):
-        K, K_test = source.split_gram(split)
-        return svm_path(make, K, y[train], K_test, values, _of_training(source, train), decisions)
+        K, K_test = combination.split(split)
+        return svm_path(
+            make, K, y[train], K_test, values, _of_training(combination, train), decisions
+        )
     part, cache, train = rows
-    X_test = source.samples(test)
+    X_test = combination.source.as_new(test)
 
     def predict(machine):
-        products = part.products(X_test, part.samples(machine.support_), exact=False)
-        raw = products.times(machine.dual_coef_) + machine.intercept_
+        found = part.predictor(machine.support_, machine.dual_coef_, machine.intercept_)
+        raw = found.decisions(X_test, combination.source.engine)
         return machine.confidences(raw) if decisions else machine.predictions(raw)
 
-    return _along(make, cache, y[train], values, _of_training(source, train), predict)
+    return _along(make, cache, y[train], values, _of_training(combination, train), predict)
 
 
-def _rows_of(source, y, train, machine):
-    """The training part of a source, a cache of its rows and its samples; None for the matrix."""
+def _rows_of(combination, y, train, machine):
+    """The training part, a cache of its rows and its samples; None for the matrix."""
     train, memory = np.unique(train), check_memory("memory", None)
-    part = source.part(np.isin(np.arange(source.n_samples), train))
-    if matrix_fits(part, memory) and not rows_pay(part, machine, y[train], _MOST_WHOLE):
+    part = combination.part(train)
+    if matrix_fits(part.source, memory) and not rows_pay(part, machine, y[train], _MOST_WHOLE):
         return None
     return part, row_cache(part, memory), train
 
 
-def _of_training(source, train):
-    return None if source.weight is None else source.weight[train]
+def _of_training(combination, train):
+    return None if combination.weight is None else combination.weight[train]
 
 
-def regressor_predictions(source, y, split, alphas):
+def regressor_predictions(combination, y, split, alphas):
     """Test predictions of kernel ridge for each alpha; in the features where they are fewer."""
     train, _ = split
-    weight = _of_training(source, train)
-    if min(alphas) > 0.0 and feature_space.fits_in_features(source):
-        features = feature_space.WeightedFeatures(source)
+    weight = _of_training(combination, train)
+    if min(alphas) > 0.0 and feature_space.fits_in_features(combination):
+        features = feature_space.WeightedFeatures(combination)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted, weight)
-    K, K_test = source.split_gram(split)
+    K, K_test = combination.split(split)
     return ridge_path(K, y[train], K_test, alphas, weight=weight, overwrite=True)
 
 
-def leave_one_out_predictions(source, y, alphas):
+def leave_one_out_predictions(combination, y, alphas):
     """Prediction at each sample by the ridge machine trained on the others, for each alpha."""
-    if feature_space.fits_in_features(source):
-        features = feature_space.WeightedFeatures(source)
-        return feature_space.leave_one_out_predictions(features, y, alphas, source.weight)
-    options = {"sample_weight": source.weight, "check": False, "overwrite": True}
-    return list(ridge_loo_path(source.gram(), y, alphas, **options).predictions)
+    if feature_space.fits_in_features(combination):
+        features = feature_space.WeightedFeatures(combination)
+        return feature_space.leave_one_out_predictions(features, y, alphas, combination.weight)
+    options = {"sample_weight": combination.weight, "check": False, "overwrite": True}
+    return list(ridge_loo_path(combination.gram(), y, alphas, **options).predictions)
 
 
 def svm_path(make, K, y, K_test, values, weight=None, decisions=False):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
 from alignlearn.estimators import _inputs
 from alignlearn.estimators._sklearn import Estimator
 from alignlearn.kernels import RankOneKernels, kernel_list
-from alignlearn.sources import GramSource, GramViews, open_source
+from alignlearn.sources import open_source
 from alignlearn.statistics import centred_columns
 from alignlearn.validation import (
     DegenerateKernelWarning,
@@ -17,7 +15,6 @@ from alignlearn.validation import (
     check_count,
     check_flag,
     check_number,
-    take,
     warn,
 )
 
@@ -128,7 +125,7 @@ class MultiTaskLearner(Estimator):
 
     def _learn(self, X, y, task):
         """Kernels, weights and machines of all tasks."""
-        self.__dict__.pop("_source", None)
+        self.__dict__.pop("_predictor", None)
         options = self._options()
         center = check_flag("center", self.center)
         source, labels, names = self._open(X, task)
@@ -184,21 +181,18 @@ class MultiTaskLearner(Estimator):
         )
 
     def _train(self, task, weights, kappa, start):
-        """The machine of one task on its learned kernel: (source, machine, intercept)."""
-        part = task.source
-        part.combine(weights * task.scale)
+        """The machine of one task on its learned kernel: (kernel, machine, predictor)."""
+        learned = task.source.combine(weights * task.scale)
         K = np.zeros((task.n_samples,) * 2)
         if weights.any():
-            K = np.array(part.gram(), dtype=np.float64)
+            K = np.array(learned.gram(), dtype=np.float64)
         K.flat[:: len(K) + 1] += kappa
         machine = self._machine(task.labels)
         machine.fit(K, task.labels, alpha0=None if start is None else start.T, check=False)
-        support = machine.support_
-        support = task.rows[support] if isinstance(part, GramSource) else support
-        intercept = machine.intercept_ + part.reduce(support, machine.dual_coef_)
-        if not weights.any() and not isinstance(part, GramSource):
-            part.X = take(part.X, [])  # a constant needs no samples
-        return part, machine, intercept
+        support, coef = machine.support_, machine.dual_coef_
+        if not weights.any():  # a constant needs no samples
+            support, coef = support[:0], coef[:0]
+        return learned.kernel, machine, learned.predictor(support, coef, machine.intercept_)
 
     def _store(self, X, source, names, tasks, result):
         T, p = len(self._parts), result.weights.shape[1]
@@ -216,10 +210,9 @@ class MultiTaskLearner(Estimator):
         self.alignment_matrix_[np.ix_(learned, learned)] = alignment_matrix(
             result.weights, result.neighbours, inner
         )
-        given = isinstance(source, GramSource)
-        self.kernels_ = "precomputed" if given else source.kernels
+        self.kernels_ = source.fitted_kernels
         self.task_kernels_ = [
-            part[0].kernel if part is not None and weights.any() else None
+            part[0] if part is not None and weights.any() else None
             for part, weights in zip(self._parts, self.weights_)
         ]
         for name in ("n_features_in_", "feature_names_in_"):
@@ -228,12 +221,7 @@ class MultiTaskLearner(Estimator):
             self.n_features_in_ = source.n_features + (self.task_column is not None)
             if names is not None:
                 self.feature_names_in_ = names
-        source = copy.copy(source)
-        if given:
-            source.combine(np.ones(p))
-            source.keep_all()
-        source.X = None
-        self._source = source
+        self._predictor = source.combine(np.ones(p)).predictor(np.arange(0), np.zeros((0, 1)))
 
     # Predictions
 
@@ -243,12 +231,12 @@ class MultiTaskLearner(Estimator):
         None in place of the latter where every sample is meant for every task.
         """
         self._check_is_fitted()
-        if self._source.n_features is not None:
+        if self._predictor.n_features is not None:
             _inputs.check_test_names(self, X)
         X, labels = self._samples(X, task)
-        X = self._source.check_test(X)
-        n = np.shape(X[0])[0] if isinstance(self._source, GramSource) else len(X)
-        if self._source.n_features is not None:
+        X = self._predictor.check(X)
+        n = self._predictor.count(X)
+        if self._predictor.n_features is not None:
             _inputs.check_test_width(self, X.shape[1] + (self.task_column is not None))
         if labels is None:
             if self._same_samples:
@@ -263,12 +251,8 @@ class MultiTaskLearner(Estimator):
 
     def _raw(self, X, number, rows):
         """Decisions (n, n_problems) of the machine of one task on some of the samples."""
-        part, _, intercept = self._parts[number]
-        if isinstance(part, GramSource):
-            some = GramViews(X, rows, np.arange(self._source.n_samples))
-        else:
-            some = take(X, rows)
-        return part.decisions(some) + intercept
+        _, _, predictor = self._parts[number]
+        return predictor.decisions(predictor.take(X, rows))
 
 
 def stacked(task, n_samples):

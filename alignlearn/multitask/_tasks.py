@@ -6,14 +6,13 @@ p: ``<K_k, K_l>``, the traces, and ``<K_k, YY'>``. Samples of different tasks ne
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numba
 import numpy as np
 
 from alignlearn.engine.threads import Progress, on_threads
-from alignlearn.sources import GramFamily, GramSource
+from alignlearn.sources import GramFamily, Source
 from alignlearn.statistics import centre_gram
 from alignlearn.validation.memory import require_memory
 from alignlearn.weights.one_stage.svm import Duals
@@ -29,7 +28,8 @@ class Task:
         Its place among all tasks.
     rows : ndarray of int of shape (n,)
         Its samples among all samples.
-    source : source opened on these samples
+    source : Source
+        On these samples.
     family : GramFamily
         The p kernel matrices (n, n), not scaled.
     scale : ndarray of shape (p,)
@@ -46,7 +46,7 @@ class Task:
 
     number: int
     rows: np.ndarray
-    source: object
+    source: Source
     family: GramFamily
     scale: np.ndarray
     inner: np.ndarray
@@ -80,8 +80,8 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
 
     Parameters
     ----------
-    source : PairSource or GramSource
-        Opened on all samples.
+    source : Source
+        Of all samples.
     problems : list of Problem
         Tasks with the same array of rows share its kernel matrices.
     center : bool
@@ -101,7 +101,7 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
     """
     groups = {id(problem.rows): problem.rows for problem in problems}
     _check_room([rows.size for rows in groups.values()], len(source.names))
-    parts = {key: _part(source, rows) for key, rows in groups.items()}
+    parts = {key: source.part(rows) for key, rows in groups.items()}
     keys = list(groups)
     progress = "kernel matrices of the tasks" if verbose else None
     found = each(lambda key: _open(parts[key], center), keys, progress)
@@ -119,7 +119,7 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
             Task(
                 problem.number,
                 problem.rows,
-                copy.copy(parts[id(problem.rows)]),
+                parts[id(problem.rows)],
                 family,
                 scale,
                 inner * np.outer(scale, scale),
@@ -162,23 +162,11 @@ def each(function, items, progress=None):
     return found
 
 
-def _part(source, rows):
-    part = copy.copy(source)
-    if isinstance(source, GramSource):
-        part.grams = source.samples(rows)
-    else:
-        part.X = source.samples(rows)
-    part.n_samples = rows.size
-    return part
-
-
 def _open(part, center):
     """The family of one task and ``<K_k, K_l>``."""
-    p = len(part.names)
     grams = []
-    for one in np.eye(p):
-        part.combine(one)
-        K = np.array(part.gram(exact=not center), dtype=np.float64)
+    for k in range(len(part.names)):
+        K = np.array(part.single(k).gram(exact=not center), dtype=np.float64)
         grams.append(centre_gram(K) if center else K)
     family = GramFamily(grams)
     return family, family.products(np.zeros((1, part.n_samples)))[1]

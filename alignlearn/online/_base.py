@@ -31,8 +31,7 @@ class KernelSGD(Estimator):
     _losses = ()
     _epsilon = 0.0
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_expansion")
+    _fitted_marker = "_expansion"
 
     def _accepts_sparse(self):
         return _inputs.take_sparse(self.kernel)

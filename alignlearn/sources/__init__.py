@@ -1,26 +1,25 @@
 """Kernels opened on data: p kernels and m samples behind one interface.
 
-`open_source` is the one way in. A source computes the alignment statistics (of all samples, or of
-every training set in one pass), takes weights, gives the Gram matrix of the combination for the
-machine, and is then reduced to what prediction needs: support samples, or a coefficient vector.
+`open_source` is the one way in. `source` states what a `Source`, its `Combination` and its
+`Predictor` can do, whatever the kernels are.
 """
 
 from .families import FeatureFamily, GramFamily, open_family
-from .features import FeatureSource, linear_groups
-from .given import GramCombination, GramSource, GramViews
-from .opening import open_kernel, open_source
-from .pairs import PairSource
+from .features import linear_groups
+from .given import GramViews
+from .opening import Opener, open_kernel, open_source
+from .source import Combination, Predictor, Source
 from .streaming import AlignmentAccumulator, alignment_statistics
 
 __all__ = [
     "AlignmentAccumulator",
+    "Combination",
     "FeatureFamily",
-    "FeatureSource",
-    "GramCombination",
     "GramFamily",
-    "GramSource",
     "GramViews",
-    "PairSource",
+    "Opener",
+    "Predictor",
+    "Source",
     "alignment_statistics",
     "linear_groups",
     "open_family",

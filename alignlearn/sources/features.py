@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import features
+from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled, distinct
 from alignlearn.statistics import (
     AlignmentStatistics,
@@ -17,7 +18,8 @@ from alignlearn.validation import check_features, is_sparse
 from alignlearn.validation.memory import check_gram_memory
 
 from .families import FeatureFamily
-from .pairs import PairSource, used_positions
+from .pairs import used_positions
+from .source import Combination, Predictor, Source
 
 
 def linear_groups(kernels):
@@ -46,7 +48,7 @@ def column_means(X, weight):
     return weight @ X / weight.sum()
 
 
-class FeatureSource:
+class FeatureSource(Source):
     """Linear kernels on groups of features, or a rank-one kernel for each feature.
 
     Parameters
@@ -56,15 +58,21 @@ class FeatureSource:
     kernels : list of Kernel, or RankOneKernels
     groups : list of (columns, scale), or None for RankOneKernels
         See `linear_groups`.
-    weight : ndarray of shape (m,), optional
-        Sample weights, checked.
+    weight, engine, progress
+        As in `Source`.
+
+    Attributes
+    ----------
+    sparse : bool
+        Whether X is.
+    mean : ndarray of shape (d,)
+        What is subtracted from samples where kernels need not be exact: 0 for sparse ones.
     """
 
-    given = False
+    is_linear = True
 
-    def __init__(self, X, kernels, groups, weight=None):
-        self.X, self.weight = X, weight
-        self.n_samples, self.n_features = X.shape
+    def __init__(self, X, kernels, groups, weight=None, **how):
+        super().__init__(X, weight, **how)
         self.kernels = kernels
         self.groups = groups
         self.sparse = is_sparse(X)
@@ -87,6 +95,12 @@ class FeatureSource:
                     "columns."
                 )
         return tuple(str(k) for k in self.kernels)
+
+    def column_groups(self):
+        """``(columns, scale)`` of each kernel; every rank-one kernel has one column."""
+        if self.groups is None:
+            return [(np.array([k]), 1.0) for k in range(self.n_features)]
+        return list(zip(self._columns(), self._scales()))
 
     def _columns(self):
         every = np.arange(self.n_features)
@@ -133,14 +147,14 @@ class FeatureSource:
             weight = None if used.weight is None else used.weight[rows]
             yield self._statistics(X[rows], centred_columns(Y[rows], weight), weight)
 
-    used, against, _taken = PairSource.used, PairSource.against, PairSource._taken
+    def part(self, rows):
+        """The source on the samples of an index array."""
+        X, weight = self.samples(rows), self._weight_of(rows)
+        return FeatureSource(X, self.kernels, self.groups, weight, **self._how)
 
-    def part(self, used):
-        """This source on the samples of a mask (m,)."""
-        part = PairSource.part(self, used)
-        if not self.sparse:
-            part.mean = column_means(part.X, part.weight)
-        return part
+    def kept(self):
+        """The source on a copy of its samples, which the caller of ``fit`` cannot change."""
+        return FeatureSource(self.X.copy(), self.kernels, self.groups, self.weight, **self._how)
 
     def samples(self, rows):
         """Some samples, as ``fit`` takes them."""
@@ -177,54 +191,118 @@ class FeatureSource:
         X = X.tocsc() if self.sparse else X
         return FeatureFamily(X[:, np.concatenate(columns)], owner, self._scales() * scale, center)
 
-    def combine(self, weights):
-        """Take the weights of the kernels; return the combined kernel."""
-        per_feature = weights
-        if self.groups is not None:
-            per_feature = np.zeros(self.n_features)
-            for w, columns, scale in zip(weights, self._columns(), self._scales()):
-                np.add.at(per_feature, columns, w * scale)
-        self.kernel = FeatureWeighted(per_feature)
-        return self.kernel
-
-    def _centred(self, X):
-        if self.sparse:
-            return X
-        return (X.toarray() if is_sparse(X) else X) - self.mean
-
-    def gram(self, exact=False):
-        """Training Gram matrix (m, m), of centred features if they are dense and not exact."""
-        check_gram_memory(self.X.shape[0])
-        return self.kernel(self.X if exact else self._centred(self.X))
-
-    def cross_gram(self, X, exact=False):
-        """The same against new samples, (n, m)."""
-        pair = (X, self.X) if exact else (self._centred(X), self._centred(self.X))
-        return self.kernel(*pair)
-
-    split_gram = PairSource.split_gram
-
-    def own_gram(self, X):
-        """Gram matrix of new samples with each other, up to terms that centring removes."""
-        return self.kernel(self._centred(X))
-
-    def keep_all(self):
-        """Keep every training sample, in a copy that the caller cannot change."""
-        self.X = self.X.copy()
-
-    def reduce(self, support, coef, of_features=None):
-        """Keep one coefficient per feature; return what to add to the intercept."""
-        if of_features is None:
-            X = self.X.tocsr()[support] if self.sparse else self._centred(self.X[support])
-            of_features = self.kernel.weights[:, None] * np.asarray(X.T @ coef)
-        self.coef = of_features
-        self.X = self.weight = None
-        return -(self.mean @ self.coef)
-
-    def check_test(self, X):
+    def check(self, X):
         """New samples, validated."""
         return check_features(X)
 
-    def decisions(self, X):
-        """``X @ coef``, (n, q)."""
-        return np.asarray(X @ self.coef)
+    def combine(self, weights):
+        """The combination with weights (p,)."""
+        return FeatureCombination(self, weights)
+
+    def per_feature(self, weights):
+        """The weight of every feature, (d,), for weights of the kernels (p,)."""
+        if self.groups is None:
+            return np.asarray(weights)
+        found = np.zeros(self.n_features)
+        for w, columns, scale in zip(weights, self._columns(), self._scales()):
+            np.add.at(found, columns, w * scale)
+        return found
+
+
+class FeatureCombination(Combination):
+    """A weighted sum of kernels that are linear in the features: one weight for each feature."""
+
+    def __init__(self, source, weights):
+        super().__init__(source, weights, FeatureWeighted(source.per_feature(weights)))
+
+    def _near_origin(self, X, exact=False):
+        if exact or self.source.sparse:
+            return X
+        return (X.toarray() if is_sparse(X) else X) - self.source.mean
+
+    def features(self):
+        """The features of positive weight, times the roots of their weights, less their means.
+
+        Returns
+        -------
+        Z : ndarray or CSR matrix of shape (m, q)
+            As they are if sparse.
+        active : ndarray of int of shape (q,)
+        root : ndarray of shape (q,)
+        """
+        weights, source = self.kernel.weights, self.source
+        active = np.flatnonzero(weights)
+        root = np.sqrt(weights[active])
+        if source.sparse:
+            return source.X.tocsc()[:, active].multiply(root).tocsr(), active, root
+        Z = np.asarray(source.X[:, active], dtype=np.float64)
+        return (Z - source.mean[active]) * root, active, root
+
+    def gram(self, exact=False):
+        """Training Gram matrix (m, m), of centred features if they are dense and not exact."""
+        check_gram_memory(self.n_samples)
+        return self.kernel(self._near_origin(self.source.X, exact))
+
+    def cross_gram(self, X, exact=False):
+        """Gram matrix of new samples against those of the source, (n, m)."""
+        return self.kernel(*(self._near_origin(A, exact) for A in (X, self.source.X)))
+
+    def own_gram(self, X):
+        """Gram matrix of new samples with each other."""
+        return self.kernel(self._near_origin(X))
+
+    def rows(self, index, columns=None, exact=False):
+        """Rows of the training Gram matrix, or of some of its columns."""
+        Z = self.source.X if columns is None else self.source.samples(columns)
+        pair = self.source.samples(index), Z
+        return self.kernel(*(self._near_origin(A, exact) for A in pair))
+
+    def times(self, V):
+        """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
+        X, weights = self.source.X, self.kernel.weights
+        inner = np.asarray(X.T @ V)
+        return np.asarray(X @ (weights.reshape(-1, *[1] * (inner.ndim - 1)) * inner))
+
+    def diagonal(self):
+        """``k(x, x)`` of every sample, (m,)."""
+        X = self.source.X
+        squares = X.multiply(X) if self.source.sparse else np.square(X)
+        return np.asarray(squares @ self.kernel.weights).ravel()
+
+    def predictor(self, support, coef, intercept=0.0, exact=False):
+        """The `Predictor` with dual coefficients; see `Combination.predictor`."""
+        X = self.source.X if support is None else self.source.samples(support)
+        X = self._near_origin(X, exact)
+        of_features = self.kernel.weights[:, None] * np.asarray(X.T @ coef)
+        return self.linear_predictor(of_features, intercept, exact)
+
+    def linear_predictor(self, of_features, intercept=0.0, exact=False):
+        """The `Predictor` with coefficients (d, q) of the features."""
+        shift = 0.0 if exact else -(self.source.mean @ of_features)
+        return FeaturePredictor(of_features, intercept + shift)
+
+
+class FeaturePredictor(Predictor):
+    """Decisions by a coefficient of each feature."""
+
+    is_linear = True
+
+    def __init__(self, coef, intercept):
+        super().__init__(coef, intercept)
+        self.n_features = len(coef)
+
+    def check(self, X):
+        """New samples, validated, but for their width."""
+        return check_features(X)
+
+    def count(self, X):
+        """How many checked samples there are."""
+        return X.shape[0]
+
+    def take(self, X, rows):
+        """Some of the checked samples."""
+        return X.tocsr()[rows] if is_sparse(X) else X[rows]
+
+    def decisions(self, X, engine=CPU):
+        """``X @ coef`` and the intercept, (n, q)."""
+        return np.asarray(X @ self.coef) + self.intercept

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 
-from alignlearn.kernels import precomputed_kernels
+from alignlearn.engine.cpu import CPU
 from alignlearn.validation import (
     check_psd,
     check_test_gram,
     gram_like,
     indexable_grams,
     is_sequence,
-    optional_weights,
 )
 
-from .pairs import PairSource, centred_family, row_blocks
+from .pairs import PairSource, centred_family
+from .source import Combination, Predictor, Source, row_blocks
 
 
-class GramCombination:
+class GramSum:
     """The learned kernel on given matrices: ``kernel_(grams)`` is their weighted sum.
 
     Parameters
@@ -57,34 +55,52 @@ class GramSource(PairSource):
 
     Parameters
     ----------
-    grams : sequence of p matrices (m, m), or array of shape (p, m, m)
-        See `alignlearn.kernels.precomputed_kernels`.
-    sample_weight : array-like of shape (m,), optional
+    numbers : ndarray of shape (m, 1)
+        Of the samples, among the rows of the matrices.
+    kernels : list of Precomputed
+    weight, engine, progress
+        As in `Source`.
     """
 
-    def __init__(self, grams, sample_weight=None):
-        numbers, kernels = precomputed_kernels(grams)
-        weight = optional_weights(sample_weight, len(numbers))
-        super().__init__(numbers.astype(np.float64), kernels, weight)
-        self.grams = [k.gram for k in self.kernels]
-        self.n_features = None
+    is_given, is_paired = True, False
+
+    def __init__(self, numbers, kernels, weight=None, **how):
+        super().__init__(np.asarray(numbers, np.float64), kernels, weight, **how)
+        self.rows = self.X[:, 0].astype(np.intp)
+        self.grams, self.n_features = [k.gram for k in self.kernels], None
+        self.n_opened = len(self.grams[0])
+        if self.n_samples != self.n_opened:
+            self.grams = GramViews(self.grams, self.rows, self.rows)
+
+    @property
+    def dtype(self):
+        """Of the values of the combined kernel."""
+        return np.dtype(np.float64)
+
+    @property
+    def fitted_kernels(self):
+        """What opens the same kernels on other samples."""
+        return "precomputed"
+
+    def part(self, rows):
+        """The source on the samples of an index array."""
+        return GramSource(self.X[rows], self.kernels, self._weight_of(rows), **self._how)
+
+    def kept(self):
+        """Without the matrices: new samples come with their own."""
+        return _NewSamples(self.rows, self.names, self.n_opened)
 
     def samples(self, rows):
         """Rows and columns of every matrix, as ``fit`` takes them."""
         return GramViews(self.grams, rows, rows)
 
-    def against(self, rows, columns):
-        """The matrices between samples ``rows`` and samples ``columns``."""
-        return GramViews(self.grams, rows, columns)
+    def as_new(self, rows):
+        """Rows of every matrix, with all samples that were opened."""
+        return GramViews([k.gram for k in self.kernels], self.rows[rows], np.arange(self.n_opened))
 
-    def _taken(self, rows):
-        return self.X[rows]
-
-    def part(self, used):
-        """This source on the samples of a mask (m,)."""
-        part = super().part(used)
-        part.grams = self.samples(np.flatnonzero(used))
-        return part
+    def check(self, X):
+        """p matrices (n, m) between new samples and all that were opened, of equal shape."""
+        return _checked(X, np.ones(len(self.kernels)), self.n_opened)
 
     def largest_diagonals(self):
         """The largest diagonal entry of every matrix, (p,)."""
@@ -96,79 +112,132 @@ class GramSource(PairSource):
         return centred_family(grams, scale, self.weight, rooted)
 
     def combine(self, weights):
-        """Take the weights of the kernels; return the combined kernel."""
-        self.kernel = GramCombination(weights)
-        return self.kernel
+        """The combination with weights (p,)."""
+        return GramCombination(self, weights)
 
-    def gram(self, exact=True):
-        """Training Gram matrix (m, m) of the combination; a ValueError if it is indefinite."""
-        K = self.kernel(self.grams)
+
+class _NewSamples(Source):
+    """What is left of given matrices once new samples bring theirs."""
+
+    is_given = True
+    fitted_kernels = "precomputed"
+
+    def __init__(self, rows, names, n_opened):
+        super().__init__(rows)
+        self.rows, self.names, self.n_opened, self.n_features = rows, names, n_opened, None
+
+    def check(self, X):
+        """p matrices (n, m) between new samples and all that were opened, of equal shape."""
+        return _checked(X, np.ones(len(self.names)), self.n_opened)
+
+    def combine(self, weights):
+        """The combination with weights (p,)."""
+        return GramCombination(self, weights)
+
+
+class GramCombination(Combination):
+    """A weighted sum of given matrices, which is exact as they are."""
+
+    def __init__(self, source, weights):
+        super().__init__(source, weights, GramSum(np.asarray(weights, float)))
+
+    def gram(self, exact=False):
+        """Training Gram matrix (m, m); a ValueError for nonnegative weights if it is indefinite."""
+        K = self.kernel(self.source.grams)
         if self.kernel.is_psd:
             self._check_psd(K)
         return K
 
     def _check_psd(self, K):
-        used = np.flatnonzero(self.kernel.weights)
-        dtypes = [np.dtype(self.grams[k].dtype) for k in used]
+        grams, used = self.source.grams, np.flatnonzero(self.weights)
+        dtypes = [np.dtype(grams[k].dtype) for k in used]
         single = np.dtype(np.float32)
         try:
             dtype = single if single in dtypes else None
             check_psd("X: the combination", K, dtype, overwrite=True)
         except ValueError:
             for k, dtype in zip(used, dtypes):
-                check_psd(f"X: precomputed kernel {k}", np.asarray(self.grams[k][:]), dtype)
+                check_psd(f"X: precomputed kernel {k}", np.asarray(grams[k][:]), dtype)
             raise
 
-    def split_gram(self, split):
-        """(training, test against training) Gram matrices of a (train, test) split."""
-        train, test = split
-        part = copy.copy(self)
-        part.grams = GramViews(self.grams, train, train)
-        return part.gram(), part.cross_gram(GramViews(self.grams, test, train))
+    def cross_gram(self, X, exact=False):
+        """Rows of the matrix for new samples, with those of the source, (n, m)."""
+        return self.kernel.block(X, slice(None), self.source.rows)
 
-    def cross_gram(self, X, exact=True):
-        """The same against new samples, (n, m)."""
-        return self.kernel(X)
+    def own_gram(self, X):
+        """Not known: the matrices hold new samples with those that were opened."""
+        raise ValueError("given matrices have no values of new samples with each other.")
 
-    def keep_all(self):
-        """New samples come with their own matrices, so the training matrices are dropped."""
-        self.kernels = self.grams = self.X = self.weight = None
+    def rows(self, index, columns=None, exact=False):
+        """Rows of the training Gram matrix, or of some of its columns."""
+        columns = slice(None) if columns is None else columns
+        return self.kernel.block(self.source.grams, index, columns)
 
-    def reduce(self, support, coef):
-        """Keep the numbers of the support samples; return what to add to the intercept."""
-        self.support, self.coef = support, coef
-        self.keep_all()
-        return 0.0
+    def diagonal(self):
+        """The diagonal of the combination, (m,)."""
+        grams, used = self.source.grams, np.flatnonzero(self.weights)
+        diagonals = [np.diagonal(np.asarray(grams[k][:])) for k in used]
+        zero = np.zeros(self.n_samples)
+        return sum((w * d for w, d in zip(self.weights[used], diagonals)), zero)
 
-    def check_test(self, X):
-        """p matrices (n, m) between new and training samples, of equal shape."""
-        p, X = len(self.kernel.weights), indexable_grams(X)
-        if not is_sequence(X) or len(X) != p:
-            given = f"{len(X)} items" if is_sequence(X) else type(X).__name__
-            raise ValueError(
-                f"X must be a sequence of {p} matrices (n_samples, {self.n_samples}), one per "
-                f"kernel, as in fit; got {given}."
-            )
-        n = None
-        for k in range(p):
-            shape = np.shape(X[k])
-            n = shape[0] if n is None and len(shape) == 2 else n
-            if shape != (n, self.n_samples) or n == 0:
-                raise ValueError(
-                    f"X: precomputed kernel {k} has shape {shape}, accepted is (n_samples, "
-                    f"{self.n_samples}): a row per new sample, a column per training sample."
-                )
-            if self.kernel.weights[k] != 0.0:
-                check_test_gram(f"X: precomputed kernel {k}", X[k], self.n_samples)
-        return X
+    def predictor(self, support, coef, intercept=0.0, exact=False):
+        """The `Predictor` with dual coefficients; see `Combination.predictor`."""
+        source = self.source
+        rows = source.rows if support is None else source.rows[support]
+        return GramPredictor(self.kernel, source.n_opened, rows, coef, intercept)
 
-    def decisions(self, X):
-        """``sum_j coef_j k(x, x_j)`` for each new sample, (n, q), in blocks of rows."""
-        n = np.shape(X[0])[0]
+
+class GramPredictor(Predictor):
+    """Decisions by the columns of the support samples in matrices that new samples come with."""
+
+    is_given = True
+
+    def __init__(self, kernel, n_opened, support, coef, intercept):
+        super().__init__(coef, intercept)
+        self._kernel, self._n_opened, self._support = kernel, n_opened, support
+
+    def check(self, X):
+        """p matrices (n, m) between new samples and all that were opened, of equal shape."""
+        return _checked(X, self._kernel.weights, self._n_opened)
+
+    def count(self, X):
+        """How many checked samples there are."""
+        return np.shape(X[0])[0]
+
+    def take(self, X, rows):
+        """Some of the checked samples."""
+        return GramViews(X, rows, np.arange(self._n_opened))
+
+    def decisions(self, X, engine=CPU):
+        """``sum_j coef_j k(x, x_j)`` and the intercept, (n, q), in blocks of rows."""
+        n = self.count(X)
         out = np.zeros((n, self.coef.shape[1]))
-        for rows in row_blocks(n, self.n_samples):
-            out[rows] = self.kernel.block(X, rows, self.support) @ self.coef
-        return out
+        for rows in row_blocks(n, self._n_opened):
+            out[rows] = self._kernel.block(X, rows, self._support) @ self.coef
+        return out + self.intercept
+
+
+def _checked(X, weights, n_opened):
+    """p matrices (n, n_opened), those of weight 0 not read."""
+    p, X = len(weights), indexable_grams(X)
+    if not is_sequence(X) or len(X) != p:
+        given = f"{len(X)} items" if is_sequence(X) else type(X).__name__
+        raise ValueError(
+            f"X must be a sequence of {p} matrices (n_samples, {n_opened}), one per kernel, as in "
+            f"fit; got {given}."
+        )
+    n = None
+    for k in range(p):
+        shape = np.shape(X[k])
+        n = shape[0] if n is None and len(shape) == 2 else n
+        if shape != (n, n_opened) or n == 0:
+            raise ValueError(
+                f"X: precomputed kernel {k} has shape {shape}, accepted is (n_samples, "
+                f"{n_opened}): a row per new sample, a column per training sample."
+            )
+        if weights[k] != 0.0:
+            check_test_gram(f"X: precomputed kernel {k}", X[k], n_opened)
+    return X
 
 
 class GramView:

@@ -2,62 +2,83 @@
 
 from __future__ import annotations
 
+from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import (
     RankOneKernels,
     as_kernel,
     column_names,
     kernel_list,
     kernel_samples,
+    precomputed_kernels,
     weighted_terms,
 )
-from alignlearn.validation import check_features, optional_weights
+from alignlearn.validation import check_features, check_flag, optional_weights
 
 from .features import FeatureSource, linear_groups
 from .given import GramSource
 from .pairs import PairSource
 
 
-def open_source(X, kernels, *, pairs=False, sample_weight=None):
+class Opener:
+    """Kernels of a kind of their own: what is passed as ``kernels`` and opens itself on samples."""
+
+    def open(self, X, sample_weight, **how):
+        """The `Source` on samples that are not checked yet.
+
+        ``how`` are ``engine`` and ``progress``, as `Source` takes them.
+        """
+        raise NotImplementedError
+
+
+def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, progress=False):
     """Check the samples and open the kernels on them.
 
     Parameters
     ----------
     X : array-like of shape (m, d)
         Or a list of objects, a SciPy sparse matrix or p Gram matrices, as ``kernels`` allows.
-    kernels : sequence of Kernel and str, RankOneKernels, "precomputed" or None
+    kernels : sequence of Kernel and str, RankOneKernels, Opener, "precomputed" or None
         None is the default ladder of Gaussians.
     pairs : bool
         Evaluate linear kernels pair by pair too, as U-statistics need.
     sample_weight : array-like of shape (m,), optional
         Not negative, 1 if None: statistics, families and data-dependent parameters are those of
         the weighted sample.
+    engine, progress
+        As in `Source`.
 
     Returns
     -------
-    PairSource, FeatureSource or GramSource
+    Source
 
     Raises
     ------
     ValueError, TypeError
         Bad samples or kernels; the message names the argument and what is accepted.
     """
+    how = {"engine": engine, "progress": check_flag("verbose", progress)}
+    if isinstance(kernels, Opener):
+        return kernels.open(X, sample_weight, **how)
     if isinstance(kernels, str) and kernels == "precomputed":
-        return GramSource(X, sample_weight)
+        numbers, kernels = precomputed_kernels(X)
+        return GramSource(numbers, kernels, optional_weights(sample_weight, len(numbers)), **how)
     if isinstance(kernels, RankOneKernels):
         X = check_features(X)
-        return FeatureSource(X, kernels, None, optional_weights(sample_weight, X.shape[0]))
+        weight = optional_weights(sample_weight, X.shape[0])
+        return FeatureSource(X, kernels, None, weight, **how)
     names = column_names(X)
     kernels = [kernel.resolve_names(names) for kernel in kernel_list(kernels)]
     groups = linear_groups(kernels)
     if groups is not None and not pairs:
         X = check_features(X)
-        return FeatureSource(X, kernels, groups, optional_weights(sample_weight, X.shape[0]))
+        weight = optional_weights(sample_weight, X.shape[0])
+        return FeatureSource(X, kernels, groups, weight, **how)
     X = kernel_samples("X", X, kernels)
-    return PairSource(X, kernels, optional_weights(sample_weight, len(X)))
+    return PairSource(X, kernels, optional_weights(sample_weight, len(X)), **how)
 
 
-def open_kernel(X, kernel, sample_weight=None):
-    """Check the samples and open one kernel on them, a sum of kernels by its terms.
+def open_kernel(X, kernel, sample_weight=None, **how):
+    """The `Combination` of one kernel on samples, a sum of kernels by its terms.
 
     Parameters
     ----------
@@ -65,15 +86,9 @@ def open_kernel(X, kernel, sample_weight=None):
         Or a list of objects or a SciPy sparse matrix, as the kernel allows.
     kernel : Kernel or str
         For instance the ``kernel_`` of a fitted estimator.
-    sample_weight : array-like of shape (m,), optional
+    sample_weight, engine, progress
         As in `open_source`.
-
-    Returns
-    -------
-    PairSource
-        With the weights of the terms.
     """
     kernels, weights = weighted_terms(as_kernel(kernel))
-    source = open_source(X, kernels, pairs=True, sample_weight=sample_weight)
-    source.combine(weights)
-    return source
+    source = open_source(X, kernels, pairs=True, sample_weight=sample_weight, **how)
+    return source.combine(weights)

@@ -1,14 +1,6 @@
-"""Kernels evaluated on pairs of samples.
-
-Gram matrices here may lack a constant, ``f(x)`` or ``f(x')`` added to the kernel. The dual
-coefficients of every machine with an intercept sum to 0, so such terms change the intercept only,
-and what is trained is the machine on the kernel centred at the training means. Near-constant
-kernels keep their digits this way, and linear ones on samples far from the origin.
-"""
+"""Kernels evaluated on pairs of samples."""
 
 from __future__ import annotations
-
-import copy
 
 import numpy as np
 
@@ -19,64 +11,35 @@ from alignlearn.statistics import centre_gram, finish_sums, target_columns
 from alignlearn.validation import as_array, check_psd, is_sparse, take
 
 from .families import GramFamily
+from .source import Combination, Predictor, Source
 from .training_sets import Sample, training_statistics
 
-# Kernel values held at once while predicting: 32 MB in float64.
-_BLOCK_ENTRIES = 2**22
 
-
-def row_blocks(n, width):
-    """Slices of rows whose blocks of ``width`` columns hold a fixed number of entries."""
-    step = max(1, _BLOCK_ENTRIES // max(1, width))
-    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
-
-
-class PairSource:
+class PairSource(Source):
     """Kernels evaluated on pairs of samples.
 
     Parameters
     ----------
     X : ndarray or SparseRows of shape (m, d), or list of m objects
-        Checked.
     kernels : list of Kernel
         Data-dependent parameters are taken from X.
-    weight : ndarray of shape (m,), optional
-        Sample weights, checked.
-
-    Attributes
-    ----------
-    n_samples : int
-    n_features : int or None
-        None for samples that are not rows of a matrix.
-    kernels : list of Kernel
-        With numbers for all parameters.
-    names : tuple of str
-    given : bool
-        Whether a kernel is a given matrix that claims to be positive semi-definite.
-    verbose : bool
-        Whether passes over all pairs report on stderr how far they are. False until it is set.
-    engine : Cpu, Cuda or Cluster
-        What pairs are evaluated on. This process until it is set.
+    weight, engine, progress
+        As in `Source`.
     """
 
-    sparse = False
-    verbose = False
-    engine = CPU
-    _moved = 0.0
+    is_paired = True
 
-    def __init__(self, X, kernels, weight=None):
-        self.X, self.weight = X, weight
-        self.n_samples = len(X)
-        self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
+    def __init__(self, X, kernels, weight=None, **how):
+        super().__init__(X, weight, **how)
         self.kernels = [k.resolve(X, weight) for k in kernels]
         self.names = _names(self.kernels)
-        self.given = any(k._given_dtype is not None and k.is_psd for k in self.kernels)
+        self.checks_psd = any(k._given_dtype is not None and k.is_psd for k in self.kernels)
 
     def statistics(self, y, task="auto", *, unbiased=False):
-        """Alignment statistics of the kernels with y."""
+        """`AlignmentStatistics` of the kernels with y."""
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
-        sums = pair_sums.centred_sums(used.X, Y, kernels, self.verbose, used.weight, self.engine)
+        sums = pair_sums.centred_sums(used.X, Y, kernels, self.progress, used.weight, self.engine)
         return finish_sums(sums, Y, _names(kernels), unbiased, used.weight).take(index)
 
     def training_statistics(self, y, task, training_sets):
@@ -84,27 +47,22 @@ class PairSource:
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
         training_sets = used_positions(training_sets, self.weight)
-        options = _names(kernels), training_sets, self.verbose, self.engine
+        options = _names(kernels), training_sets, self.progress, self.engine
         for found in training_statistics(Sample(used.X, Y, used.weight), kernels, *options):
             yield found.take(index)
 
-    def used(self):
-        """This source on the samples of positive weight; itself if these are all."""
-        return self if self.weight is None or self.weight.all() else self.part(self.weight > 0.0)
+    def part(self, rows):
+        """The source, kernels as they are, on the samples of an index array."""
+        return PairSource(take(self.X, rows), self.kernels, self._weight_of(rows), **self._how)
 
-    def part(self, used):
-        """This source, kernels as they are, on the samples of a mask (m,)."""
-        rows, part = np.flatnonzero(used), copy.copy(self)
-        part.X, part.n_samples = self._taken(rows), rows.size
-        part.weight = None if self.weight is None else self.weight[rows]
-        return part
+    def kept(self):
+        """The source on a copy of its samples, which the caller of ``fit`` cannot change."""
+        X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
+        return PairSource(X, self.kernels, self.weight, **self._how)
 
-    def _taken(self, rows):
-        return self.samples(rows)
-
-    def samples(self, rows):
-        """Some samples, as ``fit`` takes them."""
-        return take(self.X, rows)
+    def check(self, X):
+        """New samples, validated."""
+        return _checked(X, self.kernels, self.n_features)
 
     def largest_diagonals(self):
         """The largest K_k(x, x) of each kernel over the samples, (p,)."""
@@ -116,106 +74,151 @@ class PairSource:
         return known
 
     def family(self, scale, rooted=False):
-        """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
-
-        With ``rooted`` times the square roots of both samples' weights.
-        """
-        found = [self._gram(([k], [1.0]), self.X, exact=False) for k in self.kernels]
+        """The kernels centred and times ``scale`` (p,), as one-stage problems take them."""
+        options = {"exact": False, "engine": self.engine}
+        found = [grams.weighted_gram([k], [1.0], self.X, **options) for k in self.kernels]
         return centred_family(found, scale, self.weight, rooted)
 
     def combine(self, weights):
-        """Take the weights of the kernels; return the combined kernel."""
-        used = np.flatnonzero(weights)
-        self._terms = [self.kernels[k] for k in used], weights[used]
-        self.kernel = weighted_sum(self.kernels, weights)
-        return self.kernel
+        """The combination with weights (p,)."""
+        return PairCombination(self, weights)
+
+
+class PairCombination(Combination):
+    """A weighted sum of kernels that are evaluated on pairs of samples."""
+
+    def __init__(self, source, weights):
+        super().__init__(source, weights, weighted_sum(source.kernels, weights))
+        used = np.flatnonzero(self.weights)
+        self.terms = [source.kernels[k] for k in used], self.weights[used]
+
+    def _gram(self, *samples, exact=False, out=None, terms=None):
+        options = {"exact": exact, "out": out, "engine": self.source.engine}
+        return grams.weighted_gram(*(terms or self.terms), *samples, **options)
 
     def gram(self, exact=False):
-        """Training Gram matrix (m, m) of the combination, up to a constant if not exact.
+        """Training Gram matrix (m, m), up to a constant if not exact.
 
-        A combination of given matrices must be positive semi-definite if all of them claim to be;
-        a ValueError names those that are not.
+        Raises
+        ------
+        ValueError
+            All given matrices claim to be positive semi-definite, and the matrix is not; the
+            message names those that are not.
         """
-        if self.given and self.kernel.is_psd:
-            self._check_psd(self._gram(self._terms, self.X))
-        return self._gram(self._terms, self.X, exact=exact)
+        if self.source.checks_psd and self.kernel.is_psd:
+            self._check_psd(self._gram(self.source.X, exact=True))
+        return self._gram(self.source.X, exact=exact)
 
     def _check_psd(self, K):
         try:
             check_psd("kernels: the combination", K, overwrite=K.dtype == np.float64)
         except ValueError:
-            for kernel in self._terms[0]:
+            for kernel in self.terms[0]:
                 if kernel._given_dtype is not None:
-                    single = self._gram(([kernel], [1.0]), self.X)
+                    single = self._gram(self.source.X, exact=True, terms=([kernel], [1.0]))
                     check_psd(f"kernels: the matrix of {kernel}", single, kernel._given_dtype)
             raise
 
-    def cross_gram(self, X, exact=False, out=None):
-        """The same against new samples, (n, m), in ``out`` if given."""
-        return self._gram(self._terms, X, self.X, exact=exact, out=out)
-
-    def against(self, rows, columns):
-        """Samples ``rows`` as new ones, for a `part` of this source on samples ``columns``."""
-        return self.samples(rows)
-
-    def split_gram(self, split):
-        """(training, test against training) Gram matrices of a (train, test) split."""
-        part = copy.copy(self)
-        part.X = self.samples(split[0])
-        return part.gram(), part.cross_gram(self.samples(split[1]))
+    def cross_gram(self, X, exact=False):
+        """Gram matrix of new samples against those of the source, (n, m)."""
+        return self._gram(X, self.source.X, exact=exact)
 
     def own_gram(self, X):
-        """Gram matrix of new samples with each other, up to terms that centring removes."""
-        return self._gram(self._terms, X, exact=False)
+        """Gram matrix of new samples with each other."""
+        return self._gram(X)
 
-    def products(self, X=None, Z=None, exact=True):
+    def rows(self, index, columns=None, exact=False, out=None):
+        """Rows of the training Gram matrix, or of some of its columns; in ``out`` if given."""
+        samples = self.source.samples(index), self._columns(columns)
+        return self._gram(*samples, exact=exact, out=out)
+
+    def _columns(self, columns):
+        return self.source.X if columns is None else self.source.samples(columns)
+
+    def products(self, X=None, Z=None, exact=False):
         """Products with the matrix of the combination between samples, the training ones for None.
 
         A `alignlearn.engine.grams.GramProducts`; no matrix is stored.
         """
-        X = self.X if X is None else X
-        return grams.GramProducts(*self._terms, X, Z, exact=exact, engine=self.engine)
+        X = self.source.X if X is None else X
+        return grams.GramProducts(*self.terms, X, Z, exact=exact, engine=self.source.engine)
 
-    def diagonal(self, X=None):
-        """``k(x, x)`` of the combination for each sample, (n,)."""
-        kernels, weights = self._terms
-        return weights @ grams.gram_diagonals(kernels, self.X if X is None else X)
+    def times(self, V):
+        """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
+        return self.products(exact=True).times(V)
 
-    def _gram(self, terms, *samples, exact=True, out=None):
-        return grams.weighted_gram(*terms, *samples, exact=exact, out=out, engine=self.engine)
+    def diagonal(self):
+        """``k(x, x)`` of every sample, (m,)."""
+        kernels, weights = self.terms
+        return weights @ grams.gram_diagonals(kernels, self.source.X)
 
-    def keep_all(self):
-        """Keep every training sample, in a copy that the caller cannot change."""
-        self.X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
+    def row_cache_options(self):
+        """``(rows, options)`` of a `RowCache` on the training Gram matrix."""
 
-    def reduce(self, support, coef, exact=False):
-        """Keep the support samples; return what to add to the intercept.
+        def times(rows, columns, weights):
+            X = None if rows is None else self.source.samples(rows)
+            return self.products(X, self.source.samples(columns)).times(weights)
 
-        ``exact`` where columns of ``coef`` do not sum to 0.
-        """
-        self.X, self.weight = take(self.X, support), None
-        self.coef, self._exact, self._moved = coef, exact, 0.0
-        if exact or not len(self.X) or not self._terms[0]:
-            return 0.0
-        if self.products(exact=False).lacks_sides:
+        return self._row_reader, {"times": times, "diagonal": self._inexact_diagonal()}
+
+    def _row_reader(self, columns):
+        """A function that gives rows of some columns, in memory that the next call takes again."""
+        Z, memory = self._columns(columns), ()
+
+        def rows(index):
+            nonlocal memory
+            if len(memory) < len(index):
+                memory = np.empty((len(index), len(Z)), self.source.dtype)
+            return self._gram(self.source.samples(index), Z, out=memory[: len(index)])
+
+        return rows
+
+    def _inexact_diagonal(self):
+        """Values K_ii as rows have them, which may lack a constant; None where they lack more."""
+        if self.products().lacks_sides:
+            return None
+        first, values = np.zeros(1, dtype=np.intp), self.diagonal()
+        return values + (float(self.rows(first, first)[0, 0]) - values[0])
+
+    def predictor(self, support, coef, intercept=0.0, exact=False):
+        """The `Predictor` with dual coefficients; see `Combination.predictor`."""
+        X = self.source.X if support is None else take(self.source.X, support)
+        shift = 0.0
+        if not exact and len(X) and self.terms[0] and self.products().lacks_sides:
             # That adds the same constant to the decisions on all samples, found in float64.
-            X = self.X.astype(np.float64)
-            forms = [grams.gram_times(*self._terms, X[:1], X, coef, exact=e) for e in (False, True)]
-            self._moved = (forms[0] - forms[1])[0]
-        return self._moved
+            one, X64 = X[:1].astype(np.float64), X.astype(np.float64)
+            forms = [grams.gram_times(*self.terms, one, X64, coef, exact=e) for e in (False, True)]
+            shift = (forms[0] - forms[1])[0]
+        return PairPredictor(self, X, coef, intercept, shift, exact)
 
-    def check_test(self, X):
-        """New samples, validated."""
-        if self.n_features is not None and not is_sparse(X):
-            X = as_array("X", X)
-        return kernel_samples("X", X, self.kernels)
 
-    def decisions(self, X):
-        """``sum_j coef_j k(x, x_j)`` for each row of X, (n, q), without a Gram matrix."""
-        if not len(self.X):
-            return np.zeros((len(X), self.coef.shape[1]))
-        options = {"exact": self._exact, "engine": self.engine}
-        return grams.gram_times(*self._terms, X, self.X, self.coef, **options) - self._moved
+class PairPredictor(Predictor):
+    """Decisions by the kernel values with support samples, no Gram matrix."""
+
+    def __init__(self, combination, X, coef, intercept, shift, exact):
+        super().__init__(coef, intercept + shift)
+        source = combination.source
+        self.n_features, self._kernels = source.n_features, source.kernels
+        self._terms, self._exact, self._trained = combination.terms, exact, intercept
+        self.support_samples = X
+
+    def check(self, X):
+        """New samples, validated, but for their width."""
+        return _checked(X, self._kernels, self.n_features)
+
+    def decisions(self, X, engine=CPU):
+        """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
+        Z, values = self.support_samples, np.zeros((len(X), self.coef.shape[1]))
+        if len(Z):
+            options = {"exact": self._exact, "engine": engine}
+            values = grams.gram_times(*self._terms, X, Z, self.coef, **options)
+        return values + self._trained
+
+
+def _checked(X, kernels, n_features):
+    if n_features is not None and not is_sparse(X):
+        X = as_array("X", X)
+    return kernel_samples("X", X, kernels)
 
 
 def _names(kernels):

@@ -76,9 +76,8 @@ def alignment_statistics(
     if folds is not None and check_flag("unbiased", unbiased):
         raise ValueError("unbiased=True is not available together with folds.")
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
-    source = open_source(X, kernels, pairs=unbiased, sample_weight=sample_weight)
-    source.verbose = check_flag("verbose", verbose)
-    source.engine = open_engine(target, client)
+    how = {"engine": open_engine(target, client), "progress": check_flag("verbose", verbose)}
+    source = open_source(X, kernels, pairs=unbiased, sample_weight=sample_weight, **how)
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)
     return list(source.training_statistics(y, task, fold_labels(folds, source.n_samples)))

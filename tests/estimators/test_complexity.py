@@ -100,16 +100,14 @@ def test_blocks_of_rows_give_the_same(monkeypatch):
     source = open_source(X, KERNELS)
     signs = all_signs(9)[:40]
     forms, sizes = complexity.sign_forms(source, signs)
-    product = complexity.combined_product(source, np.arange(4.0), signs[3])
+    product = source.combine(np.arange(4.0)).times(signs[3])
     monkeypatch.setattr(complexity, "_BLOCK", 20)
     for one, other in zip(complexity.sign_forms(source, signs), (forms, sizes)):
         if isinstance(one, np.ndarray):
             np.testing.assert_allclose(one, other)
         else:
             np.testing.assert_allclose(one.eigenvalues, other.eigenvalues)
-    np.testing.assert_allclose(
-        complexity.combined_product(source, np.arange(4.0), signs[3]), product
-    )
+    np.testing.assert_allclose(source.combine(np.arange(4.0)).times(signs[3]), product)
 
 
 @pytest.mark.parametrize("form", ["pairs", "features", "rank one", "given", "sparse"])
@@ -127,8 +125,8 @@ def test_products_and_diagonals_of_the_combination(form):
         "sparse": lambda: open_source(scipy.sparse.csr_matrix(X), groups),
     }[form]()
     K = np.tensordot(weights, outer, axes=1)
-    np.testing.assert_allclose(complexity.combined_product(source, weights, v), K @ v)
-    np.testing.assert_allclose(complexity.combined_diagonal(source, weights), np.diag(K))
+    np.testing.assert_allclose(source.combine(weights).times(v), K @ v)
+    np.testing.assert_allclose(source.combine(weights).diagonal(), np.diag(K))
 
 
 @pytest.mark.parametrize(

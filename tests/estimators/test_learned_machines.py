@@ -268,13 +268,13 @@ def test_a_pickle_holds_support_samples_and_coefficients_only():
 
 
 def test_prediction_needs_no_gram_matrix(monkeypatch):
-    from alignlearn.sources import PairSource
+    from alignlearn.sources.pairs import PairCombination
 
     X, y, Z, _ = _split(*_data(load_wine))
     model = al.MKLClassifier().fit(X, y)
     values = model.kernel_(Z, X[model.support_]) @ model.dual_coef_ + model.intercept_
     expected = model.machine_.confidences(values)
-    monkeypatch.setattr(PairSource, "cross_gram", None)
+    monkeypatch.setattr(PairCombination, "cross_gram", None)
     np.testing.assert_allclose(model.decision_function(Z), expected, atol=1e-10)
 
 

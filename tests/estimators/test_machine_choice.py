@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import alignlearn as al
-from alignlearn.estimators import _machines
+from alignlearn.estimators import _machines, classifier
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5)]
 
@@ -26,7 +26,7 @@ def test_auto_chooses_by_size(data, monkeypatch, kind):
     assert small.chosen_machine_ == paired
     assert f"machine: {paired}, on all pairs of samples" in small.summary()
     monkeypatch.setattr(_machines, "MOST_PAIRED", 299)
-    monkeypatch.setattr(_machines, "rows_are_affordable", lambda *_: False)
+    monkeypatch.setattr(classifier, "rows_are_affordable", lambda *_: False)
     large = type(model)(KERNELS).fit(X, y)
     assert large.chosen_machine_ == "nystrom"
     note = f"machine: nystrom, in the span of the kernel at {len(large.support_)} of 300 samples"

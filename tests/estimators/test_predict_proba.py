@@ -192,8 +192,7 @@ def test_folds_that_are_no_partition():
 
 def test_decisions_of_a_path_are_those_of_its_machines():
     X, y, _, _ = halves(load_breast_cancer)
-    source = al.sources.open_source(X, KERNELS)
-    source.combine(np.ones(3))
+    source = al.sources.open_source(X, KERNELS).combine(np.ones(3))
     split, make = (np.arange(80), np.arange(80, 120)), al.machines.SupportVectorClassifier
     decisions = paths.classifier_predictions(make, source, y, split, [0.1, 1.0], decisions=True)
     labels = paths.classifier_predictions(make, source, y, split, [0.1, 1.0])

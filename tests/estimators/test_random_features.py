@@ -140,7 +140,7 @@ def test_blocks_of_rows_and_either_gram_matrix_agree(monkeypatch):
         model = al.AlignedRandomFeatures(n_features=n_features)
         whole = model.fit(X, y).scores_, model.alignment_, model.uniform_alignment_
         with monkeypatch.context() as patch:
-            patch.setattr("alignlearn.sources.pairs._BLOCK_ENTRIES", 7 * n_features)
+            patch.setattr("alignlearn.sources.source._BLOCK_ENTRIES", 7 * n_features)
             model.fit(X, y)
         parts = model.scores_, model.alignment_, model.uniform_alignment_
         for a, b in zip(whole, parts):

@@ -73,7 +73,7 @@ def test_sparse_and_dense_training_and_test_samples_mix(case, form):
 def test_what_is_kept_is_sparse_and_not_the_callers():
     X = sparse.csr_array(A)
     model = al.MKLClassifier(KERNELS, C=1.0).fit(X, LABELS > 0)
-    kept = model._source.X
+    kept = model._predictor.support_samples
     assert isinstance(kept, SparseRows)
     assert len(kept) == model.support_.size < len(A)
     np.testing.assert_array_equal(kept.tocsr().toarray(), A[model.support_])

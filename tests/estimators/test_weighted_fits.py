@@ -155,8 +155,7 @@ def test_leave_one_out_is_that_of_refits(rng, intercept):
     errors = np.square(path.predictions - y).mean(axis=2)
     np.testing.assert_allclose(path.loo_mse, np.average(errors, axis=1, weights=weight))
     if intercept:
-        source = open_source(X, al.RankOneKernels(), sample_weight=weight)
-        source.combine(np.ones(3))
+        source = open_source(X, al.RankOneKernels(), sample_weight=weight).combine(np.ones(3))
         features = feature_space.WeightedFeatures(source)
         again = feature_space.leave_one_out_predictions(features, y, alphas, weight)
         np.testing.assert_allclose(again, path.predictions, atol=1e-8)
@@ -193,8 +192,7 @@ def test_ridge_is_weighted_least_squares_with_an_intercept():
     for alpha, predicted in zip([1e-6, 3.0], found):
         machine = KernelRidge(alpha).fit(part, y[:30], weight[:30])
         np.testing.assert_allclose(predicted, machine.predict(K[30:, :30]), atol=1e-5)
-    source = open_source(X, al.RankOneKernels(), sample_weight=weight)
-    source.combine(np.ones(4))
+    source = open_source(X, al.RankOneKernels(), sample_weight=weight).combine(np.ones(4))
     again = paths.regressor_predictions(source, y, split, [1e-6, 3.0])
     np.testing.assert_allclose(again, found, atol=1e-5)
 

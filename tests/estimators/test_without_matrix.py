@@ -27,7 +27,7 @@ def no_matrix(monkeypatch):
     def refuse(self, exact=False):
         raise AssertionError("the Gram matrix was made")
 
-    monkeypatch.setattr(pairs.PairSource, "gram", refuse)
+    monkeypatch.setattr(pairs.PairCombination, "gram", refuse)
 
 
 def test_classifier(data, request):

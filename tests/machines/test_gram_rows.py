@@ -23,9 +23,7 @@ def samples(seed=0, n_classes=3):
 
 
 def opened(X, kernels, weights):
-    source = open_source(X, kernels)
-    source.combine(np.asarray(weights, dtype=float))
-    return source
+    return open_source(X, kernels).combine(np.asarray(weights, dtype=float))
 
 
 def gaussians(X):
@@ -103,8 +101,7 @@ def test_the_matrix_is_taken_where_it_fits():
     assert isinstance(gram_or_rows(gaussians(X.astype(np.float32)), 6 * M**2), np.ndarray)
     assert isinstance(gram_or_rows(gaussians(X), 6 * M**2), RowCache)
     K = gaussians(X).gram(exact=True)
-    given = open_source([K], "precomputed")
-    given.combine(np.ones(1))
+    given = open_source([K], "precomputed").combine(np.ones(1))
     assert isinstance(gram_or_rows(given, 1), np.ndarray)
 
 

@@ -1,0 +1,277 @@
+"""What p kernels on m samples can do: the contract of a source, its combination, its predictor.
+
+Data flows one way through three objects, none of which changes after it is made: a `Source` gives
+statistics of p kernels, weights make it a `Combination`, and a machine's coefficients make that a
+`Predictor`. Whoever holds one asks for what the class states, or for a flag, never for its class.
+
+Gram matrices may lack a constant, ``f(x)`` or ``f(x')`` added to the kernel, unless they are asked
+to be ``exact``. The dual coefficients of every machine with an intercept sum to 0, so such terms
+change the intercept only, and what is trained is the machine on the kernel centred at the training
+means. Near-constant kernels keep their digits this way, and linear ones on samples far from the
+origin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.engine.cpu import CPU
+from alignlearn.validation import take
+
+# Kernel values held at once while predicting: 32 MB in float64.
+_BLOCK_ENTRIES = 2**22
+
+
+def row_blocks(n, width):
+    """Slices of rows whose blocks of ``width`` columns hold a fixed number of entries."""
+    step = max(1, _BLOCK_ENTRIES // max(1, width))
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
+
+
+class Source:
+    """p kernels on m samples.
+
+    Parameters
+    ----------
+    X : the samples, checked
+    weight : ndarray of shape (m,), optional
+        Sample weights, checked. Statistics and families are those of the weighted sample; Gram
+        matrices and combinations are of the samples as they are.
+    engine : Cpu, Auto, Cuda or Cluster
+        What pairs of samples are evaluated on.
+    progress : bool
+        Whether passes over all pairs report on stderr how far they are.
+
+    Attributes
+    ----------
+    n_samples : int
+    n_features : int or None
+        None for samples that are not rows of a matrix.
+    kernels : list of Kernel, or what else stands for p kernels
+        With numbers for all parameters.
+    names : tuple of str
+    is_linear : bool
+        Whether kernels are linear in the features: `Combination.features` exists, and few features
+        need no pair of samples.
+    is_given : bool
+        Whether samples are row numbers of given matrices, which new samples bring rows of.
+    is_paired : bool
+        Whether values are computed pair by pair: `Combination.products` exists.
+    checks_psd : bool
+        Whether a kernel is a given matrix that claims to be positive semi-definite, which Gram
+        matrices of combinations are checked for.
+    """
+
+    is_linear = is_given = is_paired = checks_psd = False
+
+    def __init__(self, X, weight=None, *, engine=CPU, progress=False):
+        self.X, self.weight, self.engine, self.progress = X, weight, engine, progress
+        self.n_samples = len(X) if isinstance(X, list) else X.shape[0]
+        self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
+
+    @property
+    def _how(self):
+        return {"engine": self.engine, "progress": self.progress}
+
+    def _weight_of(self, rows):
+        return None if self.weight is None else self.weight[rows]
+
+    @property
+    def dtype(self):
+        """Of the values of the combined kernel."""
+        single = getattr(self.X, "dtype", None) == np.float32
+        return np.dtype(np.float32 if single else np.float64)
+
+    @property
+    def fitted_kernels(self):
+        """What opens the same kernels, with these numbers, on other samples."""
+        return self.kernels
+
+    def statistics(self, y, task="auto", *, unbiased=False):
+        """`AlignmentStatistics` of the kernels with y."""
+        raise NotImplementedError
+
+    def training_statistics(self, y, task, training_sets):
+        """Yield the statistics of every training set, index arrays; here each by a pass."""
+        for rows in training_sets:
+            yield self.part(rows).statistics(y[rows], task)
+
+    def part(self, rows):
+        """The source, kernels as they are, on the samples of an index array."""
+        raise NotImplementedError
+
+    def used(self):
+        """The source on the samples of positive weight; itself if these are all."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.part(np.flatnonzero(self.weight))
+
+    def kept(self):
+        """The source on a copy of its samples, which the caller of ``fit`` cannot change.
+
+        Of given matrices without them, which new samples bring.
+        """
+        raise NotImplementedError
+
+    def samples(self, rows):
+        """Some samples, as ``fit`` of an estimator takes them."""
+        return take(self.X, rows)
+
+    def as_new(self, rows):
+        """Some samples as `Predictor.decisions` takes new ones."""
+        return self.samples(rows)
+
+    def check(self, X):
+        """New samples, validated."""
+        raise NotImplementedError
+
+    def largest_diagonals(self):
+        """The largest K_k(x, x) of each kernel over the samples, (p,)."""
+        diagonals = [self.combine(w).diagonal() for w in np.eye(len(self.names))]
+        return np.array([values.max() for values in diagonals])
+
+    def family(self, scale, rooted=False):
+        """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
+
+        With ``rooted`` times the square roots of both samples' weights.
+        """
+        raise NotImplementedError
+
+    def combine(self, weights):
+        """The `Combination` with weights (p,)."""
+        raise NotImplementedError
+
+    def single(self, k):
+        """The `Combination` that is kernel k."""
+        return self.combine(np.eye(1, len(self.names), k)[0])
+
+
+class Combination:
+    """A weighted sum of the kernels of a source, on its samples.
+
+    Parameters
+    ----------
+    source : Source
+    weights : ndarray of shape (p,)
+    kernel : callable
+        The sum, with ``is_psd``.
+    """
+
+    def __init__(self, source, weights, kernel):
+        self.source, self.weights, self.kernel = source, np.asarray(weights, float), kernel
+        self.n_samples, self.n_features = source.n_samples, source.n_features
+        self.weight = source.weight
+
+    def kept(self):
+        """The combination of `Source.kept`."""
+        return self.source.kept().combine(self.weights)
+
+    def check(self, X):
+        """New samples, validated, but for their width where ``n_features`` is known."""
+        return self.source.check(X)
+
+    def part(self, rows):
+        """The combination on the samples of an index array."""
+        return self.source.part(rows).combine(self.weights)
+
+    def gram(self, exact=False):
+        """Training Gram matrix (m, m).
+
+        Raises
+        ------
+        ValueError
+            For nonnegative weights, where the source checks it: the matrix is indefinite.
+        """
+        raise NotImplementedError
+
+    def cross_gram(self, X, exact=False):
+        """Gram matrix of new samples against those of the source, (n, m)."""
+        raise NotImplementedError
+
+    def own_gram(self, X):
+        """Gram matrix of new samples with each other."""
+        raise NotImplementedError
+
+    def rows(self, index, columns=None, exact=False):
+        """Rows of the training Gram matrix, or of some of its columns."""
+        K = self.cross_gram(self.source.as_new(index), exact)
+        return K if columns is None else K[:, columns]
+
+    def split(self, split):
+        """(training, test against training) Gram matrices of a (train, test) split."""
+        part = self.part(split[0])
+        return part.gram(), part.cross_gram(self.source.as_new(split[1]))
+
+    def times(self, V):
+        """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
+        out = np.empty(np.shape(V))
+        for rows in row_blocks(self.n_samples, self.n_samples):
+            out[rows] = self.rows(np.arange(self.n_samples)[rows], exact=True) @ V
+        return out
+
+    def diagonal(self):
+        """``k(x, x)`` of every sample, (m,)."""
+        blocks = row_blocks(self.n_samples, self.n_samples)
+        found = [self.rows(i, i, exact=True).diagonal() for i in self._numbers(blocks)]
+        return np.concatenate(found).astype(np.float64)
+
+    def _numbers(self, blocks):
+        return (np.arange(self.n_samples)[rows] for rows in blocks)
+
+    def row_cache_options(self):
+        """``(rows, options)`` of a `RowCache` on the training Gram matrix."""
+        return lambda columns: lambda index: self.rows(index, columns), {}
+
+    def predictor(self, support, coef, intercept=0.0, exact=False):
+        """The `Predictor` with dual coefficients.
+
+        Parameters
+        ----------
+        support : ndarray of int of shape (n,), or None
+            Samples of the source; None for all of them, which are not copied then.
+        coef : ndarray of shape (n, q)
+        intercept : float or ndarray of shape (q,)
+            Of a machine that was trained on `gram`, or on exact values where ``exact``.
+        exact : bool
+            Needed where columns of ``coef`` do not sum to 0.
+        """
+        raise NotImplementedError
+
+
+class Predictor:
+    """What a fitted estimator keeps of its samples: the support, or coefficients of the features.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n, q)
+    intercept : float or ndarray of shape (q,)
+        That of the kernel as it is, exact.
+
+    Attributes
+    ----------
+    is_linear, is_given, n_features
+        As of the source.
+    support_samples : samples, or None where there are none to keep
+    """
+
+    is_linear = is_given = False
+    n_features = support_samples = None
+
+    def __init__(self, coef, intercept):
+        self.coef, self.intercept = coef, intercept
+
+    def check(self, X):
+        """New samples, validated, but for their width where ``n_features`` is known."""
+        raise NotImplementedError
+
+    def count(self, X):
+        """How many checked samples there are."""
+        return len(X)
+
+    def take(self, X, rows):
+        """Some of the checked samples."""
+        return take(X, rows)
+
+    def decisions(self, X, engine=CPU):
+        """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
+        raise NotImplementedError

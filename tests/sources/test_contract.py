@@ -1,0 +1,255 @@
+"""The contract of sources, combinations and predictors, kept by every kind of them."""
+
+import pickle
+
+import numpy as np
+import oracle
+import pytest
+import toy
+from scipy import sparse
+
+import alignlearn as al
+from alignlearn.cca import KernelCCA
+from alignlearn.kernels import FromFunction
+from alignlearn.multitask import MultiTaskMKLClassifier
+from alignlearn.sources import open_source
+from alignlearn.statistics import target_columns
+
+M, NEW = 24, 7
+RNG = np.random.default_rng(0)
+SAMPLES = RNG.standard_normal((M + NEW, 3)) + 1.0
+THIN = np.where(SAMPLES > 1.0, SAMPLES, 0.0)
+SYMBOLS = RNG.integers(0, 9, M + NEW)
+Y = np.sin(3.0 * SAMPLES[:M, 0]) + SAMPLES[:M, 1]
+LABELS = np.digitize(Y, [0.6, 1.6])
+WEIGHTS = np.array([0.7, 0.0, 0.4])
+ROOTS = RNG.standard_normal((3, 9, 4))
+TABLES = toy.Tables(ROOTS @ ROOTS.transpose(0, 2, 1))
+GAUSSIANS = [al.Gaussian(0.3), al.Laplacian(0.5), al.Polynomial(1.0 / 3.0, degree=2)]
+LINEAR = [al.Linear(), 2.0 * al.Columns(al.Linear(), [0]), al.Columns(al.Linear(), [1, 2])]
+
+
+def linear(X):
+    columns = slice(None), [0], [1, 2]
+    return [s * X[:, c] @ X[:, c].T for c, s in zip(columns, (1.0, 2.0, 1.0))]
+
+
+def gaussians(X):
+    squares, inner, l1 = oracle.pair_primitives(X, X)
+    return [np.exp(-0.3 * squares), np.exp(-0.5 * l1), (inner / X.shape[1] + 1.0) ** 2]
+
+
+def product(X, Z):
+    return (1.0 + X @ Z.T) ** 3
+
+
+# What is opened, and the exact Gram matrices of all samples, training ones first.
+KINDS = {
+    "pairs": (SAMPLES, GAUSSIANS, None),
+    "sparse pairs": (sparse.csr_array(THIN), GAUSSIANS, None),
+    "functions": (SAMPLES, [FromFunction(product), *GAUSSIANS[:2]], None),
+    "features": (SAMPLES, LINEAR, linear(SAMPLES)),
+    "sparse features": (sparse.csr_array(THIN), LINEAR, linear(THIN)),
+    "rank one": (SAMPLES, al.RankOneKernels(), [np.outer(c, c) for c in SAMPLES.T]),
+    "given": (None, "precomputed", linear(SAMPLES)),
+    "tables": (SYMBOLS, TABLES, list(TABLES.tables[:, SYMBOLS[:, None], SYMBOLS])),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    """(Source of the first M samples, the others as new ones, all exact Gram matrices)."""
+    X, kernels, grams = KINDS[request.param]
+    if X is None:
+        return open_source([K[:M, :M] for K in grams], kernels), [K[M:, :M] for K in grams], grams
+    if grams is None:
+        dense = X.toarray() if sparse.issparse(X) else X
+        grams = [np.asarray(k(dense)) for k in kernels]
+    return open_source(X[:M], kernels), X[M:], grams
+
+
+def up_to_sides(K):
+    """A Gram matrix without f(x) + f(x'), which values that are not exact may lack."""
+    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+
+
+def test_the_oracle_of_the_kernels():
+    for k, K in zip(GAUSSIANS, gaussians(SAMPLES)):
+        np.testing.assert_allclose(k(SAMPLES), K, rtol=1e-12)
+
+
+@pytest.mark.parametrize("y", [Y, LABELS], ids=["regression", "classification"])
+def test_statistics(kind, y):
+    source, _, grams = kind
+    columns = target_columns(y, M)
+    expected = oracle.statistics([K[:M, :M] for K in grams], columns)
+    found = source.statistics(y)
+    np.testing.assert_allclose(found.a, expected[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.M, expected[1], rtol=1e-9, atol=1e-9)
+    assert found.names == source.names
+    rows = np.flatnonzero(np.arange(M) % 3 > 0)
+    (of_part,) = source.training_statistics(y, "auto", [rows])
+    again = source.part(rows).statistics(y[rows])
+    np.testing.assert_allclose(of_part.a, again.a, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(of_part.M, again.M, rtol=1e-9, atol=1e-9)
+    expected = oracle.statistics(
+        [K[np.ix_(rows, rows)] for K in grams], target_columns(y[rows], rows.size)
+    )
+    np.testing.assert_allclose(again.a, expected[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(again.trace, expected[2], rtol=1e-9)
+
+
+def test_values(kind):
+    source, new, grams = kind
+    learned, K = source.combine(WEIGHTS), np.tensordot(WEIGHTS, grams, 1)
+    train, cross = K[:M, :M], K[M:, :M]
+    tight = {"rtol": 1e-10, "atol": 1e-10}
+    np.testing.assert_allclose(learned.gram(exact=True), train, **tight)
+    np.testing.assert_allclose(up_to_sides(learned.gram()), up_to_sides(train), **tight)
+    checked = source.check(new)
+    np.testing.assert_allclose(learned.cross_gram(checked, exact=True), cross, **tight)
+    V = np.random.default_rng(1).standard_normal((M, 2))
+    np.testing.assert_allclose(learned.times(V), train @ V, **tight)
+    np.testing.assert_allclose(learned.times(V[:, 0]), train @ V[:, 0], **tight)
+    np.testing.assert_allclose(learned.diagonal(), train.diagonal(), **tight)
+    index, columns = np.array([3, 0, 11]), np.array([5, 3])
+    np.testing.assert_allclose(learned.rows(index, exact=True), train[index], **tight)
+    some = learned.rows(index, columns, exact=True)
+    np.testing.assert_allclose(some, train[np.ix_(index, columns)], **tight)
+    rows, _ = learned.row_cache_options()
+    given = np.asarray(rows(columns)(np.arange(M)))
+    centred = given - given.mean(axis=0)
+    expected = train[:, columns] - train[:, columns].mean(axis=0)
+    np.testing.assert_allclose(centred[:, :1] - centred[:, 1:], expected[:, :1] - expected[:, 1:])
+    largest = [k[:M, :M].diagonal().max() for k in grams]
+    np.testing.assert_allclose(source.largest_diagonals(), largest, rtol=1e-9)
+    np.testing.assert_allclose(source.single(2).gram(exact=True), grams[2][:M, :M], **tight)
+
+
+def test_parts_and_splits(kind):
+    source, _, grams = kind
+    learned, K = source.combine(WEIGHTS), np.tensordot(WEIGHTS, grams, 1)
+    train, test = np.array([4, 1, 9, 20, 13]), np.array([0, 2, 4])
+    part = learned.part(train)
+    assert part.n_samples == train.size
+    expected = K[np.ix_(train, train)]
+    np.testing.assert_allclose(part.gram(exact=True), expected, rtol=1e-10, atol=1e-10)
+    own, cross = learned.split((train, test))
+    coef = np.array([1.0, -2.0, 0.5, 0.25, 0.25])
+    both = np.vstack([own, cross]) @ coef
+    expected = np.vstack([expected, K[np.ix_(test, train)]]) @ coef
+    np.testing.assert_allclose(both - both[0], expected - expected[0], rtol=1e-9, atol=1e-9)
+    # A part of a part, and training samples as new ones.
+    inner = part.part(np.array([2, 0]))
+    found = inner.cross_gram(source.as_new(test), exact=True)
+    np.testing.assert_allclose(found, K[np.ix_(test, train[[2, 0]])], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_predictors(kind, exact):
+    source, new, grams = kind
+    K = np.tensordot(WEIGHTS, grams, 1)
+    learned, support = source.combine(WEIGHTS), np.array([2, 5, 6])
+    coef = np.array([[1.0, 0.0], [-0.25, 1.0], [-0.75, -1.0]]) + (0.3 if exact else 0.0)
+    predictor = learned.predictor(support, coef, np.array([0.5, -1.0]), exact)
+    checked = predictor.check(new)
+    assert predictor.count(checked) == NEW
+    found = predictor.decisions(checked)
+    expected = K[M:][:, support] @ coef + predictor.intercept
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    some = predictor.take(checked, np.array([4, 1]))
+    np.testing.assert_allclose(predictor.decisions(some), expected[[4, 1]], rtol=1e-9, atol=1e-9)
+    copy = pickle.loads(pickle.dumps(predictor))
+    np.testing.assert_array_equal(copy.decisions(checked), found)
+    # Of a part: the support is numbered in it, new samples are the same.
+    part = learned.part(np.array([6, 2, 9, 5]))
+    again = part.predictor(np.array([1, 3, 0]), coef, np.array([0.5, -1.0]), exact)
+    moved = again.decisions(checked) - found
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-9)
+    whole = learned.predictor(None, np.eye(M)[:, :1], exact=True)
+    np.testing.assert_allclose(whole.decisions(checked)[:, 0], K[M:, 0], rtol=1e-9, atol=1e-9)
+
+
+def test_nothing_is_changed(kind):
+    source, new, _ = kind
+    before = {k: v for k, v in vars(source).items()}
+    learned = source.combine(WEIGHTS)
+    state = dict(vars(learned))
+    source.combine(np.ones(3)).gram()
+    source.statistics(Y)
+    learned.gram()
+    learned.predictor(np.arange(3), np.ones((3, 1))).decisions(source.check(new))
+    learned.kept().cross_gram(source.check(new))
+    assert all(vars(source)[k] is v for k, v in before.items())
+    assert all(vars(learned)[k] is v for k, v in state.items())
+
+
+def test_predictors_hold_no_other_samples():
+    X = np.random.default_rng(2).standard_normal((2000, 50))
+    source = open_source(X, GAUSSIANS)
+    predictor = source.combine(WEIGHTS).predictor(np.arange(4), np.ones((4, 1)))
+    assert len(pickle.dumps(predictor)) < 10_000
+
+
+# A kind that the library does not know, in its estimators as it is.
+
+
+def symbols(n=90, seed=3):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 9, n)
+    return X, (np.argmax(TABLES.tables[0], axis=0) > 3).astype(int)[X]
+
+
+def test_tables_in_a_classifier():
+    X, y = symbols()
+    grams = [K[X[:, None], X] for K in TABLES.tables]
+    for weighting in ("alignf", "l1-svm"):
+        model = al.MKLClassifier(TABLES, weighting=weighting).fit(X, y)
+        given = al.MKLClassifier("precomputed", weighting=weighting).fit(grams, y)
+        np.testing.assert_allclose(model.weights_, given.weights_, rtol=1e-6, atol=1e-9)
+        found, expected = model.decision_function(X), given.decision_function(grams)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert "table 1" in model.summary()
+
+
+def test_tables_in_a_search_and_with_probabilities():
+    X, y = symbols()
+    grams = [K[X[:, None], X] for K in TABLES.tables]
+    options = {"Cs": [0.1, 10.0], "weighting": ["alignf", "l1-svm"], "cv": 3}
+    model = al.MKLClassifierCV(TABLES, **options).fit(X, y)
+    given = al.MKLClassifierCV("precomputed", **options).fit(grams, y)
+    np.testing.assert_allclose(
+        model.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"]
+    )
+    assert model.best_params_ == given.best_params_
+    calibrated = al.MKLClassifier(TABLES, probability="sigmoid").fit(X, y)
+    assert calibrated.predict_proba(X).shape == (90, 2)
+
+
+def test_tables_in_multi_task_learning():
+    X, y = symbols()
+    task = np.arange(90) % 3
+    grams = [K[X[:, None], X] for K in TABLES.tables]
+    model = MultiTaskMKLClassifier(TABLES).fit(X, y, task=task)
+    given = MultiTaskMKLClassifier("precomputed").fit(grams, y, task=task)
+    np.testing.assert_allclose(model.weights_, given.weights_, rtol=1e-4, atol=1e-6)
+    found, expected = model.predict(X, task=task), given.predict(grams, task=task)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("solver", ["exact", "low-rank"])
+def test_tables_in_kernel_cca(solver):
+    X, _ = symbols()
+    Z = X[::-1].copy()
+    kernels = [toy.Tables(TABLES.tables[:1]), al.Gaussian(0.5)]
+    other = np.random.default_rng(4).standard_normal((90, 2)) + X[:, None]
+    model = KernelCCA(kernels=kernels, solver=solver).fit(X, other)
+    K = TABLES.tables[0][X[:, None], X]
+    given = KernelCCA(kernels=["precomputed", al.Gaussian(0.5)], solver=solver).fit(K, other)
+    np.testing.assert_allclose(model.correlations_, given.correlations_, rtol=1e-6)
+    found = model.transform(Z)
+    expected = given.transform(TABLES.tables[0][Z[:, None], X])
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-5)
+    assert abs(found[:, 0].mean()) < 1.0
