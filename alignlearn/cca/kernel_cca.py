@@ -7,8 +7,8 @@ import numpy as np
 from alignlearn.dependence import DependenceTest
 from alignlearn.dependence.permutations import permutation_p_value
 from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._sklearn import Estimator, FrameOutput
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Estimator, FrameOutput, check_same_names
 from alignlearn.sources import Opener
 from alignlearn.validation import (
     check_choice,
@@ -140,7 +140,7 @@ class KernelCCA(FrameOutput, Estimator):
             Fewer than two views, of different length, constant under their kernels, with NaN;
             kappa <= 0; more components than there are; an indefinite kernel.
         """
-        self.__dict__.pop("_predictors", None)
+        self._forget()
         q = check_count("n_components", self.n_components, optional=False)
         views, problem = self._open(X, y)
         ranks = tuple(len(f.values) for f in problem.factors)
@@ -159,7 +159,7 @@ class KernelCCA(FrameOutput, Estimator):
         self.solver_ = self._chosen(self.n_samples_)
         self._pair = y is not None
         self._store_names(X, views[0])
-        self._names = [_inputs.feature_names(V) for V in self._listed(X, y)]
+        self._names = [inputs.feature_names(V) for V in self._listed(X, y)]
         self._view_kernels = [view.source.fitted_kernels for view in views]
         self._predictors = [
             _predictor(view, factor, v)
@@ -197,7 +197,7 @@ class KernelCCA(FrameOutput, Estimator):
                 )
             return [None if V is None else self._values(i, V) for i, V in enumerate(views)]
         if not self._predictors[0].is_given:
-            _inputs.check_test_names(self, X)
+            self._check_names(X)
         first = self._values(0, X)
         return first if y is None else (first, self._values(1, y))
 
@@ -256,7 +256,7 @@ class KernelCCA(FrameOutput, Estimator):
 
     def _accepts_sparse(self):
         kernels = self.kernels if isinstance(self.kernels, (list, tuple)) else [self.kernels]
-        return all(_inputs.take_sparse(["rbf"] if k is None else [k]) for k in kernels)
+        return all(inputs.take_sparse(["rbf"] if k is None else [k]) for k in kernels)
 
     def _open(self, X, y):
         """The checked views, each with its kernel, and their problem."""
@@ -275,7 +275,7 @@ class KernelCCA(FrameOutput, Estimator):
         if y is not None:
             self._check_matrix(X)
         views = open_views(listed, self.kernels)
-        _inputs.check_sample_count(views[0].n_samples)
+        inputs.check_sample_count(views[0].n_samples)
         factors = self._factors(views)
         for i, factor in enumerate(factors):
             if factor.values.max() > _LARGEST:
@@ -320,13 +320,7 @@ class KernelCCA(FrameOutput, Estimator):
         )
 
     def _store_names(self, X, view):
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        if self._pair and view.n_features is not None:
-            self.n_features_in_ = view.n_features
-            names = _inputs.feature_names(X)
-            if names is not None:
-                self.feature_names_in_ = names
+        self._store_columns(X, view.n_features if self._pair else None)
 
     def _values(self, i, X):
         predictor = self._predictors[i]
@@ -336,7 +330,7 @@ class KernelCCA(FrameOutput, Estimator):
                 samples = predictor.check([X])
             else:
                 if not first:
-                    _inputs.check_same_names(self._names[i], _inputs.feature_names(X))
+                    check_same_names(self._names[i], inputs.feature_names(X))
                 samples = predictor.check(X if first else self._as_view(i, X))
                 width = samples.shape[1] if predictor.n_features is not None else None
                 if width != predictor.n_features:

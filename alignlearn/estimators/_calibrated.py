@@ -9,7 +9,7 @@ from alignlearn.machines.calibration import METHODS, fit_calibration
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
-from . import _tuning
+from . import tuning
 
 _FOLDS = 5
 
@@ -129,9 +129,9 @@ def _weights_of_folds(learner, source, labels, splits):
     """Yield the weights of the kernels learned on every training set."""
     rule = get_weighting(learner.weighting)
     statistics = [None] * len(splits)
-    if _tuning.from_statistics(rule):
+    if tuning.from_statistics(rule):
         trains = [train for train, _ in splits]
         statistics = source.training_statistics(labels, "classification", trains)
     for (train, _), found in zip(splits, statistics):
         again = type(learner)(**learner.get_params(deep=False))
-        yield _tuning.fold_weights(again, source, labels, rule, train=train, statistics=found)
+        yield tuning.fold_weights(again, source, labels, rule, train=train, statistics=found)

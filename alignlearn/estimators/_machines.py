@@ -97,7 +97,7 @@ def nystrom_classifier(estimator, combination, labels, memory):
         **_most_steps(estimator),
     )
     machine.check()
-    rng = check_seed("random_state", None)
+    rng = check_seed("random_state", estimator.random_state)
     options = {"memory": memory, "rng": rng, "verbose": combination.source.progress}
     features = _features(estimator, combination, rng)
     return machine.fit(features, labels, combination.weight, **options)
@@ -106,7 +106,7 @@ def nystrom_classifier(estimator, combination, labels, memory):
 def nystrom_ridge(estimator, combination, y):
     """A `NystromKernelRidge` machine with the estimator's alpha, fitted."""
     machine = NystromKernelRidge(estimator.alpha, **_most_steps(estimator))
-    rng = check_seed("random_state", None)
+    rng = check_seed("random_state", estimator.random_state)
     options = {"rng": rng, "verbose": combination.source.progress}
     return machine.fit(_features(estimator, combination, rng), y, combination.weight, **options)
 

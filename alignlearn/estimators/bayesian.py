@@ -16,11 +16,11 @@ from alignlearn.statistics import alignment, centre_gram
 from alignlearn.validation import check_count, check_number
 from alignlearn.validation.memory import check_gram_memory
 
-from . import _inputs
-from ._sklearn import Estimator
+from . import inputs
+from .base import Classifier, Estimator
 
 
-class BayesianMKLClassifier(Estimator):
+class BayesianMKLClassifier(Classifier, Estimator):
     """Classifier with a Bayesian combination of kernels, by variational inference.
 
     Every kernel gives each sample a response ``K_k(x, .) a`` of shared coefficients a; responses
@@ -89,8 +89,6 @@ class BayesianMKLClassifier(Estimator):
     `alignlearn.machines.bayesian`.
     """
 
-    _estimator_type = "classifier"
-
     _fitted_marker = "_predictors"
 
     def __init__(
@@ -121,7 +119,7 @@ class BayesianMKLClassifier(Estimator):
         self.max_iter = max_iter
 
     def _accepts_sparse(self):
-        return not isinstance(self.kernels, RankOneKernels) and _inputs.take_sparse(self.kernels)
+        return not isinstance(self.kernels, RankOneKernels) and super()._accepts_sparse()
 
     def fit(self, X, y):
         """Find the posterior.
@@ -149,13 +147,11 @@ class BayesianMKLClassifier(Estimator):
         ConvergenceWarning
             A problem's lower bound still grew after ``max_iter`` rounds.
         """
-        for name in ("_predictors", "feature_names_in_", "n_features_in_"):
-            self.__dict__.pop(name, None)
+        self._forget()
         priors, options = self._checked()
-        names = _inputs.feature_names(X)
         source = open_source(X, self.kernels)
-        _inputs.check_sample_count(source.n_samples)
-        labels = _inputs.class_labels(self, y, source.n_samples)
+        inputs.check_sample_count(source.n_samples)
+        labels = inputs.class_labels(self, y, source.n_samples)
         check_gram_memory(source.n_samples, len(source.names) + 3)
         grams, means = self._open(source)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -170,10 +166,7 @@ class BayesianMKLClassifier(Estimator):
             self._two_classes = kernel, *self._alignments(grams, signs[0])
         else:
             self._two_classes = None
-        if source.n_features is not None:
-            self.n_features_in_ = source.n_features
-            if names is not None:
-                self.feature_names_in_ = names
+        self._store_columns(X, source.n_features)
         return self
 
     def _checked(self):
@@ -290,12 +283,7 @@ class BayesianMKLClassifier(Estimator):
             For two classes of ``classes_[1]`` against ``classes_[0]``.
         """
         self._check_is_fitted()
-        first = self._predictors[0]
-        if first.n_features is not None:
-            _inputs.check_test_names(self, X)
-        X = first.check(X)
-        if first.n_features is not None:
-            _inputs.check_test_width(self, X.shape[1])
+        X = self._check_columns(X, self._predictors[0].check)
         responses = np.array([one.decisions(X) for one in self._predictors])
         odds = [q.log_odds(responses[:, :, j]) for j, q in enumerate(self._posteriors)]
         return odds[0] if len(odds) == 1 else np.column_stack(odds)
@@ -313,7 +301,3 @@ class BayesianMKLClassifier(Estimator):
     def predict(self, X):
         """The most probable class of each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
-
-    def score(self, X, y, sample_weight=None):
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return _inputs.accuracy(self.predict(X), y, sample_weight)

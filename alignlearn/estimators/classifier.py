@@ -14,13 +14,16 @@ from alignlearn.machines.gram_rows import gram_or_rows, rows_are_affordable
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_choice, check_flag, check_memory
 
-from . import _inputs
-from ._base import KernelLearner, LinearInFeatures
+from . import inputs
 from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_probability
 from ._machines import MachineChoice, linear_classifier, nystrom_classifier
+from .base import Classifier
+from .learner import KernelLearner, LinearInFeatures
 
 
-class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner):
+class MKLClassifier(
+    Classifier, MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner
+):
     """Support vector classifier whose kernel is learned by centred alignment.
 
     Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
@@ -64,6 +67,8 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         Largest KKT violation of "svm" and "dual-cd"; "nystrom" does not use it.
     max_iter : int, optional
         Most steps of "svm" for each pair of classes, or passes of "dual-cd" and "nystrom".
+    random_state : int, numpy.random.Generator or None
+        Of the samples that "nystrom" draws; None is the seed 0, so that results repeat.
     target : {"auto", "cpu", "cuda"}, default "auto"
         What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to
         pay, where there is one.
@@ -145,7 +150,6 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     alignment, section 3.
     """
 
-    _estimator_type = "classifier"
     _paired_machine = "svm"
 
     def __init__(
@@ -163,6 +167,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         probability=None,
         tol=1e-3,
         max_iter=None,
+        random_state=None,
         target="auto",
         client=None,
         verbose=False,
@@ -179,6 +184,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
+        self.random_state = random_state
         self.target = target
         self.client = client
         self.verbose = verbose
@@ -225,7 +231,7 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
         memory = check_memory("memory", self.memory)
 
         def labels_of(source):
-            return _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
+            return inputs.class_labels(self, y, source.n_samples, weight=source.weight)
 
         learned, labels = self._learn(X, labels_of, "classification", sample_weight)
         asked = learned, self._machine(self.C), labels, memory
@@ -382,7 +388,3 @@ class MKLClassifier(MachineChoice, CalibratedProbabilities, LinearInFeatures, Ke
     def predict(self, X):
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
-
-    def score(self, X, y, sample_weight=None):
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return _inputs.accuracy(self.predict(X), y, sample_weight)

@@ -7,9 +7,9 @@ import numpy as np
 from alignlearn.statistics import centre_gram, target_columns
 from alignlearn.validation import check_choice
 
-from . import _inputs
-from ._base import KernelLearner
-from ._sklearn import FrameOutput
+from . import inputs
+from .base import FrameOutput
+from .learner import KernelLearner
 
 
 class KernelCombiner(FrameOutput, KernelLearner):
@@ -102,7 +102,7 @@ statistics_, result_, n_features_in_, feature_names_in_
             raise TypeError(f"center must be True or False, got {self.center!r}.")
 
         def target(source):
-            _inputs.require_y(self, y)
+            inputs.require_y(self, y)
             columns = target_columns(y, source.n_samples, task)
             if not np.any(columns):
                 raise ValueError("y is constant (1 class); at least two values are needed.")

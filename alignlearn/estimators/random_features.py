@@ -26,8 +26,8 @@ from alignlearn.validation import (
 )
 from alignlearn.validation.memory import check_gram_memory
 
-from . import _inputs
-from ._sklearn import Estimator, FrameOutput
+from . import inputs
+from .base import Classifier, Estimator, FrameOutput
 
 _CONSTANT = 1e-12  # of |K|_F = m: a centred kernel below this is rounding
 
@@ -74,21 +74,15 @@ class _FeatureLearner(Estimator):
 
     def _check_train(self, X):
         """Samples of fit; sets what scikit-learn expects to be known of them."""
-        for name in ("kernel_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        names, X = _inputs.feature_names(X), _rows(check_features(X))
-        _inputs.check_sample_count(X.shape[0])
-        self.n_features_in_ = X.shape[1]
-        if names is not None:
-            self.feature_names_in_ = names
+        self._forget()
+        given, X = X, _rows(check_features(X))
+        inputs.check_sample_count(X.shape[0])
+        self._store_columns(given, X.shape[1])
         return X
 
     def _features(self, X):
         """Features of new samples."""
-        self._check_is_fitted()
-        _inputs.check_test_names(self, X)
-        X = _rows(check_features(X))
-        _inputs.check_test_width(self, X.shape[1])
+        X = self._check_columns(X, lambda X: _rows(check_features(X)))
         return self.kernel_.features(X)
 
 
@@ -238,12 +232,12 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     def _fit(self, X, y):
         task = check_choice("task", self.task, ("auto", "classification", "regression"))
         X = self._check_train(X)
-        _inputs.require_y(self, y)
+        inputs.require_y(self, y)
         self._learn(X, y, task)
         return X
 
 
-class AlignedRandomFeaturesClassifier(_FeatureLearner):
+class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
     """Support vector classifier on aligned random features.
 
     Parameters
@@ -275,8 +269,6 @@ n_features_in_, feature_names_in_
     ----------
     Sinha and Duchi (2016), Learning kernels with random features.
     """
-
-    _estimator_type = "classifier"
 
     def __init__(
         self,
@@ -329,7 +321,7 @@ n_features_in_, feature_names_in_
         )
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         X = self._check_train(X)
-        labels = _inputs.class_labels(self, y, X.shape[0])
+        labels = inputs.class_labels(self, y, X.shape[0])
         self._learn(X, labels, "classification")
         learned = self.__dict__.pop("kernel_")  # not fitted until the machine is
         Z = learned.features(X)
@@ -352,7 +344,3 @@ n_features_in_, feature_names_in_
     def predict(self, X):
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
-
-    def score(self, X, y, sample_weight=None):
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return _inputs.accuracy(self.predict(X), y, sample_weight)

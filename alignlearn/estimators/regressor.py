@@ -12,16 +12,15 @@ from alignlearn.validation import (
     check_flag,
     check_memory,
     check_number,
-    check_targets,
 )
 
-from ._base import KernelLearner, LinearInFeatures
-from ._inputs import real_targets
 from ._machines import MachineChoice, nystrom_ridge, ridge_on_pairs
-from ._tuning import r2
+from .base import Regressor
+from .inputs import real_targets
+from .learner import KernelLearner, LinearInFeatures
 
 
-class MKLRegressor(MachineChoice, LinearInFeatures, KernelLearner):
+class MKLRegressor(Regressor, MachineChoice, LinearInFeatures, KernelLearner):
     """Kernel ridge or support vector regression whose kernel is learned by centred alignment.
 
     Parameters
@@ -49,7 +48,7 @@ class MKLRegressor(MachineChoice, LinearInFeatures, KernelLearner):
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
         Most steps of "svr" and "nystrom".
-    target, client
+    random_state, target, client
         As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs of samples are done.
@@ -77,7 +76,6 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     the features in use where they are fewer than the samples, without an (m, m) matrix.
     """
 
-    _estimator_type = "regressor"
     _paired_machine = "krr"
 
     def __init__(
@@ -94,6 +92,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         normalize="trace",
         tol=1e-3,
         max_iter=None,
+        random_state=None,
         target="auto",
         client=None,
         verbose=False,
@@ -109,6 +108,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.random_state = random_state
         self.target = target
         self.client = client
         self.verbose = verbose
@@ -258,13 +258,3 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             return held_out_risk(self, X, y, delta, label_range, random_state)
         sample, seed = None if X is None else (X, y), (draws, random_state)
         return risk_bound(self, sample, delta, label_range, radius2, fixed, seed)
-
-    def score(self, X, y, sample_weight=None):
-        """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
-
-        1 minus the residual sum of squares over the sum of squares about the mean; for a constant
-        target 1 if the residual is 0, else 0.
-        """
-        predicted = self.predict(X)
-        y = check_targets(y, len(predicted))
-        return r2(y, predicted, sample_weight)

@@ -16,10 +16,10 @@ from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_choice
 
-from . import _inputs, _tuning
-from ._base import FROM_STATISTICS
+from . import inputs, tuning
 from ._calibrated import calibrate, check_classes, check_probability
 from .classifier import MKLClassifier
+from .learner import FROM_STATISTICS
 from .regressor import MKLRegressor
 
 _KEPT = ("_predictor", "_postponed", "_ranges")  # of a fit, beside its attributes
@@ -27,7 +27,7 @@ _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
 
-class _Search(_tuning.FoldSearch):
+class _Search(tuning.FoldSearch):
     """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
 
     def _search(self, X, y, source, splits, *, parameter, values, path, predict=None):
@@ -54,22 +54,22 @@ class _Search(_tuning.FoldSearch):
         list
             What ``path`` returned for the chosen candidate in every fold; with ``predict`` only.
         """
-        score = _tuning.get_score(self.scoring, self._estimator_type)
-        given, rules, several = _tuning.check_weightings(self.weighting)
-        _inputs.check_room(source, rules)
+        score = tuning.get_score(self.scoring, self._estimator_type)
+        given, rules, several = tuning.check_weightings(self.weighting)
+        inputs.check_room(source, rules)
         last_fit = X, y, source.weight
-        source, y, splits = _tuning.used_part(source, y, splits)
+        source, y, splits = tuning.used_part(source, y, splits)
         everything = np.arange(source.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         statistics = self._statistics(source, y, rules, splits)
-        statistics = _tuning.InTurn(statistics) if self.client is None else list(statistics)
+        statistics = tuning.InTurn(statistics) if self.client is None else list(statistics)
         learners = [self._untuned(rule) for rule in given]
-        fits = _tuning.Fits(source, y, folds, statistics, rules, learners, parameter, path)
+        fits = tuning.Fits(source, y, folds, statistics, rules, learners, parameter, path)
         jobs = [
             (t, r, [values[k] for k in same], same)
             for t in range(len(folds))
             for r, rule in enumerate(rules)
-            for same in _tuning.shared_weights(given[r], rule, parameter, len(values))
+            for same in tuning.shared_weights(given[r], rule, parameter, len(values))
         ]
         scores = np.empty((len(folds), len(values), len(rules)))
         kept = np.empty(scores.shape, dtype=object)
@@ -86,11 +86,11 @@ class _Search(_tuning.FoldSearch):
             if progress is not None:
                 progress((job + 1) / len(jobs))
 
-        _tuning.each(self.client, fits, [job[:3] for job in jobs], take)
+        tuning.each(self.client, fits, [job[:3] for job in jobs], take)
         candidates = {parameter: values, "weighting": given}
         if not several:
             del candidates["weighting"]
-        results = _tuning.search_results(candidates, scores)
+        results = tuning.search_results(candidates, scores)
         self._store_search(*results, given[0], *last_fit)
         self.n_splits_ = source.n_samples if splits is None else len(splits)
         return list(kept.reshape(len(folds), -1)[:, results[1]])
@@ -103,7 +103,7 @@ class _Search(_tuning.FoldSearch):
     def _statistics(self, source, y, rules, splits):
         """Statistics of every training set, or of all samples for leave-one-out."""
         task = "classification" if self._estimator_type == "classifier" else "regression"
-        if not any(_tuning.from_statistics(rule) for rule in rules):
+        if not any(tuning.from_statistics(rule) for rule in rules):
             return [None] * (1 if splits is None else len(splits))
         if splits is None:
             return [source.statistics(y, task)]
@@ -231,7 +231,7 @@ calibration_, n_features_in_, feature_names_in_
         self.client = client
         self.verbose = verbose
 
-    def fit(self, X, y, groups=None, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None):
         """Choose C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
@@ -245,8 +245,8 @@ calibration_, n_features_in_, feature_names_in_
         """
         probability = check_probability(self.probability)
         source = self._open(X, sample_weight)
-        labels = _inputs.class_labels(self, y, source.n_samples, weight=source.weight)
-        values = _tuning.check_grid("Cs", self.Cs, _CS)
+        labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight)
+        values = tuning.check_grid("Cs", self.Cs, _CS)
         keep, classes = probability is not None, np.unique(labels)
 
         machine = self._untuned(None)._machine
@@ -372,7 +372,7 @@ feature_names_in_
             )
         return loo
 
-    def fit(self, X, y, groups=None, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None):
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
@@ -385,13 +385,13 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("krr", "svr"))
         source = self._open(X, sample_weight)
-        y = _inputs.real_targets(self, y, source.n_samples, source.weight)
+        y = inputs.real_targets(self, y, source.n_samples, source.weight)
         if self.machine == "svr":
-            parameter, values = "C", _tuning.check_grid("Cs", self.Cs, _CS)
+            parameter, values = "C", tuning.check_grid("Cs", self.Cs, _CS)
         else:
             loo = self._leave_one_out()
             parameter = "alpha"
-            values = _tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
+            values = tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
         splits = self._splits(y, groups)
         path = self._path(splits)
         self._search(X, y, source, splits, parameter=parameter, values=values, path=path)
@@ -400,5 +400,5 @@ feature_names_in_
     def _path(self, splits):
         if self.machine == "svr":
             options = {"epsilon": self.epsilon, "tol": self.tol, "max_iter": self.max_iter}
-            return partial(_tuning.support_vector_path, partial(SupportVectorRegressor, **options))
-        return _tuning.leave_one_out if splits is None else paths.regressor_predictions
+            return partial(tuning.support_vector_path, partial(SupportVectorRegressor, **options))
+        return tuning.leave_one_out if splits is None else paths.regressor_predictions

@@ -8,7 +8,7 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.engine.engines import open_engine
-from alignlearn.estimators._sklearn import not_fitted
+from alignlearn.estimators.base import not_fitted
 from alignlearn.solvers.k_means import k_means
 from alignlearn.validation import (
     check_choice,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._sklearn import Estimator
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Classifier, Estimator
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.statistics import alignment
 from alignlearn.validation import check_choice, check_samples
@@ -19,7 +19,7 @@ _VALUES = 2**22  # of the learned kernel at a time in predictions: 32 MB
 _MATRICES = 3
 
 
-class HyperKernelClassifier(Estimator):
+class HyperKernelClassifier(Classifier, Estimator):
     """Support vector classifier whose kernel is fitted to the similarity of the labels.
 
     Stage 1 fits a kernel function in the space of a hyper-kernel to the ideal kernel of the labels,
@@ -104,8 +104,6 @@ default "gaussian"
     Liu, Shi, Huang, Yang and Suykens (2020), sections 2.4 and 5.2; Loosli, Canu and Ong (2016),
     Learning SVM in Krein spaces, for stage 2.
     """
-
-    _estimator_type = "classifier"
 
     _fitted_marker = "_support_samples"
 
@@ -192,17 +190,13 @@ default "gaussian"
     def _open(self, X, y):
         """The samples, float64, and the labels, checked."""
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
-        for name in ("_support_samples", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        names = _inputs.feature_names(X)
-        X = np.asarray(check_samples("X", X), dtype=np.float64)
-        _inputs.check_sample_count(len(X))
-        labels = _inputs.class_labels(self, y, len(X))
+        self._forget()
+        given, X = X, _checked(X)
+        inputs.check_sample_count(len(X))
+        labels = inputs.class_labels(self, y, len(X))
         check_choice("machine", self.machine, MACHINES)
         check_gram_memory(len(X), _MATRICES)
-        self.n_features_in_ = X.shape[1]
-        if names is not None:
-            self.feature_names_in_ = names
+        self._store_columns(given, X.shape[1])
         return X, labels
 
     def _regressor(self):
@@ -227,10 +221,7 @@ default "gaussian"
             For two classes positive for ``classes_[1]``; otherwise one column per class, with
             "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3).
         """
-        self._check_is_fitted()
-        _inputs.check_test_names(self, X)
-        X = np.asarray(check_samples("X", X), dtype=np.float64)
-        _inputs.check_test_width(self, X.shape[1])
+        X = self._check_columns(X, _checked)
         decisions = np.tile(self.intercept_, (len(X), 1))
         step = max(1, _VALUES // max(1, self.support_.size))
         if self.support_.size:
@@ -243,10 +234,6 @@ default "gaussian"
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
 
-    def score(self, X, y, sample_weight=None):
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return _inputs.accuracy(self.predict(X), y, sample_weight)
-
 
 def _report(regressor):
     """The fitted numbers and words of a regression, by name without the underscore."""
@@ -254,3 +241,7 @@ def _report(regressor):
     for name in ("kernel", "n_features_in"):
         fitted.pop(name, None)
     return fitted
+
+
+def _checked(X):
+    return np.asarray(check_samples("X", X), dtype=np.float64)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from alignlearn.engine.threads import Progress
-from alignlearn.estimators import _tuning
+from alignlearn.estimators import tuning
 from alignlearn.machines import paths
 from alignlearn.validation import check_flag
 
@@ -20,7 +20,7 @@ KERNEL_CS = (0.01, 0.1, 1.0)
 CS = (0.1, 1.0, 10.0, 100.0)
 
 
-class HyperKernelClassifierCV(_tuning.FoldSearch, HyperKernelClassifier):
+class HyperKernelClassifierCV(tuning.FoldSearch, HyperKernelClassifier):
     """`HyperKernelClassifier` that chooses reach and regularisation by cross-validation.
 
     Equal to a grid search over the same folds with less work: a kernel is learned and its matrix
@@ -113,7 +113,7 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, *, groups=None):
         """Choose the parameters, then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `HyperKernelClassifier.fit`; also a ValueError if
@@ -127,7 +127,7 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
         given = X
         X, labels = self._open(X, y)
         verbose = check_flag("verbose", self.verbose)
-        score = _tuning.get_score(self.scoring, self._estimator_type)
+        score = tuning.get_score(self.scoring, self._estimator_type)
         candidates = self._candidates()
         splits = self._splits(labels, groups)
         # Axes in the order of the sorted names: C, alpha or kernel_C, multiple.
@@ -142,7 +142,7 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
                 scores[t, :, a, b] = [score(test, predicted) for predicted in predictions]
             if progress is not None:
                 progress(done / len(jobs))
-        results, best = _tuning.search_results(candidates, scores)
+        results, best = tuning.search_results(candidates, scores)
         model = self._untuned(**results["params"][best]).fit(given, y)
         fitted = {k: v for k, v in vars(model).items() if k not in model._parameters()}
         self._adopt(fitted, results, best)
@@ -152,15 +152,15 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
     def _candidates(self):
         """Values of every parameter that is searched, by its name in the plain classifier."""
         candidates = {
-            "C": _tuning.check_grid("Cs", self.Cs, CS),
-            "multiple": _tuning.check_grid("multiples", self.multiples, MULTIPLES),
+            "C": tuning.check_grid("Cs", self.Cs, CS),
+            "multiple": tuning.check_grid("multiples", self.multiples, MULTIPLES),
         }
         # A regression that is no name, known or not, is judged where it is made.
         strength = STRENGTHS.get(self.regression) if isinstance(self.regression, str) else None
         if strength == "alpha":
-            candidates["alpha"] = _tuning.check_grid("alphas", self.alphas, ALPHAS)
+            candidates["alpha"] = tuning.check_grid("alphas", self.alphas, ALPHAS)
         elif strength == "kernel_C":
-            grid = _tuning.check_grid("kernel_Cs", self.kernel_Cs, KERNEL_CS)
+            grid = tuning.check_grid("kernel_Cs", self.kernel_Cs, KERNEL_CS)
             candidates["kernel_C"] = grid
         return candidates
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine.engines import open_engine
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._sklearn import Estimator
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Estimator
 from alignlearn.kernels import as_kernel
 from alignlearn.machines.nystrom import CENTRES, NystromFeatures, centres_count, choose_centres
 from alignlearn.sources import open_kernel
@@ -16,24 +15,15 @@ from alignlearn.validation import check_choice, check_flag, check_seed
 class NystromLearner(Estimator):
     """Base of the estimators with ``kernel``, ``n_centres``, ``centres`` and ``random_state``."""
 
-    def _accepts_sparse(self):
-        return _inputs.take_sparse([self.kernel])
-
     def _open(self, X, sample_weight):
         """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""
-        for name in ("_predictor", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        self._forget()
         check_choice("centres", self.centres, CENTRES)
         check_flag("verbose", self.verbose)
         self._rng = check_seed("random_state", self.random_state)
-        names = _inputs.feature_names(X)
-        engine = open_engine(self.target, self.client)
-        opened = open_kernel(X, as_kernel(self.kernel), sample_weight, engine=engine)
-        _inputs.check_sample_count(opened.n_samples)
-        if opened.n_features is not None:
-            self.n_features_in_ = opened.n_features
-            if names is not None:
-                self.feature_names_in_ = names
+        opened = open_kernel(X, as_kernel(self.kernel), sample_weight, engine=self._engine())
+        inputs.check_sample_count(opened.n_samples)
+        self._store_columns(X, opened.n_features)
         return opened
 
     def _features(self, opened, alpha):
@@ -56,9 +46,5 @@ class NystromLearner(Estimator):
     def _decisions(self, X):
         """Values (n, c) of the functions at new samples, without intercepts."""
         self._check_is_fitted()
-        if self._predictor.n_features is not None:
-            _inputs.check_test_names(self, X)
-        X = self._predictor.check(X)
-        if self._predictor.n_features is not None:
-            _inputs.check_test_width(self, X.shape[1])
-        return self._predictor.decisions(X, open_engine(self.target, self.client))
+        X = self._check_columns(X, self._predictor.check)
+        return self._predictor.decisions(X, self._engine())

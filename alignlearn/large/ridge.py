@@ -6,8 +6,8 @@ import copy
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._tuning import r2
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Classifier, Regressor
 from alignlearn.machines._svm import encode_labels
 from alignlearn.machines.nystrom import RidgeProblem
 from alignlearn.solvers.conjugate_gradient import warn_unconverged
@@ -17,14 +17,13 @@ from alignlearn.validation import (
     check_flag,
     check_number,
     check_numbers,
-    check_targets,
     check_weights,
 )
 
 from ._base import NystromLearner
 
 
-class NystromRidge(NystromLearner):
+class NystromRidge(Regressor, NystromLearner):
     """Kernel ridge regression in the span of few centres, for millions of samples.
 
     Minimises ``sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2`` over the functions f that are
@@ -83,8 +82,6 @@ class NystromRidge(NystromLearner):
     ----------
     Rudi, Carratino and Rosasco (2017), FALKON: an optimal large scale kernel method.
     """
-
-    _estimator_type = "regressor"
 
     def __init__(
         self,
@@ -203,7 +200,7 @@ class NystromRidge(NystromLearner):
         return self
 
     def _targets(self, y, weight):
-        y = _inputs.real_targets(self, y, len(weight), weight)
+        y = inputs.real_targets(self, y, len(weight), weight)
         self._flat = y.ndim == 1
         return y
 
@@ -215,14 +212,8 @@ class NystromRidge(NystromLearner):
         """Predictions for n samples, (n,), or (n, c) if y had columns."""
         return self._values(X)
 
-    def score(self, X, y, sample_weight=None):
-        """Coefficient of determination, mean over targets, as in `MKLRegressor`."""
-        predicted = self.predict(X)
-        y = check_targets(y, len(predicted))
-        return r2(y, predicted, sample_weight)
 
-
-class NystromRidgeClassifier(NystromRidge):
+class NystromRidgeClassifier(Classifier, NystromRidge):
     """Classification by `NystromRidge` on targets of 1 for a class and -1 for the rest.
 
     Parameters
@@ -239,10 +230,8 @@ class NystromRidgeClassifier(NystromRidge):
         As in `NystromRidge`.
     """
 
-    _estimator_type = "classifier"
-
     def _targets(self, y, weight):
-        labels = _inputs.class_labels(self, y, len(weight), weight=weight)
+        labels = inputs.class_labels(self, y, len(weight), weight=weight)
         self.classes_, codes = encode_labels(labels)
         self._flat = self.classes_.size == 2
         return problem_signs(codes, self.classes_.size, "ovr").T
@@ -257,7 +246,3 @@ class NystromRidgeClassifier(NystromRidge):
     def predict(self, X):
         """Label of the largest value for each of n samples, (n,)."""
         return predicted_labels(self._values(X), self.classes_)
-
-    def score(self, X, y, sample_weight=None):
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return _inputs.accuracy(self.predict(X), y, sample_weight)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from alignlearn.estimators import _inputs
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Classifier
 from alignlearn.machines.nystrom_machines import NystromSVC as Machine
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_memory, check_weights
@@ -10,7 +11,7 @@ from alignlearn.validation import check_memory, check_weights
 from ._base import NystromLearner
 
 
-class NystromSVC(NystromLearner):
+class NystromSVC(Classifier, NystromLearner):
     """Support vector classifier in the span of few centres, for millions of samples.
 
     Minimises ``|f|^2 / 2 + sum_i C_i max(0, 1 - y_i (f(x_i) + b))`` over the functions f that are
@@ -71,8 +72,6 @@ class NystromSVC(NystromLearner):
     large-scale linear SVM.
     Tanji, Della Vecchia, Glineur and Villa (2023), Snacks: a fast large-scale kernel SVM solver.
     """
-
-    _estimator_type = "classifier"
 
     def __init__(
         self,
@@ -145,7 +144,7 @@ class NystromSVC(NystromLearner):
         memory = check_memory("memory", self.memory)
         opened = self._open(X, sample_weight)
         weight = check_weights(sample_weight, opened.n_samples)
-        labels = _inputs.class_labels(self, y, opened.n_samples, weight=weight)
+        labels = inputs.class_labels(self, y, opened.n_samples, weight=weight)
         features = self._features(opened, 1.0 / machine.C)
         machine.fit(features, labels, weight, memory=memory, rng=self._rng, verbose=self.verbose)
         self._machine, self.classes_ = machine, machine.classes_
@@ -163,7 +162,3 @@ class NystromSVC(NystromLearner):
     def predict(self, X):
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
-
-    def score(self, X, y, sample_weight=None):
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return _inputs.accuracy(self.predict(X), y, sample_weight)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._sklearn import Estimator
-from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Estimator
+from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
 from alignlearn.statistics import centred_columns
 from alignlearn.validation import (
@@ -42,12 +42,6 @@ class MultiTaskLearner(Estimator):
     """
 
     _same_samples = False  # whether every task has all samples, and a column of y
-
-    def _accepts_sparse(self):
-        try:
-            return all(kernel._takes_sparse for kernel in kernel_list(self.kernels))
-        except (TypeError, ValueError):
-            return False
 
     # Checks
 
@@ -115,7 +109,7 @@ class MultiTaskLearner(Estimator):
                 "kernels=RankOneKernels: a matrix of every kernel is needed here; accepted: a list "
                 "of kernels, or 'precomputed'."
             )
-        names = _inputs.feature_names(X)
+        names = inputs.feature_names(X)
         samples, labels = self._samples(X, task)
         if self.task_column is not None and names is not None:
             samples = _Named(samples, without_name(names, self.task_column))
@@ -125,11 +119,11 @@ class MultiTaskLearner(Estimator):
 
     def _learn(self, X, y, task):
         """Kernels, weights and machines of all tasks."""
-        self.__dict__.pop("_predictor", None)
+        self._forget()
         options = self._options()
         center = check_flag("center", self.center)
         source, labels, names = self._open(X, task)
-        _inputs.check_sample_count(source.n_samples)
+        inputs.check_sample_count(source.n_samples)
         self.tasks_, groups, values = self._targets(y, labels, source.n_samples)
         if options.discount is not None and options.discount > len(groups):
             raise ValueError(
@@ -215,12 +209,8 @@ class MultiTaskLearner(Estimator):
             part[0] if part is not None and weights.any() else None
             for part, weights in zip(self._parts, self.weights_)
         ]
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        if source.n_features is not None:
-            self.n_features_in_ = source.n_features + (self.task_column is not None)
-            if names is not None:
-                self.feature_names_in_ = names
+        n, extra = source.n_features, self.task_column is not None
+        self._store_columns(X, None if n is None else n + extra)
         self._predictor = source.combine(np.ones(p)).predictor(np.arange(0), np.zeros((0, 1)))
 
     # Predictions
@@ -230,14 +220,15 @@ class MultiTaskLearner(Estimator):
 
         None in place of the latter where every sample is meant for every task.
         """
-        self._check_is_fitted()
-        if self._predictor.n_features is not None:
-            _inputs.check_test_names(self, X)
-        X, labels = self._samples(X, task)
-        X = self._predictor.check(X)
+        labels = None
+
+        def check(X):
+            nonlocal labels
+            X, labels = self._samples(X, task)
+            return self._predictor.check(X)
+
+        X = self._check_columns(X, check, extra=self.task_column is not None)
         n = self._predictor.count(X)
-        if self._predictor.n_features is not None:
-            _inputs.check_test_width(self, X.shape[1] + (self.task_column is not None))
         if labels is None:
             if self._same_samples:
                 return X, n, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
+from alignlearn.estimators import inputs
 from alignlearn.validation import as_array, check_labels, is_sparse
 
 
@@ -21,7 +21,7 @@ def split_column(X, column):
     -------
     (ndarray or sparse matrix of shape (m, d - 1), ndarray of shape (m,))
     """
-    names = _inputs.feature_names(X)
+    names = inputs.feature_names(X)
     sparse = is_sparse(X)
     A = X.tocsc() if sparse else as_array("X", X)
     if A.ndim != 2:

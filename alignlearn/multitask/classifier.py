@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._inputs import class_labels
+from alignlearn.estimators.inputs import class_labels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.statistics.targets import plain_columns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators._inputs import real_targets
-from alignlearn.estimators._tuning import r2
+from alignlearn.estimators.base import r2
+from alignlearn.estimators.inputs import real_targets
 from alignlearn.machines import SupportVectorRegressor
 from alignlearn.validation import check_number, check_targets, check_weights
 from alignlearn.weights.one_stage.svm import Duals

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.engine import grams
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._sklearn import Estimator
+from alignlearn.estimators.base import Estimator
 from alignlearn.kernels import KernelRuleError, as_kernel, column_names, kernel_samples
 from alignlearn.validation import (
     as_array,
@@ -33,12 +32,8 @@ class KernelSGD(Estimator):
 
     _fitted_marker = "_expansion"
 
-    def _accepts_sparse(self):
-        return _inputs.take_sparse(self.kernel)
-
     def _restart(self):
-        for name in ("_expansion", "classes_", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        self._forget("classes_")
 
     def _samples(self, X):
         """Checked samples, and the kernel with its parameters and columns as numbers."""
@@ -54,13 +49,12 @@ class KernelSGD(Estimator):
         return samples, kernel.resolve(samples)
 
     def _check_test(self, X):
-        self._check_is_fitted()
-        if not hasattr(self, "n_features_in_"):
-            return kernel_samples("X", X, [self.kernel_])
-        _inputs.check_test_names(self, X)
-        X = kernel_samples("X", X if is_sparse(X) else as_array("X", X), [self.kernel_])
-        _inputs.check_test_width(self, X.shape[1])
-        return X
+        return self._check_columns(X, self._checked)
+
+    def _checked(self, X):
+        if hasattr(self, "n_features_in_") and not is_sparse(X):
+            X = as_array("X", X)
+        return kernel_samples("X", X, [self.kernel_])
 
     def _rule(self, X, kernel):
         """The parameters as numbers, checked; ``eta0`` from the samples where it is None."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Classifier
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.validation import check_labels
 
 from ._base import KernelSGD
 
 
-class KernelSGDClassifier(KernelSGD):
+class KernelSGDClassifier(Classifier, KernelSGD):
     """Kernel classifier learned from one sample at a time, by stochastic gradient descent.
 
     Each step with a sample (x, y), y = -1 or +1, and a step length eta is
@@ -77,7 +78,6 @@ class KernelSGDClassifier(KernelSGD):
     Kivinen, Smola and Williamson (2004), Online learning with kernels.
     """
 
-    _estimator_type = "classifier"
     _losses = ("hinge", "logistic", "squared")
 
     def __init__(
@@ -125,8 +125,8 @@ class KernelSGDClassifier(KernelSGD):
             Bad input; the message names the argument and what is accepted.
         """
         self._restart()
-        names, opened = _inputs.feature_names(X), self._samples(X)
-        labels = _inputs.class_labels(self, y, len(opened[0]))
+        names, opened = inputs.feature_names(X), self._samples(X)
+        labels = inputs.class_labels(self, y, len(opened[0]))
         classes = np.unique(labels)
         self._train(opened, names, _signs(labels, classes), self._passes(len(labels)))
         self.classes_ = classes
@@ -151,8 +151,8 @@ class KernelSGDClassifier(KernelSGD):
         ValueError, TypeError
             Bad input; the message names the argument and what is accepted.
         """
-        names, opened = _inputs.feature_names(X), self._samples(X)
-        _inputs.require_y(self, y)
+        names, opened = inputs.feature_names(X), self._samples(X)
+        inputs.require_y(self, y)
         labels = check_labels(y, len(opened[0]))
         known = self._known_classes(classes)
         self._train(opened, names, _signs(labels, known), [np.arange(len(labels))])
@@ -200,10 +200,6 @@ class KernelSGDClassifier(KernelSGD):
         """
         X = self._check_test(X)
         return self._risk(X, _signs(check_labels(y, len(X)), self.classes_))
-
-    def score(self, X, y, sample_weight=None):
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return _inputs.accuracy(self.predict(X), y, sample_weight)
 
 
 def _signs(labels, classes):

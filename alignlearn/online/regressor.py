@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.estimators import _inputs
-from alignlearn.estimators._tuning import r2
+from alignlearn.estimators import inputs
+from alignlearn.estimators.base import Regressor
 from alignlearn.validation import check_targets
 
 from ._base import KernelSGD
 
 
-class KernelSGDRegressor(KernelSGD):
+class KernelSGDRegressor(Regressor, KernelSGD):
     """Kernel regression learned from one sample at a time, by stochastic gradient descent.
 
     Each step with a sample (x, y) and a step length eta is
@@ -42,7 +42,6 @@ n_features_in_, feature_names_in_
     Kivinen, Smola and Williamson (2004), Online learning with kernels.
     """
 
-    _estimator_type = "regressor"
     _losses = ("squared", "epsilon-insensitive")
 
     def __init__(
@@ -106,8 +105,8 @@ n_features_in_, feature_names_in_
         return self._learn(X, y, lambda m: [np.arange(m)])
 
     def _learn(self, X, y, orders):
-        names, opened = _inputs.feature_names(X), self._samples(X)
-        _inputs.require_y(self, y)
+        names, opened = inputs.feature_names(X), self._samples(X)
+        inputs.require_y(self, y)
         y = check_targets(y, len(opened[0]))
         targets = y.reshape(len(y), -1)
         fitted = self.__sklearn_is_fitted__()
@@ -135,9 +134,3 @@ n_features_in_, feature_names_in_
                 f"y has {y.shape[1]} columns, but in fit it had {self.dual_coef_.shape[1]}."
             )
         return self._risk(X, y)
-
-    def score(self, X, y, sample_weight=None):
-        """Coefficient of determination, as `MKLRegressor.score`."""
-        predicted = self.predict(X)
-        y = check_targets(y, len(predicted))
-        return r2(y, predicted, sample_weight)

@@ -121,3 +121,17 @@ def test_max_iter_reaches_the_machine_whose_warning_asks_for_it():
     model = al.MKLClassifier(["rbf"], machine="nystrom", max_iter=1)
     with pytest.warns(al.ConvergenceWarning, match="raise max_iter"):
         model.fit(X, X[:, 0] > 0.0)
+
+
+@pytest.mark.parametrize("kind", [al.MKLClassifier, al.MKLRegressor])
+def test_the_samples_that_nystrom_draws_follow_the_random_state(data, kind):
+    X, y = data
+    y = y > 0 if kind is al.MKLClassifier else y
+
+    def drawn(seed):
+        model = kind(KERNELS, machine="nystrom", n_centres=20, random_state=seed)
+        return model.fit(X, y).support_
+
+    np.testing.assert_array_equal(drawn(1), drawn(1))
+    assert not np.array_equal(drawn(1), drawn(2))
+    np.testing.assert_array_equal(drawn(None), drawn(0))

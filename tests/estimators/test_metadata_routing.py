@@ -99,7 +99,7 @@ def test_a_splitter_that_asks_for_groups_gets_them(estimator):
         estimator, X, y, params={"groups": groups}, cv=outer, return_estimator=True
     )
     for t, (train, test) in enumerate(outer.split(X, y, groups)):
-        by_hand = clone(estimator).fit(X[train], y[train], groups[train])
+        by_hand = clone(estimator).fit(X[train], y[train], groups=groups[train])
         found = run["estimator"][t]
         for key in ("split0_test_score", "split1_test_score", "mean_test_score"):
             np.testing.assert_array_equal(found.cv_results_[key], by_hand.cv_results_[key])
@@ -113,19 +113,19 @@ def test_through_a_pipeline_and_a_grid():
     estimator = TUNED[0]
     X, y, groups = _data(estimator)
     scaled = StandardScaler().fit_transform(X)
-    expected = clone(estimator).fit(scaled, y, groups).cv_results_["mean_test_score"]
+    expected = clone(estimator).fit(scaled, y, groups=groups).cv_results_["mean_test_score"]
     pipeline = make_pipeline(StandardScaler(), estimator).fit(X, y, groups=groups)
     np.testing.assert_array_equal(pipeline[-1].cv_results_["mean_test_score"], expected)
     grid = GridSearchCV(pipeline, {"mklclassifiercv__weighting": ["align"]}, cv=GroupKFold(2))
     grid.fit(X, y, groups=groups)
-    by_hand = clone(estimator).set_params(weighting="align").fit(scaled, y, groups)
+    by_hand = clone(estimator).set_params(weighting="align").fit(scaled, y, groups=groups)
     found = grid.best_estimator_[-1].cv_results_["mean_test_score"]
     np.testing.assert_array_equal(found, by_hand.cv_results_["mean_test_score"])
 
 
 def test_other_names_and_explicit_requests():
     X, y, groups = _data(TUNED[0])
-    expected = clone(TUNED[0]).fit(X, y, groups).cv_results_["mean_test_score"]
+    expected = clone(TUNED[0]).fit(X, y, groups=groups).cv_results_["mean_test_score"]
     splitter = GroupKFold(3).set_split_request(groups="subject")
     for estimator in (
         clone(TUNED[0]).set_params(cv=splitter),

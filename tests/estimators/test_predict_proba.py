@@ -186,7 +186,7 @@ def test_folds_that_are_no_partition():
     model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=cv, probability="sigmoid").fit(X, y)
     assert np.all((model.predict_proba(new) > 0) & (model.predict_proba(new) < 1))
     groups = np.arange(len(y)) // 10
-    model.set_params(cv=GroupKFold(3)).fit(X, y, groups)
+    model.set_params(cv=GroupKFold(3)).fit(X, y, groups=groups)
     assert model.predict_proba(new).shape == (len(new), 2)
 
 

@@ -1,6 +1,8 @@
-"""What scikit-learn expects of an estimator, without importing scikit-learn.
+"""The face of every estimator of the library: what its users and scikit-learn see of it.
 
-Its classes are used where a program has loaded it already: then its own tools recognise them.
+Parameters, the mark of a fit, columns and their names, scores, tags and metadata routing, without
+importing scikit-learn; its classes are used where a program has loaded it already: then its own
+tools recognise them.
 """
 
 from __future__ import annotations
@@ -12,37 +14,27 @@ from importlib import import_module
 import numpy as np
 
 from alignlearn._params import ParamsMixin
-from alignlearn.validation import check_choice
+from alignlearn.engine.engines import open_engine
+from alignlearn.validation import check_choice, check_labels, check_targets, check_weights, warn
+
+from .inputs import feature_names, own_or_sklearn, take_sparse
 
 # Methods whose arguments beside X and y can be metadata, in scikit-learn's words.
 _ROUTED = ("fit", "predict", "decision_function", "score", "transform")
 _CONTAINERS = ("default", "pandas", "polars")
+_OF_COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
 class NotFittedError(ValueError, AttributeError):
     """A method that needs a fitted estimator was called before ``fit``."""
 
 
-class DataConversionWarning(UserWarning):
-    """The input was accepted after a change of shape."""
-
-
-def _own_or_sklearn(own):
-    exceptions = sys.modules.get("sklearn.exceptions")
-    return own if exceptions is None else getattr(exceptions, own.__name__)
-
-
 def not_fitted(estimator):
     """The error to raise for an estimator that is not fitted."""
     name = type(estimator).__name__
-    return _own_or_sklearn(NotFittedError)(
+    return own_or_sklearn(NotFittedError)(
         f"This {name} instance is not fitted yet; call fit with training data first."
     )
-
-
-def data_conversion_warning():
-    """The warning class for a column vector y."""
-    return _own_or_sklearn(DataConversionWarning)
 
 
 def _metadata(cls, method):
@@ -137,9 +129,60 @@ class Estimator(ParamsMixin):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
 
+    def _forget(self, *names):
+        """Drop what an earlier fit left, so that one that fails leaves none that is fitted.
+
+        ``names`` are further attributes to drop.
+        """
+        for name in (self._fitted_marker, *_OF_COLUMNS, *names):
+            self.__dict__.pop(name, None)
+
+    def _store_columns(self, X, n_features):
+        """Keep the number of columns of the X given to ``fit``, None for none, and their names."""
+        for name in _OF_COLUMNS:
+            self.__dict__.pop(name, None)
+        names = feature_names(X)
+        if n_features is not None:
+            self.n_features_in_ = n_features
+            if names is not None:
+                self.feature_names_in_ = names
+
+    def _check_columns(self, X, check, extra=0):
+        """``check(X)`` of new samples, which have the columns of ``fit``, if that had any.
+
+        ``extra`` is the number of columns that ``check`` takes away.
+        """
+        self._check_is_fitted()
+        if not hasattr(self, "n_features_in_"):
+            return check(X)
+        self._check_names(X)
+        X = check(X)
+        if X.shape[1] + extra != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1] + extra} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return X
+
+    def _check_names(self, X):
+        """Compare the column names of a data frame with those of ``fit``."""
+        fitted, given = getattr(self, "feature_names_in_", None), feature_names(X)
+        name = type(self).__name__
+        if fitted is None and given is not None:
+            warn(f"X has feature names, but {name} was fitted without feature names")
+        elif fitted is not None and given is None:
+            warn(f"X does not have valid feature names, but {name} was fitted with feature names")
+        check_same_names(fitted, given)
+
+    def _engine(self):
+        """What pairs of samples are evaluated on."""
+        return open_engine(self.target, self.client)
+
     def _accepts_sparse(self):
         """Whether the kernels take SciPy sparse matrices."""
-        return False
+        if "kernel" in self._parameters():
+            return take_sparse([self.kernel])
+        return "kernels" in self._parameters() and take_sparse(self.kernels)
 
     def __sklearn_tags__(self):
         from sklearn.utils import (
@@ -160,6 +203,31 @@ class Estimator(ParamsMixin):
             regressor_tags=RegressorTags() if kind == "regressor" else None,
             input_tags=InputTags(sparse=self._accepts_sparse()),
         )
+
+
+class Classifier:
+    """Mixin: the score of a classifier."""
+
+    _estimator_type = "classifier"
+
+    def score(self, X, y, sample_weight=None):
+        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
+        return accuracy(self.predict(X), y, sample_weight)
+
+
+class Regressor:
+    """Mixin: the score of a regressor."""
+
+    _estimator_type = "regressor"
+
+    def score(self, X, y, sample_weight=None):
+        """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
+
+        1 minus the residual sum of squares over the sum of squares about the mean; for a constant
+        target 1 if the residual is 0, else 0.
+        """
+        predicted = self.predict(X)
+        return r2(check_targets(y, len(predicted)), predicted, sample_weight)
 
 
 class FrameOutput:
@@ -234,3 +302,53 @@ class FrameOutput:
             return library.DataFrame(values, schema=names.tolist(), orient="row")
         index = X.index if isinstance(X, (library.DataFrame, library.Series)) else None
         return library.DataFrame(values, index=index, columns=names, copy=False)
+
+
+def check_same_names(fitted, given):
+    """Column names, or None, must be those of ``fit``, in their order, where both are known."""
+    if fitted is not None and given is not None and list(fitted) != list(given):
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            + _name_differences(set(fitted), set(given))
+        )
+
+
+def _name_differences(fitted, given):
+    text = ""
+    for title, names in (
+        ("Feature names unseen at fit time:", given - fitted),
+        ("Feature names seen at fit time, yet now missing:", fitted - given),
+    ):
+        if names:
+            shown = [*(f"- {n}" for n in sorted(names)[:5]), *(["- ..."] if len(names) > 5 else [])]
+            text += "\n".join([title, *shown, ""])
+    return text or "Feature names must be in the same order as they were in fit.\n"
+
+
+def accuracy(predicted, y, sample_weight=None):
+    """Share of labels that are predicted, weighted by ``sample_weight`` (n,)."""
+    right = predicted == check_labels(y, len(predicted))
+    weight = check_weights(sample_weight, len(right))
+    return float(weight @ right / weight.sum())
+
+
+def r2(y, predicted, weight=None):
+    """Coefficient of determination, mean over targets, with sample weights (n,) if given.
+
+    1 minus the residual sum of squares over the sum of squares about the mean; for a constant
+    target 1 if the residual is 0, else 0.
+    """
+    if y.size != predicted.size:
+        raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit.")
+    y = y.reshape(predicted.shape)
+    weight = check_weights(weight, len(y))
+    weight = weight / weight.sum()
+    # The ratio does not depend on the unit of y; whether squares overflow does.
+    unit = max(np.abs(y).max(), np.abs(predicted).max()) or 1.0
+    y, predicted = y / unit, predicted / unit
+    residual = weight @ np.square(y - predicted)
+    y = y - y[0]  # a constant is exactly 0
+    total = weight @ np.square(y - weight @ y)
+    flat = np.where(residual == 0.0, 1.0, 0.0)
+    explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
+    return float(np.mean(np.where(total > 0.0, explained, flat)))

@@ -1,14 +1,29 @@
-"""Checks of ``fit`` and ``predict`` in scikit-learn's terms: column names, labels, targets."""
+"""Checks of what ``fit`` takes, in scikit-learn's terms: column names, labels, targets."""
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 
 from alignlearn.kernels import column_names, kernel_list
-from alignlearn.validation import check_labels, check_targets, check_weights, warn
+from alignlearn.validation import check_labels, check_targets, warn
 from alignlearn.validation.memory import check_gram_memory
 
-from ._sklearn import data_conversion_warning
+
+class DataConversionWarning(UserWarning):
+    """The input was accepted after a change of shape."""
+
+
+def own_or_sklearn(own):
+    """scikit-learn's exception of the same name where a program has loaded it, else our own."""
+    exceptions = sys.modules.get("sklearn.exceptions")
+    return own if exceptions is None else getattr(exceptions, own.__name__)
+
+
+def data_conversion_warning():
+    """The warning class for a column vector y."""
+    return own_or_sklearn(DataConversionWarning)
 
 
 def take_sparse(kernels):
@@ -44,49 +59,6 @@ def check_room(source, rules, matrices=1):
     matrices += one_stage * len(source.names)
     if matrices:
         check_gram_memory(source.n_samples, matrices, itemsize=source.dtype.itemsize)
-
-
-def check_test_names(estimator, X):
-    """Compare the column names of a data frame with those of ``fit``."""
-    fitted, given = getattr(estimator, "feature_names_in_", None), feature_names(X)
-    name = type(estimator).__name__
-    if fitted is None and given is not None:
-        message = f"X has feature names, but {name} was fitted without feature names"
-        warn(message, UserWarning)
-    elif fitted is not None and given is None:
-        message = f"X does not have valid feature names, but {name} was fitted with feature names"
-        warn(message, UserWarning)
-    check_same_names(fitted, given)
-
-
-def check_same_names(fitted, given):
-    """Column names, or None, must be those of ``fit``, in their order, where both are known."""
-    if fitted is not None and given is not None and list(fitted) != list(given):
-        raise ValueError(
-            "The feature names should match those that were passed during fit.\n"
-            + _name_differences(set(fitted), set(given))
-        )
-
-
-def _name_differences(fitted, given):
-    text = ""
-    for title, names in (
-        ("Feature names unseen at fit time:", given - fitted),
-        ("Feature names seen at fit time, yet now missing:", fitted - given),
-    ):
-        if names:
-            shown = [*(f"- {n}" for n in sorted(names)[:5]), *(["- ..."] if len(names) > 5 else [])]
-            text += "\n".join([title, *shown, ""])
-    return text or "Feature names must be in the same order as they were in fit.\n"
-
-
-def check_test_width(estimator, n_features):
-    """As many columns as in ``fit``."""
-    if n_features != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )
 
 
 def require_y(estimator, y):
@@ -136,10 +108,3 @@ def real_targets(estimator, y, n_samples, weight=None):
             f"y is constant ({used[0]}){where}; a regression needs at least two values."
         )
     return y
-
-
-def accuracy(predicted, y, sample_weight=None):
-    """Share of labels that are predicted, weighted by ``sample_weight`` (n,)."""
-    right = predicted == check_labels(y, len(predicted))
-    weight = check_weights(sample_weight, len(right))
-    return float(weight @ right / weight.sum())

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
-from . import _inputs
+from . import inputs
 from ._one_stage import solve_one_stage
 from ._postponed import Postponed
-from ._sklearn import Estimator
+from .base import Estimator
 from .guarantees import sample_ranges
 
 FROM_STATISTICS = (
@@ -66,7 +65,7 @@ class KernelLearner(Estimator):
     kernel_alignments_ = _FromStatistics()
 
     def _accepts_sparse(self):
-        return isinstance(self.kernels, RankOneKernels) or _inputs.take_sparse(self.kernels)
+        return isinstance(self.kernels, RankOneKernels) or super()._accepts_sparse()
 
     def _learn(self, X, check_target, task, sample_weight=None):
         """Fit stage 1 and return the learned `Combination`, and y as checked.
@@ -74,24 +73,23 @@ class KernelLearner(Estimator):
         ``check_target(source)`` returns y as checked.
         """
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
-        for name in ("_predictor", "_postponed"):
-            self.__dict__.pop(name, None)
+        self._forget("_postponed")
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
-        names = _inputs.feature_names(X)
         source = self._open(X, sample_weight)
+        self._store_columns(X, source.n_features)
         y = check_target(source)
-        _inputs.check_room(source, [weighting], self._matrices(source))
+        inputs.check_room(source, [weighting], self._matrices(source))
         later = Postponed.of(self, source, y, task, weighting)
         if later is not None:
             weights, scale = later.weights, np.ones(later.weights.size)
-            self._store_weights(source, weights, scale, names)
+            self._store_weights(source, weights, scale)
             self._postponed = later
         else:
             result, scale = self._stage_one(weighting, source, y, task)
             weights = result.weights
-            self._store_weights(source, weights, scale, names)
+            self._store_weights(source, weights, scale)
             vars(self).update(_of_result(result))
         learned = source.combine(weights * scale)
         self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y)
@@ -99,9 +97,9 @@ class KernelLearner(Estimator):
 
     def _open(self, X, sample_weight):
         """The source on at least two samples, with the estimator's engine."""
-        how = {"engine": open_engine(self.target, self.client), "progress": self.verbose}
+        how = {"engine": self._engine(), "progress": self.verbose}
         source = open_source(X, self.kernels, sample_weight=sample_weight, **how)
-        _inputs.check_sample_count(source.n_samples)
+        inputs.check_sample_count(source.n_samples)
         return source
 
     def _stage_one(self, weighting, source, y, task):
@@ -130,31 +128,20 @@ class KernelLearner(Estimator):
             self.statistics_  # noqa: B018
         return super().__getstate__()
 
-    def _store_weights(self, source, weights, scale, names):
+    def _store_weights(self, source, weights, scale):
         for name in FROM_STATISTICS:
             self.__dict__.pop(name, None)
         self.scale_, self.weights_ = scale, weights
         self.kernels_ = source.fitted_kernels
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        if source.n_features is not None:
-            self.n_features_in_ = source.n_features
-            if names is not None:
-                self.feature_names_in_ = names
 
     def _check_test(self, X):
         self._check_is_fitted()
-        if self._predictor.n_features is None:
-            return self._predictor.check(X)
-        _inputs.check_test_names(self, X)
-        X = self._predictor.check(X)
-        _inputs.check_test_width(self, X.shape[1])
-        return X
+        return self._check_columns(X, self._predictor.check)
 
     def _decisions(self, X):
         """Decisions of the machine on new samples, with the intercept, (n, q)."""
         X = self._check_test(X)
-        return self._predictor.decisions(X, open_engine(self.target, self.client))
+        return self._predictor.decisions(X, self._engine())
 
     def summary(self, max_rows=30):
         """The learned combination as a text table.

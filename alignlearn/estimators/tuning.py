@@ -12,8 +12,10 @@ import numpy as np
 
 from alignlearn.folds import make_folds
 from alignlearn.machines import paths
-from alignlearn.validation import check_choice, check_number, check_weights, warn
+from alignlearn.validation import check_choice, check_number, warn
 from alignlearn.weights import get_weighting
+
+from .base import r2
 
 
 def check_grid(name, values, default, strict=True):
@@ -84,28 +86,6 @@ def fold_weights(learner, source, y, rule, *, train, statistics):
     weight = {} if source.weight is None else {"sample_weight": source.weight[train]}
     learner.fit(source.samples(train), y[train], **weight)
     return learner.weights_ * learner.scale_
-
-
-def r2(y, predicted, weight=None):
-    """Coefficient of determination, mean over targets, with sample weights (n,) if given.
-
-    1 minus the residual sum of squares over the sum of squares about the mean; for a constant
-    target 1 if the residual is 0, else 0.
-    """
-    if y.size != predicted.size:
-        raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit.")
-    y = y.reshape(predicted.shape)
-    weight = check_weights(weight, len(y))
-    weight = weight / weight.sum()
-    # The ratio does not depend on the unit of y; whether squares overflow does.
-    unit = max(np.abs(y).max(), np.abs(predicted).max()) or 1.0
-    y, predicted = y / unit, predicted / unit
-    residual = weight @ np.square(y - predicted)
-    y = y - y[0]  # a constant is exactly 0
-    total = weight @ np.square(y - weight @ y)
-    flat = np.where(residual == 0.0, 1.0, 0.0)
-    explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
-    return float(np.mean(np.where(total > 0.0, explained, flat)))
 
 
 def _accuracy(y, predicted, weight=None):
