@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory import (
-    CLAIMS,
-    check,
-    hoeffding_deviation,
-    predictor_deviation,
-    root_risk_deviation,
-)
-from alignlearn.theory.bounds.intervals import u_statistic_deviation
+from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.claim import HypothesisNotMet
+
+from alignlearn.bounds.intervals import u_statistic_deviation
+from alignlearn.bounds.predictors import predictor_deviation, root_risk_deviation
+from alignlearn.bounds.u_statistics import hoeffding_deviation
 
 
 @pytest.mark.parametrize("t", [1.0, 10.0, 1e6])

@@ -16,7 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import stability
+from alignlearn.bounds import stability
+
 from ..claim import Claim, HypothesisNotMet, NegativeControl
 from ..papers import P1
 from ..reference.exchange import (
@@ -95,7 +96,7 @@ def corrected_measure(case):
 
 
 def _without_weights(case):
-    return stability.theorem_16(len(case["y"]), 1.0, case["lam0"], 1.0, 1.0, 0.0)
+    return stability.two_stage_stability_printed(len(case["y"]), 1.0, case["lam0"], 1.0, 1.0, 0.0)
 
 
 # -- claim -----------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.class_betting import class_betting_interval
+from alignlearn.bounds.class_betting import class_betting_interval
+
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
 from ..reference.coverage import position, reach

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.class_intervals import FeatureRange, class_interval_from
+from alignlearn.bounds.class_intervals import FeatureRange, class_interval_from
+
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
 from ..reference.class_laws import class_laws

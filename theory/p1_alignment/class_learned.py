@@ -13,8 +13,9 @@ from itertools import product
 
 import numpy as np
 
-from ..bounds.class_betting import learned_betting_interval
-from ..bounds.class_intervals import class_statistics, learned_class_interval
+from alignlearn.bounds.class_betting import learned_betting_interval
+from alignlearn.bounds.class_intervals import class_statistics, learned_class_interval
+
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
 from ..reference.class_laws import class_laws

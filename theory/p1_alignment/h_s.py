@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import predictors
 from ..claim import Claim, HypothesisNotMet, NegativeControl
 from ..papers import P1
+from ..reference import predictors
 from ..reference.matrices import alignment, center
 from ..reference.problems import FiniteDistribution
 

@@ -1,7 +1,7 @@
 """The distance of the predictors of a sample and of its distribution, with all constants.
 
 Not in the paper, which has O(1/sqrt(m)) for the risks: with probability 1 - delta, sup |h_S - h*|
-<= (2 D + s tau)/M (`sample_predictor.predictor_deviation`); proofs.md, section 11. What follows for
+<= (2 D + s tau)/M (`predictor_deviation`); proofs.md, section 11. What follows for
 the risks is in `p1-h-s-rate` (squared loss) and `p1-h-s-margin` (0/1 loss). Checked: the frequency
 of violations over samples from a finite support, h_S centred on the sample. Verdict: holds.
 """
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import predictors
-from ..bounds.sample_predictor import predictor_deviation
+from alignlearn.bounds.predictors import predictor_deviation
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
+from ..reference import predictors
 from ..reference.problems import FiniteDistribution
 
 # -- cases -----------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import stability
+from alignlearn.bounds import stability
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.exchange import constants, fit_predict, random_pair, rows_of

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.fitted import intercept_residual_bound, intercept_stability
+from alignlearn.bounds.fitted import intercept_residual_bound, intercept_stability
+
 from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.exchange import LARGEST_RIDGE

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.intervals import alignment_interval_from
+from alignlearn.bounds.intervals import alignment_interval_from
+
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
 from ..reference.coverage import position, reach

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.intervals import alignment_interval_by_numerator
+from alignlearn.bounds.intervals import alignment_interval_by_numerator
+
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
 from ..reference.coverage import position, reach

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.concentration import perturbation_bound
+from alignlearn.bounds.concentration import perturbation_bound
+
 from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.matrices import center_product

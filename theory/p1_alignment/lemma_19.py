@@ -13,7 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..bounds.concentration import bias_bound
+from alignlearn.bounds.concentration import bias_bound
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution

@@ -16,7 +16,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..bounds.concentration import expected_numerator
+from alignlearn.bounds.concentration import expected_numerator
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution

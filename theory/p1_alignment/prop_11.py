@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.concentration import numerator_deviation, proposition_11
+from alignlearn.bounds.concentration import numerator_deviation, numerator_deviation_printed
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution, numerators
@@ -57,7 +58,7 @@ def two_valued(weights, m, delta=0.01):
 
 
 def bound(case):
-    return proposition_11(case["m"], case["delta"])
+    return numerator_deviation_printed(case["m"], case["delta"])
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.class_intervals import FeatureRange, target_interval_from
+from alignlearn.bounds.class_intervals import FeatureRange, target_interval_from
+
 from ..claim import Claim, NegativeControl, once
 from ..papers import P1
 from ..reference.class_laws import class_laws

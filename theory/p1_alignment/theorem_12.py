@@ -16,7 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import concentration as bounds
+from alignlearn.bounds import concentration as bounds
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution, numerators
@@ -62,7 +63,7 @@ def arguments(case):
 
 def bound(case):
     values, radii = arguments(case)
-    return bounds.theorem_12(*values, **radii)
+    return bounds.alignment_deviation_printed(*values, **radii)
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -10,7 +10,8 @@ violations over samples from a finite support. Verdict: holds, and is far longer
 
 from __future__ import annotations
 
-from ..bounds.concentration import theorem_12_by_its_proof
+from alignlearn.bounds.concentration import alignment_deviation_by_printed_proof
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from .theorem_12 import _control_case, arguments, cases, extremes, measure
@@ -22,7 +23,7 @@ from .theorem_12 import _control_case, arguments, cases, extremes, measure
 
 def bound(case):
     values, radii = arguments(case)
-    return theorem_12_by_its_proof(*values, **radii)
+    return alignment_deviation_by_printed_proof(*values, **radii)
 
 
 # -- measure ---------------------------------------------------------------------------

@@ -13,9 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import predictors
+from alignlearn.bounds import predictors as promised
+
 from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
 from ..papers import P1
+from ..reference import predictors
 from ..reference.problems import FiniteDistribution
 
 # -- cases -----------------------------------------------------------------------------
@@ -50,7 +52,7 @@ def alignment_of(case):
 
 def bound(case):
     gamma = predictors.gamma_values(case["law"], case["K"]).max()
-    return predictors.classification_guarantee(alignment_of(case), gamma)
+    return promised.classification_guarantee(alignment_of(case), gamma)
 
 
 # -- measure: what is true -------------------------------------------------------------
@@ -77,7 +79,7 @@ def counterexample():
 def corrected_bound(case):
     gamma = predictors.gamma_values(case["law"], case["K"]).max()
     top = np.abs(case["law"].labels).max()
-    return predictors.classification_guarantee(alignment_of(case), gamma, top)
+    return promised.classification_guarantee(alignment_of(case), gamma, top)
 
 
 def extremes():

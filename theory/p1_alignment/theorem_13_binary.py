@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import predictors
+from alignlearn.bounds import predictors as promised
+
 from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
+from ..reference import predictors
 from ..reference.problems import FiniteDistribution
 from .theorem_13 import alignment_of
 
@@ -47,7 +49,7 @@ def stronger(bound, factor):
 
 def bound(case):
     gamma = predictors.gamma_values(case["law"], case["K"], general=True).max()
-    return predictors.classification_guarantee(alignment_of(case), gamma)
+    return promised.classification_guarantee(alignment_of(case), gamma)
 
 
 # -- measure: what is true -------------------------------------------------------------

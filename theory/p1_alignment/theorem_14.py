@@ -12,9 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import predictors
+from alignlearn.bounds import predictors as promised
+
 from ..claim import Claim, HypothesisNotMet, NegativeControl
 from ..papers import P1
+from ..reference import predictors
 from ..reference.problems import FiniteDistribution
 from .theorem_13 import alignment_of, cases
 
@@ -24,7 +26,7 @@ from .theorem_13 import alignment_of, cases
 
 
 def bound(case):
-    return predictors.theorem_14(alignment_of(case))
+    return promised.regression_guarantee_printed(alignment_of(case))
 
 
 # -- measure: what is true -------------------------------------------------------------
@@ -39,7 +41,7 @@ def measure(case):
 
 
 def sharp_bound(case):
-    return predictors.regression_guarantee(alignment_of(case))
+    return promised.regression_guarantee(alignment_of(case))
 
 
 def scaled_bound(case):
@@ -47,7 +49,7 @@ def scaled_bound(case):
     energy = law.mean(predictors.h_star(law, case["K"]) ** 2)
     if energy < 1e-12:
         raise HypothesisNotMet("h* must not vanish")
-    return predictors.scaled_regression_risk(rho, energy)
+    return promised.scaled_regression_risk(rho, energy)
 
 
 def scaled_measure(case):

@@ -13,9 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import predictors
+from alignlearn.bounds import predictors as promised
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
+from ..reference import predictors
 from ..reference.problems import FiniteDistribution
 from .theorem_13 import alignment_of, standardised
 from .theorem_13_binary import cases
@@ -26,7 +28,7 @@ from .theorem_13_binary import cases
 
 
 def bound(case):
-    return predictors.theorem_14(alignment_of(case))
+    return promised.regression_guarantee_printed(alignment_of(case))
 
 
 # -- measure: what is true -------------------------------------------------------------
@@ -51,7 +53,7 @@ def _variance(law):
 
 
 def corrected_bound(case):
-    return _variance(case["law"]) * predictors.regression_guarantee(alignment_of(case))
+    return _variance(case["law"]) * promised.regression_guarantee(alignment_of(case))
 
 
 def corrected_measure(case):

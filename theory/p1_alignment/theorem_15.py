@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import predictors
+from alignlearn.bounds import predictors as promised
+
 from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
 from ..papers import P1
+from ..reference import predictors
 from .theorem_13_binary import cases, silent, stronger
 
 # -- cases: labels +-1, balanced or not ------------------------------------------------
@@ -31,7 +33,7 @@ def _radius2(case):
 def bound(case):
     law = case["law"]
     rho_u = law.moments(case["K"], law.target()).theta
-    return predictors.unnormalised_guarantee(rho_u, _radius2(case))
+    return promised.unnormalised_guarantee(rho_u, _radius2(case))
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import stability
+from alignlearn.bounds import stability
+
 from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P1
 from ..reference.exchange import (
@@ -54,7 +55,9 @@ def change_term(case, centred=True):
 def bound(case):
     radius2, label_bound, l1 = constants(case)
     m, lam0 = len(case["y"]), case["lam0"]
-    return stability.theorem_16(m, radius2, lam0, label_bound, l1, change_term(case))
+    return stability.two_stage_stability_printed(
+        m, radius2, lam0, label_bound, l1, change_term(case)
+    )
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import generalization, stability
+from alignlearn.bounds import generalization, stability
+
 from ..claim import Claim, Mutant, NegativeControl, once
 from ..papers import P1
 from ..reference.exchange import fit_predict
@@ -69,7 +70,7 @@ def _arguments(case):
 
 def bound(case):
     """What R exceeds R_S by; also in the correct form."""
-    return generalization.theorem_17(0.0, *_arguments(case))
+    return generalization.two_stage_bound_printed(0.0, *_arguments(case))
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import generalization, stability
+from alignlearn.bounds import generalization, stability
+
 from ..claim import Claim, Mutant, NegativeControl, once
 from ..papers import P1
 from ..reference.exchange import alignf_weights, fit_predict

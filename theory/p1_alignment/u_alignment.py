@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.u_statistics import alignment_deviation_unbiased
+from alignlearn.bounds.u_statistics import alignment_deviation_unbiased
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from .prop_11 import TRIALS, two_valued

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.u_statistics import hoeffding_deviation
+from alignlearn.bounds.u_statistics import hoeffding_deviation
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import FiniteDistribution

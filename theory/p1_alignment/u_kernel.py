@@ -14,8 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ..bounds.intervals import u_statistic
-from ..bounds.u_statistics import kernel_range, quadruple_kernel
+from alignlearn.bounds.intervals import u_statistic
+from alignlearn.bounds.u_statistics import kernel_range, quadruple_kernel
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from .lemma_18 import unit_features

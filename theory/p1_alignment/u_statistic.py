@@ -14,13 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.intervals import u_statistic_deviation
-from ..bounds.u_statistics import (
+from alignlearn.bounds.intervals import u_statistic_deviation
+from alignlearn.bounds.u_statistics import (
     bernstein_deviation,
     empirical_bernstein_deviation,
     kernel_range,
     quadruple_kernel,
 )
+
 from ..claim import Claim, NegativeControl
 from ..papers import P1
 from ..reference.problems import numerators

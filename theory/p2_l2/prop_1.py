@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.stability import lkrr_capacity
+from alignlearn.bounds.stability import lkrr_capacity
+
 from ..claim import Claim, NegativeControl
 from ..papers import P2
 from .terms import diagonals, disjoint_case, random_case, terms, vector_size

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import stability
+from alignlearn.bounds import stability
+
 from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P2
 from ..reference.exchange import fit_predict, labels_of, rows_of
@@ -44,7 +45,9 @@ def bound(case):
     t = terms(case)
     kappa = (diagonals(case) @ np.array([t.mu, t.mu_new]).T).max()
     m, p = len(case["y"]), len(t.mu)
-    return stability.proposition_3(m, case["lam0"], residuals(case), kappa, case["radius"], p)
+    return stability.lkrr_stability_printed(
+        m, case["lam0"], residuals(case), kappa, case["radius"], p
+    )
 
 
 # -- measure: what is true -------------------------------------------------------------

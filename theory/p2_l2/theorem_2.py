@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import stability
+from alignlearn.bounds import stability
+
 from ..claim import Claim, Mutant, NegativeControl
 from ..papers import P2
 from ..reference.exchange import LARGEST_RIDGE, fit_predict

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import stability
+from alignlearn.bounds import stability
+
 from ..claim import Claim, NegativeControl
 from ..papers import P2
 from .theorem_2 import _fits, _scale, cases, flipped, measure

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import generalization, stability
+from alignlearn.bounds import generalization, stability
+
 from ..claim import Claim, Mutant, NegativeControl, once
 from ..papers import P2
 from ..reference.exchange import fit_predict
@@ -73,7 +74,7 @@ def bound(case):
     residual, kappa_d = _constants(case)
     m = case["m"]
     b = 2 * residual * stability.lkrr_stability(m, case["lam0"], residual, kappa_d)
-    return generalization.theorem_3(0.0, m, case["delta"], residual, b)
+    return generalization.lkrr_bound_printed(0.0, m, case["delta"], residual, b)
 
 
 # -- measure: what is true -------------------------------------------------------------

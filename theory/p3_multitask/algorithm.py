@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.neighbourhood import tasks_of
+from alignlearn.bounds.neighbourhood import tasks_of
+
 from ..claim import Claim, NegativeControl
 from ..papers import P3
 from ..reference.library import support_vectors

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from alignlearn.bounds import neighbourhood
+
 from ..claim import Claim, NegativeControl
 from ..papers import P3
 from ..reference.multitask import forms, inverse, largest_form

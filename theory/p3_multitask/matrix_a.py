@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.neighbourhood import projections, tasks_of
+from alignlearn.bounds.neighbourhood import projections, tasks_of
+
 from ..claim import Claim, NegativeControl
 from ..papers import P3
 from .tasks import random_tasks, terms_of

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from alignlearn.bounds import neighbourhood
+
 from ..claim import Claim, NegativeControl
 from ..papers import P3
 from ..reference.multitask import inverse, regulariser

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.neighbourhood import pseudo_inverse, tasks_of
+from alignlearn.bounds.neighbourhood import pseudo_inverse, tasks_of
+
 from ..claim import Claim, NegativeControl
 from ..papers import P3
 from ..reference.matrices import combine

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..bounds import neighbourhood
+from alignlearn.bounds import neighbourhood
+
 from ..claim import Claim, NegativeControl
 from ..papers import P3
 from .tasks import class_of, random_class

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from alignlearn.bounds import neighbourhood
+
 from ..reference.matrices import combine
 from ..reference.multitask import paper_terms, stack
 

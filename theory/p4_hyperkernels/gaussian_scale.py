@@ -14,7 +14,8 @@ from functools import partial
 
 import numpy as np
 
-from ..bounds.hyper_rates import gaussian_log10_constant
+from alignlearn.bounds.hyper_rates import gaussian_log10_constant
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 from ..reference import hyper

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds.hyper_rates import lemma_4_3
+from alignlearn.bounds.hyper_rates import pair_mean_tail
+
 from ..claim import Claim, HypothesisNotMet, NegativeControl
 from ..papers import P4
 from .lemma_4_3_step import mean_over_pairs
@@ -43,7 +44,7 @@ def bound(case, factor=1.0):
     if not mean > 1e-9:
         raise HypothesisNotMet("E xi^2 <= c1 (E xi)^theta needs E xi > 0 here")
     c1 = square / mean ** case["theta"]
-    return lemma_4_3(case["m"], factor * case["eps"], c1, spread, case["theta"])
+    return pair_mean_tail(case["m"], factor * case["eps"], c1, spread, case["theta"])
 
 
 # -- measure: what is true -------------------------------------------------------------

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.hyper_rates import noise_exponent
+from alignlearn.bounds.hyper_rates import noise_exponent
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 from . import prop_4_1

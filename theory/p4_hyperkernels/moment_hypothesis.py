@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.hyper_rates import gaussian_moment_scale
+from alignlearn.bounds.hyper_rates import gaussian_moment_scale
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 

@@ -12,7 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..bounds import hyper_rates as rates
+from alignlearn.bounds import hyper_rates as rates
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 
@@ -32,10 +33,10 @@ def bound(case):
     """Theta* of theorem 1, printed and sharper, of theorem 2, and of its proved form."""
     r, s, theta = (case[name] for name in ("r", "s", "theta"))
     found = (
-        rates.theorem_1_optimum(r, s, theta),
-        rates.theorem_1_corrected_optimum(r, s, theta),
-        rates.theorem_2_optimum(r, s),
-        rates.squared_norm_optimum(r, s),
+        rates.svr_optimum_printed(r, s, theta),
+        rates.svr_optimum(r, s, theta),
+        rates.ridge_optimum_printed(r, s),
+        rates.ridge_optimum(r, s),
     )
     return np.array([best.exponent for best in found])
 

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.hyper_rates import norm_exponent
+from alignlearn.bounds.hyper_rates import norm_exponent
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.hyper_rates import covering_radius
+from alignlearn.bounds.hyper_rates import covering_radius
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import hyper_rates as rates
+from alignlearn.bounds import hyper_rates as rates
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 
@@ -33,14 +34,14 @@ def cases(draw):
 
 def bound(case):
     """The exponent that is proved."""
-    return float(rates.theorem_1_corrected(**case))
+    return float(rates.svr_exponent(**case))
 
 
 # -- measure: the exponent that is claimed ---------------------------------------------
 
 
 def measure(case):
-    return float(rates.theorem_1(**case))
+    return float(rates.svr_exponent_printed(**case))
 
 
 # -- sharpened: the slope of the sum of all terms, constants 1 -------------------------

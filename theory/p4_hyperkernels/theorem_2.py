@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.hyper_rates import theorem_2
+from alignlearn.bounds.hyper_rates import ridge_exponent_printed
+
 from ..claim import Claim, NegativeControl
 from ..papers import P4
 from ..reference import circle
@@ -34,7 +35,7 @@ def cases(draw):
 
 
 def bound(case):
-    exponent = float(theorem_2(case["alpha"], 1.0, case["s"]))
+    exponent = float(ridge_exponent_printed(case["alpha"], 1.0, case["s"]))
     return case["C"] * case["m"] ** (case["eps"] - exponent)
 
 

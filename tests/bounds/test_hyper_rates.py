@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
-from alignlearn.theory.bounds import hyper_rates as rates
 from scipy.special import gammaln
+
+from alignlearn.bounds import hyper_rates as rates
 
 
 @pytest.mark.parametrize(
@@ -18,18 +19,18 @@ from scipy.special import gammaln
 def test_optima_of_theorem_1(setting, alpha, exponent, sharper):
     r, s, p, q = setting
     theta = rates.noise_exponent(p, q)
-    assert rates.theorem_1_optimum(r, s, theta) == pytest.approx((alpha, exponent), abs=1e-5)
-    best = rates.theorem_1_corrected_optimum(r, s, theta)
+    assert rates.svr_optimum_printed(r, s, theta) == pytest.approx((alpha, exponent), abs=1e-5)
+    best = rates.svr_optimum(r, s, theta)
     assert best.exponent == pytest.approx(sharper, abs=1e-4)
 
 
 def test_rates_of_the_norm_are_those_of_the_ledger():
     for (r, s, p, q), rate in (((0.5, 0.5, 1, 2), 0.15), ((0.5, 1e-6, 1, 3), 0.133333)):
-        best = rates.theorem_1_optimum(r, s, rates.noise_exponent(p, q))
+        best = rates.svr_optimum_printed(r, s, rates.noise_exponent(p, q))
         assert best.exponent / q == pytest.approx(rate, abs=1e-5)
     assert rates.alpha_limit(0.5) == pytest.approx(1.2)
-    assert rates.theorem_2_optimum(1.0, 0.5) == pytest.approx((0.3, 0.3))
-    assert rates.squared_norm_optimum(1.0, 0.5) == pytest.approx((0.8, 0.8))
+    assert rates.ridge_optimum_printed(1.0, 0.5) == pytest.approx((0.3, 0.3))
+    assert rates.ridge_optimum(1.0, 0.5) == pytest.approx((0.8, 0.8))
 
 
 def test_no_grid_point_beats_the_optimum():
@@ -44,18 +45,21 @@ def test_no_grid_point_beats_the_optimum():
         )
         theta = rates.noise_exponent(p, 3 * q - 2)
         pairs = (
-            (rates.theorem_1_optimum(r, s, theta), rates.theorem_1(alpha, r, s, theta)),
             (
-                rates.theorem_1_corrected_optimum(r, s, theta),
-                rates.theorem_1_corrected(alpha, r, s, theta),
+                rates.svr_optimum_printed(r, s, theta),
+                rates.svr_exponent_printed(alpha, r, s, theta),
             ),
-            (rates.theorem_2_optimum(r, s), rates.theorem_2(alpha, r, s)),
-            (rates.squared_norm_optimum(r, s), rates.squared_norm_exponent(alpha, r, s)),
+            (
+                rates.svr_optimum(r, s, theta),
+                rates.svr_exponent(alpha, r, s, theta),
+            ),
+            (rates.ridge_optimum_printed(r, s), rates.ridge_exponent_printed(alpha, r, s)),
+            (rates.ridge_optimum(r, s), rates.ridge_exponent(alpha, r, s)),
         )
         for best, values in pairs:
             assert 0 < best.alpha <= 1
             assert best.exponent - 1e-4 <= values.max() <= best.exponent + 1e-12
-        assert rates.theorem_1_optimum(r, s, theta).alpha < rates.alpha_limit(s, theta)
+        assert rates.svr_optimum_printed(r, s, theta).alpha < rates.alpha_limit(s, theta)
 
 
 def test_printed_indices_are_conservative():
@@ -64,10 +68,12 @@ def test_printed_indices_are_conservative():
     for _ in range(300):
         r, s, theta = rng.uniform(0.01, 1), rng.uniform(0.01, 8), rng.uniform(0, 1)
         alpha = np.linspace(0.001, min(1, rates.alpha_limit(s, theta)), 50)
-        gap = rates.theorem_1_corrected(alpha, r, s, theta) - rates.theorem_1(alpha, r, s, theta)
+        gap = rates.svr_exponent(alpha, r, s, theta) - rates.svr_exponent_printed(
+            alpha, r, s, theta
+        )
         assert gap.min() >= -1e-12
         alpha = np.linspace(0.001, min(1, rates.alpha_limit(s)), 50)
-        gap = rates.squared_norm_exponent(alpha, r, s) - rates.theorem_2(alpha, r, s)
+        gap = rates.ridge_exponent(alpha, r, s) - rates.ridge_exponent_printed(alpha, r, s)
         assert gap.min() >= -1e-12
 
 
@@ -91,11 +97,13 @@ def test_constant_of_the_gaussian_hyper_kernel():
 
 def test_lemma_4_3_is_bernstein_for_half_the_points():
     """theta = 0, c1 = v: exp(-(m-1) e^2/(4v + 4Te/3))."""
-    value = rates.lemma_4_3(11, 0.3, 0.5, 2.0, 0.0)
+    value = rates.pair_mean_tail(11, 0.3, 0.5, 2.0, 0.0)
     assert value == pytest.approx(np.exp(-10 * 0.09 / (2.0 + 4 / 3 * 2 * 0.3)))
     # The ledger's case, with T = 1.
-    assert rates.lemma_4_3(10, 0.2, 1.0, 1.0, 1.0) == pytest.approx(0.7136, abs=5e-5)
-    assert rates.lemma_4_3(20, 0.2, 1.0, 1.0, 1.0) < rates.lemma_4_3(10, 0.2, 1.0, 1.0, 1.0)
+    assert rates.pair_mean_tail(10, 0.2, 1.0, 1.0, 1.0) == pytest.approx(0.7136, abs=5e-5)
+    assert rates.pair_mean_tail(20, 0.2, 1.0, 1.0, 1.0) < rates.pair_mean_tail(
+        10, 0.2, 1.0, 1.0, 1.0
+    )
 
 
 def test_covering_radius_falls_at_the_slower_of_its_rates():
@@ -131,15 +139,15 @@ def test_gaussian_moments_by_the_recursion_of_even_orders():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: rates.theorem_1(0.5, 0.0, 0.5, 0.5), "r=0.0.*0 < r <= 1"),
-        (lambda: rates.theorem_1(0.5, 0.5, -1.0, 0.5), "s=-1.0"),
-        (lambda: rates.theorem_1(0.5, 0.5, 0.5, 1.5), "theta=1.5"),
-        (lambda: rates.theorem_2(0.5, 1.5, 0.5), "r=1.5"),
+        (lambda: rates.svr_exponent_printed(0.5, 0.0, 0.5, 0.5), "r=0.0.*0 < r <= 1"),
+        (lambda: rates.svr_exponent_printed(0.5, 0.5, -1.0, 0.5), "s=-1.0"),
+        (lambda: rates.svr_exponent_printed(0.5, 0.5, 0.5, 1.5), "theta=1.5"),
+        (lambda: rates.ridge_exponent_printed(0.5, 1.5, 0.5), "r=1.5"),
         (lambda: rates.noise_exponent(0.0, 2), "p=0.0"),
         (lambda: rates.norm_exponent(1.0, 1.0), "q=1.0"),
-        (lambda: rates.lemma_4_3(1, 0.1, 1.0, 1.0, 0.5), "m=1"),
-        (lambda: rates.lemma_4_3(5, 0.0, 1.0, 1.0, 0.5), "eps=0.0"),
-        (lambda: rates.lemma_4_3(5, 0.1, 0.0, 0.0, 0.5), "c1 and T"),
+        (lambda: rates.pair_mean_tail(1, 0.1, 1.0, 1.0, 0.5), "m=1"),
+        (lambda: rates.pair_mean_tail(5, 0.0, 1.0, 1.0, 0.5), "eps=0.0"),
+        (lambda: rates.pair_mean_tail(5, 0.1, 0.0, 0.0, 0.5), "c1 and T"),
         (lambda: rates.covering_exponent(0, 1), "dimension"),
         (lambda: rates.gaussian_log10_constant(2, -1.0, 1.0), "sigma2"),
         (lambda: rates.gaussian_moment_scale(1.0, 0.5), "M"),
@@ -158,6 +166,6 @@ def test_refusals(call, words):
 
 def test_refusals_are_hypotheses_or_types():
     with pytest.raises(HypothesisNotMet):
-        rates.theorem_2_optimum(2.0, 0.5)
+        rates.ridge_optimum_printed(2.0, 0.5)
     with pytest.raises(TypeError):
-        rates.theorem_2_optimum("one", 0.5)
+        rates.ridge_optimum_printed("one", 0.5)

@@ -11,6 +11,7 @@ import numpy as np
 from alignlearn.validation import check_numbers, check_seed
 
 from . import betting
+from .binomial import clopper_pearson
 from .checks import HypothesisNotMet, check_delta, check_positive, check_size, of_numbers
 
 _ORDERS = 30
@@ -35,12 +36,10 @@ def binomial_upper(errors, m, delta) -> float:
     ValueError
         If delta is not in (0, 1), m < 1, or errors is no count from 0 to m.
     """
-    from scipy.stats import beta
-
     delta, m = check_delta(delta), int(check_size(m, 1))
     if not 0 <= errors <= m or errors != int(errors):
         raise HypothesisNotMet(f"errors={errors!r} must be a whole number from 0 to m={m}.")
-    return 1.0 if errors == m else float(beta.ppf(1 - delta, errors + 1, m - errors))
+    return clopper_pearson(errors, m, 0.0, delta)[1]
 
 
 def empirical_bernstein_upper(losses, largest, delta) -> float:

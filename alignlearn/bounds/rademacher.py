@@ -20,6 +20,7 @@ from math import ceil, comb, factorial, log
 
 import numpy as np
 
+MOST_SIGNS = 2**16
 _POWERS = 24  # largest r; the best is about the logarithm of the number of kernels
 # Cortes, Mohri and Rostamizadeh (2010), Generalization bounds for learning kernels, lemma 1.
 _ETA_0 = 23 / 22
@@ -62,6 +63,28 @@ def dual_norm(forms, q):
     power = 1.0 if np.isinf(q) else q / (q - 1)
     top = np.where(forms.max(1) > 0, forms.max(1), 1.0)
     return top * ((forms / top[:, None]) ** power).sum(1) ** (1 / power)
+
+
+# -- signs ----------------------------------------------------------------------------
+
+
+def sign_vectors(n) -> np.ndarray:
+    """All (2^(n-1), n) vectors of signs whose first entry is 1; quadratic forms need no others.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 2^16.
+    """
+    if n < 1 or 2 ** (n - 1) > MOST_SIGNS:
+        raise ValueError(f"n={n} signs cannot be enumerated; accepted: 1 <= n <= 17.")
+    bits = np.arange(2 ** (n - 1))[:, None] >> np.arange(n)[None, ::-1] & 1
+    return 1.0 - 2.0 * bits
+
+
+def quadratic_forms(kernels, signs) -> np.ndarray:
+    """sigma'K_m sigma for kernels (p, n, n) and signs (S, n): (S, p)."""
+    return np.stack([np.einsum("si,si->s", signs @ K, signs) for K in np.asarray(kernels)], axis=1)
 
 
 # -- bounds ----------------------------------------------------------------------------

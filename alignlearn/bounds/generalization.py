@@ -67,7 +67,9 @@ def two_stage_bound(empirical_risk, m, delta, label_bound, kappa, lam0, change) 
 
 
 @of_numbers("empirical_risk")
-def theorem_17(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0) -> float:
+def two_stage_bound_printed(
+    empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0
+) -> float:
     """P1's theorem 17 as printed, which is false.
 
     R_S + 2 M1 M2/m + (1 + 16 M2/M1) M1 M2/4 (log(1/delta)/2m)^(1/2).
@@ -91,10 +93,12 @@ def theorem_17(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0
 
 
 @of_numbers("empirical_risk")
-def theorem_17_with_loss_bound(empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0):
+def two_stage_bound_loss_repaired(
+    empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0
+):
     """Theorem 17 of P1 with the one slip repaired that its own proof shows: M1 M2/4 -> M1^2/4.
 
-    Parameters and errors are those of `theorem_17`. Still without M2's corrections.
+    Parameters and errors are those of `two_stage_bound_printed`. Still without M2's corrections.
     """
     m, delta = check_size(m, 1), check_delta(delta)
     one, two = _printed_constants(label_bound, kappa, lam0, weight_term)
@@ -103,7 +107,7 @@ def theorem_17_with_loss_bound(empirical_risk, m, delta, label_bound, kappa, lam
 
 
 @of_numbers("empirical_risk")
-def theorem_3(empirical_risk, m, delta, residual, stability) -> float:
+def lkrr_bound_printed(empirical_risk, m, delta, residual, stability) -> float:
     """P2's theorem 3 as printed: R_S + 2 b + (4 m b + M) (log(1/delta)/2m)^(1/2). False for M > 1.
 
     Parameters

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds import fitted
-from alignlearn.theory.bounds.concentration import covariance_deviation
-from alignlearn.theory.bounds.intervals import alignment_interval_from
 from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
+
+from alignlearn.bounds import fitted
+from alignlearn.bounds.concentration import covariance_deviation
+from alignlearn.bounds.intervals import alignment_interval_from
 
 
 def ridge(K, rows, y, lam0):

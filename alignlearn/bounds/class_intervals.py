@@ -13,12 +13,12 @@ sample, s = P(y = 1). For labels of two classes rho = s (1 - s) d^2 / A, exactly
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from alignlearn.validation import check_flag, check_numbers
 
+from .binomial import clopper_pearson
 from .checks import HypothesisNotMet, check_delta, check_positive, check_size, of_numbers
 from .intervals import Interval
 
@@ -138,23 +138,16 @@ def _without_bias(norm, m, kappa, tt):
 # -- two classes -----------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
 def share_product_interval(m_plus, m_minus, delta):
     """(low, high) of s (1 - s) with probability 1 - delta, from the counts of the two classes.
-
-    By the interval of Clopper and Pearson (1934).
 
     Raises
     ------
     ValueError
         If delta is not in (0, 1) or both counts are 0.
     """
-    from scipy.stats import beta
-
     delta = check_delta(delta)
-    m = int(check_size(m_plus + m_minus, 1))
-    low = 0.0 if m_plus == 0 else float(beta.ppf(delta / 2, m_plus, m - m_plus + 1))
-    high = 1.0 if m_minus == 0 else float(beta.ppf(1 - delta / 2, m_plus + 1, m_minus))
+    low, high = clopper_pearson(m_plus, m_plus + m_minus, delta / 2, delta / 2)
     ends = low * (1 - low), high * (1 - high)
     return min(ends), 0.25 if low <= 0.5 <= high else max(ends)
 

@@ -107,7 +107,7 @@ def covering_exponent(dimension, smoothness) -> float:
 
 
 @of_numbers("alpha")
-def theorem_1(alpha, r, s, theta):
+def svr_exponent_printed(alpha, r, s, theta):
     """The power index of theorem 1 as printed, (3.10); true, conservative for r < 1.
 
     Parameters
@@ -127,7 +127,7 @@ def theorem_1(alpha, r, s, theta):
 
 
 @of_numbers("alpha")
-def theorem_1_corrected(alpha, r, s, theta):
+def svr_exponent(alpha, r, s, theta):
     """The power index of theorem 1 with the exponents that its proof gives.
 
     min(alpha r, 1/(2 - theta) - alpha (1 - r)/2, 1/(2 + s - theta) - alpha s/(2(1 + s))); the last
@@ -136,7 +136,7 @@ def theorem_1_corrected(alpha, r, s, theta):
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(r, s)
     _check_theta(theta)
@@ -146,15 +146,15 @@ def theorem_1_corrected(alpha, r, s, theta):
 
 
 @of_numbers()
-def theorem_1_optimum(r, s, theta) -> OptimalRate:
-    """Largest exponent of `theorem_1` over alpha.
+def svr_optimum_printed(r, s, theta) -> OptimalRate:
+    """Largest exponent of `svr_exponent_printed` over alpha.
 
     alpha* = min(1/(1 + r(1 - theta)), (1 + s)/((2 + s - theta)(r(1 + s) + s))), exponent r alpha*.
 
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(r, s)
     _check_theta(theta)
@@ -165,13 +165,13 @@ def theorem_1_optimum(r, s, theta) -> OptimalRate:
 
 
 @of_numbers()
-def theorem_1_corrected_optimum(r, s, theta) -> OptimalRate:
-    """Largest exponent of `theorem_1_corrected` over 0 < alpha <= 1.
+def svr_optimum(r, s, theta) -> OptimalRate:
+    """Largest exponent of `svr_exponent` over 0 < alpha <= 1.
 
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(r, s)
     _check_theta(theta)
@@ -185,26 +185,26 @@ def theorem_1_corrected_optimum(r, s, theta) -> OptimalRate:
 
 
 @of_numbers("alpha")
-def theorem_2(alpha, r, s):
+def ridge_exponent_printed(alpha, r, s):
     """The power index of theorem 2, (3.11); printed for the norm, true for its square.
 
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(r, s)
     return np.minimum(alpha * r, 1 / (2 + s) - alpha * s / (1 + s))
 
 
 @of_numbers()
-def theorem_2_optimum(r, s) -> OptimalRate:
-    """Largest exponent of `theorem_2` over 0 < alpha <= 1.
+def ridge_optimum_printed(r, s) -> OptimalRate:
+    """Largest exponent of `ridge_exponent_printed` over 0 < alpha <= 1.
 
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(r, s)
     alpha = min(1.0, (1 + s) / ((2 + s) * (r * (1 + s) + s)))
@@ -212,29 +212,29 @@ def theorem_2_optimum(r, s) -> OptimalRate:
 
 
 @of_numbers("alpha")
-def squared_norm_exponent(alpha, r, s):
+def ridge_exponent(alpha, r, s):
     """Exponent of the squared error of ridge regression that is proved: min(alpha r, 1 - alpha t).
 
     t = min(s/2, 1) bounds the effective dimension, N(lambda) <= C lambda^-t (with a logarithm at
-    s = 2). Never below `theorem_2` for admissible alpha.
+    s = 2). Never below `ridge_exponent_printed` for admissible alpha.
 
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(r, s)
     return np.minimum(alpha * r, 1 - alpha * min(s / 2, 1.0))
 
 
 @of_numbers()
-def squared_norm_optimum(r, s) -> OptimalRate:
-    """Largest exponent of `squared_norm_exponent` over 0 < alpha <= 1.
+def ridge_optimum(r, s) -> OptimalRate:
+    """Largest exponent of `ridge_exponent` over 0 < alpha <= 1.
 
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(r, s)
     alpha = min(1.0, 1 / (r + min(s / 2, 1.0)))
@@ -250,7 +250,7 @@ def alpha_limit(s, theta=0.0) -> float:
     Raises
     ------
     ValueError
-        As `theorem_1`.
+        As `svr_exponent_printed`.
     """
     _check_rs(1.0, s)
     _check_theta(theta)
@@ -261,7 +261,7 @@ def alpha_limit(s, theta=0.0) -> float:
 
 
 @of_numbers()
-def lemma_4_3(m, eps, c1, spread, theta) -> float:
+def pair_mean_tail(m, eps, c1, spread, theta) -> float:
     """Lemma 4.3: exp(-(m - 1) eps^(2-theta)/(4 c1 + (4/3) T eps^(1-theta))).
 
     Bounds the probability that U - E xi >= eps^(1-theta/2) ((E xi)^theta + eps^theta)^(1/2), U the

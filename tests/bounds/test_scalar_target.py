@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds import concentration, intervals
 from alignlearn.theory.p1_alignment import lemma_18
+
+from alignlearn.bounds import concentration, intervals
 
 T = Fraction(128, 27)
 

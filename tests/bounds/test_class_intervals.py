@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
-from alignlearn.theory.bounds import betting, class_betting, class_intervals
-from alignlearn.theory.bounds.class_intervals import FeatureRange
 from alignlearn.theory.reference.class_laws import class_laws
 from alignlearn.theory.reference.problems import FiniteDistribution, GaussianMixture, numerators
 from scipy.optimize import brentq
+
+from alignlearn.bounds import betting, class_betting, class_intervals
+from alignlearn.bounds.class_intervals import FeatureRange
 
 UNIT = FeatureRange(1.0, non_negative=True)
 LAWS = class_laws()

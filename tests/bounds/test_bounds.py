@@ -1,23 +1,28 @@
 """The bounds as functions: published numbers, limits, laws, and what they refuse."""
 
+import ast
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
-from alignlearn.theory.bounds import (
+from alignlearn.theory.p1_alignment.u_statistic import u_statistics
+from alignlearn.theory.reference import predictors as oracle
+from alignlearn.theory.reference.problems import (
+    FiniteDistribution,
+    GaussianMixture,
+    gaussian_kernel,
+)
+
+import alignlearn.bounds
+from alignlearn.bounds import (
     concentration,
     generalization,
     intervals,
     predictors,
     stability,
-)
-from alignlearn.theory.p1_alignment.u_statistic import u_statistics
-from alignlearn.theory.reference.problems import (
-    FiniteDistribution,
-    GaussianMixture,
-    gaussian_kernel,
 )
 
 MIXTURE = GaussianMixture([[-1.0, 0.0], [1.0, 0.0]], [-1.0, 1.0])
@@ -44,7 +49,7 @@ def test_smallest_sample_size_that_says_something(bandwidth, printed, sharp, ref
         low, high, _ = intervals.alignment_interval_from(m, 0.05, b, a, 1.0)
         return high - low
 
-    assert smallest(lambda m: concentration.theorem_12(m, 0.05, a, 1.0)) == printed
+    assert smallest(lambda m: concentration.alignment_deviation_printed(m, 0.05, a, 1.0)) == printed
     assert smallest(lambda m: concentration.alignment_deviation(m, 0.05, a, 1.0)) == sharp
     form = concentration.alignment_deviation_refined
     assert smallest(lambda m: float(form(m, 0.05, a, 1.0, rho))) == refined
@@ -75,8 +80,8 @@ def test_constants():
     for m, a, c in product((10, 10**4, 10**7), (0.01, 0.5), (0.2, 1.0)):
         sharp = concentration.alignment_deviation(m, 0.05, a, c)
         if sharp < 6:
-            assert sharp < concentration.theorem_12_by_its_proof(m, 0.05, a, c)
-            assert sharp < concentration.theorem_12(m, 0.05, a, c) / 2
+            assert sharp < concentration.alignment_deviation_by_printed_proof(m, 0.05, a, c)
+            assert sharp < concentration.alignment_deviation_printed(m, 0.05, a, c) / 2
 
 
 def test_the_constant_is_the_maximum_of_its_upper_bound():
@@ -99,8 +104,8 @@ def test_the_constant_is_the_maximum_of_its_upper_bound():
 
 
 def test_beta_of_the_printed_theorem_depends_on_units_and_ours_does_not():
-    plain = concentration.theorem_12(1000, 0.05, 0.01, 1.0)
-    scaled = concentration.theorem_12(1000, 0.05, 1.0, 1.0, radius2=10.0)
+    plain = concentration.alignment_deviation_printed(1000, 0.05, 0.01, 1.0)
+    scaled = concentration.alignment_deviation_printed(1000, 0.05, 1.0, 1.0, radius2=10.0)
     assert plain / scaled == pytest.approx(10)
     ours = concentration.alignment_deviation(1000, 0.05, 0.01, 1.0)
     assert concentration.alignment_deviation(1000, 0.05, 1.0, 1.0, radius2=10.0) == pytest.approx(
@@ -137,9 +142,9 @@ def test_u_statistic_of_counts_and_of_matrices_agree():
 def test_interval_from_matrices_covers_and_says_when_it_is_vacuous():
     X, y = MIXTURE.sample(400, random_state=0)
     K, L = gaussian_kernel(X, 1.0), np.outer(y, y)
-    interval = intervals.alignment_interval(K, L, 0.05, 1.0, 1.0)
+    interval = intervals.alignment_interval_of_grams(K, L, 0.05, 1.0, 1.0)
     assert interval.low <= MIXTURE.gaussian_moments(1.0).alignment <= interval.high
-    assert intervals.alignment_interval(K[:9, :9], L[:9, :9], 0.05).vacuous
+    assert intervals.alignment_interval_of_grams(K[:9, :9], L[:9, :9], 0.05).vacuous
     theta = intervals.u_statistic_interval(K, L, 0.05, 1.0, 1.0)
     assert theta.low <= MIXTURE.gaussian_moments(1.0).numerator <= theta.high
 
@@ -164,19 +169,21 @@ def test_coverage_over_two_thousand_samples():
 def test_predictors_on_a_sample_centre_new_points_with_the_training_means():
     rng = np.random.default_rng(0)
     F, G, y = rng.standard_normal((8, 2)), rng.standard_normal((3, 2)), rng.standard_normal(8)
-    h = predictors.h_sample(F @ F.T, y)
-    np.testing.assert_allclose(predictors.h_sample(F @ F.T, y, F @ F.T), h, atol=1e-12)
+    h = oracle.h_sample(F @ F.T, y)
+    np.testing.assert_allclose(oracle.h_sample(F @ F.T, y, F @ F.T), h, atol=1e-12)
     Fc, yc = F - F.mean(0), y - y.mean()
     w = Fc.T @ yc / 8 / (np.linalg.norm(Fc @ Fc.T) / 8 * (yc @ yc) / 8)
-    np.testing.assert_allclose(predictors.h_sample(F @ F.T, y, G @ F.T), (G - F.mean(0)) @ w)
+    np.testing.assert_allclose(oracle.h_sample(F @ F.T, y, G @ F.T), (G - F.mean(0)) @ w)
 
 
 def test_generalisation_bounds_reproduce_their_published_failures():
     m, delta = 1, 0.1
-    printed = generalization.theorem_17(0.0, m, delta, 1.0, 1.0, 2000.0)
-    repaired = generalization.theorem_17_with_loss_bound(0.0, m, delta, 1.0, 1.0, 2000.0)
+    printed = generalization.two_stage_bound_printed(0.0, m, delta, 1.0, 1.0, 2000.0)
+    repaired = generalization.two_stage_bound_loss_repaired(0.0, m, delta, 1.0, 1.0, 2000.0)
     assert (round(printed, 4), round(repaired, 3)) == (0.0046, 1.134)
-    assert generalization.theorem_3(0.0, m, delta, 10.0, 0.0) == pytest.approx(10.73, abs=0.01)
+    assert generalization.lkrr_bound_printed(0.0, m, delta, 10.0, 0.0) == pytest.approx(
+        10.73, abs=0.01
+    )
     assert generalization.exchange_bound(0.0, m, delta, 0.0, 100.0) == pytest.approx(107.3, abs=0.1)
 
 
@@ -189,7 +196,7 @@ def test_when_the_two_stage_bound_says_something(ridge, printed, corrected):
         return generalization.two_stage_bound(0.0, m, 0.05, 1.0, 1.0, ridge, change)
 
     def theirs(m):
-        return generalization.theorem_17_with_loss_bound(0.0, m, 0.05, 1.0, 1.0, ridge)
+        return generalization.two_stage_bound_loss_repaired(0.0, m, 0.05, 1.0, 1.0, ridge)
 
     assert smallest(theirs) == pytest.approx(printed, rel=0.1)
     assert smallest(ours) == pytest.approx(corrected, rel=0.1)
@@ -217,8 +224,8 @@ GOOD = {"m": 100, "delta": 0.05, "a": 0.1, "a_prime": 0.5}
 )
 def test_refusals_of_the_alignment_bounds(bad, message):
     for bound in (
-        concentration.theorem_12,
-        concentration.theorem_12_by_its_proof,
+        concentration.alignment_deviation_printed,
+        concentration.alignment_deviation_by_printed_proof,
         concentration.alignment_deviation,
         concentration.alignment_deviation_refined,
     ):
@@ -231,8 +238,14 @@ def test_refusals_of_the_alignment_bounds(bad, message):
     [
         (lambda: intervals.u_statistic(np.eye(3), np.eye(3)), "m >= 4"),
         (lambda: intervals.u_statistic_deviation(3, 0.05), "m >= 4"),
-        (lambda: intervals.alignment_interval(np.ones((5, 5)), np.eye(5)), "zero variance"),
-        (lambda: intervals.alignment_interval(np.eye(5), np.eye(5), radius2=0.5), "exceeds"),
+        (
+            lambda: intervals.alignment_interval_of_grams(np.ones((5, 5)), np.eye(5)),
+            "zero variance",
+        ),
+        (
+            lambda: intervals.alignment_interval_of_grams(np.eye(5), np.eye(5), radius2=0.5),
+            "exceeds",
+        ),
         (lambda: stability.krr_stability(5, 1.0, 0.0, 1.0), "lam0"),
         (lambda: stability.krr_stability(0, 1.0, 1.0, 1.0), "m >= 1"),
         (lambda: stability.lkrr_capacity([[1.0]], [-1.0], 1.0), "mu0"),
@@ -240,9 +253,9 @@ def test_refusals_of_the_alignment_bounds(bad, message):
         (lambda: generalization.exchange_bound(0.1, 5, 1.5, 0.1, 1.0), "delta"),
         (lambda: generalization.exchange_bound(-0.1, 5, 0.5, 0.1, 1.0), ">= 0"),
         (lambda: predictors.classification_guarantee(0.5, 0.0), "Gamma"),
-        (lambda: predictors.h_sample(np.ones((3, 3)), np.arange(3.0)), "vary"),
+        (lambda: oracle.h_sample(np.ones((3, 3)), np.arange(3.0)), "vary"),
         (
-            lambda: predictors.h_star(
+            lambda: oracle.h_star(
                 FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0])), np.eye(2)
             ),
             "mean 0",
@@ -263,7 +276,7 @@ def test_refusals_name_the_hypothesis(call, message):
 
 def test_hypotheses_have_their_own_error():
     with pytest.raises(HypothesisNotMet):
-        concentration.theorem_12(100, 0.05, 0.0, 1.0)
+        concentration.alignment_deviation_printed(100, 0.05, 0.0, 1.0)
 
 
 def test_arguments_of_bounds_are_named():
@@ -281,3 +294,19 @@ def test_arguments_of_bounds_are_named():
     # A bound inside another is not known to who called it.
     with pytest.raises(ValueError, match=r"by_weights\(m=50.*l1=1e\+308.*beyond the range"):
         stability.two_stage_stability_by_weights(50, 1.0, 1.0, 0.0, 1e308, 0.1)
+
+
+BOUNDS = Path(alignlearn.bounds.__path__[0])
+
+
+@pytest.mark.parametrize("file", sorted(BOUNDS.glob("*.py")), ids=lambda f: f.stem)
+def test_bounds_know_neither_the_claims_nor_the_library(file):
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level <= 1, ast.unparse(node)
+            names = [] if node.level else [node.module]
+        for name in names:
+            # Checks of arguments, and compiled loops.
+            accepted = ("alignlearn.validation", "alignlearn._jit")
+            assert not name.startswith("alignlearn") or name in accepted, name

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds import learned, rademacher
-from alignlearn.theory.bounds.neighbourhood import quadratic_forms
 from alignlearn.theory.reference.multitask import all_signs
 from alignlearn.theory.reference.problems import gaussian_kernel
 from scipy.stats import norm
+
+from alignlearn.bounds import learned, rademacher
+from alignlearn.bounds.rademacher import quadratic_forms
 
 
 def grams(seed, m=8, p=4):

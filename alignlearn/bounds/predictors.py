@@ -1,9 +1,10 @@
-"""How far the predictor of a sample is from that of its distribution, with all constants.
+"""What a large alignment promises of predictors, and how far a sample's are from its law's.
 
-h*(x) = <w, phi(x) - E phi>, w = c/(A V), and h_S the same with the means of the sample
-(`predictors.h_star` with ``general=True`` and `predictors.h_sample`); c is the covariance of y and
-phi, A = E[K_c^2]^(1/2), V = Var(y). Notation and units are those of `concentration`; predictors
-have the units of 1/y. Proofs: ``p1_alignment/proofs.md``, section 11.
+h*(x) = <w, phi(x) - E phi>, w = c/(A V), and h_S the same with the means of the sample; c is the
+covariance of y and phi, A = E[K_c^2]^(1/2), V = Var(y). For labels with mean 0 and variance 1 h* is
+that of section 4.2 of P1 (Cortes, Mohri and Rostamizadeh, 2012). Notation and units are those of
+`concentration`; risks are those of the population. Proofs: ``p1_alignment/proofs.md``, sections 9
+to 11.
 """
 
 from __future__ import annotations
@@ -20,6 +21,68 @@ from .checks import (
     of_numbers,
 )
 from .concentration import covariance_deviation
+
+# -- what the alignment promises -------------------------------------------------------
+
+
+def classification_guarantee(rho, gamma, label_bound=1.0) -> float:
+    """Pr[y h* < 0] <= 1 - rho / (Gamma max |y|).
+
+    Theorem 13 of P1 with the factor max |y| that it needs.
+
+    Parameters
+    ----------
+    rho : float in [0, 1]
+    gamma : float
+        Gamma, the maximum of `gamma_values`.
+    label_bound : float
+        Essential supremum of |y|; 1 for labels +-1.
+
+    Raises
+    ------
+    ValueError
+        If gamma or the label bound is not positive.
+    """
+    gamma = check_positive("gamma", gamma, "Gamma is positive when the kernel varies.")
+    bound = check_positive("label_bound", label_bound, "the labels must be bounded, |y| <= M.")
+    return 1 - rho / (gamma * bound)
+
+
+def regression_guarantee_printed(rho) -> float:
+    """E(y - h*)^2 <= 2 (1 - rho) for standardised labels: theorem 14 of P1 as printed."""
+    return 2 * (1 - rho)
+
+
+def regression_guarantee(rho) -> float:
+    """E(y - h*)^2 <= 1 - rho for standardised labels: half of theorem 14 of P1, sharp."""
+    return 1 - rho
+
+
+def scaled_regression_risk(rho, energy) -> float:
+    """Risk of the best multiple of h*, (rho/E[h*^2]) h*: 1 - rho^2/E[h*^2], at most 1 - rho.
+
+    Standardised labels.
+
+    Raises
+    ------
+    ValueError
+        If the energy E[h*^2] is not positive.
+    """
+    return 1 - rho**2 / check_positive("energy", energy, "E[h*^2] is positive when rho is.")
+
+
+def unnormalised_guarantee(rho_u, radius2) -> float:
+    """Pr[y g* < 0] <= 1 - rho_u / R^2 for labels +-1 and K_c(x, x) <= R^2: theorem 15 of P1.
+
+    Raises
+    ------
+    ValueError
+        If R^2 is not positive.
+    """
+    return 1 - rho_u / check_positive("radius2", radius2, "K_c(x, x) <= R^2.")
+
+
+# -- the predictor of a sample ---------------------------------------------------------
 
 
 @of_numbers()

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS
-from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import multitask
+
+from alignlearn.bounds import neighbourhood, rademacher
 
 
 def problem(seed, sizes=(3, 3), p=2, duplicated=False):
@@ -100,7 +101,7 @@ def test_more_room_and_a_larger_radius_give_more():
 
 
 def test_signs_are_all_there_and_different():
-    signs = neighbourhood.sign_vectors(5)
+    signs = rademacher.sign_vectors(5)
     assert signs.shape == (16, 5)
     assert (signs[:, 0] == 1).all()
     assert len(np.unique(signs, axis=0)) == 16
@@ -116,7 +117,7 @@ def test_signs_are_all_there_and_different():
         (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, 1.0, -1.0), "rho"),
         (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, 1.0, np.nan), "rho"),
         (lambda k, t: neighbourhood.neighbourhood_complexity(k, t, 1.0, 1e9, draws=1), "draws"),
-        (lambda k, t: neighbourhood.sign_vectors(18), "1 <= n <= 17"),
+        (lambda k, t: rademacher.sign_vectors(18), "1 <= n <= 17"),
         (lambda k, t: list(neighbourhood.all_forms([np.ones((1, 10, 10))] * 3)), "combinations"),
         (
             lambda k, t: neighbourhood.neighbourhood_complexity(

@@ -141,7 +141,7 @@ def numerator_deviation(
 
 
 @of_numbers()
-def proposition_11(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
+def numerator_deviation_printed(m, delta, radius2=1.0, radius2_prime=1.0) -> float:
     """P1's proposition 11 as printed: [18/m + 24 (log(2/delta)/2m)^(1/2)] R^2 R'^2.
 
     Raises
@@ -174,7 +174,7 @@ def covariance_deviation(m, delta) -> float:
 
 
 @of_numbers()
-def theorem_12(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
+def alignment_deviation_printed(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
     """P1's theorem 12 as printed: 18 beta [3/m + 8 (log(6/delta)/2m)^(1/2)].
 
     beta = R^2 R'^2 / min(a, a'). The statement is true (it follows from `alignment_deviation`),
@@ -193,7 +193,9 @@ def theorem_12(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
 
 
 @of_numbers()
-def theorem_12_by_its_proof(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) -> float:
+def alignment_deviation_by_printed_proof(
+    m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0
+) -> float:
     """What P1's proof of theorem 12 gives once each variance is bounded by its own radius.
 
     18 beta [3/m + 4 (log(6/delta)/2m)^(1/2)] with beta = max(R^4/a, R'^4/a').
@@ -201,7 +203,7 @@ def theorem_12_by_its_proof(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0
     Raises
     ------
     ValueError
-        As `theorem_12`.
+        As `alignment_deviation_printed`.
     """
     m, delta = check_size(m), check_delta(delta)
     r, s = check_radii(radius2, radius2_prime)
@@ -220,7 +222,7 @@ def alignment_deviation(m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0) ->
     Raises
     ------
     ValueError
-        As `theorem_12`.
+        As `alignment_deviation_printed`.
     """
     m, delta = check_size(m), check_delta(delta)
     r, s = check_radii(radius2, radius2_prime)
@@ -245,8 +247,8 @@ def alignment_deviation_refined(
     Raises
     ------
     ValueError
-        As `theorem_12`, for rho outside [0, 1], and where the sample alignment is undefined (zero
-        variance on the sample).
+        As `alignment_deviation_printed`, for rho outside [0, 1], and where the sample alignment is
+        undefined (zero variance on the sample).
     """
     m, delta = check_size(m), check_delta(delta)
     r, s = check_radii(radius2, radius2_prime)

@@ -78,7 +78,7 @@ def krr_stability(m, kappa, lam0, residual, smallest_eigenvalue=0.0) -> float:
 
 
 @of_numbers()
-def theorem_16(m, radius2, lam0, label_bound, l1, change) -> float:
+def two_stage_stability_printed(m, radius2, lam0, label_bound, l1, change) -> float:
     """P1's theorem 16 as printed, which is false; see `two_stage_stability`.
 
     2 L1 R^2 M/(lam0 m) [1 + change/(2 lam0)].
@@ -250,7 +250,7 @@ def lkrr_stability(m, lam0, residual, kappa_d) -> float:
 
 
 @of_numbers()
-def proposition_3(m, lam0, residual, kappa, radius, p) -> float:
+def lkrr_stability_printed(m, lam0, residual, kappa, radius, p) -> float:
     """P2's proposition 3 as printed: (C0 + C1 sqrt p)/(lam0 m). False; see `lkrr_stability`.
 
     C0 = 2 kappa M + 4 L M kappa^(1/2) (kappa/lam0 + 1), C1 = 16 L^2 M kappa^(3/2)/lam0.

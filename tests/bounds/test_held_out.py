@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds.checks import HypothesisNotMet
-from alignlearn.theory.bounds.held_out import (
+from scipy.stats import binom
+
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.held_out import (
     betting_upper,
     binomial_upper,
     empirical_bernstein_upper,
 )
-from scipy.stats import binom
 
 LAWS = {
     "fair coin": lambda rng, shape: rng.integers(0, 2, shape).astype(float),

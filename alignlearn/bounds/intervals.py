@@ -76,7 +76,7 @@ def alignment_interval_from(m, delta, numerator, a, a_prime, radius2=1.0, radius
     return Interval(float(low), float(high), bool(low <= 0 and high >= 1))
 
 
-def alignment_interval(K, L, delta=0.05, radius2=1.0, radius2_prime=1.0) -> Interval:
+def alignment_interval_of_grams(K, L, delta=0.05, radius2=1.0, radius2_prime=1.0) -> Interval:
     """Confidence interval for the population alignment of two kernels from their Gram matrices.
 
     Parameters
@@ -220,8 +220,9 @@ def u_statistic_interval(
 ) -> Interval:
     """Confidence interval for b = E[K_c K'_c] around the unbiased statistic.
 
-    Parameters and errors are those of `alignment_interval`, with m >= 4, and ``scalar_target``: L
-    is the target kernel yy' of real labels. Vacuous if it contains [0, R^2 R'^2].
+    Parameters and errors are those of `alignment_interval_of_grams`, with m >= 4, and
+    ``scalar_target``: L is the target kernel yy' of real labels. Vacuous if it contains
+    [0, R^2 R'^2].
     """
     K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
     r, s = check_diagonal(K, radius2), check_diagonal(L, radius2_prime, "radius2_prime")

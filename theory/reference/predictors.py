@@ -1,16 +1,17 @@
-"""The predictors that a large alignment promises, their risks, and the promises.
+"""The predictors that a large alignment promises, and their risks, on laws of finite support.
 
 P1 (Cortes, Mohri and Rostamizadeh, 2012), section 4.2. Labels have mean 0 and variance 1 unless
 ``general=True``, which takes P1's definitions for labels that are not centred. Predictors are
 returned as their values on the atoms of a `problems.FiniteDistribution`, or on the points of a
-sample; they have the units of y. Risks are population risks.
+sample; they have the units of y. Risks are population risks. What is promised of them is in
+`alignlearn.bounds.predictors`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_positive
+from alignlearn.bounds.checks import HypothesisNotMet, check_positive
 
 
 def h_star(law, K, general: bool = False) -> np.ndarray:
@@ -59,63 +60,6 @@ def classification_risk(law, h):
 def regression_risk(law, h):
     """E[(y - h(x))^2]."""
     return law.mean((law.labels - h) ** 2)
-
-
-def classification_guarantee(rho, gamma, label_bound=1.0) -> float:
-    """Pr[y h* < 0] <= 1 - rho / (Gamma max |y|).
-
-    Theorem 13 of P1 with the factor max |y| that it needs.
-
-    Parameters
-    ----------
-    rho : float in [0, 1]
-    gamma : float
-        Gamma, the maximum of `gamma_values`.
-    label_bound : float
-        Essential supremum of |y|; 1 for labels +-1.
-
-    Raises
-    ------
-    ValueError
-        If gamma or the label bound is not positive.
-    """
-    gamma = check_positive("gamma", gamma, "Gamma is positive when the kernel varies.")
-    bound = check_positive("label_bound", label_bound, "the labels must be bounded, |y| <= M.")
-    return 1 - rho / (gamma * bound)
-
-
-def theorem_14(rho) -> float:
-    """E(y - h*)^2 <= 2 (1 - rho) for standardised labels: theorem 14 of P1 as printed."""
-    return 2 * (1 - rho)
-
-
-def regression_guarantee(rho) -> float:
-    """E(y - h*)^2 <= 1 - rho for standardised labels: half of theorem 14 of P1, sharp."""
-    return 1 - rho
-
-
-def scaled_regression_risk(rho, energy) -> float:
-    """Risk of the best multiple of h*, (rho/E[h*^2]) h*: 1 - rho^2/E[h*^2], at most 1 - rho.
-
-    Standardised labels.
-
-    Raises
-    ------
-    ValueError
-        If the energy E[h*^2] is not positive.
-    """
-    return 1 - rho**2 / check_positive("energy", energy, "E[h*^2] is positive when rho is.")
-
-
-def unnormalised_guarantee(rho_u, radius2) -> float:
-    """Pr[y g* < 0] <= 1 - rho_u / R^2 for labels +-1 and K_c(x, x) <= R^2: theorem 15 of P1.
-
-    Raises
-    ------
-    ValueError
-        If R^2 is not positive.
-    """
-    return 1 - rho_u / check_positive("radius2", radius2, "K_c(x, x) <= R^2.")
 
 
 def h_sample(K, y, K_test=None):

@@ -20,10 +20,10 @@ import numpy as np
 from alignlearn.validation import check_number
 
 from .checks import HypothesisNotMet
+from .rademacher import MOST_SIGNS, quadratic_forms, sign_vectors
 
 # Eigenvalues of a (p, p) matrix of cosines below this share of the largest are taken to be 0.
 _RANK = 1e-10
-_MOST_SIGNS = 2**16
 _MOST_KERNELS = 12
 
 
@@ -236,25 +236,6 @@ def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
 # -- the complexity itself -------------------------------------------------------------
 
 
-def sign_vectors(n) -> np.ndarray:
-    """All (2^(n-1), n) vectors of signs whose first entry is 1; quadratic forms need no others.
-
-    Raises
-    ------
-    ValueError
-        If there are more than 2^16.
-    """
-    if n < 1 or 2 ** (n - 1) > _MOST_SIGNS:
-        raise ValueError(f"n={n} signs cannot be enumerated; accepted: 1 <= n <= 17.")
-    bits = np.arange(2 ** (n - 1))[:, None] >> np.arange(n)[None, ::-1] & 1
-    return 1.0 - 2.0 * bits
-
-
-def quadratic_forms(kernels, signs) -> np.ndarray:
-    """sigma'K_m sigma for kernels (p, n, n) and signs (S, n): (S, p)."""
-    return np.stack([np.einsum("si,si->s", signs @ K, signs) for K in np.asarray(kernels)], axis=1)
-
-
 def all_forms(kernels) -> Iterator[np.ndarray]:
     """The forms u (S, T, p) of all signs of all tasks, in blocks.
 
@@ -265,8 +246,8 @@ def all_forms(kernels) -> Iterator[np.ndarray]:
     """
     each = [quadratic_forms(K, sign_vectors(np.shape(K)[-1])) for K in kernels]
     count = int(np.prod([float(len(u)) for u in each]))
-    if count > _MOST_SIGNS:
-        raise ValueError(f"{count} combinations of signs; accepted: at most {_MOST_SIGNS}.")
+    if count > MOST_SIGNS:
+        raise ValueError(f"{count} combinations of signs; accepted: at most {MOST_SIGNS}.")
     index = np.array(list(product(*[range(len(u)) for u in each])))
     yield np.stack([u[i] for u, i in zip(each, index.T)], axis=1)
 
