@@ -4,6 +4,12 @@ Not in the paper, which has O(1/sqrt(m)) for the risks: with probability 1 - del
 <= (2 D + s tau)/M (`predictor_deviation`); proofs.md, section 11. What follows for
 the risks is in `p1-h-s-rate` (squared loss) and `p1-h-s-margin` (0/1 loss). Checked: the frequency
 of violations over samples from a finite support, h_S centred on the sample. Verdict: holds.
+
+`p1-h-s-margin`. The signs of the predictors of a sample and of its distribution. Not in the paper,
+whose rate for the 0/1 loss is false (`p1-h-s-rate`): with probability 1 - delta, |R(h*) - R(h_S)|
+<= Pr[|h*(x)| <= e], e = `bounds.predictors.predictor_deviation`; under the margin condition |h*| >
+e almost surely the risks are equal; proofs.md, section 11. Checked: the frequency of violations
+over samples from a finite support. Verdict: holds.
 """
 
 from __future__ import annotations
@@ -113,6 +119,64 @@ CLAIM = Claim(
     factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
     negative_control=NegativeControl(
         _control_case, bound=lambda case: PART * bound(case), note=f"{PART} of it"
+    ),
+    proof="11",
+)
+
+
+# -- p1-h-s-margin ---------------------------------------------------------------------
+
+# -- cases: those of `p1-h-s-deviation` ------------------------------------------------
+
+# -- bound: what the statement says ----------------------------------------------------
+
+
+def margin_bound(case):
+    values, radii = arguments(case)
+    near = np.abs(population(case)) <= predictor_deviation(*values, **radii)
+    return case["law"].mean(near.astype(float))
+
+
+# -- measure: what is true -------------------------------------------------------------
+
+
+def margin_measure(case):
+    law, h_sample = case["law"], sample_predictors(case)
+    h = population(case)
+    # h* is exactly zero where the labels are noise.
+    h = np.where(np.abs(h) < 1e-12 * np.abs(h).max(), 0.0, h)
+    gap = ((law.labels * h_sample < 0).astype(float) - (law.labels * h < 0)) @ law.weights
+    return np.where(np.isnan(h_sample).any(1), np.nan, np.abs(gap))
+
+
+# -- negative control ------------------------------------------------------------------
+
+
+def _noisy_point():
+    """At the third point h* = 0 and the label is a fair coin: any sign there errs half the time."""
+    law = FiniteDistribution(np.full(4, 0.25), np.array([1.0, -1.0, 1.0, -1.0]))
+    K = np.eye(3)[np.ix_([0, 1, 2, 2], [0, 1, 2, 2])]
+    return {"law": law, "K": K, "m": 10**6, "delta": 0.05, "seed": 1}
+
+
+# -- claim -----------------------------------------------------------------------------
+
+MARGIN = Claim(
+    name="p1-h-s-margin",
+    source=f"{P1}, after Theorem 14, new",
+    statement=r"|R(h^*) - R(h_S)| \le \Pr[|h^*(x)| \le e] \text{ for the 0/1 loss}",
+    hypotheses="Those of `p1-h-s-deviation`, whose bound is e.",
+    kind="upper",
+    bound=margin_bound,
+    measure=margin_measure,
+    cases=cases,
+    confidence=0.95,
+    trivial=lambda case: 1.0,
+    scale=lambda case: 1.0,
+    negative_control=NegativeControl(
+        _noisy_point,
+        bound=lambda case: 0.49 * margin_bound(case),
+        note="0.49 of a bound reached by half",
     ),
     proof="11",
 )

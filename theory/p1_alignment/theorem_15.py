@@ -14,7 +14,8 @@ from alignlearn.bounds import predictors as promised
 from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
 from ..papers import P1
 from ..reference import predictors
-from .theorem_13_binary import cases, silent, stronger
+from .theorem_13 import binary_cases as cases
+from .theorem_13 import silent, stronger
 
 # -- cases: labels +-1, balanced or not ------------------------------------------------
 
