@@ -83,12 +83,12 @@ def test_largest_perturbation_over_all_signs(m, value):
     [(2, "217/1296", "47/144"), (3, "719/4374", "3919/13122"), (4, "2531/15552", "4247/15552")],
 )
 def test_bias_table(m, right, printed):
-    file = CLAIMS.module("p1-lemma-19-table")
-    case = file.counterexample(m)
-    assert file.bound(case) == Fraction(printed)
-    assert file.measure(case) == file.corrected_bound(case) == Fraction(right)
+    claim = CLAIMS["p1-lemma-19-table"]
+    case = claim.counterexample(m)
+    assert claim.bound(case) == Fraction(printed)
+    assert claim.measure(case) == claim.corrected.bound(case) == Fraction(right)
     # With 4 and -2 in place of 2 and -1 the printed table is right.
-    assert file.bound(case, middle=4, edge=2) == Fraction(right)
+    assert claim.bound(case, middle=4, edge=2) == Fraction(right)
 
 
 @pytest.mark.parametrize(("m", "bias"), [(2, "-1/2"), (3, "-11/27"), (4, "-11/32")])

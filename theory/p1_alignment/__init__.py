@@ -1,4 +1,4 @@
-"""The claims of Cortes, Mohri and Rostamizadeh (2012), a statement per file; `proofs.md` has the proofs."""
+"""The claims of Cortes, Mohri and Rostamizadeh (2012); the proofs are in `proofs.md`."""
 
 # In the order in which the statements appear in the paper; `registry` says what a colon means.
 FILES = (

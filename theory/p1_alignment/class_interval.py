@@ -19,8 +19,6 @@ section 22. Checked: how often rho of the combination of largest alignment on th
 outside, against delta, for the closed form and for betting. Verdict: holds.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -33,13 +31,17 @@ from alignlearn.bounds.class_intervals import (
     learned_class_interval,
 )
 
-from ..claim import Claim, NegativeControl, once
-from ..papers import P1
+from ..prelude import (
+    P1,
+    Claim,
+    FiniteDistribution,
+    NegativeControl,
+    gaussian_kernel,
+    numerators,
+    once,
+)
 from ..reference.class_laws import class_laws
 from ..reference.coverage import position, reach
-from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators
-
-# -- cases -----------------------------------------------------------------------------
 
 TRIALS = 300
 FEATURES = FeatureRange(1.0, non_negative=True)
@@ -96,22 +98,13 @@ def alignment(case):
     return max(law.alignment(K, law.target()), 0.0) if law.moments(K, K).theta > 1e-13 else np.nan
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """rho is at most as far from the estimate as the end on its side, where that says anything."""
     return reach(*intervals(case).T[:2])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return position(*intervals(case).T, alignment(case))
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def control_case(m=1000):
@@ -119,8 +112,6 @@ def control_case(m=1000):
     chosen = class_laws()[-1]
     return {"law": chosen.law, "K": chosen.K, "m": m, "delta": 0.05, "seed": 1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-class-interval",
@@ -147,7 +138,6 @@ CLAIM = Claim(
 
 # -- p1-class-betting ------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
 
 BETTING_TRIALS = 40  # each is a sample with its own orders
 
@@ -186,25 +176,14 @@ def aligned(K, y):
     return float(np.nan_to_num(law.alignment(K, L)))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def betting_bound(case):
     """rho is at most as far from the estimate as the end on its side, where that says anything."""
     return reach(*betting_intervals(case).T[:2])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def betting_measure(case):
     return position(*betting_intervals(case).T, alignment(case))
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 BETTING = Claim(
     name="p1-class-betting",
@@ -233,7 +212,6 @@ BETTING = Claim(
 
 # -- p1-class-learned ------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
 
 LEARNED_TRIALS = 40
 GRID = np.array(list(product((0.0, 1.0), repeat=3))[1:])  # weights of three kernels
@@ -293,22 +271,13 @@ def learned_intervals(case):
     return np.array(rows_of if rows_of else [(np.nan,) * 4])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def learned_bound(case):
     """rho is at most as far from the estimate as the end on its side, where that says anything."""
     return reach(*learned_intervals(case).T[:2])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def learned_measure(case):
     return position(*learned_intervals(case).T)
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -317,8 +286,6 @@ def _control_case():
     rest = {"betting": True, "m": 200, "delta": 0.2, "seed": 1}
     return {"law": chosen.law, "kernels": kernels} | rest
 
-
-# -- claim -----------------------------------------------------------------------------
 
 LEARNED = Claim(
     name="p1-class-learned",

@@ -12,17 +12,11 @@ Verdict: holds.
 two weight vectors against the chord. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, Mutant, NegativeControl, alignf_terms, combine, krr
 from ..reference import library
 from ..reference.learners import aligned_krr, aligned_objective
-from ..reference.matrices import alignf_terms, combine, krr
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -62,18 +56,12 @@ def _scale(case):
     return y @ y + np.array([terms, np.nan_to_num(abs(measure(case)[1]))])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, powers=(2, 3, 3)):
     lam = case["lam"]
     gamma = [lam**k * g for k, g in zip(powers, case["gamma"])]
     problem = _problem(case, 1.0, gamma)
     least = _objective(aligned_krr(*problem), problem) if _well_scaled(case) else np.nan
     return np.array([_objective(case["mu"] / lam, problem), least])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -86,9 +74,6 @@ def measure(case):
     return lam * np.array([_objective(case["mu"], problem), least])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {
         "kernels": np.array([np.diag([1.0, 2.0])]),
@@ -98,8 +83,6 @@ def _control_case():
         "mu": np.array([1.0]),
     }
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-eq-9",
@@ -123,8 +106,6 @@ CLAIM = Claim(
 
 # -- p1-eq-9-convex --------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def convex_cases(draw):
     m, p = draw.integer(1, 5), draw.integer(1, 3)
@@ -140,23 +121,14 @@ def _value(case, mu):
     return case["y"] @ krr(combine(mu, case["kernels"]), case["y"], 1.0)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def convex_bound(case):
     (mu, nu), s = case["ends"], case["share"]
     return s * _value(case, mu) + (1 - s) * _value(case, nu)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def convex_measure(case):
     (mu, nu), s = case["ends"], case["share"]
     return _value(case, s * mu + (1 - s) * nu)
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _convex_control_case():
@@ -174,8 +146,6 @@ def _linear_form(case):
     K = combine(s * mu + (1 - s) * nu, case["kernels"])
     return np.sqrt(case["y"] @ (K + np.eye(len(K))) @ case["y"])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CONVEX = Claim(
     name="p1-eq-9-convex",

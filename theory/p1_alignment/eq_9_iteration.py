@@ -17,15 +17,19 @@ Verdict: holds. With gamma'' > 0 it does not: `share_of_cycles` counts how many 
 iteration cycles on, with and without that term.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..draws import RandomDraw
-from ..papers import P1
+from ..prelude import (
+    P1,
+    Claim,
+    HypothesisNotMet,
+    NegativeControl,
+    RandomDraw,
+    alignf_terms,
+    combine,
+    krr,
+    replace,
+)
 from ..reference.learners import (
     aligned_iteration,
     aligned_objective,
@@ -33,9 +37,6 @@ from ..reference.learners import (
     quadratic_forms,
 )
 from ..reference.library import aligned_krr
-from ..reference.matrices import alignf_terms, combine, krr
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -53,14 +54,8 @@ def _terms(case):
     return g * a, g1 * np.eye(len(a)) + g2 * M
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 1e-6
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -77,9 +72,6 @@ def relative_step(case, steps=500, more=100):
 def _learned(case, **options):
     kernels, y = case["kernels"], case["y"]
     return aligned_krr(kernels, y, 1.0, case["gamma"], *alignf_terms(kernels, y), **options)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -101,14 +93,9 @@ def solver_residual(case):
     return violation.max() / max(1.0, np.abs(start).max())
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _no_averaging(case):
     return relative_step(case, steps=3, more=1)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-eq-9-iteration-corrected",
@@ -144,8 +131,6 @@ CLAIM = replace(
 
 # -- p1-eq-9-rate ----------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def rate_cases(draw):
     m, p = draw.integer(1, 4), draw.integer(1, 3)
@@ -172,23 +157,14 @@ def _derivative(case):
     return np.array([(step(alpha + e) - step(alpha - e)) / (2 * size) for e in shifts]).T
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def rate_bound(case):
     """2 and 0, for minus the smallest eigenvalue and for the largest."""
     return np.array([2.0, 0.0])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def rate_measure(case):
     w = np.linalg.eigvals(_derivative(case)).real
     return np.array([-w.min(), w.max()])
-
-
-# -- how often the iteration cycles ----------------------------------------------------
 
 
 def hard_instance(draw):
@@ -211,15 +187,10 @@ def share_of_cycles(instances=60, square=True, random_state=0):
     return cycling / instances
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_steep_kernel():
     """F(alpha) = y/(1 + mu) with mu = alpha^2/(2 gamma'): DF = -2 mu/(1 + mu)."""
     return {"kernels": np.ones((1, 1, 1)), "y": np.ones(1), "gamma": (0.0, 1e-5, 0.0)}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 RATE = Claim(
     name="p1-eq-9-rate",

@@ -12,18 +12,12 @@ e almost surely the risks are equal; proofs.md, section 11. Checked: the frequen
 over samples from a finite support. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from alignlearn.bounds.predictors import predictor_deviation
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl
 from ..reference import predictors
-from ..reference.problems import FiniteDistribution
-
-# -- cases -----------------------------------------------------------------------------
 
 TRIALS = 400
 
@@ -72,22 +66,14 @@ def arguments(case):
     return (case["m"], case["delta"], law.moments(K, K).theta, variance, rho), radii
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     values, radii = arguments(case)
     return predictor_deviation(*values, **radii)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return np.abs(sample_predictors(case) - population(case)).max(1)
 
-
-# -- negative control ------------------------------------------------------------------
 
 # Four McDiarmid inequalities in a row: samples come to a fifteenth of the bound.
 PART = 0.05
@@ -99,8 +85,6 @@ def _control_case():
     K = np.outer([1.0, -1.0], [1.0, -1.0])
     return {"law": law, "K": K, "m": 10**6, "delta": 0.05, "seed": 1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-h-s-deviation",
@@ -126,18 +110,11 @@ CLAIM = Claim(
 
 # -- p1-h-s-margin ---------------------------------------------------------------------
 
-# -- cases: those of `p1-h-s-deviation` ------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
-
 
 def margin_bound(case):
     values, radii = arguments(case)
     near = np.abs(population(case)) <= predictor_deviation(*values, **radii)
     return case["law"].mean(near.astype(float))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def margin_measure(case):
@@ -149,17 +126,12 @@ def margin_measure(case):
     return np.where(np.isnan(h_sample).any(1), np.nan, np.abs(gap))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _noisy_point():
     """At the third point h* = 0 and the label is a fair coin: any sign there errs half the time."""
     law = FiniteDistribution(np.full(4, 0.25), np.array([1.0, -1.0, 1.0, -1.0]))
     K = np.eye(3)[np.ix_([0, 1, 2, 2], [0, 1, 2, 2])]
     return {"law": law, "K": K, "m": 10**6, "delta": 0.05, "seed": 1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 MARGIN = Claim(
     name="p1-h-s-margin",

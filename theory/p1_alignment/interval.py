@@ -13,22 +13,15 @@ the target kernel of real labels; proofs.md, sections 7 and 17. Checked: how oft
 against delta, on finite supports. Verdict: holds.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds.intervals import alignment_interval_by_numerator, alignment_interval_from
 
-from ..claim import Claim, NegativeControl, once
-from ..papers import P1
+from ..prelude import P1, Claim, NegativeControl, once, replace
 from ..reference.coverage import position, reach
 from . import prop_11
 from .prop_11 import TRIALS
 from .theorem_12 import _control_case, arguments, cases, extremes, sample_alignment, statistics
-
-# -- cases: those of theorem 12 --------------------------------------------------------
 
 
 @once
@@ -42,29 +35,18 @@ def intervals(case):
     return found
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """rho is at most as far from the estimate as the end on its side, where that says anything."""
     return reach(*intervals(case).T[:2])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     return position(*intervals(case).T, case["law"].alignment(case["K"], case["L"]))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 # McDiarmid's inequality, three times, and an interval that is not centred.
 CONTROL = 0.1
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-interval",
@@ -91,8 +73,6 @@ CLAIM = Claim(
 
 # -- p1-interval-numerator -------------------------------------------------------------
 
-# -- cases: those of theorem 12, and of proposition 11 for target kernels --------------
-
 
 def numerator_intervals(case, scalar_target=False):
     """Lower and upper end and rho_S (TRIALS, 3), nan where undefined."""
@@ -110,9 +90,6 @@ _general = once(numerator_intervals)
 _target = once(lambda case: numerator_intervals(case, scalar_target=True))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def numerator_bound(case):
     """rho is at most as far from the estimate as the end on its side, where that says anything."""
     return reach(*_general(case).T[:2])
@@ -122,9 +99,6 @@ def target_bound(case):
     return reach(*_target(case).T[:2])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def numerator_measure(case):
     return position(*_general(case).T, case["law"].alignment(case["K"], case["L"]))
 
@@ -132,8 +106,6 @@ def numerator_measure(case):
 def target_measure(case):
     return position(*_target(case).T, case["law"].alignment(case["K"], case["L"]))
 
-
-# -- negative control ------------------------------------------------------------------
 
 # Three McDiarmid inequalities and a union bound: the interval is ten times too long.
 PART = 0.1
@@ -148,8 +120,6 @@ def _narrow(reached):
         _large_sample, bound=lambda case: PART * reached(case), note=f"{PART} of its length"
     )
 
-
-# -- claim -----------------------------------------------------------------------------
 
 TARGET = Claim(
     name="p1-interval-numerator-target",

@@ -14,19 +14,12 @@ Not in the paper: the statement from which its concentration results follow with
 the unit balls. Verdict: holds.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds.concentration import perturbation_bound
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, Mutant, NegativeControl, replace
 from ..reference.matrices import center_product
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def unit_features(draw, n, dimensions=3):
@@ -49,14 +42,8 @@ def scalar_cases(draw):
     return {"F": unit_features(draw, n), "G": unit_features(draw, n, 1)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 24.0 / (len(case["F"]) - 1)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -66,9 +53,6 @@ def measure(case):
     for rows in (np.arange(m), np.r_[np.arange(m - 1), m]):
         values.append(center_product(F[rows] @ F[rows].T, G[rows] @ G[rows].T) / m**2)
     return abs(values[0] - values[1])
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def sharp_bound(case):
@@ -99,9 +83,6 @@ def extremal(m):
     return {"F": x[:, None], "G": z[:, None]}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _below_the_attained(case):
     return 4.7 / (len(case["F"]) - 1)
 
@@ -111,8 +92,6 @@ def _same_control_case():
     x = np.r_[np.ones(75), -np.ones(25), -1.0, 0.5]
     return {"F": x[:, None], "G": x[:, None]}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SAME_KERNEL = Claim(
     name="p1-lemma-18-same-kernel",
@@ -181,17 +160,10 @@ CLAIM = replace(
 
 # -- p1-covariance-change --------------------------------------------------------------
 
-# -- cases: those of lemma 18 ----------------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
-
 
 def covariance_bound(case):
     m = len(case["F"]) - 1
     return 4 * (m - 1) / m**2
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def covariance_measure(case):
@@ -202,17 +174,12 @@ def covariance_measure(case):
     return np.linalg.norm(C - D)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """All other points at (-1, -1)... and the last from (1, 1) to (1, -1): attains the bound."""
     x = np.array([-1.0, -1.0, -1.0, 1.0, 1.0])
     z = np.array([0.0, 0.0, 0.0, 1.0, -1.0])
     return {"F": x[:, None], "G": z[:, None]}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 COVARIANCE = Claim(
     name="p1-covariance-change",

@@ -14,21 +14,14 @@ bound, and with the right table that route gives 3 + 10 + 6 + 7 = 26, not 18. Co
 quantities: E_S f = ((m-1)(m^2-2m+2) theta + (m-1)^2 kappa + (m-1) t t')/m^3; proofs.md, section 6.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from alignlearn.bounds.concentration import bias_bound, expected_numerator
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
 from .lemma_18 import unit_features
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -38,14 +31,8 @@ def cases(draw):
     return {"law": law, "K": F @ F.T, "L": G @ G.T, "m": draw.integer(1, 5)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 18.0 / case["m"]
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -53,14 +40,8 @@ def measure(case):
     return float(abs(law.expected_numerator(K, L, case["m"]) - law.moments(K, L).theta))
 
 
-# -- correction ------------------------------------------------------------------------
-
-
 def sharp_bound(case):
     return bias_bound(case["m"])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def extremal(m):
@@ -69,8 +50,6 @@ def extremal(m):
     K = np.array([[1, -1], [-1, 1]]) * Fraction(1)
     return {"law": FiniteDistribution(np.array([half, half])), "K": K, "L": K, "m": m}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p1-lemma-19-sharpened",
@@ -113,8 +92,6 @@ CLAIM = replace(
 
 # -- p1-lemma-19-table -----------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def table_cases(draw):
     """Small rationals, so that both sides are exact."""
@@ -129,9 +106,6 @@ def table_cases(draw):
         "L": np.multiply.outer(np.array(w), np.array(w)),
         "m": draw.integer(2, 4),
     }
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def table_bound(case, middle=2, edge=1):
@@ -149,14 +123,8 @@ def table_bound(case, middle=2, edge=1):
     return total + three / m**4 * (mean(k) * mean_l + mean_k * mean(d))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def table_measure(case):
     return case["law"].expected_numerator(case["K"], case["L"], case["m"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def table_counterexample(m=2):
@@ -171,18 +139,13 @@ def table_counterexample(m=2):
     return {"law": FiniteDistribution(p), "K": K, "L": np.multiply.outer(w, w), "m": m}
 
 
-def corrected_bound(case):
+def table_corrected_bound(case):
     return expected_numerator(case["m"], *case["law"].moments(case["K"], case["L"]))
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _unbiased(case):
     return case["law"].moments(case["K"], case["L"]).theta
 
-
-# -- claim -----------------------------------------------------------------------------
 
 TABLE_CORRECTED = Claim(
     name="p1-lemma-19-table-corrected",
@@ -190,7 +153,7 @@ TABLE_CORRECTED = Claim(
     statement=(r"\mathrm{E}_S f = \frac{(m-1)(m^2-2m+2)\theta + (m-1)^2\kappa + (m-1)tt'}{m^3}"),
     hypotheses="The moments exist.",
     kind="identity",
-    bound=corrected_bound,
+    bound=table_corrected_bound,
     measure=table_measure,
     cases=table_cases,
     negative_control=NegativeControl(table_counterexample, bound=_unbiased, note="no bias at all"),

@@ -12,15 +12,10 @@ sample. Not printed: proposition 21 of the 2012 paper with the samples exchanged
 is not. Checked: both sides at solutions found by trying every support. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, Mutant, NegativeControl
 from ..reference.matrices import alignf_minimiser
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -43,15 +38,9 @@ def _scale(case):
     return 1e-9 + (np.linalg.norm(case["M"]) + np.linalg.norm(case["M_new"])) * size
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     v, w = _solutions(case)
     return (case["a_new"] - case["a"] - (case["M_new"] - case["M"]) @ w) @ (w - v)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -63,9 +52,6 @@ def scalars(first, second):
     """One kernel: (M, a) of the two samples."""
     values = {"M": first[0] * np.eye(1), "a": np.array([first[1]])}
     return values | {"M_new": second[0] * np.eye(1), "a_new": np.array([second[1]])}
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -81,8 +67,6 @@ def _other_sign(case):
     v, w = _solutions(case)
     return (case["a_new"] - case["a"] + (case["M_new"] - case["M"]) @ w) @ (w - v)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-prop-21",
@@ -106,27 +90,16 @@ CLAIM = Claim(
 
 # -- p1-prop-21-exchanged --------------------------------------------------------------
 
-# -- cases: those of proposition 21 ----------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
-
 
 def exchanged_bound(case):
     v, w = _solutions(case)
     return (case["a_new"] - case["a"] - (case["M_new"] - case["M"]) @ v) @ (w - v)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def exchanged_measure(case):
     v, w = _solutions(case)
     return (w - v) @ case["M_new"] @ (w - v)
 
-
-# -- negative control ------------------------------------------------------------------
-
-# -- claim -----------------------------------------------------------------------------
 
 EXCHANGED = Claim(
     name="p1-prop-21-exchanged",

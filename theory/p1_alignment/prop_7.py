@@ -14,19 +14,12 @@ than Lambda max a_k. Verdict: false; (1 + t, -t) is feasible for Lambda = 1 and 
 value 2 + t has no bound. Correct: sum |mu_k| <= Lambda, or mu >= 0; proofs.md, section 2.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.weights import AlignLq
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, NegativeControl, replace
 from ..reference.library import two_stage_weights
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -48,9 +41,6 @@ def _feasible(case):
     return mu if used <= budget else mu * (budget / used) ** (1 / q)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return float(_weights(case) @ case["a"])
 
@@ -64,14 +54,8 @@ def corrected_bound(case):
     return np.array([bound(case), bound(case), case["budget"]])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return float(_feasible(case) @ case["a"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -92,9 +76,6 @@ def _closed_form(case):
     return (case["budget"] / total) ** (1 / q) * a ** (1 / (q - 1)) @ a
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"a": np.array([2.0, 1.0]), "q": 3.0, "budget": 1.0, "mu": np.array([2**0.5, 1.0])}
 
@@ -105,8 +86,6 @@ def _wrong_exponent(case):
     value = (case["budget"] / (mu**q).sum()) ** (1 / q) * mu @ a
     return np.array([value, value, case["budget"]])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-prop-7-corrected",
@@ -143,8 +122,6 @@ CLAIM = replace(
 
 # -- p1-prop-7-linear ------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def linear_cases(draw):
     p = draw.integer(1, 5)
@@ -155,14 +132,8 @@ def linear_cases(draw):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def linear_bound(case):
     return case["budget"] * case["a"].max()
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def linear_measure(case):
@@ -174,9 +145,6 @@ def _value(case, used):
     return float(case["mu"] @ case["a"] * min(1.0, case["budget"] / max(used, 1e-300)))
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def linear_counterexample(t=10.0):
     """(1 + t, -t): the constraint reads 1 <= 1 and the objective is 2 + t."""
     return {"a": np.array([2.0, 1.0]), "budget": 1.0, "mu": np.array([1 + t, -t])}
@@ -186,14 +154,9 @@ def linear_corrected_measure(case):
     return _value(case, np.abs(case["mu"]).sum())
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_kernel():
     return {"a": np.array([2.0, 1.0]), "budget": 1.0, "mu": np.array([1.0, 0.0])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 LINEAR_CORRECTED = Claim(
     name="p1-prop-7-linear-corrected",

@@ -19,32 +19,22 @@ optimal value of the library's solver with and without such kernels, and the lar
 among them. Verdict: holds.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 
 from alignlearn.weights import AlignF
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, alignf_terms, center
 from ..reference.library import alignf_minimiser as library_minimiser
 from ..reference.library import two_stage_weights
-from ..reference.matrices import alignf_minimiser, alignf_terms, center
+from ..reference.matrices import alignf_minimiser
 from .prop_8 import cases, quotient, terms
-
-# -- cases: those of proposition 8 -----------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
     a, M = terms(case)
     return quotient(two_stage_weights(AlignF(), a, M), a, M)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -54,9 +44,6 @@ def measure(case):
     if not size > 0:
         raise HypothesisNotMet("the competitor must not be zero")
     return np.array([mu @ a / np.sqrt(size), quotient(alignf_minimiser(a, M), a, M)])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -69,8 +56,6 @@ def _equal_weights(case):
     a, M = terms(case)
     return quotient(np.ones(len(a)), a, M)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-prop-9",
@@ -90,8 +75,6 @@ CLAIM = Claim(
 
 
 # -- p1-prop-9-svm ---------------------------------------------------------------------
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def svm_cases(draw):
@@ -114,17 +97,12 @@ def _terms(case):
     return kernels, y / np.sqrt(a.max()), a / a.max()
 
 
-# -- bound: the quadratic program ------------------------------------------------------
-
-
 def svm_bound(case):
+    """The value of the quadratic program."""
     kernels, y, _ = _terms(case)
     a, M = alignf_terms(kernels, y)
     v = library_minimiser(a, M)
     return 2 * v @ a - v @ M @ v
-
-
-# -- measure: the machine --------------------------------------------------------------
 
 
 def svm_measure(case):
@@ -141,9 +119,6 @@ def svm_measure(case):
     return min(lengths)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _svm_control_case():
     u, w = np.array([1.0, 0.0, -1.0]), np.array([1.0, -1.0, 0.0])
     return {"kernels": np.array([np.outer(u, u), np.outer(w, w)]), "y": 2 * u + w}
@@ -152,8 +127,6 @@ def _svm_control_case():
 def _half(case):
     return svm_bound(case) / 2
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SVM = Claim(
     name="p1-prop-9-svm",
@@ -175,8 +148,6 @@ SVM = Claim(
 
 
 # -- p1-prop-9-zero --------------------------------------------------------------------
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def zero_cases(draw):
@@ -209,24 +180,17 @@ def _value(a, M):
     return 2 * v @ a - v @ M @ v, v
 
 
-# -- bound: the program without these kernels ------------------------------------------
-
-
 def zero_bound(case):
+    """The program without these kernels."""
     a, M = _zero_terms(case)
     seen = np.arange(len(a)) >= case["blind"]
     return np.array([_value(a[seen], M[np.ix_(seen, seen)])[0], 0.0])
 
 
-# -- measure: the program with all kernels ---------------------------------------------
-
-
 def zero_measure(case):
+    """The program with all kernels."""
     value, v = _value(*_zero_terms(case))
     return np.array([value, v[: case["blind"]].max()])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _almost_blind():
@@ -235,8 +199,6 @@ def _almost_blind():
     kernels = np.array([np.outer(g, g) for g in ([0.0, 0.0, 1.0, -1.0], f[:, 0] - f[:, 1])])
     return {"kernels": kernels, "y": np.array([1.0, -1.0, 0.0, 0.0]), "blind": 1, "left": 3e-6}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 ZERO = Claim(
     name="p1-prop-9-zero",

@@ -18,22 +18,14 @@ violations over samples from a finite support. Verdict: holds, and is far longer
 (iii) of `p1-theorem-12`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds import concentration as bounds
 from alignlearn.bounds.concentration import alignment_deviation_by_printed_proof
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution, numerators
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace
 from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -67,22 +59,13 @@ def arguments(case):
     return values, radii
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     values, radii = arguments(case)
     return bounds.alignment_deviation_printed(*values, **radii)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return np.abs(sample_alignment(case) - case["law"].alignment(case["K"], case["L"]))
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def sharp_bound(case):
@@ -104,9 +87,6 @@ def extremes():
     return [*first, _control_case() | {"m": 10**8}]
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     K = np.array([[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, 1.0]])
     z = np.array([1.0, -1.0, -1.0])
@@ -119,8 +99,6 @@ def _fraction(part, value):
         _control_case, bound=lambda case: part * value(case), note=f"{part} of it"
     )
 
-
-# -- claim -----------------------------------------------------------------------------
 
 REFINED = Claim(
     name="p1-theorem-12-refined",
@@ -173,24 +151,15 @@ CLAIM = replace(
 
 # -- p1-theorem-12-proof ---------------------------------------------------------------
 
-# -- cases and measure: those of theorem 12 --------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
-
 
 def proof_bound(case):
     values, radii = arguments(case)
     return alignment_deviation_by_printed_proof(*values, **radii)
 
 
-# -- measure ---------------------------------------------------------------------------
-
-# -- negative control ------------------------------------------------------------------
-
 # The bound is 100 times what samples show: McDiarmid's inequality for a sum of three deviations.
 PART = 0.008
 
-# -- claim -----------------------------------------------------------------------------
 
 PROOF = Claim(
     name="p1-theorem-12-proof",

@@ -12,20 +12,20 @@ for y = +-1, balanced or not, Pr[y h*(x) < 0] <= 1 - rho/Gamma with h* and gamma
 E[K_Yc^2]^(1/2) = Var(y). Checked: both sides on finite supports. Verdict: holds.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds import predictors as promised
 
-from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
-from ..papers import P1
+from ..prelude import (
+    P1,
+    Claim,
+    FiniteDistribution,
+    HypothesisNotMet,
+    Mutant,
+    NegativeControl,
+    replace,
+)
 from ..reference import predictors
-from ..reference.problems import FiniteDistribution
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def standardised(weights, y):
@@ -52,15 +52,9 @@ def alignment_of(case):
     return max(law.alignment(K, law.target()), 0.0)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     gamma = predictors.gamma_values(case["law"], case["K"]).max()
     return promised.classification_guarantee(alignment_of(case), gamma)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -69,9 +63,6 @@ def measure(case):
     # Values that are zero up to rounding are no errors.
     h = np.where(np.abs(h) < 1e-10 * np.abs(h).max(), 0.0, h)
     return predictors.classification_risk(case["law"], h)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -96,13 +87,10 @@ def _stronger(case):
     return 1 - 1.05 * (1 - corrected_bound(case))
 
 
-# -- negative control ------------------------------------------------------------------
-
 _CONTROL = NegativeControl(
     counterexample, bound=lambda case: 0.8 * corrected_bound(case), note="0.8 of the bound"
 )
 
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-theorem-13-corrected",
@@ -140,8 +128,6 @@ CLAIM = replace(
 
 # -- p1-theorem-13-binary --------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def binary_cases(draw):
     n = draw.integer(2, 6)
@@ -167,15 +153,9 @@ def stronger(bound, factor):
     return lambda case: 1 - factor * (1 - bound(case))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def binary_bound(case):
     gamma = predictors.gamma_values(case["law"], case["K"], general=True).max()
     return promised.classification_guarantee(alignment_of(case), gamma)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def binary_measure(case):
@@ -184,11 +164,6 @@ def binary_measure(case):
     h = np.where(np.abs(h) < 1e-10 * np.abs(h).max(), 0.0, h)
     return predictors.classification_risk(case["law"], h)
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 BINARY = Claim(
     name="p1-theorem-13-binary",

@@ -13,39 +13,23 @@ Correct: standardise y first, predict y = E[y] + sd(y) h*; then the risk is at m
 rho); proofs.md, section 10.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds import predictors as promised
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, FiniteDistribution, HypothesisNotMet, NegativeControl, replace
 from ..reference import predictors
-from ..reference.problems import FiniteDistribution
 from .theorem_13 import alignment_of, cases, standardised
 from .theorem_13 import binary_cases as footnote_cases
-
-# -- cases: those of theorem 13 --------------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
     return promised.regression_guarantee_printed(alignment_of(case))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     alignment_of(case)
     return predictors.regression_risk(case["law"], predictors.h_star(case["law"], case["K"]))
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def sharp_bound(case):
@@ -67,16 +51,11 @@ def scaled_measure(case):
     return predictors.regression_risk(law, h * law.mean(law.labels * h) / law.mean(h**2))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     u = np.array([1.0, 2.0, -3.0])
     y = np.array([1.0, 0.0, -1.0]) * np.sqrt(1.5)
     return {"law": FiniteDistribution(np.full(3, 1 / 3), y), "K": np.outer(u, u)}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SCALED = Claim(
     name="p1-theorem-14-scaled",
@@ -128,25 +107,15 @@ CLAIM = replace(
 
 # -- p1-theorem-14-footnote ------------------------------------------------------------
 
-# -- cases: labels +-1, balanced or not ------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
-
 
 def footnote_bound(case):
     return promised.regression_guarantee_printed(alignment_of(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def footnote_measure(case):
     alignment_of(case)
     law = case["law"]
     return float(predictors.regression_risk(law, predictors.h_star(law, case["K"], general=True)))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def footnote_counterexample():
@@ -158,18 +127,15 @@ def _variance(law):
     return law.mean(law.labels**2) - law.mean(law.labels) ** 2
 
 
-def corrected_bound(case):
+def footnote_corrected_bound(case):
     return _variance(case["law"]) * promised.regression_guarantee(alignment_of(case))
 
 
-def corrected_measure(case):
+def footnote_corrected_measure(case):
     alignment_of(case)
     law = case["law"]
     h = predictors.h_star(standardised(law.weights, law.labels), case["K"])
     return predictors.regression_risk(law, law.mean(law.labels) + np.sqrt(_variance(law)) * h)
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _noisy():
@@ -184,8 +150,6 @@ def _not_shifted(case):
     return predictors.regression_risk(law, np.sqrt(_variance(law)) * h)
 
 
-# -- claim -----------------------------------------------------------------------------
-
 FOOTNOTE_CORRECTED = Claim(
     name="p1-theorem-14-footnote-corrected",
     source=f"{P1}, Theorem 14 for labels that are not centred, corrected",
@@ -195,8 +159,8 @@ FOOTNOTE_CORRECTED = Claim(
     ),
     hypotheses="Var(y) > 0, 0 < E[K_c^2] finite; h* of the standardised labels.",
     kind="upper",
-    bound=corrected_bound,
-    measure=corrected_measure,
+    bound=footnote_corrected_bound,
+    measure=footnote_corrected_measure,
     cases=footnote_cases,
     scale=lambda case: 1.0,
     negative_control=NegativeControl(_noisy, measure=_not_shifted, note="E[y] is not added"),

@@ -5,19 +5,14 @@ rho_u/R^2. Checked: both sides on finite supports, balanced or not; the labels n
 Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from alignlearn.bounds import predictors as promised
 
-from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, HypothesisNotMet, Mutant, NegativeControl
 from ..reference import predictors
 from .theorem_13 import binary_cases as cases
 from .theorem_13 import silent, stronger
-
-# -- cases: labels +-1, balanced or not ------------------------------------------------
 
 
 def _radius2(case):
@@ -28,16 +23,10 @@ def _radius2(case):
     return top
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     law = case["law"]
     rho_u = law.moments(case["K"], law.target()).theta
     return promised.unnormalised_guarantee(rho_u, _radius2(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -45,11 +34,6 @@ def measure(case):
     g = np.where(np.abs(g) < 1e-10 * _radius2(case), 0.0, g)
     return predictors.classification_risk(case["law"], g)
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-theorem-15",

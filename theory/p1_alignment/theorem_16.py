@@ -9,16 +9,11 @@ constant kernels have K_c = 0. Correct: `stability.two_stage_stability`; proofs.
 and h' are predictions of the library's `KernelRidge`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds import stability
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, Mutant, NegativeControl, center, combine, replace
 from ..reference.exchange import (
     LARGEST_RIDGE,
     constants,
@@ -27,9 +22,6 @@ from ..reference.exchange import (
     rows_of,
     two_stage_change,
 )
-from ..reference.matrices import center, combine
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -37,9 +29,6 @@ def cases(draw):
     if draw.choice((False, True)):
         case["mu_new"] = case["mu"]
     return case
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def change_term(case, centred=True):
@@ -60,14 +49,8 @@ def bound(case):
     )
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return two_stage_change(case)
-
-
-# -- counterexamples and correction ----------------------------------------------------
 
 
 def counterexample():
@@ -127,11 +110,6 @@ def _scale(case):
     radius2, label_bound, l1 = constants(case)
     return label_bound * min(1.0, l1 * radius2 / case["lam0"]) + 1e-300
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-theorem-16-corrected",

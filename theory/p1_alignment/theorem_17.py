@@ -18,21 +18,12 @@ over samples from a finite support. Verdict: holds. alignf has no supremum that 
 (`p1-alignf-stability`), so b does not either.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds import generalization, stability
 
-from ..claim import Claim, Mutant, NegativeControl, once
-from ..papers import P1
+from ..prelude import P1, Claim, FiniteDistribution, Mutant, NegativeControl, combine, once, replace
 from ..reference.exchange import alignf_weights, fit_predict
-from ..reference.matrices import combine
-from ..reference.problems import FiniteDistribution
-
-# -- cases -----------------------------------------------------------------------------
 
 TRIALS = 100
 
@@ -75,23 +66,14 @@ def _arguments(case):
     )
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """What R exceeds R_S by; also in the correct form."""
     return generalization.two_stage_bound_printed(0.0, *_arguments(case))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     risk, empirical = risks(case)
     return risk - empirical
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -117,9 +99,6 @@ def memorised(m=10, atoms=500):
     return {"law": law, "K": np.eye(atoms), "m": m, "lam0": 1.0, "delta": 0.9, "seed": 0}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _no_loss_bound(case):
     m, delta, label_bound, kappa, lam0 = _arguments(case)
     residual = stability.residual_bound(label_bound, kappa, lam0)
@@ -132,8 +111,6 @@ def _no_stability(case):
     residual = stability.residual_bound(label_bound, kappa, lam0)
     return generalization.exchange_bound(0.0, m, delta, 0.0, residual**2)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-theorem-17-corrected",
@@ -176,7 +153,6 @@ CLAIM = replace(
 
 # -- p1-theorem-17-learned -------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
 
 LEARNED_TRIALS = 100
 
@@ -232,9 +208,6 @@ def learned_risks(case):
     return np.array(found)[back.ravel()].T
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def learned_bound(case):
     """What R exceeds R_S by."""
     m, lam0, labels = case["m"], case["lam0"], np.abs(case["law"].labels).max()
@@ -244,9 +217,6 @@ def learned_bound(case):
         m, radius2, lam0, labels, 1.0, largest_change(learned(case))
     )
     return generalization.two_stage_bound(0.0, m, case["delta"], labels, radius2, lam0, change)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def learned_measure(case):
@@ -266,9 +236,6 @@ def learned_memorised(points=6, delta=0.75):
     return case | {"delta": delta, "seed": 0}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_toss():
     """One toss of a fair coin and hardly any fit: half of the time R_S = 0 and R = 1/2."""
     law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0]))
@@ -282,8 +249,6 @@ def _learned_no_stability(case):
     loss = stability.residual_bound(labels, radius2, case["lam0"]) ** 2
     return generalization.exchange_bound(0.0, case["m"], case["delta"], 0.0, loss)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 LEARNED = Claim(
     name="p1-theorem-17-learned",

@@ -12,16 +12,10 @@ to 0; proofs.md, section 13. Checked: both sides. Verdict: holds, so the O(1/sqr
 remark is one for a predictor that vanishes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, NegativeControl, center, combine
 from ..reference.exchange import LARGEST_RIDGE, fit_predict
-from ..reference.matrices import center, combine
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -35,14 +29,8 @@ def cases(draw):
     return {"kernels": np.array(kernels), "mu": draw.weights(p), "mu_new": draw.weights(p)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 2 * max(case["mu"].sum(), case["mu_new"].sum())
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -50,15 +38,10 @@ def measure(case):
     return np.abs(case["mu_new"] - case["mu"]).sum() * max(norms)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     kernels = np.array([[[0.5, -0.5], [-0.5, 0.5]], np.zeros((2, 2))])
     return {"kernels": kernels, "mu": np.array([1.0, 0.0]), "mu_new": np.array([0.0, 1.0])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-trace-inequality",
@@ -80,8 +63,6 @@ CLAIM = Claim(
 
 # -- p1-trace-degenerate ---------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def degenerate_cases(draw):
     m, p = draw.integer(1, 8), draw.integer(1, 3)
@@ -95,15 +76,9 @@ def degenerate_cases(draw):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def degenerate_bound(case):
     y = case["y"]
     return (case["mu"].sum() * np.abs(y).max() / (case["lam0"] * len(y))) ** 2
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def degenerate_measure(case):
@@ -112,16 +87,11 @@ def degenerate_measure(case):
     return np.mean(h**2)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def attained(m=4, lam0=1e4):
     """A constant kernel and equal labels, as the ridge grows."""
     case = {"kernels": np.ones((1, m, m)) / m, "y": np.ones(m)}
     return case | {"mu": np.ones(1), "lam0": lam0}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 DEGENERATE = Claim(
     name="p1-trace-degenerate",

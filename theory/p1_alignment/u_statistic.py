@@ -15,10 +15,6 @@ one point (`p1-u-statistic`), otherwise longer. Checked: the frequency of violat
 from a finite support. Verdict: holds.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds.intervals import u_statistic_deviation
@@ -30,14 +26,10 @@ from alignlearn.bounds.u_statistics import (
     quadruple_kernel,
 )
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution, numerators
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace
 from .lemma_18 import unit_features
 from .prop_11 import TRIALS, _control_case, two_valued
 from .prop_11 import cases as numerator_cases
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -56,23 +48,14 @@ def u_statistics(counts, K, L):
     return m * f / (m - 3) - both / pair + tk * td / (m * (m - 1) * pair)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return u_statistic_deviation(case["m"], case["delta"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     law, K, L = case["law"], case["K"], case["L"]
     counts = law.counts(case["m"], TRIALS, case["seed"])
     return np.abs(u_statistics(counts, K, L) - law.moments(K, L).theta)
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def kernel_moments(law, K, L):
@@ -120,9 +103,6 @@ def data_measure(case):
     return np.abs(sample_statistics(case)[0] - theta)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _part_of(part, value, m):
     """That share of a bound, on a sample so large that terms of order 1/m do not matter."""
     return NegativeControl(
@@ -131,8 +111,6 @@ def _part_of(part, value, m):
         note=f"{part} of it",
     )
 
-
-# -- claim -----------------------------------------------------------------------------
 
 DATA = Claim(
     name="p1-u-statistic-data",
@@ -187,8 +165,6 @@ CLAIM = replace(
 
 # -- p1-u-hoeffding --------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def hoeffding_cases(draw):
     case = cases(draw) | {"nonnegative": draw.choice((False, True))}
@@ -198,16 +174,9 @@ def hoeffding_cases(draw):
     return case
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def hoeffding_bound(case):
     return hoeffding_deviation(case["m"], case["delta"], nonnegative=case["nonnegative"])
 
-
-# -- measure: that of `p1-u-statistic` -------------------------------------------------
-
-# -- negative control ------------------------------------------------------------------
 
 PART = 0.15
 
@@ -218,8 +187,6 @@ def _hoeffding_control_case():
     case = {"law": law, "K": np.eye(2), "L": np.outer(z, z), "nonnegative": True}
     return case | {"m": 100, "delta": 0.05, "seed": 1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 HOEFFDING = Claim(
     name="p1-u-hoeffding",

@@ -17,19 +17,11 @@ solution; proofs.md, section 6. Checked: the relative step of plain NumPy that f
 library, ``LKRR(solver="interpolated")``, from starts of all sizes. Verdict: holds.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, NegativeControl, combine, krr, replace
 from ..reference.learners import lkrr_weights
 from ..reference.library import lkrr_iteration
-from ..reference.matrices import combine, krr
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -56,22 +48,13 @@ def relative_step(case, eta, steps=3000, more=1):
     return np.linalg.norm(change) / np.linalg.norm(before)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 1e-7
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     # The library's iteration stops where it sees a cycle, which may still be settling.
     return relative_step(case, case["eta"], more=500)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample(eta=0.2, radius=100.0):
@@ -84,14 +67,9 @@ def half_measure(case):
     return relative_step(case, 0.5, steps=300)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _no_interpolation(case):
     return relative_step(case, 0.0, steps=300)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-algorithm-1-corrected",
@@ -125,8 +103,6 @@ CLAIM = replace(
 
 # -- p2-algorithm-1-safeguarded --------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def safeguarded_cases(draw):
     case = cases(draw)
@@ -134,14 +110,8 @@ def safeguarded_cases(draw):
     return case | {"eta": draw.choice((0.0, 0.2, 0.5, 0.8)), "start": start}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def safeguarded_bound(case):
     return 1e-5
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def residual(case, safeguard=True):
@@ -159,14 +129,9 @@ def safeguarded_measure(case):
     return residual(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return counterexample(eta=0.3, radius=1e6) | {"start": np.array([0.3, 0.5])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SAFEGUARDED = Claim(
     name="p2-algorithm-1-safeguarded",

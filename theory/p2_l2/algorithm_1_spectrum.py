@@ -15,19 +15,13 @@ Verdict: holds. No eta guarantees less than 1/2: a direction in which no kernel 
 eta, and two diagonal kernels by almost 2 - 3 eta for large L (`worst_rate`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, combine, krr
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
-from ..reference.matrices import combine, krr
 from .algorithm_1 import cases, counterexample
 from .algorithm_1 import cases as problem_cases
-
-# -- cases: those of algorithm 1 -------------------------------------------------------
 
 
 def _derivative(case):
@@ -48,26 +42,15 @@ def _derivative(case):
     return np.array([(step(alpha + e) - step(alpha - e)) / (2 * size) for e in shifts]).T
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """2 and 0, for minus the smallest eigenvalue and for the largest."""
     return np.array([2.0, 0.0])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     w = np.linalg.eigvals(_derivative(case)).real
     return np.array([-w.min(), w.max()])
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-algorithm-1-spectrum",
@@ -93,21 +76,13 @@ CLAIM = Claim(
 
 # -- p2-algorithm-1-rate ---------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def rate_cases(draw):
     return problem_cases(draw) | {"eta": draw.real(0, 0.95)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def rate_bound(case):
     return max(case["eta"], 2 - 3 * case["eta"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def rate_measure(case):
@@ -117,18 +92,14 @@ def rate_measure(case):
 
 def worst_rate(eta):
     """The larger rate of the two families that attain the two terms of the bound."""
-    return max(map(rate_measure, extremes(eta)))
+    return max(map(rate_measure, rate_extremes(eta)))
 
 
-def extremes(eta):
+def rate_extremes(eta):
     """Two equal kernels, L large, and a direction on which the only kernel vanishes."""
     large = counterexample(eta, radius=1e6) | {"y": np.ones(2)}
     return [large, counterexample(eta) | {"kernels": np.array([np.diag([1.0, 0.0])])}]
 
-
-# -- negative control ------------------------------------------------------------------
-
-# -- claim -----------------------------------------------------------------------------
 
 RATE = Claim(
     name="p2-algorithm-1-rate",
@@ -145,9 +116,9 @@ RATE = Claim(
     scale=lambda case: 1.0,
     rtol=1e-3,
     sharp=True,
-    extremes=lambda: extremes(0.6),
+    extremes=lambda: rate_extremes(0.6),
     negative_control=NegativeControl(
-        lambda: extremes(0.4)[0],
+        lambda: rate_extremes(0.4)[0],
         bound=lambda case: 0.99 * rate_bound(case),
         note="0.99 of a sharp bound",
     ),

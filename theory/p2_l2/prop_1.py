@@ -16,26 +16,16 @@ quotient, with the solutions of `LKRR`, and (1 + g)/2 for the other reading of a
 holds.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds.stability import lkrr_capacity
 
-from ..claim import Claim, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, NegativeControl, replace
 from .terms import diagonals, disjoint_case, random_case, terms, vector_size
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return random_case(draw)
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
@@ -48,15 +38,9 @@ def bound(case):
     return 4 * case["radius"] * np.sqrt(kappa * p * m) * change
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     t = terms(case)
     return vector_size(case, t, t.v_new - t.v_mid, case.get("old_alpha", False))
-
-
-# -- counterexample and correction ---------------------------------------------------
 
 
 def counterexample():
@@ -92,9 +76,6 @@ def growth(forms, t):
     return np.sqrt(max(forms.max(), 0.0) / np.linalg.norm(t.v_new))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _by_capacity(case):
     """Even with the largest K_mu(x, x) over all feasible weights, divided by 5."""
     t = terms(case)
@@ -102,8 +83,6 @@ def _by_capacity(case):
     change = np.linalg.norm(t.alpha_new - t.alpha_mid)
     return 4 * case["radius"] * np.sqrt(capacity * len(t.mu) * len(case["y"])) * change / 5
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-prop-1-corrected",
@@ -144,8 +123,6 @@ CLAIM = replace(
 
 # -- p2-prop-1-shape -------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def shape_cases(draw):
     return family(draw.log_real(1e-2, 1e2), draw.log_real(1e-3, 1e3), draw.log_real(0.1, 10))
@@ -157,15 +134,9 @@ def family(scale, ratio, radius):
     return disjoint_case(scale, lam0, radius) | {"mu0": np.zeros(2), "ratio": ratio}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def shape_bound(case):
     g = 1 + case["ratio"]
     return np.array([g * (1 + g), (1 + g) / 2])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def shape_measure(case):
@@ -175,14 +146,9 @@ def shape_measure(case):
     return np.array([vector_size(case, t, t.v_new - t.v_mid, old) / unit for old in (False, True)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _smaller_ratio(case):
     return shape_bound(case | {"ratio": 0.99 * case["ratio"]})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHAPE = Claim(
     name="p2-prop-1-shape",

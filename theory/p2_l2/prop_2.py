@@ -17,20 +17,12 @@ kappa^(1/2) is put back; proofs.md, section 7. Checked: the quotient, with the s
 and (g + 1/g)/2 for the other reading of alpha. Verdict: holds.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, NegativeControl, combine, replace
 from ..reference.exchange import fit_predict, labels_of, rows_of
-from ..reference.matrices import combine
 from .prop_1 import GOLDEN, family, growth, shape_cases
 from .terms import disjoint_case, random_case, terms, vector_size
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -48,23 +40,14 @@ def residuals(case):
     return worst
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     residual = case.get("residual") or residuals(case)
     return 4 * case["radius"] * residual / (case["lam0"] * len(case["y"]))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     t = terms(case)
     return vector_size(case, t, t.v_mid - t.v, case.get("old_alpha", False))
-
-
-# -- counterexample and correction ---------------------------------------------------
 
 
 def counterexample():
@@ -84,9 +67,6 @@ def corrected_bound(case):
     return GOLDEN * case["radius"] * (r_0 if case.get("old_alpha") else r) * (r + r_0) * move
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _scaled_up():
     """Kernels multiplied by 10^4 again, with lam0: the bound falls, the measure falls less."""
     return disjoint_case(1e8, 1e9, 1.0) | {"residual": 1.0}
@@ -95,8 +75,6 @@ def _scaled_up():
 def _large_radius():
     return disjoint_case(1.0, 1.0, 1e4)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-prop-2-corrected",
@@ -142,17 +120,10 @@ CLAIM = replace(
 
 # -- p2-prop-2-shape -------------------------------------------------------------------
 
-# -- cases: those of `p2-prop-1-shape` -------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
-
 
 def shape_bound(case):
     g = 1 + case["ratio"]
     return np.array([g * g, (g + 1 / g) / 2])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def shape_measure(case):
@@ -161,14 +132,9 @@ def shape_measure(case):
     return np.array([vector_size(case, t, t.v_mid - t.v, old) / unit for old in (False, True)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _smaller_ratio(case):
     return shape_bound(case | {"ratio": 0.99 * case["ratio"]})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHAPE = Claim(
     name="p2-prop-2-shape",

@@ -13,17 +13,12 @@ learned functions; proofs.md, section 4. Checked: on the cases of `p2-theorem-2`
 and sharp (m = 1, kappa/lam0 -> 0).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from alignlearn.bounds import stability
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, Mutant, NegativeControl
 from ..reference.exchange import LARGEST_RIDGE, fit_predict
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -46,9 +41,6 @@ def _fits(case):
     return fit_predict(K, np.arange(m), y, lam0), fit_predict(K, new, y_new, lam0), new
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, least=True):
     F, y = case["F"], case["y"]
     m = len(y)
@@ -58,9 +50,6 @@ def bound(case, least=True):
     smallest = max(spectrum[0], 0.0) if least else spectrum[-1]
     kappa = (F * F).sum(1).max()
     return stability.krr_stability(m, kappa, case["lam0"], residual, smallest)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -80,9 +69,6 @@ def flipped(m, lam0=1e7):
     return {"F": np.ones((m + 3, 1)), "y": np.ones(m), "y_new": -1.0, "lam0": lam0}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """A large kappa/lambda ratio only along one direction: the largest eigenvalue will not do."""
     F = np.array([[10.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 10.0]])
@@ -92,8 +78,6 @@ def _control_case():
 def _largest(case):
     return bound(case, least=False)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-theorem-2",
@@ -121,10 +105,6 @@ CLAIM = Claim(
 
 # -- p2-theorem-2-labels ---------------------------------------------------------------
 
-# -- cases: those of theorem 2 ---------------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
-
 
 def labels_bound(case):
     F, m = case["F"], len(case["y"])
@@ -135,13 +115,6 @@ def labels_bound(case):
     smallest = max(np.linalg.eigvalsh(F[new].T @ F[new])[0], 0.0)
     return stability.krr_stability(m, kappa, case["lam0"], residual, smallest)
 
-
-# -- measure: that of theorem 2 --------------------------------------------------------
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 LABELS = Claim(
     name="p2-theorem-2-labels",

@@ -1,4 +1,4 @@
-"""The claims on multi-task neighbourhood kernels, a statement per file; `proofs.md` has the proofs."""
+"""The claims on multi-task neighbourhood kernels; the proofs are in `proofs.md`."""
 
 # In the order in which the statements appear in the paper; `registry` says what a colon means.
 FILES = (

@@ -13,14 +13,9 @@ gamma) dbar'min_t theta_t, a convex function of theta. Checked: against a linear
 holds, for any traces; gamma = T is the printed model, which does not couple; proofs.md, section 10.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P3, Claim, NegativeControl
 
 
 def cases(draw):
@@ -33,15 +28,9 @@ def penalty(mu, theta):
     return mu**2 + ((theta - mu[:, None]) ** 2).sum(1)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     theta = case["theta"]
     return penalty(np.minimum(theta.sum(1) / (theta.shape[1] + 1), theta.min(1)), theta)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -55,9 +44,6 @@ def measure(case):
     return penalty((low + high) / 2, theta)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"theta": np.array([[1.0, 2.0]])}
 
@@ -66,8 +52,6 @@ def _mean(case):
     """mu the least theta_t, without the ridge on mu."""
     return penalty(case["theta"].min(1) / 2, case["theta"])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p3-coupling-ridge",
@@ -89,8 +73,6 @@ CLAIM = Claim(
 
 # -- p3-coupling-group -----------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def group_cases(draw):
     M, T = draw.integer(1, 3), draw.integer(1, 4)
@@ -101,16 +83,10 @@ def group_cases(draw):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def group_bound(case, discount=1.0):
     theta, d, T = case["theta"], case["d"], case["theta"].shape[1]
     saved = (T - case["gamma"]) * d.mean(1) @ theta.min(1)
     return float((d * theta).sum() - discount * saved)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def group_measure(case):
@@ -124,14 +100,9 @@ def group_measure(case):
     return float(linprog(cost, A_eq=equal, b_eq=theta.ravel(), method="highs").fun)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _group_control_case():
     return {"theta": np.array([[1.0, 2.0]]), "d": np.ones((1, 2)), "gamma": 1.0}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 GROUP = Claim(
     name="p3-coupling-group",

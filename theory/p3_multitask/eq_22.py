@@ -11,18 +11,11 @@ T^(1/q - 1/p) ||a||_p for a >= 0 and 0 <= q <= p. Checked: both sides, with q = 
 Verdict: holds for 0 < q <= p; "0 <=" is a slip, 1/q has no meaning at 0.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import forms
 from .tasks import random_tasks, random_weights
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -39,16 +32,10 @@ def _lengths(case):
     return np.sqrt(np.maximum(values, 0.0))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """The relaxed supremum is at most what Hoelder's inequality gives."""
     lengths = _lengths(case)
     return np.sqrt(case["radius"] * len(lengths) * (lengths**2).sum())
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -59,14 +46,8 @@ def measure(case):
     return float(r @ lengths)
 
 
-# -- correction ------------------------------------------------------------------------
-
-
 def sharp_bound(case):
     return float(np.sqrt(case["radius"] * (_lengths(case) ** 2).sum()))
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -82,8 +63,6 @@ def _half(case):
 def _other_power(case):
     return float(np.sqrt(case["radius"] / len(case["kernels"])) * _lengths(case).max() * 1.5)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p3-eq-22-sharpened",
@@ -113,8 +92,6 @@ CLAIM = replace(
 
 # -- p3-lp-conversion ------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def norms_cases(draw):
     q = draw.choice((0.5, 0.5, 1.0, 2.0))
@@ -127,29 +104,18 @@ def _norm(a, q):
     return top * ((a / top) ** q).sum() ** (1 / q)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def norms_bound(case):
     T = len(case["a"])
     return T ** (1 / case["q"] - 1 / case["p"]) * _norm(case["a"], case["p"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def norms_measure(case):
     return _norm(case["a"], case["q"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _norms_control_case():
     return {"a": np.ones(3), "q": 0.5, "p": 1.0}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 NORMS = Claim(
     name="p3-lp-conversion",

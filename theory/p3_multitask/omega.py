@@ -12,21 +12,14 @@ fixed kernels, rho and R the bound (7) is an increasing function of Omega (with 
 (R/2T)^(1/2) (Omega + [d'A^+d + 2 tr P]/2 + 2 rho)^(1/2); proofs.md, section 6.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds import neighbourhood
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import inverse, projector, regulariser
 from .tasks import class_of, random_class, random_tasks, terms_of
 from .theorem_1 import identity_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -39,14 +32,8 @@ def _scale(case):
     return abs(terms.d @ inner @ terms.b) + 4 * terms.c + 1e-300
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return regulariser(terms_of(case), 4.0)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -54,9 +41,6 @@ def measure(case):
     terms = terms_of(case)
     inner = inverse(terms.A)
     return float(terms.d @ inner @ terms.b + (terms.b @ inner @ terms.b - 4 * terms.c) / 2)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -70,14 +54,9 @@ def corrected_bound(case):
     return np.array([regulariser(terms_of(case)), 2 * (found.trace_target - found.distance)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _three(case):
     return np.full(2, regulariser(terms_of(case), 3.0))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-omega-corrected",
@@ -112,28 +91,17 @@ CLAIM = replace(
 
 # -- p3-omega-bound --------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def complexity_cases(draw):
     return random_class(draw)
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def complexity_bound(case):
     return regulariser(terms_of(case), 4.0)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def complexity_measure(case):
     return neighbourhood.neighbourhood_complexity(*class_of(case)).value
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def complexity_counterexample():
@@ -149,14 +117,9 @@ def complexity_corrected_bound(case):
     return float(np.sqrt(case["radius"] / (2 * T) * max(inside, 0.0)) / n)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _without_the_rest(case):
     return 0.8 * complexity_corrected_bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 COMPLEXITY_CORRECTED = Claim(
     name="p3-omega-bound-corrected",

@@ -22,34 +22,21 @@ complexity is multiplied by s^(1/2), the geometric mean too, (7) is not. Sharpen
 geometric mean (the arithmetic one at the best weight); proofs.md, section 7.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds import neighbourhood
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference import multitask
 from .tasks import class_of, random_class, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return random_class(draw) | {"bias": draw.choice((0.0, 0.0, 1.0, 100.0))}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return neighbourhood.neighbourhood_bounds(*class_of(case)).printed
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -61,9 +48,6 @@ def measure(case):
 
 def corrected_measure(case):
     return neighbourhood.neighbourhood_complexity(*class_of(case)).value
-
-
-# -- counterexample and corrections ----------------------------------------------------
 
 
 def identity_case(**changes):
@@ -99,14 +83,9 @@ def sharp_measure(case):
     return chain(case)[:-1]
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _nine_tenths(case):
     return 0.9 * sharp_bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p3-theorem-1-sharpened",
@@ -165,21 +144,13 @@ CLAIM = replace(
 
 # -- p3-psi-alpha ----------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def radius_cases(draw):
     return random_class(draw)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def radius_bound(case):
     return neighbourhood.neighbourhood_bounds(*class_of(case)).printed
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def radius_measure(case):
@@ -190,22 +161,14 @@ def radius_corrected_measure(case):
     return neighbourhood.neighbourhood_complexity(*class_of(case)).value
 
 
-# -- counterexample --------------------------------------------------------------------
-
-
 def radius_counterexample():
     """R = 4: 2.828 against 1.732; with sum_t ||w_t||^2 <= R the complexity is 1.414."""
     return identity_case()
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _smaller_power(case):
     return radius_corrected_measure(case | {"radius": case["radius"] ** 1.5})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 RADIUS_CORRECTED = Claim(
     name="p3-psi-alpha-corrected",
@@ -237,8 +200,6 @@ RADIUS = replace(
 
 # -- p3-am-gm --------------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def means_cases(draw):
     return random_class(draw) | {"scale": draw.log_real(1e-2, 1e2)}
@@ -258,21 +219,12 @@ def rescaled(case):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def means_bound(case):
     return _bounds(case).arithmetic
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def means_measure(case):
     return _bounds(case).geometric
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def means_sharp_bound(case):
@@ -289,9 +241,6 @@ def means_sharp_measure(case):
     return np.array([complexity, found.variance, found.geometric])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return identity_case(scale=2.0)
 
@@ -301,8 +250,6 @@ def _arithmetic(case):
     found[2] = np.sqrt(case["scale"]) * _bounds(case).arithmetic
     return found
 
-
-# -- claim -----------------------------------------------------------------------------
 
 MEANS_SHARP = Claim(
     name="p3-am-gm-sharpened",

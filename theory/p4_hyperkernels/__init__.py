@@ -1,4 +1,4 @@
-"""The claims of Liu et al. (2020) on hyper-RKHS, a statement per file; `proofs.md` has the proofs."""
+"""The claims of Liu et al. (2020) on hyper-RKHS; the proofs are in `proofs.md`."""
 
 # In the order in which the statements appear in the paper; `registry` says what a colon means.
 FILES = (

@@ -14,19 +14,13 @@ has eigenvalue -1.618. Correct with the condition that every section k(p, .) is 
 Gaussian hyper-kernel (if and only if 4 v2 >= v1) and the Wishart one; proofs.md, sections 1 and 4.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, HypothesisNotMet, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case, smallest_eigenvalue
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -46,14 +40,8 @@ def by_midpoint(case):
     return np.bincount(group, terms), group
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 0.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -63,9 +51,6 @@ def measure(case):
     return smallest_eigenvalue(
         hyper.learned_gram(case["X"], case["beta"], case["Z"], case["kernel"])
     )
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -81,9 +66,6 @@ def corrected_measure(case):
     return float(np.linalg.eigvalsh(gram)[0])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """Two midpoints far apart, so that each shows in an eigenvalue of its own."""
     kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=0.5)
@@ -94,8 +76,6 @@ def _control_case():
 def _other_sign(case):
     return corrected_measure(case | {"beta": case["beta"] * [1, 1, 1, -1]})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-negative-coefficients-corrected",
@@ -136,30 +116,19 @@ CLAIM = replace(
 
 # -- p4-definite-coefficients ----------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def definite_cases(draw):
     case = random_case(draw)
     return case | {"beta": np.abs(draw.array(len(case["X"]) ** 2))}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def definite_bound(case):
     return 0.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def definite_measure(case):
     gram = hyper.learned_gram(case["X"], case["beta"], case["Z"], case["kernel"])
     return float(np.linalg.eigvalsh((gram + gram.T) / 2)[0])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def affine(S, T):
@@ -173,16 +142,13 @@ def definite_counterexample():
     return {"X": X, "kernel": kernel, "beta": np.array([1.0, 0, 0, 0]), "Z": X}
 
 
-def corrected_bound(case):
+def definite_corrected_bound(case):
     S, T = hyper.ordered_pairs(case["X"])
     for s, t in zip(S[:, None], T[:, None]):
         section = case["kernel"](s, t, *hyper.ordered_pairs(case["Z"]))
         if smallest_eigenvalue(section.reshape(len(case["Z"]), -1)) < -1e-8:
             raise HypothesisNotMet("every section k(p, .) must be a kernel")
     return 0.0
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _definite_control_case():
@@ -197,8 +163,6 @@ def _narrow(case):
     return definite_measure(case | {"kernel": kernel})
 
 
-# -- claim -----------------------------------------------------------------------------
-
 DEFINITE_CORRECTED = Claim(
     name="p4-definite-coefficients-corrected",
     source=f"{P4}, section 2.2, corrected",
@@ -208,7 +172,7 @@ DEFINITE_CORRECTED = Claim(
     ),
     hypotheses="Every section of the hyper-kernel is a kernel.",
     kind="lower",
-    bound=corrected_bound,
+    bound=definite_corrected_bound,
     measure=definite_measure,
     cases=definite_cases,
     scale=lambda case: np.abs(case["beta"]).sum() + 1e-300,

@@ -14,19 +14,13 @@ coefficients that are all >= 0 only occur as beta = 0; (2.9) has another b for e
 proofs.md, section 6.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, HypothesisNotMet, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -52,16 +46,10 @@ def _beyond(case):
     return side, beta
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, sign=1.0, share=1.0):
     side, _ = _beyond(case)
     *_, value = solution(case)
     return np.r_[sign * side, share * value / _size(case)]
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -73,9 +61,6 @@ def measure(case):
 
 def _size(case):
     return case["C"] * (1.0 + np.abs(case["target"]).sum())
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -90,14 +75,9 @@ def corrected_bound(case):
     return bound(case, sign=-1.0)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _too_small(case):
     return bound(case, sign=-1.0, share=0.99)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-eq-2-8-corrected",
@@ -134,15 +114,10 @@ CLAIM = replace(
 
 # -- p4-svr-bias -----------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def bias_cases(draw):
     case = random_case(draw, most=3)
     return case | {"C": draw.log_real(0.01, 2.0), "eps": draw.real(0.01, 0.3)}
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bias_bound(case):
@@ -150,16 +125,10 @@ def bias_bound(case):
     return np.array([solution(case)[-1], 0.0])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def bias_measure(case, share=0.0):
     K, y, beta, b, _ = solution(case)
     value = hyper.svr_objective(K, y, beta, share * b, case["C"], case["eps"])
     return np.array([value, beta.sum()])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def bias_counterexample():
@@ -170,18 +139,13 @@ def bias_counterexample():
     return case | {"C": 0.5, "eps": 0.01}
 
 
-def corrected_measure(case):
+def bias_corrected_measure(case):
     return bias_measure(case, share=1.0)
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _nearly_all(case):
     return bias_measure(case, share=0.85)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 BIAS_CORRECTED = Claim(
     name="p4-svr-bias-corrected",
@@ -190,7 +154,7 @@ BIAS_CORRECTED = Claim(
     hypotheses="C > 0, eps >= 0.",
     kind="identity",
     bound=bias_bound,
-    measure=corrected_measure,
+    measure=bias_corrected_measure,
     cases=bias_cases,
     scale=lambda case: case["C"] * (1.0 + np.abs(case["target"]).sum()),
     rtol=1e-6,

@@ -15,22 +15,15 @@ regression with c K and lam is that with K and lam/c, support vector regression 
 with K and c C; proofs.md, section 9.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from alignlearn.bounds.hyper_rates import gaussian_log10_constant
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, krr, replace
 from ..reference import hyper
-from ..reference.matrices import krr
 from .problems import random_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -49,14 +42,8 @@ def form(case, v1, v2):
     return float(np.prod(normal(x - x_new, v1) * normal(y - y_new, v1) * normal(between, v2)))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return form(case, case["sigma2"], case["sigma2"] + case["sigma_h2"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def integral(points, sigma2, sigma_h2):
@@ -75,9 +62,6 @@ def measure(case):
     return integral(case["points"], case["sigma2"], case["sigma_h2"])
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     return {"points": np.array([[0.3], [-0.5], [1.1], [0.4]]), "sigma2": 0.7, "sigma_h2": 0.9}
 
@@ -93,14 +77,9 @@ def corrected_measure(case):
     return np.array([measure(case), integral(case["points"], half, case["sigma_h2"] + half)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _less_than_two(case):
     return corrected_bound(case, factor=1.98)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-gaussian-corrected",
@@ -144,8 +123,6 @@ CLAIM = replace(
 
 # -- p4-gaussian-scale -----------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def scale_cases(draw):
     case = random_case(draw, most=3, gaussian=True)
@@ -154,15 +131,9 @@ def scale_cases(draw):
     return case | size | more | {"C": draw.log_real(0.05, 1.0), "eps": 0.1}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def scale_bound(case):
     """The factor's logarithm to base 10."""
     return gaussian_log10_constant(case["dimension"], case["sigma2"], case["sigma_h2"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def scale_measure(case):
@@ -172,9 +143,6 @@ def scale_measure(case):
         factor = np.float64(two_pi * case["sigma2"]) ** -d
         factor *= np.float64(two_pi * (case["sigma2"] + case["sigma_h2"])) ** (-d / 2)
         return float(np.clip(np.log10(factor), -400, 400))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def scale_counterexample():
@@ -199,9 +167,6 @@ def scale_corrected_measure(case):
     return _fits(case, case["c"], case["lam"], case["C"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return scale_counterexample() | {"c": 1.05}
 
@@ -209,8 +174,6 @@ def _control_case():
 def _same_parameters(case):
     return _fits(case, 1.0, case["lam"], case["C"])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SCALE_CORRECTED = Claim(
     name="p4-gaussian-scale-corrected",

@@ -12,9 +12,6 @@ that are 0 or 1. Verdict: false; .75 against .50 for three fair coins, xi = 1[x 
 Correct with exponentials: E exp(h U) <= E exp(h U_pi), by convexity; proofs.md, section 17.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from itertools import product
 from math import comb
 
@@ -22,10 +19,7 @@ import numpy as np
 
 from alignlearn.bounds.hyper_rates import pair_mean_tail
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, HypothesisNotMet, NegativeControl, replace
 
 
 def cases(draw):
@@ -45,9 +39,6 @@ def moments(case):
     return float(mean), float(weights @ xi**2), float(np.abs(xi - mean).max())
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, factor=1.0):
     mean, square, spread = moments(case)
     if not mean > 1e-9:
@@ -56,18 +47,12 @@ def bound(case, factor=1.0):
     return pair_mean_tail(case["m"], factor * case["eps"], c1, spread, case["theta"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     mean, *_ = moments(case)
     theta, eps = case["theta"], case["eps"]
     values, weights = mean_over_pairs(case)
     limit = eps ** (1 - theta / 2) * np.sqrt(mean**theta + eps**theta)
     return float(weights[values - mean >= limit - 1e-12].sum())
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def ledger_case():
@@ -83,8 +68,6 @@ def _control_case():
 def _sharper(case):
     return bound(case, factor=4.2)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p4-lemma-4-3",
@@ -107,8 +90,6 @@ CLAIM = Claim(
 
 
 # -- p4-lemma-4-3-step -----------------------------------------------------------------
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def step_cases(draw):
@@ -143,21 +124,12 @@ def _tail(values, weights, t):
     return float(weights[values >= t - 1e-12].sum())
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def step_bound(case):
     return _tail(*mean_of_disjoint(case), case["t"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def step_measure(case):
     return _tail(*mean_over_pairs(case), case["t"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def step_counterexample():
@@ -170,15 +142,12 @@ def _exponential(found, h):
     return float(weights @ np.exp(h * values))
 
 
-def corrected_bound(case):
+def step_corrected_bound(case):
     return _exponential(mean_of_disjoint(case), case["h"])
 
 
-def corrected_measure(case):
+def step_corrected_measure(case):
     return _exponential(mean_over_pairs(case), case["h"])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _step_control_case():
@@ -187,10 +156,8 @@ def _step_control_case():
 
 
 def _smaller(case):
-    return 0.99 * corrected_bound(case)
+    return 0.99 * step_corrected_bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 STEP_CORRECTED = Claim(
     name="p4-lemma-4-3-step-corrected",
@@ -198,8 +165,8 @@ STEP_CORRECTED = Claim(
     statement=r"\mathrm{E}e^{hU} \le \frac1{m!}\sum_\pi \mathrm{E}e^{hU_\pi} = \mathrm{E}e^{hU_1}",
     hypotheses="Independent points, xi symmetric, h real.",
     kind="upper",
-    bound=corrected_bound,
-    measure=corrected_measure,
+    bound=step_corrected_bound,
+    measure=step_corrected_measure,
     cases=step_cases,
     negative_control=NegativeControl(_step_control_case, bound=_smaller, note="1 % less"),
     proof="17",

@@ -13,19 +13,13 @@ likewise for the sharper exponents. Checked: against the largest value over all 
 lines in question. Verdict: holds; proofs.md, section 12.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from alignlearn.bounds import hyper_rates as rates
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -36,22 +30,14 @@ def cases(draw):
     return {"alpha": alpha, "r": r, "s": s, "theta": theta}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """The exponent that is proved."""
     return float(rates.svr_exponent(**case))
 
 
-# -- measure: the exponent that is claimed ---------------------------------------------
-
-
 def measure(case):
+    """The exponent that is claimed."""
     return float(rates.svr_exponent_printed(**case))
-
-
-# -- sharpened: the slope of the sum of all terms, constants 1 -------------------------
 
 
 def slope(case, radius=0.5):
@@ -73,9 +59,6 @@ def slope(case, radius=0.5):
     return float(-np.logaddexp.reduce(terms) / log_m)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"alpha": 0.6, "r": 0.5, "s": 0.5, "theta": 0.5}
 
@@ -92,8 +75,6 @@ def _tight():
     """r = 1: both exponents are alpha."""
     return {"alpha": 0.3, "r": 1.0, "s": 0.5, "theta": 1.0}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARPENED = Claim(
     name="p4-theorem-1-sharpened",
@@ -137,16 +118,11 @@ CLAIM = replace(
 
 # -- p4-optimal-alpha ------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def optimal_cases(draw):
     p, q = draw.choice((np.inf, draw.log_real(0.1, 20.0))), draw.real(1.05, 6.0)
     theta = rates.noise_exponent(p, q)
     return {"r": draw.real(0.01, 1.0), "s": draw.log_real(1e-6, 5.0), "theta": theta}
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def optimal_bound(case):
@@ -159,9 +135,6 @@ def optimal_bound(case):
         rates.ridge_optimum(r, s),
     )
     return np.array([best.exponent for best in found])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def largest(lines, top=1.0):
@@ -184,9 +157,6 @@ def optimal_measure(case):
     return np.array([largest(lines) for lines in (first, sharper, second, proved)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _optimal_control_case():
     return {"r": 0.5, "s": 0.5, "theta": rates.noise_exponent(1.0, 2.0)}
 
@@ -195,8 +165,6 @@ def _first_only(case):
     """alpha_A alone: .4 in place of .3."""
     return optimal_bound(case) * 0 + case["r"] / (1 + case["r"] * (1 - case["theta"]))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 OPTIMAL = Claim(
     name="p4-optimal-alpha",

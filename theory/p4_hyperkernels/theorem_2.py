@@ -23,19 +23,12 @@ sum (y - k_lam) f - lambda k_lam, of mean 0 up to 1/m. Checked: on the circle, w
 holds; proofs.md, section 14.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.bounds.hyper_rates import ridge_exponent_printed
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import circle
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -45,23 +38,14 @@ def cases(draw):
     return case | {"m": 10.0 ** draw.real(0.5, 9.0), "C": 10.0, "eps": 0.01}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     exponent = float(ridge_exponent_printed(case["alpha"], 1.0, case["s"]))
     return case["C"] * case["m"] ** (case["eps"] - exponent)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     """|k_lam - k_rho|, a lower bound of the mean error."""
     return float(np.sqrt(corrected_measure(case)))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -79,9 +63,6 @@ def corrected_measure(case):
     return circle.squared_bias(case["m"] ** -case["alpha"], case["s"], case["decay"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _single_frequency():
     """lambda = mu_1/2 = 1/2: the bound is attained."""
     return {"s": 0.5, "decay": 60.0, "alpha": 1.0, "m": 2.0, "C": 1.0, "eps": 0.01}
@@ -90,8 +71,6 @@ def _single_frequency():
 def _smaller(case):
     return 0.99 * corrected_bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-theorem-2-corrected",
@@ -134,8 +113,6 @@ CLAIM = replace(
 
 # -- p4-theorem-2-bias -----------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def bias_cases(draw):
     return {
@@ -145,15 +122,9 @@ def bias_cases(draw):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bias_bound(case, share=1.0):
     mu, _ = circle.spectrum(case["s"], 2.0, case["size"])
     return case["lam"] / (share * mu / 2 + case["lam"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def bias_measure(case, nodes=96):
@@ -172,9 +143,6 @@ def bias_measure(case, nodes=96):
     return (mean[: case["size"]] + mean[case["size"] :]) / 2
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"s": 0.5, "lam": 2.0, "size": 1}
 
@@ -182,8 +150,6 @@ def _control_case():
 def _half_as_large(case):
     return bias_bound(case, share=0.5)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 BIAS = Claim(
     name="p4-theorem-2-bias",
@@ -203,8 +169,6 @@ BIAS = Claim(
 
 
 # -- p4-theorem-2-sample ---------------------------------------------------------------
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def sample_cases(draw):
@@ -228,9 +192,6 @@ def sample(case):
     return f, f @ w + case["noise"].ravel(), root**2 / 2, w
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def sample_bound(case, share=1.0):
     f, y, eigenvalues, w = sample(case)
     lam, n = case["lam"], len(y)
@@ -243,17 +204,11 @@ def sample_bound(case, share=1.0):
     return float(bias + share * t * np.linalg.norm(Delta / half))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def sample_measure(case):
     f, y, eigenvalues, w = sample(case)
     n = len(y)
     fitted = np.linalg.solve(f.T @ f / n + case["lam"] * np.eye(len(w)), f.T @ y / n)
     return float(np.sqrt((eigenvalues * (fitted - w) ** 2).sum()))
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _sample_control_case():
@@ -266,8 +221,6 @@ def _sample_control_case():
 def _less(case):
     return sample_bound(case, share=0.95)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SAMPLE = Claim(
     name="p4-theorem-2-sample",

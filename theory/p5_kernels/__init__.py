@@ -1,6 +1,6 @@
-"""The statements of Szabó's slides on kernel methods, a statement per file; `proofs.md` has the proofs."""
+"""The statements of Szabó's slides on kernel methods; the proofs are in `proofs.md`."""
 
-# File names in the order in which the statements appear in the slides.
+# In the order in which the statements appear in the slides; `registry` says what a colon means.
 FILES = (
     "max_correlation",
     "factory",

@@ -22,39 +22,22 @@ for M = 2. Verdict: false for M > 2; these are two measures, max in [1, M] and m
 both vanish together; proofs.md, section 13.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl, center, replace
 from ..reference import kcca
-from ..reference.matrices import center
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return {"G": kcca.drawn(draw), "kappa": draw.log_real(1e-3, 10.0)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return kcca.penalised(case["G"], case["kappa"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return kcca.correlation(case["G"], case["kappa"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -78,16 +61,11 @@ def corrected_measure(case, power=1.0):
     return np.array([measure(case), value])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_kappa(case):
     """The penalty kappa/N."""
     value = kcca.penalised(case["G"], case["kappa"] / len(case["G"][0]))
     return np.array([measure(case), value * corrected_measure(case)[1] / corrected_bound(case)[0]])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-kcca-penalty-corrected",
@@ -130,8 +108,6 @@ CLAIM = replace(
 
 # -- p5-kcca-second-block --------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def second_cases(draw):
     return {"G": kcca.drawn(draw), "kappa": draw.log_real(1e-2, 10.0)}
@@ -144,21 +120,12 @@ def shifted_eigenvalues(case, blocks):
     return kcca.eigenvalues(A + B, right)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def second_bound(case):
     return shifted_eigenvalues(case, (0, 0))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def second_measure(case):
     return 1 + kcca.eigenvalues(*kcca.pencil(case["G"], case["kappa"]))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def second_counterexample():
@@ -175,15 +142,10 @@ def _scale(case):
     return (1.0 + np.abs(case["G"]).max() / case["kappa"]) ** 2
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     K = center(np.eye(2))
     return {"G": np.array([K, 1.05 * K]), "kappa": 0.5}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SECOND_CORRECTED = Claim(
     name="p5-kcca-second-block-corrected",
@@ -217,8 +179,6 @@ SECOND = replace(
 
 # -- p5-kcca-several -------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def several_cases(draw):
     views = draw.integer(2, 4)
@@ -232,21 +192,12 @@ def ends(case):
     return values[-1] - 1, 1 - values[0]
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def several_bound(case):
     return ends(case)[1]
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def several_measure(case):
     return ends(case)[0]
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def several_counterexample():
@@ -265,14 +216,9 @@ def several_corrected_measure(case):
     return np.array([a, b, a, b])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _slightly_less(case):
     return np.append(0.95 * several_corrected_bound(case)[:2], several_corrected_bound(case)[2:])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SEVERAL_CORRECTED = Claim(
     name="p5-kcca-several-corrected",

@@ -11,16 +11,10 @@ pairs lambda, -lambda. Checked: all eigenvalues of the dense problem against +- 
 of R_X R_Y, R = (G + kappa I)^-1 G. Verdict: holds; 0 <= lambda < 1 for the largest.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl, center
 from ..reference import kcca
-from ..reference.matrices import center
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -28,30 +22,19 @@ def cases(draw):
     return {"G": G, "kappa": draw.log_real(1e-4, 1.0)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     smallest = [np.linalg.eigvalsh(K)[1] for K in case["G"]]
     return float(np.prod([max(v, 0.0) / (max(v, 0.0) + case["kappa"]) for v in smallest]))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     return kcca.correlation(case["G"], case["kappa"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """Both views the identity: all eigenvalues are equal, and the bound is attained."""
     return {"G": np.array([center(np.eye(3))] * 2), "kappa": 0.1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-kcca-zero",
@@ -73,14 +56,9 @@ CLAIM = Claim(
 
 # -- p5-kcca-spectrum ------------------------------------------------------------------
 
-# -- cases -----------------------------------------------------------------------------
-
 
 def spectrum_cases(draw):
     return {"G": kcca.drawn(draw), "kappa": draw.log_real(1e-2, 10.0)}
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def spectrum_bound(case, power=1.0):
@@ -90,22 +68,14 @@ def spectrum_bound(case, power=1.0):
     return np.concatenate([-values, values[::-1]])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def spectrum_measure(case):
     return kcca.eigenvalues(*kcca.pencil(case["G"], case["kappa"]))
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _spectrum_control_case():
     K = np.array([[0.5, -0.5], [-0.5, 0.5]])
     return {"G": np.array([K, K]), "kappa": 0.1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SPECTRUM = Claim(
     name="p5-kcca-spectrum",
