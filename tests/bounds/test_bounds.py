@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.p1_alignment.u_statistic import u_statistics
-from alignlearn.theory.reference import predictors as oracle
 from alignlearn.theory.reference.problems import (
     FiniteDistribution,
     GaussianMixture,
@@ -166,16 +165,6 @@ def test_coverage_over_two_thousand_samples():
     assert inside == 2000
 
 
-def test_predictors_on_a_sample_centre_new_points_with_the_training_means():
-    rng = np.random.default_rng(0)
-    F, G, y = rng.standard_normal((8, 2)), rng.standard_normal((3, 2)), rng.standard_normal(8)
-    h = oracle.h_sample(F @ F.T, y)
-    np.testing.assert_allclose(oracle.h_sample(F @ F.T, y, F @ F.T), h, atol=1e-12)
-    Fc, yc = F - F.mean(0), y - y.mean()
-    w = Fc.T @ yc / 8 / (np.linalg.norm(Fc @ Fc.T) / 8 * (yc @ yc) / 8)
-    np.testing.assert_allclose(oracle.h_sample(F @ F.T, y, G @ F.T), (G - F.mean(0)) @ w)
-
-
 def test_generalisation_bounds_reproduce_their_published_failures():
     m, delta = 1, 0.1
     printed = generalization.two_stage_bound_printed(0.0, m, delta, 1.0, 1.0, 2000.0)
@@ -253,13 +242,6 @@ def test_refusals_of_the_alignment_bounds(bad, message):
         (lambda: generalization.exchange_bound(0.1, 5, 1.5, 0.1, 1.0), "delta"),
         (lambda: generalization.exchange_bound(-0.1, 5, 0.5, 0.1, 1.0), ">= 0"),
         (lambda: predictors.classification_guarantee(0.5, 0.0), "Gamma"),
-        (lambda: oracle.h_sample(np.ones((3, 3)), np.arange(3.0)), "vary"),
-        (
-            lambda: oracle.h_star(
-                FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0])), np.eye(2)
-            ),
-            "mean 0",
-        ),
         (lambda: concentration.smallest_sample_size(lambda m: 2.0), "not below"),
         (
             lambda: stability.alignf_change(

@@ -79,7 +79,7 @@ def corrected_bound(case):
 
 
 def extremes():
-    """Balanced labels +-1 with which the bound is nearly attained; see `theorem_13_binary`."""
+    """Balanced labels +-1 with which the bound is nearly attained, see `silent`."""
     return [silent(0.01), silent(0.95)]
 
 
