@@ -37,6 +37,7 @@ _WHERE = {
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = (
+    "bounds",
     "cca",
     "comparison",
     "datasets",

@@ -4,15 +4,6 @@ from importlib import import_module
 from sys import modules
 from types import ModuleType
 
-_BOUNDS = (
-    "checks",
-    "concentration",
-    "fitted",
-    "generalization",
-    "intervals",
-    "predictors",
-    "stability",
-)
 _REFERENCE = ("exchange", "learners", "library", "matrices", "problems")
 _FIGURES = ("curves", "drawing", "style", "table")
 
@@ -24,7 +15,6 @@ MOVED = {
     "plotting": ("comparison.figure",),
     "streaming": ("sources",),
     "targets": ("statistics.targets",),
-    **{f"theory.{name}": (f"theory.bounds.{name}",) for name in _BOUNDS},
     **{f"theory.{name}": (f"theory.reference.{name}",) for name in _REFERENCE},
     **{f"theory.figures_{name}": (f"theory.figures.{name}",) for name in _FIGURES},
     "theory.sources": ("theory.papers",),

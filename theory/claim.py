@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .bounds.checks import HypothesisNotMet
+from alignlearn.bounds.binomial import clopper_pearson
+from alignlearn.bounds.checks import HypothesisNotMet
 
 KINDS = ("identity", "upper", "lower", "equivalence", "convergence")
 STATUSES = ("holds", "holds after fix", "gap", "false")
@@ -217,34 +218,9 @@ def once(function):
     return remembering
 
 
-# SciPy's root finding takes 20 ms, and samples show the same few counts again and again.
-@lru_cache(maxsize=4096)
-def clopper_pearson(violations: int, trials: int, level: float = 0.999) -> tuple[float, float]:
-    """Exact two-sided confidence interval of a binomial probability (Clopper and Pearson, 1934).
-
-    Parameters
-    ----------
-    violations, trials : int
-        0 <= violations <= trials, trials >= 1.
-    level : float in (0, 1)
-
-    Returns
-    -------
-    (low, high) : tuple of float
-
-    Raises
-    ------
-    ValueError
-        If the counts or the level are out of range.
-    """
-    if not (trials >= 1 and 0 <= violations <= trials):
-        raise ValueError(f"need 0 <= violations <= trials, got {violations} and {trials}.")
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r} is out of range; accepted: 0 < level < 1.")
-    from scipy.stats import binomtest
-
-    low, high = binomtest(violations, trials).proportion_ci(level, "exact")
-    return float(low), float(high)
+def violation_interval(violations: int, trials: int, level: float = 0.999) -> tuple[float, float]:
+    """The interval that holds the probability of a violation with probability `level`."""
+    return clopper_pearson(violations, trials, (1 - level) / 2, (1 - level) / 2)
 
 
 def check(claim: Claim, case: Case, *, level: float = 0.999) -> Verdict:
@@ -301,7 +277,7 @@ def _judge(claim, case, values, level) -> Verdict:
     if claim.confidence is None:
         outcome = "violated" if violations else "holds"
     else:
-        frequency = clopper_pearson(violations, trials, level)
+        frequency = violation_interval(violations, trials, level)
         delta = case["delta"]
         outcome = "inconclusive"
         if frequency[0] > delta:
@@ -352,7 +328,7 @@ def least_refused(trials: int, delta: float, level: float = 0.999) -> int:
     low, high = 1, trials + 1
     while low < high:
         middle = (low + high) // 2
-        if clopper_pearson(middle, trials, level)[0] > delta:
+        if violation_interval(middle, trials, level)[0] > delta:
             high = middle
         else:
             low = middle + 1

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
+from .claim import Claim
+
 # The papers in order. The first part of a folder's name begins the names of its claims, and its
-# ``FILES`` lists their files in the order of the paper: p1_alignment/lemma_1.py has "p1-lemma-1".
+# ``FILES`` lists them in the order of the paper: "lemma_1" is "p1-lemma-1" and has its own file,
+# "prop_7:prop_7_linear" is "p1-prop-7-linear", a variant in the file prop_7.py.
 _FOLDERS = ("p1_alignment", "p2_l2", "p3_multitask", "p4_hyperkernels", "p5_kernels")
 
 
@@ -18,11 +21,14 @@ class _Registry(Mapping):
         self._modules = {}
         for folder in folders:
             paper = folder.partition("_")[0]
-            for file in import_module(f".{folder}", __package__).FILES:
-                self._modules[f"{paper}_{file}".replace("_", "-")] = f".{folder}.{file}"
+            for entry in import_module(f".{folder}", __package__).FILES:
+                file, _, variant = entry.partition(":")
+                name = f"{paper}_{variant or file}".replace("_", "-")
+                self._modules[name] = f".{folder}.{file}"
 
     def __getitem__(self, name):
-        return self.module(name).CLAIM
+        found = vars(self.module(name)).values()
+        return next(claim for claim in found if isinstance(claim, Claim) and claim.name == name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._modules)
@@ -31,7 +37,7 @@ class _Registry(Mapping):
         return len(self._modules)
 
     def module(self, name):
-        """The module of a claim, which also has its cases and variants.
+        """The module of a claim, which also has its cases and its variants.
 
         Raises
         ------
@@ -62,7 +68,8 @@ def proof_file(name) -> Path | None:
     KeyError
         For a name that is not a claim.
     """
-    file = Path(CLAIMS.module(name).__file__).with_suffix(".v")
+    file = Path(CLAIMS.module(name).__file__)
+    file = file.with_name(name.partition("-")[2].replace("-", "_") + ".v")
     return file if file.exists() else None
 
 

@@ -4,52 +4,38 @@ Statement (number, paper): the formula. Checked: what is computed on both sides,
 scaled. Verdict: holds, holds after fix, gap or false; if not "holds", where it fails and the
 section of ``proofs.md`` of the correct form.
 
-Copy this file into the folder of its paper (imports then begin with one more dot), keep the order
-of the sections, and add its name to the folder's ``FILES`` at its place in the paper. `Claim` says
-what `cases`, `bound`, `measure` and their corrected forms are; they need no docstring of their own.
-The cases that come closest go into ``extremes``, what must not be left out of the bound into
-``mutants``; ``alignlearn verify --mutations`` says by how much the bound could still be wrong.
-"""
+Copy this file into the folder of its paper (the import then begins with one more dot), and add its
+name to the folder's ``FILES`` at its place in the paper. The order is that of this file: `cases`,
+`bound`, `measure`; the counterexample, only if the statement is false as printed, and the
+correction; the negative control; the claim. `Claim` says what each is; they need no docstring of
+their own. The cases that come closest go into ``extremes``, what must not be left out of the bound
+into ``mutants``; ``alignlearn verify --mutations`` says by how much the bound could still be wrong.
 
-from __future__ import annotations
+A variant of the statement is in the same file, below a line with its name, its functions and its
+claim with one more word in theirs, in the same order, and a paragraph of its own here;
+`p1_alignment/prop_7.py` has one.
+"""
 
 import numpy as np
 
-from .claim import Claim, NegativeControl
-from .papers import P1
-from .reference.matrices import center
-
-# -- cases: an input that meets the hypotheses -----------------------------------------
+from .prelude import P1, Claim, NegativeControl, center
 
 
 def cases(draw):
     return {"K": draw.kernel(draw.integer(1, 6))}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return np.trace(case["K"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     return np.trace(center(case["K"]))
 
 
-# -- counterexample (only if the statement is false as printed), then the correction ---
-
-# -- negative control: a wrong variant that must be rejected ---------------------------
-
-
 def _control_case():
     return {"K": np.array([[1.0, -1.0], [-1.0, 1.0]])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="template",

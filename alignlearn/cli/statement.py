@@ -46,7 +46,7 @@ class AlignmentStatement:
 
 def run_on_data(args) -> int:
     """``alignlearn bounds DATA``: print what holds, write the figure, return the exit code."""
-    from alignlearn.theory.bounds.checks import check_delta
+    from alignlearn.bounds.checks import check_delta
 
     output, delta = Output(args), check_delta(args.delta)
     data = read_data(args)
@@ -208,7 +208,7 @@ def _on_samples(kernel, X, y, given):
     """The alignment, and the length in closed form as a function of m for samples like these."""
     import numpy as np
 
-    from alignlearn.theory.bounds import class_intervals
+    from alignlearn.bounds import class_intervals
 
     delta, m, K = given["delta"], len(y), np.asarray(kernel(X), dtype=float)
     features = class_intervals.FeatureRange(given["radius2"], kernel._non_negative)
@@ -243,7 +243,7 @@ def _needed(closed, m, length):
     The closed form is longer than the interval by betting at the same m, and falls as fast. Where
     the interval says nothing, the m at which the closed form has length 1/2.
     """
-    from alignlearn.theory.bounds.concentration import smallest_sample_size
+    from alignlearn.bounds.concentration import smallest_sample_size
 
     if not closed(_MOST) < length / 2:
         return None

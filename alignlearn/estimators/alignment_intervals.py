@@ -6,6 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from alignlearn.bounds import class_betting, class_intervals
+from alignlearn.bounds.checks import check_delta
+from alignlearn.bounds.fitted import learned_alignment_interval
+from alignlearn.bounds.guarantee import AlignmentInterval
 from alignlearn.kernels import column_names, kernel_list
 from alignlearn.sources import open_source
 from alignlearn.validation import (
@@ -69,15 +73,13 @@ def alignment_interval(
     classes, betting and real targets. For the kernel that a classifier learned on the same samples
     see `MKLClassifier.alignment_interval`.
     """
-    from alignlearn.theory.bounds.checks import check_delta
-
     delta = check_delta(delta)
     check_choice("method", method, ("betting", "closed"))
     K, kernel, not_met = _open_one(X, kernel)
     features, radius = _feature_range(kernel, radius2)
     labels, kind = _labels(y, len(K), label_range)
     hypotheses = (guarantees.SAMPLE, _FIXED, kind, *radius)
-    result = guarantees.AlignmentInterval(0.0, 1.0, delta, True, hypotheses, not_met)
+    result = _says_nothing(delta, hypotheses, not_met)
     if features is None:
         return replace(result, not_met=(*not_met, guarantees.UNBOUNDED))
     found = _one_interval(K, labels, delta, features, label_range, method, random_state)
@@ -85,12 +87,21 @@ def alignment_interval(
     return replace(result, low=low, high=high, vacuous=vacuous, method=_NAMES[method])
 
 
+def _says_nothing(delta, hypotheses, not_met):
+    return AlignmentInterval(
+        low=0.0,
+        high=1.0,
+        delta=delta,
+        vacuous=True,
+        hypotheses=tuple(hypotheses),
+        not_met=tuple(not_met),
+    )
+
+
 _NAMES = {"betting": "betting, one kernel", "closed": "closed form, one kernel"}
 
 
 def _one_interval(K, y, delta, features, label_range, method, random_state):
-    from alignlearn.theory.bounds import class_betting, class_intervals
-
     if label_range is None and method == "betting":
         return class_betting.class_betting_interval(K, y, delta, features, random_state)
     if method == "betting":
@@ -144,24 +155,40 @@ def _labels(y, m, label_range):
 
 def _feature_range(kernel, radius2):
     """(`FeatureRange` or None, what it rests on in words)."""
-    from alignlearn.theory.bounds.class_intervals import FeatureRange
-
     known = guarantees.diagonal_bound(kernel, radius2)
     words = () if radius2 is None else (f"K(x, x) <= {radius2:g}",)
     if known is None:
         return None, words
     # Where all values are 0 any bound is right.
     known = max(known, np.finfo(float).tiny)
-    return FeatureRange(known, kernel is not None and kernel._non_negative), words
+    return class_intervals.FeatureRange(known, kernel is not None and kernel._non_negative), words
 
 
 # -- a fitted classifier ---------------------------------------------------------------
 
 
-def learned_interval(estimator, delta, radius2):
-    """`guarantees.alignment_interval`: from what a fitted classifier keeps of its samples."""
-    from alignlearn.theory.bounds.checks import check_delta
+def learned_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
+    """Interval for the alignment of a learned kernel, from what the fit keeps of its samples.
 
+    It holds for all non-negative weights at once, so the weights may come from the same sample. For
+    two classes the closed form of `alignlearn.bounds.class_intervals` with a union over the
+    kernels; for more the norms of covariance operators.
+
+    Parameters
+    ----------
+    estimator : fitted MKLClassifier
+    delta : float in (0, 1)
+    radius2 : float, optional
+        Upper bound of K_k(x, x) over the distribution, for every kernel; default: the largest that
+        the kernel has anywhere, where that is known (1 for the Gaussian and other kernels of
+        distances, Hamming and normalised kernels). Where it is not, the interval is [0, 1] and says
+        so: the largest value on a sample bounds nothing.
+
+    Raises
+    ------
+    ValueError
+        If delta or radius2 is out of range, or radius2 exceeded by a training sample.
+    """
     delta = check_delta(delta)
     result, features = _prepared(estimator, delta, radius2)
     if features is None:
@@ -173,13 +200,13 @@ def learned_interval(estimator, delta, radius2):
         low, high, vacuous = _many_classes(estimator, delta, features, used)
         method = f"norms of covariance operators, union over {p} kernels"
     else:
-        from alignlearn.theory.bounds.class_intervals import learned_class_interval
-
         m_plus, m_minus = _class_sizes(statistics)
         unit = 2.0 * m_plus * m_minus / m
         distances = np.sqrt(np.maximum(statistics.a[used], 0.0)) / unit
         numbers = distances, statistics.norms[used] / m, w[used], [features[k] for k in used]
-        low, high, vacuous = learned_class_interval(m_plus, m_minus, delta, *numbers, p)
+        low, high, vacuous = class_intervals.learned_class_interval(
+            m_plus, m_minus, delta, *numbers, p
+        )
         method = f"closed form, union over {p} kernel{'s' if p > 1 else ''}"
     return replace(result, low=low, high=high, vacuous=vacuous, method=method)
 
@@ -193,8 +220,6 @@ def _class_sizes(statistics):
 
 
 def _many_classes(estimator, delta, features, used):
-    from alignlearn.theory.bounds.fitted import learned_alignment_interval
-
     statistics, w = estimator.statistics_, estimator.weights_
     m, c = statistics.n_samples, estimator.classes_.size
     return learned_alignment_interval(
@@ -212,9 +237,6 @@ def _many_classes(estimator, delta, features, used):
 
 def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     """`MKLClassifier.alignment_interval`."""
-    from alignlearn.theory.bounds.checks import check_delta
-    from alignlearn.theory.bounds.class_betting import learned_betting_interval
-
     delta, held_out = check_delta(delta), check_flag("held_out", held_out)
     if estimator.classes_.size != 2:
         raise ValueError(f"alignment_interval: for two classes, got {estimator.classes_.size}.")
@@ -236,13 +258,17 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
         together = replace(
             plain[0], radius2=radius, non_negative=all(f.non_negative for f in plain)
         )
-        found = learned_betting_interval(grams, [1.0], [together], sign, delta, 1, random_state)
+        found = class_betting.learned_betting_interval(
+            grams, [1.0], [together], sign, delta, 1, random_state
+        )
         method = "betting, held-out samples"
     else:
         _check_same(estimator, source, sign, used)
         grams = (_gram(source, k) for k in used)
         weights = factors[used]
-        found = learned_betting_interval(grams, weights, plain, sign, delta, p, random_state)
+        found = class_betting.learned_betting_interval(
+            grams, weights, plain, sign, delta, p, random_state
+        )
         method = f"betting, union over {p} kernels and their {p * (p + 1) // 2} pairs"
     hypotheses = (*result.hypotheses, UNSEEN) if held_out else result.hypotheses
     low, high, vacuous = found
@@ -274,7 +300,7 @@ def _prepared(estimator, delta, radius2):
     """An interval that says nothing, and the `FeatureRange` of each normalised kernel or None."""
     kernels = guarantees._kernels(estimator)
     _, hypotheses, not_met, essential = guarantees.common(estimator, radius2)
-    result = guarantees.AlignmentInterval(0.0, 1.0, delta, True, tuple(hypotheses), tuple(not_met))
+    result = _says_nothing(delta, hypotheses, not_met)
     if essential:
         return replace(result, low=-1.0), None
     p = estimator.weights_.size

@@ -268,13 +268,13 @@ class MKLClassifier(
         It allows for weights learned on the same samples by a union over the kernels, in closed
         form from what the fit keeps. An `AlignmentInterval` with ``low``, ``high``, ``vacuous``,
         ``method``, what it rests on (``hypotheses``) and which of that is known to be ``not_met``.
-        Other levels: `alignlearn.estimators.guarantees.alignment_interval`; a shorter interval:
-        ``alignment_interval``, which takes samples.
+        Other levels: `alignlearn.estimators.alignment_intervals.learned_interval`; a shorter
+        interval: ``alignment_interval``, which takes samples.
         """
-        from .guarantees import alignment_interval
+        from .alignment_intervals import learned_interval
 
         self._check_is_fitted()
-        return alignment_interval(self)
+        return learned_interval(self)
 
     def alignment_interval(self, X, y, delta=0.05, *, held_out=False, radius2=None, random_state=0):
         """Confidence interval for the population alignment of the learned kernel, by betting.

@@ -1,6 +1,6 @@
 """Rademacher complexity of the predictors that a combination of kernels can give.
 
-The class and the bounds are those of `alignlearn.theory.bounds.rademacher`; here the kernels are
+The class and the bounds are those of `alignlearn.bounds.rademacher`; here the kernels are
 opened on samples and evaluated in blocks of rows.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from alignlearn.bounds.rademacher import KernelSizes, class_bounds, dual_norm, sign_vectors
 from alignlearn.sources import open_source
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_count, check_number, check_seed
@@ -75,9 +76,6 @@ def rademacher(kernels, X=None, radius=1.0, *, q=1.0, draws=None, random_state=N
     -----
     Every kernel is evaluated on all pairs of samples, in blocks of rows; nothing (m, m) is held.
     """
-    from alignlearn.theory.bounds.neighbourhood import sign_vectors
-    from alignlearn.theory.bounds.rademacher import class_bounds, dual_norm
-
     radius = check_number("radius", radius, low=0.0)
     q = check_number("q", q, low=1.0, finite=False)
     draws = check_count("draws", draws, low=0)
@@ -100,8 +98,6 @@ def rademacher(kernels, X=None, radius=1.0, *, q=1.0, draws=None, random_state=N
 
 def _of_statistics(statistics, X, radius, q):
     """The bounds for centred kernels of which the statistics are known."""
-    from alignlearn.theory.bounds.rademacher import KernelSizes, class_bounds
-
     if X is not None:
         raise ValueError("X must be None where kernels are statistics.")
     traces, squares = statistics.trace, np.diag(statistics.M).copy()
@@ -134,8 +130,6 @@ def sign_forms(source, vectors):
     source : an open source
     vectors : float array (S, m)
     """
-    from alignlearn.theory.bounds.rademacher import KernelSizes
-
     vectors = np.asarray(vectors, dtype=float)
     if source.is_linear:
         return _feature_forms(source, vectors)
@@ -156,8 +150,6 @@ def sign_forms(source, vectors):
 
 def _feature_forms(source, vectors):
     """The same for linear kernels, without a matrix of pairs of samples."""
-    from alignlearn.theory.bounds.rademacher import KernelSizes
-
     products = np.square(np.asarray(vectors @ source.X))
     top, m = source.largest_diagonals(), source.n_samples
     squares = source.X.multiply(source.X) if source.sparse else np.square(source.X)

@@ -1,68 +1,40 @@
-"""Bounds of the risk that hold although the weights of the kernels were learned on the sample.
+"""Bounds of the risk from the training samples, on which the weights of the kernels were learned.
 
-What is proved is in `alignlearn.theory.bounds.learned`; here the numbers it needs are computed from
-a fitted estimator and its training samples.
+What is proved is in `alignlearn.bounds.learned`, and for a kernel that was fixed before in
+`alignlearn.bounds.fitted`; here the numbers they need are computed from a fitted estimator.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import check_count, check_labels, check_seed, check_targets
+from alignlearn.bounds import learned
+from alignlearn.bounds.checks import check_delta
+from alignlearn.bounds.fitted import intercept_bound, intercept_residual_bound
+from alignlearn.bounds.guarantee import ErrorBound, RiskBound
+from alignlearn.machines import KernelRidge
+from alignlearn.validation import (
+    check_count,
+    check_flag,
+    check_labels,
+    check_seed,
+    check_targets,
+)
+from alignlearn.weights import Uniform, get_weighting
 
 from . import guarantees
 from .complexity import open_psd, sign_forms
 
+_FIXED = "kernel and weights chosen without these samples"
+_UNFIXED = "kernels chosen without these samples; weights, C and the rest may come from them"
 
-@dataclass(frozen=True)
-class ErrorBound:
-    """Upper bound of the probability that a fitted classifier errs.
-
-    Attributes
-    ----------
-    value : float
-        The probability of error is at most this, with probability 1 - delta; the smaller of the
-        next two, each of which holds with probability 1 - delta/2.
-    by_margin : float
-        From the margins on the sample and the Rademacher complexity of the class.
-    by_random_predictors : float
-        PAC-Bayes: from the margins and the norm of the predictor.
-    empirical_risk : float
-        Share of errors on the training samples.
-    size : float
-        sum_k R_k ||f_k|| + |b| of the predictor.
-    complexity : float
-        Of the predictors of size 1, with what random signs may hide.
-    delta : float
-    vacuous : bool
-        True if it is no less than 1/2 or the share of the smaller class in the sample.
-    hypotheses, not_met : tuple of str
-        As in `AlignmentInterval`.
-    """
-
-    value: float
-    by_margin: float
-    by_random_predictors: float
-    empirical_risk: float
-    size: float
-    complexity: float
-    delta: float
-    vacuous: bool
-    hypotheses: tuple[str, ...]
-    not_met: tuple[str, ...] = ()
-
-    def __str__(self):
-        head = (
-            f"probability of error at most {self.value:.4g} with probability {1 - self.delta:g} "
-            f"(training: {self.empirical_risk:.4g}; from margins {self.by_margin:.4g}, PAC-Bayes "
-            f"{self.by_random_predictors:.4g})"
-        )
-        return "\n".join([head, *guarantees._notes(self)])
-
-    __repr__ = __str__
+_LEARNED = (
+    "the kernel was learned (or scaled) on these samples, and learned weights can change "
+    "abruptly when one sample does: stability leaves the largest possible loss (give the training "
+    "samples as X, y for a bound that allows for it, or held-out ones)"
+)
 
 
 class _Parts(NamedTuple):
@@ -77,9 +49,6 @@ class _Parts(NamedTuple):
 
 def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBound:
     """`MKLClassifier.bound`."""
-    from alignlearn.theory.bounds import learned
-    from alignlearn.theory.bounds.checks import check_delta
-
     delta = check_delta(delta)
     if estimator.classes_.size != 2:
         raise ValueError(
@@ -100,20 +69,18 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
         ).value
     value = min(by_margin, by_random, 1.0)
     smaller = min(np.mean(sign > 0), np.mean(sign < 0))
-    hypotheses.append(
-        "kernels chosen without these samples; weights, C and the rest may come from them"
-    )
     return ErrorBound(
-        value,
-        by_margin,
-        by_random,
-        float(np.mean(margins <= 0)),
-        size,
-        parts.complexity,
-        delta,
-        bool(value >= smaller),
-        tuple(hypotheses),
-        tuple(not_met),
+        value=value,
+        by_margin=by_margin,
+        by_random_predictors=by_random,
+        empirical_risk=float(np.mean(margins <= 0)),
+        size=size,
+        complexity=parts.complexity,
+        delta=delta,
+        vacuous=bool(value >= smaller),
+        hypotheses=(*hypotheses, _UNFIXED),
+        not_met=tuple(not_met),
+        method="margins" if by_margin <= by_random else "PAC-Bayes",
     )
 
 
@@ -129,10 +96,104 @@ def _signs(estimator, y):
     return sign
 
 
+def risk_bound(
+    estimator,
+    sample=None,
+    delta=0.05,
+    label_range=None,
+    radius2=None,
+    fixed=None,
+    seed=(2000, None),
+) -> RiskBound:
+    """`MKLRegressor.bound` without held-out samples: from the training samples.
+
+    From stability where the kernel was fixed before, and from the complexity of the class where the
+    samples are given.
+
+    Parameters
+    ----------
+    estimator : fitted MKLRegressor, machine "krr", one target
+    sample : (X, y), optional
+        The training samples.
+    delta, label_range, radius2, fixed
+        As in `MKLRegressor.bound`.
+    seed : (draws, random_state)
+        Of the random signs from which the complexity is found.
+
+    Raises
+    ------
+    ValueError
+        For another machine, several targets, alpha = 0, or an argument out of range.
+    HypothesisNotMet
+        A ValueError: for negative weights, indefinite kernels, a diagonal without a known bound, or
+        without a range of the labels.
+    """
+    delta = check_delta(delta)
+    if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:
+        raise ValueError("bound: only for machine='krr' and one target, or held-out samples.")
+    radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
+    low, high = limits = guarantees.label_limits(estimator, label_range)
+    if fixed is not None:
+        check_flag("fixed", fixed)
+    else:
+        fixed = not not_met and _is_fixed(estimator)
+    half, both = (high - low) / 2, fixed and sample is not None
+    level = delta / 2 if both else delta
+    risk, largest_loss, value_if_fixed = _by_stability(estimator, level, half, radii)
+    in_range, clipped_in = guarantees.range_hypotheses(low, high)
+    hypotheses.append(in_range)
+    value, method, clipped = largest_loss, "largest possible loss", np.inf
+    if fixed:
+        hypotheses.append(_FIXED)
+        value, method, not_met = value_if_fixed, "stability", []
+    elif sample is None:
+        hypotheses.append(_FIXED)
+        not_met.append(_LEARNED)
+    else:
+        hypotheses.append("kernels chosen without these samples; weights may come from them")
+    if sample is not None:
+        clipped = clipped_risk_bound(estimator, sample, limits, radii, level, *seed).value
+    if clipped < value:
+        value, method = clipped, "complexity of the class of all combinations"
+        hypotheses.append(clipped_in)
+    return RiskBound(
+        value=value,
+        value_if_fixed=value_if_fixed,
+        empirical_risk=risk,
+        delta=delta,
+        vacuous=bool(value >= half**2),
+        hypotheses=tuple(hypotheses),
+        not_met=tuple(not_met),
+        method=method,
+    )
+
+
+def _by_stability(estimator, delta, half, radii):
+    """The training risk, the largest possible loss, and the bound for a kernel fixed before."""
+    kernels, factors = guarantees._kernels(estimator), guarantees._factors(estimator)
+    # |phi(x) - phi(x')|^2 = K(x, x) + K(x', x') - 2 K(x, x'), R_k^2 times at most this.
+    signs = [False] * factors.size if kernels is None else [k._non_negative for k in kernels]
+    wide = np.where(signs, 2.0, 4.0)
+    diameter = float(np.sqrt(factors @ (wide * radii)))
+    m = estimator.statistics_.n_samples
+    alpha = estimator.machine_.alpha
+    # y - h is alpha times the dual coefficients.
+    risk = float(np.mean((alpha * estimator.dual_coef_) ** 2))
+    numbers = half, diameter, alpha / m
+    largest_loss = intercept_residual_bound(*numbers) ** 2
+    value_if_fixed = min(intercept_bound(risk, m, delta, *numbers), largest_loss)
+    return risk, largest_loss, value_if_fixed
+
+
+def _is_fixed(estimator):
+    if hasattr(estimator, "cv_results_"):
+        return False
+    uniform = isinstance(get_weighting(estimator.weighting), Uniform)
+    return estimator.normalize is None and (uniform or estimator.weights_.size == 1)
+
+
 def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_state):
     """Bound of the squared error of the predictions clipped to ``limits``; a `LearnedBound`."""
-    from alignlearn.theory.bounds import learned
-
     X, y = sample
     y = check_targets(y, estimator.statistics_.n_samples)
     coef = np.zeros(len(y))
@@ -151,8 +212,6 @@ def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_st
 
 def _parts(estimator, X, coef, radii, delta, draws, random_state):
     """Everything that is computed from the training samples, in two passes over their pairs."""
-    from alignlearn.theory.bounds.learned import sampled_complexity
-
     draws = check_count("draws", draws, low=1, optional=False)
     rng = check_seed("random_state", random_state)
     source = open_psd(estimator.kernels_, X)
@@ -177,7 +236,7 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     inverse = np.divide(1.0, radii, out=np.zeros(len(radii)), where=radii > 0)
     largest = np.maximum((forms[:-1] * inverse).max(1), signs.sum(1) ** 2)
     sizes = factors * np.sqrt(radii * np.maximum(forms[-1], 0.0))
-    complexity = sampled_complexity(np.sqrt(largest).mean() / m, m, draws, delta)
+    complexity = learned.sampled_complexity(np.sqrt(largest).mean() / m, m, draws, delta)
 
     def variances(shares):
         return source.combine(shares[:-1] * inverse).diagonal() + shares[-1]

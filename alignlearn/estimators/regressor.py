@@ -246,8 +246,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             For several targets, an argument out of range, the samples of ``fit`` as held-out ones;
             without ``held_out`` for "svr", ``alpha=0``, or other samples than those of ``fit``.
         """
-        from .guarantees import risk_bound
         from .held_out import held_out_risk
+        from .learned_bounds import risk_bound
 
         self._check_is_fitted()
         if (X is None) != (y is None):

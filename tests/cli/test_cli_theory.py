@@ -4,9 +4,9 @@ import io
 import json
 
 import pytest
-from alignlearn.theory import theorem_12
 from alignlearn.theory.figures.curves import mixture
 
+from alignlearn.bounds.concentration import alignment_deviation_printed
 from alignlearn.cli import main
 
 
@@ -30,7 +30,9 @@ def test_bounds_prints_the_table_and_writes_the_figure(capsys, tmp_path):
     assert path.read_text().startswith("<?xml")
     rows = rows_of(out)
     a = mixture().gaussian_moments(1.0).kernel_norm
-    assert float(rows[1000][0]) == pytest.approx(theorem_12(1000, 0.05, a, 1.0), rel=1e-3)
+    assert float(rows[1000][0]) == pytest.approx(
+        alignment_deviation_printed(1000, 0.05, a, 1.0), rel=1e-3
+    )
     assert rows[10][-1] == "all"
     assert rows[100_000_000][-1] == "-"
     assert "not vacuous: printed: from m = 12,113,323 on" in out

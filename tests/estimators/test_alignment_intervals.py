@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 from alignlearn.theory import HypothesisNotMet
-from alignlearn.theory.bounds import class_betting
-from alignlearn.theory.bounds.class_intervals import FeatureRange
 
 import alignlearn as al
+from alignlearn.bounds import class_betting
+from alignlearn.bounds.class_intervals import FeatureRange
 from alignlearn.estimators.guarantees import largest_diagonal
 
 UNIT = FeatureRange(1.0, non_negative=True)
@@ -158,7 +158,7 @@ def test_the_sample_of_a_rare_far_atom_is_not_believed():
     found = clf.alignment_interval_
     assert (found.low, found.high, found.vacuous) == (0.0, 1.0, True)
     assert "give radius2" in found.not_met[0]
-    told = al.estimators.guarantees.alignment_interval(clf, radius2=1e6)
+    told = al.estimators.alignment_intervals.learned_interval(clf, radius2=1e6)
     assert told.low <= 0.004 <= told.high
 
 

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds.checks import HypothesisNotMet
 
 import alignlearn as al
-from alignlearn.estimators import guarantees
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.estimators import alignment_intervals
 
 _RNG = np.random.default_rng(0)
 X, NEW = _RNG.standard_normal((40, 2)), _RNG.standard_normal((40, 2))
@@ -38,7 +38,7 @@ CALLS = {
         "delta radius2 label_range",
     ),
     "learned interval": (
-        lambda k, **g: guarantees.alignment_interval(classifier(k), **g),
+        lambda k, **g: alignment_intervals.learned_interval(classifier(k), **g),
         "delta radius2",
     ),
     "learned interval by betting": (

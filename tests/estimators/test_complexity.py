@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from alignlearn.theory.bounds import rademacher as bounds
 from alignlearn.theory.reference.multitask import all_signs
 
 import alignlearn as al
+from alignlearn.bounds import rademacher as bounds
 from alignlearn.estimators import complexity
 from alignlearn.sources import open_source
 

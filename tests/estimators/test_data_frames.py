@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from alignlearn.theory import alignment_interval
 
 import alignlearn as al
+from alignlearn.bounds.intervals import alignment_interval_of_grams
 from alignlearn.estimators import cross_validate_kernels
 from alignlearn.kernels import precomputed_kernels
 from alignlearn.machines import (
@@ -123,7 +123,9 @@ GRAMS = {
     "LKRR": _one_stage(al.LKRR(), REAL),
     "AlignedKRR": _one_stage(al.AlignedKRR(), REAL),
     "L1SVM": _one_stage(al.L1SVM(), LABELS),
-    "theory.alignment_interval": lambda form: alignment_interval(form(TRAIN[0]), form(TRAIN[0])),
+    "bounds.alignment_interval_of_grams": lambda form: alignment_interval_of_grams(
+        form(TRAIN[0]), form(TRAIN[0])
+    ),
 }
 
 

@@ -7,16 +7,17 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
-from alignlearn.theory.bounds.checks import HypothesisNotMet
-from alignlearn.theory.bounds.class_intervals import (
+
+import alignlearn as al
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.class_intervals import (
     FeatureRange,
     class_interval_from,
     class_statistics,
 )
-from alignlearn.theory.bounds.fitted import intercept_bound
-
-import alignlearn as al
-from alignlearn.estimators.guarantees import alignment_interval, sample_ranges
+from alignlearn.bounds.fitted import intercept_bound
+from alignlearn.estimators.alignment_intervals import learned_interval
+from alignlearn.estimators.guarantees import sample_ranges
 from alignlearn.sources import open_source
 
 GAMMAS = [0.1, 1.0]
@@ -79,14 +80,14 @@ def test_what_is_assumed_is_said():
     assert any("give radius2" in text for text in found.not_met)
     assert any("gamma='scale'" in text for text in found.not_met)
     assert "NOT met: gamma='scale'" in str(found)
-    given = alignment_interval(clf, 0.1, radius2=100.0)
+    given = learned_interval(clf, 0.1, radius2=100.0)
     assert "K_k(x, x) <= 100 for every kernel" in given.hypotheses
     assert given.delta == 0.1
     assert "union over 2 kernels" in given.method
     with pytest.raises(ValueError, match="delta"):
-        alignment_interval(clf, 2.0)
+        learned_interval(clf, 2.0)
     with pytest.raises(ValueError, match=r"radius2=0\.1 is below"):
-        alignment_interval(clf, radius2=0.1)
+        learned_interval(clf, radius2=0.1)
 
 
 def test_an_indefinite_kernel_has_no_interval():

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from alignlearn.theory.bounds.checks import HypothesisNotMet
-from alignlearn.theory.bounds.held_out import (
+
+import alignlearn as al
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.held_out import (
     betting_upper,
     binomial_upper,
     empirical_bernstein_upper,
 )
-
-import alignlearn as al
 
 LADDER = [al.Gaussian(0.1), al.Gaussian(0.5), al.Gaussian(2.0)]
 

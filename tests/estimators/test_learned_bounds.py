@@ -4,11 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds import learned
-from alignlearn.theory.bounds.checks import HypothesisNotMet
 from sklearn.datasets import load_digits
 
 import alignlearn as al
+from alignlearn.bounds import learned
+from alignlearn.bounds.checks import HypothesisNotMet
 
 LADDER = [al.Gaussian(0.1), al.Gaussian(0.5), al.Gaussian(2.0)]
 

@@ -427,7 +427,8 @@ def test_groups_are_handed_to_the_splitter():
         found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
     )
     targets = X[:, 0] + y
-    ridge = al.MKLRegressorCV(KERNELS, alphas=[1.0], cv=GroupKFold(3)).fit(X, targets, groups=groups)
+    ridge = al.MKLRegressorCV(KERNELS, alphas=[1.0], cv=GroupKFold(3))
+    ridge.fit(X, targets, groups=groups)
     assert ridge.n_splits_ == 3
 
 

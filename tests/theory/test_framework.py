@@ -1,15 +1,12 @@
 """`Claim`, `check`, the draws, the lazy registry and the layers of the package."""
 
-import ast
 import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, Claim, HypothesisNotMet, NegativeControl, check
-from alignlearn.theory.claim import clopper_pearson
 from alignlearn.theory.draws import KERNEL_FORMS, RandomDraw
 
 
@@ -72,16 +69,6 @@ def test_probabilistic_claims_use_the_violation_frequency(violations, outcome):
     assert (verdict.outcome, verdict.violations, verdict.trials) == (outcome, violations, 1000)
 
 
-def test_clopper_pearson_against_the_binomial_tail():
-    from scipy.stats import binom
-
-    low, high = clopper_pearson(7, 50, 0.9)
-    assert binom.sf(6, 50, low) == pytest.approx(0.05)
-    assert binom.cdf(7, 50, high) == pytest.approx(0.05)
-    with pytest.raises(ValueError, match="violations"):
-        clopper_pearson(3, 2)
-
-
 def test_hypothesis_not_met_is_inconclusive_and_named():
     def refuse(case):
         raise HypothesisNotMet("labels must be bounded by M")
@@ -118,19 +105,3 @@ def test_importing_is_light():
         "assert 'alignlearn.theory.p1_alignment.lemma_1' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-THEORY = Path(__file__).resolve().parents[2] / "theory"
-
-
-@pytest.mark.parametrize("file", sorted((THEORY / "bounds").glob("*.py")), ids=lambda f: f.stem)
-def test_bounds_know_neither_the_claims_nor_the_library(file):
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            assert node.level <= 1, ast.unparse(node)
-            names = [] if node.level else [node.module]
-        for name in names:
-            # Checks of arguments, and compiled loops.
-            accepted = ("alignlearn.validation", "alignlearn._jit")
-            assert not name.startswith("alignlearn") or name in accepted, name

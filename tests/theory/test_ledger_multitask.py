@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
-from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.p3_multitask import tasks
 from alignlearn.theory.reference import library, multitask
+
+from alignlearn.bounds import neighbourhood
 
 ONE = np.array([[2.0, 1.0], [1.0, 2.0]])
 
@@ -228,7 +229,7 @@ def test_the_printed_bound_of_an_empty_class():
 
 def test_the_arithmetic_mean_depends_on_the_unit_of_the_kernels():
     scaling = file("p3-am-gm")
-    case = scaling._control_case() | {"scale": 10.0}
+    case = CLAIMS["p3-am-gm"].negative_control.case() | {"scale": 10.0}
     before = neighbourhood.neighbourhood_bounds(*tasks.class_of(case))
     after = neighbourhood.neighbourhood_bounds(*tasks.class_of(scaling.rescaled(case)))
     assert after.geometric == pytest.approx(np.sqrt(10) * before.geometric)
@@ -262,7 +263,7 @@ def test_a_ridge_pulls_the_tasks_together():
 
 
 def test_the_printed_cost_does_not_couple():
-    coupling = file("p3-coupling-group")
+    coupling = CLAIMS["p3-coupling-group"]
     case = {"theta": np.array([[1.0, 2.0, 6.0]]), "d": np.ones((1, 3))}
     assert coupling.bound(case | {"gamma": 3.0}) == 9.0
     assert coupling.bound(case | {"gamma": 1.5}) == 7.5

@@ -83,12 +83,12 @@ def test_largest_perturbation_over_all_signs(m, value):
     [(2, "217/1296", "47/144"), (3, "719/4374", "3919/13122"), (4, "2531/15552", "4247/15552")],
 )
 def test_bias_table(m, right, printed):
-    file = CLAIMS.module("p1-lemma-19-table")
-    case = file.counterexample(m)
-    assert file.bound(case) == Fraction(printed)
-    assert file.measure(case) == file.corrected_bound(case) == Fraction(right)
+    claim = CLAIMS["p1-lemma-19-table"]
+    case = claim.counterexample(m)
+    assert claim.bound(case) == Fraction(printed)
+    assert claim.measure(case) == claim.corrected.bound(case) == Fraction(right)
     # With 4 and -2 in place of 2 and -1 the printed table is right.
-    assert file.bound(case, middle=4, edge=2) == Fraction(right)
+    assert claim.bound(case, middle=4, edge=2) == Fraction(right)
 
 
 @pytest.mark.parametrize(("m", "bias"), [(2, "-1/2"), (3, "-11/27"), (4, "-11/32")])
@@ -164,13 +164,16 @@ def test_theorem_16_fails_in_three_ways():
 )
 def test_alignf_is_not_stable(m, ridge, change, printed):
     """The bound with ||Delta mu||_1 = 2 and ||K||_2 = m, K not centred."""
-    from alignlearn.theory.bounds.stability import theorem_16
     from alignlearn.theory.reference.exchange import flipped_label, two_stage_change
+
+    from alignlearn.bounds.stability import two_stage_stability_printed
 
     case = flipped_label(m, ridge)
     np.testing.assert_allclose([case["mu"], case["mu_new"]], np.eye(2), atol=1e-9)
     assert two_stage_change(case)[-1] == pytest.approx(float(Fraction(change)))
-    assert theorem_16(m, 1.0, ridge, 1.0, 1.0, 2.0 * m) == pytest.approx(float(Fraction(printed)))
+    assert two_stage_stability_printed(m, 1.0, ridge, 1.0, 1.0, 2.0 * m) == pytest.approx(
+        float(Fraction(printed))
+    )
     assert float(Fraction(change)) > float(Fraction(printed))
 
 
@@ -227,11 +230,13 @@ def test_proposition_3():
     assert printed.bound == pytest.approx(3.0353e-4, abs=5e-9)
     assert fixed.bound == pytest.approx(6.2414e-4, abs=5e-8)
     # With kappa from the two norms, and the residual 1.0002 rounded up.
-    from alignlearn.theory.bounds.stability import proposition_3
+    from alignlearn.bounds.stability import lkrr_stability_printed
 
     residual, kappa = file.residuals(file.counterexample()), np.sqrt(2) * 1e4 * (np.sqrt(2) + 1)
     assert residual == pytest.approx(1.0002, abs=1e-4)
-    assert proposition_3(2, 1e8, residual, kappa, 1.0, 2) == pytest.approx(3.4519e-4, abs=1e-7)
+    assert lkrr_stability_printed(2, 1e8, residual, kappa, 1.0, 2) == pytest.approx(
+        3.4519e-4, abs=1e-7
+    )
 
 
 @pytest.mark.parametrize(("m", "ratio"), [(50, 0.99889), (200, 0.99993)])

@@ -2,24 +2,22 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory import (
-    CLAIMS,
-    check,
-    hoeffding_deviation,
-    predictor_deviation,
-    root_risk_deviation,
-)
-from alignlearn.theory.bounds.intervals import u_statistic_deviation
+from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.claim import HypothesisNotMet
+from alignlearn.theory.reference.problems import FiniteDistribution
+
+from alignlearn.bounds.intervals import u_statistic_deviation
+from alignlearn.bounds.predictors import predictor_deviation, root_risk_deviation
+from alignlearn.bounds.u_statistics import hoeffding_deviation
 
 
 @pytest.mark.parametrize("t", [1.0, 10.0, 1e6])
 def test_proposition_7_at_q_1_is_unbounded(t):
-    file = CLAIMS.module("p1-prop-7-linear")
-    case = file.counterexample(t)
-    assert (file.measure(case), file.bound(case)) == (pytest.approx(2 + t), 2)
+    claim = CLAIMS["p1-prop-7-linear"]
+    case = claim.counterexample(t)
+    assert (claim.measure(case), claim.bound(case)) == (pytest.approx(2 + t), 2)
     # The corrected constraint shrinks it: (2 + t)/(1 + 2t) at most 1.
-    assert file.corrected_measure(case) == pytest.approx((2 + t) / (1 + 2 * t))
+    assert claim.corrected.measure(case) == pytest.approx((2 + t) / (1 + 2 * t))
 
 
 def test_iteration_for_the_single_stage_problem_cycles_with_the_square_only():
@@ -109,25 +107,25 @@ def test_predictor_deviation_names_what_is_wrong(change, error):
 
 def test_a_margin_makes_the_risks_of_classification_equal():
     """h* = +-1 on both points: no sign can change once the deviation is below 1."""
-    file = CLAIMS.module("p1-h-s-margin")
-    law = file.FiniteDistribution(np.array([0.5, 0.5]), np.array([1.0, -1.0]))
+    claim = CLAIMS["p1-h-s-margin"]
+    law = FiniteDistribution(np.array([0.5, 0.5]), np.array([1.0, -1.0]))
     K = np.array([[1.0, -1.0], [-1.0, 1.0]])
     case = {"law": law, "K": K, "m": 10**5, "delta": 0.05, "seed": 0}
-    assert file.bound(case) == 0
-    assert np.all(file.measure(case) == 0)
+    assert claim.bound(case) == 0
+    assert np.all(claim.measure(case) == 0)
     with pytest.raises(HypothesisNotMet, match="too small"):
-        file.bound(case | {"m": 40})
+        claim.bound(case | {"m": 40})
 
 
 @pytest.mark.parametrize("name", ["p2-prop-1-shape", "p2-prop-2-shape"])
 def test_no_constant_saves_propositions_1_and_2(name):
     """With p, m, L and kappa fixed both quotients grow without bound, for both readings."""
-    file = CLAIMS.module(name)
+    claim, file = CLAIMS[name], CLAIMS.module(name)
     case = file.family(1.0, 100.0, 1.0)
     larger = file.family(1.0, 1000.0, 1.0)
     assert np.all(case["kernels"] == larger["kernels"])
     assert case["radius"] == larger["radius"]
-    assert np.all(file.measure(larger) > 9 * file.measure(case))
+    assert np.all(claim.measure(larger) > 9 * claim.measure(case))
 
 
 def test_corrected_proposition_1_is_too_long_by_the_golden_ratio_only():
@@ -150,7 +148,7 @@ def test_direct_sum_makes_any_kernels_orthogonal_and_keeps_them():
 def test_weights_learned_on_neighbouring_samples_can_change_completely():
     """The supremum of ||Delta mu||_1 that theorem 17 needs is 2 here, as large as it can be."""
     file = CLAIMS.module("p1-theorem-17-learned")
-    law = file.FiniteDistribution(np.array([0.5, 0.25, 0.25]), np.array([1.0, -1.0, -1.0]))
+    law = FiniteDistribution(np.array([0.5, 0.25, 0.25]), np.array([1.0, -1.0, -1.0]))
     one, two = np.array([1.0, -1.0, 1.0]), np.array([1.0, 1.0, -1.0])
     case = {"law": law, "kernels": np.array([np.outer(one, one), np.outer(two, two)]), "m": 2}
     weights = file.learned(case)

@@ -174,11 +174,11 @@ def test_without_regularisation_independent_samples_are_perfectly_correlated():
 def test_the_wrong_second_block_has_eigenvalues_beyond_two():
     G = views()
     G = np.array([0.05 * G[0], G[1]])
-    file = CLAIMS.module("p5-kcca-second-block")
+    claim = CLAIMS["p5-kcca-second-block"]
     case = {"G": G, "kappa": 0.1}
-    assert file.measure(case).max() < 2.0
-    assert file.bound(case).max() > 5.0
-    np.testing.assert_allclose(file.corrected_bound(case), file.measure(case), atol=1e-8)
+    assert claim.measure(case).max() < 2.0
+    assert claim.bound(case).max() > 5.0
+    np.testing.assert_allclose(claim.corrected.bound(case), claim.measure(case), atol=1e-8)
 
 
 def test_two_measures_for_three_variables():

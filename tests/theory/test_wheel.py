@@ -22,7 +22,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import alignlearn
-from alignlearn.theory import CLAIMS, check, theorem_12
+import alignlearn.bounds as bounds
+from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.figures import FIGURES, curves
 from alignlearn.theory.registry import proof_file
@@ -30,7 +31,7 @@ from alignlearn.theory.registry import proof_file
 unpacked = Path(sys.argv[1]).resolve()
 figures = [import_module(f"alignlearn.theory.figures.{name}") for name in ("alignment", "table")]
 modules = [alignlearn, curves, *figures, *map(CLAIMS.module, CLAIMS)]
-for module in (*modules, import_module(theorem_12.__module__)):
+for module in (*modules, bounds):
     assert unpacked in Path(module.__file__).resolve().parents, module.__file__
 for folder in {CLAIMS.module(name).__package__ for name in CLAIMS}:
     assert (files(folder) / "proofs.md").read_text(encoding="utf-8").startswith("# Proofs")
@@ -92,7 +93,7 @@ def test_the_wheel_imports_and_has_the_proofs_and_what_is_missing_is_noticed(unp
     """One test, so that one wheel is built."""
     done = _probe(unpacked)
     assert done.returncode == 0, done.stderr
-    for missing in ("alignlearn/theory/bounds", "alignlearn/theory/p2_l2/proofs.md"):
+    for missing in ("alignlearn/bounds", "alignlearn/theory/p2_l2/proofs.md"):
         (unpacked / missing).rename(tmp_path / "away")
         done = _probe(unpacked)
         assert done.returncode == 1

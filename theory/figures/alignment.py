@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounds import concentration as bounds
-from ..bounds.intervals import alignment_interval_from
+from alignlearn.bounds import concentration as bounds
+from alignlearn.bounds.intervals import alignment_interval_from
+
 from ..p1_alignment.lemma_18 import extremal, measure
 from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators, two_points
 from . import style

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounds.class_betting import class_betting_interval
-from ..bounds.class_intervals import FeatureRange, class_interval_from, class_statistics
-from ..bounds.intervals import alignment_interval
+from alignlearn.bounds.class_betting import class_betting_interval
+from alignlearn.bounds.class_intervals import FeatureRange, class_interval_from, class_statistics
+from alignlearn.bounds.intervals import alignment_interval_of_grams
+
 from ..reference.class_laws import class_laws
 from ..reference.problems import gaussian_kernel
 from . import style
@@ -41,7 +42,7 @@ def betting_interval(K, y):
 
 def operator_interval(K, y):
     """By the norms of covariance operators, which allows for any labels."""
-    return alignment_interval(K, np.outer(y, y), DELTA, 1.0, 1.0)
+    return alignment_interval_of_grams(K, np.outer(y, y), DELTA, 1.0, 1.0)
 
 
 def mean_ends(interval, sizes, trials, bandwidth=1.0) -> Ends:

@@ -12,7 +12,8 @@ from functools import cache
 
 import numpy as np
 
-from ..bounds import concentration, generalization, intervals, stability, u_statistics
+from alignlearn.bounds import concentration, generalization, intervals, stability, u_statistics
+
 from ..reference.problems import GaussianMixture
 from ..registry import CLAIMS, all_claims
 from .drawing import Curve
@@ -61,7 +62,7 @@ def _rate(m, delta, a, a_prime, epsilon):
 
 def _theorem_16(m, delta, label_bound, kappa, lam0, weight_rate):
     change = min(2.0, weight_rate / m) * m * kappa
-    return stability.theorem_16(m, kappa, lam0, label_bound, 1.0, change)
+    return stability.two_stage_stability_printed(m, kappa, lam0, label_bound, 1.0, change)
 
 
 def _two_stage(m, delta, label_bound, kappa, lam0, weight_rate):
@@ -92,7 +93,7 @@ def _lkrr_constants(label_bound, p, radius, lam0):
 
 def _prop_3(m, delta, label_bound, p, radius, lam0):
     residual, kappa, _ = _lkrr_constants(label_bound, p, radius, lam0)
-    return stability.proposition_3(m, lam0, residual, kappa, radius, p)
+    return stability.lkrr_stability_printed(m, lam0, residual, kappa, radius, p)
 
 
 def _lkrr(m, delta, label_bound, p, radius, lam0):
@@ -103,7 +104,7 @@ def _lkrr(m, delta, label_bound, p, radius, lam0):
 def _theorem_3(m, delta, label_bound, p, radius, lam0):
     residual, _, _ = _lkrr_constants(label_bound, p, radius, lam0)
     b = 2 * residual * _lkrr(m, delta, label_bound, p, radius, lam0)
-    return generalization.theorem_3(0.0, m, delta, residual, b)
+    return generalization.lkrr_bound_printed(0.0, m, delta, residual, b)
 
 
 def _theorem_3_corrected(m, delta, label_bound, p, radius, lam0):
@@ -187,7 +188,7 @@ _LIST = (
         "p1-prop-11",
         r"$|\langle K_c,K'_c\rangle/m^2-\mathrm{E}[K_cK'_c]|$" + _SCALED,
         {
-            "printed": concentration.proposition_11,
+            "printed": concentration.numerator_deviation_printed,
             "sharpened": concentration.numerator_deviation,
             "sharpened, K' = yy'": lambda m, d: concentration.numerator_deviation(
                 m, d, scalar_target=True
@@ -200,7 +201,9 @@ _LIST = (
         "p1-theorem-12",
         r"$|\rho-\hat\rho|$, or the length of an interval for $\rho$",
         {
-            "printed": lambda m, d, a, a_prime, rho: concentration.theorem_12(m, d, a, a_prime),
+            "printed": lambda m, d, a, a_prime, rho: concentration.alignment_deviation_printed(
+                m, d, a, a_prime
+            ),
             "form (ii)": lambda m, d, a, a_prime, rho: concentration.alignment_deviation(
                 m, d, a, a_prime
             ),
@@ -278,8 +281,10 @@ _LIST = (
         "p1-theorem-17",
         _RISK,
         {
-            "printed": _theorem_17(generalization.theorem_17),
-            "printed, M1^2/4 for M1 M2/4": _theorem_17(generalization.theorem_17_with_loss_bound),
+            "printed": _theorem_17(generalization.two_stage_bound_printed),
+            "printed, M1^2/4 for M1 M2/4": _theorem_17(
+                generalization.two_stage_bound_loss_repaired
+            ),
             "corrected": _theorem_17_corrected,
         },
         _square,

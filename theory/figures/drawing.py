@@ -8,8 +8,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..bounds.checks import check_delta
-from ..bounds.concentration import smallest_sample_size
+from alignlearn.bounds.checks import check_delta
+from alignlearn.bounds.concentration import smallest_sample_size
+
 from ..papers import P1, P2
 from ..registry import CLAIMS
 

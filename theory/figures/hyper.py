@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounds import hyper_rates as rates
+from alignlearn.bounds import hyper_rates as rates
+
 from ..reference import circle
 from . import style
 
@@ -79,8 +80,8 @@ def hyper_rate(quick=False):
 
 def _draw_rate(ax, sizes, alpha, letter, samples):
     found = circle_errors(sizes, alpha, samples)
-    printed = float(rates.theorem_2(alpha, 1.0, S))
-    proved = float(rates.squared_norm_exponent(alpha, 1.0, S)) / 2
+    printed = float(rates.ridge_exponent_printed(alpha, 1.0, S))
+    proved = float(rates.ridge_exponent(alpha, 1.0, S)) / 2
     start = found.mean[0]
     for exponent, text, look in (
         (printed, "theorem 2 as printed", style.PRINTED),
@@ -121,13 +122,13 @@ def _draw_theorem_1(ax):
     for (r, s, p, q), colour in SETTINGS:
         theta = rates.noise_exponent(p, q)
         name = f"$r={r:g}$, $s={_text(s)}$, $p={_text(p)}$, $q={q:g}$"
-        printed = rates.theorem_1(alpha, r, s, theta)
-        sharper = rates.theorem_1_corrected(alpha, r, s, theta)
+        printed = rates.svr_exponent_printed(alpha, r, s, theta)
+        sharper = rates.svr_exponent(alpha, r, s, theta)
         ax.plot(alpha, sharper, color=colour, linewidth=2.1, label=name)
         ax.plot(alpha, printed, color=colour, linewidth=1.7, linestyle=(0, (5, 2)))
         for best, face in (
-            (rates.theorem_1_optimum(r, s, theta), "white"),
-            (rates.theorem_1_corrected_optimum(r, s, theta), colour),
+            (rates.svr_optimum_printed(r, s, theta), "white"),
+            (rates.svr_optimum(r, s, theta), colour),
         ):
             ax.plot(*best, "o", color=colour, markerfacecolor=face, markersize=7, zorder=5)
     ax.plot([], [], color="black", linewidth=2.1, label="exponents of the proof, best: full dot")
@@ -142,19 +143,27 @@ def _draw_theorem_2(ax):
     r = 1.0
     # Frequencies from lambda^(-s/2) on are lost.
     bias = alpha * (1 + S * (DECAY - 1) / 2) / 2
-    ax.plot(alpha, rates.theorem_2(alpha, r, S), label=r"printed for the norm", **style.PRINTED)
     ax.plot(
-        alpha, rates.theorem_2(alpha, r, S) / 2, label=r"printed, for the square", **style.REPAIRED
+        alpha,
+        rates.ridge_exponent_printed(alpha, r, S),
+        label=r"printed for the norm",
+        **style.PRINTED,
     )
     ax.plot(
-        alpha, rates.squared_norm_exponent(alpha, r, S) / 2,
+        alpha,
+        rates.ridge_exponent_printed(alpha, r, S) / 2,
+        label=r"printed, for the square",
+        **style.REPAIRED,
+    )
+    ax.plot(
+        alpha, rates.ridge_exponent(alpha, r, S) / 2,
         label=r"proved: $\min\{\alpha r,\,1-\alpha s/2\}/2$", **style.CORRECTED,
     )  # fmt: skip
     ax.plot(alpha, bias, label=r"bias on the circle: no faster than this", **style.REFINED)
     for best, scale, look in (
-        (rates.theorem_2_optimum(r, S), 1.0, style.PRINTED),
-        (rates.theorem_2_optimum(r, S), 0.5, style.REPAIRED),
-        (rates.squared_norm_optimum(r, S), 0.5, style.CORRECTED),
+        (rates.ridge_optimum_printed(r, S), 1.0, style.PRINTED),
+        (rates.ridge_optimum_printed(r, S), 0.5, style.REPAIRED),
+        (rates.ridge_optimum(r, S), 0.5, style.CORRECTED),
     ):
         ax.plot(best.alpha, scale * best.exponent, "o", color=look["color"], markersize=7)
     _finish(ax, r"(b) Theorem 2, exponent of the norm: $r=1$, $s=1/2$")

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from alignlearn.bounds import neighbourhood
+
 from ..reference.problems import gaussian_kernel
 from . import style
 from .curves import mixture

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounds import predictors
+from alignlearn.bounds import predictors as promised
+
 from ..p1_alignment.h_s_rate import counterexample
+from ..reference import predictors
 from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators
 from . import style
 
@@ -96,8 +98,8 @@ def _draw_classification(ax, law, K, sizes, found, rho, h):
     Kc = law.center(K)
     gamma = predictors.gamma_values(law, K).max()
     rho_u = float(law.moments(K, law.target()).theta)
-    g = predictors.unnormalised_guarantee(rho_u, np.diagonal(Kc).max())
-    guarantee = predictors.classification_guarantee(rho, gamma)
+    g = promised.unnormalised_guarantee(rho_u, np.diagonal(Kc).max())
+    guarantee = promised.classification_guarantee(rho, gamma)
     _level(ax, g, r"Theorem 15: $1-\rho_u/R^2$", style.REPAIRED)
     _level(ax, guarantee, r"Theorem 13: $1-\rho/\Gamma$", style.CORRECTED)
     _level(ax, predictors.classification_risk(law, h), r"$R(h^*)$", style.REFINED)
@@ -111,10 +113,12 @@ def _draw_classification(ax, law, K, sizes, found, rho, h):
 
 def _draw_regression(ax, law, sizes, found, rho, h):
     energy = float(law.mean(h**2))
-    _level(ax, predictors.theorem_14(rho), r"Theorem 14: $2(1-\rho)$", style.PRINTED)
-    _level(ax, predictors.regression_guarantee(rho), r"sharpened: $1-\rho$", style.CORRECTED)
+    _level(
+        ax, promised.regression_guarantee_printed(rho), r"Theorem 14: $2(1-\rho)$", style.PRINTED
+    )
+    _level(ax, promised.regression_guarantee(rho), r"sharpened: $1-\rho$", style.CORRECTED)
     _level(ax, predictors.regression_risk(law, h), r"$R(h^*)$", style.REFINED)
-    scaled = predictors.scaled_regression_risk(rho, energy)
+    scaled = promised.scaled_regression_risk(rho, energy)
     _level(ax, scaled, r"$R$ of the best multiple of $h^*$", style.INTERVAL)
     _band(ax, sizes, found.regression, style.BLACK, "$R(h_S)$: median, 90 % band")
     title = "(b) Regression on the labels"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bounds import concentration, generalization
+from alignlearn.bounds import concentration, generalization
+
 from . import style
 from .curves import CURVES
 
@@ -112,7 +113,7 @@ def _draw_one_stage(ax):
 def _draw_coin(ax):
     label = 10.0
     m = style.log_grid(10, 1e6)
-    printed = [generalization.theorem_3(0.0, s, DELTA, label, 0.0) for s in m]
+    printed = [generalization.lkrr_bound_printed(0.0, s, DELTA, label, 0.0) for s in m]
     right = [generalization.exchange_bound(0.0, s, DELTA, 0.0, label**2) for s in m]
     ax.plot(m, printed, label="Theorem 3 as printed (false)", **style.PRINTED)
     ax.plot(m, right, label="corrected", **style.CORRECTED)

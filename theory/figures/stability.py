@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounds import stability
+from alignlearn.bounds import stability
+
 from ..p1_alignment import theorem_16
 from ..p2_l2 import prop_3
 from ..reference import exchange
@@ -148,7 +149,7 @@ def _one_stage(case):
     k = np.diagonal(kernels, axis1=1, axis2=2).T
     residual = max(np.abs(f[r] - y).max() for f in (h, h_new) for r, y in zip(rows, labels))
     kappa = (k @ np.array(weights).T).max()
-    printed = stability.proposition_3(m, lam0, residual, kappa, radius, len(mu0))
+    printed = stability.lkrr_stability_printed(m, lam0, residual, kappa, radius, len(mu0))
     exchanged = max(abs(h[m - 1] - labels[0][-1]), abs(h_new[m] - labels[1][-1]))
     kappa_d = stability.lkrr_capacity(k, mu0, radius).stability
     corrected = stability.lkrr_stability(m, lam0, exchanged, kappa_d)

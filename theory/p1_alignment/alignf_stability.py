@@ -10,15 +10,11 @@ data-dependent bound of ||Delta v|| and ||Delta mu|| from the solutions; proofs.
 and 15. The weights are those of the library's `nonnegative_qp`, the predictions of `KernelRidge`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import stability
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
+from alignlearn.bounds import stability
+
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, alignf_terms, replace
 from ..reference.exchange import (
     alignf_weights,
     flipped_label,
@@ -28,9 +24,6 @@ from ..reference.exchange import (
     two_stage_change,
 )
 from ..reference.library import alignf_minimiser
-from ..reference.matrices import alignf_terms
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -44,21 +37,12 @@ def cases(draw):
     return case
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 100 * (1 + 1 / case["lam0"]) ** 2 / len(case["y"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return two_stage_change(case).max()
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -91,14 +75,9 @@ def corrected_measure(case):
     )
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _without_weights(case):
-    return stability.theorem_16(len(case["y"]), 1.0, case["lam0"], 1.0, 1.0, 0.0)
+    return stability.two_stage_stability_printed(len(case["y"]), 1.0, case["lam0"], 1.0, 1.0, 0.0)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-alignf-stability-corrected",

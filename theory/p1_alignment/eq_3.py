@@ -6,17 +6,10 @@ against the definitions. Verdict: holds after a fix; every matrix must be centre
 the factor 1/m^2 (which does not change its maximiser); proofs.md, section 16.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.matrices import center, combine, frobenius
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, NegativeControl, center, combine, replace
+from ..reference.matrices import frobenius
 
 
 def cases(draw):
@@ -34,15 +27,9 @@ def _both(kernels, target, mu, scale):
     return np.append(weights, frobenius(combine(mu, kernels), target) * scale)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     y = case["y"]
     return _both(case["kernels"], np.outer(y, y), case["mu"], 1.0)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -50,9 +37,6 @@ def measure(case):
     U = np.eye(m) - 1 / m
     centred = np.array([U @ K @ U for K in case["kernels"]])
     return _both(centred, np.outer(U @ y, U @ y), case["mu"], 1 / m**2)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -65,15 +49,10 @@ def corrected_bound(case):
     return _both(kernels, center(np.outer(y, y)), case["mu"], 1 / len(y) ** 2)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     kernels = np.array([[[2.0, 1.0], [1.0, 1.0]]])
     return {"kernels": kernels, "y": np.array([1.0, 2.0]), "mu": np.ones(1)}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-eq-3-corrected",

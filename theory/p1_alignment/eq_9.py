@@ -6,19 +6,17 @@ g mu''a + mu''(lam^3 g''M + lam^3 g'I)mu'. Checked: the two values at a random m
 problem is well scaled, the value of the first at the weights of `AlignedKRR` against the minimum
 of the second, found in plain NumPy. A minimiser exists when g'I + g''M is positive definite.
 Verdict: holds.
-"""
 
-from __future__ import annotations
+`p1-eq-9-convex`. The single-stage problem is convex in the weights. Statement (after (9) of the
+2012 paper): mu -> y'(K_mu + I)^-1 y is convex, hence (9) is. Checked: the value at a point between
+two weight vectors against the chord. Verdict: holds.
+"""
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, Mutant, NegativeControl, alignf_terms, combine, krr
 from ..reference import library
 from ..reference.learners import aligned_krr, aligned_objective
-from ..reference.matrices import alignf_terms
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -58,18 +56,12 @@ def _scale(case):
     return y @ y + np.array([terms, np.nan_to_num(abs(measure(case)[1]))])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, powers=(2, 3, 3)):
     lam = case["lam"]
     gamma = [lam**k * g for k, g in zip(powers, case["gamma"])]
     problem = _problem(case, 1.0, gamma)
     least = _objective(aligned_krr(*problem), problem) if _well_scaled(case) else np.nan
     return np.array([_objective(case["mu"] / lam, problem), least])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -82,9 +74,6 @@ def measure(case):
     return lam * np.array([_objective(case["mu"], problem), least])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {
         "kernels": np.array([np.diag([1.0, 2.0])]),
@@ -94,8 +83,6 @@ def _control_case():
         "mu": np.array([1.0]),
     }
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-eq-9",
@@ -113,5 +100,68 @@ CLAIM = Claim(
     rtol=1e-8,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: bound(case, (1, 2, 2)), note="powers one too small"
+    ),
+)
+
+
+# -- p1-eq-9-convex --------------------------------------------------------------------
+
+
+def convex_cases(draw):
+    m, p = draw.integer(1, 5), draw.integer(1, 3)
+    return {
+        "kernels": np.array([draw.kernel(m) for _ in range(p)]),
+        "y": draw.array(m),
+        "ends": np.abs(draw.array((2, p))),
+        "share": draw.real(0.0, 1.0),
+    }
+
+
+def _value(case, mu):
+    return case["y"] @ krr(combine(mu, case["kernels"]), case["y"], 1.0)
+
+
+def convex_bound(case):
+    (mu, nu), s = case["ends"], case["share"]
+    return s * _value(case, mu) + (1 - s) * _value(case, nu)
+
+
+def convex_measure(case):
+    (mu, nu), s = case["ends"], case["share"]
+    return _value(case, s * mu + (1 - s) * nu)
+
+
+def _convex_control_case():
+    return {
+        "kernels": np.ones((1, 1, 1)),
+        "y": np.ones(1),
+        "ends": np.array([[1.0], [1.0]]),
+        "share": 0.5,
+    }
+
+
+def _linear_form(case):
+    """y'(K_mu + I) y is linear in mu, its square root is concave."""
+    (mu, nu), s = case["ends"], case["share"]
+    K = combine(s * mu + (1 - s) * nu, case["kernels"])
+    return np.sqrt(case["y"] @ (K + np.eye(len(K))) @ case["y"])
+
+
+CONVEX = Claim(
+    name="p1-eq-9-convex",
+    source=f"{P1}, after (9)",
+    statement=r"\mu \mapsto y^\top (K_\mu + I)^{-1} y \text{ is convex on } \mu \ge 0",
+    hypotheses="K_k positive semi-definite.",
+    kind="upper",
+    bound=convex_bound,
+    measure=convex_measure,
+    cases=convex_cases,
+    scale=lambda case: case["y"] @ case["y"],
+    rtol=1e-8,
+    mutants=(Mutant("a concave function of mu", measure=_linear_form),),
+    negative_control=NegativeControl(
+        _convex_control_case,
+        bound=lambda case: 0.95 * convex_bound(case),
+        note="0.95, where both ends agree",
     ),
 )

@@ -7,21 +7,36 @@ that follow 500 of ``AlignedKRR(solver="fixed-point")``. Verdict: false when gam
 the iteration can enter a 2-cycle. With gamma'' = 0 it converges locally at rate 1/2 or better
 (proofs.md, section 16). Correct: use a convex solver on (9); checked by the optimality conditions
 (same section) at the weights of `AlignedKRR`.
+
+`p1-eq-9-rate`. The averaged iteration for (9) near its fixed point, without the term of M. Not in
+the paper: with gamma'' = 0 the derivative of F(alpha) = (K_mu(alpha) + I)^-1 y at the fixed point
+has real eigenvalues in (-2, 0], so that alpha <- (alpha + F(alpha))/2 converges locally at rate 1/2
+or better; proofs.md, section 16. Checked: minus the smallest eigenvalue is at most 2, and the
+largest at most 0; the derivative is a central difference quotient at the solution of `AlignedKRR`.
+Verdict: holds. With gamma'' > 0 it does not: `share_of_cycles` counts how many random instances the
+iteration cycles on, with and without that term.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.learners import aligned_iteration, aligned_objective
+from ..prelude import (
+    P1,
+    Claim,
+    HypothesisNotMet,
+    NegativeControl,
+    RandomDraw,
+    alignf_terms,
+    combine,
+    krr,
+    replace,
+)
+from ..reference.learners import (
+    aligned_iteration,
+    aligned_objective,
+    kernel_quadratic,
+    quadratic_forms,
+)
 from ..reference.library import aligned_krr
-from ..reference.matrices import alignf_terms
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -39,14 +54,8 @@ def _terms(case):
     return g * a, g1 * np.eye(len(a)) + g2 * M
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 1e-6
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -63,9 +72,6 @@ def relative_step(case, steps=500, more=100):
 def _learned(case, **options):
     kernels, y = case["kernels"], case["y"]
     return aligned_krr(kernels, y, 1.0, case["gamma"], *alignf_terms(kernels, y), **options)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -87,14 +93,9 @@ def solver_residual(case):
     return violation.max() / max(1.0, np.abs(start).max())
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _no_averaging(case):
     return relative_step(case, steps=3, more=1)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-eq-9-iteration-corrected",
@@ -125,4 +126,86 @@ CLAIM = replace(
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
+)
+
+
+# -- p1-eq-9-rate ----------------------------------------------------------------------
+
+
+def rate_cases(draw):
+    m, p = draw.integer(1, 4), draw.integer(1, 3)
+    form = draw.choice(("generic", "rank-one", "low-rank"))
+    return {
+        "kernels": np.array([draw.kernel(m, form) for _ in range(p)]),
+        "y": draw.array(m) + 0.1,
+        "gamma": (draw.real(0, 1), draw.log_real(0.01, 5), 0.0),
+    }
+
+
+def _derivative(case):
+    kernels, y, (linear, Q) = case["kernels"], case["y"], _terms(case)
+    alpha, _ = _learned(case)
+    if not np.linalg.norm(alpha) > 1e-6 * np.linalg.norm(y):
+        raise HypothesisNotMet("alpha must not be lost in rounding")
+
+    def step(alpha):
+        mu = kernel_quadratic(linear + quadratic_forms(kernels, alpha), Q)
+        return krr(combine(mu, kernels), y, 1.0)
+
+    size = 1e-5 * np.linalg.norm(alpha)
+    shifts = size * np.eye(len(y))
+    return np.array([(step(alpha + e) - step(alpha - e)) / (2 * size) for e in shifts]).T
+
+
+def rate_bound(case):
+    """2 and 0, for minus the smallest eigenvalue and for the largest."""
+    return np.array([2.0, 0.0])
+
+
+def rate_measure(case):
+    w = np.linalg.eigvals(_derivative(case)).real
+    return np.array([-w.min(), w.max()])
+
+
+def hard_instance(draw):
+    """Kernels of very different size and gamma'' up to the size of gamma'."""
+    m, p = draw.integer(2, 3), draw.integer(2, 3)
+    sizes = [draw.log_real(0.1, 100) for _ in range(p)]
+    kernels = np.array([s * draw.kernel(m, "rank-one") for s in sizes])
+    slope = draw.log_real(0.05, 5)
+    return {"kernels": kernels, "y": draw.array(m) + 0.1, "gamma": (0.0, slope, 0.1 * slope)}
+
+
+def share_of_cycles(instances=60, square=True, random_state=0):
+    """Share of hard instances whose steps do not get short; gamma'' = 0 unless ``square``."""
+    draw, cycling = RandomDraw(random_state), 0
+    for _ in range(instances):
+        case = hard_instance(draw)
+        case["gamma"] = case["gamma"] if square else (*case["gamma"][:2], 0.0)
+        _, lengths = aligned_iteration(case["kernels"], case["y"], *_terms(case), steps=100)
+        cycling += lengths[-10:].min() > 1e-3
+    return cycling / instances
+
+
+def _one_steep_kernel():
+    """F(alpha) = y/(1 + mu) with mu = alpha^2/(2 gamma'): DF = -2 mu/(1 + mu)."""
+    return {"kernels": np.ones((1, 1, 1)), "y": np.ones(1), "gamma": (0.0, 1e-5, 0.0)}
+
+
+RATE = Claim(
+    name="p1-eq-9-rate",
+    source=f"{P1}, section 3.4, new",
+    statement=r"\gamma'' = 0: \mathrm{spec}\,D[(K_{\mu(\alpha)}+I)^{-1}y] \subset (-2, 0]",
+    hypotheses="gamma'' = 0, gamma' > 0, at the fixed point.",
+    kind="upper",
+    bound=rate_bound,
+    measure=rate_measure,
+    cases=rate_cases,
+    scale=lambda case: 1.0,
+    rtol=1e-3,
+    sharp=True,
+    negative_control=NegativeControl(
+        _one_steep_kernel, bound=lambda case: 0.95 * rate_bound(case), note="spectrum in (-1.9, 0]"
+    ),
+    proof="16",
 )

@@ -7,33 +7,21 @@ whether rho is defined. Verdict: holds after a fix; at alpha = 0 and 1 the centr
 and rho is 0/0; proofs.md, section 16.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, replace
 from ..reference.problems import two_points
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return {"alpha": draw.real(0.0, 1.0)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     alpha = float(case["alpha"])
     return np.array([alpha**2 + (1 - alpha) ** 2, 1.0, 1.0])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -42,9 +30,6 @@ def measure(case):
     squared = law.pair_mean(K * L) ** 2 / (law.pair_mean(K * K) * law.pair_mean(L * L))
     defined = law.moments(K, K).theta > 0
     return np.array([float(squared), law.alignment(K, L) if defined else 1.0, float(defined)])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -61,9 +46,6 @@ def corrected_bound(case):
     return bound(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"alpha": Fraction(1, 10)}
 
@@ -73,8 +55,6 @@ def _centred_like_uncentred(case):
     value[1] = np.sqrt(value[0])
     return value
 
-
-# -- claim -----------------------------------------------------------------------------
 
 _CONTROL = NegativeControl(
     _control_case, bound=_centred_like_uncentred, note="the uncentred formula for both"

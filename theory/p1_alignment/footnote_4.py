@@ -6,17 +6,9 @@ two equally likely points. Correct: if and only if E_x'[K^2(x, x')] is almost su
 x; proofs.md, section 9.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
 
 
 def cases(draw):
@@ -38,23 +30,14 @@ def _constant(values):
     return float(np.ptp(values) <= 1e-9 * np.abs(values).max())
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return _constant(_rows(case)[1])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     rows, _ = _rows(case)
     mean = case["law"].mean(rows)
     return float(rows.max() <= mean * (1 + 1e-9))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -65,9 +48,6 @@ def corrected_bound(case):
     return _constant(_rows(case)[0])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _diagonal(case):
     return _constant(np.diagonal(case["K"]))
 
@@ -76,8 +56,6 @@ def _control_case():
     K = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
     return {"law": FiniteDistribution(np.full(3, 1 / 3)), "K": K}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-footnote-4-corrected",

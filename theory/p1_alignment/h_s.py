@@ -7,19 +7,19 @@ true when kernel and labels are centred on the sample (`predictors.h_sample`); p
 11.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import predictors
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
-from ..reference.matrices import alignment, center
-from ..reference.problems import FiniteDistribution
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import (
+    P1,
+    Claim,
+    FiniteDistribution,
+    HypothesisNotMet,
+    NegativeControl,
+    center,
+    replace,
+)
+from ..reference import predictors
+from ..reference.matrices import alignment
 
 
 def cases(draw):
@@ -41,9 +41,6 @@ def _sample(case):
     return K, law.labels[i]
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     K, y = _sample(case)
     m = len(y)
@@ -51,15 +48,9 @@ def bound(case):
     return y @ h / m
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     K, y = _sample(case)
     return alignment(K, np.outer(y, y))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -73,15 +64,10 @@ def corrected_bound(case):
     return (y - y.mean()) @ predictors.h_sample(K, y) / len(y)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _uncentred_labels(case):
     K, y = _sample(case)
     return y @ predictors.h_sample(K, y + 1) / len(y) * 2
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-h-s-corrected",

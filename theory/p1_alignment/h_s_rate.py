@@ -5,24 +5,17 @@ probability, for classification and regression. Checked: the gap for the 0/1 los
 against C/sqrt(m) with C = 20. Verdict: false for the 0/1 loss; where h* = 0 and the labels are
 noise, any sign of h_S errs half of the time. Law: three points with P = (1/4, 1/4, 1/2), K = I,
 labels 1, -1 and a fair coin; the gap tends to 1/4. Correct: for the squared loss and h_S centred
-on the sample, |R(h_S)^(1/2) - R(h*)^(1/2)| is at most `sample_predictor.root_risk_deviation` =
+on the sample, |R(h_S)^(1/2) - R(h*)^(1/2)| is at most `bounds.predictors.root_risk_deviation` =
 O(1/sqrt(m)); proofs.md, section 11. For the 0/1 loss see `p1-h-s-margin`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import predictors
-from ..bounds.sample_predictor import root_risk_deviation
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution
-from . import h_s_deviation
+from alignlearn.bounds.predictors import root_risk_deviation
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
+from ..reference import predictors
+from . import h_s_deviation
 
 
 def _case(m, seed, noise):
@@ -49,14 +42,8 @@ def _predictors(case):
     return np.where(np.abs(h) < 1e-12, 0.0, h), h_sample
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return case["C"] / np.sqrt(case["m"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -64,9 +51,6 @@ def measure(case):
     law = case["law"]
     risks = predictors.classification_risk(law, h), predictors.classification_risk(law, sample)
     return float(abs(risks[0] - risks[1]))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample(m=10001):
@@ -85,13 +69,9 @@ def regression_measure(case):
     return np.abs(np.sqrt(losses @ law.weights) - np.sqrt(predictors.regression_risk(law, h)))
 
 
-# -- negative control ------------------------------------------------------------------
-
 # The mean over the points moves less than the worst of them.
 PART = 0.04
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = replace(
     h_s_deviation.CLAIM,

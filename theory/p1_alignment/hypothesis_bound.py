@@ -6,19 +6,12 @@ R^2/lam0)^(1/2), attained at x_i = 1/10, y = 1, lam0 = 1/100, where h(1) = 5; pr
 12.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import stability
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.exchange import constants, fit_predict, random_pair, rows_of
-from ..reference.matrices import combine
+from alignlearn.bounds import stability
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, NegativeControl, combine, replace
+from ..reference.exchange import constants, fit_predict, random_pair, rows_of
 
 
 def cases(draw):
@@ -26,14 +19,8 @@ def cases(draw):
     return random_pair(draw) | {"lam0": draw.log_real(1e-3, 1e3)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 2 * sharp_bound(case)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -42,16 +29,10 @@ def measure(case):
     return np.abs(h)
 
 
-# -- correction ------------------------------------------------------------------------
-
-
 def sharp_bound(case):
     radius2, _, _ = constants(case)
     label_bound = np.abs(case["y"]).max()
     return stability.hypothesis_bound(label_bound, case["mu"].sum() * radius2, case["lam0"])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -60,8 +41,6 @@ def _control_case():
     case = {"kernels": np.outer(x, x)[None], "y": np.ones(3), "y_new": 1.0, "lam0": 0.01}
     return case | {"mu": one, "mu_new": one}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p1-hypothesis-bound-sharpened",

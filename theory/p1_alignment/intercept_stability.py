@@ -9,17 +9,13 @@ bound for D^2/lam0 = 2500. No case is known that needs half of the term with D. 
 library's `KernelRidge`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..bounds.fitted import intercept_residual_bound, intercept_stability
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
+from alignlearn.bounds.fitted import intercept_residual_bound, intercept_stability
+
+from ..prelude import P1, Claim, Mutant, NegativeControl
 from ..reference.exchange import LARGEST_RIDGE
 from ..reference.library import ridge_with_intercept
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -61,14 +57,8 @@ def constants(case):
     return case["weight"].sum(), np.ptp(y) / 2, distance, case["lam0"]
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return intercept_stability(*constants(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -82,9 +72,6 @@ def measure(case):
     return np.abs(h_new - h)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _part_of_diameter_term(part):
     def smaller(case):
         m, *rest = constants(case)
@@ -93,8 +80,6 @@ def _part_of_diameter_term(part):
 
     return smaller
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-intercept-stability",

@@ -5,38 +5,23 @@ Statement (end of section 4.3 of the 2012 paper, where M_q = {mu >= 0, ||mu||_q^
 L2 < 1/p-sized weights (p = 1, mu = 1/2: 1/2 > 1/4). Correct: sqrt(p L2); proofs.md, section 16.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, NegativeControl, replace
 
 
 def cases(draw):
     return {"mu": draw.log_real(1e-2, 1e2) * draw.weights(draw.integer(1, 5))}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return len(case["mu"]) ** 0.5 * float((case["mu"] ** 2).sum())
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return float(case["mu"].sum())
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -46,8 +31,6 @@ def counterexample():
 def corrected_bound(case):
     return float(len(case["mu"]) * (case["mu"] ** 2).sum()) ** 0.5
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-l1-l2-corrected",

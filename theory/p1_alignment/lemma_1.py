@@ -6,15 +6,10 @@ inner products, each divided by its natural size. True for any square matrices, 
 the cases are not symmetric. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.matrices import center, frobenius
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, NegativeControl, center
+from ..reference.matrices import frobenius
 
 
 def cases(draw):
@@ -23,9 +18,6 @@ def cases(draw):
     if draw.choice((False, True)):
         matrices[0] = draw.kernel(m)
     return {"K": matrices[0], "L": matrices[1]}
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def _relative(case, centred, products):
@@ -41,15 +33,9 @@ def bound(case):
     return _relative(case, U @ K @ U, [frobenius(K, center(L)), frobenius(center(K), L)])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     Kc, Lc = center(case["K"]), center(case["L"])
     return _relative(case, Kc, [frobenius(Kc, Lc)] * 2)
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _one_sided(case):
@@ -61,8 +47,6 @@ def _one_sided(case):
 def _control_case():
     return {"K": np.array([[2.0, 1.0], [1.0, 3.0]]), "L": np.eye(2)}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-lemma-1",

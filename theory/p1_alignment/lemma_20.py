@@ -9,16 +9,9 @@ Machine-checked in Coq (lemma_20.v) for vectors of any finite length with positi
 identity in each entry, the corollary, and that the corollary is attained.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, replace
 
 
 def cases(draw):
@@ -33,24 +26,15 @@ def _sizes(case):
     return sizes
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     v, w = case["v"], case["v_new"]
     a, b = _sizes(case)
     return (w - v) / b - (w - v) @ (v + w) * v / (a * b * (a + b))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     a, b = _sizes(case)
     return case["v_new"] / b - case["v"] / a
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def sharp_bound(case):
@@ -62,9 +46,6 @@ def sharp_measure(case):
     return np.linalg.norm(measure(case))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"v": np.array([1.0, 0.0]), "v_new": np.array([-1.0, 0.0])}
 
@@ -72,8 +53,6 @@ def _control_case():
 def _one_term(case):
     return (case["v_new"] - case["v"]) / (2 * _sizes(case)[1])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p1-lemma-20-corollary",

@@ -7,14 +7,9 @@ expectation of an operator, which without that need not exist, but truncation an
 convergence repair it. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, Mutant, NegativeControl
 
 
 def cases(draw):
@@ -28,14 +23,8 @@ def orthogonal():
     return {"weights": np.full(4, 0.25), "K": np.outer(x, x), "L": np.outer(z, z)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return np.zeros(2)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def _expectation(K, p):
@@ -59,15 +48,10 @@ def measure(case):
     return np.array([_relative(K, L, p), _expectation(_centred(K, p) * _centred(L, p), p) / size])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     K = np.array([[1.0, -1.0], [-1.0, 1.0]])
     return {"weights": np.array([0.5, 0.5]), "K": K, "L": -K}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-lemma-3",

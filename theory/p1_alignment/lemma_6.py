@@ -12,18 +12,10 @@ corrected form for the population, that for a sample of any length with K_c cent
 with r2 Var_S(y) in between, that the printed form is false, and that the corrected one is attained.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
 from ..reference.matrices import center_product
-from ..reference.problems import FiniteDistribution
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -39,14 +31,8 @@ def _radius2(case):
     return np.diagonal(case["law"].center(K)).max() + 1e-14 * np.abs(K).max()
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return np.full(2, np.abs(case["law"].labels).max() * _radius2(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -54,9 +40,6 @@ def measure(case):
     y = law.labels[i]
     empirical = center_product(law.center(K)[np.ix_(i, i)], np.outer(y, y)) / len(i) ** 2
     return np.array([law.moments(K, law.target()).theta, empirical])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -71,15 +54,12 @@ def corrected_bound(case):
     return _radius2(case) * np.array([variance, np.mean(y[case["index"]] ** 2)])
 
 
-# -- negative control ------------------------------------------------------------------
-
 _CONTROL = NegativeControl(
     counterexample,
     bound=lambda case: 0.9 * corrected_bound(case),
     note="0.9 of a sharp bound",
 )
 
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-lemma-6-corrected",

@@ -11,19 +11,11 @@ multiplier of the alignment constraint depends on alpha if it is introduced afte
 it belongs to G(mu) = y'(K_mu + lam)^-1 y; proofs.md, section 4.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, NegativeControl, alignf_terms, replace
 from ..reference import library
 from ..reference.learners import aligned_krr, aligned_objective, kernel_quadratic, quadratic_forms
-from ..reference.matrices import alignf_terms
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -50,26 +42,19 @@ def _products(case):
     return a / len(case["y"]) ** 2, M / len(case["y"]) ** 2
 
 
-# -- bound: the value of the problem ---------------------------------------------------
-
-
 def bound(case):
+    """The value of the problem."""
     linear, Q = _terms(case)
     mu = aligned_krr(case["kernels"], case["y"], case["lam"], linear, Q)
     return aligned_objective(mu, case["kernels"], case["y"], case["lam"], linear, Q)[0]
 
 
-# -- measure: the printed objective at one feasible point ------------------------------
-
-
 def measure(case):
+    """The printed objective at one feasible point."""
     alpha, mu, lam = case["alpha"], case["mu"], case["lam"]
     linear, Q = _terms(case)
     gain = mu @ (linear + quadratic_forms(case["kernels"], alpha))
     return -lam * alpha @ alpha + 2 * alpha @ case["y"] + gain - mu @ Q @ mu
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -98,14 +83,9 @@ def _further_out():
     return counterexample() | {"alpha": np.array([100.0]), "mu": np.array([5000.0])}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _twice_the_ridge(case):
     return saddle_value(case | {"lam": 2 * case["lam"]})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-overall-problem-corrected",

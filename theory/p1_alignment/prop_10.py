@@ -11,15 +11,10 @@ Machine-checked in Coq (prop_10.v) for any a and any square M of finite size: if
 number, which needs kernels and labels, is not part of it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
-from ..reference.matrices import alignf_minimiser, alignf_terms, alignment, combine
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, alignf_terms, combine
+from ..reference.matrices import alignf_minimiser, alignment
 
 
 def cases(draw):
@@ -39,16 +34,10 @@ def _solution(case):
     return a, M, v, yc @ yc
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     _, M, v, label_norm = _solution(case)
     size = np.sqrt(v @ M @ v)
     return np.array([size / label_norm, size / label_norm])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -59,9 +48,6 @@ def measure(case):
     return np.array([rho_0 / label_norm, alignment(combine(mu, case["kernels"]), np.outer(y, y))])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _euclidean(case):
     _, _, v, label_norm = _solution(case)
     return np.full(2, np.linalg.norm(v) / label_norm)
@@ -70,8 +56,6 @@ def _euclidean(case):
 def _control_case():
     return {"kernels": np.array([np.diag([1.0, 2.0, 0.0])]), "y": np.array([1.0, -1.0, 2.0])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-prop-10",

@@ -7,19 +7,12 @@ a supremum over the distribution, not the sample. Verdict: holds. Sharpened: bia
 and constant 5.379, or 128/27 for a target kernel; proofs.md, sections 5, 6 and 17.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.concentration import numerator_deviation, proposition_11
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution, numerators
-from .lemma_18 import unit_features
+from alignlearn.bounds.concentration import numerator_deviation, numerator_deviation_printed
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace
+from .lemma_18 import unit_features
 
 TRIALS = 400
 
@@ -53,23 +46,14 @@ def two_valued(weights, m, delta=0.01):
     return case | {"m": m, "delta": delta, "seed": 1}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
-    return proposition_11(case["m"], case["delta"])
-
-
-# -- measure: what is true -------------------------------------------------------------
+    return numerator_deviation_printed(case["m"], case["delta"])
 
 
 def measure(case):
     law, K, L = case["law"], case["K"], case["L"]
     counts = law.counts(case["m"], TRIALS, case["seed"])
     return np.abs(numerators(counts, K, L) - law.moments(K, L).theta)
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def sharp_bound(case):
@@ -80,8 +64,6 @@ def target_bound(case):
     return numerator_deviation(case["m"], case["delta"], scalar_target=True)
 
 
-# -- negative control ------------------------------------------------------------------
-
 # McDiarmid's inequality is loose: a sample violates a share of the bound well below 1.
 CONTROL = 0.2
 
@@ -91,8 +73,6 @@ def _control_case():
     law = FiniteDistribution(np.array([0.2, 0.8]))
     return {"law": law, "K": K, "L": K, "m": 100, "delta": 0.05, "seed": 1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 TARGET = Claim(
     name="p1-prop-11-target",

@@ -5,17 +5,17 @@ where v, v' minimise v'Mv - 2 v'a over v >= 0 for (a, M) and (a', M'). Checked: 
 solutions found by trying every support; nothing requires that the samples differ in one
 point only. Verdict: holds (one display of the proof has a wrong sign). Sharpened to what is used:
 ||Delta v|| <= ||Delta a - Delta M v'||/lambda_min(M) (`p1-alignf-stability`).
-"""
 
-from __future__ import annotations
+`p1-prop-21-exchanged`. The change of alignf's solution with its data, in the norm of the new
+sample. Not printed: proposition 21 of the 2012 paper with the samples exchanged, ||Delta v||_M'^2
+<= [Delta a - (Delta M) v]'Delta v; proofs.md, section 15. It is of use where M is singular and M'
+is not. Checked: both sides at solutions found by trying every support. Verdict: holds.
+"""
 
 import numpy as np
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, Mutant, NegativeControl
 from ..reference.matrices import alignf_minimiser
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -38,15 +38,9 @@ def _scale(case):
     return 1e-9 + (np.linalg.norm(case["M"]) + np.linalg.norm(case["M_new"])) * size
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     v, w = _solutions(case)
     return (case["a_new"] - case["a"] - (case["M_new"] - case["M"]) @ w) @ (w - v)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -58,9 +52,6 @@ def scalars(first, second):
     """One kernel: (M, a) of the two samples."""
     values = {"M": first[0] * np.eye(1), "a": np.array([first[1]])}
     return values | {"M_new": second[0] * np.eye(1), "a_new": np.array([second[1]])}
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -76,8 +67,6 @@ def _other_sign(case):
     v, w = _solutions(case)
     return (case["a_new"] - case["a"] + (case["M_new"] - case["M"]) @ w) @ (w - v)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-prop-21",
@@ -96,4 +85,38 @@ CLAIM = Claim(
     negative_control=NegativeControl(
         _control_case, bound=_larger_term, note="1.2 times the term of Delta M"
     ),
+)
+
+
+# -- p1-prop-21-exchanged --------------------------------------------------------------
+
+
+def exchanged_bound(case):
+    v, w = _solutions(case)
+    return (case["a_new"] - case["a"] - (case["M_new"] - case["M"]) @ v) @ (w - v)
+
+
+def exchanged_measure(case):
+    v, w = _solutions(case)
+    return (w - v) @ case["M_new"] @ (w - v)
+
+
+EXCHANGED = Claim(
+    name="p1-prop-21-exchanged",
+    source=f"{P1}, Proposition 21, samples exchanged",
+    statement=r"\|\Delta v\|_{M'}^2 \le [\Delta a - (\Delta M)v]^\top \Delta v",
+    hypotheses="v, v' minimise v'Mv - 2 v'a over v >= 0 for the two samples.",
+    kind="upper",
+    bound=exchanged_bound,
+    measure=exchanged_measure,
+    cases=cases,
+    scale=_scale,
+    rtol=1e-6,
+    sharp=True,
+    negative_control=NegativeControl(
+        _control_case,
+        bound=lambda case: 0.95 * exchanged_bound(case),
+        note="0.95 of an attained bound",
+    ),
+    proof="15",
 )

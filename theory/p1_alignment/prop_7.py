@@ -6,21 +6,20 @@ Verdict: false. For odd q the constraint does not bound negative entries (mu = (
 for all t), for q that is not an integer it is undefined there; for even q it is right. Correct:
 sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser is that of `AlignLq`; it
 is also checked against the closed form and the constraint.
+
+`p1-prop-7-linear`. Proposition 7 at q = 1: all the weight on one kernel. Statement (after
+proposition 7 of the 2012 paper): for q = 1, that is under sum mu_k <= Lambda, mu'a is largest with
+all the weight on the largest a_k; mu >= 0 need not be required. Checked: no feasible mu does better
+than Lambda max a_k. Verdict: false; (1 + t, -t) is feasible for Lambda = 1 and a = (2, 1), and its
+value 2 + t has no bound. Correct: sum |mu_k| <= Lambda, or mu >= 0; proofs.md, section 2.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from alignlearn.weights import AlignLq
 
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, NegativeControl, replace
 from ..reference.library import two_stage_weights
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -42,9 +41,6 @@ def _feasible(case):
     return mu if used <= budget else mu * (budget / used) ** (1 / q)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return float(_weights(case) @ case["a"])
 
@@ -58,14 +54,8 @@ def corrected_bound(case):
     return np.array([bound(case), bound(case), case["budget"]])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return float(_feasible(case) @ case["a"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -86,9 +76,6 @@ def _closed_form(case):
     return (case["budget"] / total) ** (1 / q) * a ** (1 / (q - 1)) @ a
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"a": np.array([2.0, 1.0]), "q": 3.0, "budget": 1.0, "mu": np.array([2**0.5, 1.0])}
 
@@ -99,8 +86,6 @@ def _wrong_exponent(case):
     value = (case["budget"] / (mu**q).sum()) ** (1 / q) * mu @ a
     return np.array([value, value, case["budget"]])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-prop-7-corrected",
@@ -131,5 +116,74 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    proof="",
+)
+
+
+# -- p1-prop-7-linear ------------------------------------------------------------------
+
+
+def linear_cases(draw):
+    p = draw.integer(1, 5)
+    return {
+        "a": np.abs(draw.array(p)) + 0.01,
+        "budget": draw.log_real(1e-2, 1e2),
+        "mu": draw.array(p),
+    }
+
+
+def linear_bound(case):
+    return case["budget"] * case["a"].max()
+
+
+def linear_measure(case):
+    """The competitor's value, shrunk into the printed constraint where that is needed."""
+    return _value(case, case["mu"].sum())
+
+
+def _value(case, used):
+    return float(case["mu"] @ case["a"] * min(1.0, case["budget"] / max(used, 1e-300)))
+
+
+def linear_counterexample(t=10.0):
+    """(1 + t, -t): the constraint reads 1 <= 1 and the objective is 2 + t."""
+    return {"a": np.array([2.0, 1.0]), "budget": 1.0, "mu": np.array([1 + t, -t])}
+
+
+def linear_corrected_measure(case):
+    return _value(case, np.abs(case["mu"]).sum())
+
+
+def _one_kernel():
+    return {"a": np.array([2.0, 1.0]), "budget": 1.0, "mu": np.array([1.0, 0.0])}
+
+
+LINEAR_CORRECTED = Claim(
+    name="p1-prop-7-linear-corrected",
+    source=f"{P1}, after Proposition 7, corrected",
+    statement=r"\max_{\sum|\mu_k|\le\Lambda} \mu^\top a = \Lambda \max_k a_k",
+    hypotheses="a >= 0, of centred products.",
+    kind="upper",
+    bound=linear_bound,
+    measure=linear_corrected_measure,
+    cases=linear_cases,
+    sharp=True,
+    negative_control=NegativeControl(
+        _one_kernel, bound=lambda case: 0.99 * linear_bound(case), note="0.99 of an attained bound"
+    ),
+    proof="2",
+)
+
+LINEAR = replace(
+    LINEAR_CORRECTED,
+    name="p1-prop-7-linear",
+    source=f"{P1}, after Proposition 7, q = 1",
+    statement=r"\max_{\sum\mu_k\le\Lambda} \mu^\top a = \Lambda \max_k a_k",
+    hypotheses="The sign of mu is not constrained.",
+    measure=linear_measure,
+    sharp=False,
+    status="false",
+    counterexample=linear_counterexample,
+    corrected=LINEAR_CORRECTED,
     proof="",
 )

@@ -6,18 +6,12 @@ closed form in plain NumPy. Needs a != 0 (otherwise 0/0, and every mu is optimal
 the pseudo-inverse takes the place of the inverse, which is what both compute. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from alignlearn.weights import AlignLinear
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, alignf_terms
 from ..reference.library import two_stage_weights
-from ..reference.matrices import alignf_terms
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -36,9 +30,6 @@ def terms(case):
     return a / d / (a / d).max(), M / np.outer(d, d)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     a, M = terms(case)
     return quotient(two_stage_weights(AlignLinear(singular="pinv"), a, M), a, M)
@@ -47,9 +38,6 @@ def bound(case):
 def quotient(mu, a, M):
     """The alignment in units of the norm of the target."""
     return mu @ a / np.sqrt(mu @ M @ mu)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -62,9 +50,6 @@ def measure(case):
     return np.array([mu @ a / np.sqrt(size), quotient(inverse @ a, a, M)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     u, w = np.array([1.0, 0.0, -1.0]), np.array([1.0, -1.0, 0.0])
     kernels = np.array([np.outer(u, u), np.outer(w, w)])
@@ -75,8 +60,6 @@ def _no_inverse(case):
     a, M = terms(case)
     return a @ a / np.sqrt(a @ M @ a)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-prop-8",

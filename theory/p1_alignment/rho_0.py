@@ -7,17 +7,10 @@ centring is right. Correct: rho_0 = ||(yy')_c||_F rho = ||y_c||^2 rho, so that r
 ||y_c||^2 (mu'M mu)^(1/2) <= mu'a; proofs.md, section 3.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
-from ..reference.matrices import alignment, center
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, center, replace
+from ..reference.matrices import alignment
 
 
 def cases(draw):
@@ -35,22 +28,13 @@ def _rho(case):
     return rho
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return np.linalg.norm(np.outer(case["y"], case["y"])) ** 2 * _rho(case)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     Kc = center(case["K"])
     return case["y"] @ Kc @ case["y"] / np.linalg.norm(Kc)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -63,9 +47,6 @@ def corrected_bound(case):
     return yc @ yc * _rho(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """Labels that are not centred: rho_0 = 2 and ||yy'||_F = 4."""
     return {"K": np.eye(2), "y": np.array([2.0, 0.0])}
@@ -74,8 +55,6 @@ def _control_case():
 def _uncentred(case):
     return case["y"] @ case["y"] * _rho(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-rho-0-corrected",

@@ -6,20 +6,23 @@ scalar target by D D'(m-1)/m^2 at most, where two vector features need more; pro
 Checked: how often rho lies outside, against delta, on finite laws. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..bounds.class_intervals import FeatureRange, target_interval_from
-from ..claim import Claim, NegativeControl, once
-from ..papers import P1
+from alignlearn.bounds.class_intervals import FeatureRange, target_interval_from
+
+from ..prelude import (
+    P1,
+    Claim,
+    FiniteDistribution,
+    NegativeControl,
+    gaussian_kernel,
+    numerators,
+    once,
+)
 from ..reference.class_laws import class_laws
 from ..reference.coverage import position, reach
-from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators
 from .class_interval import TRIALS, alignment
 from .lemma_18 import unit_features
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -57,22 +60,13 @@ def intervals(case):
     return np.column_stack([ends, c**2 / np.maximum(a * v, 1e-12)])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """rho is at most as far from the estimate as the end on its side, where that says anything."""
     return reach(*intervals(case).T[:2])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return position(*intervals(case).T, alignment(case))
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -80,8 +74,6 @@ def _control_case():
     case = {"law": chosen.law, "K": chosen.K, "features": FeatureRange(1.0, True)}
     return case | {"m": 5000, "delta": 0.05, "seed": 1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-target-interval",

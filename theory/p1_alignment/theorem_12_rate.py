@@ -11,17 +11,9 @@ the limit is at most B^2 for all laws tried, so that no case is known for which 
 for 6 B together, m eps^2/(8 B^2), would be false.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution, numerators
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, FiniteDistribution, Mutant, NegativeControl, numerators, replace
 
 
 def cases(draw):
@@ -50,14 +42,8 @@ def law_of(case):
     return law, np.outer(u, u), np.outer(w, w)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return case["C"] * np.exp(-case["m"] * case["eps"] ** 2)
-
-
-# -- measure: a lower bound of the probability -----------------------------------------
 
 
 def measure(case, most=150):
@@ -95,9 +81,6 @@ def _exact(law, K, L, m, eps):
     return float(np.exp(log_p[inside][far]).sum())
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     """About .99^m against .9608^m, whatever the constant in front."""
     return {"q": 0.01, "m": 2000, "eps": 0.2, "C": 1e12}
@@ -114,9 +97,6 @@ def corrected_bound(case):
     return 3 * np.exp(-m / 8 * max(case["eps"] / (6 * B) - 2 / np.sqrt(3 * m), 0.0) ** 2)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _without_kernels(case):
     return 3 * np.exp(-case["m"] / 2 * case["eps"] ** 2)
 
@@ -124,8 +104,6 @@ def _without_kernels(case):
 def _larger_exponent(case):
     return 3 * np.exp(-0.77 * case["m"] * (case["eps"] / inverse_alignments(case)) ** 2)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-theorem-12-rate-corrected",

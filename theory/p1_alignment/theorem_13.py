@@ -5,20 +5,27 @@ rho/Gamma. Checked: both sides on finite supports with standardised labels. Verd
 standardised labels that are not +-1, because the proof bounds |y h*| by Gamma, which needs |y| <=
 1; true for y = +-1 (`p1-theorem-13-binary`). Correct: 1 - rho/(Gamma max |y|), the essential
 supremum; proofs.md, section 9.
+
+`p1-theorem-13-binary`. A large alignment means that a classifier with few errors exists: labels
++-1. Statement (theorem 13 of the 2012 paper with its definitions for labels that are not centred):
+for y = +-1, balanced or not, Pr[y h*(x) < 0] <= 1 - rho/Gamma with h* and gamma divided by
+E[K_Yc^2]^(1/2) = Var(y). Checked: both sides on finite supports. Verdict: holds.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import predictors
-from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution
+from alignlearn.bounds import predictors as promised
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import (
+    P1,
+    Claim,
+    FiniteDistribution,
+    HypothesisNotMet,
+    Mutant,
+    NegativeControl,
+    replace,
+)
+from ..reference import predictors
 
 
 def standardised(weights, y):
@@ -45,15 +52,9 @@ def alignment_of(case):
     return max(law.alignment(K, law.target()), 0.0)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     gamma = predictors.gamma_values(case["law"], case["K"]).max()
-    return predictors.classification_guarantee(alignment_of(case), gamma)
-
-
-# -- measure: what is true -------------------------------------------------------------
+    return promised.classification_guarantee(alignment_of(case), gamma)
 
 
 def measure(case):
@@ -62,9 +63,6 @@ def measure(case):
     # Values that are zero up to rounding are no errors.
     h = np.where(np.abs(h) < 1e-10 * np.abs(h).max(), 0.0, h)
     return predictors.classification_risk(case["law"], h)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -77,13 +75,11 @@ def counterexample():
 def corrected_bound(case):
     gamma = predictors.gamma_values(case["law"], case["K"]).max()
     top = np.abs(case["law"].labels).max()
-    return predictors.classification_guarantee(alignment_of(case), gamma, top)
+    return promised.classification_guarantee(alignment_of(case), gamma, top)
 
 
 def extremes():
-    """Balanced labels +-1 with which the bound is nearly attained; see `theorem_13_binary`."""
-    from .theorem_13_binary import silent
-
+    """Balanced labels +-1 with which the bound is nearly attained, see `silent`."""
     return [silent(0.01), silent(0.95)]
 
 
@@ -91,13 +87,10 @@ def _stronger(case):
     return 1 - 1.05 * (1 - corrected_bound(case))
 
 
-# -- negative control ------------------------------------------------------------------
-
 _CONTROL = NegativeControl(
     counterexample, bound=lambda case: 0.8 * corrected_bound(case), note="0.8 of the bound"
 )
 
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-theorem-13-corrected",
@@ -130,4 +123,63 @@ CLAIM = replace(
     proof="",
     sharp=False,
     mutants=(),
+)
+
+
+# -- p1-theorem-13-binary --------------------------------------------------------------
+
+
+def binary_cases(draw):
+    n = draw.integer(2, 6)
+    form = draw.choice(("generic", "rank-one", "low-rank", "duplicated"))
+    y = draw.signs(n)
+    y[:2] = 1.0, -1.0
+    return {"law": FiniteDistribution(draw.weights(n), y), "K": draw.kernel(n, form)}
+
+
+def silent(share, size=1e-4):
+    """That share lies where the kernel says the right thing, the rest where it is nearly silent.
+
+    There it is on the wrong side, so that the risk is 1 - share; the bound is 1 - share^(3/2).
+    """
+    u = np.array([1.0, -1.0, size, -size])
+    weights = np.array([share, share, 1 - share, 1 - share]) / 2
+    law = FiniteDistribution(weights, np.array([1.0, -1.0, -1.0, 1.0]))
+    return {"law": law, "K": np.outer(u, u)}
+
+
+def stronger(bound, factor):
+    """The bound 1 - a with a multiple of a."""
+    return lambda case: 1 - factor * (1 - bound(case))
+
+
+def binary_bound(case):
+    gamma = predictors.gamma_values(case["law"], case["K"], general=True).max()
+    return promised.classification_guarantee(alignment_of(case), gamma)
+
+
+def binary_measure(case):
+    alignment_of(case)
+    h = predictors.h_star(case["law"], case["K"], general=True)
+    h = np.where(np.abs(h) < 1e-10 * np.abs(h).max(), 0.0, h)
+    return predictors.classification_risk(case["law"], h)
+
+
+BINARY = Claim(
+    name="p1-theorem-13-binary",
+    source=f"{P1}, Theorem 13 with the definitions for labels that are not centred",
+    statement=r"y = \pm1:\ \Pr[y h^*(x) < 0] \le 1 - \rho/\Gamma",
+    hypotheses="Labels +-1, both classes present, 0 < E[K_c^2] finite.",
+    kind="upper",
+    bound=binary_bound,
+    measure=binary_measure,
+    cases=binary_cases,
+    scale=lambda case: 1.0,
+    trivial=lambda case: 1.0,
+    extremes=lambda: [silent(0.01), silent(0.95)],
+    sharp=True,
+    mutants=(Mutant("1.05 times the alignment", stronger(binary_bound, 1.05)),),
+    negative_control=NegativeControl(
+        lambda: silent(0.2), bound=lambda case: 0.8 * binary_bound(case), note="0.8 of it"
+    ),
 )

@@ -4,30 +4,27 @@ Statement (theorem 14 of the 2012 paper): if E[y] = 0 and E[y^2] = 1, then E(y -
 rho). Checked: both sides on finite supports. Verdict: holds, with a factor 2 to spare. Sharpened:
 E h*^2 <= rho, hence E(y - h*)^2 = 1 - 2 rho + E h*^2 <= 1 - rho, attained by kernels of rank one;
 the best multiple of h* has risk 1 - rho^2/E h*^2 exactly; proofs.md, section 10.
+
+`p1-theorem-14-footnote`. The regression guarantee for labels that are not centred. Statement
+(section 4.2 of the 2012 paper): with the definitions for labels that are not centred, h* divided
+also by E[K_Yc^2]^(1/2), theorem 14 keeps its form, E(y - h*)^2 <= 2 (1 - rho). Checked: both sides
+for labels +-1. Verdict: false; y = +-1 with P(1) = 3/4 and K = K_Y has rho = 1 and risk 1/3.
+Correct: standardise y first, predict y = E[y] + sd(y) h*; then the risk is at most Var(y) (1 -
+rho); proofs.md, section 10.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import predictors
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P1
-from ..reference.problems import FiniteDistribution
-from .theorem_13 import alignment_of, cases
+from alignlearn.bounds import predictors as promised
 
-# -- cases: those of theorem 13 --------------------------------------------------------
-
-# -- bound: what the statement says ----------------------------------------------------
+from ..prelude import P1, Claim, FiniteDistribution, HypothesisNotMet, NegativeControl, replace
+from ..reference import predictors
+from .theorem_13 import alignment_of, cases, standardised
+from .theorem_13 import binary_cases as footnote_cases
 
 
 def bound(case):
-    return predictors.theorem_14(alignment_of(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
+    return promised.regression_guarantee_printed(alignment_of(case))
 
 
 def measure(case):
@@ -35,11 +32,8 @@ def measure(case):
     return predictors.regression_risk(case["law"], predictors.h_star(case["law"], case["K"]))
 
 
-# -- correction ------------------------------------------------------------------------
-
-
 def sharp_bound(case):
-    return predictors.regression_guarantee(alignment_of(case))
+    return promised.regression_guarantee(alignment_of(case))
 
 
 def scaled_bound(case):
@@ -47,7 +41,7 @@ def scaled_bound(case):
     energy = law.mean(predictors.h_star(law, case["K"]) ** 2)
     if energy < 1e-12:
         raise HypothesisNotMet("h* must not vanish")
-    return predictors.scaled_regression_risk(rho, energy)
+    return promised.scaled_regression_risk(rho, energy)
 
 
 def scaled_measure(case):
@@ -57,16 +51,11 @@ def scaled_measure(case):
     return predictors.regression_risk(law, h * law.mean(law.labels * h) / law.mean(h**2))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     u = np.array([1.0, 2.0, -3.0])
     y = np.array([1.0, 0.0, -1.0]) * np.sqrt(1.5)
     return {"law": FiniteDistribution(np.full(3, 1 / 3), y), "K": np.outer(u, u)}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SCALED = Claim(
     name="p1-theorem-14-scaled",
@@ -111,6 +100,85 @@ CLAIM = replace(
     sharp=False,
     negative_control=NegativeControl(
         _control_case, bound=lambda case: 0.45 * bound(case), note="constant 0.9 instead of 2"
+    ),
+    proof="",
+)
+
+
+# -- p1-theorem-14-footnote ------------------------------------------------------------
+
+
+def footnote_bound(case):
+    return promised.regression_guarantee_printed(alignment_of(case))
+
+
+def footnote_measure(case):
+    alignment_of(case)
+    law = case["law"]
+    return float(predictors.regression_risk(law, predictors.h_star(law, case["K"], general=True)))
+
+
+def footnote_counterexample():
+    y = np.array([1.0, -1.0])
+    return {"law": FiniteDistribution(np.array([0.75, 0.25]), y), "K": np.outer(y, y)}
+
+
+def _variance(law):
+    return law.mean(law.labels**2) - law.mean(law.labels) ** 2
+
+
+def footnote_corrected_bound(case):
+    return _variance(case["law"]) * promised.regression_guarantee(alignment_of(case))
+
+
+def footnote_corrected_measure(case):
+    alignment_of(case)
+    law = case["law"]
+    h = predictors.h_star(standardised(law.weights, law.labels), case["K"])
+    return predictors.regression_risk(law, law.mean(law.labels) + np.sqrt(_variance(law)) * h)
+
+
+def _noisy():
+    """The kernel sees nothing of the label, whose variance remains."""
+    y, z = np.array([1.0, 1.0, 1.0, -1.0]), np.array([1.0, -1.0, 0.0, 0.0])
+    return {"law": FiniteDistribution(np.full(4, 0.25), y), "K": np.outer(z, z)}
+
+
+def _not_shifted(case):
+    law = case["law"]
+    h = predictors.h_star(standardised(law.weights, law.labels), case["K"])
+    return predictors.regression_risk(law, np.sqrt(_variance(law)) * h)
+
+
+FOOTNOTE_CORRECTED = Claim(
+    name="p1-theorem-14-footnote-corrected",
+    source=f"{P1}, Theorem 14 for labels that are not centred, corrected",
+    statement=(
+        r"\mathrm{E}(y - \bar y - \sigma h^*)^2 \le \sigma^2(1-\rho),"
+        r"\ \sigma^2 = \mathrm{Var}(y)"
+    ),
+    hypotheses="Var(y) > 0, 0 < E[K_c^2] finite; h* of the standardised labels.",
+    kind="upper",
+    bound=footnote_corrected_bound,
+    measure=footnote_corrected_measure,
+    cases=footnote_cases,
+    scale=lambda case: 1.0,
+    negative_control=NegativeControl(_noisy, measure=_not_shifted, note="E[y] is not added"),
+    proof="10",
+)
+
+FOOTNOTE = replace(
+    FOOTNOTE_CORRECTED,
+    name="p1-theorem-14-footnote",
+    source=f"{P1}, Theorem 14 with the definitions for labels that are not centred",
+    statement=r"\mathrm{E}(y - h^*(x))^2 \le 2(1 - \rho)",
+    bound=footnote_bound,
+    measure=footnote_measure,
+    status="false",
+    counterexample=footnote_counterexample,
+    corrected=FOOTNOTE_CORRECTED,
+    negative_control=NegativeControl(
+        footnote_counterexample, measure=_not_shifted, note="E[y] is not added"
     ),
     proof="",
 )

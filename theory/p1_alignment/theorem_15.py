@@ -5,16 +5,14 @@ rho_u/R^2. Checked: both sides on finite supports, balanced or not; the labels n
 Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..bounds import predictors
-from ..claim import Claim, HypothesisNotMet, Mutant, NegativeControl
-from ..papers import P1
-from .theorem_13_binary import cases, silent, stronger
+from alignlearn.bounds import predictors as promised
 
-# -- cases: labels +-1, balanced or not ------------------------------------------------
+from ..prelude import P1, Claim, HypothesisNotMet, Mutant, NegativeControl
+from ..reference import predictors
+from .theorem_13 import binary_cases as cases
+from .theorem_13 import silent, stronger
 
 
 def _radius2(case):
@@ -25,16 +23,10 @@ def _radius2(case):
     return top
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     law = case["law"]
     rho_u = law.moments(case["K"], law.target()).theta
-    return predictors.unnormalised_guarantee(rho_u, _radius2(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
+    return promised.unnormalised_guarantee(rho_u, _radius2(case))
 
 
 def measure(case):
@@ -42,11 +34,6 @@ def measure(case):
     g = np.where(np.abs(g) < 1e-10 * _radius2(case), 0.0, g)
     return predictors.classification_risk(case["law"], g)
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-theorem-15",

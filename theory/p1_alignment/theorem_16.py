@@ -9,15 +9,11 @@ constant kernels have K_c = 0. Correct: `stability.two_stage_stability`; proofs.
 and h' are predictions of the library's `KernelRidge`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import stability
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P1
+from alignlearn.bounds import stability
+
+from ..prelude import P1, Claim, Mutant, NegativeControl, center, combine, replace
 from ..reference.exchange import (
     LARGEST_RIDGE,
     constants,
@@ -26,9 +22,6 @@ from ..reference.exchange import (
     rows_of,
     two_stage_change,
 )
-from ..reference.matrices import center, combine
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -36,9 +29,6 @@ def cases(draw):
     if draw.choice((False, True)):
         case["mu_new"] = case["mu"]
     return case
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def change_term(case, centred=True):
@@ -54,17 +44,13 @@ def change_term(case, centred=True):
 def bound(case):
     radius2, label_bound, l1 = constants(case)
     m, lam0 = len(case["y"]), case["lam0"]
-    return stability.theorem_16(m, radius2, lam0, label_bound, l1, change_term(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
+    return stability.two_stage_stability_printed(
+        m, radius2, lam0, label_bound, l1, change_term(case)
+    )
 
 
 def measure(case):
     return two_stage_change(case)
-
-
-# -- counterexamples and correction ----------------------------------------------------
 
 
 def counterexample():
@@ -124,11 +110,6 @@ def _scale(case):
     radius2, label_bound, l1 = constants(case)
     return label_bound * min(1.0, l1 * radius2 / case["lam0"]) + 1e-300
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p1-theorem-16-corrected",

@@ -7,19 +7,15 @@ e_a'/a'))^(-1/2); proofs.md, section 18. Checked: the frequency of violations ov
 finite support. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..bounds.u_statistics import alignment_deviation_unbiased
-from ..claim import Claim, NegativeControl
-from ..papers import P1
+from alignlearn.bounds.u_statistics import alignment_deviation_unbiased
+
+from ..prelude import P1, Claim, NegativeControl
 from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases
 from .theorem_12 import _control_case
 from .u_statistic import kernel_moments, u_statistics
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -32,9 +28,6 @@ def _pairs(case):
     return (K, L), (K, K), (L, L)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     law = case["law"]
     a, a_prime = (law.moments(*pair).theta for pair in _pairs(case)[1:])
@@ -43,9 +36,6 @@ def bound(case):
     rho = min(max(law.alignment(case["K"], case["L"]), 0.0), 1.0)
     variances = [max(kernel_moments(law, *pair)[1], 0.0) for pair in _pairs(case)]
     return alignment_deviation_unbiased(case["m"], case["delta"], a, a_prime, rho, variances)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -58,14 +48,9 @@ def measure(case):
     return np.abs(np.clip(found, 0, 1) - (0.0 if np.isnan(rho) else rho))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control():
     return _control_case() | {"m": 10**5}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p1-u-alignment",

@@ -7,20 +7,15 @@ holds. Sharper than what boundedness of K gives: h lies in [-4/3, 8/3] R^2 R'^2,
 one kernel is nowhere negative, in [-1/3, 2/3] if both are, all attained; proofs.md, section 18.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from ..bounds.intervals import u_statistic
-from ..bounds.u_statistics import kernel_range, quadruple_kernel
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from .lemma_18 import unit_features
+from alignlearn.bounds.intervals import u_statistic
+from alignlearn.bounds.u_statistics import kernel_range, quadruple_kernel
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P1, Claim, NegativeControl, replace
+from .lemma_18 import unit_features
 
 
 def cases(draw):
@@ -33,9 +28,6 @@ def four_points(draw):
     case = {"F": unit_features(draw, 4), "G": unit_features(draw, 4)}
     size = draw.log_real(0.1, 30.0)
     return case | {"X": size * draw.array((4, 2)), "Z": size * draw.array((4, 2))}
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
@@ -51,18 +43,12 @@ def _splits(K, a, b, c, d):
     return [K[a, b] + K[c, d], K[a, c] + K[b, d], K[a, d] + K[b, c]]
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return u_statistic(case["K"], case["L"])
 
 
 def _size(case):
     return np.abs(case["K"]).max() * np.abs(case["L"]).max()
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def ranges(case):
@@ -85,9 +71,6 @@ def extremal():
     return {"F": x[:, None], "G": z[:, None], "X": far, "Z": far[[0, 2, 1, 3]]}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     f = np.array([[1.0], [-1.0], [1.0], [2.0], [0.0]])
     return {"K": f @ f.T, "L": f @ f.T}
@@ -96,8 +79,6 @@ def _control_case():
 def _wrong_factor(case):
     return 0.99 * bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 RANGE = Claim(
     name="p1-u-kernel-range",

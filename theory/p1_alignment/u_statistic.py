@@ -6,28 +6,30 @@ K'_c,ii/((m-2)(m-3)) + Tr K_c Tr K'_c/(m(m-1)(m-2)(m-3)) has expectation E[K_c K
 proofs.md, section 8. Checked: the frequency of violations over samples from a finite support.
 Verdict: holds. Sharper by Bernstein's inequality with the variance of the terms of U (Theorem D),
 and with an estimate of it from the same sample (Theorem D'); proofs.md, section 18.
+
+`p1-u-hoeffding`. The concentration of the unbiased estimate by Hoeffding's inequality. Not in the
+paper. U is a mean over quadruples of a kernel h of range [-4/3, 8/3] R^2 R'^2, half of that if K >=
+0, so |U - E[K_c K'_c]| <= w (log(2/delta)/(2 floor(m/4)))^(1/2) with w = 4 R^2R'^2, or 2 R^2R'^2;
+proofs.md, section 18. For K >= 0, and for small m, this is shorter than the bound by exchange of
+one point (`p1-u-statistic`), otherwise longer. Checked: the frequency of violations over samples
+from a finite support. Verdict: holds.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.intervals import u_statistic_deviation
-from ..bounds.u_statistics import (
+from alignlearn.bounds.intervals import u_statistic_deviation
+from alignlearn.bounds.u_statistics import (
     bernstein_deviation,
     empirical_bernstein_deviation,
+    hoeffding_deviation,
     kernel_range,
     quadruple_kernel,
 )
-from ..claim import Claim, NegativeControl
-from ..papers import P1
-from ..reference.problems import numerators
+
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace
+from .lemma_18 import unit_features
 from .prop_11 import TRIALS, _control_case, two_valued
 from .prop_11 import cases as numerator_cases
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -46,23 +48,14 @@ def u_statistics(counts, K, L):
     return m * f / (m - 3) - both / pair + tk * td / (m * (m - 1) * pair)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return u_statistic_deviation(case["m"], case["delta"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     law, K, L = case["law"], case["K"], case["L"]
     counts = law.counts(case["m"], TRIALS, case["seed"])
     return np.abs(u_statistics(counts, K, L) - law.moments(K, L).theta)
-
-
-# -- correction ------------------------------------------------------------------------
 
 
 def kernel_moments(law, K, L):
@@ -110,9 +103,6 @@ def data_measure(case):
     return np.abs(sample_statistics(case)[0] - theta)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _part_of(part, value, m):
     """That share of a bound, on a sample so large that terms of order 1/m do not matter."""
     return NegativeControl(
@@ -121,8 +111,6 @@ def _part_of(part, value, m):
         note=f"{part} of it",
     )
 
-
-# -- claim -----------------------------------------------------------------------------
 
 DATA = Claim(
     name="p1-u-statistic-data",
@@ -172,4 +160,53 @@ CLAIM = replace(
     corrected=BERNSTEIN,
     negative_control=_part_of(0.2, bound, 100),
     proof="8",
+)
+
+
+# -- p1-u-hoeffding --------------------------------------------------------------------
+
+
+def hoeffding_cases(draw):
+    case = cases(draw) | {"nonnegative": draw.choice((False, True))}
+    if case["nonnegative"]:
+        F = np.abs(unit_features(draw, len(case["K"])))
+        case["K"] = F @ F.T
+    return case
+
+
+def hoeffding_bound(case):
+    return hoeffding_deviation(case["m"], case["delta"], nonnegative=case["nonnegative"])
+
+
+PART = 0.15
+
+
+def _hoeffding_control_case():
+    """Two points, the rarer of weight 1/5, far from each other."""
+    law, z = FiniteDistribution(np.array([0.2, 0.8])), np.array([1.0, -1.0])
+    case = {"law": law, "K": np.eye(2), "L": np.outer(z, z), "nonnegative": True}
+    return case | {"m": 100, "delta": 0.05, "seed": 1}
+
+
+HOEFFDING = Claim(
+    name="p1-u-hoeffding",
+    source=f"{P1}, after Proposition 11, new",
+    statement=(
+        r"|U - \mathrm{E}[K_cK'_c]| \le w\sqrt{\tfrac{\log(2/\delta)}{2\lfloor m/4\rfloor}},"
+        r"\ w = 4R^2R'^2 \text{, or } 2R^2R'^2 \text{ for } K \ge 0"
+    ),
+    hypotheses="m >= 4 independent points; K(x, x) <= R^2, K'(x, x) <= R'^2.",
+    kind="upper",
+    bound=hoeffding_bound,
+    measure=measure,
+    cases=hoeffding_cases,
+    confidence=0.95,
+    trivial=lambda case: 1.0,
+    factors={"m^(-1/2)": lambda case: case["m"] ** -0.5},
+    negative_control=NegativeControl(
+        _hoeffding_control_case,
+        bound=lambda case: PART * hoeffding_bound(case),
+        note=f"{PART} of it",
+    ),
+    proof="18",
 )

@@ -8,17 +8,11 @@ inequalities, relative to d'Nd, at points near and far. Verdict: holds; both con
 in the limit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, Mutant, NegativeControl, combine
 from ..reference.learners import lkrr_weights
-from ..reference.matrices import combine
 from .algorithm_1 import cases as problem_cases
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -28,15 +22,9 @@ def cases(draw):
     return case | {"alpha": first, "beta": first + draw.log_real(1e-3, 1e2) * draw.array(m) + 1e-3}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """3 and -1, for the ratio and its negative."""
     return np.array([3.0, -1.0])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -61,9 +49,6 @@ def _rounding(case):
     return 3 + size * np.linalg.norm(d) / (d @ (first + second) @ d)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case(radius=1e4):
     """Two kernels on separate coordinates; the difference is across alpha."""
     kernels = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])])
@@ -71,8 +56,6 @@ def _control_case(radius=1e4):
     case = {"kernels": kernels, "y": np.ones(2), "lam": 1.0, "radius": radius, "eta": 0.5}
     return case | {"alpha": alpha - d, "beta": alpha + d}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-algorithm-1-hessian",

@@ -6,21 +6,13 @@ three in one step from any point. Verdict: false, all three, at a point without 
 Correct: with the safeguard, P rises at every step; proofs.md, section 6.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, Mutant, NegativeControl, combine, krr, replace
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr_iteration
-from ..reference.matrices import combine, krr
 from .algorithm_1 import cases as problem_cases
 from .algorithm_1 import counterexample as two_coordinates
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -28,14 +20,8 @@ def cases(draw):
     return case | {"alpha": draw.log_real(1e-2, 1e2) * (draw.array(len(case["y"])) + 0.1)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return np.zeros(3)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def values(case, alpha):
@@ -66,9 +52,6 @@ def _size(case):
     return abs(objective) + 2 * linear + quotient + abs(_solution(case, case["alpha"]) @ case["y"])
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample(radius=100.0):
     """The first coordinate starts at 0, where its weight is 1 and its step far too long."""
     case = two_coordinates(eta=0.5, radius=radius)
@@ -83,14 +66,9 @@ def objective_change(case, safeguard=True):
     return values(case, new)[0] - values(case, alpha)[0]
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _without(case):
     return objective_change(case, safeguard=False)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-algorithm-1-lyapunov-safeguarded",

@@ -6,20 +6,21 @@ the unit disc for every L if eta > 1/3, of modulus at most 1/2 at eta = 1/2; pro
 5. Checked: minus the smallest eigenvalue is at most 2, and the largest at most 0; the derivative
 is a central difference quotient at the solution of `LKRR`, which does not use the formula of the
 proof. Verdict: holds; 1/3 is the smallest such eta (two diagonal kernels, L large).
-"""
 
-from __future__ import annotations
+`p2-algorithm-1-rate`. The local rate of the interpolated iteration, and the eta with the best
+guarantee. Not in the paper, which leaves eta open: at the fixed point the iteration with eta
+contracts by max(eta, 2 - 3 eta) or better, which is least, 1/2, at eta = 1/2; proofs.md, section 5.
+Checked: the largest modulus of an eigenvalue of its derivative, from a difference quotient.
+Verdict: holds. No eta guarantees less than 1/2: a direction in which no kernel acts contracts by
+eta, and two diagonal kernels by almost 2 - 3 eta for large L (`worst_rate`).
+"""
 
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, combine, krr
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
-from ..reference.matrices import combine, krr
 from .algorithm_1 import cases, counterexample
-
-# -- cases: those of algorithm 1 -------------------------------------------------------
 
 
 def _derivative(case):
@@ -40,26 +41,15 @@ def _derivative(case):
     return np.array([(step(alpha + e) - step(alpha - e)) / (2 * size) for e in shifts]).T
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """2 and 0, for minus the smallest eigenvalue and for the largest."""
     return np.array([2.0, 0.0])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     w = np.linalg.eigvals(_derivative(case)).real
     return np.array([-w.min(), w.max()])
 
-
-# -- negative control ------------------------------------------------------------------
-
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-algorithm-1-spectrum",
@@ -78,6 +68,58 @@ CLAIM = Claim(
         lambda: counterexample(radius=1e4),
         bound=lambda case: 0.95 * bound(case),
         note="spectrum in (-1.9, 0]",
+    ),
+    proof="5",
+)
+
+
+# -- p2-algorithm-1-rate ---------------------------------------------------------------
+
+
+def rate_cases(draw):
+    return cases(draw) | {"eta": draw.real(0, 0.95)}
+
+
+def rate_bound(case):
+    return max(case["eta"], 2 - 3 * case["eta"])
+
+
+def rate_measure(case):
+    w = np.linalg.eigvals(_derivative(case)).real
+    return np.abs(case["eta"] + (1 - case["eta"]) * w).max()
+
+
+def worst_rate(eta):
+    """The larger rate of the two families that attain the two terms of the bound."""
+    return max(map(rate_measure, rate_extremes(eta)))
+
+
+def rate_extremes(eta):
+    """Two equal kernels, L large, and a direction on which the only kernel vanishes."""
+    large = counterexample(eta, radius=1e6) | {"y": np.ones(2)}
+    return [large, counterexample(eta) | {"kernels": np.array([np.diag([1.0, 0.0])])}]
+
+
+RATE = Claim(
+    name="p2-algorithm-1-rate",
+    source=f"{P2}, Algorithm 1, new",
+    statement=(
+        r"\limsup \tfrac{|\alpha_{i+1}-\alpha^\star|}{|\alpha_i-\alpha^\star|} \le"
+        r" \max(\eta, 2-3\eta) \text{ near } \alpha^\star, \text{ least at } \eta = \tfrac12"
+    ),
+    hypotheses="lam > 0, mu0 >= 0, v not zero at the fixed point; in the norm of K + lam.",
+    kind="upper",
+    bound=rate_bound,
+    measure=rate_measure,
+    cases=rate_cases,
+    scale=lambda case: 1.0,
+    rtol=1e-3,
+    sharp=True,
+    extremes=lambda: rate_extremes(0.6),
+    negative_control=NegativeControl(
+        lambda: rate_extremes(0.4)[0],
+        bound=lambda case: 0.99 * rate_bound(case),
+        note="0.99 of a sharp bound",
     ),
     proof="5",
 )

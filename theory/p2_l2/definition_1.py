@@ -8,16 +8,9 @@ Phi_i(x)'Phi_j(x') = 0 for all x, x'. As feature maps may be chosen, any kernels
 the direct sum of their spaces: the definition excludes nothing; proofs.md, section 7.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P2
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P2, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -37,15 +30,9 @@ def _scale(case):
     return 1e-9 + np.abs(case["c"]).sum() * size
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     vectors = np.einsum("knd,n->kd", case["features"], case["alpha"])
     return float(np.sqrt((case["c"] ** 2 * (vectors**2).sum(1)).sum()))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -54,9 +41,6 @@ def measure(case):
 
 def _terms(case):
     return case["c"], case["features"], case["alpha"]
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -85,9 +69,6 @@ def direct_measure(case):
     return measure(case | {"features": direct_sum(case["features"])})
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _two_kernels():
     return counterexample() | {"c": np.array([1.0, 0.2])}
 
@@ -96,8 +77,6 @@ def _sum_of_norms(case):
     vectors = np.einsum("knd,n->kd", case["features"], case["alpha"])
     return float((np.abs(case["c"]) * np.linalg.norm(vectors, axis=1)).sum())
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-definition-1-corrected",

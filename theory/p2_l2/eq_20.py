@@ -7,18 +7,11 @@ the part V_11 of V_1 is dropped. Correct: alpha~ (alpha~ + alpha')' in place of 
 proofs.md, section 2.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, replace
 from .lemma_1 import linear_map
 from .terms import disjoint_case, random_case, terms
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -48,23 +41,14 @@ def _solve(case, right_of):
     return -np.linalg.solve(Y, force) / np.linalg.norm(t.alpha_new - t.alpha_mid)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return _solve(case, lambda t: t.alpha_mid)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     t = terms(case)
     change = t.alpha_new - t.alpha_mid
     return change / max(np.linalg.norm(change), 1e-300)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -75,14 +59,9 @@ def corrected_bound(case):
     return _solve(case, lambda t: t.alpha_mid + t.alpha_new)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _only_new(case):
     return _solve(case, lambda t: t.alpha_new)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-eq-20-corrected",

@@ -7,19 +7,13 @@ step, s = |v| lam^3/(4 L |y|^2 sum_k ||K_k||^2); proofs.md, section 8. Checked: 
 against J at the solution of `LKRR`, whose fallback this is. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl, once
-from ..papers import P2
+from ..prelude import P2, Claim, NegativeControl, combine, krr, once
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
-from ..reference.matrices import combine, krr
 from .algorithm_1 import cases as problem_cases
 from .algorithm_1 import counterexample
-
-# -- cases -----------------------------------------------------------------------------
 
 STEPS = 4
 
@@ -62,9 +56,6 @@ def _line_search(case, mu, end, rounds=40):
     return min(ends, key=lambda found: _value(case, found))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, part=1.0):
     values, slopes = frank_wolfe(case)
     sizes = np.linalg.norm(case["kernels"], ord=2, axis=(1, 2))
@@ -72,9 +63,6 @@ def bound(case, part=1.0):
     s = slopes / (2 * case["radius"] * max(curvature, 1e-300))
     fall = np.where(s <= 1, s / 2, 1 - 0.5 / np.maximum(s, 1))
     return (1 - fall / part) * values[:-1]
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -85,14 +73,9 @@ def _scale(case):
     return float(case["y"] @ case["y"]) / case["lam"]
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return counterexample(radius=1e-3) | {"start": np.zeros(2)}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-frank-wolfe",

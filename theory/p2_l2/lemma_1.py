@@ -8,14 +8,9 @@ i != j; definition 1 asks for it at equal points only, which the direct sum alwa
 says nothing. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P2
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl
 
 
 def cases(draw):
@@ -41,16 +36,10 @@ def linear_map(v, v_new, change):
     return change / b - v * ((v + v_new) @ change) / (a * b * (a + b))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     _sizes(case)
     step = case["radius"] * linear_map(case["v"], case["v_new"], case["v_new"] - case["v"])
     return np.append(step, step @ case["inner"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -64,9 +53,6 @@ def _scale(case):
     return case["radius"] * (1 + a / b) * (1 + np.abs(case["inner"]).sum())
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     one, two = np.array([1.0, 0.0]), np.array([1.0, 1.0])
     return {"v": one, "v_new": two, "inner": one, "radius": 1.0}
@@ -76,8 +62,6 @@ def _first_term(case):
     step = (case["v_new"] - case["v"]) / _sizes(case)[1]
     return np.append(step, step @ case["inner"])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-lemma-1",

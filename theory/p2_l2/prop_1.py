@@ -6,27 +6,26 @@ spaces. Verdict: false; the proof takes the intermediate v~ for v or v' (and "<"
 sides are 0). Correct: a factor r (1 + r), r = (max v~_k/||v'||)^(1/2), takes the place of a
 constant, and no constant will do (`p2-prop-1-shape`); proofs.md, section 7. The stability of the
 algorithm follows without this step (`p2-prop-3`).
+
+`p2-prop-1-shape`. No bound of ||V_1|| by ||Delta_K alpha|| has the shape of proposition 1. Not in
+the paper. For two kernels that see one point each, mu0 = 0 and the point exchanged for the other,
+||V_1|| = L c^(1/2) g (1 + g) ||Delta_K alpha|| exactly, with g = 1 + c L/lam0 and c the diagonal of
+both. There p = 2, m = 1, L and kappa = c L are fixed while g has no bound as lam0 -> 0: no function
+of kappa, p, m and L can take the place of 4 L (kappa p m)^(1/2); proofs.md, section 7. Checked: the
+quotient, with the solutions of `LKRR`, and (1 + g)/2 for the other reading of alpha. Verdict:
+holds.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.stability import lkrr_capacity
-from ..claim import Claim, NegativeControl
-from ..papers import P2
-from .terms import diagonals, disjoint_case, random_case, terms, vector_size
+from alignlearn.bounds.stability import lkrr_capacity
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P2, Claim, NegativeControl, replace
+from .terms import diagonals, disjoint_case, random_case, terms, vector_size
 
 
 def cases(draw):
     return random_case(draw)
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
@@ -39,15 +38,9 @@ def bound(case):
     return 4 * case["radius"] * np.sqrt(kappa * p * m) * change
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     t = terms(case)
     return vector_size(case, t, t.v_new - t.v_mid, case.get("old_alpha", False))
-
-
-# -- counterexample and correction ---------------------------------------------------
 
 
 def counterexample():
@@ -83,9 +76,6 @@ def growth(forms, t):
     return np.sqrt(max(forms.max(), 0.0) / np.linalg.norm(t.v_new))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _by_capacity(case):
     """Even with the largest K_mu(x, x) over all feasible weights, divided by 5."""
     t = terms(case)
@@ -93,8 +83,6 @@ def _by_capacity(case):
     change = np.linalg.norm(t.alpha_new - t.alpha_mid)
     return 4 * case["radius"] * np.sqrt(capacity * len(t.mu) * len(case["y"])) * change / 5
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-prop-1-corrected",
@@ -130,4 +118,53 @@ CLAIM = replace(
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, bound=_by_capacity, note="a fifth"),
     proof="",
+)
+
+
+# -- p2-prop-1-shape -------------------------------------------------------------------
+
+
+def shape_cases(draw):
+    return family(draw.log_real(1e-2, 1e2), draw.log_real(1e-3, 1e3), draw.log_real(0.1, 10))
+
+
+def family(scale, ratio, radius):
+    """lam0 from ratio = c L/lam0."""
+    lam0 = scale * radius / ratio
+    return disjoint_case(scale, lam0, radius) | {"mu0": np.zeros(2), "ratio": ratio}
+
+
+def shape_bound(case):
+    g = 1 + case["ratio"]
+    return np.array([g * (1 + g), (1 + g) / 2])
+
+
+def shape_measure(case):
+    t = terms(case)
+    unit = case["radius"] * np.sqrt(case["kernels"].max())
+    unit *= np.linalg.norm(t.alpha_new - t.alpha_mid)
+    return np.array([vector_size(case, t, t.v_new - t.v_mid, old) / unit for old in (False, True)])
+
+
+def _smaller_ratio(case):
+    return shape_bound(case | {"ratio": 0.99 * case["ratio"]})
+
+
+SHAPE = Claim(
+    name="p2-prop-1-shape",
+    source=f"{P2}, Proposition 1, new",
+    statement=(
+        r"\sup \|V_1\|/\|\Delta_K\alpha\| = \infty \text{ for fixed } \kappa, p, m, \Lambda:\ "
+        r"\|V_1\| = \Lambda\sqrt{c}\,g(1+g)\|\Delta_K\alpha\|,\ g = 1 + c\Lambda/\lambda_0"
+    ),
+    hypotheses="Two diagonal kernels, one point that is exchanged, mu0 = 0.",
+    kind="identity",
+    bound=shape_bound,
+    measure=shape_measure,
+    cases=shape_cases,
+    rtol=1e-6,
+    negative_control=NegativeControl(
+        lambda: family(1.0, 10.0, 1.0), bound=_smaller_ratio, note="g - 1 less by a hundredth"
+    ),
+    proof="7",
 )

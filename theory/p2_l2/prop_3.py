@@ -9,21 +9,14 @@ sqrt(p); sharp; proofs.md, section 3. M bounds |h(x_m) - y_m| and |h'(x'_m) - y'
 learner is the library's `LKRR`, its predictions those of `KernelRidge`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import stability
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P2
+from alignlearn.bounds import stability
+
+from ..prelude import P2, Claim, Mutant, NegativeControl, combine, replace
 from ..reference.exchange import fit_predict, labels_of, rows_of
-from ..reference.matrices import combine
 from .prop_2 import residuals
 from .terms import diagonals, random_case, terms
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -37,25 +30,18 @@ def predictions(case):
     return [fit_predict(combine(mu, case["kernels"]), r, y, case["lam0"]) for mu, r, y in pairs]
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     t = terms(case)
     kappa = (diagonals(case) @ np.array([t.mu, t.mu_new]).T).max()
     m, p = len(case["y"]), len(t.mu)
-    return stability.proposition_3(m, case["lam0"], residuals(case), kappa, case["radius"], p)
-
-
-# -- measure: what is true -------------------------------------------------------------
+    return stability.lkrr_stability_printed(
+        m, case["lam0"], residuals(case), kappa, case["radius"], p
+    )
 
 
 def measure(case):
     h, h_new = predictions(case)
     return np.abs(h_new - h)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -91,9 +77,6 @@ def sharp_case(m, radius=1e6, lam0=1e12):
     return case | {"y_new": -1.0, "lam0": lam0, "mu0": np.ones(2), "radius": radius}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _with_constants(of_residual, of_radius):
     """The corrected bound with other constants than 2 M and 3 L."""
 
@@ -105,8 +88,6 @@ def _with_constants(of_residual, of_radius):
 
     return changed
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-prop-3-corrected",

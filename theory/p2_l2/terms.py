@@ -7,17 +7,14 @@ reading of alpha in the vectors Phi_k alpha (the old sample instead of alpha~ on
 available, and refuted too. The solutions are those of the library's `LKRR`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
-from ..claim import HypothesisNotMet
+from ..prelude import HypothesisNotMet, combine, krr
 from ..reference.exchange import LARGEST_RIDGE, labels_of, rows_of
 from ..reference.learners import quadratic_forms
 from ..reference.library import lkrr
-from ..reference.matrices import combine, krr
 from .lemma_1 import linear_map
 
 

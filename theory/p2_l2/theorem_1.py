@@ -8,19 +8,11 @@ v != 0). Then alpha and mu are unique; if all K_k y = 0, alpha = y/lam, v = 0 an
 optimal; proofs.md, section 1.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P2
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, combine, krr, replace
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
-from ..reference.matrices import combine, krr
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -53,14 +45,8 @@ def _moved(case):
     return moved > 1e-9 * max(np.abs(case["kernels"]).max() * np.abs(case["y"]).max(), 1e-300)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return np.array([value(case, _competitor(case)), value(case, case["mu0"]), 0.0, 1e-8])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -85,9 +71,6 @@ def _departure(case, alpha, mu):
     return max(apart, np.linalg.norm(alpha - exact) / np.linalg.norm(exact))
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     """K y = 0, so that v = 0 and v/||v|| is 0/0."""
     return {
@@ -106,9 +89,6 @@ def corrected_bound(case):
     return bound(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {
         "kernels": np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])]),
@@ -125,8 +105,6 @@ def _equal_weights(case):
     best = value(case, case["mu0"] + case["radius"] / np.sqrt(p))
     return np.array([best, best, 0.0, 0.0])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-theorem-1-corrected",

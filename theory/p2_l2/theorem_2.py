@@ -5,18 +5,20 @@ lambda_min the smallest eigenvalue of the covariance operator of S'. Checked: at
 the feature space, and at the two exchanged ones. M bounds the residuals of the old h at both
 exchanged points; with a bound Y of the labels, M = Y (1 + (kappa/lam0)^(1/2)/2). Verdict: holds,
 and sharp (m = 1, kappa/lam0 -> 0).
-"""
 
-from __future__ import annotations
+`p2-theorem-2-labels`. Stability of kernel ridge regression from a bound of the labels. Not printed:
+theorem 2 of the 2009 paper has a bound M of the residuals; for |y| <= Y it is M = Y (1 +
+(kappa/lam0)^(1/2)/2), so |h'(x) - h(x)| <= 2 kappa M/(lambda_min + lam0 m) needs nothing of the
+learned functions; proofs.md, section 4. Checked: on the cases of `p2-theorem-2`. Verdict: holds,
+and sharp (m = 1, kappa/lam0 -> 0).
+"""
 
 import numpy as np
 
-from ..bounds import stability
-from ..claim import Claim, Mutant, NegativeControl
-from ..papers import P2
-from ..reference.exchange import LARGEST_RIDGE, fit_predict
+from alignlearn.bounds import stability
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P2, Claim, Mutant, NegativeControl
+from ..reference.exchange import LARGEST_RIDGE, fit_predict
 
 
 def cases(draw):
@@ -39,9 +41,6 @@ def _fits(case):
     return fit_predict(K, np.arange(m), y, lam0), fit_predict(K, new, y_new, lam0), new
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, least=True):
     F, y = case["F"], case["y"]
     m = len(y)
@@ -51,9 +50,6 @@ def bound(case, least=True):
     smallest = max(spectrum[0], 0.0) if least else spectrum[-1]
     kappa = (F * F).sum(1).max()
     return stability.krr_stability(m, kappa, case["lam0"], residual, smallest)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -73,9 +69,6 @@ def flipped(m, lam0=1e7):
     return {"F": np.ones((m + 3, 1)), "y": np.ones(m), "y_new": -1.0, "lam0": lam0}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """A large kappa/lambda ratio only along one direction: the largest eigenvalue will not do."""
     F = np.array([[10.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 10.0]])
@@ -85,8 +78,6 @@ def _control_case():
 def _largest(case):
     return bound(case, least=False)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-theorem-2",
@@ -109,4 +100,44 @@ CLAIM = Claim(
     negative_control=NegativeControl(
         lambda: flipped(1), bound=lambda case: 0.95 * bound(case), note="1.9 for 2"
     ),
+)
+
+
+# -- p2-theorem-2-labels ---------------------------------------------------------------
+
+
+def labels_bound(case):
+    F, m = case["F"], len(case["y"])
+    labels = max(np.abs(case["y"]).max(), abs(case["y_new"]))
+    kappa = (F * F).sum(1).max()
+    residual = stability.residual_bound(labels, kappa, case["lam0"])
+    new = _fits(case)[2]
+    smallest = max(np.linalg.eigvalsh(F[new].T @ F[new])[0], 0.0)
+    return stability.krr_stability(m, kappa, case["lam0"], residual, smallest)
+
+
+LABELS = Claim(
+    name="p2-theorem-2-labels",
+    source=f"{P2}, Theorem 2, for bounded labels",
+    statement=(
+        r"|\Delta_S h(x)| \le \frac{2\kappa Y(1+\tfrac12\sqrt{\kappa/\lambda_0})}"
+        r"{\lambda_{\min} + \lambda_0 m}"
+    ),
+    hypotheses="K(x, x) <= kappa, |y| <= Y, lam0 > 0.",
+    kind="upper",
+    bound=labels_bound,
+    measure=measure,
+    cases=cases,
+    scale=_scale,
+    rtol=1e-7,
+    sharp=True,
+    extremes=lambda: [flipped(20)],
+    factors={
+        "m^(-1/2)": lambda case: len(case["y"]) ** -0.5,
+        "lam0^(-1/2)": lambda case: case["lam0"] ** -0.5,
+    },
+    negative_control=NegativeControl(
+        lambda: flipped(1), bound=lambda case: 0.95 * labels_bound(case), note="1.9 for 2"
+    ),
+    proof="4",
 )

@@ -7,21 +7,13 @@ the squared loss is bounded by M^2, not M. Correct: R_S + b + (2 m b +
 M^2)(log(1/delta)/2m)^(1/2); proofs.md, section 4. The learner is the library's `LKRR`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import generalization, stability
-from ..claim import Claim, Mutant, NegativeControl, once
-from ..papers import P2
+from alignlearn.bounds import generalization, stability
+
+from ..prelude import P2, Claim, FiniteDistribution, Mutant, NegativeControl, combine, once, replace
 from ..reference.exchange import fit_predict
 from ..reference.library import lkrr
-from ..reference.matrices import combine
-from ..reference.problems import FiniteDistribution
-
-# -- cases -----------------------------------------------------------------------------
 
 TRIALS = 100
 
@@ -66,25 +58,16 @@ def _constants(case):
     return stability.residual_bound(top, capacity.kernel, case["lam0"]), capacity.stability
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     residual, kappa_d = _constants(case)
     m = case["m"]
     b = 2 * residual * stability.lkrr_stability(m, case["lam0"], residual, kappa_d)
-    return generalization.theorem_3(0.0, m, case["delta"], residual, b)
-
-
-# -- measure: what is true -------------------------------------------------------------
+    return generalization.lkrr_bound_printed(0.0, m, case["delta"], residual, b)
 
 
 def measure(case):
     risk, empirical = risks(case)
     return risk - empirical
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -114,9 +97,6 @@ def memorised(m=1, atoms=200):
     return case | {"mu0": np.ones(1), "radius": 1e-3, "delta": 0.9, "seed": 0}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _no_loss_bound(case):
     residual, kappa_d = _constants(case)
     b = 2 * residual * stability.lkrr_stability(case["m"], case["lam0"], residual, kappa_d)
@@ -127,8 +107,6 @@ def _no_stability(case):
     residual, _ = _constants(case)
     return generalization.exchange_bound(0.0, case["m"], case["delta"], 0.0, residual**2)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p2-theorem-3-corrected",

@@ -7,14 +7,9 @@ printed argument, that each K_k alpha alpha'Q_k has eigenvalues >= 0, is not (ei
 K_1 = (1,1)(1,1)', K_2 = (1,2)(1,2)', alpha = (1,0), v' = v). For the correct Y nothing is proved.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P2
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P2, Claim, NegativeControl
 
 
 def cases(draw):
@@ -45,21 +40,12 @@ def _matrix(case):
     return K + case["lam"] * np.eye(len(K)) + extra
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 1.0
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return case["lam"] / np.linalg.svd(_matrix(case), compute_uv=False)[-1]
-
-
-# -- where the printed argument fails --------------------------------------------------
 
 
 def argument_counterexample():
@@ -71,9 +57,6 @@ def argument_counterexample():
     return case | {"mu": ones, "lam": 1.0, "radius": 1.0}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def nearly_lam():
     """Y is almost lam times the identity."""
     return argument_counterexample() | {"mu": np.zeros(2), "radius": 1e-6}
@@ -82,8 +65,6 @@ def nearly_lam():
 def _control_case():
     return argument_counterexample() | {"mu": np.zeros(2), "v": np.array([1.0, 0.5])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p2-y-norm",

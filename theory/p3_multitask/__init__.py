@@ -1,30 +1,30 @@
-"""The claims on multi-task neighbourhood kernels, one per file; `proofs.md` has the proofs."""
+"""The claims on multi-task neighbourhood kernels; the proofs are in `proofs.md`."""
 
-# File names in the order in which the statements appear in the paper.
+# In the order in which the statements appear in the paper; `registry` says what a colon means.
 FILES = (
     "kta",
     "theta_order",
     "matrix_a",
     "theorem_1",
-    "omega_bound",
+    "omega:omega_bound",
     "omega",
     "model",
     "elimination",
     "sharing",
-    "coupling_ridge",
-    "coupling_group",
+    "coupling:coupling_ridge",
+    "coupling:coupling_group",
     "svm_dual",
     "theta_step",
     "algorithm",
     "stationarity",
     "convexity",
     "lemma_2",
-    "psi_alpha",
+    "theorem_1:psi_alpha",
     "eq_22",
-    "lp_conversion",
+    "eq_22:lp_conversion",
     "eq_26",
     "empty_class",
     "eq_29",
-    "am_gm",
+    "theorem_1:am_gm",
     "prop_1",
 )

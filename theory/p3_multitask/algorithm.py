@@ -9,22 +9,16 @@ of ||theta - theta_t||_{G_t}^2 + (2/eta)(beta d_t - q_t)'theta, so that eta is a
 and nothing else; proofs.md, section 8.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.neighbourhood import tasks_of
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from alignlearn.bounds.neighbourhood import tasks_of
+
+from ..prelude import P3, Claim, NegativeControl, combine, replace
 from ..reference.library import support_vectors
-from ..reference.matrices import alignf_minimiser, combine, frobenius
+from ..reference.matrices import alignf_minimiser, frobenius
 from ..reference.multitask import svm_value, unstack
 from .prop_1 import closed_form
 from .tasks import random_model
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -80,21 +74,12 @@ def gradient_step(case, alphas, length):
     return np.array(found).T
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return objective(case)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return objective(case | {"lam": one_round(case, duals(case))})
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -129,14 +114,9 @@ def _scale(case):
     )
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _twice(case):
     return _kernels(case, gradient_step(case, duals(case), 2 / case["eta"]))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-algorithm-corrected",

@@ -8,18 +8,11 @@ uniqueness. Then the problem is even jointly convex in theta and Khat. At eta = 
 Khat outside the span is arbitrary, below it the objective is unbounded; proofs.md, section 3.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import projector
 from .tasks import random_tasks, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -29,14 +22,8 @@ def cases(draw):
     return random_tasks(draw) | {"beta": beta, "eta": ratio * beta}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return float(case["eta"] >= 4 * case["beta"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def smallest_eigenvalue(case):
@@ -49,9 +36,6 @@ def measure(case):
     return float(smallest_eigenvalue(case) >= 0)
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample(eta=3.0):
     """beta = 1: the smallest eigenvalue is +1 at eta = 3, and -1/2 at eta = 3/2."""
     kernels = [np.array([[[2.0, 1.0], [1.0, 2.0]]])]
@@ -62,14 +46,9 @@ def corrected_bound(case):
     return float(case["eta"] >= 2 * case["beta"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _half(case):
     return float(case["eta"] >= case["beta"])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-convexity-corrected",

@@ -8,19 +8,12 @@ model is multiple kernel learning with a trace (L1) penalty, and eta does not in
 proofs.md, section 4.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import alignment_part, best_targets, inverse, projector
 from .model import at
 from .tasks import learned, random_model, stacked, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -38,21 +31,12 @@ def _outside(case):
     return float(np.linalg.norm(v - projector(terms.V) @ v) > 1e-6 * size)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 1.0
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return _outside(case)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -82,14 +66,9 @@ def _scale(case):
     return np.array([1.0, (case["eta"] + case["beta"]) * size + 1e-300])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _half_of_the_trace(case):
     return corrected_bound(case) - np.array([0.0, 0.5 * case["beta"] * np.trace(learned(case)[0])])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-elimination-corrected",

@@ -7,19 +7,13 @@ Correct: it has members if and only if min over theta >= 0 of ||V theta - v||^2 
 section 7. The library's bounds raise an error otherwise, where (7) returns a number.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import neighbourhood
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from alignlearn.bounds import neighbourhood
+
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.matrices import alignf_minimiser
 from .tasks import random_tasks
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -50,21 +44,12 @@ def _near(value, rho, case):
     return np.nan if abs(value - rho) <= 1e-9 * size else float(value <= rho)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return _near(_projection(case).distance, case["rho"], case)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return _near(least_distance(case), case["rho"], case)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -83,14 +68,9 @@ def corrected_bound(case):
     return _near(neighbourhood.distance_to_cone(tasks), case["rho"], case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _twice(case):
     return corrected_bound(case | {"rho": 2.5 * case["rho"]})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-empty-class-corrected",

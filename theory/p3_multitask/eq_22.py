@@ -5,20 +5,17 @@ Statement ((22) to (25) of the paper): the complexity is at most (1/n)(R/T)^(1/2
 over sum_t ||w_t||^2 <= R, found on the sphere of the norms, against the two steps. Verdict: holds,
 and loose by T^(1/2): with the constraint on the sum the supremum is (R theta'u)^(1/2), so the
 factor is R^(1/2)/(n T); proofs.md, section 6.
+
+`p3-lp-conversion`. From an l_p to an l_q norm. Statement (before (24) of the paper): ||a||_q <=
+T^(1/q - 1/p) ||a||_p for a >= 0 and 0 <= q <= p. Checked: both sides, with q = 1/2, p = 1 as used.
+Verdict: holds for 0 < q <= p; "0 <=" is a slip, 1/q has no meaning at 0.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import forms
 from .tasks import random_tasks, random_weights
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -35,16 +32,10 @@ def _lengths(case):
     return np.sqrt(np.maximum(values, 0.0))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """The relaxed supremum is at most what Hoelder's inequality gives."""
     lengths = _lengths(case)
     return np.sqrt(case["radius"] * len(lengths) * (lengths**2).sum())
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -55,14 +46,8 @@ def measure(case):
     return float(r @ lengths)
 
 
-# -- correction ------------------------------------------------------------------------
-
-
 def sharp_bound(case):
     return float(np.sqrt(case["radius"] * (_lengths(case) ** 2).sum()))
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -78,8 +63,6 @@ def _half(case):
 def _other_power(case):
     return float(np.sqrt(case["radius"] / len(case["kernels"])) * _lengths(case).max() * 1.5)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p3-eq-22-sharpened",
@@ -104,4 +87,46 @@ CLAIM = replace(
     corrected=SHARP,
     negative_control=NegativeControl(_control_case, bound=_half, note="0.6 of it (T = 2)"),
     proof="",
+)
+
+
+# -- p3-lp-conversion ------------------------------------------------------------------
+
+
+def norms_cases(draw):
+    q = draw.choice((0.5, 0.5, 1.0, 2.0))
+    p = q * draw.choice((1.0, 2.0, 2.0, 4.0))
+    return {"a": np.abs(draw.array(draw.integer(1, 6))) + 1e-3, "q": q, "p": p}
+
+
+def _norm(a, q):
+    top = a.max()
+    return top * ((a / top) ** q).sum() ** (1 / q)
+
+
+def norms_bound(case):
+    T = len(case["a"])
+    return T ** (1 / case["q"] - 1 / case["p"]) * _norm(case["a"], case["p"])
+
+
+def norms_measure(case):
+    return _norm(case["a"], case["q"])
+
+
+def _norms_control_case():
+    return {"a": np.ones(3), "q": 0.5, "p": 1.0}
+
+
+NORMS = Claim(
+    name="p3-lp-conversion",
+    source=f"{P3}, before (24)",
+    statement=r"\|a\|_q \le T^{1/q-1/p}\|a\|_p",
+    hypotheses="a >= 0, 0 < q <= p.",
+    kind="upper",
+    bound=norms_bound,
+    measure=norms_measure,
+    cases=norms_cases,
+    negative_control=NegativeControl(
+        _norms_control_case, bound=lambda case: 0.5 * norms_bound(case), note="half the bound"
+    ),
 )

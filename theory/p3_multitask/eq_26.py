@@ -7,26 +7,19 @@ where the unconstrained maximiser is not negative. It needs b'A^+b + 4(rho - c) 
 P)v||^2) >= 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..bounds import neighbourhood
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from alignlearn.bounds import neighbourhood
+
+from ..prelude import P3, Claim, NegativeControl
 from ..reference.multitask import forms, inverse, largest_form
 from .tasks import random_class, terms_of
 from .theorem_1 import identity_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     case = random_class(draw, most_tasks=2)
     return case | {"signs": draw.signs(sum(len(K[0]) for K in case["kernels"]))}
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case):
@@ -36,9 +29,6 @@ def bound(case):
     room = terms.b @ inner @ terms.b + 4 * (case["rho"] - terms.c)
     slope = max(stacked @ inner @ stacked, 0.0)
     return (stacked @ inner @ terms.b + np.sqrt(slope * max(room, 0.0))) / 2
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -57,14 +47,9 @@ def _scale(case):
     return np.sqrt(slope * (terms.c + case["rho"])) + 1e-300
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return identity_case(signs=np.ones(2))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p3-eq-26",

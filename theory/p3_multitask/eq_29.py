@@ -5,35 +5,23 @@ with A^+. Verdict: holds; sharpened to an identity, d'A^+d + 2 [tr P - sum over 
 diagonal at (t, ii)], tr P = rank V; proofs.md, section 7.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds import neighbourhood
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from alignlearn.bounds import neighbourhood
+
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import inverse, projector
 from .tasks import random_tasks, terms_of
 from .theorem_1 import identity_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return random_tasks(draw)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     terms = terms_of(case)
     return float(terms.d @ inverse(terms.A) @ terms.d + 2 * np.trace(projector(terms.V)))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -43,16 +31,10 @@ def measure(case):
     return float(np.einsum("si,ij,sj->s", stacked, inner, stacked).mean())
 
 
-# -- correction ------------------------------------------------------------------------
-
-
 def sharp_bound(case):
     tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
     found = neighbourhood.projections(tasks)
     return found.trace_square + 2 * (found.rank - found.diagonal)
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -65,8 +47,6 @@ def _without_the_diagonal(case):
     found = neighbourhood.projections(tasks)
     return found.trace_square + 2 * found.rank - found.diagonal
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p3-eq-29-sharpened",

@@ -7,17 +7,10 @@ the scale that is a function of A. Over a cone of weights the nearest K_theta is
 aligned one (proposition 9 of Cortes, Mohri and Rostamizadeh); proofs.md, section 1.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P3
-from ..reference.matrices import alignf_minimiser, combine, frobenius
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P3, Claim, HypothesisNotMet, NegativeControl, combine, replace
+from ..reference.matrices import alignf_minimiser, frobenius
 
 
 def cases(draw):
@@ -36,23 +29,14 @@ def _pair(case):
     return K, Y
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     K, Y = _pair(case)
     return frobenius(Y, Y) - frobenius(K, Y) ** 2 / frobenius(K, K)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     K, Y = _pair(case)
     return frobenius(K - Y, K - Y)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -85,9 +69,6 @@ def _scale(case):
     return float(len(case["y"]) ** 2)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _first_power(case):
     K, Y = _pair(case)
     cosine = frobenius(K, Y) / np.sqrt(frobenius(K, K) * frobenius(Y, Y))
@@ -97,8 +78,6 @@ def _first_power(case):
 def _control_case():
     return {"kernels": np.eye(2)[None], "theta": np.ones(1), "y": np.array([1.0, -1.0])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-kta-corrected",

@@ -6,18 +6,12 @@ which they are where the lemma is used. Correct: tr A tr B + tr AB + tr AB' - 2 
 proofs.md, section 9.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import all_signs
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -32,24 +26,15 @@ def _traces(case):
     return both, int(np.trace(A @ B)), int(np.trace(A @ B.T)), int(np.trace(A * B))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     both, product, _, entries = _traces(case)
     return Fraction(both + 2 * (product - entries))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     signs = all_signs(len(case["A"])).astype(int)
     values = [int(s @ case["A"] @ s) * int(s @ case["B"] @ s) for s in signs]
     return Fraction(sum(values), len(values))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -68,9 +53,6 @@ def corrected_bound(case):
     return Fraction(both + product + transposed - 2 * entries)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _once(case):
     both, product, transposed, entries = _traces(case)
     return Fraction(both + product + transposed - entries)
@@ -79,8 +61,6 @@ def _once(case):
 def _control_case():
     return {"A": np.eye(2, dtype=int), "B": np.eye(2, dtype=int)}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-lemma-2-corrected",

@@ -6,32 +6,20 @@ is the sum of those of lambda_t^m. Correct: A = V'V is positive semi-definite of
 <= MT, and b, d, u lie in its range, so that A^+ may stand for the inverse; proofs.md, section 2.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.neighbourhood import projections, tasks_of
-from ..claim import Claim, NegativeControl
-from ..papers import P3
-from .tasks import random_tasks, terms_of
+from alignlearn.bounds.neighbourhood import projections, tasks_of
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P3, Claim, NegativeControl, replace
+from .tasks import random_tasks, terms_of
 
 
 def cases(draw):
     return random_tasks(draw)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return len(terms_of(case).d)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -39,9 +27,6 @@ def measure(case):
     size = np.sqrt(np.diag(A))
     values = np.linalg.eigvalsh(A / np.outer(size, size)) if size.all() else np.linalg.eigvalsh(A)
     return int((values > 1e-10 * values[-1]).sum())
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -54,14 +39,9 @@ def corrected_bound(case):
     return projections(tasks_of(case["kernels"], case["targets"])).rank
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_more(case):
     return corrected_bound(case) + 1
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-matrix-a-corrected",

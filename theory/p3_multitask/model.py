@@ -9,18 +9,11 @@ read C sum l(f, y). Correct: with -2c and eta >= 2 beta the objective is at leas
 proofs.md, section 4.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import alignment_part, best_targets, inverse, svm_value
 from .tasks import learned, random_model, stacked, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -62,22 +55,13 @@ def _scale(case):
     return (case["eta"] + case["beta"]) * size + abs(bound(case)) + 1e-300
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     terms = terms_of(case)
     return float(-(case["beta"] ** 2) / (2 * case["eta"]) * (terms.d @ inverse(terms.A) @ terms.d))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return objective(case, 4.0)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample(factor=1000.0):
@@ -92,9 +76,6 @@ def corrected_measure(case):
     return objective(case, 2.0)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _above(case):
     """At theta = 0 the SVM has the value C n, and the bound is attained up to it."""
     return 0.5 * bound(case)
@@ -103,8 +84,6 @@ def _above(case):
 def _attained():
     return counterexample() | {"mu": np.zeros(1), "C": 1e-3}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-model-corrected",

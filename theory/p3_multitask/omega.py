@@ -4,21 +4,22 @@ Statement ((9) of the paper): the part of (7) that depends on Khat is Omega = d'
 - 4c. Checked: the bracket of (7) at Khat minus that at Khat = 0. Verdict: false, by a
 sign-changing amount: -4c should be -2c. Correct: Omega = d'A^+b + b'A^+b/2 - 2c = 2 [d'A^+V'v -
 ||(I - P)v||^2]; proofs.md, section 3. The error makes model (10) unbounded (`p3-model`).
+
+`p3-omega-bound`. Whether the regulariser bounds the complexity. Statement (section 4.1 of the
+paper): the complexity of the class (1) can be bounded by the quantity Omega of (9). Checked: the
+complexity by enumeration. Verdict: false; Omega is 0 for Khat = 0 and may be negative. Correct: at
+fixed kernels, rho and R the bound (7) is an increasing function of Omega (with -2c): (1/n)
+(R/2T)^(1/2) (Omega + [d'A^+d + 2 tr P]/2 + 2 rho)^(1/2); proofs.md, section 6.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import neighbourhood
-from ..claim import Claim, NegativeControl
-from ..papers import P3
-from ..reference.multitask import inverse, regulariser
-from .tasks import random_tasks, terms_of
+from alignlearn.bounds import neighbourhood
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P3, Claim, NegativeControl, replace
+from ..reference.multitask import inverse, projector, regulariser
+from .tasks import class_of, random_class, random_tasks, terms_of
+from .theorem_1 import identity_case
 
 
 def cases(draw):
@@ -31,14 +32,8 @@ def _scale(case):
     return abs(terms.d @ inner @ terms.b) + 4 * terms.c + 1e-300
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return regulariser(terms_of(case), 4.0)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -46,9 +41,6 @@ def measure(case):
     terms = terms_of(case)
     inner = inverse(terms.A)
     return float(terms.d @ inner @ terms.b + (terms.b @ inner @ terms.b - 4 * terms.c) / 2)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -62,14 +54,9 @@ def corrected_bound(case):
     return np.array([regulariser(terms_of(case)), 2 * (found.trace_target - found.distance)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _three(case):
     return np.full(2, regulariser(terms_of(case), 3.0))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-omega-corrected",
@@ -98,5 +85,70 @@ CLAIM = replace(
     status="false",
     counterexample=counterexample,
     corrected=CORRECTED,
+    proof="",
+)
+
+
+# -- p3-omega-bound --------------------------------------------------------------------
+
+
+def complexity_cases(draw):
+    return random_class(draw)
+
+
+def complexity_bound(case):
+    return regulariser(terms_of(case), 4.0)
+
+
+def complexity_measure(case):
+    return neighbourhood.neighbourhood_complexity(*class_of(case)).value
+
+
+def complexity_counterexample():
+    """Khat = 0: Omega is 0 and the complexity 1.414."""
+    return identity_case()
+
+
+def complexity_corrected_bound(case):
+    terms, T = terms_of(case), len(case["kernels"])
+    rest = terms.d @ inverse(terms.A) @ terms.d + 2 * np.trace(projector(terms.V))
+    inside = regulariser(terms) + rest / 2 + 2 * case["rho"]
+    n = np.mean([len(K[0]) for K in case["kernels"]])
+    return float(np.sqrt(case["radius"] / (2 * T) * max(inside, 0.0)) / n)
+
+
+def _without_the_rest(case):
+    return 0.8 * complexity_corrected_bound(case)
+
+
+COMPLEXITY_CORRECTED = Claim(
+    name="p3-omega-bound-corrected",
+    source=f"{P3}, section 4.1, corrected",
+    statement=(
+        r"\hat{\mathfrak R} \le \frac1n\sqrt{\tfrac{R}{2T}}\big(\Omega + \tfrac12[d^\top A^+d +"
+        r" 2\,\mathrm{tr}P] + 2\rho\big)^{1/2}"
+    ),
+    hypotheses="No bias, a class that is not empty.",
+    kind="upper",
+    bound=complexity_corrected_bound,
+    measure=complexity_measure,
+    cases=complexity_cases,
+    rtol=1e-8,
+    negative_control=NegativeControl(
+        complexity_counterexample, bound=_without_the_rest, note="0.8 of it"
+    ),
+    proof="6",
+)
+
+COMPLEXITY = replace(
+    COMPLEXITY_CORRECTED,
+    name="p3-omega-bound",
+    source=f"{P3}, section 4.1",
+    statement=r"\hat{\mathfrak R} \le \Omega",
+    bound=complexity_bound,
+    status="false",
+    counterexample=complexity_counterexample,
+    corrected=COMPLEXITY_CORRECTED,
+    negative_control=NegativeControl(complexity_counterexample, note="the counterexample itself"),
     proof="",
 )

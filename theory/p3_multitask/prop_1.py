@@ -9,21 +9,14 @@ V A^+ d. With the consistent -2c the answer is Khat_t = K_t - (beta/eta) P_t(I),
 per task; proofs.md, section 3. At eta = 5 beta proposition 1 and the second agree by accident.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.neighbourhood import pseudo_inverse, tasks_of
-from ..claim import Claim, NegativeControl
-from ..papers import P3
-from ..reference.matrices import combine
+from alignlearn.bounds.neighbourhood import pseudo_inverse, tasks_of
+
+from ..prelude import P3, Claim, NegativeControl, combine, replace
 from ..reference.multitask import best_targets, inverse, projector
 from .elimination import counterexample
 from .tasks import learned, random_model, stacked, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -39,14 +32,8 @@ def _solution(case, own, along, share):
     return np.linalg.solve(sigma, right)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return _solution(case, 4.0, 0.5, 0.5)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -55,9 +42,6 @@ def measure(case):
 
 def _scale(case):
     return np.abs(measure(case)).max() + np.abs(np.concatenate(learned(case))).max() + 1e-300
-
-
-# -- counterexample and corrections ----------------------------------------------------
 
 
 def corrected_bound(case):
@@ -79,9 +63,6 @@ def consistent_measure(case):
     return best_targets(terms_of(case), stacked(case), case["eta"], case["beta"], 2.0)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _three(case):
     return _solution(case, 3.0, 2.0, 1.0)
 
@@ -90,8 +71,6 @@ def _twice(case):
     """(2 beta/eta) P_t(I), from b = V'v in one place only."""
     return 2 * closed_form(case) - closed_form(case | {"beta": 0.0})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CONSISTENT = Claim(
     name="p3-prop-1-consistent",

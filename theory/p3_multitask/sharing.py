@@ -9,19 +9,11 @@ tasks, for any convex loss; checked with the squared one, whose value is smooth 
 proofs.md, section 5. What would share is in `p3-coupling-ridge` and `p3-coupling-group`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P3
-from ..reference.matrices import combine
+from ..prelude import P3, Claim, HypothesisNotMet, NegativeControl, combine, replace
 from ..reference.multitask import ridge_value
 from .tasks import random_tasks, random_weights
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -68,25 +60,16 @@ def _one_task(case, t):
     return case | {"kernels": [case["kernels"][t]], "labels": [case["labels"][t]]}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     if not case["mu"].any():
         raise HypothesisNotMet("mu must not be 0")
     return 1.0
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     before = objective(case, case["mu"], case["lam"])[0]
     after = objective(case, 0 * case["mu"], case["lam"] + case["mu"][:, None])[0]
     return float(abs(after - before) > 1e-9 * abs(before))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -104,9 +87,6 @@ def corrected_measure(case):
     return least(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_kernel_for_all(case):
     """The same weights in all tasks: what sharing would be."""
     from scipy.optimize import minimize
@@ -120,8 +100,6 @@ def _one_kernel_for_all(case):
     found = minimize(function, np.full(M, 0.1), jac=True, bounds=[(0, None)] * M)
     return float(found.fun)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-sharing-corrected",

@@ -9,17 +9,10 @@ alpha that obeys it; the right derivative of J at 0 is beta tr K - min q over th
 proofs.md, section 8.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, HypothesisNotMet, NegativeControl, replace
 from ..reference.multitask import svm_value
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -87,23 +80,14 @@ def _limit(case):
     return float(case["beta"] * np.trace(case["K"]))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     if not slope(case) >= 0:
         raise HypothesisNotMet("theta = 0 must be optimal")
     return _limit(case)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return _form(case, case["alpha"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -117,15 +101,10 @@ def corrected_bound(case):
     return _limit(case) - least_form(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _corner(case):
     """The best of the extreme points only."""
     return _limit(case) - min(_form(case, alpha) for alpha in _vertices(case["y"]))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-stationarity-corrected",

@@ -7,15 +7,10 @@ Checked: the dual value at the solution of the library's `smo` against the prima
 the best bias that follow from it; by weak duality equality proves both optimal. Verdict: holds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl
 from ..reference import library, multitask
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -35,9 +30,6 @@ def _solutions(case):
     return alpha, coef
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, half=0.5):
     alpha, coef = _solutions(case)
     signed = alpha * case["labels"]
@@ -49,9 +41,6 @@ def bound(case, half=0.5):
             - half * coef @ case["K"] @ coef,
         ]
     )
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -70,15 +59,10 @@ def _scale(case):
     return np.full(2, 1e-6 * size) + np.abs(measure(case))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     labels = np.array([1.0, -1.0])
     return {"K": np.eye(2), "labels": labels, "values": labels, "C": 2.0, "epsilon": 0.1}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p3-svm-dual",

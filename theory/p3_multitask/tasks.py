@@ -4,12 +4,11 @@ A case has ``kernels``, one array (M, n, n) per task, and ``targets``, one matri
 task, of any sign and not symmetric.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..bounds import neighbourhood
-from ..reference.matrices import combine
+from alignlearn.bounds import neighbourhood
+
+from ..prelude import combine
 from ..reference.multitask import paper_terms, stack
 
 

@@ -8,35 +8,35 @@ A^+ in place of the inverse, which never exists, and a class that is not empty. 
 steps: a constraint on the sum of the norms (T^(1/2)), a geometric mean, the exact second moment;
 proofs.md, sections 6 and 7. Between the complexity and the bounds lies the supremum without theta
 >= 0, (26).
+
+`p3-psi-alpha`. The radius in the proof of theorem 1. Statement (before (22) of the paper): the
+class of the proof has sum_t alpha_t'K_t alpha_t <= R^2, and (7) bounds its complexity. Checked: by
+enumeration. Verdict: true after a fix; the class (1) has sum_t ||w_t||^2 <= R, and R^(1/2) in (23)
+is right for that; proofs.md, section 6.
+
+`p3-am-gm`. The last step to (7), and the scale of the kernels. Statement (after (27) of the paper):
+the geometric mean of x = d'A^-1 d + 2 tr P and y = b'A^-1 b + 4(rho - c) is replaced by the
+arithmetic one. Checked: the two bounds. Verdict: holds, but x has no unit and y is a squared
+kernel, so (7) depends on the unit of the kernels: with K, Khat multiplied by s and rho by s^2 the
+complexity is multiplied by s^(1/2), the geometric mean too, (7) is not. Sharpened: keep the
+geometric mean (the arithmetic one at the best weight); proofs.md, section 7.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..bounds import neighbourhood
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from alignlearn.bounds import neighbourhood
+
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference import multitask
 from .tasks import class_of, random_class, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return random_class(draw) | {"bias": draw.choice((0.0, 0.0, 1.0, 100.0))}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return neighbourhood.neighbourhood_bounds(*class_of(case)).printed
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -48,9 +48,6 @@ def measure(case):
 
 def corrected_measure(case):
     return neighbourhood.neighbourhood_complexity(*class_of(case)).value
-
-
-# -- counterexample and corrections ----------------------------------------------------
 
 
 def identity_case(**changes):
@@ -86,14 +83,9 @@ def sharp_measure(case):
     return chain(case)[:-1]
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _nine_tenths(case):
     return 0.9 * sharp_bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARP = Claim(
     name="p3-theorem-1-sharpened",
@@ -147,4 +139,147 @@ CLAIM = replace(
     corrected=CORRECTED,
     proof="",
     sharp=False,
+)
+
+
+# -- p3-psi-alpha ----------------------------------------------------------------------
+
+
+def radius_cases(draw):
+    return random_class(draw)
+
+
+def radius_bound(case):
+    return neighbourhood.neighbourhood_bounds(*class_of(case)).printed
+
+
+def radius_measure(case):
+    return radius_corrected_measure(case | {"radius": case["radius"] ** 2})
+
+
+def radius_corrected_measure(case):
+    return neighbourhood.neighbourhood_complexity(*class_of(case)).value
+
+
+def radius_counterexample():
+    """R = 4: 2.828 against 1.732; with sum_t ||w_t||^2 <= R the complexity is 1.414."""
+    return identity_case()
+
+
+def _smaller_power(case):
+    return radius_corrected_measure(case | {"radius": case["radius"] ** 1.5})
+
+
+RADIUS_CORRECTED = Claim(
+    name="p3-psi-alpha-corrected",
+    source=f"{P3}, before (22), corrected",
+    statement=r"\textstyle\sum_t \alpha_t^\top K_t\alpha_t \le R",
+    hypotheses="No bias, a class that is not empty.",
+    kind="upper",
+    bound=radius_bound,
+    measure=radius_corrected_measure,
+    cases=radius_cases,
+    rtol=1e-8,
+    negative_control=NegativeControl(radius_counterexample, measure=_smaller_power, note="R^(3/2)"),
+    proof="6",
+)
+
+RADIUS = replace(
+    RADIUS_CORRECTED,
+    name="p3-psi-alpha",
+    source=f"{P3}, before (22)",
+    statement=r"\textstyle\sum_t \alpha_t^\top K_t\alpha_t \le R^2",
+    measure=radius_measure,
+    status="holds after fix",
+    counterexample=radius_counterexample,
+    corrected=RADIUS_CORRECTED,
+    negative_control=NegativeControl(radius_counterexample, note="the counterexample itself"),
+    proof="",
+)
+
+
+# -- p3-am-gm --------------------------------------------------------------------------
+
+
+def means_cases(draw):
+    return random_class(draw) | {"scale": draw.log_real(1e-2, 1e2)}
+
+
+def _bounds(case):
+    return neighbourhood.neighbourhood_bounds(*class_of(case))
+
+
+def rescaled(case):
+    """Kernels and given matrices in another unit."""
+    s = case["scale"]
+    return case | {
+        "kernels": [s * K for K in case["kernels"]],
+        "targets": [s * target for target in case["targets"]],
+        "rho": s**2 * case["rho"],
+    }
+
+
+def means_bound(case):
+    return _bounds(case).arithmetic
+
+
+def means_measure(case):
+    return _bounds(case).geometric
+
+
+def means_sharp_bound(case):
+    """The complexity and the two geometric means, in the unit of the case."""
+    complexity = neighbourhood.neighbourhood_complexity(*class_of(case)).value
+    found = _bounds(case)
+    return np.sqrt(case["scale"]) * np.array([complexity, found.variance, found.geometric])
+
+
+def means_sharp_measure(case):
+    other = rescaled(case)
+    complexity = neighbourhood.neighbourhood_complexity(*class_of(other)).value
+    found = _bounds(other)
+    return np.array([complexity, found.variance, found.geometric])
+
+
+def _control_case():
+    return identity_case(scale=2.0)
+
+
+def _arithmetic(case):
+    found = np.array(means_sharp_bound(case))
+    found[2] = np.sqrt(case["scale"]) * _bounds(case).arithmetic
+    return found
+
+
+MEANS_SHARP = Claim(
+    name="p3-am-gm-sharpened",
+    source=f"{P3}, after (27), sharpened",
+    statement=(
+        r"B(sK, s\hat K, s^2\rho) = \sqrt s\,B(K, \hat K, \rho),\ B = \hat{\mathfrak R}"
+        r" \text{ or the bound with } \sqrt{xy}"
+    ),
+    hypotheses="s > 0, a class that is not empty.",
+    kind="identity",
+    bound=means_sharp_bound,
+    measure=means_sharp_measure,
+    cases=means_cases,
+    rtol=1e-7,
+    negative_control=NegativeControl(_control_case, bound=_arithmetic, note="the arithmetic mean"),
+    proof="7",
+)
+
+MEANS = replace(
+    MEANS_SHARP,
+    name="p3-am-gm",
+    source=f"{P3}, after (27)",
+    statement=r"\sqrt{xy} \le \tfrac12(x+y)",
+    kind="upper",
+    bound=means_bound,
+    measure=means_measure,
+    corrected=MEANS_SHARP,
+    negative_control=NegativeControl(
+        _control_case, bound=lambda case: 0.95 * means_bound(case), note="0.95 of it"
+    ),
+    rtol=1e-9,
+    proof="",
 )

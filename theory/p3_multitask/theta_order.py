@@ -7,18 +7,11 @@ vec(Lambda')], task by task within a kernel (also: lambda_t starts with lambda_1
 lambda_t^1); proofs.md, section 2.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.matrices import frobenius
 from .tasks import learned, random_tasks, random_weights, stacked, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -36,22 +29,13 @@ def _scale(case):
     return theta @ np.abs(terms.A) @ theta + theta @ np.abs(terms.b) + terms.c + 1e-300
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return _constraint(case, np.concatenate([case["mu"], case["lam"].T.ravel()]))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     gaps = [K - target for K, target in zip(learned(case), case["targets"])]
     return float(sum(frobenius(gap, gap) for gap in gaps))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -66,9 +50,6 @@ def corrected_bound(case):
     return _constraint(case, stacked(case))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _half_of_b(case):
     """b_t^m = tr K_t^m Khat_t, without the factor 2."""
     return corrected_bound(case) + stacked(case) @ terms_of(case).b / 2
@@ -77,8 +58,6 @@ def _half_of_b(case):
 def _control_case():
     return counterexample() | {"targets": [np.eye(2), np.ones((2, 2))]}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-theta-order-corrected",

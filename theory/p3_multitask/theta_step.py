@@ -6,19 +6,12 @@ change of (12) between two theta against eta/2 times that of the quadratic. Verd
 eta = 2; correct: b + (2/eta) q; proofs.md, section 8.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P3
+from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.matrices import frobenius
 from ..reference.multitask import stack
 from .tasks import learned, random_model, random_weights, stacked, terms_of
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -45,14 +38,8 @@ def quadratic(case, share):
     return float(case["eta"] / 2 * (values[0] - values[1]))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return quadratic(case, 1.0)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def _dual(case):
@@ -74,9 +61,6 @@ def _scale(case):
     return (1 + case["eta"]) * (size + terms.c)
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     """K = I, theta from 0 to 1, Y alpha = (1, -1), eta = 8: 7 against 4."""
     weights = {"mu": np.zeros(1), "lam": np.zeros((1, 1))}
@@ -89,14 +73,9 @@ def corrected_bound(case):
     return quadratic(case, 2.0 / case["eta"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _half(case):
     return quadratic(case, 1.0 / case["eta"])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p3-theta-step-corrected",

@@ -7,15 +7,9 @@ right. Verdict: false by constants: B is missing in 32(M* + G ...), and the last
 2^(d+1)/m; so C~_1 has 672 (M* + B); proofs.md, section 18.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import replace
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -50,19 +44,14 @@ def _terms(case):
     return L, power, output, 640 * size * (L * power + case["capacity"] * radius)
 
 
-# -- bound: what the statement says; D = C0 lam^r, k = G (D/lam)^(1/2), top = M* -------
-
-
 def bound(case, with_B=0.0, last=12.0):
+    """D = C0 lam^r, k = G (D/lam)^(1/2), top = M*."""
     L, power, output, uniform = _terms(case)
     m, top, k = case["m"], case["top"], case["k"]
     total = 2 * case["eps"] + 3 * case["D"] + 2 * k / m + uniform
     total += 32 * (case["noise"] + 1) * (top + with_B * case["B"] + k) * L * power
     total += (2 * case["B"] + 4 * top) / m + 2 * output
     return total + last * case["M"] * 2 ** (case["degree"] + 1) / m * L
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -73,9 +62,6 @@ def measure(case):
     s_1 = uniform / 2 + (B + top) / m
     rest = output + 12 * case["M"] * 2 ** (case["degree"] + 1) / m * L
     return 2 * (case["D"] + s_1 + s_2 + rest + case["eps"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -89,14 +75,9 @@ def corrected_bound(case):
     return bound(case, with_B=1.0, last=24.0)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _last_term(case):
     return bound(case, with_B=1.0, last=23.0)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-a-4-corrected",

@@ -5,15 +5,9 @@ M) log(4/delta). Checked: both sides. Verdict: false for m = 2 (10.473 against 9
 delta = .999), true for m >= 3. Correct for m >= 2: (3c + 5) M log(4/delta); proofs.md, section 18.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import replace
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -25,22 +19,13 @@ def cases(draw):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, added=4.0):
     return (3 * case["c"] + added) * case["M"] * math.log(4 / case["delta"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     c, L = case["c"], math.log(4 / case["delta"])
     return case["M"] * (c + 4 * (1 + math.sqrt(2 * c)) * L / math.sqrt(case["m"]))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -52,14 +37,9 @@ def corrected_bound(case):
     return bound(case, added=5.0)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _between(case):
     return bound(case, added=4.5)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-a-5-corrected",

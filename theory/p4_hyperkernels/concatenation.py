@@ -8,19 +8,13 @@ has two parts: the hyper-kernel between clusters, and the targets of the pairs a
 section 8.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case, ridge_coefficients, ridge_objective
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -40,23 +34,14 @@ def solutions(case):
     return K, y, ridge_coefficients(case), beta
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     K, y, exact, _ = solutions(case)
     return 1.05 * ridge_objective(K, y, exact, case["lam"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     K, y, _, joined = solutions(case)
     return ridge_objective(K, y, joined, case["lam"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -77,14 +62,9 @@ def corrected_bound(case, share=1.0):
     return best + share * excess
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _less(case):
     return corrected_bound(case, share=0.95)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-concatenation-corrected",

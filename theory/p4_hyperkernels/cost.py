@@ -7,17 +7,11 @@ u^2/v; the printed form has u columns in all, u/v for each cluster. Ridge regres
 solver goes from m^6 to m^6/v^5; proofs.md, section 8.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -25,23 +19,14 @@ def cases(draw):
     return {"m": v * size, "v": v, "u": draw.integer(1, 50)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     m, u, v = (Fraction(case[name]) for name in "muv")
     return np.array([m**4 / v**3, m**2 * u**2 / v**3], dtype=float)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     pairs = [(case["m"] // case["v"]) ** 2] * case["v"]
     return np.array([sum(P**2 for P in pairs), sum(P * case["u"] ** 2 for P in pairs)], float)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -59,9 +44,6 @@ def corrected_measure(case):
     return np.r_[measure(case), float(cubes)]
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"m": 100, "v": 2, "u": 10}
 
@@ -69,8 +51,6 @@ def _control_case():
 def _one_power(case):
     return corrected_bound(case) / [1, case["v"], 1]
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-cost-corrected",

@@ -6,17 +6,11 @@ points of R^d. Verdict: holds after a fix: n = 2d, so s = 4d/tau; the number of 
 place there; proofs.md, section 11.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.hyper_rates import covering_exponent
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from alignlearn.bounds.hyper_rates import covering_exponent
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -24,23 +18,14 @@ def cases(draw):
     return {"X": np.zeros((m, d)), "tau": draw.integer(1, 20)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 2 * len(case["X"]) ** 2 / case["tau"]
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     """2n/tau for pairs of points, n the length of such a pair."""
     pair = np.r_[case["X"][0], case["X"][0]]
     return 2 * len(pair) / case["tau"]
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -52,14 +37,9 @@ def corrected_bound(case):
     return covering_exponent(case["X"].shape[1], case["tau"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _half(case):
     return corrected_bound(case) / 2
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-covering-corrected",

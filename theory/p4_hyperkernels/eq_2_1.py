@@ -6,19 +6,13 @@ few points. Verdict: false, a square too much; k = k(p, .)/100 has .01 against .
 underlined x, y, r, s stand for points of X.)
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -34,22 +28,13 @@ def _parts(case):
     return K @ beta, max(beta @ K @ beta, 0.0), 1.0
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     _, square, G = _parts(case)
     return G * square
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return float(np.abs(_parts(case)[0]).max())
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -62,14 +47,9 @@ def corrected_bound(case):
     return G * np.sqrt(square)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _smaller(case):
     return 0.99 * corrected_bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-eq-2-1-corrected",

@@ -7,19 +7,13 @@ is singular, and the antisymmetric part of the target goes into beta, divided by
 effect on k*; proofs.md, section 5. The map d(i, j, m) numbers the pairs row by row.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case, ridge_coefficients, ridge_objective
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -29,22 +23,13 @@ def cases(draw):
     return case | {"skew": skew - skew.T, "step": draw.array(m * m)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 0.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     """|sum beta|, which a feasible point of (2.8) has 0."""
     return abs(float(ridge_coefficients(case).sum()))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -76,9 +61,6 @@ def _problem(case):
     return K, case["target"].ravel(), ridge_coefficients(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     case = counterexample()
     return case | {"step": np.array([0.01])}
@@ -91,8 +73,6 @@ def _shrunk(case):
 def _half(case):
     return measure(case) / 2
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-eq-2-6-corrected",

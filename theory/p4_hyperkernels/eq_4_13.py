@@ -6,15 +6,9 @@ makes the power of m right. Verdict: false; the exponent of 2 has eps for c, as 
 of the theorem has: 2^(Theta/(q eps)) (20 c M)^(1/q); proofs.md, section 18.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import replace
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -29,16 +23,10 @@ def cases(draw):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     c, q = case["c"], case["q"]
     constant = 2 ** ((case["Theta"] + 2 * c) / (q * c)) * 20 * c * case["M"]
     return constant * case["m"] ** (-case["Theta"] / q)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def degree(case):
@@ -54,9 +42,6 @@ def measure(case):
     return math.exp(log / case["q"])
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     """c = 4 as for normal noise, eps = Theta/25."""
     return {"Theta": 0.5, "eps": 0.02, "q": 2.0, "c": 4.0, "M": 1.0, "m": 1000}
@@ -69,9 +54,6 @@ def corrected_bound(case, share=1.0):
     return (size * case["m"] ** -case["Theta"]) ** (1 / case["q"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """d = 1 just above Theta/eps = 1, where the bound is twice the term."""
     return {"Theta": 0.5, "eps": 0.5, "q": 1.05, "c": 1.0, "M": 1.0, "m": 2}
@@ -80,8 +62,6 @@ def _control_case():
 def _half(case):
     return corrected_bound(case, share=0.49)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-eq-4-13-corrected",

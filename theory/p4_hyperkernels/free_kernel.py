@@ -8,19 +8,13 @@ all coefficients, so no yy' with different labels at the ends is reached. Correc
 exp(-|s - t|^2/(2 v1)) k*(c, c) with c = (s + t)/2; proofs.md, section 1. Of k*, not of k* + b.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -29,14 +23,8 @@ def cases(draw):
     return case | {"beta": draw.array(m * m), "T": draw.array((3, d))}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 0.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -44,9 +32,6 @@ def measure(case):
     K, y = hyper.hyper_matrix(case["X"], case["kernel"]), case["target"].ravel()
     nearest = K @ np.linalg.lstsq(K, y, rcond=1e-12)[0]
     return float(np.linalg.norm(nearest - y) / max(np.linalg.norm(y), 1e-300))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -67,14 +52,9 @@ def values(case):
     return hyper.learned(case["X"], case["beta"], case["Z"], case["T"], case["kernel"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _wider(case):
     return corrected_bound(case, factor=0.98)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-free-kernel-corrected",

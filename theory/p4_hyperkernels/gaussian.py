@@ -6,18 +6,24 @@ integral of <x1, z> <x1', z> <z, z'>_{sigma_h^2} <z', x2> <z', x2'> by quadratur
 coordinate at a time. Verdict: holds after a fix; .0255257744 against .0191081119, the integral has
 2 sigma^2 in the first two factors. The printed form is a hyper-kernel all the same, the integral
 for sigma^2/2 and sigma_h^2 + sigma^2/2; proofs.md, section 9.
+
+`p4-gaussian-scale`. The constant in front of the Gaussian hyper-kernel. Statement (section 2.3 of
+the 2020 paper): the hyper-kernel has the factor (2 pi sigma^2)^-d (2 pi (sigma^2 +
+sigma_h^2))^(-d/2). Checked: in double precision the factor must not be 0 or infinite. Verdict:
+holds after a fix; log10 of it is -404 at d = 300, sigma = sigma_h = 1. Leave it out: ridge
+regression with c K and lam is that with K and lam/c, support vector regression with c K and C that
+with K and c C; proofs.md, section 9.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from alignlearn.bounds.hyper_rates import gaussian_log10_constant
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, krr, replace
+from ..reference import hyper
+from .problems import random_case
 
 
 def cases(draw):
@@ -36,14 +42,8 @@ def form(case, v1, v2):
     return float(np.prod(normal(x - x_new, v1) * normal(y - y_new, v1) * normal(between, v2)))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return form(case, case["sigma2"], case["sigma2"] + case["sigma_h2"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def integral(points, sigma2, sigma_h2):
@@ -62,9 +62,6 @@ def measure(case):
     return integral(case["points"], case["sigma2"], case["sigma_h2"])
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     return {"points": np.array([[0.3], [-0.5], [1.1], [0.4]]), "sigma2": 0.7, "sigma_h2": 0.9}
 
@@ -80,14 +77,9 @@ def corrected_measure(case):
     return np.array([measure(case), integral(case["points"], half, case["sigma_h2"] + half)])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _less_than_two(case):
     return corrected_bound(case, factor=1.98)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-gaussian-corrected",
@@ -124,6 +116,98 @@ CLAIM = replace(
     corrected=CORRECTED,
     negative_control=NegativeControl(
         counterexample, bound=lambda case: 1.1 * bound(case), note="a tenth more"
+    ),
+    proof="",
+)
+
+
+# -- p4-gaussian-scale -----------------------------------------------------------------
+
+
+def scale_cases(draw):
+    case = random_case(draw, most=3, gaussian=True)
+    size = {"dimension": draw.integer(1, 400), "sigma2": draw.log_real(1e-2, 1e2)}
+    more = {"sigma_h2": draw.log_real(1e-2, 1e2), "c": draw.log_real(1e-2, 1e2)}
+    return case | size | more | {"C": draw.log_real(0.05, 1.0), "eps": 0.1}
+
+
+def scale_bound(case):
+    """The factor's logarithm to base 10."""
+    return gaussian_log10_constant(case["dimension"], case["sigma2"], case["sigma_h2"])
+
+
+def scale_measure(case):
+    """The same after a trip through double precision, held to +-400 where it is 0 or infinite."""
+    d, two_pi = case["dimension"], 2 * np.pi
+    with np.errstate(all="ignore"):
+        factor = np.float64(two_pi * case["sigma2"]) ** -d
+        factor *= np.float64(two_pi * (case["sigma2"] + case["sigma_h2"])) ** (-d / 2)
+        return float(np.clip(np.log10(factor), -400, 400))
+
+
+def scale_counterexample():
+    kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=1.0)
+    X, y = np.array([[0.0], [1.0]]), np.array([1.0, -1.0])
+    case = {"X": X, "kernel": kernel, "target": np.outer(y, y), "lam": 0.1, "c": 3.0}
+    return case | {"C": 0.5, "eps": 0.1, "dimension": 300, "sigma2": 1.0, "sigma_h2": 1.0}
+
+
+def _fits(case, c, lam, C):
+    """k* of ridge regression and of support vector regression (b may not be unique), with c K."""
+    K, y = c * hyper.hyper_matrix(case["X"], case["kernel"]), case["target"].ravel()
+    beta, *_ = hyper.svr(K, y, C, case["eps"])
+    return np.r_[K @ krr(K, y, lam), K @ beta]
+
+
+def scale_corrected_bound(case):
+    return _fits(case, 1.0, case["lam"] / case["c"], case["c"] * case["C"])
+
+
+def scale_corrected_measure(case):
+    return _fits(case, case["c"], case["lam"], case["C"])
+
+
+def _control_case():
+    return scale_counterexample() | {"c": 1.05}
+
+
+def _same_parameters(case):
+    return _fits(case, 1.0, case["lam"], case["C"])
+
+
+SCALE_CORRECTED = Claim(
+    name="p4-gaussian-scale-corrected",
+    source=f"{P4}, section 2.3, corrected",
+    statement=r"k^*(c\underline{k}, \lambda, C) = k^*(\underline{k}, \lambda/c, cC)",
+    hypotheses="c > 0.",
+    kind="identity",
+    bound=scale_corrected_bound,
+    measure=scale_corrected_measure,
+    cases=scale_cases,
+    scale=lambda case: np.abs(case["target"]).sum() + 1.0,
+    rtol=1e-4,
+    negative_control=NegativeControl(
+        _control_case, bound=_same_parameters, note="parameters unchanged for c = 1.05"
+    ),
+    proof="9",
+)
+
+SCALE = replace(
+    SCALE_CORRECTED,
+    name="p4-gaussian-scale",
+    source=f"{P4}, section 2.3",
+    statement=r"(2\pi\sigma^2)^{-d}(2\pi(\sigma^2+\sigma_h^2))^{-d/2}",
+    hypotheses="Computed in double precision.",
+    bound=scale_bound,
+    measure=scale_measure,
+    scale=lambda case: 1.0,
+    status="holds after fix",
+    counterexample=scale_counterexample,
+    corrected=SCALE_CORRECTED,
+    negative_control=NegativeControl(
+        lambda: scale_counterexample() | {"dimension": 14},
+        bound=lambda case: 1.05 * scale_bound(case),
+        note="5 % more",
     ),
     proof="",
 )

@@ -6,40 +6,25 @@ its rank is at most m(m+1)/2, and for the Gaussian hyper-kernel at most the numb
 midpoints (9 of 15 on five points of a grid); proofs.md, section 4.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case, smallest_eigenvalue
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return random_case(draw)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 0.0
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return smallest_eigenvalue(hyper.hyper_matrix(case["X"], case["kernel"]))
-
-
-# -- sharpened: the rank ---------------------------------------------------------------
 
 
 def midpoints(X):
@@ -65,9 +50,6 @@ def grid(m=5):
     return {"X": np.arange(float(m))[:, None], "kernel": kernel}
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_less(case):
     return rank_bound(case) - 1
 
@@ -78,8 +60,6 @@ def _shifted(case):
     apart = hyper.squared_distances((S + T) / 2, (S + T) / 2)
     return smallest_eigenvalue(np.exp(-(apart**1.1)))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARPENED = Claim(
     name="p4-hyper-matrix-sharpened",

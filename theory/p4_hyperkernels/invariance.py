@@ -6,19 +6,13 @@ the hyper-kernel is, when all four points move. Correct: learning from moved poi
 kernel; proofs.md, section 2.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case, ridge_coefficients
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -38,21 +32,12 @@ def learned_from(case, X, S, T):
     return hyper.learned(X, beta, S, T, case["kernel"])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return learned_from(case, case["X"], case["Z"], case["T"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return learned_from(case, case["X"], moved(case, case["Z"]), moved(case, case["T"]))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -70,16 +55,11 @@ def all_moved(case):
     return learned_from(case, *points)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _moved_less(case):
     """The training points moved by 99 % of the shift."""
     less = case | {"shift": 0.99 * case["shift"]}
     return learned_from(case, moved(less, case["X"]), *(moved(case, case[n]) for n in "ZT"))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-invariance-corrected",

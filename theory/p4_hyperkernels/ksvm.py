@@ -7,15 +7,10 @@ those of the standard SVM where K is positive semi-definite; the eigenvectors of
 Verdict: holds; proofs.md, section 7. K is the symmetrised kernel; K beta~ is wrong.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl
 from ..reference import hyper
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -44,9 +39,6 @@ def svm(K, y, C):
     return y * alpha, float(bias[0])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     K, y = case["K"], case["y"]
     absolute, _ = signed(K)
@@ -60,9 +52,6 @@ def bound(case):
     return np.r_[plain, decisions]
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     K, y = case["K"], case["y"]
     absolute, signs = signed(K)
@@ -70,9 +59,6 @@ def measure(case):
     _, of_labels = signed(K * np.outer(y, y))
     labels = y * (of_labels @ (y * start))
     return np.r_[K @ (signs @ start) + b, K @ labels + b]
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -85,8 +71,6 @@ def _original(case):
     start, b = svm(signed(case["K"])[0], case["y"], case["C"])
     return np.r_[case["K"] @ start + b, case["K"] @ start + b]
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p4-ksvm",

@@ -7,19 +7,13 @@ is 2 lam times that of (2.7) without bias. Verdict: false; lam of (2.4) is m^2 l
 = 1/(2 lam m^2); proofs.md, section 5.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
 from .problems import random_case, ridge_coefficients
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -30,14 +24,8 @@ def _matrix(case):
     return hyper.hyper_matrix(case["X"], case["kernel"])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, factor=1.0):
     return _matrix(case) @ ridge_coefficients(case, factor * case["lam"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -48,9 +36,6 @@ def measure(case):
     # In z = K^(1/2) beta.
     A = np.vstack([root.T / m, np.sqrt(case["lam"]) * np.eye(len(y))])
     return root.T @ np.linalg.lstsq(A, np.r_[y / m, np.zeros(len(y))], rcond=None)[0]
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -75,14 +60,9 @@ def corrected_measure(case):
     return np.r_[measure(case), loss + lam * beta @ K @ beta]
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _nearly(case):
     return corrected_bound(case, factor=0.98)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-lambda-scale-corrected",

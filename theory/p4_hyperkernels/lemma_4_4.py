@@ -7,25 +7,16 @@ proposition 4.1. Verdict: holds; it has the norm of L^p, which that proposition 
 2^(2 - 2 theta); proofs.md, section 15.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.hyper_rates import noise_exponent
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-from . import prop_4_1
+from alignlearn.bounds.hyper_rates import noise_exponent
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
+from . import prop_4_1
 
 
 def cases(draw):
     return prop_4_1.cases(draw)
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case, twos=1.0):
@@ -34,21 +25,12 @@ def bound(case, twos=1.0):
     return 2 ** (2 - twos * theta) * size**theta * case["top"] ** (2 - theta)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return float(case["weights"] @ case["shift"] ** 2)
 
 
-# -- sharpened -------------------------------------------------------------------------
-
-
 def sharpened_bound(case):
     return bound(case, twos=2.0)
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -60,8 +42,6 @@ def _control_case():
 def _smaller(case):
     return 0.95 * sharpened_bound(case)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARPENED = Claim(
     name="p4-lemma-4-4-sharpened",

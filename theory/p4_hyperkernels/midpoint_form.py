@@ -6,27 +6,19 @@ c_p = gamma_p exp(-|x_i - x_j|^2/(2 v1)); the hyper-kernel is q_ij q_rs a_ir a_i
 Checked: both forms, and that no factor exceeds 1. Verdict: holds; proofs.md, section 1.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl
 from ..reference import hyper
 from .problems import random_case
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     case = random_case(draw, gaussian=True)
     m, d = case["X"].shape
     return case | {"beta": draw.array(m * m), "T": draw.array((3, d))}
-
-
-# -- bound: what the statement says ----------------------------------------------------
 
 
 def bound(case, width=4.0):
@@ -43,17 +35,11 @@ def bound(case, width=4.0):
     return np.r_[shrink * ((left * right) @ c), table, 0.0]
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     v1, v2 = hyper.variances(**case["kernel"].keywords)
     values = hyper.learned(case["X"], case["beta"], case["Z"], case["T"], case["kernel"])
     table = hyper.hyper_matrix(case["X"], case["kernel"]).ravel()
     return np.r_[values, table, max(0.0, v1 - 4 * v2)]
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -66,8 +52,6 @@ def _control_case():
 def _narrow(case):
     return bound(case, width=3.95)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p4-midpoint-form",

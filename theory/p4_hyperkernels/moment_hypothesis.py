@@ -6,18 +6,13 @@ moments of y = N(k, variance) in units of M^i. Verdict: holds after a fix: c i! 
 c = 4 is right; the largest ratio to i! M^i found is 1.0965; proofs.md, section 11.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.hyper_rates import gaussian_moment_scale
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from alignlearn.bounds.hyper_rates import gaussian_moment_scale
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -48,21 +43,12 @@ def _by_quadrature(case, M):
     return float(weight @ values ** case["order"] / weight.sum())
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 24.0
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return scaled_moment(case)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -79,14 +65,9 @@ def corrected_measure(case):
     return scaled_moment(case) / math.factorial(case["order"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one(case):
     return 1.05
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-moment-hypothesis-corrected",

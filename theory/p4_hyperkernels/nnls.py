@@ -6,19 +6,14 @@ kernel with negative values. Checked: for a target without positive entries all 
 hyper-kernel are positive: the gradient at 0 is -2 K W y >= 0.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl
 from ..reference import hyper
 from .problems import random_case
 from .symmetric_reduction import nonnegative, reduced
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -35,22 +30,13 @@ def _fit(case, sign=-1.0):
     return negative, max(0.0, -float(values.min()))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 0.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     negative, below = _fit(case)
     return np.array([negative.max(), below])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -66,8 +52,6 @@ def _one_positive(case):
     y = 0.01 * (np.arange(len(y)) == 0)
     return nonnegative(K, y, w, case["lam"])[0].max()
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p4-nnls",

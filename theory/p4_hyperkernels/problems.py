@@ -4,12 +4,10 @@ A case has ``X`` (m, d), ``kernel``, a target matrix ``target`` (m, m), a ridge 
 points ``Z`` (l, d).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from ..prelude import krr
 from ..reference import hyper
-from ..reference.matrices import krr
 
 
 def random_case(draw, most=4, gaussian=False):

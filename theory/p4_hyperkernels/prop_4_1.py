@@ -8,17 +8,11 @@ that of L^p. Then 2^(1-2/q) will do as well, as the loss |y - k| is twice the pi
 proofs.md, section 15.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.hyper_rates import norm_exponent
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from alignlearn.bounds.hyper_rates import norm_exponent
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -61,9 +55,6 @@ def inverse(case, p):
     return norm(1 / (case["b"] * case["a"] ** (case["q"] - 1)), case["weights"], p)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def form(case, p, power):
     """2^power q^(1/q) |.|_p^(1/q) max(M*, B)^(1-1/q) excess^(1/q)."""
     q = case["q"]
@@ -76,14 +67,8 @@ def bound(case):
     return form(case, norm_exponent(case["p"], q), 1 - 1 / q)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return norm(case["shift"], case["weights"], norm_exponent(case["p"], case["q"]))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -98,9 +83,6 @@ def corrected_bound(case):
 
 def sharpened_bound(case):
     return form(case, case["p"], 1 - 2 / case["q"])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -123,8 +105,6 @@ def _lower_power(case):
 def _smaller(case):
     return corrected_bound(case) / 2
 
-
-# -- claim -----------------------------------------------------------------------------
 
 SHARPENED = Claim(
     name="p4-prop-4-1-sharpened",

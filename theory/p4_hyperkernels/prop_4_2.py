@@ -7,18 +7,12 @@ E(k_rho) for E(k_lam) in the middle; as printed .95 against .025 for one pair; p
 16.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl, replace
 from ..reference import hyper
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -73,23 +67,14 @@ def terms(case):
     return *risks, float(square), float(D + S + output + eps)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     _, less, square, right = terms(case)
     return np.array([less + square, right])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     excess, less, square, _ = terms(case)
     return np.array([excess, less + square])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -110,9 +95,6 @@ def corrected_measure(case):
     return np.array([excess, excess + square])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """One pair, no noise: both sides of the second inequality are equal."""
     return counterexample()
@@ -122,8 +104,6 @@ def _less_approximation(case):
     excess, _, square, right = terms(case)
     return np.array([excess + square, 0.99 * right])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-prop-4-2-corrected",

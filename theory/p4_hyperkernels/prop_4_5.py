@@ -8,16 +8,9 @@ without it the factor 2^(1/(2-theta)) <= 2, which doubles the constants of (4.8)
 section 16.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -33,23 +26,14 @@ def _parts(case):
     return float(apart), float(np.trace(xi)) / m**2, m, 1 / (2 - case["theta"])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     apart, diagonal, m, power = _parts(case)
     return np.array([apart + diagonal - case["mean"], m**-power])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     *_, m, power = _parts(case)
     return np.array([case["xi"].mean() - case["mean"], (1 / (m - 1)) ** -power])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -68,9 +52,6 @@ def corrected_measure(case):
     return np.array([case["xi"].mean() - case["mean"], (1 / (m - 1)) ** power])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return counterexample() | {"theta": 1.0}
 
@@ -78,8 +59,6 @@ def _control_case():
 def _less(case):
     return corrected_bound(case, factor=1.98)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-prop-4-5-corrected",

@@ -8,17 +8,11 @@ max(1, C_s); with the constant 32 the bound holds for the root of the equation (
 proofs.md, section 16.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..bounds.hyper_rates import covering_radius
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from alignlearn.bounds.hyper_rates import covering_radius
 
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -36,24 +30,15 @@ def cases(draw):
     }
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """Exponents of 1/m in both terms, and of R in the second."""
     s, theta = case["s"], case["theta"]
     return np.array([1 / (2 + theta), 1 / (2 + s - theta), s + s / (1 + s)])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     s, theta = case["s"], case["theta"]
     return np.array([1 / (2 - theta), 1 / (2 + s - theta), s / (1 + s)])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -88,9 +73,6 @@ def corrected_measure(case):
     return float(np.exp(high))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """Large C_theta, theta = 1 and m = 2: .235 of the bound, the most that was found."""
     case = {"m": 2, "delta": 1e-6, "s": 0.01, "theta": 1.0, "top": 20.0, "M": 1.0}
@@ -100,8 +82,6 @@ def _control_case():
 def _sixth(case):
     return corrected_bound(case, share=1 / 6)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-prop-4-6-corrected",

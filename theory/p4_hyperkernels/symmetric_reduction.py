@@ -8,19 +8,14 @@ the other two for a symmetric one. Verdict: holds; proofs.md, section 5. The unw
 system is another problem, and a target that is not symmetric reduces for square losses only.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
+from ..prelude import P4, Claim, NegativeControl
 from ..reference import hyper
 from ..reference.matrices import alignf_minimiser
 from .problems import random_case, ridge_coefficients
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -49,9 +44,6 @@ def _values(case, K, y, w):
     return np.array([value, nonnegative(K, y, w, case["lam"])[1]])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, weighted=True):
     K, y, w = reduced(case)
     ridge = case["lam"] / (w if weighted else 1.0)
@@ -62,17 +54,11 @@ def bound(case, weighted=True):
     return np.r_[k, _values(case, K, y, w)]
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     beta = ridge_coefficients(case | {"target": case["target"] + case["skew"]})
     k = hyper.learned_gram(case["X"], beta, case["Z"], case["kernel"]).ravel()
     K, y = hyper.hyper_matrix(case["X"], case["kernel"]), case["target"].ravel()
     return np.r_[k, _values(case, K, y, np.ones(len(y)))]
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -85,8 +71,6 @@ def _control_case():
 def _unweighted(case):
     return bound(case, weighted=False)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p4-symmetric-reduction",

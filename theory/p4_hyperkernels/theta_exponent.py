@@ -6,15 +6,9 @@ alpha (r - 1)/2. As 2 - theta <= 2 the printed exponent is conservative, so that
 true; proofs.md, section 13.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import replace
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -22,23 +16,14 @@ def cases(draw):
     return case | {"alpha": draw.real(0.0, 1.0), "m": draw.choice((2, 10, 10**6))}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return (1 + case["alpha"] * (case["r"] - 1)) / (2 - case["theta"])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     lam = case["m"] ** -case["alpha"]
     term = lam ** ((case["r"] - 1) / 2) * case["m"] ** (-1 / (2 - case["theta"]))
     return -math.log(term) / math.log(case["m"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -50,14 +35,9 @@ def corrected_bound(case, share=1.0):
     return 1 / (2 - case["theta"]) - share * case["alpha"] * (1 - case["r"]) / 2
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _more(case):
     return corrected_bound(case, share=1.05)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-theta-exponent-corrected",

@@ -8,16 +8,9 @@ Then k = pi^(-3d/2) 2^-d Gamma_d((r+3)/2)/Gamma_d(r/2) |C|^(r/2) |C + S|^(-(r+3)
 of the four points, |C + S| = |C| times a 3 x 3 determinant; proofs.md, section 10.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P4
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P4, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -60,18 +53,12 @@ def by_three(points, C, r):
     return float(np.exp(constant - 1.5 * np.linalg.slogdet(C)[1] - (r + 3) / 2 * np.log(det3)))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """With (2 pi)^(m/2), and with x - x1' for x - x1 (the first point moved to the second)."""
     points, d = case["points"], len(case["C"])
     right = closed_form(points, case["C"], case["r"])
     constant = (2 * np.pi) ** (-2.0 * (case["m"] - d))
     return np.array([right * constant, closed_form(points[[1, 1, 3, 3]], case["C"], case["r"])])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -115,9 +102,6 @@ def _integrand(points, C, r, inverse, log_size):
     return np.exp(log)
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     """.0171878878; with (2 pi)^(m/2) for m = 3 points it is 4 pi^2 times smaller, twice."""
     points = np.array([[0.3], [-0.5], [1.1], [0.4]])
@@ -129,15 +113,10 @@ def corrected_bound(case):
     return np.array([form(case["points"], case["C"], case["r"]) for form in forms])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _power(case):
     value = closed_form(case["points"], case["C"], case["r"], power=2.98)
     return np.array([value, value])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p4-wishart-corrected",

@@ -6,16 +6,9 @@ the series. Verdict: holds after a fix; binom(b, n) is the product of these frac
 section 10.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -33,22 +26,13 @@ def series(case, values):
     return np.sum(values * case["t"] ** np.arange(len(values)))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """With the sums; the first coefficient is 1 in any case."""
     return series(case, coefficients(case, np.cumsum))
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return (1 - case["t"]) ** -case["alpha"]
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -66,15 +50,10 @@ def corrected_measure(case):
     return np.array([measure(case), 0.0])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _shifted(case):
     """binom(-alpha, n) of an alpha that is 1 % too large."""
     return corrected_bound(case | {"alpha": 1.01 * case["alpha"]})
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-binomial-corrected",

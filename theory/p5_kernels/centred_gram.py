@@ -5,16 +5,9 @@ Statement (slides, Q4): the centred Gram matrix is G_ij - (1/N) sum_m G_im - (1/
 the last term has a plus (in both lines), HGH is right; proofs.md, section 14.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -28,23 +21,14 @@ def by_entries(G, sign):
     return G - G @ E - E @ G + sign * E @ G @ E
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return by_entries(case["G"], -1.0)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     N = len(case["G"])
     H = np.eye(N) - np.ones((N, N)) / N
     return H @ case["G"] @ H
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -55,14 +39,9 @@ def corrected_bound(case):
     return by_entries(case["G"], 1.0)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _slightly_more(case):
     return by_entries(case["G"], 1.05)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-centred-gram-corrected",

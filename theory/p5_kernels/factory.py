@@ -7,14 +7,9 @@ Verdict: holds; the limit must exist at every pair. What is left out is not a ru
 negative shifts may have negative eigenvalues.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl
 
 
 def cases(draw):
@@ -52,23 +47,14 @@ def least(K):
     return float(np.linalg.eigvalsh((K + K.T) / 2)[0] / size) if size > 0 else 0.0
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """No negative eigenvalue; and the limit to 1/n, as |k| <= 1."""
     return np.append(np.zeros(7), -np.e / 50)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     grams = made(case)
     return np.append([least(K) for K in grams], -np.abs(grams[-1] - grams[4]).max())
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -79,8 +65,6 @@ def _control_case():
 def _difference(case):
     return np.append(np.zeros(7), least(case["K"] - case["L"]))
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-factory",

@@ -5,16 +5,9 @@ trace against the root, exactly. Verdict: holds after a fix; there is no root (f
 the norm); proofs.md, section 2.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -22,22 +15,13 @@ def cases(draw):
     return {"A": draw.array(shape), "B": draw.array(shape)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     total = (case["A"] * case["B"]).sum()
     return np.sqrt(total) if total >= 0 else np.nan
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return np.trace(case["A"].T @ case["B"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -52,14 +36,9 @@ def _scale(case):
     return np.abs(case["A"]).sum() * np.abs(case["B"]).max() + 1e-300
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _transposed(case):
     return (case["A"].T * case["B"]).sum()
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-frobenius-corrected",

@@ -6,14 +6,9 @@ random points. Verdict: holds, with the exponential kernel of 2 alpha, as the fa
 list of universal kernels has alpha for both).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl
 
 
 def cases(draw):
@@ -27,14 +22,8 @@ def normalised(case, factor):
     return np.exp(G - (np.diag(G)[:, None] + np.diag(G)) / 2)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return normalised(case, 2.0)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -42,14 +31,9 @@ def measure(case):
     return np.exp(-case["alpha"] * ((X[:, None] - X) ** 2).sum(-1))
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"X": np.array([[0.0], [1.0]]), "alpha": 1.0}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-gaussian",

@@ -6,16 +6,9 @@ Statement (slides, soft objective): h(u) = max(1 - u, 0) is the convex envelope 
 it is max(-u/L, 0); proofs.md, section 6.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -31,21 +24,12 @@ def zero_one(u):
     return float(u < 0)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return zero_one(case["u"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return hinge(case["u"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -69,9 +53,6 @@ def corrected_measure(case):
     return np.array([zero_one(u), chord.min()])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"u": -1e-3, "left": 1.0, "right": 1.0}
 
@@ -79,8 +60,6 @@ def _control_case():
 def _shifted(case):
     return np.array([max(0.95 - case["u"], 0.0), 1.0])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-hinge-envelope-corrected",

@@ -5,14 +5,9 @@ a few points, by their probabilities. Verdict: holds for the law; the estimate f
 positive (and 1 without regularisation, see p5-kcca-zero).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl
 
 
 def cases(draw):
@@ -37,21 +32,12 @@ def law_correlation(K, L, table, kappa):
     return float(np.linalg.norm(factors[0].T @ table @ factors[1], 2))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 0.0
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return law_correlation(case["K"], case["L"], case["table"], case["kappa"])
-
-
-# -- negative control ------------------------------------------------------------------
 
 
 def _control_case():
@@ -59,8 +45,6 @@ def _control_case():
     table = np.full((2, 2), 0.25) + 1e-3 * np.array([[1, -1], [-1, 1]])
     return {"K": np.eye(2), "L": np.eye(2), "table": table, "kappa": 0.01}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-independence",

@@ -6,17 +6,10 @@ alpha_i = C may lie on the wrong side of its margin. It holds for 0 < alpha_i < 
 no such sample any b of an interval is optimal, its midpoint for example; proofs.md, section 7.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl, replace
 from ..reference.library import support_vectors
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -44,23 +37,14 @@ def objective(case, f, alpha, b):
     return (alpha * y) @ f / 2 + case["C"] * np.maximum(0, 1 - y * (f + b)).sum()
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 1.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     """y_i f(x_i) at alpha_i > 0, with the midpoint of the optimal intercepts."""
     f, alpha, interval = solved(case)
     return (case["y"] * (f + np.mean(interval)))[alpha > 1e-6 * case["C"]]
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -92,15 +76,10 @@ def _scale(case):
     return case["C"] * n * (1.0 + case["C"] * n * np.abs(case["X"] @ case["X"].T).max())
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _beyond(case):
     """b a tenth of the interval beyond its end."""
     return corrected_measure(case, 1.1)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-intercept-corrected",

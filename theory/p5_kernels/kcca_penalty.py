@@ -6,41 +6,38 @@ after a fix; (1/N)(G + kappa I)^2 = (1/N) G^2 + (2 kappa/N) G + (kappa^2/N) I pe
 2 kappa/N, and the coefficients by kappa^2/N on top. So the estimate lies between v w and 1 times
 that of the penalty 2 kappa/N, where v, w are the smallest of the numbers (1 + kappa^2/(s^2 + 2
 kappa s))^(-1/2) over the eigenvalues s > 0; proofs.md, section 12.
+
+`p5-kcca-second-block`. The KCCA problem with ones on the diagonal. Statement (slides, Q3): adding
+the right-hand side to both sides gives a problem with the eigenvalues 1 +- lambda; the right-hand
+side is printed with (G_X + kappa I)^2 in both blocks. Checked: the eigenvalues against 1 +- those
+of the problem before. Verdict: holds after a fix; the second block is (G_Y + kappa I)^2; proofs.md,
+section 13.
+
+`p5-kcca-several`. Measures of dependence of more than two variables from the KCCA problem.
+Statement (slides, Q3, for M variables): the problem with the blocks G_i G_j and (G_i + kappa I)^2
+and its eigenvalue gamma generalise the one of two variables, whose eigenvalues are 1 +- lambda;
+which gamma is the measure is not said. Checked: that the largest less 1 is 1 less the smallest, as
+for M = 2. Verdict: false for M > 2; these are two measures, max in [1, M] and min in [0, 1]. With a
+= max - 1 and b = 1 - min: a <= (M - 1) b and b <= (M - 1) a, so that a/(M - 1) is in [0, 1] and
+both vanish together; proofs.md, section 13.
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl, center, replace
 from ..reference import kcca
-from ..reference.matrices import center
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
     return {"G": kcca.drawn(draw), "kappa": draw.log_real(1e-3, 10.0)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return kcca.penalised(case["G"], case["kappa"])
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return kcca.correlation(case["G"], case["kappa"])
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -64,16 +61,11 @@ def corrected_measure(case, power=1.0):
     return np.array([measure(case), value])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _one_kappa(case):
     """The penalty kappa/N."""
     value = kcca.penalised(case["G"], case["kappa"] / len(case["G"][0]))
     return np.array([measure(case), value * corrected_measure(case)[1] / corrected_bound(case)[0]])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-kcca-penalty-corrected",
@@ -111,4 +103,162 @@ CLAIM = replace(
         note="the penalty kappa/N",
     ),
     proof="",
+)
+
+
+# -- p5-kcca-second-block --------------------------------------------------------------
+
+
+def second_cases(draw):
+    return {"G": kcca.drawn(draw), "kappa": draw.log_real(1e-2, 10.0)}
+
+
+def shifted_eigenvalues(case, blocks):
+    """Of (A + B) z = gamma B' z, B' with the blocks of these views."""
+    A, B = kcca.pencil(case["G"], case["kappa"])
+    _, right = kcca.pencil(case["G"][list(blocks)], case["kappa"])
+    return kcca.eigenvalues(A + B, right)
+
+
+def second_bound(case):
+    return shifted_eigenvalues(case, (0, 0))
+
+
+def second_measure(case):
+    return 1 + kcca.eigenvalues(*kcca.pencil(case["G"], case["kappa"]))
+
+
+def second_counterexample():
+    """The second view has twice the scale."""
+    K = center(np.eye(2))
+    return {"G": np.array([K, 2 * K]), "kappa": 0.5}
+
+
+def second_corrected_bound(case):
+    return shifted_eigenvalues(case, (0, 1))
+
+
+def _scale(case):
+    return (1.0 + np.abs(case["G"]).max() / case["kappa"]) ** 2
+
+
+def _control_case():
+    K = center(np.eye(2))
+    return {"G": np.array([K, 1.05 * K]), "kappa": 0.5}
+
+
+SECOND_CORRECTED = Claim(
+    name="p5-kcca-second-block-corrected",
+    source=f"{P5}, KCCA, Q3, corrected",
+    statement=(r"(A+B)z = (1+\lambda)Bz,\ B = \mathrm{diag}((G_X+\kappa I)^2, (G_Y+\kappa I)^2)"),
+    hypotheses="kappa > 0.",
+    kind="identity",
+    bound=second_corrected_bound,
+    measure=second_measure,
+    cases=second_cases,
+    scale=_scale,
+    rtol=1e-9,
+    negative_control=NegativeControl(
+        _control_case, bound=second_bound, note="the block of G_X for a G_Y 5 % larger"
+    ),
+    proof="13",
+)
+
+SECOND = replace(
+    SECOND_CORRECTED,
+    name="p5-kcca-second-block",
+    source=f"{P5}, KCCA, Q3",
+    statement=(r"(A+B)z = (1+\lambda)\,\mathrm{diag}((G_X+\kappa I)^2, (G_X+\kappa I)^2) z"),
+    bound=second_bound,
+    status="holds after fix",
+    counterexample=second_counterexample,
+    corrected=SECOND_CORRECTED,
+    proof="",
+)
+
+
+# -- p5-kcca-several -------------------------------------------------------------------
+
+
+def several_cases(draw):
+    views = draw.integer(2, 4)
+    return {"G": kcca.drawn(draw, views, most=5), "kappa": draw.log_real(1e-2, 10.0)}
+
+
+def ends(case):
+    """(max - 1, 1 - min)."""
+    A, B = kcca.pencil(case["G"], case["kappa"])
+    values = kcca.eigenvalues(A + B, B)
+    return values[-1] - 1, 1 - values[0]
+
+
+def several_bound(case):
+    return ends(case)[1]
+
+
+def several_measure(case):
+    return ends(case)[0]
+
+
+def several_counterexample():
+    """A view of two points three times: the eigenvalues are near 3, and 0 twice."""
+    return {"G": np.array([center(np.eye(2))] * 3), "kappa": 0.01}
+
+
+def several_corrected_bound(case):
+    a, b = ends(case)
+    views = len(case["G"])
+    return np.array([(views - 1) * b, (views - 1) * a, views - 1, 1.0])
+
+
+def several_corrected_measure(case):
+    a, b = ends(case)
+    return np.array([a, b, a, b])
+
+
+def _slightly_less(case):
+    return np.append(0.95 * several_corrected_bound(case)[:2], several_corrected_bound(case)[2:])
+
+
+SEVERAL_CORRECTED = Claim(
+    name="p5-kcca-several-corrected",
+    source=f"{P5}, KCCA, Q3, corrected",
+    statement=(
+        r"\gamma_{\max}-1 \le (M-1)(1-\gamma_{\min}),\ 1-\gamma_{\min} \le"
+        r" (M-1)(\gamma_{\max}-1),\ 1 \le \gamma_{\max} \le M,\ 0 \le \gamma_{\min} \le 1"
+    ),
+    hypotheses="kappa > 0.",
+    kind="upper",
+    bound=several_corrected_bound,
+    measure=several_corrected_measure,
+    cases=several_cases,
+    scale=lambda case: (1.0 + np.abs(case["G"]).max() / case["kappa"]) ** 2,
+    rtol=1e-10,
+    negative_control=NegativeControl(
+        several_counterexample, bound=_slightly_less, note="0.95 of the first two bounds"
+    ),
+    proof="13",
+    extremes=lambda: [several_counterexample()],
+    sharp=True,
+)
+
+SEVERAL = replace(
+    SEVERAL_CORRECTED,
+    name="p5-kcca-several",
+    source=f"{P5}, KCCA, Q3",
+    statement=r"\gamma_{\max} - 1 = 1 - \gamma_{\min}",
+    kind="identity",
+    bound=several_bound,
+    measure=several_measure,
+    status="false",
+    counterexample=several_counterexample,
+    corrected=SEVERAL_CORRECTED,
+    negative_control=NegativeControl(
+        lambda: several_counterexample() | {"G": np.array([center(np.eye(2))] * 2)},
+        bound=lambda case: 0.95 * several_bound(case),
+        note="0.95 of it, for two views",
+    ),
+    proof="",
+    extremes=None,
+    sharp=False,
 )

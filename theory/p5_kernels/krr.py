@@ -6,16 +6,10 @@ by least squares in an orthogonal basis. Verdict: holds. Where G is singular oth
 the same f.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl, krr
 from ..reference import library
-from ..reference.matrices import krr
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -28,17 +22,11 @@ def objective(case, values, squared_norm):
     return np.mean((case["y"] - values) ** 2) + case["lam"] * squared_norm
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case, ridge=None):
     """The objective at the coefficients of the slides, and the values of f at the sample."""
     G, n = case["G"], len(case["y"])
     a = krr(G, case["y"], case["lam"] * n if ridge is None else ridge)
     return np.append(objective(case, G @ a, a @ G @ a), G @ a)
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -55,14 +43,9 @@ def _scale(case):
     return (1.0 + np.abs(case["y"]).max()) ** 2 * (1.0 + np.abs(case["G"]).max() / case["lam"])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"G": np.eye(2), "y": np.array([1.0, 2.0]), "lam": 0.5}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-krr",

@@ -8,16 +8,9 @@ common that is not constant: the graph of the pairs of positive probability is n
 proofs.md, section 1.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl, replace
 
 
 def cases(draw):
@@ -36,24 +29,15 @@ def second_singular_value(table):
     return float(np.linalg.svd(scaled, compute_uv=False)[1])
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """1 if one variable is a function of the other."""
     positive = case["table"] > 0
     return float((positive.sum(1) == 1).all() or (positive.sum(0) == 1).all())
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     """1 if the maximal correlation is 1."""
     return float(second_singular_value(case["table"]) > 1 - 1e-9)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -68,9 +52,6 @@ def corrected_bound(case):
     return float(not reached.all())
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _nearly_connected():
     """A pair of probability .02 joins the blocks."""
     table = np.kron(np.eye(2), np.ones((2, 2))) / 8
@@ -81,8 +62,6 @@ def _nearly_connected():
 def _from_95_per_cent(case):
     return float(second_singular_value(case["table"]) > 0.9)
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-max-correlation-corrected",

@@ -8,14 +8,9 @@ exp(-f(x_1)) there is none. For strictly increasing r all minimisers are in the 
 section 5.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl
 
 
 def cases(draw):
@@ -43,16 +38,10 @@ def objective(values, squared_norm, case):
     return float(losses[case["loss"]].mean() + case["rate"] * squared_norm)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """The objective at f, and 0 for the change of the values at the sample."""
     K, beta = case["K"], case["beta"]
     return np.array([objective((K @ beta)[: case["n"]], beta @ K @ beta, case), 0.0])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -69,9 +58,6 @@ def _scale(case):
     return 1.0 + np.abs(K).max() * (1.0 + np.abs(beta).sum()) ** 2
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     K, beta = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.0, 1.0])
     return {"K": K, "n": 1, "beta": beta, "y": np.ones(2), "loss": "square", "rate": 1.0}
@@ -84,8 +70,6 @@ def _without_what_is_orthogonal(case):
     norm = values @ np.linalg.solve(K[:n, :n], values)
     return np.array([objective(values, 0.81 * norm, case), 0.0])
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-representer",

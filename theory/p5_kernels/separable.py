@@ -8,16 +8,9 @@ k(x, x') = 1 if x = x', else 0 is continuous where all sets are open, and all di
 With the usual metric the sections come close at the rate at which points do; proofs.md, section 3.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, HypothesisNotMet, NegativeControl, replace
 
 
 def cases(draw, metrics=("usual",)):
@@ -28,14 +21,8 @@ def cases(draw, metrics=("usual",)):
     return {"points": np.clip(points, 0, 1), "gamma": gamma, "metric": draw.choice(metrics)}
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 1.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -46,9 +33,6 @@ def measure(case):
         K = (x[:, None] == x).astype(float)
     squares = np.diag(K)[:, None] + np.diag(K) - 2 * K
     return float(np.sqrt(np.maximum(squares[np.triu_indices(len(x), 1)], 0.0).min()))
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -63,14 +47,9 @@ def corrected_bound(case):
     return np.sqrt(2 * case["gamma"]) / (len(case["points"]) - 1)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return counterexample() | {"metric": "usual"}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-separable-corrected",

@@ -7,15 +7,10 @@ s (1 - eta_t lam), a_t = -eta_t l'/s, and with the library's machine. Verdict: h
 (no representer theorem is needed: f_1 = 0); the scale needs 0 < eta_t lam < 1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl
 from ..reference import library
-
-# -- cases -----------------------------------------------------------------------------
 
 _SLOPES = {
     "hinge": lambda f, y: -y * float(y * f < 1),
@@ -69,17 +64,11 @@ def by_scale(case, after=True):
     return s * K @ a
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     _, values = library.stream(
         case["K"], case["y"], case["rule"], case["lam"], case["eta"], case["loss"]
     )
     return np.array([by_coefficients(case), by_scale(case), values])
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -92,16 +81,11 @@ def measure(case):
     return f
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     y = np.array([1.0, -1.0])
     case = {"K": np.eye(2), "y": y, "lam": 0.1, "eta": 0.5}
     return case | {"loss": "squared", "rule": "constant"}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-sgd",

@@ -8,20 +8,13 @@ exp(-|x|) is in H_k and f'' jumps from 2 to -2. It needs the mixed derivatives o
 argument; proofs.md, section 4.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 from numpy.polynomial import polynomial
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl, replace
 
 # k(t) = exp(-|t|) q(|t|) with q of degree r: of class C^(2r), and d^r_x d^r_y k exists.
 _MATERN = ([1.0], [1.0, 1.0], [1.0, 1.0, 1 / 3], [1.0, 1.0, 2 / 5, 1 / 15])
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw, share=1):
@@ -39,14 +32,8 @@ def right_derivatives(r, most):
     return np.array(values)
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return 0.0
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -59,9 +46,6 @@ def measure(case):
     return abs(np.sum(coef * (-1.0) ** np.arange(len(coef)) * jumps))
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     """f = x exp(-|x|), of the kernel exp(-|t|)(1 + |t|)."""
     return {"r": 1, "order": 2, "coef": np.array([0.0, 1.0])}
@@ -72,14 +56,9 @@ def corrected_measure(case):
     return measure(case | {"order": min(case["order"], case["r"])})
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"r": 2, "order": 3, "coef": np.array([0.0, 0.0, 1.0])}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-smooth-corrected",

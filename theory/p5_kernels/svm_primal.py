@@ -6,19 +6,12 @@ the equality comes from an intercept. With f + b in the constraint, or without t
 dual, the values agree; proofs.md, section 8.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
+from ..prelude import P5, Claim, NegativeControl, replace
 from ..reference.hyper import box_qp
 from ..reference.library import support_vectors, support_vectors_without_intercept
 from ..reference.multitask import hinge_objective
-
-# -- cases -----------------------------------------------------------------------------
 
 
 def cases(draw):
@@ -48,21 +41,12 @@ def primal_value(case, intercept):
     return coef @ f / 2 + C * np.maximum(0, 1 - y * f).sum()
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     return dual_value(case, True)
 
 
-# -- measure: what is true -------------------------------------------------------------
-
-
 def measure(case):
     return primal_value(case, False)
-
-
-# -- counterexample and correction -----------------------------------------------------
 
 
 def counterexample():
@@ -83,9 +67,6 @@ def _scale(case):
     return case["C"] * n * (1.0 + case["C"] * n * np.abs(case["K"]).max())
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _slightly_larger(case):
     """C larger by 5 % in the dual alone."""
     return corrected_bound(case | {"C": 1.05 * case["C"]})
@@ -94,8 +75,6 @@ def _slightly_larger(case):
 def _control_case():
     return counterexample() | {"C": 0.5}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-svm-primal-corrected",

@@ -6,16 +6,9 @@ with a_n > 0, is a kernel on |x| <= r^(1/2). Checked: that k(x, x) is finite, fo
 may diverge, so |x| < r^(1/2), and a compact part of it for universality; proofs.md, section 10.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 
-from ..claim import Claim, HypothesisNotMet, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, HypothesisNotMet, NegativeControl, replace
 
 _TERMS = 4000
 
@@ -38,15 +31,9 @@ def terms(case):
     return np.cumprod(np.append(1.0, ratios[case["kind"]] * case["radius"] ** 2))
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """The sum of the first terms: what is to come is less than a thousandth of it."""
     return 1.001 * np.sum(terms(case))
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
@@ -60,9 +47,6 @@ def measure(case):
     return float(np.exp(case["alpha"] * t))
 
 
-# -- counterexample and correction -----------------------------------------------------
-
-
 def counterexample():
     """The binomial kernel at (1, 0)."""
     return {"kind": "binomial", "radius": 1.0, "alpha": 1.0}
@@ -74,14 +58,9 @@ def corrected_bound(case):
     return bound(case)
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     return {"kind": "binomial", "radius": 0.9, "alpha": 1.0}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CORRECTED = Claim(
     name="p5-taylor-ball-corrected",

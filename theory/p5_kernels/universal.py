@@ -8,14 +8,9 @@ With more points float64 shows them no longer; a polynomial kernel of degree p i
 rank p + 1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..claim import Claim, NegativeControl
-from ..papers import P5
-
-# -- cases -----------------------------------------------------------------------------
+from ..prelude import P5, Claim, NegativeControl
 
 
 def cases(draw):
@@ -38,30 +33,19 @@ def gram(case):
     }[case["kind"]]
 
 
-# -- bound: what the statement says ----------------------------------------------------
-
-
 def bound(case):
     """Positive, and far above rounding."""
     return 1e-8
-
-
-# -- measure: what is true -------------------------------------------------------------
 
 
 def measure(case):
     return float(np.linalg.eigvalsh(gram(case))[0])
 
 
-# -- negative control ------------------------------------------------------------------
-
-
 def _control_case():
     """Of degree 3 the rank is 4: five points are one too many."""
     return {"x": np.linspace(0, 1, 5), "kind": "polynomial", "alpha": 1.0}
 
-
-# -- claim -----------------------------------------------------------------------------
 
 CLAIM = Claim(
     name="p5-universal",

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from alignlearn.theory import figures
-from alignlearn.theory.bounds import hyper_rates as rates
 from alignlearn.theory.figures import hyper
+
+from alignlearn.bounds import hyper_rates as rates
 
 
 @pytest.mark.parametrize(("alpha", "expected"), [(0.3, 0.167), (0.8, 0.41)])
@@ -14,7 +15,7 @@ def test_measured_errors_follow_the_bias_and_not_the_printed_slope(alpha, expect
     assert -hyper.slope(sizes, found.mean) == pytest.approx(expected, abs=0.015)
     # The mean error is at least the bias; half an interval has 1.96 standard errors.
     assert (found.mean >= found.bias - 2 * found.half).all()
-    printed = float(rates.theorem_2(alpha, 1.0, hyper.S))
+    printed = float(rates.ridge_exponent_printed(alpha, 1.0, hyper.S))
     assert abs(printed - expected) > 0.1
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check, figures
-from alignlearn.theory.bounds.intervals import alignment_interval_from
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, find_curve, mixture
 from alignlearn.theory.figures.drawing import draw_curve
@@ -18,6 +17,8 @@ from alignlearn.theory.figures.table import (
     outcomes_of_forms,
 )
 from alignlearn.theory.reference.problems import gaussian_kernel
+
+from alignlearn.bounds.intervals import alignment_interval_from
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -183,7 +184,7 @@ def test_one_stage_stability_against_the_claim():
 def test_the_coin_breaks_theorem_3():
     m = np.array([10, 1000])
     found = risk.coin_quantile(m)
-    printed = [risk.generalization.theorem_3(0.0, s, 0.05, 10.0, 0.0) for s in m]
+    printed = [risk.generalization.lkrr_bound_printed(0.0, s, 0.05, 10.0, 0.0) for s in m]
     right = [risk.generalization.exchange_bound(0.0, s, 0.05, 0.0, 100.0) for s in m]
     assert (found > printed).all()
     assert (found <= right).all()

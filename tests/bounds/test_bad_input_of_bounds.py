@@ -1,0 +1,114 @@
+"""Every public bound with a number that its hypotheses exclude: an error that names it."""
+
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pytest
+
+import alignlearn.bounds as package
+from alignlearn.bounds.class_intervals import FeatureRange
+
+_X = np.random.default_rng(0).standard_normal((20, 2))
+_K = np.exp(-0.5 * ((_X[:, None] - _X[None]) ** 2).sum(2))
+_Y = np.where(_X[:, 0] > 0, 1.0, -1.0)
+
+# What a parameter of this name may be in every bound that has it.
+GOOD = {
+    "K": _K, "L": np.outer(_Y, _Y), "grams": [_K], "X": _X, "y": _Y, "label_range": (-1.0, 1.0),
+    "m": 50, "delta": 0.05, "m_plus": 20, "m_minus": 30, "n_kernels": 3, "p": 4, "draws": 100,
+    "a": 0.5, "a_prime": 0.5, "numerator": 0.2, "theta": 0.2, "rho": 0.4, "rho_u": 0.3,
+    "norm": 0.3, "norms": [0.3], "distance": 0.5, "distances": [0.5], "weights": [1.0],
+    "features": FeatureRange(), "losses": [0.1, 0.5, 0.9], "errors": 3, "variance": 0.1,
+    "variances": (0.1, 0.1, 0.1), "level": 3.0, "covariance": 0.3, "length2": 4.0,
+    "margins": np.ones(20), "residuals": np.full(20, 0.1), "sizes": [1.0, 0.0],
+    "shares": [1.0, 0.0], "lam0": 0.5, "eps": 0.5, "log_inverse": 3.0,
+}  # fmt: skip
+# Names whose meaning is another one in these bounds.
+OTHERWISE = {
+    "learned_betting_interval": {"features": [FeatureRange()]},
+    "learned_class_interval": {"features": [FeatureRange()]},
+    "random_predictor_bound": {"variances": np.ones(20)},
+    "covering_radius": {"bound": 2.0},
+    "predictor_deviation": {"m": 5000},
+    "root_risk_deviation": {"m": 5000},
+}
+# Values that the hypotheses exclude, and what the error has to name.
+BAD = {
+    "delta": ([0.0, 1.0, -0.1, 1.5, np.nan, np.inf, "a", None], "delta"),
+    "m": ([0, -5, np.nan, "a", None], r"\bm\b"),
+    "radius2": ([0.0, -1.0, np.nan, np.inf, "a"], r"R\^2|radius2"),
+    "radius2_prime": ([0.0, -1.0, np.nan, np.inf, "a"], r"R\^2|radius2_prime"),
+    "lam0": ([0.0, -1.0, np.nan, "a"], "lam0"),
+    "label_bound": ([-1.0, np.nan, "a"], "label_bound|label bound|labels|M > 0|M >= 0"),
+    "label_range": ([(1.0, -1.0), (-0.5, 0.5), (0.0,), "a", (0.0, np.inf)], "label_range"),
+    "largest": ([0.0, -1.0, np.nan, np.inf, "a"], "largest"),
+    "losses": ([[], [np.nan], ["a"], [2.0, 0.5]], "losses"),
+    "errors": ([-1, 51, 0.5, "a"], "errors"),
+    "n_kernels": ([0, -1, np.nan, "a"], "n_kernels"),
+    "rho": ([-0.5, 1.5, np.nan], "rho"),
+    "a": ([0.0, -1.0, 2.0, np.nan], r"\ba\b|E\[K_c\^2\]"),
+    "a_prime": ([0.0, -1.0, 2.0, np.nan], r"a_prime|E\[K_c\^2\]"),
+    "norm": ([-0.1, 1.5], "K_c"),
+    "y": ([np.ones(20)], "classes|vary|labels"),
+    "weights": ([[-1.0], [0.0]], "weights"),
+}
+# What these bounds may be asked: K = 0 has stability 0, a constant target an interval [0, 1].
+ALLOWED = {("stability", "radius2", 0.0), ("target_betting_interval", "y", 1.0)}
+# Helpers that take what was checked, and lemmas whose numbers have no such hypothesis.
+UNCHECKED = ("check_", "positive_class", "random_", "target_blocks", "class_statistics")
+
+
+def bounds():
+    """Every public function of the bounds that has a parameter of BAD, with good arguments."""
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        for name, function in vars(module).items():
+            own = getattr(function, "__module__", None) == module.__name__
+            if not own or name.startswith("_") or not inspect.isfunction(function):
+                continue
+            parameters = inspect.signature(function).parameters
+            if set(parameters) & {"delta", "radius2", "lam0", "label_range"}:
+                given = {
+                    n: GOOD.get(n, 1.0)
+                    for n, p in parameters.items()
+                    if p.default is p.empty or n in ("delta", "radius2", "radius2_prime")
+                }
+                if not name.startswith(UNCHECKED):
+                    given = {n: 1.0 if n.startswith("radius2") else v for n, v in given.items()}
+                    yield f"{info.name}.{name}", function, given | OTHERWISE.get(name, {})
+
+
+BOUNDS = {name: (function, given) for name, function, given in bounds()}
+CASES = [
+    (name, parameter, value, word)
+    for name, (_, given) in BOUNDS.items()
+    for parameter, (values, word) in BAD.items()
+    if parameter in given
+    for value in values
+    if not any(w in name and p == parameter and np.all(value == v) for w, p, v in ALLOWED)
+]
+
+
+def test_the_table_covers_the_bounds():
+    assert len(BOUNDS) > 45
+    some = {
+        "held_out.binomial_upper",
+        "learned.margin_bound",
+        "stability.two_stage_stability_printed",
+    }
+    assert some | {"class_betting.target_betting_interval"} <= set(BOUNDS)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_the_good_arguments_are_accepted(name):
+    function, given = BOUNDS[name]
+    function(**given)
+
+
+@pytest.mark.parametrize(("name", "parameter", "value", "word"), CASES)
+def test_what_a_hypothesis_excludes_is_refused_by_its_name(name, parameter, value, word):
+    function, given = BOUNDS[name]
+    with pytest.raises((ValueError, TypeError), match=word):
+        function(**given | {parameter: value})

@@ -1,0 +1,38 @@
+"""The interval of Clopper and Pearson against the tails of the binomial law, and SciPy's own."""
+
+import pytest
+from scipy.stats import binom, binomtest
+
+from alignlearn.bounds.binomial import clopper_pearson
+
+
+def test_against_the_binomial_tail():
+    low, high = clopper_pearson(7, 50, 0.05, 0.05)
+    assert binom.sf(6, 50, low) == pytest.approx(0.05)
+    assert binom.cdf(7, 50, high) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("count", [0, 1, 13, 39, 40])
+def test_against_the_interval_of_scipy(count):
+    theirs = binomtest(count, 40).proportion_ci(0.99, "exact")
+    ours = clopper_pearson(count, 40, 0.005, 0.005)
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-10)
+
+
+def test_an_end_that_may_not_fail_is_what_is_always_true():
+    assert clopper_pearson(3, 10, 0.0, 0.1)[0] == 0
+    assert clopper_pearson(3, 10, 0.1, 0.0)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3, 2, 0.1, 0.1), "whole number from 0 to 2"),
+        ((-1, 2, 0.1, 0.1), "whole number"),
+        ((0, 0, 0.1, 0.1), "trials"),
+        ((1, 2, 1.0, 0.1), "below=1.0"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        clopper_pearson(*arguments)

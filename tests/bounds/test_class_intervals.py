@@ -1,0 +1,332 @@
+"""Intervals for two classes and real targets: each event, coverage on ten laws, sizes, refusals."""
+
+import numpy as np
+import pytest
+from alignlearn.theory import HypothesisNotMet
+from alignlearn.theory.reference.class_laws import class_laws
+from alignlearn.theory.reference.problems import FiniteDistribution, GaussianMixture, numerators
+from scipy.optimize import brentq
+
+from alignlearn.bounds import betting, class_betting, class_intervals
+from alignlearn.bounds.class_intervals import FeatureRange
+
+UNIT = FeatureRange(1.0, non_negative=True)
+LAWS = class_laws()
+MIXTURE = GaussianMixture(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]))
+
+
+def mixture(m, seed, bandwidth=1.0):
+    X, y = MIXTURE.sample(m, seed)
+    return np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * bandwidth**2)), y
+
+
+def both(K, y, seed=0):
+    """The closed form and betting."""
+    statistics = class_intervals.class_statistics(K, y)
+    closed = class_intervals.class_interval_from(*statistics[:2], 0.05, *statistics[2:], UNIT)
+    return closed, class_betting.class_betting_interval(K, y, 0.05, UNIT, seed)
+
+
+# -- the identity and the statistics ---------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", LAWS, ids=lambda law: law.name)
+def test_alignment_is_the_distance_of_the_means_over_the_norm(chosen):
+    law, K = chosen.law, chosen.K
+    positive = law.labels > 0
+    s = law.weights[positive].sum()
+    signs = law.weights * np.where(positive, 1 / s, -1 / (1 - s))
+    a = law.moments(K, K).theta
+    expected = s * (1 - s) * (signs @ K @ signs) / np.sqrt(a)
+    assert chosen.alignment == pytest.approx(expected, abs=1e-9)
+
+
+def test_statistics_are_those_of_explicit_features():
+    rng = np.random.default_rng(0)
+    F, y = rng.standard_normal((9, 3)), np.array(list("aababbbab"))
+    m_plus, m_minus, distance, norm = class_intervals.class_statistics(F @ F.T, y)
+    assert (m_plus, m_minus) == (5, 4)
+    assert distance == pytest.approx(np.linalg.norm(F[y == "b"].mean(0) - F[y == "a"].mean(0)))
+    assert norm == pytest.approx(np.linalg.norm(np.cov(F.T, bias=True)))
+    t = rng.standard_normal(9)
+    covariance, again, variance = class_intervals.target_statistics(F @ F.T, t)
+    assert covariance == pytest.approx(np.linalg.norm((t - t.mean()) @ F) / 9)
+    assert (again, variance) == (pytest.approx(norm), pytest.approx(t.var()))
+
+
+def test_the_root_of_the_upper_tail_solves_its_equation():
+    rng = np.random.default_rng(1)
+    for m, L, norm in zip(
+        rng.integers(3, 500, 30), rng.uniform(0.1, 9, 30), rng.uniform(0.01, 1, 30)
+    ):
+        c = m / (m - 1)
+        shift, f = (3 * c - 1) / 6 * L, m * m * norm / (2 * (m - 1))
+
+        def tail(e, shift=shift, f=f, c=c, L=L):
+            return e + shift + np.sqrt(shift**2 + 2 * L * c * e) - f
+
+        expected = brentq(tail, 0, 1e9, xtol=1e-13) if tail(0) < 0 else 0.0
+        found = class_intervals.expected_spread_lower(norm, m, L, 2.0)
+        assert found == pytest.approx(2.0 / m * expected, abs=1e-9)
+
+
+def test_exchanging_a_sample_moves_the_covariance_by_the_product_of_the_diameters():
+    """For a scalar target; attained."""
+    rng = np.random.default_rng(2)
+    worst = 0.0
+    for _ in range(4000):
+        m, d = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+        F, y = rng.standard_normal((m + 1, d)), rng.uniform(-1, 1, m + 1)
+        if rng.random() < 0.5:
+            F, y = np.sign(F), np.sign(y)
+            F[0], F[1], y[0], y[1] = 1.0, -1.0, 1.0, -1.0
+        D = np.sqrt(((F[:, None] - F[None]) ** 2).sum(-1).max())
+        rows = np.arange(m), np.r_[np.arange(m - 1), m]
+        C = [((F[r] - F[r].mean(0)).T @ (y[r] - y[r].mean())) / m for r in rows]
+        change = np.linalg.norm(C[0] - C[1]) * m**2 / (m - 1)
+        worst = max(worst, change / (D * np.ptp(y)))
+    assert 0.999 < worst <= 1 + 1e-12
+
+
+# -- each event on its own -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("m", [20, 200])
+def test_every_event_of_the_closed_form_holds_as_often_as_it_says(chosen, m):
+    law, K, L, trials = chosen.law, chosen.K, np.log(2), 1500
+    counts = law.counts(m, trials, 3)
+    positive = law.labels > 0
+    plus = counts[:, positive].sum(1)
+    counts, plus = counts[(plus > 0) & (plus < m)], plus[(plus > 0) & (plus < m)]
+    norms = np.sqrt(np.maximum(numerators(counts, K, K), 0))
+    signs = counts * np.where(positive, 1 / plus[:, None], -1 / (m - plus)[:, None])
+    distances = np.sqrt(np.maximum(((signs @ K) * signs).sum(1), 0))
+    s = law.weights[positive].sum()
+    A = np.sqrt(max(law.moments(K, K).theta, 0.0))
+    d2 = chosen.alignment * A / (s * (1 - s))
+    missed = np.zeros(4)
+    for n, distance, norm in zip(plus, distances, norms):
+        sizes = int(n), int(m - n), L, UNIT
+        missed += (
+            d2 + 1e-12 < class_intervals.mean_distance2_lower(distance, *sizes),
+            d2 - 1e-12 > class_intervals.mean_distance2_upper(distance, *sizes),
+            class_intervals.spread_upper(norm, m, L, UNIT.diameter2) < A - 1e-12,
+            class_intervals.spread_lower(norm, m, L, UNIT) > A + 1e-12,
+        )
+    # Each fails with probability 1/2 at most.
+    assert (missed / len(plus) <= 0.5 + 3 / np.sqrt(4 * len(plus))).all()
+
+
+def test_the_events_are_missed_where_the_diameter_is_too_small():
+    """What passes above can fail: a third of the squared diameter is noticed on a rare atom."""
+    m, L, law = 200, np.log(20), FiniteDistribution(np.array([0.0105, 0.9895]))
+    counts = law.counts(m, 2000, 3)
+    norms = np.sqrt(np.maximum(numerators(counts, np.eye(2), np.eye(2)), 0))
+    A = np.sqrt(law.moments(np.eye(2), np.eye(2)).theta)
+    missed = [
+        np.mean([class_intervals.spread_upper(n, m, L, part * 2.0) < A for n in norms])
+        for part in (1.0, 1 / 3)
+    ]
+    assert missed[0] <= 0.05 < 0.1 < missed[1]
+
+
+def test_a_bet_is_lost_as_often_as_it_says():
+    rng = np.random.default_rng(4)
+    missed = np.zeros(3)
+    for _ in range(400):
+        U = rng.beta(0.5, 2.0, (1, 60))
+        missed += (
+            betting.betting_lower(U, np.log(5)) > 0.2,
+            betting.betting_upper(U, np.log(5)) < 0.2,
+            betting.betting_lower(U, np.log(5)) > 0.2 * 0.75,
+        )
+    assert (missed[:2] / 400 <= 0.2).all()
+    assert missed[2] / 400 > 0.3  # a bound a third too large would be noticed
+    constant = np.full((3, 200), 0.5)
+    low = betting.betting_lower(constant, 3.0)
+    assert 0.4 < low < 0.5
+    assert betting.betting_upper(constant, 3.0) == pytest.approx(1 - low, abs=1e-8)
+    assert betting.betting_lower(np.ones((2, 0)), 3.0) == 0.0
+
+
+def test_projections_are_those_of_explicit_features():
+    rng = np.random.default_rng(5)
+    F = rng.standard_normal((13, 4))
+    positive = np.arange(13) < 4
+    order, coefficients, size = betting.class_blocks(positive, rng)
+    assert size == 3
+    d = (coefficients[..., None] * F[order]).reshape(len(order), 4, size, 4).sum(2)
+    expected = np.zeros((len(order), 4))
+    for i in range(1, 4):
+        w = d[:, :i].sum(1)
+        expected[:, i] = ((w / np.linalg.norm(w, axis=1)[:, None]) * d[:, i]).sum(1)
+    found = np.zeros((len(order), 4))
+    betting.projections(F @ F.T, order, coefficients, size, found)
+    assert found == pytest.approx(expected)
+    products = betting.neighbour_products(F @ F.T, order, coefficients, size)
+    assert products == pytest.approx((d[:, ::2] * d[:, 1::2]).sum(2))
+    for row in order.reshape(len(order), 4, size):
+        assert sorted(row[:, 0]) == [0, 1, 2, 3]
+        assert len(np.unique(row[:, 1:])) == 8
+        assert row[:, 1:].min() >= 4
+
+
+def test_four_point_values_have_the_right_mean_and_range():
+    """All groups of four from a finite law, weighted by their probability."""
+    for chosen in (LAWS[0], LAWS[2], LAWS[-1]):
+        law, K = chosen.law, chosen.K
+        n, other = len(K), chosen.K**3
+        rng = np.random.default_rng(6)
+        groups = rng.choice(n, p=law.weights, size=(1, 200_000, 4))
+        sums = [betting.sums_of_fours(k, groups) for k in (K, other)]
+        for first, second in ((0, 0), (0, 1), (1, 1)):
+            h = betting.four_point_values(sums[first], sums[second])
+            true = law.moments((K, other)[first], (K, other)[second]).theta
+            assert h.mean() == pytest.approx(true, abs=4 * h.std() / 200_000**0.5 + 1e-12)
+            assert np.abs(h).max() <= 2 / 3 + 1e-12
+    corners = np.array([[1.0, -1, 1, -1]] * 4) * np.array([[1.0], [-1], [1], [-1]])
+    h = betting.four_point_values(*[betting.sums_of_fours(corners, np.array([[[0, 1, 2, 3]]]))] * 2)
+    assert h.max() == pytest.approx(8 / 3)
+
+
+# -- coverage --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize(("m", "trials"), [(50, 12), (200, 6), (1000, 1)])
+def test_intervals_cover_the_alignment(chosen, m, trials):
+    """At 95 %, and 0 misses in thousands of samples elsewhere: none here."""
+    for seed in range(trials):
+        rows = chosen.law.sample(m, seed)
+        y = chosen.law.labels[rows]
+        if y.min() == y.max():
+            continue
+        for low, high, _ in both(chosen.K[np.ix_(rows, rows)], y):
+            assert low <= chosen.alignment <= high
+
+
+def test_intervals_of_real_targets_cover_the_alignment():
+    rng = np.random.default_rng(7)
+    for seed in range(20):
+        points, labels = rng.standard_normal((6, 2)), rng.uniform(-1, 1, 6)
+        K = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1))
+        law = FiniteDistribution(np.full(6, 1 / 6), labels)
+        rho = law.alignment(K, law.target())
+        rows = law.sample(150, seed)
+        G, y = K[np.ix_(rows, rows)], labels[rows]
+        found = class_betting.target_betting_interval(G, y, (-1, 1), 0.05, UNIT)
+        assert found.low <= rho <= found.high
+        numbers = class_intervals.target_statistics(G, y)
+        closed = class_intervals.target_interval_from(150, 0.05, *numbers, UNIT, 4.0)
+        assert closed.low <= rho <= closed.high
+
+
+# -- what the intervals say ------------------------------------------------------------
+
+
+def test_both_begin_to_say_something_at_the_sizes_that_are_claimed():
+    closed = [both(*mixture(130, seed))[0].low > 0 for seed in range(9)]
+    bets = [both(*mixture(70, seed))[1].low > 0 for seed in range(9)]
+    assert np.mean(closed) > 0.5
+    assert np.mean(bets) > 0.5
+
+
+def test_betting_is_shorter_than_the_closed_form_and_below_a_third_at_1000():
+    closed, found = both(*mixture(1000, 0))
+    rho = MIXTURE.gaussian_moments(1.0).alignment
+    assert closed.low < found.low < rho < found.high < closed.high
+    assert found.high - found.low < 0.3
+
+
+def test_the_orders_hardly_matter_and_repeat():
+    K, y = mixture(200, 3)
+    found = [both(K, y, seed)[1] for seed in (0, 0, 1, 2)]
+    assert found[0] == found[1]
+    assert np.ptp([f.low for f in found]) < 0.02
+
+
+def test_units_of_the_kernel_do_not_matter():
+    K, y = mixture(200, 4)
+    scaled = FeatureRange(7.0, non_negative=True)
+    found = class_betting.class_betting_interval(7 * K, y, 0.05, scaled)
+    assert found[:2] == pytest.approx(both(K, y)[1][:2], abs=1e-7)
+    m_plus, m_minus, distance, norm = class_intervals.class_statistics(7 * K, y)
+    closed = class_intervals.class_interval_from(m_plus, m_minus, 0.05, distance, norm, scaled)
+    assert closed[:2] == pytest.approx(both(K, y)[0][:2])
+    half = class_betting.target_betting_interval(K, y / 2, (-0.5, 0.5), 0.05, UNIT)
+    full = class_betting.target_betting_interval(K, y, (-1, 1), 0.05, UNIT)
+    assert half[:2] == pytest.approx(full[:2], abs=1e-7)
+
+
+def test_learned_weights_of_one_kernel_are_the_interval_of_the_kernel():
+    K, y = mixture(200, 5)
+    one = class_betting.learned_betting_interval([K], [3.0], [UNIT], y, 0.05, 1)
+    assert one[:2] == pytest.approx(both(K, y)[1][:2])
+    wide = class_betting.learned_betting_interval([K], [3.0], [UNIT], y, 0.05, 10)
+    assert wide.low < one.low
+
+
+def test_shares_of_the_classes():
+    low, high = class_intervals.share_product_interval(50, 50, 0.05)
+    assert low < 0.25 == high
+    low, high = class_intervals.share_product_interval(1, 99, 0.05)
+    assert 0 < low < 0.0099 < high < 0.06
+    assert class_intervals.share_product_interval(0, 10, 0.05)[0] == 0.0
+
+
+K5, Y5 = np.eye(5), np.array([1, 1, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: class_betting.class_betting_interval(K5, Y5, 0.0), "0 < delta < 1"),
+        (lambda: class_betting.class_betting_interval(K5, Y5, 1.0), "0 < delta < 1"),
+        (lambda: class_betting.class_betting_interval(K5, Y5 * 0), "1 classes"),
+        (lambda: class_betting.class_betting_interval(K5, np.arange(5)), "5 classes"),
+        (lambda: class_betting.class_betting_interval(2 * K5, Y5), "exceeds R"),
+        (
+            lambda: class_betting.class_betting_interval(2 * K5 - 1, Y5, 0.05, UNIT),
+            r"K\(x, x'\) >= 0 is not met",
+        ),
+        (lambda: FeatureRange(0.0), "positive finite R"),
+        (lambda: FeatureRange(np.inf), "positive finite R"),
+        (lambda: class_intervals.class_interval_from(0, 5, 0.05, 0.1, 0.1), "m of a class"),
+        (lambda: class_intervals.class_interval_from(5, 5, 0.05, 0.1, 1.1), "exceeds R"),
+        (lambda: class_intervals.class_interval_from(5, 5, 2.0, 0.1, 0.1), "0 < delta < 1"),
+        (
+            lambda: class_betting.learned_betting_interval([K5], [-1.0], [UNIT], Y5),
+            "weights must not be negative",
+        ),
+        (
+            lambda: class_betting.target_betting_interval(K5, Y5, (0.0, 0.5)),
+            "does not hold the labels",
+        ),
+        (lambda: class_betting.target_betting_interval(K5, Y5, (1.0, 0.0)), "low < high"),
+        (
+            lambda: class_intervals.target_interval_from(9, 0.05, 0.1, 0.1, 2.0, UNIT, 4.0),
+            "larger than their range",
+        ),
+        (
+            lambda: class_intervals.target_interval_from(1, 0.05, 0.1, 0.1, 0.5, UNIT, 4.0),
+            "m >= 2",
+        ),
+    ],
+)
+def test_refusals_name_the_hypothesis(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_hypotheses_have_their_own_error():
+    with pytest.raises(HypothesisNotMet):
+        class_betting.class_betting_interval(2 * K5, Y5)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5])
+def test_few_samples_give_an_interval_that_says_nothing(m):
+    y = np.arange(m) % 2
+    closed, found = both(np.eye(m), y)
+    assert closed.vacuous
+    assert found.vacuous

@@ -1,0 +1,36 @@
+"""What all guarantees of a fit have in common: the fields, and how they read."""
+
+import pytest
+
+from alignlearn.bounds import guarantee
+
+COMMON = {"delta": 0.05, "vacuous": False, "hypotheses": ("one", "two"), "method": "betting"}
+BOUND = {"value": 0.25, "empirical_risk": 0.125}
+FOUND = [
+    guarantee.AlignmentInterval(low=0.25, high=0.5, **COMMON),
+    guarantee.RiskBound(value_if_fixed=0.2, **BOUND, **COMMON),
+    guarantee.ErrorBound(
+        by_margin=0.3, by_random_predictors=0.25, size=2.0, complexity=0.1, **BOUND, **COMMON
+    ),
+    guarantee.HeldOutBound(by_bernstein=0.3, n_samples=20, loss="a loss", **BOUND, **COMMON),
+]
+
+
+@pytest.mark.parametrize("found", FOUND, ids=lambda found: type(found).__name__)
+def test_every_one_says_how_sure_it_is_and_what_it_rests_on(found):
+    assert isinstance(found, guarantee.Guarantee)
+    first, *rest = repr(found).splitlines()
+    assert "with probability 0.95" in first
+    assert "0.25" in first
+    assert rest == ["rests on: one; two"]
+
+
+@pytest.mark.parametrize("kind", [type(found) for found in FOUND])
+def test_what_is_vacuous_or_not_met_is_said(kind):
+    (found,) = (f for f in FOUND if type(f) is kind)
+    given = {**vars(found), "vacuous": True, "not_met": ("two",)}
+    assert str(kind(**given)).splitlines()[1:] == [
+        "vacuous: this is known without the sample",
+        "rests on: one; two",
+        "NOT met: two",
+    ]

@@ -1,0 +1,125 @@
+"""Bounds from held-out losses: exact values, coverage, and how close they come."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.held_out import (
+    betting_upper,
+    binomial_upper,
+    empirical_bernstein_upper,
+)
+
+LAWS = {
+    "fair coin": lambda rng, shape: rng.integers(0, 2, shape).astype(float),
+    "one in twenty": lambda rng, shape: (rng.random(shape) < 0.05).astype(float),
+    "uniform": lambda rng, shape: rng.random(shape),
+    "squared normal": lambda rng, shape: np.minimum(rng.normal(0, 0.3, shape) ** 2, 1.0),
+}
+MEANS = {"fair coin": 0.5, "one in twenty": 0.05, "uniform": 0.5, "squared normal": 0.0896}
+
+
+@pytest.mark.parametrize(("errors", "m"), [(0, 10), (3, 40), (39, 40), (17, 300)])
+def test_the_binomial_bound_solves_its_equation(errors, m):
+    found = binomial_upper(errors, m, 0.05)
+    assert binom.cdf(errors, m, found) == pytest.approx(0.05)
+    assert binomial_upper(m, m, 0.05) == 1.0
+
+
+def test_the_binomial_bound_of_no_errors_is_the_rule_of_three():
+    assert binomial_upper(0, 100, 0.05) == pytest.approx(1 - 0.05**0.01)
+
+
+def test_the_coverage_of_the_binomial_bound_is_exact():
+    """For each p the chance of a count whose bound is below p: near delta at its worst."""
+    m, delta = 60, 0.1
+    upper = np.array([binomial_upper(k, m, delta) for k in range(m + 1)])
+    p = np.linspace(0.005, 0.995, 397)
+    missed = [(binom.pmf(np.arange(m + 1), m, q) * (upper < q)).sum() for q in p]
+    assert max(missed) <= delta
+    assert max(missed) > 0.95 * delta
+    # A bound 5 % smaller misses too often.
+    assert max((binom.pmf(np.arange(m + 1), m, q) * (0.95 * upper < q)).sum() for q in p) > delta
+
+
+def test_the_formula_of_maurer_and_pontil():
+    losses = [0.0, 0.5, 1.0, 2.0]
+    # mean 7/8, variance 35/48 with divisor 3; in units of the range 2 that of theorem 4.
+    level = np.log(2 / 0.1)
+    expected = 7 / 8 + np.sqrt(2 * 35 / 48 * level / 4) + 7 * 2 * level / 9
+    assert empirical_bernstein_upper(losses, 2.0, 0.1) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_coverage(name):
+    """400 samples of 60 losses at delta = .2: the share of misses, within 3 standard errors."""
+    rng = np.random.default_rng(3)
+    rows, mean, delta = LAWS[name](rng, (400, 60)), MEANS[name], 0.2
+    allowed = delta + 3 * np.sqrt(delta * (1 - delta) / len(rows))
+    bets = np.array([betting_upper(row, 1.0, delta) for row in rows])
+    bernstein = np.array([empirical_bernstein_upper(row, 1.0, delta) for row in rows])
+    assert np.mean(bets < mean) <= allowed
+    assert np.mean(bernstein < mean) <= allowed
+    # Half of what betting adds to the mean is too little; by the variance there is room.
+    assert np.mean((rows.mean(1) + bets) / 2 < mean) > delta / 2
+    assert bets.mean() < bernstein.mean()
+
+
+def test_betting_is_shorter_at_every_size():
+    rng = np.random.default_rng(0)
+    for law in LAWS.values():
+        for m, share in ((20, 0.75), (200, 0.95), (2000, 1.0)):
+            row = law(rng, m)
+            added = betting_upper(row, 1.0, 0.05) - row.mean()
+            assert added < share * (empirical_bernstein_upper(row, 1.0, 0.05) - row.mean())
+
+
+def test_units_and_seeds():
+    losses = np.random.default_rng(0).random(50)
+    found = betting_upper(losses, 1.0, 0.05)
+    assert betting_upper(9 * losses, 9.0, 0.05) == pytest.approx(9 * found)
+    assert betting_upper(losses, 1.0, 0.05) == found
+    assert betting_upper(losses, 1.0, 0.05, random_state=1) == pytest.approx(found, rel=0.02)
+    assert betting_upper([0.3], 1.0, 0.05) <= 1.0
+
+
+@pytest.mark.parametrize("function", [betting_upper, empirical_bernstein_upper])
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"losses": [0.5, 1.5]}, HypothesisNotMet, r"must lie in \[0, largest\]"),
+        ({"losses": [-0.1, 0.5]}, HypothesisNotMet, r"must lie in \[0, largest\]"),
+        ({"losses": []}, ValueError, "losses"),
+        ({"losses": [np.nan, 0.5]}, ValueError, "NaN"),
+        ({"losses": ["a", "b"]}, ValueError, "real numbers"),
+        ({"largest": 0.0}, HypothesisNotMet, "the loss must be bounded"),
+        ({"largest": np.inf}, HypothesisNotMet, "the loss must be bounded"),
+        ({"delta": 0.0}, ValueError, "0 < delta < 1"),
+        ({"delta": 1.0}, ValueError, "0 < delta < 1"),
+    ],
+)
+def test_bad_losses(function, change, error, message):
+    given = {"losses": [0.1, 0.5, 0.9], "largest": 1.0, "delta": 0.05} | change
+    with pytest.raises(error, match=message):
+        function(**given)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((-1, 10, 0.05), "from 0 to m=10"),
+        ((11, 10, 0.05), "from 0 to m=10"),
+        ((1.5, 10, 0.05), "whole number"),
+        ((1, 0, 0.05), "m >= 1"),
+        ((1, 10, 1.5), "0 < delta < 1"),
+    ],
+)
+def test_bad_counts(numbers, message):
+    with pytest.raises(ValueError, match=message):
+        binomial_upper(*numbers)
+
+
+def test_one_loss_has_no_variance():
+    with pytest.raises(ValueError, match="m >= 2"):
+        empirical_bernstein_upper([0.5], 1.0, 0.05)

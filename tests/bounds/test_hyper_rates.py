@@ -1,0 +1,171 @@
+"""Rates of regression in a hyper-RKHS: the ledger's values, grid searches, laws, and refusals."""
+
+import numpy as np
+import pytest
+from alignlearn.theory import HypothesisNotMet
+from scipy.special import gammaln
+
+from alignlearn.bounds import hyper_rates as rates
+
+
+@pytest.mark.parametrize(
+    ("setting", "alpha", "exponent", "sharper"),
+    [
+        ((1.0, 0.5, np.inf, 2.0), 0.5, 0.5, 4 / 7),
+        ((0.5, 0.5, 1.0, 2.0), 0.6, 0.3, 0.375),
+        ((0.5, 1e-6, 1.0, 3.0), 0.8, 0.4, 0.4444),
+    ],
+)
+def test_optima_of_theorem_1(setting, alpha, exponent, sharper):
+    r, s, p, q = setting
+    theta = rates.noise_exponent(p, q)
+    assert rates.svr_optimum_printed(r, s, theta) == pytest.approx((alpha, exponent), abs=1e-5)
+    best = rates.svr_optimum(r, s, theta)
+    assert best.exponent == pytest.approx(sharper, abs=1e-4)
+
+
+def test_rates_of_the_norm_are_those_of_the_ledger():
+    for (r, s, p, q), rate in (((0.5, 0.5, 1, 2), 0.15), ((0.5, 1e-6, 1, 3), 0.133333)):
+        best = rates.svr_optimum_printed(r, s, rates.noise_exponent(p, q))
+        assert best.exponent / q == pytest.approx(rate, abs=1e-5)
+    assert rates.alpha_limit(0.5) == pytest.approx(1.2)
+    assert rates.ridge_optimum_printed(1.0, 0.5) == pytest.approx((0.3, 0.3))
+    assert rates.ridge_optimum(1.0, 0.5) == pytest.approx((0.8, 0.8))
+
+
+def test_no_grid_point_beats_the_optimum():
+    rng = np.random.default_rng(0)
+    alpha = np.linspace(1e-5, 1, 20001)
+    for _ in range(100):
+        r, s, p, q = (
+            rng.uniform(0.02, 1),
+            rng.uniform(0.01, 4),
+            rng.exponential(2),
+            1 + rng.random(),
+        )
+        theta = rates.noise_exponent(p, 3 * q - 2)
+        pairs = (
+            (
+                rates.svr_optimum_printed(r, s, theta),
+                rates.svr_exponent_printed(alpha, r, s, theta),
+            ),
+            (
+                rates.svr_optimum(r, s, theta),
+                rates.svr_exponent(alpha, r, s, theta),
+            ),
+            (rates.ridge_optimum_printed(r, s), rates.ridge_exponent_printed(alpha, r, s)),
+            (rates.ridge_optimum(r, s), rates.ridge_exponent(alpha, r, s)),
+        )
+        for best, values in pairs:
+            assert 0 < best.alpha <= 1
+            assert best.exponent - 1e-4 <= values.max() <= best.exponent + 1e-12
+        assert rates.svr_optimum_printed(r, s, theta).alpha < rates.alpha_limit(s, theta)
+
+
+def test_printed_indices_are_conservative():
+    """Theorem 1 against the exponents of its proof, theorem 2 against what is proved of it."""
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        r, s, theta = rng.uniform(0.01, 1), rng.uniform(0.01, 8), rng.uniform(0, 1)
+        alpha = np.linspace(0.001, min(1, rates.alpha_limit(s, theta)), 50)
+        gap = rates.svr_exponent(alpha, r, s, theta) - rates.svr_exponent_printed(
+            alpha, r, s, theta
+        )
+        assert gap.min() >= -1e-12
+        alpha = np.linspace(0.001, min(1, rates.alpha_limit(s)), 50)
+        gap = rates.ridge_exponent(alpha, r, s) - rates.ridge_exponent_printed(alpha, r, s)
+        assert gap.min() >= -1e-12
+
+
+def test_exponents_of_the_noise():
+    assert rates.noise_exponent(np.inf, 2) == 1
+    assert rates.noise_exponent(1, 2) == 0.5
+    assert rates.noise_exponent(np.inf, 4) == 0.5
+    assert rates.norm_exponent(1, 2) == 1
+    assert rates.norm_exponent(np.inf, 3) == 3
+    assert rates.gaussian_moment_scale(5, 1) == pytest.approx(50**0.5)
+    assert rates.covering_exponent(3, 4) == 3
+
+
+def test_constant_of_the_gaussian_hyper_kernel():
+    """log10 of the ledger, which computed them to one decimal."""
+    found = [rates.gaussian_log10_constant(d, 1, 1) for d in (14, 128, 300)]
+    assert found == pytest.approx([-18.9, -172.5, -404.3], abs=0.05)
+    assert rates.gaussian_log10_constant(120, 0.01, 0.01) == pytest.approx(198.3, abs=0.05)
+    assert 10.0 ** found[2] == 0.0
+
+
+def test_lemma_4_3_is_bernstein_for_half_the_points():
+    """theta = 0, c1 = v: exp(-(m-1) e^2/(4v + 4Te/3))."""
+    value = rates.pair_mean_tail(11, 0.3, 0.5, 2.0, 0.0)
+    assert value == pytest.approx(np.exp(-10 * 0.09 / (2.0 + 4 / 3 * 2 * 0.3)))
+    # The ledger's case, with T = 1.
+    assert rates.pair_mean_tail(10, 0.2, 1.0, 1.0, 1.0) == pytest.approx(0.7136, abs=5e-5)
+    assert rates.pair_mean_tail(20, 0.2, 1.0, 1.0, 1.0) < rates.pair_mean_tail(
+        10, 0.2, 1.0, 1.0, 1.0
+    )
+
+
+def test_covering_radius_falls_at_the_slower_of_its_rates():
+    options = {"bound": 2.0, "capacity": 1.0, "noise": 1.0, "radius": 1.0}
+    low, high = (rates.covering_radius(m, 0.05, 1.0, 0.5, **options) for m in (1e12, 1e24))
+    assert np.log(low / high) / np.log(1e12) == pytest.approx(1 / 2.5, abs=1e-3)
+
+
+def test_gaussian_moments_by_the_recursion_of_even_orders():
+    """E y^i of N(k, v) for even i by Stein's identity, against the claim's formula."""
+    from alignlearn.theory import CLAIMS
+
+    file = CLAIMS.module("p4-moment-hypothesis")
+    k, v = 0.7, 0.5
+    moments = [1.0, k]
+    for i in range(2, 21):
+        moments.append(k * moments[-1] + (i - 1) * v * moments[-2])
+    for order in (2, 8, 20):
+        case = {"B0": v, "top": 1.0, "variance": v, "k": k, "order": order}
+        assert file.scaled_moment(case) == pytest.approx(moments[order], rel=1e-10)
+    # Far from zero, where odd orders have no kink either.
+    case = {"B0": 0.01, "top": 10.0, "variance": 0.01, "k": 10.0, "order": 3}
+    assert file.scaled_moment(case) == pytest.approx((1000 + 3 * 10 * 0.01) / 1000)
+    ratios = [
+        file.corrected_measure(file.largest() | {"order": i, "k": share})
+        for i in range(1, 30)
+        for share in (0.0, 0.5, 1.0)
+    ]
+    assert max(ratios) == pytest.approx(1.0965, abs=5e-5)
+    assert gammaln(41) > np.log(3198)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: rates.svr_exponent_printed(0.5, 0.0, 0.5, 0.5), "r=0.0.*0 < r <= 1"),
+        (lambda: rates.svr_exponent_printed(0.5, 0.5, -1.0, 0.5), "s=-1.0"),
+        (lambda: rates.svr_exponent_printed(0.5, 0.5, 0.5, 1.5), "theta=1.5"),
+        (lambda: rates.ridge_exponent_printed(0.5, 1.5, 0.5), "r=1.5"),
+        (lambda: rates.noise_exponent(0.0, 2), "p=0.0"),
+        (lambda: rates.norm_exponent(1.0, 1.0), "q=1.0"),
+        (lambda: rates.pair_mean_tail(1, 0.1, 1.0, 1.0, 0.5), "m=1"),
+        (lambda: rates.pair_mean_tail(5, 0.0, 1.0, 1.0, 0.5), "eps=0.0"),
+        (lambda: rates.pair_mean_tail(5, 0.1, 0.0, 0.0, 0.5), "c1 and T"),
+        (lambda: rates.covering_exponent(0, 1), "dimension"),
+        (lambda: rates.gaussian_log10_constant(2, -1.0, 1.0), "sigma2"),
+        (lambda: rates.gaussian_moment_scale(1.0, 0.5), "M"),
+        (
+            lambda: rates.covering_radius(
+                5, 0.05, 1.0, 0.5, bound=1.0, capacity=1.0, noise=1.0, radius=1.0
+            ),
+            "at least 2|>= 2",
+        ),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_refusals_are_hypotheses_or_types():
+    with pytest.raises(HypothesisNotMet):
+        rates.ridge_optimum_printed(2.0, 0.5)
+    with pytest.raises(TypeError):
+        rates.ridge_optimum_printed("one", 0.5)

@@ -1,0 +1,146 @@
+"""The complexity of the multi-task class, against the paper's matrices and enumeration."""
+
+import numpy as np
+import pytest
+from alignlearn.theory import CLAIMS
+from alignlearn.theory.claim import HypothesisNotMet
+from alignlearn.theory.draws import RandomDraw
+from alignlearn.theory.reference import multitask
+
+from alignlearn.bounds import neighbourhood, rademacher
+
+
+def problem(seed, sizes=(3, 3), p=2, duplicated=False):
+    """Kernels, given matrices and a rho above the least distance."""
+    rng = np.random.default_rng(seed)
+    kernels = []
+    for n in sizes:
+        F = rng.standard_normal((p, n, rng.integers(1, n + 1)))
+        K = F @ F.transpose(0, 2, 1)
+        if duplicated:
+            K[-1] = K[0]
+        kernels.append(K)
+    targets = [3 * rng.standard_normal((n, n)) for n in sizes]
+    least = neighbourhood.distance_to_cone(neighbourhood.tasks_of(kernels, targets))
+    return kernels, targets, 1.5, least + rng.uniform(0, 5)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_projections_against_the_matrices_of_the_paper(seed):
+    kernels, targets, _, _ = problem(seed, duplicated=seed % 2 == 0)
+    found = neighbourhood.projections(neighbourhood.tasks_of(kernels, targets))
+    terms = multitask.paper_terms(kernels, targets)
+    P, inner = multitask.projector(terms.V), multitask.inverse(terms.A)
+    diagonal = np.concatenate([np.eye(len(K[0])).ravel() for K in kernels]) > 0
+    expected = (
+        terms.d @ inner @ terms.d,
+        terms.d @ inner @ terms.b / 2,
+        terms.c - terms.b @ inner @ terms.b / 4,
+        terms.b @ inner @ terms.b / 4,
+        np.trace(P),
+        P.diagonal()[diagonal].sum(),
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("sizes", [(3,), (2, 3), (2, 2, 2)])
+def test_the_largest_form_against_every_support(seed, sizes):
+    kernels, targets, _, rho = problem(seed, sizes, duplicated=seed % 3 == 0)
+    tasks, terms = neighbourhood.tasks_of(kernels, targets), multitask.paper_terms(kernels, targets)
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        u = multitask.forms(kernels, rng.choice([-1.0, 1.0], sum(sizes)))
+        found = neighbourhood.largest_forms(tasks, u.T[None], rho)[0]
+        assert found == pytest.approx(multitask.largest_form(terms, u, rho), rel=1e-7, abs=1e-9)
+
+
+def test_the_weights_at_the_edge_of_an_empty_class():
+    """rho is the least distance: one theta is left."""
+    kernels, targets = [np.eye(2)[None]], [2 * np.eye(2)]
+    found = neighbourhood.neighbourhood_complexity(kernels, targets, 1.0, 0.0)
+    assert found.value == pytest.approx(np.sqrt(2 * 2) / 2)
+    assert neighbourhood.neighbourhood_bounds(kernels, targets, 1.0, 0.0).variance == pytest.approx(
+        found.value
+    )
+
+
+def test_enumeration_against_all_signs_of_all_tasks():
+    """Half of the signs are left out for each task; the mean must not notice."""
+    kernels, targets, radius, rho = problem(4, (2, 3))
+    terms = multitask.paper_terms(kernels, targets)
+    values = [
+        multitask.largest_form(terms, multitask.forms(kernels, s), rho)
+        for s in multitask.all_signs(5)
+    ]
+    expected = np.sqrt(radius * np.array(values)).mean() / 5
+    found = neighbourhood.neighbourhood_complexity(kernels, targets, radius, rho)
+    assert found == pytest.approx((expected, 0.0))
+
+
+def test_random_signs_are_within_their_error():
+    kernels, targets, radius, rho = problem(5, (4, 4))
+    exact = neighbourhood.neighbourhood_complexity(kernels, targets, radius, rho).value
+    for seed in range(5):
+        found = neighbourhood.neighbourhood_complexity(
+            kernels, targets, radius, rho, draws=500, random_state=seed
+        )
+        assert abs(found.value - exact) < 4 * found.standard_error
+        assert 0 < found.standard_error < 0.1 * exact
+
+
+def test_more_room_and_a_larger_radius_give_more():
+    kernels, targets, _, rho = problem(6)
+    first, second = (
+        neighbourhood.neighbourhood_complexity(kernels, targets, 1.0, r).value
+        for r in (rho, rho + 5)
+    )
+    assert first < second
+    four = neighbourhood.neighbourhood_complexity(kernels, targets, 4.0, rho).value
+    assert four == pytest.approx(2 * first)
+
+
+def test_signs_are_all_there_and_different():
+    signs = rademacher.sign_vectors(5)
+    assert signs.shape == (16, 5)
+    assert (signs[:, 0] == 1).all()
+    assert len(np.unique(signs, axis=0)) == 16
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t[:1], 1.0, 1.0), "2 and 1 tasks"),
+        (lambda k, t: neighbourhood.neighbourhood_bounds([], [], 1.0, 1.0), "at least 1"),
+        (lambda k, t: neighbourhood.neighbourhood_bounds(k, [np.eye(4)] * 2, 1.0, 1.0), "shape"),
+        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, -1.0, 1.0), "radius"),
+        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, 1.0, -1.0), "rho"),
+        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, 1.0, np.nan), "rho"),
+        (lambda k, t: neighbourhood.neighbourhood_complexity(k, t, 1.0, 1e9, draws=1), "draws"),
+        (lambda k, t: rademacher.sign_vectors(18), "1 <= n <= 17"),
+        (lambda k, t: list(neighbourhood.all_forms([np.ones((1, 10, 10))] * 3)), "combinations"),
+        (
+            lambda k, t: neighbourhood.neighbourhood_complexity(
+                [np.array([np.eye(2)] * 13)], [np.eye(2)], 1.0, 9.0
+            ),
+            "at most 12",
+        ),
+    ],
+)
+def test_bad_input(call, message):
+    kernels, targets, _, _ = problem(0)
+    with pytest.raises(ValueError, match=message):
+        call(kernels, targets)
+
+
+def test_an_empty_class_is_named():
+    with pytest.raises(HypothesisNotMet, match="rho=1: the class is empty"):
+        neighbourhood.neighbourhood_bounds([np.eye(2)[None]], [-np.eye(2)], 1.0, 1.0)
+
+
+@pytest.mark.parametrize("seed", [1810, 2480])
+def test_rounding_at_the_root_does_not_throw_the_search_back(seed):
+    """Newton's step may land next to the interval by rounding; it was then halved to the end."""
+    file = CLAIMS.module("p3-eq-26")
+    every_support, found = file.measure(file.cases(RandomDraw(seed)))
+    assert found == pytest.approx(every_support, rel=1e-9)

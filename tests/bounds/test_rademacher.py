@@ -1,0 +1,256 @@
+"""Bounds of the complexity of learned combinations, and of the risk of what is learned."""
+
+import numpy as np
+import pytest
+from alignlearn.theory.reference.multitask import all_signs
+from alignlearn.theory.reference.problems import gaussian_kernel
+from scipy.stats import norm
+
+from alignlearn.bounds import learned, rademacher
+from alignlearn.bounds.rademacher import quadratic_forms
+
+
+def grams(seed, m=8, p=4):
+    rng = np.random.default_rng(seed)
+    F = rng.standard_normal((p, m, m)) * rng.uniform(0.1, 2, (p, 1, m))
+    F[0, :, 1:] = 0.0
+    F[-1] = np.eye(m)
+    return F @ F.transpose(0, 2, 1)
+
+
+# -- complexity ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("q", [1.0, 1.2, 1.5, 2.0, 4.0, np.inf])
+@pytest.mark.parametrize("seed", range(6))
+def test_every_bound_is_one(seed, q):
+    K = grams(seed)
+    forms = quadratic_forms(K, all_signs(8))
+    exact = 3.0 * np.sqrt(rademacher.dual_norm(forms, q)).mean() / 8
+    bounds = rademacher.class_bounds(rademacher.gram_sizes(K), 3.0, q)
+    assert ("cortes-2010-diagonal" in bounds) == (q == 1)
+    assert all(exact <= value * (1 + 1e-12) for value in bounds.values())
+    # Kernels that are all but orthogonal give the most, and no more than this.
+    assert bounds["ours"] < 2.5 * exact
+
+
+def test_ours_is_at_most_the_others_on_ladders():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    for p in (1, 3, 10, 30):
+        K = np.array([gaussian_kernel(X, width) for width in np.geomspace(0.05, 20, p)])
+        bounds = rademacher.class_bounds(rademacher.gram_sizes(K))
+        assert bounds["ours"] == min(bounds.values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_moments_of_signs_are_below_those_of_normal_numbers(seed):
+    (K,) = grams(seed, p=2)[:1] if seed % 2 else [grams(seed, p=3)[1]]
+    values, trace = quadratic_forms(K[None], all_signs(8))[:, 0], np.trace(K)
+    top = np.linalg.eigvalsh(K)[-1]
+    moments = rademacher.gaussian_moments(trace, (K**2).sum(), top, 8)
+    signs = [(values**r).mean() / trace**r for r in range(1, 9)]
+    assert (np.array(signs) <= moments * (1 + 1e-12)).all()
+    assert signs[0] == pytest.approx(moments[0])
+
+
+def test_moments_of_one_normal_number():
+    """Rank one: E g^(2r) = (2r - 1)!!."""
+    np.testing.assert_allclose(
+        rademacher.gaussian_moments(1.0, 1.0, 1.0, 6), [1, 3, 15, 105, 945, 10395]
+    )
+
+
+def test_sizes_of_grams():
+    K = grams(1)
+    sizes = rademacher.gram_sizes(K)
+    np.testing.assert_allclose(sizes.traces, np.trace(K, axis1=1, axis2=2))
+    assert (sizes.eigenvalues >= np.linalg.eigvalsh(K)[:, -1] * (1 - 1e-12)).all()
+    assert sizes.eigenvalues[-1] == 1.0
+
+
+def test_kernels_that_are_zero():
+    sizes = rademacher.gram_sizes(np.zeros((2, 4, 4)))
+    assert set(rademacher.class_bounds(sizes).values()) == {0.0}
+
+
+def test_dual_norms():
+    u = np.array([[3.0, 4.0], [0.0, 0.0]])
+    assert rademacher.dual_norm(u, 1.0).tolist() == [4.0, 0.0]
+    assert rademacher.dual_norm(u, 2.0).tolist() == [5.0, 0.0]
+    assert rademacher.dual_norm(u, np.inf).tolist() == [7.0, 0.0]
+    assert rademacher.dual_norm(u, 1.5)[0] == pytest.approx((27 + 64) ** (1 / 3))
+
+
+# -- risk ------------------------------------------------------------------------------
+
+
+class Law:
+    """Atoms with several kernels and noisy labels, whose risks are known."""
+
+    def __init__(self, seed, flips=0.1):
+        rng = np.random.default_rng(seed)
+        self.x = rng.uniform(-2, 2, (30, 1))
+        self.K = np.array([gaussian_kernel(self.x, width) for width in (0.05, 0.3, 1.0)])
+        self.y = np.sign(self.x[:, 0] + 0.3)
+        self.flips = flips
+
+    def sample(self, m, rng):
+        rows = rng.integers(0, len(self.x), m)
+        return rows, np.where(rng.random(m) < self.flips, -1, 1) * self.y[rows]
+
+    def risk(self, h):
+        wrong = self.y * h <= 0
+        return np.mean(np.where(wrong, 1 - self.flips, self.flips))
+
+
+def fit(law, rows, y, ridge):
+    """The most adverse learner: the kernel with the smallest training error, then ridge."""
+    best = None
+    for k, K in enumerate(law.K):
+        a = np.linalg.solve(K[np.ix_(rows, rows)] + ridge * np.eye(len(y)), y)
+        h = K[:, rows] @ a
+        error = np.mean(y * h[rows] <= 0), np.mean((h[rows] - y) ** 2)
+        if best is None or error < best[0]:
+            best = error, h, np.sqrt(a @ K[np.ix_(rows, rows)] @ a), k
+    return best[1:]
+
+
+def complexity(law, rows, rng, draws=200):
+    signs = rng.choice([-1.0, 1.0], (draws, len(rows)))
+    forms = quadratic_forms(law.K[:, rows][:, :, rows], signs)
+    largest = np.maximum(forms.max(1), signs.sum(1) ** 2)
+    return np.sqrt(largest).mean() / len(rows)
+
+
+def test_coverage_of_the_three_bounds_where_the_risk_is_known():
+    law, rng, m, delta = Law(0), np.random.default_rng(1), 200, 0.2
+    slack, labels = [], np.array([1 - law.flips, law.flips])
+    for _ in range(30):
+        rows, y = law.sample(m, rng)
+        h, size, k = fit(law, rows, y, 1.0)
+        mean = learned.sampled_complexity(complexity(law, rows, rng), m, 200, delta / 100)
+        by_margin = learned.margin_bound(y * h[rows], size, mean, 0.99 * delta)
+        sizes = np.eye(4)[k] * size
+        shares = learned.rounded_shares(sizes)
+        random = learned.random_predictor_bound(y * h[rows], sizes, shares, np.ones(m), delta)
+        residuals = np.clip(h[rows], -1, 1) - y
+        squares = learned.clipped_bound(residuals, size, 2.0, mean, 0.99 * delta)
+        clipped = np.clip(h, -1, 1)
+        expected = labels @ [np.mean((clipped - law.y) ** 2), np.mean((clipped + law.y) ** 2)]
+        risk = law.risk(h)
+        slack.append((by_margin.value - risk, random.value - risk, squares.value - expected))
+    # Far from delta = .2 violations: none; and not so far that halves would do as well.
+    assert (np.array(slack) >= 0).all()
+    assert np.min(slack) < 0.6
+
+
+def test_the_margin_bound_by_hand():
+    margins = np.r_[np.full(90, 2.0), np.full(10, -1.0)]
+    found = learned.margin_bound(margins, 2.0, 0.01, 0.05)
+    ratios = learned.ratio_list(100)
+    assert ratios.tolist() == pytest.approx([5 / np.sqrt(2) ** j for j in range(5)])
+    spread = 3 * np.sqrt(np.log(5 / 0.05) / 200)
+    # Every ratio >= 1 leaves the good margins at 1 or more; the smallest costs least.
+    assert found.ratio == pytest.approx(1.25)
+    assert found.value == pytest.approx(0.1 + 2 * 1.25 * 0.01 + spread)
+
+
+def test_margin_bounds_do_not_depend_on_the_scale_of_the_predictor():
+    rng = np.random.default_rng(2)
+    margins = rng.normal(1, 1, 300)
+    first, second = (learned.margin_bound(s * margins, s * 3.0, 0.05, 0.1) for s in (1.0, 7.0))
+    assert first == pytest.approx(second)
+
+
+def test_bounds_grow_with_what_they_should_grow_with():
+    rng = np.random.default_rng(3)
+    margins, sizes = rng.normal(1, 0.5, 400), np.array([1.0, 2.0, 0.5])
+    shares = learned.rounded_shares(sizes)
+
+    def margin(size=3.0, complexity=0.05, delta=0.1):
+        return learned.margin_bound(margins, size, complexity, delta).value
+
+    def random(scale=1.0, delta=0.1):
+        bound = learned.random_predictor_bound
+        return bound(margins, scale * sizes, shares, np.ones(400), delta).value
+
+    assert margin() < margin(size=6.0)
+    assert margin() < margin(complexity=0.1)
+    assert margin() < margin(delta=0.01)
+    assert random() < random(2.0)
+    assert random() < random(delta=0.001)
+    wide = [learned.clipped_bound(0.1 * margins, s, 2.0, 0.05, 0.1).value for s in (2.0, 8.0, 99.0)]
+    assert wide[0] < wide[1] < wide[2] == np.inf
+
+
+def test_rounded_shares():
+    shares = learned.rounded_shares([1.0, 3.0, 0.0])
+    assert shares.sum() == 1.0
+    assert shares.tolist() == [0.25, 0.75, 0.0]
+    tiny = learned.rounded_shares([1.0, 1e-9])
+    assert tiny.tolist() == [15 / 16, 1 / 16]
+    for bad in ([0.0], np.ones(17)):
+        with pytest.raises(ValueError, match="sizes must be positive"):
+            learned.rounded_shares(bad)
+
+
+def test_inverse_of_the_divergence():
+    p = learned.kl_inverse(0.1, 0.05)
+    assert 0.1 * np.log(0.1 / p) + 0.9 * np.log(0.9 / (1 - p)) == pytest.approx(0.05)
+    # kl(0, p) = -log(1 - p).
+    assert learned.kl_inverse(0.0, 0.2) == pytest.approx(1 - np.exp(-0.2))
+    assert learned.kl_inverse(0.3, 0.0) == pytest.approx(0.3)
+    assert learned.kl_inverse(1.0, 0.1) == 1.0
+
+
+def test_the_loss_of_a_random_predictor():
+    """Phi(t - c y h/(L v^(1/2))) against draws of the shifted process at one point."""
+    rng = np.random.default_rng(4)
+    phi, w, y, c, t = rng.standard_normal(5), rng.standard_normal(5), -1.0, 1.7, 0.5
+    draws = (c * w / np.linalg.norm(w) + rng.standard_normal((200_000, 5))) @ phi
+    observed = np.mean(y * draws < t * np.linalg.norm(phi))
+    cosine = y * (w @ phi) / (np.linalg.norm(w) * np.linalg.norm(phi))
+    assert observed == pytest.approx(norm.cdf(t - c * cosine), abs=5e-3)
+
+
+def test_samples_without_variance_count_as_errors():
+    margins = np.ones(50)
+    shares = np.array([1.0])
+    good = learned.random_predictor_bound(margins, [1.0], shares, np.ones(50), 0.1)
+    some = np.r_[np.ones(40), np.zeros(10)]
+    bad = learned.random_predictor_bound(margins, [1.0], shares, some, 0.1)
+    assert good.value < bad.value
+    assert bad.value > 0.2
+
+
+def test_the_mean_over_signs_is_not_too_small():
+    """The mean of 50 draws plus its allowance covers the exact complexity."""
+    K = grams(2)[:, :8, :8]
+    scale = np.sqrt(np.diagonal(K, axis1=1, axis2=2).max(1))
+    K = K / (scale**2)[:, None, None]
+    exact = np.sqrt(quadratic_forms(K, all_signs(8)).max(1)).mean() / 8
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        signs = rng.choice([-1.0, 1.0], (50, 8))
+        mean = np.sqrt(quadratic_forms(K, signs).max(1)).mean() / 8
+        assert learned.sampled_complexity(mean, 8, 50, 0.01) >= exact
+    assert learned.sampled_complexity(exact, 8, 0, 0.01) == exact
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: learned.margin_bound([], 1.0, 0.1, 0.1), "finite numbers"),
+        (lambda: learned.margin_bound([np.nan], 1.0, 0.1, 0.1), "finite numbers"),
+        (lambda: learned.margin_bound([1.0], -1.0, 0.1, 0.1), "must be >= 0"),
+        (lambda: learned.margin_bound([1.0], 1.0, np.nan, 0.1), "must be >= 0"),
+        (lambda: learned.margin_bound([1.0], 1.0, 0.1, 1.0), "delta"),
+        (lambda: learned.clipped_bound([1.0], 1.0, 0.0, 0.1, 0.1), "width"),
+        (lambda: learned.random_predictor_bound([1.0], [1.0], [1.0], [1.0], 0.1), "m >= 8"),
+        (lambda: learned.sampled_complexity(0.1, 10, 5, 0.0), "delta"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,161 @@
+"""Unbiased statistics with their variance: the kernel by brute force, rates, coverage, refusals."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from alignlearn.theory.figures.curves import CURVES, MIXTURE_VARIANCES, mixture
+from alignlearn.theory.p1_alignment import u_kernel
+from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
+
+from alignlearn.bounds import intervals
+from alignlearn.bounds import u_statistics as unbiased
+from alignlearn.bounds.concentration import smallest_sample_size
+
+
+def features(seed, m, d=2):
+    return np.random.default_rng(seed).standard_normal((m, d))
+
+
+def gram(X):
+    return X @ X.T
+
+
+def test_the_kernel_is_the_symmetrised_one():
+    """h averaged over all 24 orders of K12 L12 - 2 K12 L13 + K12 L34."""
+    K, L = gram(features(0, 4)), gram(features(1, 4, 3))
+    terms = [K[a, b] * (L[a, b] - 2 * L[a, c] + L[c, d]) for a, b, c, d in permutations(range(4))]
+    assert unbiased.quadruple_kernel(K, L) == pytest.approx(np.mean(terms), rel=1e-12)
+
+
+def test_the_mean_over_quadruples_is_the_statistic():
+    K, L = gram(features(2, 8)), gram(features(3, 8))
+    index = np.array(list(combinations(range(8), 4)))
+    rows, columns = index[:, :, None], index[:, None, :]
+    mean = unbiased.quadruple_kernel(K[rows, columns], L[rows, columns]).mean()
+    assert intervals.u_statistic(K, L) == pytest.approx(mean, rel=1e-12)
+
+
+def test_the_ranges_are_attained_on_both_sides():
+    least = -u_kernel.values(u_kernel.extremal())[1::2]
+    spans = [unbiased.kernel_range(1, 1, *known) for known in ((0, 0), (1, 0), (1, 1))]
+    assert least == pytest.approx([span.low for span in spans])
+    case = u_kernel.extremal()
+    same = case | {"G": case["F"], "Z": case["X"]}
+    assert u_kernel.values(same)[::2] == pytest.approx([span.high for span in spans])
+    assert unbiased.kernel_range(2.0, 3.0).high == pytest.approx(16)
+    assert unbiased.kernel_range(same_kernel=True).low == 0
+
+
+def test_one_exchange_changes_the_statistic_by_at_most_16_over_m():
+    rng = np.random.default_rng(4)
+    largest = 0.0
+    for _ in range(3000):
+        F, G = rng.choice([-1.0, 1.0], (2, 5))
+        changed = F.copy(), G.copy()
+        changed[0][4], changed[1][4] = rng.choice([-1.0, 1.0], 2)
+        pairs = [(np.outer(f, f)[:4, :4], np.outer(g, g)[:4, :4]) for f, g in ((F[1:], G[1:]),)]
+        pairs.append(tuple(np.outer(x[1:], x[1:]) for x in changed))
+        one, two = (intervals.u_statistic(*pair) for pair in pairs)
+        largest = max(largest, 4 * abs(one - two))
+    # Points +-1 with m = 4 reach 2/3 of the bound 16.
+    assert largest == pytest.approx(32 / 3)
+    assert largest <= intervals.u_statistic_constant(4) == 16
+
+
+def test_the_variances_of_the_mixture():
+    X, y = mixture().sample(4 * 60_000, 0)
+    X, y = X.reshape(-1, 4, 2), y.reshape(-1, 4)
+    K = np.exp(-((X[:, :, None] - X[:, None]) ** 2).sum(-1) / 2)
+    L = y[:, :, None] * y[:, None]
+    found = [unbiased.quadruple_kernel(*pair).var() for pair in ((K, L), (K, K), (L, L))]
+    assert found == pytest.approx(MIXTURE_VARIANCES, rel=0.03)
+
+
+@pytest.mark.parametrize(("below", "m"), [(1.0, 396), (0.5, 800), (0.2, 2824), (0.1, 8844)])
+def test_smallest_samples_of_theorem_d(below, m):
+    curve = CURVES["p1-u-alignment"]
+    setting = curve.numbers()
+    form = curve.forms["Bernstein (D)"]
+    found = smallest_sample_size(lambda n: form(n, 0.05, **setting), below, 4)
+    assert found == pytest.approx(m, rel=0.01)
+    # Form (iii), with McDiarmid's inequality, needs 3,157 to say anything.
+    assert found < 3157 or below < 0.2
+
+
+def test_bernsteins_rate_and_linear_term():
+    assert unbiased.bernstein_deviation(400, 2.0, 0.0, 3.0) == pytest.approx(0.02)
+    large = unbiased.bernstein_deviation(4 * 10**12, 2.0, 0.25, 1.0) * 1e6
+    assert large == pytest.approx(1.0, rel=1e-5)
+    # Only whole quadruples count.
+    assert unbiased.bernstein_deviation(403, 2.0, 0.1, 1) == unbiased.bernstein_deviation(
+        400, 2.0, 0.1, 1
+    )
+
+
+def test_theorem_d_prime_is_shorter_than_maurer_and_pontils():
+    """Their second term for the same k values: 7 w log(4/delta)/(3 (k - 1)), first with log 4."""
+    for k in (4, 26, 250):
+        m, delta, w = 4 * k, 0.05, 4.0
+        ours = unbiased.empirical_bernstein_deviation(m, delta, 0.3, w)
+        level = np.log(4 / delta)
+        theirs = np.sqrt(0.6 * level / k) + 7 * w * level / (3 * (k - 1))
+        assert ours < theirs
+
+
+def test_the_estimated_variance_is_unbiased_and_has_no_effect_on_the_sample():
+    p = np.array([0.5, 0.3, 0.2])
+    K, L = gram(features(5, 3)), gram(features(6, 3))
+    law = FiniteDistribution(p)
+    from alignlearn.theory.p1_alignment.u_statistic import kernel_moments
+
+    true = kernel_moments(law, K, L)[1]
+    found = []
+    for seed in range(400):
+        i = law.sample(16, seed)
+        found.append(unbiased.quadruple_variance(K[np.ix_(i, i)], L[np.ix_(i, i)], 4, seed))
+    error = np.std(found) / 20
+    assert np.mean(found) == pytest.approx(true, abs=4 * error)
+
+
+def test_the_interval_from_the_data_covers_and_closes():
+    lengths = []
+    for m in (400, 1600):
+        X, y = mixture().sample(m, 1)
+        K, L = gaussian_kernel(X, 1.0), np.outer(y, y)
+        found = unbiased.empirical_bernstein_interval(K, L)
+        assert found.low <= mixture().gaussian_moments(1.0).numerator <= found.high
+        assert found == unbiased.empirical_bernstein_interval(K, L)
+        lengths.append(found.high - found.low)
+    assert lengths[1] < lengths[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: unbiased.bernstein_deviation(3, 1.0, 0.1, 1.0), "m >= 4"),
+        (lambda: unbiased.bernstein_deviation(8, 0.0, 0.1, 1.0), "level"),
+        (lambda: unbiased.bernstein_deviation(8, 1.0, -0.1, 1.0), "variance"),
+        (lambda: unbiased.bernstein_deviation(8, 1.0, 0.1, 0.0), "above"),
+        (lambda: unbiased.bernstein_deviation(8, 1.0, np.nan, 1.0), "variance"),
+        (lambda: unbiased.empirical_bernstein_deviation(7, 0.05, 0.1, 1.0), "m >= 8"),
+        (lambda: unbiased.empirical_bernstein_deviation(8, 1.0, 0.1, 1.0), "delta"),
+        (lambda: unbiased.kernel_range(0.0), "radius2"),
+        (lambda: unbiased.quadruple_variance(np.eye(7), np.eye(7)), "m >= 8"),
+        (
+            lambda: unbiased.empirical_bernstein_interval(2 * np.eye(9), np.eye(9)),
+            "exceeds",
+        ),
+        (
+            lambda: unbiased.alignment_deviation_unbiased(9, 0.05, 0.0, 1.0, 1.0, (1, 1, 1)),
+            "a=0.0",
+        ),
+        (
+            lambda: unbiased.alignment_deviation_unbiased(9, 0.0, 0.5, 1.0, 1.0, (1, 1, 1)),
+            "delta",
+        ),
+    ],
+)
+def test_refusals(call, match):
+    with pytest.raises(ValueError, match=match):
+        call()

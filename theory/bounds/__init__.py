@@ -1,1 +1,0 @@
-"""The bounds as plain functions, by subject; nothing here knows the claims."""
