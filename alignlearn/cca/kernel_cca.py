@@ -286,7 +286,7 @@ class KernelCCA(FrameOutput, Estimator):
     def _check_matrix(self, X):
         """A vector as X is not the same as one column, to scikit-learn."""
         kernel = view_kernels(self.kernels, 2)[0]
-        if not isinstance(kernel, str) and kernel._needs_vectors and not is_sparse(X):
+        if not isinstance(kernel, str) and kernel.needs_vectors and not is_sparse(X):
             check_samples("X", X)
 
     def _factors(self, sources):

@@ -171,7 +171,7 @@ def vectors(kernels, X):
     """The numeric matrix that the loops read; a placeholder where they read none of the samples."""
     if is_sparse(X):
         return frozen(np.zeros((len(X), 0), X.dtype))
-    if any(k._needs_vectors for k in kernels):
+    if any(k.needs_vectors for k in kernels):
         return frozen(X)
     return frozen(np.zeros((len(X), 1)))
 

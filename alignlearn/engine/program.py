@@ -5,7 +5,7 @@ receive the kernel values, then come the primitives (squared distance, inner pro
 temporaries. One compiled interpreter runs every program, so a new combination of kernels compiles
 nothing, and its cost is spread over the hundreds of pairs of a tile.
 
-A kernel lowers itself by ``_lower(builder, dst, mode)``, which emits the operations that fill
+A kernel lowers itself by ``lower(builder, dst, mode)``, which emits the operations that fill
 register ``dst`` and returns the kernel's value minus the register's; `Mode` says what the register
 may lack. Nothing here knows a kernel class.
 """
@@ -97,7 +97,7 @@ class Program:
     factors : tuple of (callable, columns)
         ``f(X[:, columns]) -> (m,)`` for FACTOR.
     external : tuple of (kernel, columns)
-        Evaluated block by block through ``kernel._block(X[:, columns], Y[:, columns])``, or a
+        Evaluated block by block through ``kernel.block(X[:, columns], Y[:, columns])``, or a
         primitive that the engine evaluates by itself.
     domains : tuple of (callable, columns)
         Each raises where the data lies outside a kernel's domain.
@@ -128,7 +128,7 @@ def padded(n):
 
 
 class Builder:
-    """Collects the operations of a list of kernels; kernels call it from ``_lower``."""
+    """Collects the operations of a list of kernels; kernels call it from ``lower``."""
 
     def __init__(self, n_features, n_kernels, outside=None):
         self.n_features = n_features
@@ -256,7 +256,7 @@ class Builder:
 
     def exact_value(self, kernel, dst):
         """Lower ``kernel`` into ``dst`` to be used as a factor or an argument: its exact value."""
-        self.add_constant(dst, kernel._lower(self, dst, Mode.VALUE))
+        self.add_constant(dst, kernel.lower(self, dst, Mode.VALUE))
 
     def targets(self, n_targets):
         """The first register after the outputs: inner product of columns beyond the features."""
@@ -333,12 +333,12 @@ def compile_kernels(
     if n_targets:
         builder.targets(n_targets)
     # Ladder steps need the smaller coefficient first.
-    order = sorted(range(p), key=lambda k: (not kernels[k]._is_exponential, kernels[k]._rate, k))
+    order = sorted(range(p), key=lambda k: (not kernels[k].is_exponential, kernels[k].rate, k))
     for k in order:
         as_value = mode is Mode.VALUE or (full is not None and bool(full[k]))
         step = Mode.STEP_VALUE if as_value else Mode.STEP_SHIFTED
-        exponential = kernels[k]._is_exponential
-        offset = kernels[k]._lower(builder, k, step if exponential else mode)
+        exponential = kernels[k].is_exponential
+        offset = kernels[k].lower(builder, k, step if exponential else mode)
         if mode is Mode.VALUE:
             builder.add_constant(k, offset)
             offset = 0.0

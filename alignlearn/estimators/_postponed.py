@@ -52,7 +52,7 @@ def _is_plain(source):
     array = type(source) is PairSource and isinstance(source.X, np.ndarray)
     if not array or source.n_samples < _LEAST_SAMPLES or _is_mapped(source.X):
         return False
-    return all(k._takes_sparse and k.is_psd for k in source.kernels)
+    return all(k.takes_sparse and k.is_psd for k in source.kernels)
 
 
 def _is_mapped(X):

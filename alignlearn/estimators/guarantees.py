@@ -155,7 +155,7 @@ def largest_diagonal(kernel):
     if isinstance(kernel, algebra.Shifted):
         part = largest_diagonal(kernel.kernel)
         return None if part is None else kernel.shift + part
-    return kernel._largest_value
+    return kernel.largest_value
 
 
 def diagonal_bound(kernel, radius2):
@@ -320,7 +320,7 @@ def _by_stability(estimator, delta, half, radii):
 
     kernels, factors = _kernels(estimator), _factors(estimator)
     # |phi(x) - phi(x')|^2 = K(x, x) + K(x', x') - 2 K(x, x'), R_k^2 times at most this.
-    signs = [False] * factors.size if kernels is None else [k._non_negative for k in kernels]
+    signs = [False] * factors.size if kernels is None else [k.is_non_negative for k in kernels]
     wide = np.where(signs, 2.0, 4.0)
     diameter = float(np.sqrt(factors @ (wide * radii)))
     m = estimator.statistics_.n_samples

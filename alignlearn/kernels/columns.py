@@ -30,20 +30,20 @@ class Columns(Unary):
         object.__setattr__(self, "columns", _column_tuple(self.columns))
 
     @property
-    def _is_exponential(self):
-        return self.kernel._is_exponential
+    def is_exponential(self):
+        return self.kernel.is_exponential
 
     @property
-    def _rate(self):
-        return self.kernel._rate
+    def rate(self):
+        return self.kernel.rate
 
     @property
-    def _largest_value(self):
-        return self.kernel._largest_value
+    def largest_value(self):
+        return self.kernel.largest_value
 
     @property
-    def _unit_diagonal(self):
-        return self.kernel._unit_diagonal
+    def has_unit_diagonal(self):
+        return self.kernel.has_unit_diagonal
 
     @property
     def _named(self):
@@ -85,16 +85,16 @@ class Columns(Unary):
                 )
         return tuple(names.index(c) for c in self.columns)
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         with b.columns(self.columns):
-            return self.kernel._lower(b, dst, mode)
+            return self.kernel.lower(b, dst, mode)
 
-    def _lower_distance(self, b, dst):
+    def lower_distance(self, b, dst):
         with b.columns(self.columns):
-            self.kernel._lower_distance(b, dst)
+            self.kernel.lower_distance(b, dst)
 
-    def _unit(self):
-        unit = self.kernel._unit()
+    def unit_form(self):
+        unit = self.kernel.unit_form()
         return None if unit is None else Columns(unit, self.columns)
 
 

@@ -26,9 +26,9 @@ class _Multiple(GammaKernel):
 
     multiple: float = 1.0
 
-    _largest_value = 1.0
-    _unit_diagonal = True
-    _non_negative = True
+    largest_value = 1.0
+    has_unit_diagonal = True
+    is_non_negative = True
     _primitive = ops.SQUARED_DISTANCE
 
     def __post_init__(self):
@@ -52,14 +52,14 @@ class _Multiple(GammaKernel):
 class _Exponential(_Multiple):
     """exp(sign * gamma * multiple * primitive)."""
 
-    _is_exponential = True
+    is_exponential = True
     _sign = -1.0
 
     @property
-    def _rate(self):
+    def rate(self):
         return self.gamma if not isinstance(self.gamma, str) else 0.0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma, mode)
 
 
@@ -99,19 +99,19 @@ class ExponentialDot(_Exponential):
     Gaussian of gamma / 2, and is evaluated as that.
     """
 
-    _largest_value = None
-    _unit_diagonal = False
+    largest_value = None
+    has_unit_diagonal = False
     _primitive = ops.INNER_PRODUCT
     _sign = 1.0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.domain(self._in_domain)
-        return super()._lower(b, dst, mode)
+        return super().lower(b, dst, mode)
 
     def _in_domain(self, X):
         check_exponent(self, X, self.gamma * np.max(squared_norms(X), initial=0.0))
 
-    def _unit(self):
+    def unit_form(self):
         half = Gaussian(self.gamma, self.multiple / 2.0)
         # A number is resolved without samples, and what is lowered must be.
         return half if isinstance(self.gamma, str) else half.resolve(None)
@@ -169,14 +169,14 @@ class Matern(_Multiple):
         return f"{super().__str__()[:-1]}, nu={self.nu:g})"
 
     @property
-    def _is_exponential(self):
+    def is_exponential(self):
         return self.nu == 0.5
 
     @property
-    def _rate(self):
-        return self.gamma if self._is_exponential and not isinstance(self.gamma, str) else 0.0
+    def rate(self):
+        return self.gamma if self.is_exponential and not isinstance(self.gamma, str) else 0.0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         distance, rate = b.primitive(ops.DISTANCE), np.sqrt(2.0 * self.nu) * self.gamma
         if self.nu == 0.5:
             return b.exponential(dst, distance, -self.gamma, mode)
@@ -220,7 +220,7 @@ class RationalQuadratic(_Multiple):
     def __str__(self):
         return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         distance, less_one = b.primitive(ops.SQUARED_DISTANCE), 0.0 if mode.full else 1.0
         rate = self.gamma / self.alpha
         b.emit(ops.RATIONAL_QUADRATIC, dst, distance, f0=rate, f1=self.alpha, f2=less_one)
@@ -235,13 +235,13 @@ class Hamming(Kernel):
     A sum of equalities, hence positive semi-definite. Codes are numbers and are compared exactly.
     """
 
-    _largest_value = 1.0
-    _unit_diagonal = True
-    _non_negative = True
+    largest_value = 1.0
+    has_unit_diagonal = True
+    is_non_negative = True
 
     def __str__(self):
         return "hamming"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.emit(ops.AFFINE, dst, b.primitive(ops.MATCHES), f0=1.0 / b.n_columns)
         return 0.0

@@ -45,11 +45,11 @@ class Linear(Kernel):
     def __str__(self):
         return "linear"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.inner_product(mode, dst)
         return 0.0
 
-    def _lower_distance(self, b, dst):
+    def lower_distance(self, b, dst):
         b.emit(ops.AFFINE, dst, b.primitive(ops.SQUARED_DISTANCE), f0=1.0)
 
 
@@ -80,7 +80,7 @@ class Polynomial(GammaKernel):
     def is_psd(self):
         return self.degree == int(self.degree) and self.coef0 >= 0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
         if self.degree == int(self.degree) and self.degree <= LARGEST_POWER:
             b.emit(ops.AFFINE, dst, dot, f0=self.gamma, f1=self.coef0)
@@ -114,7 +114,7 @@ class Binomial(GammaKernel):
     def __str__(self):
         return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
         b.emit(ops.BINOMIAL, dst, dot, f0=self.gamma, f1=self.alpha)
         b.domain(self._in_domain)
@@ -144,7 +144,7 @@ class Sigmoid(GammaKernel):
     def __str__(self):
         return f"{super().__str__()[:-1]}, coef0={self.coef0:g})"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
         b.emit(ops.SIGMOID, dst, dot, f0=self.gamma, f1=self.coef0)
         return 0.0
@@ -175,7 +175,7 @@ class TL1(Kernel):
     def resolve(self, X, weight=None):
         return self if self.tau is not None else TL1(0.7 * X.shape[1])
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.emit(ops.TL1, dst, b.primitive(ops.L1_DISTANCE), f0=self.tau)
         return 0.0
 
@@ -199,7 +199,7 @@ class Log(Kernel):
     def __str__(self):
         return f"log(sigma={self.sigma:g})"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.emit(ops.LOGARITHMIC, dst, b.primitive(ops.DISTANCE), f0=self.sigma)
         return 0.0
 
@@ -208,12 +208,12 @@ class Log(Kernel):
 class Cosine(Kernel):
     """``<x, x'> / (|x| |x'|)``, 0 where a norm is 0; "cosine"."""
 
-    _largest_value = 1.0
+    largest_value = 1.0
 
     def __str__(self):
         return "cosine"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.emit(ops.AFFINE, dst, b.primitive(ops.INNER_PRODUCT), f0=1.0)
         b.emit(ops.FACTOR, dst, integer=b.factor(_inverse_norm))
         return 0.0

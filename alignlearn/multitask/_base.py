@@ -48,7 +48,7 @@ class MultiTaskLearner(Estimator):
 
     def _accepts_sparse(self):
         try:
-            return all(kernel._takes_sparse for kernel in kernel_list(self.kernels))
+            return all(kernel.takes_sparse for kernel in kernel_list(self.kernels))
         except (TypeError, ValueError):
             return False
 
