@@ -18,35 +18,7 @@ from enum import Enum
 
 import numpy as np
 
-# Primitives of a pair.
-SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE, MATCHES = range(5)
-
-# Operations: (opcode, destination row, source row, integer) and three floats.
-(
-    EXP,  # d = exp(f0 s)
-    EXPM1,  # d = exp(f0 s) - 1
-    SQUARE,  # d = s^2, repeated `integer` times: K <- K^2
-    SQUARE_SHIFTED,  # the same on e = K - 1: e <- e (e + 2)
-    SQUARE_UNSHIFT,  # K = (e + 1)^2, then squared `integer` - 1 times more
-    AFFINE,  # d = f0 s + f1 (source a primitive)
-    AFFINE_IN_PLACE,  # d = f0 d + f1
-    POWER_IN_PLACE,  # d = d^integer
-    POLYNOMIAL,  # formulas.polynomial(s, f0, f1, f2), non-integer degree
-    BINOMIAL,  # formulas.binomial(s, f0, f1)
-    SIGMOID,  # formulas.sigmoid(s, f0, f1)
-    TL1,  # formulas.tl1(s, f0)
-    LOGARITHMIC,  # formulas.logarithmic(s, f0)
-    RATIONAL_QUADRATIC,  # formulas.rational_quadratic(s, f0, f1, f2)
-    MATERN_32,  # d = (1 + u) exp(-u), u = f0 s
-    MATERN_52,  # d = (1 + u + u^2 / 3) exp(-u), u = f0 s
-    ADD,  # d += f0 s
-    MULTIPLY,  # d *= s
-    FACTOR,  # d *= f(x) f(x') with the auxiliary vector `integer`
-    EXTERNAL,  # d = block of values number `integer`, computed outside
-    TERMS,  # d += f(x) + f(x') with the auxiliary vector `integer`
-    FLUSH,  # d = vectormath.flush(d)
-    CLEAR,  # d = 0 where |d| <= f0 eps s, the rounding of terms of size s that cancelled
-) = range(23)
+from . import opcodes as ops
 
 # A ladder step is worth taking up to this many squarings instead of one exponential.
 _MAX_SQUARINGS = 4
@@ -87,7 +59,9 @@ class Program:
     Attributes
     ----------
     code : ndarray of int64, shape (n_ops, 4)
+        Opcode, destination row, source row and integer of each operation.
     parameters : ndarray of float64, shape (n_ops, 3)
+        Its numbers.
     primitives : ndarray of int64, shape (n_primitives, 4)
         Kind, first and last+1 bound feature, register row.
     features : ndarray of int64
@@ -161,7 +135,7 @@ class Builder:
         key = (kind, self._columns, centred)
         if key not in self._evaluated:
             row = self._evaluated[key] = self._new_row()
-            self.emit(EXTERNAL, row, integer=self.external(self._outside(kind, centred)))
+            self.emit(ops.EXTERNAL, row, integer=self.external(self._outside(kind, centred)))
         return self._evaluated[key]
 
     def _bound_primitive(self, kind, centred=False):
@@ -180,11 +154,11 @@ class Builder:
     def inner_product(self, mode, dst):
         """Emit <x, x'>, or what differs from it by f(x) + f(x') where the mode allows that."""
         if mode is Mode.SIDES and self._outside is None:
-            self.emit(AFFINE, dst, self.primitive(SQUARED_DISTANCE), f0=-0.5)
+            self.emit(ops.AFFINE, dst, self.primitive(ops.SQUARED_DISTANCE), f0=-0.5)
             self._lacks_sides = True
         else:
             centred = mode is Mode.CENTRED
-            self.emit(AFFINE, dst, self.primitive(INNER_PRODUCT, centred=centred), f0=1.0)
+            self.emit(ops.AFFINE, dst, self.primitive(ops.INNER_PRODUCT, centred=centred), f0=1.0)
 
     def _new_row(self):
         self._rows += 1
@@ -207,6 +181,10 @@ class Builder:
         """Append one operation."""
         self._code.append((op, dst, src, integer))
         self._parameters.append((f0, f1, f2))
+
+    def formula(self, dst, function, src, *numbers):
+        """Append ``d = function(s, *numbers)``, one of `alignlearn.engine.formulas`."""
+        self.emit(ops.FORMULAS[function], dst, src, **dict(zip(("f0", "f1", "f2"), numbers)))
 
     def factor(self, function) -> int:
         """Register ``f(X) -> (m,)`` on the columns in force and return its index."""
@@ -236,7 +214,7 @@ class Builder:
             self.emit(op, dst, row, n)
         else:
             doublings = 0
-            self.emit(EXP if full else EXPM1, dst, src, f0=coefficient)
+            self.emit(ops.EXP if full else ops.EXPM1, dst, src, f0=coefficient)
         if mode.is_step:
             self._ladder[src, coefficient] = (dst, full, doublings)
         return 0.0 if full else 1.0
@@ -248,8 +226,8 @@ class Builder:
             if found is None:
                 continue
             row, was_full, doublings = found
-            op = SQUARE if was_full else SQUARE_UNSHIFT if full else SQUARE_SHIFTED
-            doublings += n if op != SQUARE_SHIFTED or coefficient > 0 else 0
+            op = ops.SQUARE if was_full else ops.SQUARE_UNSHIFT if full else ops.SQUARE_SHIFTED
+            doublings += n if op != ops.SQUARE_SHIFTED or coefficient > 0 else 0
             if (full or not was_full) and doublings <= _MAX_DOUBLINGS:
                 return op, row, n, doublings
         return None
@@ -263,12 +241,12 @@ class Builder:
         row = self._new_row()
         first = self.n_features if self._outside is None else 0
         with self.columns(tuple(range(first, first + n_targets))):
-            self.emit(AFFINE, row, self._bound_primitive(INNER_PRODUCT), f0=1.0)
+            self.emit(ops.AFFINE, row, self._bound_primitive(ops.INNER_PRODUCT), f0=1.0)
 
     def add_constant(self, dst, offset):
         """Turn a register with an offset into the exact value."""
         if offset != 0.0:
-            self.emit(AFFINE_IN_PLACE, dst, f0=1.0, f1=offset)
+            self.emit(ops.AFFINE_IN_PLACE, dst, f0=1.0, f1=offset)
 
     def finish(self, offsets) -> Program:
         """The program."""
@@ -347,5 +325,5 @@ def compile_kernels(
             offset -= shift[k]
         offsets[k] = offset
     for row, k in enumerate(terms, start=builder.n_factors):
-        builder.emit(TERMS, k, integer=row)
+        builder.emit(ops.TERMS, k, integer=row)
     return builder.finish(offsets)

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from alignlearn.engine import grams
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine import pair_products as products
-from alignlearn.engine import program as ops
 from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import Gaussian
 from alignlearn.kernels.scales import resolve_gamma

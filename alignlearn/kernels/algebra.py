@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 
 from .base import Kernel, result_of
 from .rules import check_exponent

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from alignlearn.engine import grams
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.program import Mode
 
 from .rules import (
@@ -33,6 +33,19 @@ def result_of(operation):
 
     def enter(cls):
         _RESULTS[operation] = cls
+        return cls
+
+    return enter
+
+
+NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
+
+
+def named(*strings):
+    """Decorate a class of kernels that these strings stand for."""
+
+    def enter(cls):
+        NAMED.update(dict.fromkeys(strings, cls))
         return cls
 
     return enter

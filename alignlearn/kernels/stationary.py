@@ -10,11 +10,12 @@ from dataclasses import InitVar, dataclass, field, replace
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import formulas
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
-from .base import Kernel
+from .base import Kernel, named
 from .rules import check_exponent
 from .scales import resolve_gamma
 from .vector import GammaKernel
@@ -63,6 +64,7 @@ class _Exponential(_Multiple):
         return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma, mode)
 
 
+@named("rbf", "gaussian")
 @dataclass(frozen=True)
 class Gaussian(_Exponential):
     """``exp(-gamma |x - x'|^2)``; "rbf".
@@ -75,6 +77,7 @@ class Gaussian(_Exponential):
     """
 
 
+@named("laplacian")
 @dataclass(frozen=True)
 class Laplacian(_Exponential):
     """``exp(-gamma |x - x'|_1)``; "laplacian". Parameters as in :class:`Gaussian`."""
@@ -82,6 +85,7 @@ class Laplacian(_Exponential):
     _primitive = ops.L1_DISTANCE
 
 
+@named("exponential")
 @dataclass(frozen=True)
 class Exponential(_Exponential):
     """``exp(-gamma |x - x'|)``; "exponential". Parameters as in :class:`Gaussian`."""
@@ -89,6 +93,7 @@ class Exponential(_Exponential):
     _primitive = ops.DISTANCE
 
 
+@named("exponential-dot")
 @dataclass(frozen=True)
 class ExponentialDot(_Exponential):
     """``exp(gamma <x, x'>)``; "exponential-dot". Parameters as in :class:`Gaussian`.
@@ -126,6 +131,7 @@ def _check_length_scale(length_scale, gamma):
     return check_number("length_scale", length_scale, low=0.0, strict=True)
 
 
+@named("matern")
 @dataclass(frozen=True)
 class Matern(_Multiple):
     """The Matern kernel of smoothness nu; "matern".
@@ -184,6 +190,7 @@ class Matern(_Multiple):
         return 0.0
 
 
+@named("rational-quadratic")
 @dataclass(frozen=True)
 class RationalQuadratic(_Multiple):
     """``(1 + gamma |x - x'|^2 / alpha)^(-alpha)``; "rational-quadratic".
@@ -223,11 +230,12 @@ class RationalQuadratic(_Multiple):
     def lower(self, b, dst, mode):
         distance, less_one = b.primitive(ops.SQUARED_DISTANCE), 0.0 if mode.full else 1.0
         rate = self.gamma / self.alpha
-        b.emit(ops.RATIONAL_QUADRATIC, dst, distance, f0=rate, f1=self.alpha, f2=less_one)
+        b.formula(dst, formulas.rational_quadratic, distance, rate, self.alpha, less_one)
         b.emit(ops.FLUSH, dst)
         return less_one
 
 
+@named("hamming")
 @dataclass(frozen=True)
 class Hamming(Kernel):
     """The share of columns in which two samples agree, for codes of categories; "hamming".

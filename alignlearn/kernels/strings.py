@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import SparsePrimitive
 from alignlearn.validation import SparseRows, check_count, check_flag
 
