@@ -97,7 +97,7 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     trials = []
     for t, statistics in enumerate(_statistics(X, y, kernels, task, protocol, parts)):
         trial = Trial(X, y, kernels, task, parts[t], protocol, statistics)
-        trials.append([trial.run(method) for method in methods])
+        trials.append([trial.outcome(method) for method in methods])
         if callable(verbose):
             verbose(t + 1)
         elif verbose:

@@ -58,7 +58,7 @@ class Trial:
         self.names = self.source.names if rank_one else tuple(str(k) for k in kernels)
         self.statistics, self.scale = statistics.trace_normalized()
 
-    def run(self, method):
+    def outcome(self, method):
         """Learn, choose on the validation fold, test."""
         if method == BEST_SINGLE:
             found = self._best_single()

@@ -118,7 +118,7 @@ def product_block(program, itemsize, side):
     return _even(min(_PRODUCT_BLOCK, max(8, pairs // PRODUCT_ROWS // 8 * 8)), side)
 
 
-def run(loop, work, n_pairs):
+def over_pairs(loop, work, n_pairs):
     """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
     if n_pairs <= FEW_PAIRS:
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))

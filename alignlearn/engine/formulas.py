@@ -57,7 +57,7 @@ def logarithmic(distance, sigma):
 
 
 def pair_determinant(near, size_p, size_q, constants):
-    """det(I + B'B) of two pairs of points, see `alignlearn.engine.pair_products`.
+    """det(I + B'B) of two pairs of points, see `alignlearn.engine.hyper_values`.
 
     By pivots of elimination: each is at least 1, and little cancels. ``near`` are the four squared
     distances between the pairs, ``size_p`` and ``size_q`` those within; ``constants`` are 1, 1/2,

@@ -202,7 +202,7 @@ class FoldSums:
             if progress is not None:
                 progress(done[k])
 
-        engine.run("pair_sums", self._data, boxes, take)
+        engine.run_boxes("pair_sums", self._data, boxes, take)
 
     def _add(self, g, h, box, sums):
         rows, columns = slice(*box[:2]), slice(*box[2:])
