@@ -316,8 +316,16 @@ def _argument_types(dtype):
     return *program, vectors, vectors, *values, types.int64, types.int64, types.Array(dtype, 2, "C")
 
 
-_address_of_common, _ = jit_sum.shared(_evaluate_common, _argument_types)
-_address_of_all, evaluate = jit_sum.shared(_evaluate, _argument_types)
+def _version_of_table():
+    """The codes and the formulas: what was compiled for others must not run."""
+    codes = [(name, code) for name, code in vars(ops).items() if isinstance(code, int)]
+    functions = [f.__code__ for f in ops.FORMULAS]
+    return repr((codes, [(c.co_name, c.co_code, c.co_consts, c.co_names) for c in functions]))
+
+
+_version = _version_of_table()
+_address_of_common, _ = jit_sum.shared(_evaluate_common, _argument_types, _version)
+_address_of_all, evaluate = jit_sum.shared(_evaluate, _argument_types, _version)
 
 
 def evaluator(program, dtype):
