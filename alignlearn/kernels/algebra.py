@@ -12,6 +12,7 @@ either kind for each.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -36,25 +37,11 @@ class _Several(Kernel):
     def _rebuilt(self, change):
         return type(self)(tuple(change(k) for k in self.kernels))
 
-    @property
-    def is_psd(self):
-        return all(k.is_psd for k in self.kernels)
-
-    @property
-    def is_non_negative(self):
-        return all(k.is_non_negative for k in self.kernels)
-
-    @property
-    def needs_vectors(self):
-        return any(k.needs_vectors for k in self.kernels)
-
-    @property
-    def takes_sparse(self):
-        return all(k.takes_sparse for k in self.kernels)
-
-    @property
-    def given_dtype(self):
-        return _coarsest(k.given_dtype for k in self.kernels)
+    is_psd = property(lambda self: all(k.is_psd for k in self.kernels))
+    is_non_negative = property(lambda self: all(k.is_non_negative for k in self.kernels))
+    needs_vectors = property(lambda self: any(k.needs_vectors for k in self.kernels))
+    takes_sparse = property(lambda self: all(k.takes_sparse for k in self.kernels))
+    given_dtype = property(lambda self: _coarsest(k.given_dtype for k in self.kernels))
 
 
 def _coarsest(dtypes):
@@ -157,25 +144,11 @@ class Unary(Kernel):
 
     kernel: Kernel
 
-    @property
-    def is_psd(self):
-        return self.kernel.is_psd
-
-    @property
-    def is_non_negative(self):
-        return self.kernel.is_non_negative
-
-    @property
-    def needs_vectors(self):
-        return self.kernel.needs_vectors
-
-    @property
-    def takes_sparse(self):
-        return self.kernel.takes_sparse
-
-    @property
-    def given_dtype(self):
-        return self.kernel.given_dtype
+    is_psd = property(attrgetter("kernel.is_psd"))
+    is_non_negative = property(attrgetter("kernel.is_non_negative"))
+    needs_vectors = property(attrgetter("kernel.needs_vectors"))
+    takes_sparse = property(attrgetter("kernel.takes_sparse"))
+    given_dtype = property(attrgetter("kernel.given_dtype"))
 
 
 @result_of("multiple")

@@ -24,31 +24,23 @@ _CANCELLED = 8.0  # units of rounding that a kernel's values may differ by and b
 LARGEST_POWER = 10**6  # they are repeated products
 
 
-# What the operations on kernels give: a class for each, which `algebra` enters.
-_RESULTS = {}
+NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
+_RESULTS = {}  # operation on kernels -> class of what it gives, which `algebra` enters
+
+
+def named(*strings, table=NAMED):
+    """Decorate a class of kernels that these strings stand for."""
+
+    def enter(cls):
+        table.update(dict.fromkeys(strings, cls))
+        return cls
+
+    return enter
 
 
 def result_of(operation):
     """Decorate the class of kernels that an operation on kernels gives."""
-
-    def enter(cls):
-        _RESULTS[operation] = cls
-        return cls
-
-    return enter
-
-
-NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
-
-
-def named(*strings):
-    """Decorate a class of kernels that these strings stand for."""
-
-    def enter(cls):
-        NAMED.update(dict.fromkeys(strings, cls))
-        return cls
-
-    return enter
+    return named(operation, table=_RESULTS)
 
 
 class _SumOfDiagonals:

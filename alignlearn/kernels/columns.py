@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -25,25 +26,14 @@ class Columns(Unary):
 
     columns: tuple = ()
 
+    is_exponential = property(attrgetter("kernel.is_exponential"))
+    rate = property(attrgetter("kernel.rate"))
+    largest_value = property(attrgetter("kernel.largest_value"))
+    has_unit_diagonal = property(attrgetter("kernel.has_unit_diagonal"))
+
     def __post_init__(self):
         object.__setattr__(self, "kernel", as_kernel(self.kernel))
         object.__setattr__(self, "columns", _column_tuple(self.columns))
-
-    @property
-    def is_exponential(self):
-        return self.kernel.is_exponential
-
-    @property
-    def rate(self):
-        return self.kernel.rate
-
-    @property
-    def largest_value(self):
-        return self.kernel.largest_value
-
-    @property
-    def has_unit_diagonal(self):
-        return self.kernel.has_unit_diagonal
 
     @property
     def _named(self):
