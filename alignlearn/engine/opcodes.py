@@ -13,7 +13,6 @@ the scalar formulas are written out from this table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from inspect import signature
 from typing import NamedTuple
 
@@ -51,14 +50,11 @@ class Operation(NamedTuple):
         A statement that follows ``integer - 1`` times.
     common : bool
         Whether the small interpreter, which most programs need alone, executes it.
-    formula : callable or None
-        The scalar function of the source and the numbers that it applies.
     """
 
     statement: str
     repeated: str | None = None
     common: bool = False
-    formula: Callable | None = None
 
 
 PRIMITIVES, OPERATIONS = [], []
@@ -76,7 +72,7 @@ def _operation(*row, **columns):
 
 def _formula(function):
     places = ", ".join(f"{{{n}}}" for n in range(len(signature(function).parameters) - 1))
-    return _operation(f"{{d}} = T({function.__name__}({{s}}, {places}))", formula=function)
+    return _operation(f"{{d}} = T({function.__name__}({{s}}, {places}))")
 
 
 _SQUARE = "({x} - {z}) * ({x} - {z})"

@@ -184,7 +184,7 @@ class Builder:
 
     def formula(self, dst, function, src, *numbers):
         """Append ``d = function(s, *numbers)``, one of `alignlearn.engine.formulas`."""
-        self.emit(ops.FORMULAS[function], dst, src, **dict(zip(("f0", "f1", "f2"), numbers)))
+        self.emit(ops.FORMULAS[function], dst, src, **{f"f{n}": x for n, x in enumerate(numbers)})
 
     def factor(self, function) -> int:
         """Register ``f(X) -> (m,)`` on the columns in force and return its index."""
