@@ -5,8 +5,6 @@ Names are loaded on first use, so ``import alignlearn`` costs little more than `
 
 from importlib import import_module
 
-from alignlearn import _moved
-
 __version__ = "0.1.0"
 
 _KERNELS = (
@@ -58,13 +56,11 @@ _MODULES = (
 
 __all__ = sorted([*_NAMES, "datasets", "machines", "theory"])
 
-_moved.register(__name__)
-
 
 def __getattr__(name):
     if name in _NAMES:
         value = getattr(import_module(f"alignlearn.{_NAMES[name]}"), name)
-    elif name in _MODULES or name in _moved.MOVED:
+    elif name in _MODULES:
         value = import_module(f"alignlearn.{name}")
     else:
         raise AttributeError(f"module 'alignlearn' has no attribute {name!r}")

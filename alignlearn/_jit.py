@@ -112,9 +112,13 @@ class _Forgiving:
 
 
 class _Cache(_Forgiving, FunctionCache):
-    """The cache of a function of the CPU."""
+    """The cache of a function of the CPU; that of another ``version`` is not found."""
 
     _impl_class = _CheckedResult
+    version = ""
+
+    def _index_key(self, *args):
+        return (*super()._index_key(*args), self.version)
 
 
 @cache
@@ -257,7 +261,7 @@ def _jit(**options):
     return decorate
 
 
-def _shared(options, function, argument_types):
+def _shared(options, function, argument_types, version=""):
     """Compile a function so that others call it at an address.
 
     It is then compiled once, where Numba would link it into each of its callers and optimise it
@@ -270,6 +274,8 @@ def _shared(options, function, argument_types):
     argument_types : callable
         ``argument_types(dtype)`` are the Numba types of its arguments for a dtype, that of the
         last one.
+    version : str
+        Of what is compiled into it from other files, whose changes Numba's cache does not see.
 
     Returns
     -------
@@ -281,6 +287,7 @@ def _shared(options, function, argument_types):
     if config.DISABLE_JIT:
         return lambda dtype: 0, lambda address, arguments: function(*arguments)
     compiled = _cached(function, no_cpython_wrapper=True, **options)
+    compiled._cache.version = version
 
     @cache
     def address_of(dtype):

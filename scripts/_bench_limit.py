@@ -6,7 +6,7 @@ import numpy as np
 from _bench import clock
 
 from alignlearn._jit import jit_fma
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine import vectormath
 from alignlearn.engine.binding import program_of
 from alignlearn.engine.pair_sums import _choose_forms

@@ -23,7 +23,7 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from alignlearn.engine import pair_products as products
+from alignlearn.engine import hyper_values
 from alignlearn.engine.cpu import CPU
 from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel
 from alignlearn.hyper._pairs import PairSystem
@@ -81,7 +81,7 @@ def pairs(quick, threads):
 
             def times(hyper=hyper, X=X):
                 system = PairSystem(hyper, X, first, second)
-                products.pair_times(
+                hyper_values.pair_times(
                     hyper._form, system._table, system.pairs, system.pairs, coef, CPU
                 )
 
@@ -94,7 +94,7 @@ def pairs(quick, threads):
     X, _ = sample(m, 8)
     system = PairSystem(GaussianHyperKernel().resolve(X), X, *np.triu_indices(m))
     M = np.random.default_rng(1).standard_normal((m, m))
-    found = clock(lambda: products.product_sums(system._table, M + M.T, CPU), repeats)
+    found = clock(lambda: hyper_values.product_sums(system._table, M + M.T, CPU), repeats)
     work = f"Gaussian, product of all {system.n_pairs} pairs by matrix products"
     yield Line(work, 1e9 * found.core / system.n_pairs**2, "ns", 10.0, f"{found.wall:.3f} s")
 

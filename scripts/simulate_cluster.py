@@ -126,7 +126,7 @@ def timed(operation, data, lists):
     seconds = []
     for some in lists:
         start = perf_counter()
-        CPU.run(operation, data, some, _drop)
+        CPU.run_boxes(operation, data, some, _drop)
         seconds.append(perf_counter() - start)
     return seconds
 
@@ -148,7 +148,7 @@ class RateMeter:
         sizes, sides = [], []
         for some in self._lists:
             engine = Recorded(CPU)
-            engine.run(operation, data, some[:1], _drop)
+            engine.run_boxes(operation, data, some[:1], _drop)
             sizes.append(engine.bytes)
             sides.append(Rates(0.0, 0.0, 0.0, 1.0).bytes(some[0]))
         side_bytes = (sizes[1] - sizes[0]) / (sides[1] - sides[0])
@@ -175,7 +175,7 @@ class Pause:
     operations = frozenset({"wait"})
     in_place = True
 
-    def run(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take):
         for k, (milliseconds, _) in enumerate(boxes):
             time.sleep(1e-3 * milliseconds)
             take(k, None)
@@ -210,7 +210,7 @@ def measured_costs(client):
 
     def run(k):
         data[0] = k
-        engine.run("wait", (data,), [(0, 0)], _drop)
+        engine.run_boxes("wait", (data,), [(0, 0)], _drop)
 
     task, alone = seconds(60, give, 0, 0), seconds(1, give, 0, 0)
     received = (seconds(12, give, size, 0) - task) / size
@@ -291,8 +291,8 @@ def compared(client, case, meter, costs):
     n, rates, engine = len(client.nthreads()), meter(), Cluster(client, CPU)
     shared = n >= os.cpu_count()
     predicted, tasks = simulated(case.boxes, case.n_samples, n, rates, costs, shared=shared)
-    engine.run(case.operation, case.data, case.boxes[:1], _drop)  # sends the data
-    seconds = clock(lambda: engine.run(case.operation, case.data, case.boxes, _drop))[0]
+    engine.run_boxes(case.operation, case.data, case.boxes[:1], _drop)  # sends the data
+    seconds = clock(lambda: engine.run_boxes(case.operation, case.data, case.boxes, _drop))[0]
     return rates, tasks, predicted, seconds
 
 

@@ -289,7 +289,7 @@ class KernelCCA(FrameOutput, Estimator):
         """A vector as X is not the same as one column, to scikit-learn."""
         kernel = view_kernels(self.kernels, 2)[0]
         own = isinstance(kernel, (Opener, str))
-        if not own and kernel._needs_vectors and not is_sparse(X):
+        if not own and kernel.needs_vectors and not is_sparse(X):
             check_samples("X", X)
 
     def _factors(self, views):

@@ -10,7 +10,6 @@ from .output import Output, add_output_options, add_parser, figure_path
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential", "matern", "rational-quadratic")
 _LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
 _DENSE_LIMIT = 2**30
-_METHODS = "best-single,uniform,align,alignf"
 
 _COMPARE_HELP = """\
 Does learning the kernel pay on this data? Compares the best single kernel, the uniform combination
@@ -105,7 +104,8 @@ def _add_protocol(parser):
         help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
         "classes l1-svm; for real targets lkrr, aligned-krr; aligned-rf, and for classes svm-cv, "
         "bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: hyper-krr, "
-        f"hyper-svr, hyper-nnls. Default: {_METHODS}; without best-single for rank-one",
+        "hyper-svr, hyper-nnls. Default: best-single,uniform,align,alignf; without best-single for "
+        "rank-one",
     )
 
 
@@ -238,10 +238,10 @@ def _results(comparison):
     """A comparison as a dict of plain names, by method."""
     from dataclasses import asdict
 
-    arrays = "error", "validation_error", "alignment", "test_alignment", "parameter", "weights"
+    arrays = {**comparison.columns, "weights": comparison.weights}
     methods = {}
     for i, method in enumerate(comparison.methods):
-        methods[method] = {name: getattr(comparison, name)[i] for name in arrays}
+        methods[method] = {name: values[i] for name, values in arrays.items()}
         if "uniform" in comparison.methods and method != "uniform":
             methods[method]["p_value"] = comparison.p_value(method)
     return {
@@ -324,19 +324,18 @@ def _family(name, gammas):
 
 
 def _methods(names, rank_one, data):
-    from alignlearn.comparison.one_stage import TASKS
-    from alignlearn.comparison.rivals import RIVALS
+    from alignlearn.comparison import DEFAULT_METHODS, METHODS
+    from alignlearn.validation import check_choice
 
     if names is None:
-        methods = tuple(_METHODS.split(","))
-        return methods[1:] if rank_one else methods
+        return tuple(m for m in DEFAULT_METHODS if not (rank_one and METHODS[m].no_columns))
     methods = tuple(n.strip() for n in names.split(","))
-    tasks = {**TASKS, **{method: rival.task or data.task for method, rival in RIVALS.items()}}
     for method in methods:
-        if tasks.get(method, data.task) != data.task:
+        task = METHODS[check_choice("methods", method, tuple(METHODS))].task
+        if task not in (None, data.task):
             numbers = data.task == "classification" and data.y.dtype.kind != "U"
             hint = "; accepted with --task regression" if numbers else ""
             raise ValueError(
-                f"--methods {method} is for {tasks[method]}, but the task is {data.task}{hint}."
+                f"--methods {method} is for {task}, but the task is {data.task}{hint}."
             )
     return methods

@@ -211,7 +211,7 @@ def _on_samples(kernel, X, y, given):
     from alignlearn.bounds import class_intervals
 
     delta, m, K = given["delta"], len(y), np.asarray(kernel(X), dtype=float)
-    features = class_intervals.FeatureRange(given["radius2"], kernel._non_negative)
+    features = class_intervals.FeatureRange(given["radius2"], kernel.is_non_negative)
     labels = y if given["label_range"] else class_intervals.positive_class(y).astype(float)
     covariance, norm, variance = class_intervals.target_statistics(K, labels)
     value = covariance**2 / (norm * variance) if norm * variance > 0 else 0.0

@@ -1,23 +1,21 @@
 """Ways to combine kernels compared by cross-validation: whether learning the kernel pays."""
 
-from .compare import METHODS, OTHER_METHODS, compare, split
+from .candidates import Candidate, Method, own_kernel_candidates
+from .compare import compare, split
 from .figure import plot_comparison
-from .result import BEST_SINGLE, ENSEMBLE, Comparison, Protocol
-from .rivals import RIVALS, Candidate, Rival, own_kernel_candidates
+from .methods import DEFAULT_METHODS, METHODS
+from .result import Comparison, Protocol
 from .trial import ALPHA_GRID, C_GRID
 
 __all__ = [
     "ALPHA_GRID",
-    "BEST_SINGLE",
     "C_GRID",
-    "ENSEMBLE",
+    "DEFAULT_METHODS",
     "METHODS",
-    "OTHER_METHODS",
-    "RIVALS",
     "Candidate",
     "Comparison",
+    "Method",
     "Protocol",
-    "Rival",
     "compare",
     "own_kernel_candidates",
     "plot_comparison",

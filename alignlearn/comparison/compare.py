@@ -27,18 +27,18 @@ from alignlearn.validation import (
     is_sparse,
 )
 
-from . import one_stage
+from .columns import COLUMNS
 from .memory import check_comparison
-from .result import BEST_SINGLE, Comparison, Protocol
-from .rivals import RIVALS, check_rival
+from .methods import DEFAULT_METHODS, METHODS
+from .result import Comparison, Protocol
 from .trial import Trial
 
-METHODS = (BEST_SINGLE, "uniform", "align", "alignf")
-OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS, *RIVALS)
 SCALES = ("standard", "minmax", "none")
 
 
-def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, verbose=False):
+def compare(
+    X, y, kernels=None, *, methods=DEFAULT_METHODS, task="auto", protocol=None, verbose=False
+):
     """Compare ways to combine kernels by cross-validation with a validation fold.
 
     Parameters
@@ -97,18 +97,16 @@ def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, 
     trials = []
     for t, statistics in enumerate(_statistics(X, y, kernels, task, protocol, parts)):
         trial = Trial(X, y, kernels, task, parts[t], protocol, statistics)
-        trials.append([trial.run(method) for method in methods])
+        trials.append([trial.outcome(method) for method in methods])
         if callable(verbose):
             verbose(t + 1)
         elif verbose:
             _report(t, protocol.n_folds, methods, trials[-1])
-    names = ("error", "validation_error", "alignment", "test_alignment", "parameter")
-    by_method = {n: np.array([[getattr(o, n) for o in row] for row in trials]).T for n in names}
     return Comparison(
         methods=methods,
         kernel_names=trial.names,
         task=task,
-        **by_method,
+        columns={c: np.array([[o.numbers[c] for o in row] for row in trials]).T for c in COLUMNS},
         weights=np.array([[o.weights for o in row] for row in trials]).swapaxes(0, 1),
         shape=tuple(X.shape),
         protocol=protocol,
@@ -180,25 +178,31 @@ def _check_methods(methods, kernels, task):
         methods = (methods,) if isinstance(methods, str) else tuple(methods)
     except TypeError:
         raise TypeError(
-            f"methods must be a sequence of {', '.join(METHODS + OTHER_METHODS)}; got {methods!r}."
+            f"methods must be a sequence of {', '.join(METHODS)}; got {methods!r}."
         ) from None
     if not methods:
-        raise ValueError(f"methods is empty; accepted: {', '.join(METHODS + OTHER_METHODS)}.")
+        raise ValueError(f"methods is empty; accepted: {', '.join(METHODS)}.")
     for method in methods:
-        check_choice("methods", method, METHODS + OTHER_METHODS)
-        if method == BEST_SINGLE and isinstance(kernels, RankOneKernels):
-            raise ValueError(
-                f"methods: {BEST_SINGLE!r} is not available for RankOneKernels, where it would be "
-                "the best single column."
-            )
-        if method in one_stage.METHODS:
-            one_stage.check_method(method, kernels, task)
-        if method in RIVALS:
-            fits = [m for m, rival in RIVALS.items() if rival.task in (None, task)]
-            check_rival(method, kernels, task, [*METHODS, *fits])
+        check_choice("methods", method, tuple(METHODS))
+        _check_method(method, kernels, task)
     if len(set(methods)) < len(methods):
         raise ValueError(f"methods={methods!r} names a method twice.")
     return methods
+
+
+def _check_method(name, kernels, task):
+    method = METHODS[name]
+    if method.task not in (None, task):
+        fits = [repr(n) for n, other in METHODS.items() if other.task in (None, task)]
+        hint = "" if task == "regression" else "; +-1 labels can be fitted with task='regression'"
+        raise ValueError(
+            f"methods: {name!r} is for {method.task}, but the task is {task}; accepted: "
+            f"{', '.join(fits)}{hint}."
+        )
+    if method.no_columns and isinstance(kernels, RankOneKernels):
+        raise ValueError(
+            f"methods: {name!r} is not available for RankOneKernels, {method.no_columns}."
+        )
 
 
 def _check_data(X, y, task):
@@ -223,10 +227,12 @@ def _check_data(X, y, task):
 
 
 def _report(t, n_folds, methods, outcomes):
-    for method, o in zip(methods, outcomes):
+    for method, outcome in zip(methods, outcomes):
         print(
-            f"fold {t + 1}/{n_folds}  {method:<14} error {o.error:.4g}  validation "
-            f"{o.validation_error:.4g}  alignment {o.alignment:.4f}  parameter {o.parameter:.4g}",
+            "fold {}/{}  {:<14} error {error:.4g}  validation {validation_error:.4g}  alignment "
+            "{alignment:.4f}  parameter {parameter:.4g}".format(
+                t + 1, n_folds, method, **outcome.numbers
+            ),
             file=sys.stderr,
             flush=True,
         )

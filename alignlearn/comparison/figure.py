@@ -9,23 +9,9 @@ import re
 
 import numpy as np
 
-from .result import BEST_SINGLE, ENSEMBLE, ERROR_NAMES
-from .rivals import RIVALS
+from .columns import COLUMNS, ERROR_NAMES
+from .methods import METHODS
 
-# Okabe and Ito's palette keeps its differences for colour-blind readers; markers differ as well.
-_STYLES = {
-    BEST_SINGLE: ("best single kernel", "#E69F00", "D"),
-    "uniform": ("uniform combination", "#555555", "s"),
-    "align": ("align", "#0072B2", "^"),
-    "alignf": ("alignf", "#D55E00", "o"),
-    "alignf-linear": ("alignf-linear", "#CC79A7", "v"),
-    "align-lq": ("align-lq", "#009E73", "P"),
-    "lkrr": ("lkrr", "#56B4E9", "X"),
-    "l1-svm": ("l1-svm", "#8C6D1F", "<"),
-    "aligned-krr": ("aligned-krr", "#7B3294", "h"),
-    ENSEMBLE: ("ensemble of machines", "#000000", "*"),
-    **{method: rival.style for method, rival in RIVALS.items()},
-}
 _MOST_BARS = 20
 _MOST_COLUMNS = 6  # of the legend
 _LONGEST = 20
@@ -54,14 +40,15 @@ def plot_comparison(comparison, path=None, *, title=""):
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 5.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    drawn = [name for name, column in COLUMNS.items() if column.axis]
+    figure = Figure(figsize=(5.5 * (1 + len(drawn)), 5.2), layout="constrained")
+    left, *others = figure.subplots(1, 1 + len(drawn))
     _draw_weights(left, comparison)
-    _draw_errors(right, comparison)
+    for axes, name in zip(others, drawn):
+        _draw_errors(axes, comparison, name)
     columns = min(len(comparison.methods), _MOST_COLUMNS)
-    figure.legend(
-        *right.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False
-    )
+    named = others[0].get_legend_handles_labels()
+    figure.legend(*named, loc="outside lower center", ncols=columns, frameon=False)
     if title:
         figure.suptitle(title)
     if path is not None:
@@ -91,11 +78,11 @@ def _draw_weights(axes, comparison):
             mean,
             width,
             yerr=[mean - weights.min(axis=0), weights.max(axis=0) - mean],
-            color=_STYLES[method][1],
+            color=METHODS[method].style[1],
             error_kw={"elinewidth": 1.0, "capsize": 2.0, "ecolor": "#222222"},
         )
     p = rows.shape[2]
-    line = {"color": _STYLES["uniform"][1], "linestyle": "--", "linewidth": 1.2}
+    line = {"color": METHODS["uniform"].style[1], "linestyle": "--", "linewidth": 1.2}
     axes.axhline(1.0 / p, label=f"uniform: 1/{p}", **line)
     labels, what = tick_labels([comparison.kernel_names[k] for k in shown])
     if max(map(len, labels)) > len("$2^{-10}$"):
@@ -110,28 +97,27 @@ def _draw_weights(axes, comparison):
     _tidy(axes)
 
 
-def _draw_errors(axes, comparison):
-    """One small marker per fold, joined over the methods, and one large marker for the mean.
+def _draw_errors(axes, comparison, name):
+    """The test error against a column of the comparison.
 
-    A method without a combined kernel, hence without alignment, is a dotted line at its mean error.
+    One small marker per fold, joined over the methods, and one large marker for the mean. A method
+    that has no such number is a dotted line at its mean error.
     """
-    aligned = ~np.isnan(comparison.alignment).any(axis=1)
-    for alignment, error in zip(comparison.alignment[aligned].T, comparison.error[aligned].T):
-        order = np.argsort(alignment)
-        axes.plot(alignment[order], error[order], color="#CCCCCC", linewidth=0.8, zorder=1)
-    for method, alignment, error in zip(comparison.methods, comparison.alignment, comparison.error):
-        label, colour, marker = _STYLES[method]
-        if np.isnan(alignment).any():
+    columns, errors = comparison.columns[name], comparison.error
+    known = ~np.isnan(columns).any(axis=1)
+    for column, error in zip(columns[known].T, errors[known].T):
+        order = np.argsort(column)
+        axes.plot(column[order], error[order], color="#CCCCCC", linewidth=0.8, zorder=1)
+    for method, column, error in zip(comparison.methods, columns, errors):
+        label, colour, marker = METHODS[method].style
+        if np.isnan(column).any():
             line = {"linestyle": ":", "marker": marker, "markersize": 9, "clip_on": False}
             axes.axhline(error.mean(), color=colour, label=label, **line)
             continue
-        axes.plot(alignment, error, marker, color=colour, markersize=5, alpha=0.5, mew=0)
+        axes.plot(column, error, marker, color=colour, markersize=5, alpha=0.5, mew=0)
         mean = {"markersize": 11, "markeredgecolor": "white", "markeredgewidth": 1.2, "zorder": 3}
-        axes.plot(alignment.mean(), error.mean(), marker, color=colour, label=label, **mean)
-    axes.set(
-        xlabel="centred alignment with the target, training folds",
-        ylabel=f"test error ({ERROR_NAMES[comparison.task]})",
-    )
+        axes.plot(column.mean(), error.mean(), marker, color=colour, label=label, **mean)
+    axes.set(xlabel=COLUMNS[name].axis, ylabel=f"test error ({ERROR_NAMES[comparison.task]})")
     axes.set_title("Large: mean of a method. Small: one fold, joined by a line.", fontsize=11)
     axes.margins(0.08)
     _tidy(axes)

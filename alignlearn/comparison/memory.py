@@ -8,9 +8,7 @@ from alignlearn.validation import is_sparse
 from alignlearn.validation.memory import most_rows, require_memory
 
 from .hyper import MAX_PAIRS, MAX_RANK
-from .one_stage import METHODS as ONE_STAGE
-from .result import ENSEMBLE
-from .rivals import RIVALS
+from .methods import METHODS
 
 _DEFAULT_KERNELS = 9  # in place of kernels on columns
 # How the options that fit are called: fewer rows, kernels on pairs of dense samples.
@@ -32,20 +30,19 @@ def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> floa
     m, d = map(float, shape)
     train = m * (n_folds - 2) / n_folds
     pairs = train * (m - train)  # held-out rows against training rows
-    one_stage = [method for method in methods if method in ONE_STAGE]
+    holds = {what for method in methods for what in METHODS[method].holds}
     # Measured: what the machines take beside the matrix.
     entries = (1.5 if task == "classification" else 1.2) * train**2 + pairs
     if features:
-        entries += (6.0 if one_stage else 3.5) * d**2
+        entries += (6.0 if "family" in holds else 3.5) * d**2
     else:
-        entries += bool(one_stage) * n_kernels * train**2
-        entries += (ENSEMBLE in one_stage) * n_kernels * pairs
-    rivals = [RIVALS[method] for method in methods if method in RIVALS]
+        entries += ("family" in holds) * n_kernels * train**2
+        entries += ("held-out family" in holds) * n_kernels * pairs
     # A matrix of its own beside its held-out part; or all of both, and three more to work with.
-    entries += bool(rivals) * (train**2 + pairs)
-    if any(rival.grams for rival in rivals):
+    entries += ("own matrix" in holds) * (train**2 + pairs)
+    if "matrices" in holds:
         entries += (n_kernels + 3.0) * train**2 + n_kernels * pairs
-    if any(rival.pairs for rival in rivals):
+    if "pairs" in holds:
         entries += 2.0 * train**2 + 1.2 * MAX_RANK * min(0.5 * train * (train + 1.0), MAX_PAIRS)
     return 8.0 * entries
 

@@ -18,11 +18,7 @@ from alignlearn.machines import Ensemble, SupportVectorClassifier
 from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 
-from .result import ENSEMBLE
-from .rivals import Candidate
-
-TASKS = {"lkrr": "regression", "l1-svm": "classification", "aligned-krr": "regression"}
-METHODS = (*TASKS, ENSEMBLE)
+from .candidates import Candidate, Method
 
 # Two values of alpha a decade and fewer for aligned-krr, of which each is a problem to be solved.
 ALPHA_GRID = tuple(10.0 ** (k / 2) for k in range(4, -11, -1))
@@ -31,22 +27,6 @@ ALIGNED_ALPHA_GRID = ALPHA_GRID[4::2]
 RANK_ONE_COSTS = 6
 STRENGTHS = (0.03, 1.0, 30.0)  # of the alignment terms of aligned-krr against the ridge objective
 DAMPING = (0.0, 0.1)  # its gamma' as a share of gamma''
-
-
-def check_method(method, kernels, task):
-    """Raise an error for a method that this task or these kernels do not go with."""
-    if TASKS.get(method, task) != task:
-        fits = [m for m in METHODS if TASKS.get(m, task) == task]
-        hint = "; +-1 labels can be fitted with task='regression'" if task[0] == "c" else ""
-        raise ValueError(
-            f"methods: {method!r} is for {TASKS[method]}, but the task is {task}; accepted besides "
-            f"the two-stage methods: {', '.join(map(repr, fits))}{hint}."
-        )
-    if method == ENSEMBLE and isinstance(kernels, RankOneKernels):
-        raise ValueError(
-            f"methods: {ENSEMBLE!r} is not available for RankOneKernels, where it would be a "
-            "machine for each column."
-        )
 
 
 def rules(method, statistics, grid):
@@ -107,9 +87,9 @@ class OneStage:
     def candidates(self, method):
         """Yield a `Candidate` for each setting."""
         grid = self._grid(method)
-        if method == ENSEMBLE:
+        if method == "ensemble":
             return self._ensembles(grid)
-        solve = self._ridge if TASKS[method] == "regression" else self._svm
+        solve = self._svm if method == "l1-svm" else self._ridge
         return map(solve, rules(method, self.statistics, grid))
 
     @cached_property
@@ -179,3 +159,26 @@ class OneStage:
                 weights = np.abs(weights).mean(axis=1)
             weights = weights / (np.abs(weights).sum() or 1.0)
             yield Candidate(model.predict(held_out), self._spread(weights), np.nan, value)
+
+
+def _one_stage(name, style, **traits):
+    """The entry of a method whose matrices all of them share in a trial."""
+    return Method(lambda trial: trial.shared(OneStage).candidates(name), style, **traits)
+
+
+METHODS = {
+    "lkrr": _one_stage("lkrr", ("lkrr", "#56B4E9", "X"), task="regression", holds={"family"}),
+    "l1-svm": _one_stage(
+        "l1-svm", ("l1-svm", "#8C6D1F", "<"), task="classification", holds={"family"}
+    ),
+    "aligned-krr": _one_stage(
+        "aligned-krr", ("aligned-krr", "#7B3294", "h"), task="regression", holds={"family"}
+    ),
+    "ensemble": _one_stage(
+        "ensemble",
+        ("ensemble of machines", "#000000", "*"),
+        learns=False,
+        holds={"family", "held-out family"},
+        no_columns="where it would be a machine for each column",
+    ),
+}

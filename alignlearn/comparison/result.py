@@ -9,12 +9,8 @@ import numpy as np
 
 from alignlearn.validation import check_choice, check_number
 
-from .rivals import RIVALS
-
-BEST_SINGLE = "best-single"
-ENSEMBLE = "ensemble"
-NOT_LEARNED = (BEST_SINGLE, "uniform", ENSEMBLE, *(m for m, r in RIVALS.items() if not r.learns))
-ERROR_NAMES = {"classification": "fraction misclassified", "regression": "RMSE, in units of y"}
+from .columns import COLUMNS, ERROR_NAMES
+from .methods import METHODS
 
 
 @dataclass(frozen=True)
@@ -51,6 +47,8 @@ class Comparison:
     methods : tuple of str
     kernel_names : tuple of str
     task : {"classification", "regression"}
+    columns : dict of str to ndarray of shape (n, f)
+        The next five, by name: those of `comparison.columns.COLUMNS`, which are attributes, too.
     error : ndarray of shape (n, f)
         On the test fold: fraction misclassified, or root mean squared error in units of y.
     validation_error : ndarray of shape (n, f)
@@ -76,19 +74,23 @@ class Comparison:
     methods: tuple[str, ...]
     kernel_names: tuple[str, ...]
     task: str
-    error: np.ndarray
-    validation_error: np.ndarray
-    alignment: np.ndarray
-    test_alignment: np.ndarray
-    parameter: np.ndarray
+    columns: dict[str, np.ndarray]
     weights: np.ndarray
     shape: tuple[int, ...]
     protocol: Protocol
 
+    def __getattr__(self, name):
+        if name in COLUMNS:
+            return self.columns[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.columns]
+
     @property
     def learned(self) -> tuple[str, ...]:
         """The methods that learn a combined kernel."""
-        return tuple(m for m in self.methods if m not in NOT_LEARNED)
+        return tuple(m for m in self.methods if METHODS[m].learns)
 
     def index(self, method) -> int:
         """Row of a method in the arrays."""
@@ -108,16 +110,18 @@ class Comparison:
 
     def table(self) -> str:
         """Methods with mean and standard deviation of error and alignment, and p-values."""
-        digits = _digits(self.error) if self.task == "regression" else 4
-        rows = [("method", "error", "alignment", "on test fold")]
-        for i, method in enumerate(self.methods):
-            columns = [_spread(a[i], 4) for a in (self.alignment, self.test_alignment)]
-            rows.append((method, _spread(self.error[i], digits), *columns))
+        columns = [["method", *self.methods]]
+        for name, column in COLUMNS.items():
+            if not column.title:
+                continue
+            values = self.columns[name]
+            units = column.of_targets and self.task == "regression"
+            texts = [_spread(row, _digits(values) if units else 4) for row in values]
+            columns.append([column.title, *texts])
         if "uniform" in self.methods:
-            p = ["p against uniform", *map(self._p_text, self.methods)]
-            rows = [(*row, text) for row, text in zip(rows, p)]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+            columns.append(["p against uniform", *map(self._p_text, self.methods)])
+        widths = [max(map(len, column)) for column in columns]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns)]
         lines.insert(1, "-" * max(map(len, lines)))
         return "\n".join(lines)
 
@@ -135,8 +139,7 @@ class Comparison:
         Returns
         -------
         pandas.DataFrame
-            Columns method, fold, error, validation_error, alignment, test_alignment, parameter, and
-            one for the weight of each kernel.
+            Columns method, fold, those of ``columns``, and one for the weight of each kernel.
 
         Raises
         ------
@@ -146,11 +149,10 @@ class Comparison:
         from pandas import DataFrame
 
         n_methods, n_folds = self.error.shape
-        numbers = ("error", "validation_error", "alignment", "test_alignment", "parameter")
         columns = {
             "method": np.repeat(self.methods, n_folds),
             "fold": np.tile(np.arange(n_folds), n_methods),
-            **{name: getattr(self, name).ravel() for name in numbers},
+            **{name: values.ravel() for name, values in self.columns.items()},
         }
         weights = self.weights.reshape(n_methods * n_folds, -1)
         frame = DataFrame({f"weight of {name}": w for name, w in zip(self.kernel_names, weights.T)})
@@ -158,10 +160,11 @@ class Comparison:
 
     def legend(self) -> str:
         """What the columns of the table are."""
+        error = ERROR_NAMES[self.task]
+        sentences = [c.legend.format(error=error) for c in COLUMNS.values() if c.legend]
         return (
-            f"error: {ERROR_NAMES[self.task]}, on the test fold. alignment: centred, with the "
-            f"target, on the training folds and on the test fold. Mean +- standard deviation over "
-            f"{self.protocol.n_folds} folds. p: paired one-sided t-test for a lower error."
+            f"{' '.join(sentences)} Mean +- standard deviation over {self.protocol.n_folds} folds. "
+            "p: paired one-sided t-test for a lower error."
         )
 
     def verdict(self, level=0.05) -> str:

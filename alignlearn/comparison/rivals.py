@@ -1,24 +1,18 @@
-"""Methods of a comparison that bring their own kernel or model: one entry of `RIVALS` each.
-
-To add a method, write a function of a `Trial` that yields a `Candidate` for each setting that the
-validation fold chooses from, and enter it in `RIVALS`: `compare`, the command line, the estimate of
-memory, the table, the figure and the JSON output read everything from there.
-"""
+"""Methods of a comparison that bring their own kernel or model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from alignlearn.estimators.random_features import AlignedRandomFeatures
-from alignlearn.kernels import Gaussian, RankOneKernels
+from alignlearn.kernels import Gaussian
 from alignlearn.machines.bayesian import BayesianCombination, Priors
-from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.statistics import centre_gram
 
 from . import hyper
+from .candidates import Candidate, Method, centred_alignment, own_kernel_candidates
 
 # Gamma of svm-cv, as multiples of "scale"; wide kernels first.
 GAMMA_MULTIPLES = tuple(4.0**k for k in range(-4, 5))
@@ -26,93 +20,6 @@ RADII = (1.0, 3.0, 10.0)  # rho of aligned-rf
 WIDTHS = (0.25, 1.0, 4.0)  # gamma of its base kernel, as multiples of "scale"
 N_FEATURES = 1000
 NOISES = (3.0, 1.0, 0.3, 0.1)  # sigma_g of bayesian-mkl
-
-
-class Candidate(NamedTuple):
-    """What a method makes of the training folds at one setting.
-
-    Attributes
-    ----------
-    predictions : ndarray
-        On the rows of the validation fold, then of the test fold.
-    weights : ndarray of shape (p,)
-        Of the kernels of equal trace, absolute values of sum 1; NaN where the kernel is not a
-        combination of these.
-    alignment : float
-        Centred alignment of the kernel with the target on the training folds; NaN without a kernel.
-    parameter : float
-        That the validation fold chooses: C, alpha, or what the method's entry says.
-    kernel : Kernel, optional
-        Where it is not the combination of these weights. On the columns as `Trial.columns` scales
-        them.
-    """
-
-    predictions: np.ndarray
-    weights: np.ndarray
-    alignment: float
-    parameter: float
-    kernel: object = None
-
-
-@dataclass(frozen=True)
-class Rival:
-    """A method with a kernel or model of its own.
-
-    Attributes
-    ----------
-    candidates : callable
-        ``candidates(trial)`` yields a `Candidate` for each setting; of equal validation errors the
-        first is taken.
-    style : (str, str, str)
-        Label, colour and marker in the figure.
-    task : {"classification", "regression"}, optional
-        The only one that it is for.
-    learns : bool
-        Whether the verdict counts it among the learned kernels.
-    grams : bool
-        Whether it holds a Gram matrix per kernel of the training folds; then it is not available
-        for RankOneKernels.
-    pairs : bool
-        Whether it learns from pairs of samples, as many as `comparison.hyper` draws.
-    """
-
-    candidates: Callable
-    style: tuple[str, str, str]
-    task: str | None = None
-    learns: bool = True
-    grams: bool = False
-    pairs: bool = False
-
-
-def own_kernel_candidates(trial, kernel):
-    """Candidates of a machine (SVM, or ridge for regression) on one kernel, along C or alpha.
-
-    Parameters
-    ----------
-    trial : Trial
-    kernel : Kernel
-        On the columns as ``trial.columns`` scales them. Its centred Gram matrix is brought to trace
-        m; a kernel that is constant on the training folds gives no candidate.
-    """
-    train, held_out = trial.columns
-    K, K_held_out = kernel(train), kernel(held_out, train)
-    centre_gram(K_held_out, K.mean(axis=0, dtype=np.float64))
-    centre_gram(K)
-    trace = np.trace(K)
-    if not trace > 1e-12 * len(K):
-        return
-    K, K_held_out = K * (len(K) / trace), K_held_out * (len(K) / trace)
-    nothing = np.full(trial.scale.size, np.nan)
-    aligned = centred_alignment(K, trial.y, trial.task)
-    for predictions, value in zip(trial.predictions(K, K_held_out), trial.grid):
-        yield Candidate(predictions, nothing, aligned, value, kernel)
-
-
-def centred_alignment(K, y, task):
-    """Alignment of a centred Gram matrix with the target; 0 where one of them is 0."""
-    Y = target_columns(y, task=task)
-    norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
-    return float(np.vdot(Y, K @ Y) / norms) if norms > 0.0 else 0.0
 
 
 def _svm_cv(trial):
@@ -173,39 +80,30 @@ def _hyper_kernel(regression, style):
             for predictions, value in zip(fitted, trial.grid):
                 yield Candidate(predictions, nothing, aligned, value, kernel)
 
-    return Rival(candidates, style, task="classification", pairs=True)
+    return Method(candidates, style, task="classification", holds={"own matrix", "pairs"})
 
 
-RIVALS = {
-    "svm-cv": Rival(
+METHODS = {
+    "svm-cv": Method(
         _svm_cv,
         ("SVM, Gaussian by validation", "#A6611A", "p"),
         task="classification",
         learns=False,
+        holds={"own matrix"},
     ),
-    "aligned-rf": Rival(_aligned_random_features, ("aligned random features", "#1B7837", ">")),
-    "bayesian-mkl": Rival(
-        _bayesian, ("Bayesian MKL", "#C51B7D", "d"), task="classification", grams=True
+    "aligned-rf": Method(
+        _aligned_random_features,
+        ("aligned random features", "#1B7837", ">"),
+        holds={"own matrix"},
+    ),
+    "bayesian-mkl": Method(
+        _bayesian,
+        ("Bayesian MKL", "#C51B7D", "d"),
+        task="classification",
+        holds={"own matrix", "matrices"},
+        no_columns="of which it would hold a matrix for each column",
     ),
     "hyper-krr": _hyper_kernel("krr", ("hyper-kernel, ridge", "#01665E", "8")),
     "hyper-svr": _hyper_kernel("svr", ("hyper-kernel, SVR", "#8C510A", "H")),
     "hyper-nnls": _hyper_kernel("nnls", ("hyper-kernel, NNLS", "#762A83", (4, 1, 0))),
 }
-
-
-def check_rival(method, kernels, task, others):
-    """Raise an error for a method that this task or these kernels do not go with.
-
-    ``others`` are methods for the same task, to be named instead.
-    """
-    rival = RIVALS[method]
-    if rival.task not in (None, task):
-        raise ValueError(
-            f"methods: {method!r} is for {rival.task}, but the task is {task}; accepted: "
-            f"{', '.join(map(repr, others))}."
-        )
-    if rival.grams and isinstance(kernels, RankOneKernels):
-        raise ValueError(
-            f"methods: {method!r} is not available for RankOneKernels, of which it would hold a "
-            "matrix for each column."
-        )

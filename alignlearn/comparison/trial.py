@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,10 @@ from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
 from alignlearn.statistics import centre_gram
 from alignlearn.validation import is_sparse
-from alignlearn.weights import get_weighting
 
-from . import one_stage
-from .result import BEST_SINGLE
-from .rivals import RIVALS, Candidate, centred_alignment
+from .candidates import Candidate, centred_alignment
+from .columns import COLUMNS
+from .methods import METHODS
 
 # Strong regularisation first: a tie on the validation fold goes to the first. Kernels have mean
 # diagonal 1 (trace normalised), so one range serves all data.
@@ -25,17 +24,11 @@ C_GRID = tuple(2.0**k for k in range(-5, 12, 2))
 ALPHA_GRID = tuple(10.0 ** (k / 4) for k in range(12, -25, -1))
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One method in one trial."""
+class Outcome(NamedTuple):
+    """One method in one trial: a number for each of `COLUMNS`, by name, and the weights."""
 
-    error: float
-    validation_error: float
-    alignment: float
-    parameter: float
+    numbers: dict
     weights: np.ndarray
-    test_alignment: float = np.nan
-    kernel: object = None
 
 
 class Trial:
@@ -45,7 +38,7 @@ class Trial:
         train, validate, test = parts
         self._all, self._train, self._held_out = X, train, np.concatenate([validate, test])
         self.task, self.protocol, self.grid = task, protocol, grid(protocol, task)
-        self.kernels = kernels
+        self.kernels, self._shared = kernels, {}
         rank_one = isinstance(kernels, RankOneKernels)
         # Every rank-one kernel gets the same trace, so columns need no scaling.
         X_train, held_out = self._scaled("none" if rank_one else protocol.scale)
@@ -58,20 +51,42 @@ class Trial:
         self.names = self.source.names if rank_one else tuple(str(k) for k in kernels)
         self.statistics, self.scale = statistics.trace_normalized()
 
-    def run(self, method):
+    def outcome(self, method):
         """Learn, choose on the validation fold, test."""
-        if method == BEST_SINGLE:
-            found = self._best_single()
-        elif method in one_stage.METHODS:
-            found = self._choose(self._one_stage.candidates(method))
-        elif method in RIVALS:
-            found = self._choose(RIVALS[method].candidates(self))
+        # The first of those that validate best.
+        chosen = min(METHODS[method].candidates(self), key=self.validation_error, default=None)
+        if chosen is None:
+            raise ValueError("X: every kernel is constant on the training folds.")
+        numbers = {name: column.measure(self, chosen) for name, column in COLUMNS.items()}
+        return Outcome(numbers, chosen.weights)
+
+    def validation_error(self, candidate):
+        """Root mean squared error, or the fraction misclassified, on the validation fold."""
+        n = len(self.y_validate)
+        return _error(candidate.predictions[:n], self.y_validate, self.task)
+
+    def test_error(self, candidate):
+        """The same on the test fold."""
+        n = len(self.y_validate)
+        return _error(candidate.predictions[n:], self.y_test, self.task)
+
+    def test_alignment(self, candidate):
+        """Alignment of the candidate's kernel on the test fold; NaN without a kernel."""
+        if np.isnan(candidate.alignment):
+            return np.nan
+        n = len(self.y_validate)
+        if candidate.kernel is None:
+            learned = self.source.combine(candidate.weights * self.scale)
+            K = learned.own_gram(self.held_out[n:])
         else:
-            result = get_weighting(method).solve(self.statistics)
-            found = self._evaluate(result.weights, result.alignment)
-        if np.isnan(found.alignment):
-            return found
-        return replace(found, test_alignment=self._test_alignment(found), kernel=None)
+            K = candidate.kernel(self.columns[1][n:])
+        return centred_alignment(centre_gram(K), self.y_test, self.task)
+
+    def shared(self, make):
+        """``make(self)``, made once for all methods of the trial."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return self._shared[make]
 
     @cached_property
     def columns(self):
@@ -81,30 +96,10 @@ class Trial:
     def _scaled(self, scale):
         return scale_columns((self._all[self._train], self._all[self._held_out]), scale)
 
-    @cached_property
-    def _one_stage(self):
-        return one_stage.OneStage(self)
-
-    def _best_single(self):
-        alignments = self.statistics.alignments
-        best = None
-        # Between kernels that validate equally well the better aligned one is taken.
-        for k in np.argsort(-alignments, kind="stable"):
-            if self.scale[k] > 0.0:
-                weights = np.zeros(alignments.size)
-                weights[k] = 1.0
-                found = self._evaluate(weights, alignments[k])
-                if best is None or found.validation_error < best.validation_error:
-                    best = found
-        if best is None:
-            raise ValueError("kernels: every kernel is constant on the training folds.")
-        return best
-
-    def _evaluate(self, weights, alignment):
+    def candidates(self, weights, alignment):
+        """A `Candidate` with these weights for each C or alpha."""
         predictions = self.predictions(*self.grams(weights))
-        return self._choose(
-            Candidate(p, weights, alignment, g) for p, g in zip(predictions, self.grid)
-        )
+        return [Candidate(p, weights, alignment, g) for p, g in zip(predictions, self.grid)]
 
     def predictions(self, K, K_held_out):
         """Of the machine on the held-out rows for each C or alpha; overwrites K."""
@@ -113,34 +108,6 @@ class Trial:
                 K, self.y, K_held_out, self.grid, skip_indefinite=True, overwrite=True
             )
         return svm_path(SupportVectorClassifier, K, self.y, K_held_out, self.grid)
-
-    def _choose(self, candidates):
-        """The first of the best validated `Candidate`."""
-        n, best = len(self.y_validate), None
-        for c in candidates:
-            validation = _error(c.predictions[:n], self.y_validate, self.task)
-            if best is None or validation < best.validation_error:
-                error = _error(c.predictions[n:], self.y_test, self.task)
-                best = Outcome(
-                    error,
-                    validation,
-                    float(c.alignment),
-                    parameter=c.parameter,
-                    weights=c.weights,
-                    kernel=c.kernel,
-                )
-        if best is None:
-            raise ValueError("X: every kernel is constant on the training folds.")
-        return best
-
-    def _test_alignment(self, found):
-        n = len(self.y_validate)
-        if found.kernel is None:
-            learned = self.source.combine(found.weights * self.scale)
-            K = learned.own_gram(self.held_out[n:])
-        else:
-            K = found.kernel(self.columns[1][n:])
-        return centred_alignment(centre_gram(K), self.y_test, self.task)
 
     def grams(self, weights):
         """Combined Gram matrices, centred at the training mean: training and held-out rows.

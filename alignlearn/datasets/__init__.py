@@ -25,7 +25,7 @@ from ._data import (
 )
 from ._download import cache_dir, obtain
 from ._files import read_file
-from ._uci import ALIASES, REGISTRY
+from ._registry import ALIASES, REGISTRY
 
 __all__ = ["Dataset", "DatasetError", "Fingerprint", "cache_dir", "fingerprint", "load", "names"]
 

@@ -102,7 +102,7 @@ def _open(X, kernel):
 
 def as_column(X, kernel):
     """A vector of numbers as a matrix of one column, where the kernel takes matrices."""
-    if isinstance(kernel, (Opener, str)) or not kernel._needs_vectors or is_sparse(X):
+    if isinstance(kernel, (Opener, str)) or not kernel.needs_vectors or is_sparse(X):
         return X
     X = plain("X", X)
     # An array of mixed lists would be refused before the error that says why.

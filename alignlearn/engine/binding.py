@@ -118,7 +118,7 @@ def product_block(program, itemsize, side):
     return _even(min(_PRODUCT_BLOCK, max(8, pairs // PRODUCT_ROWS // 8 * 8)), side)
 
 
-def run(loop, work, n_pairs):
+def over_pairs(loop, work, n_pairs):
     """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
     if n_pairs <= FEW_PAIRS:
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
@@ -171,7 +171,7 @@ def vectors(kernels, X):
     """The numeric matrix that the loops read; a placeholder where they read none of the samples."""
     if is_sparse(X):
         return frozen(np.zeros((len(X), 0), X.dtype))
-    if any(k._needs_vectors for k in kernels):
+    if any(k.needs_vectors for k in kernels):
         return frozen(X)
     return frozen(np.zeros((len(X), 1)))
 

@@ -11,7 +11,7 @@ What it costs
 A run lasts as long as the slower of two sides, and a last task: ``(pairs * pair + boxes * box +
 tasks * wait) / threads`` on the workers, ``run + tasks * task + boxes * result + bytes / speed`` in
 the process of the client. ``scripts/simulate_cluster.py`` measures these constants, follows the
-loop of `Cluster.run` task by task with them, and compares that with real runs. On two cores with
+loop of `Cluster.run_boxes` task by task, and compares that with real runs. On two cores with
 AVX-512, with scheduler, client and workers of one thread there (Dask 2026.8):
 
 =======================  ==========================================================
@@ -105,7 +105,7 @@ class Cluster:
     def __reduce__(self):
         return _itself, (self._inner,)
 
-    def run(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take):
         """Call ``take(k, result)`` for every box, in their order.
 
         Parameters
@@ -316,7 +316,7 @@ def _task(inner, operation, boxes, pickled, *arrays):
     try:
         data = whole(pickled, arrays)
         start = time.perf_counter()
-        inner.run(operation, data, boxes, lambda _, result: results.append(result))
+        inner.run_boxes(operation, data, boxes, lambda _, result: results.append(result))
         return time.perf_counter() - start, sizeof(results), results
     finally:
         numba.set_num_threads(before)

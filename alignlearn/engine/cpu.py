@@ -2,7 +2,7 @@
 
 An *engine* runs an operation on boxes of some data. Every operation is a function ``(data, box,
 stop)`` of a named tuple of arrays, a box of `alignlearn.engine.boxes` and the flag of `on_threads`;
-it takes one thread. What boxes give is passed on in their order, see `Cpu.run`.
+it takes one thread. What boxes give is passed on in their order, see `Cpu.run_boxes`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import external, loops, pair_products, product_loops
+from . import external, hyper_values, loops, times_loops
 from .binding import FEW_PAIRS, PRODUCT_ROWS, on_cache_lines, product_block, scratch, tile_shape
 from .boxes import InOrder
 from .program import padded
@@ -73,7 +73,7 @@ def times(data, box, stop):
     shape, dtype = _product_shape(data), data.VZ.dtype
     work = (rows[0], data.VZ, rows[1], data.FZ, near), data.weights, data.columns
     memory = scratch(data.program, dtype, shape)
-    product_loops.times(evaluator(data.program, dtype), data.ops, *work, shape, memory, out, stop)
+    times_loops.times(evaluator(data.program, dtype), data.ops, *work, shape, memory, out, stop)
     return out
 
 
@@ -83,14 +83,14 @@ def normal_times(data, box, stop):
     rows, near = _rows(data, box, stop)
     shape, (features, means), dtype = _product_shape(data), data.ops[3:5], data.VZ.dtype
     tiles = on_cache_lines((-(-data.width // shape[0]), len(features), shape[0]), dtype)
-    product_loops.gather_blocks(data.VZ, features, means, shape[0], tiles)
+    times_loops.gather_blocks(data.VZ, features, means, shape[0], tiles)
     work = (rows[0], tiles, rows[1], data.FZ, near), data.weights
     given = data.columns, data.shift, data.row_weight[box[0] : box[1]]
     W, _, x = scratch(data.program, dtype, shape)
     strip, U = on_cache_lines((shape[1], data.width), dtype), np.empty((shape[1], len(out)))
     memory = W, x, strip, U
     work = data.ops, *work, given, shape, memory, out, stop
-    product_loops.normal_times(evaluator(data.program, dtype), *work)
+    times_loops.normal_times(evaluator(data.program, dtype), *work)
     return out
 
 
@@ -119,8 +119,8 @@ OPERATIONS = {
     "pair_sums": pair_sums,
     "times": times,
     "normal_times": normal_times,
-    "pair_times": pair_products.times_box,
-    "product_sums": pair_products.product_box,
+    "pair_times": hyper_values.times_box,
+    "product_sums": hyper_values.product_box,
 }
 
 
@@ -137,7 +137,7 @@ class Cpu:
     def __reduce__(self):
         return "CPU"  # of another process, its own
 
-    def run(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take):
         """Run an operation on every box, and pass the results on in the order of the boxes.
 
         Parameters

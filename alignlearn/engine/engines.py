@@ -21,8 +21,8 @@ class Auto:
     def __reduce__(self):
         return "AUTO"
 
-    def run(self, operation, data, boxes, take):
-        """As `Cpu.run`."""
+    def run_boxes(self, operation, data, boxes, take):
+        """As `Cpu.run_boxes`."""
         engine = CPU
         if boxes and pays(n_pairs(data, boxes)) and available():
             engine = _cuda()
@@ -35,11 +35,11 @@ class Auto:
             take(k, result)
 
         try:
-            engine.run(operation, data, boxes, count)
+            engine.run_boxes(operation, data, boxes, count)
         except CudaOutOfMemory:
             if taken:  # others have filled the device meanwhile: nothing is taken twice
                 raise
-            CPU.run(operation, data, boxes, take)
+            CPU.run_boxes(operation, data, boxes, take)
 
 
 AUTO = Auto()

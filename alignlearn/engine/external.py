@@ -49,7 +49,7 @@ def block(program, X, Z, memory, reach=None):
             kernel.fill(*pair, values, reach)
         else:
             with _one_at_a_time:
-                values[:] = kernel._block(*pair)
+                values[:] = kernel.block(*pair)
     return out
 
 
@@ -61,9 +61,7 @@ def diagonals(program, X):
         if isinstance(kernel, SparsePrimitive):
             values[:] = kernel.own_values(rows)
         else:
-            values[:] = [
-                kernel._block(x, x)[0, 0] for x in (rows[i : i + 1] for i in range(len(X)))
-            ]
+            values[:] = [kernel.block(x, x)[0, 0] for x in (rows[i : i + 1] for i in range(len(X)))]
     return out
 
 

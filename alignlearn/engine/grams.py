@@ -12,8 +12,8 @@ from .binding import (
     check_domains,
     compiled,
     factor_values,
+    over_pairs,
     program_of,
-    run,
     scratch,
     vectors,
 )
@@ -53,14 +53,15 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
     out = np.empty((len(X), len(Z)), dtype=pairs.dtype) if out is None else out
     if not engine.in_place:
         boxes = pairs.row_boxes()
-        engine.run("gram", pairs.data(), boxes, into_rows(out, boxes))
+        engine.run_boxes("gram", pairs.data(), boxes, into_rows(out, boxes))
         return _finite(out, "the Gram matrix", kernels)
 
     def fill(rows, columns, values, symmetric, part):
         (VX, FX), (VZ, FZ) = pairs.rows(rows), pairs.columns(columns)
         memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
         work = (VX, VZ, FX, FZ, values), pairs.weights, pairs.shape, memory, symmetric, part
-        run(loops.weighted_gram, (evaluator(program, pairs.dtype), pairs.ops, *work), part.size)
+        work = evaluator(program, pairs.dtype), pairs.ops, *work
+        over_pairs(loops.weighted_gram, work, part.size)
 
     everything = slice(None)
     if not program.external:
@@ -142,7 +143,7 @@ class GramProducts:
         columns, flat = self._columns(V)
         data = self._data._replace(columns=self._unit * columns)
         out = np.zeros((self.shape[0], len(columns)))
-        self._engine.run("times", data, self._boxes, into_rows(out, self._boxes))
+        self._engine.run_boxes("times", data, self._boxes, into_rows(out, self._boxes))
         return self._finished(out, flat)
 
     def normal_times(self, V, *, shift=None, weight=None):
@@ -167,7 +168,7 @@ class GramProducts:
         def take(k, part):
             np.add(out, part, out=out)
 
-        self._engine.run("normal_times", self._data._replace(**given), self._boxes, take)
+        self._engine.run_boxes("normal_times", self._data._replace(**given), self._boxes, take)
         return self._finished(self._unit * np.ascontiguousarray(out.T), flat)
 
     def _finished(self, out, flat):

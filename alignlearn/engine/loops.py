@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alignlearn._jit import jit_sum
 
-from .products import add_products
+from .kernel_products import add_products
 from .tiles import evaluate
 
 

@@ -184,9 +184,9 @@ class FoldSums:
         F = np.concatenate([factor_values(program, X), values])
         ops = compiled(program, _means(program, V))
         self._data = PairData(program, ops, X if program.external else V, V, Y, F, frozen(root))
-        given = [V.dtype if k._given_dtype is None else k._given_dtype for k in kernels]
+        given = [V.dtype if k.given_dtype is None else k.given_dtype for k in kernels]
         self._eps = np.array([max(_eps(d), _eps(V.dtype)) for d in given])
-        self._shift = np.where([k._is_exponential for k in kernels], 0.0, np.abs(shift))
+        self._shift = np.where([k.is_exponential for k in kernels], 0.0, np.abs(shift))
 
     def _add_all(self, engine, progress):
         """Run all boxes of pairs on the engine."""
@@ -202,7 +202,7 @@ class FoldSums:
             if progress is not None:
                 progress(done[k])
 
-        engine.run("pair_sums", self._data, boxes, take)
+        engine.run_boxes("pair_sums", self._data, boxes, take)
 
     def _add(self, g, h, box, sums):
         rows, columns = slice(*box[:2]), slice(*box[2:])

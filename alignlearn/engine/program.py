@@ -5,7 +5,7 @@ receive the kernel values, then come the primitives (squared distance, inner pro
 temporaries. One compiled interpreter runs every program, so a new combination of kernels compiles
 nothing, and its cost is spread over the hundreds of pairs of a tile.
 
-A kernel lowers itself by ``_lower(builder, dst, mode)``, which emits the operations that fill
+A kernel lowers itself by ``lower(builder, dst, mode)``, which emits the operations that fill
 register ``dst`` and returns the kernel's value minus the register's; `Mode` says what the register
 may lack. Nothing here knows a kernel class.
 """
@@ -18,35 +18,7 @@ from enum import Enum
 
 import numpy as np
 
-# Primitives of a pair.
-SQUARED_DISTANCE, INNER_PRODUCT, L1_DISTANCE, DISTANCE, MATCHES = range(5)
-
-# Operations: (opcode, destination row, source row, integer) and three floats.
-(
-    EXP,  # d = exp(f0 s)
-    EXPM1,  # d = exp(f0 s) - 1
-    SQUARE,  # d = s^2, repeated `integer` times: K <- K^2
-    SQUARE_SHIFTED,  # the same on e = K - 1: e <- e (e + 2)
-    SQUARE_UNSHIFT,  # K = (e + 1)^2, then squared `integer` - 1 times more
-    AFFINE,  # d = f0 s + f1 (source a primitive)
-    AFFINE_IN_PLACE,  # d = f0 d + f1
-    POWER_IN_PLACE,  # d = d^integer
-    POLYNOMIAL,  # formulas.polynomial(s, f0, f1, f2), non-integer degree
-    BINOMIAL,  # formulas.binomial(s, f0, f1)
-    SIGMOID,  # formulas.sigmoid(s, f0, f1)
-    TL1,  # formulas.tl1(s, f0)
-    LOGARITHMIC,  # formulas.logarithmic(s, f0)
-    RATIONAL_QUADRATIC,  # formulas.rational_quadratic(s, f0, f1, f2)
-    MATERN_32,  # d = (1 + u) exp(-u), u = f0 s
-    MATERN_52,  # d = (1 + u + u^2 / 3) exp(-u), u = f0 s
-    ADD,  # d += f0 s
-    MULTIPLY,  # d *= s
-    FACTOR,  # d *= f(x) f(x') with the auxiliary vector `integer`
-    EXTERNAL,  # d = block of values number `integer`, computed outside
-    TERMS,  # d += f(x) + f(x') with the auxiliary vector `integer`
-    FLUSH,  # d = vectormath.flush(d)
-    CLEAR,  # d = 0 where |d| <= f0 eps s, the rounding of terms of size s that cancelled
-) = range(23)
+from . import opcodes as ops
 
 # A ladder step is worth taking up to this many squarings instead of one exponential.
 _MAX_SQUARINGS = 4
@@ -87,7 +59,9 @@ class Program:
     Attributes
     ----------
     code : ndarray of int64, shape (n_ops, 4)
+        Opcode, destination row, source row and integer of each operation.
     parameters : ndarray of float64, shape (n_ops, 3)
+        Its numbers.
     primitives : ndarray of int64, shape (n_primitives, 4)
         Kind, first and last+1 bound feature, register row.
     features : ndarray of int64
@@ -97,7 +71,7 @@ class Program:
     factors : tuple of (callable, columns)
         ``f(X[:, columns]) -> (m,)`` for FACTOR.
     external : tuple of (kernel, columns)
-        Evaluated block by block through ``kernel._block(X[:, columns], Y[:, columns])``, or a
+        Evaluated block by block through ``kernel.block(X[:, columns], Y[:, columns])``, or a
         primitive that the engine evaluates by itself.
     domains : tuple of (callable, columns)
         Each raises where the data lies outside a kernel's domain.
@@ -123,12 +97,12 @@ class Program:
 
 
 def padded(n):
-    """n rounded up to a multiple of 5, the block of ``engine.products.add_products``."""
+    """n rounded up to a multiple of 5, the block of ``engine.kernel_products.add_products``."""
     return -(-n // 5) * 5
 
 
 class Builder:
-    """Collects the operations of a list of kernels; kernels call it from ``_lower``."""
+    """Collects the operations of a list of kernels; kernels call it from ``lower``."""
 
     def __init__(self, n_features, n_kernels, outside=None):
         self.n_features = n_features
@@ -161,7 +135,7 @@ class Builder:
         key = (kind, self._columns, centred)
         if key not in self._evaluated:
             row = self._evaluated[key] = self._new_row()
-            self.emit(EXTERNAL, row, integer=self.external(self._outside(kind, centred)))
+            self.emit(ops.EXTERNAL, row, integer=self.external(self._outside(kind, centred)))
         return self._evaluated[key]
 
     def _bound_primitive(self, kind, centred=False):
@@ -180,11 +154,11 @@ class Builder:
     def inner_product(self, mode, dst):
         """Emit <x, x'>, or what differs from it by f(x) + f(x') where the mode allows that."""
         if mode is Mode.SIDES and self._outside is None:
-            self.emit(AFFINE, dst, self.primitive(SQUARED_DISTANCE), f0=-0.5)
+            self.emit(ops.AFFINE, dst, self.primitive(ops.SQUARED_DISTANCE), f0=-0.5)
             self._lacks_sides = True
         else:
             centred = mode is Mode.CENTRED
-            self.emit(AFFINE, dst, self.primitive(INNER_PRODUCT, centred=centred), f0=1.0)
+            self.emit(ops.AFFINE, dst, self.primitive(ops.INNER_PRODUCT, centred=centred), f0=1.0)
 
     def _new_row(self):
         self._rows += 1
@@ -207,6 +181,10 @@ class Builder:
         """Append one operation."""
         self._code.append((op, dst, src, integer))
         self._parameters.append((f0, f1, f2))
+
+    def formula(self, dst, function, src, *numbers):
+        """Append ``d = function(s, *numbers)``, one of `alignlearn.engine.formulas`."""
+        self.emit(ops.FORMULAS[function], dst, src, **{f"f{n}": x for n, x in enumerate(numbers)})
 
     def factor(self, function) -> int:
         """Register ``f(X) -> (m,)`` on the columns in force and return its index."""
@@ -236,7 +214,7 @@ class Builder:
             self.emit(op, dst, row, n)
         else:
             doublings = 0
-            self.emit(EXP if full else EXPM1, dst, src, f0=coefficient)
+            self.emit(ops.EXP if full else ops.EXPM1, dst, src, f0=coefficient)
         if mode.is_step:
             self._ladder[src, coefficient] = (dst, full, doublings)
         return 0.0 if full else 1.0
@@ -248,27 +226,27 @@ class Builder:
             if found is None:
                 continue
             row, was_full, doublings = found
-            op = SQUARE if was_full else SQUARE_UNSHIFT if full else SQUARE_SHIFTED
-            doublings += n if op != SQUARE_SHIFTED or coefficient > 0 else 0
+            op = ops.SQUARE if was_full else ops.SQUARE_UNSHIFT if full else ops.SQUARE_SHIFTED
+            doublings += n if op != ops.SQUARE_SHIFTED or coefficient > 0 else 0
             if (full or not was_full) and doublings <= _MAX_DOUBLINGS:
                 return op, row, n, doublings
         return None
 
     def exact_value(self, kernel, dst):
         """Lower ``kernel`` into ``dst`` to be used as a factor or an argument: its exact value."""
-        self.add_constant(dst, kernel._lower(self, dst, Mode.VALUE))
+        self.add_constant(dst, kernel.lower(self, dst, Mode.VALUE))
 
     def targets(self, n_targets):
         """The first register after the outputs: inner product of columns beyond the features."""
         row = self._new_row()
         first = self.n_features if self._outside is None else 0
         with self.columns(tuple(range(first, first + n_targets))):
-            self.emit(AFFINE, row, self._bound_primitive(INNER_PRODUCT), f0=1.0)
+            self.emit(ops.AFFINE, row, self._bound_primitive(ops.INNER_PRODUCT), f0=1.0)
 
     def add_constant(self, dst, offset):
         """Turn a register with an offset into the exact value."""
         if offset != 0.0:
-            self.emit(AFFINE_IN_PLACE, dst, f0=1.0, f1=offset)
+            self.emit(ops.AFFINE_IN_PLACE, dst, f0=1.0, f1=offset)
 
     def finish(self, offsets) -> Program:
         """The program."""
@@ -333,12 +311,12 @@ def compile_kernels(
     if n_targets:
         builder.targets(n_targets)
     # Ladder steps need the smaller coefficient first.
-    order = sorted(range(p), key=lambda k: (not kernels[k]._is_exponential, kernels[k]._rate, k))
+    order = sorted(range(p), key=lambda k: (not kernels[k].is_exponential, kernels[k].rate, k))
     for k in order:
         as_value = mode is Mode.VALUE or (full is not None and bool(full[k]))
         step = Mode.STEP_VALUE if as_value else Mode.STEP_SHIFTED
-        exponential = kernels[k]._is_exponential
-        offset = kernels[k]._lower(builder, k, step if exponential else mode)
+        exponential = kernels[k].is_exponential
+        offset = kernels[k].lower(builder, k, step if exponential else mode)
         if mode is Mode.VALUE:
             builder.add_constant(k, offset)
             offset = 0.0
@@ -347,5 +325,5 @@ def compile_kernels(
             offset -= shift[k]
         offsets[k] = offset
     for row, k in enumerate(terms, start=builder.n_factors):
-        builder.emit(TERMS, k, integer=row)
+        builder.emit(ops.TERMS, k, integer=row)
     return builder.finish(offsets)

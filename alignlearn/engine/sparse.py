@@ -16,7 +16,7 @@ from alignlearn._jit import jit, jit_sum
 from alignlearn.validation import check_sparse, is_sparse
 from alignlearn.validation.sparse_rows import COLUMNS_PER_ENTRY
 
-from . import program as ops
+from . import opcodes as ops
 from .threads import on_threads
 
 # Of the sizes of two samples; a distance below keeps fewer digits than the engine counts on, which
@@ -33,7 +33,7 @@ class SparsePrimitive:
 
     def __init__(self, kind, centred=False):
         self.kind = kind
-        self._offsets = centred or kind in (ops.SQUARED_DISTANCE, ops.DISTANCE, ops.L1_DISTANCE)
+        self._offsets = centred or ops.PRIMITIVES[kind].of_differences
 
     def fill(self, X, Z, out, reach=None):
         """Values of the pairs (X[i], Z[j]) into ``out`` (n, m), a row of it contiguous.

@@ -8,20 +8,15 @@ arithmetic inside them would bring back a wrap-around check and block vectorisat
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 from numba import types
 
 from alignlearn._jit import jit, jit_sum
 
-from . import formulas, vectormath
-from . import program as ops
-
-_polynomial = jit(formulas.polynomial)
-_binomial = jit(formulas.binomial)
-_sigmoid = jit(formulas.sigmoid)
-_tl1 = jit(formulas.tl1)
-_logarithmic = jit(formulas.logarithmic)
-_rational_quadratic = jit(formulas.rational_quadratic)
+from . import opcodes as ops
+from . import vectormath
 
 
 @jit_sum
@@ -186,28 +181,29 @@ def _matern(op, s, d, n, rate):
         d[j] = (one + u + curvature * u * u) * vectormath.exp(-u)
 
 
-@jit
-def _formula(op, s, d, n, f0, f1, f2):
-    """Formulas that call the math library."""
-    if op == ops.POLYNOMIAL:
-        for j in range(n):
-            d[j] = _polynomial(s[j], f0, f1, f2)
-    elif op == ops.BINOMIAL:
-        for j in range(n):
-            d[j] = _binomial(s[j], f0, f1)
-    elif op == ops.SIGMOID:
-        for j in range(n):
-            d[j] = _sigmoid(s[j], f0, f1)
-    elif op == ops.LOGARITHMIC:
-        for j in range(n):
-            d[j] = _logarithmic(s[j], f0)
-    elif op == ops.RATIONAL_QUADRATIC:
-        for j in range(n):
-            d[j] = _rational_quadratic(s[j], f0, f1, f2)
+def _loops_of_formulas():
+    """``apply(op, s, d, n, f0, f1, f2)``: a loop for each scalar formula of the table.
+
+    Written out as source, as compiled code calls no function that a variable names.
+    """
+    lines = ["def apply(op, s, d, n, f0, f1, f2):"]
+    for n, (function, op) in enumerate(ops.FORMULAS.items()):
+        numbers = ("f0", "f1", "f2")[: len(signature(function).parameters) - 1]
+        lines += [
+            f"    {'elif' if n else 'if'} op == {op}:",
+            "        for j in range(n):",
+            f"            d[j] = {function.__name__}(s[j], {', '.join(numbers)})",
+        ]
+    names = {"__name__": __name__, **{f.__name__: jit(f) for f in ops.FORMULAS}}
+    exec(compile("\n".join(lines), __file__, "exec"), names)
+    return jit(names["apply"])
+
+
+_apply_formula = _loops_of_formulas()
 
 
 @jit_sum
-def _run_common(op, k, f0, f1, s, d, n, scratch):
+def _execute_common(op, k, f0, f1, s, d, n, scratch):
     """Execute an operation that most kernels are made of; whether it is one."""
     g0, g1 = d.dtype.type(f0), d.dtype.type(f1)
     if op == ops.EXP or op == ops.EXPM1:
@@ -245,7 +241,7 @@ def _clear(s, d, n, unit):
 
 
 @jit_sum
-def run(code, parameters, rows, columns, external, at, nr, nc, W):
+def execute(code, parameters, rows, columns, external, at, nr, nc, W):
     """Execute the operations on a tile whose primitives are filled.
 
     Parameters
@@ -266,15 +262,12 @@ def run(code, parameters, rows, columns, external, at, nr, nc, W):
         op, k = code[t, 0], code[t, 3]
         d, s = W[code[t, 1], :n], W[code[t, 2], :n]
         f0, f1, f2 = parameters[t, 0], parameters[t, 1], parameters[t, 2]
-        if _run_common(op, k, f0, f1, s, d, n, W[W.shape[0] - 1, :n]):
+        if _execute_common(op, k, f0, f1, s, d, n, W[W.shape[0] - 1, :n]):
             continue
         if op == ops.MATERN_32 or op == ops.MATERN_52:
             _matern(op, s, d, n, W.dtype.type(f0))
         elif op == ops.CLEAR:
             _clear(s, d, n, W.dtype.type(f0))
-        elif op == ops.TL1:
-            for j in range(n):
-                d[j] = _tl1(s[j], f0)
         elif op == ops.FACTOR or op == ops.TERMS:
             for r in range(nr):
                 e, c = d[r * nc : (r + 1) * nc], columns[k, at[1] : at[1] + nc]
@@ -292,24 +285,24 @@ def run(code, parameters, rows, columns, external, at, nr, nc, W):
                 for j in range(nc):
                     e[j] = c[j]
         else:
-            _formula(op, s, d, n, f0, f1, f2)
+            _apply_formula(op, s, d, n, f0, f1, f2)
 
 
 def _evaluate_common(code, parameters, primitives, x, tile, rows, columns, external, at, nr, nc, W):
-    """`fill_primitives`, then `run`, for programs of `_COMMON` primitives and operations."""
+    """`fill_primitives`, then `execute`, for programs of common primitives and operations."""
     n, last = nr * nc, W.shape[0] - 1
     for q in range(primitives.shape[0]):
         kind, start, stop = primitives[q, 0], primitives[q, 1], primitives[q, 2]
         _fill_common(kind, start, stop, x, tile, nr, nc, W[primitives[q, 3], :n])
     for t in range(code.shape[0]):
         f0, f1, d, s = parameters[t, 0], parameters[t, 1], W[code[t, 1], :n], W[code[t, 2], :n]
-        _run_common(code[t, 0], code[t, 3], f0, f1, s, d, n, W[last, :n])
+        _execute_common(code[t, 0], code[t, 3], f0, f1, s, d, n, W[last, :n])
 
 
 def _evaluate(code, parameters, primitives, x, tile, rows, columns, external, at, nr, nc, W):
-    """`fill_primitives`, then `run`."""
+    """`fill_primitives`, then `execute`."""
     fill_primitives(primitives, x, tile, nr, nc, W)
-    run(code, parameters, rows, columns, external, at, nr, nc, W)
+    execute(code, parameters, rows, columns, external, at, nr, nc, W)
 
 
 def _argument_types(dtype):
@@ -323,13 +316,16 @@ def _argument_types(dtype):
     return *program, vectors, vectors, *values, types.int64, types.int64, types.Array(dtype, 2, "C")
 
 
-_COMMON_PRIMITIVES = {ops.SQUARED_DISTANCE, ops.INNER_PRODUCT, ops.DISTANCE}
-_COMMON = {
-    *(ops.EXP, ops.EXPM1, ops.SQUARE, ops.SQUARE_SHIFTED, ops.SQUARE_UNSHIFT, ops.FLUSH),
-    *(ops.AFFINE, ops.AFFINE_IN_PLACE, ops.POWER_IN_PLACE, ops.ADD, ops.MULTIPLY),
-}
-_address_of_common, _ = jit_sum.shared(_evaluate_common, _argument_types)
-_address_of_all, evaluate = jit_sum.shared(_evaluate, _argument_types)
+def _version_of_table():
+    """The codes and the formulas: what was compiled for others must not run."""
+    codes = [(name, code) for name, code in vars(ops).items() if isinstance(code, int)]
+    functions = [f.__code__ for f in ops.FORMULAS]
+    return repr((codes, [(c.co_name, c.co_code, c.co_consts, c.co_names) for c in functions]))
+
+
+_version = _version_of_table()
+_address_of_common, _ = jit_sum.shared(_evaluate_common, _argument_types, _version)
+_address_of_all, evaluate = jit_sum.shared(_evaluate, _argument_types, _version)
 
 
 def evaluator(program, dtype):
@@ -338,6 +334,7 @@ def evaluator(program, dtype):
     It is half of what these loops are. Programs of Gaussians, inner products and their sums, powers
     and products, which most are, need a part of it, which compiles in half the time.
     """
-    common = _COMMON.issuperset(program.code[:, 0].tolist())
-    common = common and _COMMON_PRIMITIVES.issuperset(program.primitives[:, 0].tolist())
+    rows = [ops.OPERATIONS[op] for op in set(program.code[:, 0].tolist())]
+    rows += [ops.PRIMITIVES[kind] for kind in set(program.primitives[:, 0].tolist())]
+    common = all(row.common for row in rows)
     return (_address_of_common if common else _address_of_all)(np.dtype(dtype))

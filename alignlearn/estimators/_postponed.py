@@ -47,7 +47,7 @@ def _is_plain(source):
     array = source.is_paired and isinstance(source.X, np.ndarray)
     if not array or source.n_samples < _LEAST_SAMPLES or _is_mapped(source.X):
         return False
-    return all(k._takes_sparse and k.is_psd for k in source.kernels)
+    return all(k.takes_sparse and k.is_psd for k in source.kernels)
 
 
 def _is_mapped(X):

@@ -161,7 +161,7 @@ def _feature_range(kernel, radius2):
         return None, words
     # Where all values are 0 any bound is right.
     known = max(known, np.finfo(float).tiny)
-    return class_intervals.FeatureRange(known, kernel is not None and kernel._non_negative), words
+    return class_intervals.FeatureRange(known, kernel is not None and kernel.is_non_negative), words
 
 
 # -- a fitted classifier ---------------------------------------------------------------

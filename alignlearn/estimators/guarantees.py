@@ -67,7 +67,7 @@ def largest_diagonal(kernel):
     if isinstance(kernel, algebra.Shifted):
         part = largest_diagonal(kernel.kernel)
         return None if part is None else kernel.shift + part
-    return kernel._largest_value
+    return kernel.largest_value
 
 
 def diagonal_bound(kernel, radius2):

@@ -29,7 +29,7 @@ def data_conversion_warning():
 def take_sparse(kernels):
     """Whether all kernels of a list take the rows of SciPy sparse matrices."""
     try:
-        return all(kernel._takes_sparse for kernel in kernel_list(kernels))
+        return all(kernel.takes_sparse for kernel in kernel_list(kernels))
     except (TypeError, ValueError):
         return False
 

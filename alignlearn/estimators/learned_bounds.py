@@ -172,7 +172,7 @@ def _by_stability(estimator, delta, half, radii):
     """The training risk, the largest possible loss, and the bound for a kernel fixed before."""
     kernels, factors = guarantees._kernels(estimator), guarantees._factors(estimator)
     # |phi(x) - phi(x')|^2 = K(x, x) + K(x', x') - 2 K(x, x'), R_k^2 times at most this.
-    signs = [False] * factors.size if kernels is None else [k._non_negative for k in kernels]
+    signs = [False] * factors.size if kernels is None else [k.is_non_negative for k in kernels]
     wide = np.where(signs, 2.0, 4.0)
     diameter = float(np.sqrt(factors @ (wide * radii)))
     m = estimator.statistics_.n_samples

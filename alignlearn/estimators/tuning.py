@@ -258,7 +258,7 @@ def each(client, function, arguments, take):
         take(k, result)
 
     boxes = [(k, k + 1) for k in range(len(arguments))]
-    Cluster(client, _CALLS).run("call", (function, arguments), boxes, taken)
+    Cluster(client, _CALLS).run_boxes("call", (function, arguments), boxes, taken)
 
 
 class _Calls:
@@ -267,7 +267,7 @@ class _Calls:
     in_place = True
     operations = frozenset({"call"})
 
-    def run(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take):
         """Pass on the results of the calls and their warnings."""
         function, arguments = data
         for k, (number, _) in enumerate(boxes):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from alignlearn.engine import pair_products as products
+from alignlearn.engine import hyper_values
 from alignlearn.engine.cpu import CPU
 from alignlearn.validation import check_labels, check_symmetric, gram_like
 from alignlearn.validation.memory import require_memory
@@ -182,12 +182,14 @@ class PairSystem:
         """The columns of these pairs, (P, n) in Fortran order: long loops for each."""
         used, some = self._landmarks(index)
         table = self._between(used, self._points)
-        return products.pair_gram(self.hyper_kernel._form, table, some, self.pairs, self.engine).T
+        return hyper_values.pair_gram(
+            self.hyper_kernel._form, table, some, self.pairs, self.engine
+        ).T
 
     def submatrix(self, index):
         """The part between these pairs, (n, n)."""
         used, some = self._landmarks(index)
-        return products.pair_gram(
+        return hyper_values.pair_gram(
             self.hyper_kernel._form, self._between(used, used), some, None, self.engine
         )
 
@@ -200,7 +202,7 @@ class PairSystem:
 
     def gram(self):
         """The whole matrix, (P, P)."""
-        return products.pair_gram(
+        return hyper_values.pair_gram(
             self.hyper_kernel._form, self._table, self.pairs, None, self.engine
         )
 
@@ -209,13 +211,13 @@ class PairSystem:
         form, pairs, table = self.hyper_kernel._form, self.pairs, self._table
         m = len(self._points)
         share = _PRODUCT_SHARE * m**4 / 2
-        fewer = form.kind == products.PRODUCT and share < float(self.n_pairs) ** 2
+        fewer = form.kind == hyper_values.PRODUCT and share < float(self.n_pairs) ** 2
         if fewer and "product_sums" in self.engine.operations:
             M = np.zeros((m, m))
             np.add.at(M, (pairs.first, pairs.second), 0.5 * pairs.own * coef)
-            sums = products.product_sums(table, M + M.T, self.engine)
+            sums = hyper_values.product_sums(table, M + M.T, self.engine)
             return pairs.own * sums[pairs.first, pairs.second]
-        return products.pair_times(form, table, pairs, pairs, coef, self.engine)
+        return hyper_values.pair_times(form, table, pairs, pairs, coef, self.engine)
 
     @cached_property
     def _table(self):

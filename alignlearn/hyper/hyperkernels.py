@@ -1,7 +1,7 @@
 """Hyper-kernels: positive semi-definite functions of two pairs of points, and their numbers.
 
 Both are functions of the six squared distances of the four points, in the coordinates that
-``_coordinates`` gives; `alignlearn.engine.pair_products` evaluates them from tables of these.
+``_coordinates`` gives; `alignlearn.engine.hyper_values` evaluates them from tables of these.
 Constant factors are dropped: in d dimensions the Gaussian one carries ``(2 pi sigma2)^-d``, 1e-404
 for d = 300. ``log_constant`` returns the logarithm of what is left out; ridge regression with the
 constant c and ``c alpha`` is the one without and ``alpha``.
@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from alignlearn.engine import grams
-from alignlearn.engine import pair_products as products
-from alignlearn.engine import program as ops
+from alignlearn.engine import grams, hyper_values
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import Gaussian
 from alignlearn.kernels.scales import resolve_gamma
@@ -88,12 +87,12 @@ class HyperKernel:
         ]
         pairs = [_halves(self, points) for points in ends]
         table = self._table(cdist(*ends, "sqeuclidean"))
-        return products.pair_gram(self._form, table, pairs[0], None if same else pairs[1], CPU)
+        return hyper_values.pair_gram(self._form, table, pairs[0], None if same else pairs[1], CPU)
 
     def pairs(self, points, first, second):
-        """`engine.pair_products.Pairs` of rows ``first`` and ``second`` of points (coordinates)."""
+        """`engine.hyper_values.Pairs` of rows ``first`` and ``second`` of points (coordinates)."""
         size = _sizes(points, first, second)
-        return products.Pairs(first, second, self._own(size), size)
+        return hyper_values.Pairs(first, second, self._own(size), size)
 
 
 def _sizes(points, first, second):
@@ -168,7 +167,7 @@ class GaussianHyperKernel(HyperKernel):
     convention: str = "liu"
     multiple: float = 1.0
 
-    _form = products.Form(products.PRODUCT)
+    _form = hyper_values.Form(hyper_values.PRODUCT)
 
     def __post_init__(self):
         object.__setattr__(self, "sigma2", _check_scale("sigma2", self.sigma2))
@@ -336,7 +335,7 @@ class WishartHyperKernel(HyperKernel):
 
     @property
     def _form(self):
-        return products.Form(products.DETERMINANT, 0.5 * (self.r + 3.0))
+        return hyper_values.Form(hyper_values.DETERMINANT, 0.5 * (self.r + 3.0))
 
     def _coordinates(self, X):
         factor = self._factor()
@@ -367,6 +366,6 @@ class WishartHyperKernel(HyperKernel):
         for i in range(0, len(X), step):
             some = np.arange(i, min(i + step, len(X)))
             left = self.pairs(rows, np.repeat(some, len(Y)), np.tile(columns, some.size))
-            values = products.pair_times(self._form, table, left, right, coef, CPU)
+            values = hyper_values.pair_times(self._form, table, left, right, coef, CPU)
             out[some] = values.reshape(some.size, len(Y))
         return out

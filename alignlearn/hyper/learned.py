@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.engine import program as ops
 from alignlearn.kernels import Kernel
 from alignlearn.solvers.k_means import nearest
 from alignlearn.validation import check_samples
@@ -17,7 +16,7 @@ from .hyperkernels import HyperKernel
 class _Evaluated(Kernel):
     """A kernel that is evaluated in blocks, and can say how definite it is on samples."""
 
-    _takes_sparse = False
+    takes_sparse = False
 
     def eigenvalue_range(self, X):
         """Smallest and largest eigenvalue of the Gram matrix of samples X (m, d), two floats."""
@@ -29,10 +28,6 @@ class _Evaluated(Kernel):
             for k in (0, len(K) - 1)
         ]
         return float(ends[0]), float(ends[1])
-
-    def _lower(self, b, dst, mode):
-        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
-        return 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +107,7 @@ class LearnedKernel(_Evaluated):
         sections = self.hyper_kernel._sections_psd or not self.coef.size
         return sections and self.constant >= 0.0 and bool(np.all(self.coef >= 0.0))
 
-    def _block(self, X, Y):
+    def block(self, X, Y):
         d = self.points.shape[1]
         if X.shape[1] != d and self.coef.size:
             raise ValueError(f"X has {X.shape[1]} columns, but the kernel was learned on {d}.")
@@ -161,7 +156,7 @@ class ClusterKernel(_Evaluated):
     def is_psd(self):
         return all(kernel.is_psd for kernel in self.kernels)
 
-    def _block(self, X, Y):
+    def block(self, X, Y):
         if X.shape[1] != self.centres.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns, but the kernel was learned on "
@@ -173,5 +168,5 @@ class ClusterKernel(_Evaluated):
         for c, kernel in enumerate(self.kernels):
             i, j = np.flatnonzero(rows == c), np.flatnonzero(columns == c)
             if i.size and j.size:
-                out[np.ix_(i, j)] = kernel._block(X[i], Y[j])
+                out[np.ix_(i, j)] = kernel.block(X[i], Y[j])
         return out

@@ -12,12 +12,13 @@ either kind for each.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 
-from .base import Kernel
+from .base import Kernel, result_of
 from .rules import check_exponent
 
 
@@ -36,25 +37,11 @@ class _Several(Kernel):
     def _rebuilt(self, change):
         return type(self)(tuple(change(k) for k in self.kernels))
 
-    @property
-    def is_psd(self):
-        return all(k.is_psd for k in self.kernels)
-
-    @property
-    def _non_negative(self):
-        return all(k._non_negative for k in self.kernels)
-
-    @property
-    def _needs_vectors(self):
-        return any(k._needs_vectors for k in self.kernels)
-
-    @property
-    def _takes_sparse(self):
-        return all(k._takes_sparse for k in self.kernels)
-
-    @property
-    def _given_dtype(self):
-        return _coarsest(k._given_dtype for k in self.kernels)
+    is_psd = property(lambda self: all(k.is_psd for k in self.kernels))
+    is_non_negative = property(lambda self: all(k.is_non_negative for k in self.kernels))
+    needs_vectors = property(lambda self: any(k.needs_vectors for k in self.kernels))
+    takes_sparse = property(lambda self: all(k.takes_sparse for k in self.kernels))
+    given_dtype = property(lambda self: _coarsest(k.given_dtype for k in self.kernels))
 
 
 def _coarsest(dtypes):
@@ -62,6 +49,7 @@ def _coarsest(dtypes):
     return min((d for d in dtypes if d is not None), key=lambda d: d.itemsize, default=None)
 
 
+@result_of("sum")
 @dataclass(frozen=True)
 class Sum(_Several):
     """``k_1 + k_2 + ...``."""
@@ -69,22 +57,22 @@ class Sum(_Several):
     def __str__(self):
         return " + ".join(str(k) for k in self.kernels)
 
-    def _lower(self, b, dst, mode):
-        total = self.kernels[0]._lower(b, dst, mode)
+    def lower(self, b, dst, mode):
+        total = self.kernels[0].lower(b, dst, mode)
         row = b.temporary()
         for kernel in self.kernels[1:]:
             # A multiple is folded into the addition.
             scale, inner = (kernel.scale, kernel.kernel) if type(kernel) is Scaled else (1, kernel)
-            total += scale * inner._lower(b, row, mode)
+            total += scale * inner.lower(b, row, mode)
             b.emit(ops.ADD, dst, row, f0=scale)
         b.release(row)
         return total
 
-    def _lower_distance(self, b, dst):
-        self.kernels[0]._lower_distance(b, dst)
+    def lower_distance(self, b, dst):
+        self.kernels[0].lower_distance(b, dst)
         row = b.temporary()
         for kernel in self.kernels[1:]:
-            kernel._lower_distance(b, row)
+            kernel.lower_distance(b, row)
             b.emit(ops.ADD, dst, row, f0=1.0)
         b.release(row)
 
@@ -93,7 +81,7 @@ class SignedSum(Sum):
     """A sum of kernels with weights of any sign, indefinite unless shown otherwise."""
 
     is_psd = False
-    _non_negative = False
+    is_non_negative = False
 
 
 def weighted_sum(kernels, weights):
@@ -109,6 +97,7 @@ def weighted_terms(kernel):
     return [k for k, _ in pairs], np.array([w for _, w in pairs])
 
 
+@result_of("product")
 @dataclass(frozen=True)
 class Product(_Several):
     """``k_1 k_2 ...``, pointwise (Schur)."""
@@ -122,28 +111,28 @@ class Product(_Several):
         return " * ".join(f"({k})" if isinstance(k, Sum) else str(k) for k in self.kernels)
 
     @property
-    def _largest_value(self):
-        values = [k._largest_value for k in self.kernels]
+    def largest_value(self):
+        values = [k.largest_value for k in self.kernels]
         return None if None in values else float(np.prod(values))
 
     @property
-    def _unit_diagonal(self):
-        return all(k._unit_diagonal for k in self.kernels)
+    def has_unit_diagonal(self):
+        return all(k.has_unit_diagonal for k in self.kernels)
 
-    def _unit(self):
-        if all(k._unit() is None for k in self.kernels):
+    def unit_form(self):
+        if all(k.unit_form() is None for k in self.kernels):
             return None
-        return Product(tuple(k._unit() or Normalized(k) for k in self.kernels))
+        return Product(tuple(k.unit_form() or Normalized(k) for k in self.kernels))
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         # Bounded factors first: what is negligible in their product may be flushed.
-        first, *others = sorted(self.kernels, key=lambda k: k._largest_value is None)
+        first, *others = sorted(self.kernels, key=lambda k: k.largest_value is None)
         b.exact_value(first, dst)
         row = b.temporary()
         for kernel in others:
             b.exact_value(kernel, row)
             b.emit(ops.MULTIPLY, dst, row)
-            if kernel._largest_value is not None:
+            if kernel.largest_value is not None:
                 b.emit(ops.FLUSH, dst)
         b.release(row)
         return 0.0
@@ -155,27 +144,14 @@ class Unary(Kernel):
 
     kernel: Kernel
 
-    @property
-    def is_psd(self):
-        return self.kernel.is_psd
-
-    @property
-    def _non_negative(self):
-        return self.kernel._non_negative
-
-    @property
-    def _needs_vectors(self):
-        return self.kernel._needs_vectors
-
-    @property
-    def _takes_sparse(self):
-        return self.kernel._takes_sparse
-
-    @property
-    def _given_dtype(self):
-        return self.kernel._given_dtype
+    is_psd = property(attrgetter("kernel.is_psd"))
+    is_non_negative = property(attrgetter("kernel.is_non_negative"))
+    needs_vectors = property(attrgetter("kernel.needs_vectors"))
+    takes_sparse = property(attrgetter("kernel.takes_sparse"))
+    given_dtype = property(attrgetter("kernel.given_dtype"))
 
 
+@result_of("multiple")
 @dataclass(frozen=True)
 class Scaled(Unary):
     """``scale k`` with ``scale >= 0``."""
@@ -185,19 +161,20 @@ class Scaled(Unary):
     def __str__(self):
         return f"{self.scale:g} * {self.kernel}"
 
-    def _lower(self, b, dst, mode):
-        offset = self.kernel._lower(b, dst, mode)
+    def lower(self, b, dst, mode):
+        offset = self.kernel.lower(b, dst, mode)
         b.emit(ops.AFFINE_IN_PLACE, dst, f0=self.scale)
         return self.scale * offset
 
-    def _lower_distance(self, b, dst):
-        self.kernel._lower_distance(b, dst)
+    def lower_distance(self, b, dst):
+        self.kernel.lower_distance(b, dst)
         b.emit(ops.AFFINE_IN_PLACE, dst, f0=self.scale)
 
-    def _unit(self):
-        return self.kernel._unit() if self.scale > 0.0 else None
+    def unit_form(self):
+        return self.kernel.unit_form() if self.scale > 0.0 else None
 
 
+@result_of("shift")
 @dataclass(frozen=True)
 class Shifted(Unary):
     """``k + shift`` with ``shift >= 0``."""
@@ -207,13 +184,14 @@ class Shifted(Unary):
     def __str__(self):
         return f"{self.kernel} + {self.shift:g}"
 
-    def _lower(self, b, dst, mode):
-        return self.kernel._lower(b, dst, mode) + self.shift
+    def lower(self, b, dst, mode):
+        return self.kernel.lower(b, dst, mode) + self.shift
 
-    def _lower_distance(self, b, dst):
-        self.kernel._lower_distance(b, dst)
+    def lower_distance(self, b, dst):
+        self.kernel.lower_distance(b, dst)
 
 
+@result_of("power")
 @dataclass(frozen=True)
 class Power(Unary):
     """``k^exponent``, a natural power."""
@@ -227,30 +205,31 @@ class Power(Unary):
         return f"({self.kernel})^{self.exponent}"
 
     @property
-    def _largest_value(self):
-        value = self.kernel._largest_value
+    def largest_value(self):
+        value = self.kernel.largest_value
         return None if value is None else value**self.exponent
 
     @property
-    def _non_negative(self):
-        return self.exponent % 2 == 0 or self.kernel._non_negative
+    def is_non_negative(self):
+        return self.exponent % 2 == 0 or self.kernel.is_non_negative
 
     @property
-    def _unit_diagonal(self):
-        return self.kernel._unit_diagonal
+    def has_unit_diagonal(self):
+        return self.kernel.has_unit_diagonal
 
-    def _unit(self):
-        unit = self.kernel._unit()
+    def unit_form(self):
+        unit = self.kernel.unit_form()
         return None if unit is None else Power(unit, self.exponent)
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.exact_value(self.kernel, dst)
         b.emit(ops.POWER_IN_PLACE, dst, integer=self.exponent)
-        if self._largest_value is not None:
+        if self.largest_value is not None:
             b.emit(ops.FLUSH, dst)
         return 0.0
 
 
+@result_of("exponential")
 @dataclass(frozen=True)
 class Exponentiated(Unary):
     """``exp(k)``.
@@ -258,7 +237,7 @@ class Exponentiated(Unary):
     Samples on which ``exp(k(x, x))`` overflows raise a ValueError.
     """
 
-    _non_negative = True
+    is_non_negative = True
 
     def __post_init__(self):
         self.kernel._require_psd("an exponential")
@@ -266,10 +245,10 @@ class Exponentiated(Unary):
     def __str__(self):
         return f"exp({self.kernel})"
 
-    def _unit(self):
+    def unit_form(self):
         return _ExponentialOfDistance(self.kernel)
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.domain(self._in_domain)
         row = b.temporary()
         b.exact_value(self.kernel, row)
@@ -285,36 +264,38 @@ class Exponentiated(Unary):
 class _ExponentialOfDistance(Unary):
     """``exp(-(k(x, x) + k(x', x') - 2 k(x, x')) / 2)``: the exponential of k, normalised."""
 
-    _largest_value = 1.0
-    _unit_diagonal = True
-    _non_negative = True
+    largest_value = 1.0
+    has_unit_diagonal = True
+    is_non_negative = True
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         row = b.temporary()
-        self.kernel._lower_distance(b, row)
+        self.kernel.lower_distance(b, row)
         b.emit(ops.EXP if mode.full else ops.EXPM1, dst, row, f0=-0.5)
         b.release(row)
         return 0.0 if mode.full else 1.0
 
 
+@result_of("weighting")
 @dataclass(frozen=True)
 class Weighted(Unary):
     """``f(x) k(x, x') f(x')``."""
 
     f: object = None
 
-    _non_negative = False
-    _takes_sparse = False  # what f takes is not known
+    is_non_negative = False
+    takes_sparse = False  # what f takes is not known
 
     def __str__(self):
         return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.exact_value(self.kernel, dst)
         b.emit(ops.FACTOR, dst, integer=b.factor(self.f))
         return 0.0
 
 
+@result_of("normalization")
 @dataclass(frozen=True)
 class Normalized(Unary):
     """``k(x, x') / sqrt(k(x, x) k(x', x'))``.
@@ -322,7 +303,7 @@ class Normalized(Unary):
     Exponentials are normalised before they are taken, so that none overflows.
     """
 
-    _largest_value = 1.0
+    largest_value = 1.0
 
     def __post_init__(self):
         self.kernel._require_psd("a normalisation")
@@ -335,24 +316,24 @@ class Normalized(Unary):
         return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
 
     @property
-    def _is_exponential(self):
-        unit = self.kernel._unit()
-        return unit is not None and unit._is_exponential
+    def is_exponential(self):
+        unit = self.kernel.unit_form()
+        return unit is not None and unit.is_exponential
 
     @property
-    def _rate(self):
-        unit = self.kernel._unit()
-        return 0.0 if unit is None else unit._rate
+    def rate(self):
+        unit = self.kernel.unit_form()
+        return 0.0 if unit is None else unit.rate
 
     @property
-    def _unit_diagonal(self):
-        unit = self.kernel._unit()
-        return unit is not None and unit._unit_diagonal
+    def has_unit_diagonal(self):
+        unit = self.kernel.unit_form()
+        return unit is not None and unit.has_unit_diagonal
 
-    def _lower(self, b, dst, mode):
-        unit = self.kernel._unit()
+    def lower(self, b, dst, mode):
+        unit = self.kernel.unit_form()
         if unit is not None:
-            return unit._lower(b, dst, mode)
+            return unit.lower(b, dst, mode)
         b.exact_value(self.kernel, dst)
         b.emit(ops.FACTOR, dst, integer=b.factor(self._inverse_norm))
         b.emit(ops.FLUSH, dst)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from alignlearn.engine import grams
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
+from alignlearn.engine.program import Mode
 
 from .rules import (
     KernelRuleError,
@@ -23,13 +24,32 @@ _CANCELLED = 8.0  # units of rounding that a kernel's values may differ by and b
 LARGEST_POWER = 10**6  # they are repeated products
 
 
+NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
+_RESULTS = {}  # operation on kernels -> class of what it gives, which `algebra` enters
+
+
+def named(*strings, table=NAMED):
+    """Decorate a class of kernels that these strings stand for."""
+
+    def enter(cls):
+        table.update(dict.fromkeys(strings, cls))
+        return cls
+
+    return enter
+
+
+def result_of(operation):
+    """Decorate the class of kernels that an operation on kernels gives."""
+    return named(operation, table=_RESULTS)
+
+
 class _SumOfDiagonals:
     """``k(x, x) + k(x', x')``, evaluated outside as no operation adds values of single samples."""
 
     def __init__(self, kernel):
         self._kernel = kernel
 
-    def _block(self, X, Y):
+    def block(self, X, Y):
         return self._kernel.diag(X)[:, None] + self._kernel.diag(Y)
 
 
@@ -39,17 +59,43 @@ class Kernel:
 
     Kernels are immutable, hashable, comparable and small to pickle. ``kernel(X, Y=None)`` is the
     Gram matrix, shape (n_X, n_Y); ``kernel.diag(X)`` its diagonal, shape (n_X,).
+
+    A kernel of your own states its traits, the attributes below, where they differ from the
+    defaults, and has one of two methods: ``lower`` emits its formula for the compiled loops,
+    ``block`` computes its values in Python.
+
+    Attributes
+    ----------
+    is_psd : bool, default True
+        False says that it is indefinite on some samples.
+    needs_vectors : bool, default True
+        Whether samples must be rows of numbers. False: any objects will do.
+    takes_sparse : bool, default True
+        Whether samples may be the rows of a SciPy sparse matrix.
+    given_dtype : numpy.dtype or None, default None
+        Precision of a given matrix that its values are read from; None where they are computed.
+    largest_value : float or None, default None
+        The largest ``k(x, x)`` over all x, where it is known.
+    has_unit_diagonal : bool, default False
+        Whether ``k(x, x) = 1`` for all x.
+    is_non_negative : bool, default False
+        Whether ``k(x, x') >= 0`` for all x and x' is known.
+    is_exponential : bool, default False
+        Whether it is ``exp(+-rate * primitive)``: kernels whose rates are in ratio 2, 4, ... then
+        cost one exponential together.
+    rate : float, default 0
+        That of an exponential.
     """
 
-    is_psd = True  # False: indefinite on some samples
-    _is_exponential = False  # exp(rate * primitive): takes part in ladders
-    _rate = 0.0
-    _needs_vectors = True  # False: also works on arbitrary objects
-    _takes_sparse = True  # the rows of a SciPy sparse matrix
-    _largest_value = None  # of k(x, x) over all x, where it is known
-    _unit_diagonal = False  # k(x, x) = 1 for all x
-    _non_negative = False  # k(x, x') >= 0 for all x and x', as far as is known
-    _given_dtype = None  # of given matrices that its values are read from
+    is_psd = True
+    needs_vectors = True
+    takes_sparse = True
+    given_dtype = None
+    largest_value = None
+    has_unit_diagonal = False
+    is_non_negative = False
+    is_exponential = False
+    rate = 0.0
     __array_ufunc__ = None  # array * kernel is an error, not an array of kernels
 
     def __call__(self, X, Y=None):
@@ -101,17 +147,27 @@ class Kernel:
         changes = {name: change(v) for name, v in values.items() if isinstance(v, Kernel)}
         return replace(self, **changes) if changes else self
 
-    def _lower(self, builder, dst, mode) -> float:
+    def lower(self, b, dst, mode) -> float:
         """Emit the operations that fill row ``dst``; return value minus register (the offset).
 
-        ``mode`` (`alignlearn.engine.program.Mode`) says what the register may lack.
+        Parameters
+        ----------
+        b : alignlearn.engine.program.Builder
+        dst : int
+        mode : alignlearn.engine.program.Mode
+            What the register may lack.
         """
-        raise TypeError(f"{type(self).__name__} has no lowering.")  # pragma: no cover
+        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
+        return 0.0
 
-    def _lower_distance(self, b, dst):
+    def block(self, X, Y):
+        """Values for the samples X and Y, shape (n_X, n_Y), of a kernel without a formula."""
+        raise TypeError(f"{type(self).__name__} has neither lower() nor block().")
+
+    def lower_distance(self, b, dst):
         """Emit ``k(x, x) + k(x', x') - 2 k(x, x')`` into row ``dst``."""
-        if self._unit_diagonal:
-            offset = self._lower(b, dst, ops.Mode.SHIFTED)
+        if self.has_unit_diagonal:
+            offset = self.lower(b, dst, Mode.SHIFTED)
             b.emit(ops.AFFINE_IN_PLACE, dst, f0=-2.0, f1=2.0 - 2.0 * offset)
             return
         b.exact_value(self, dst)
@@ -122,9 +178,9 @@ class Kernel:
         b.emit(ops.CLEAR, dst, row, f0=_CANCELLED)
         b.release(row)
 
-    def _unit(self):
+    def unit_form(self):
         """This kernel normalised, where that is a kernel of another form; else None."""
-        return self if self._largest_value == 1.0 else None
+        return self if self.largest_value == 1.0 else None
 
     def _require_psd(self, rule):
         if not self.is_psd:
@@ -138,14 +194,16 @@ class Kernel:
     def __add__(self, other):
         if is_number(other):
             return self.shifted(other)
-        return algebra.Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+        return _RESULTS["sum"]((self, other)) if isinstance(other, Kernel) else NotImplemented
 
     __radd__ = __add__
 
     def __mul__(self, other):
         if is_number(other):
-            return algebra.Scaled(self, non_negative(other, "a multiple", f"{other!r} * {self!r}"))
-        return algebra.Product((self, other)) if isinstance(other, Kernel) else NotImplemented
+            return _RESULTS["multiple"](
+                self, non_negative(other, "a multiple", f"{other!r} * {self!r}")
+            )
+        return _RESULTS["product"]((self, other)) if isinstance(other, Kernel) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -164,7 +222,7 @@ class Kernel:
                 f"({self!r}) ** {exponent!r:.80}: only natural powers 1, 2, 3, ... of a kernel are "
                 f"guaranteed to be kernels; accepted: up to {LARGEST_POWER}."
             )
-        return algebra.Power(self, int(exponent))
+        return _RESULTS["power"](self, int(exponent))
 
     def __sub__(self, other):
         if is_number(other):
@@ -179,22 +237,18 @@ class Kernel:
 
     def shifted(self, c):
         """``k + c`` for a constant ``c >= 0``."""
-        return algebra.Shifted(self, non_negative(c, "a shift", f"{self!r} + {c!r}"))
+        return _RESULTS["shift"](self, non_negative(c, "a shift", f"{self!r} + {c!r}"))
 
     def weighted(self, f):
         """``f(x) k(x, x') f(x')``; ``f`` maps an (m, d) array to (m,) values (picklable)."""
         if not callable(f):
             raise TypeError(f"f must be a callable X -> (m,) values, got {f!r}.")
-        return algebra.Weighted(self, f)
+        return _RESULTS["weighting"](self, f)
 
     def exp(self):
         """``exp(k)``."""
-        return algebra.Exponentiated(self)
+        return _RESULTS["exponential"](self)
 
     def normalized(self):
         """``k(x, x') / sqrt(k(x, x) k(x', x'))``; 0 where ``k(x, x) = 0``."""
-        return algebra.Normalized(self)
-
-
-# Kernels combine to kernels that are made of kernels: either module needs the other.
-from . import algebra  # noqa: E402
+        return _RESULTS["normalization"](self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -25,25 +26,14 @@ class Columns(Unary):
 
     columns: tuple = ()
 
+    is_exponential = property(attrgetter("kernel.is_exponential"))
+    rate = property(attrgetter("kernel.rate"))
+    largest_value = property(attrgetter("kernel.largest_value"))
+    has_unit_diagonal = property(attrgetter("kernel.has_unit_diagonal"))
+
     def __post_init__(self):
         object.__setattr__(self, "kernel", as_kernel(self.kernel))
         object.__setattr__(self, "columns", _column_tuple(self.columns))
-
-    @property
-    def _is_exponential(self):
-        return self.kernel._is_exponential
-
-    @property
-    def _rate(self):
-        return self.kernel._rate
-
-    @property
-    def _largest_value(self):
-        return self.kernel._largest_value
-
-    @property
-    def _unit_diagonal(self):
-        return self.kernel._unit_diagonal
 
     @property
     def _named(self):
@@ -85,16 +75,16 @@ class Columns(Unary):
                 )
         return tuple(names.index(c) for c in self.columns)
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         with b.columns(self.columns):
-            return self.kernel._lower(b, dst, mode)
+            return self.kernel.lower(b, dst, mode)
 
-    def _lower_distance(self, b, dst):
+    def lower_distance(self, b, dst):
         with b.columns(self.columns):
-            self.kernel._lower_distance(b, dst)
+            self.kernel.lower_distance(b, dst)
 
-    def _unit(self):
-        unit = self.kernel._unit()
+    def unit_form(self):
+        unit = self.kernel.unit_form()
         return None if unit is None else Columns(unit, self.columns)
 
 

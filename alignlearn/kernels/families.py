@@ -8,35 +8,8 @@ import numpy as np
 
 from alignlearn.validation import check_numbers
 
-from .base import Kernel
-from .stationary import (
-    Exponential,
-    ExponentialDot,
-    Gaussian,
-    Hamming,
-    Laplacian,
-    Matern,
-    RationalQuadratic,
-)
-from .vector import TL1, Cosine, Linear, Log, Polynomial, Sigmoid
-
-_STRINGS = {
-    "rbf": Gaussian,
-    "gaussian": Gaussian,
-    "laplacian": Laplacian,
-    "exponential": Exponential,
-    "exponential-dot": ExponentialDot,
-    "linear": Linear,
-    "poly": Polynomial,
-    "polynomial": Polynomial,
-    "sigmoid": Sigmoid,
-    "cosine": Cosine,
-    "tl1": TL1,
-    "log": Log,
-    "matern": Matern,
-    "rational-quadratic": RationalQuadratic,
-    "hamming": Hamming,
-}
+from .base import NAMED, Kernel
+from .stationary import Gaussian
 
 
 def gaussian_kernels(gammas=None):
@@ -82,12 +55,12 @@ def as_kernel(kernel) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
-        if kernel not in _STRINGS:
+        if kernel not in NAMED:
             raise ValueError(
-                f"kernel {kernel!r} is not known; accepted: {', '.join(sorted(_STRINGS))}, a "
+                f"kernel {kernel!r} is not known; accepted: {', '.join(sorted(NAMED))}, a "
                 "Kernel object, or FromFunction(f)."
             )
-        return _STRINGS[kernel]()
+        return NAMED[kernel]()
     raise TypeError(
         f"a kernel must be a Kernel object or a string, got {kernel!r}; wrap a function as "
         "FromFunction(f), a Gram matrix as Precomputed(K)."

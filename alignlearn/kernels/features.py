@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.engine import program as ops
 from alignlearn.validation import check_features, check_finite, check_numbers, is_sparse
 
 from .base import Kernel
@@ -72,9 +71,5 @@ class FeatureWeighted(Kernel):
         check_finite(f"{self}: the products of the columns of X", values)
         return values
 
-    def _lower(self, b, dst, mode):
-        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
-        return 0.0
-
-    def _block(self, X, Y):
+    def block(self, X, Y):
         return self(X, Y)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.engine import program as ops
 from alignlearn.validation import (
     check_symmetric,
     gram_like,
@@ -54,8 +53,8 @@ class FromFunction(Kernel):
     is_psd: bool = True
     name: str | None = None
 
-    _needs_vectors = False
-    _takes_sparse = False
+    needs_vectors = False
+    takes_sparse = False
 
     def __post_init__(self):
         if not callable(self.function):
@@ -67,11 +66,7 @@ class FromFunction(Kernel):
     def __str__(self):
         return self.name or getattr(self.function, "__name__", "function")
 
-    def _lower(self, b, dst, mode):
-        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
-        return 0.0
-
-    def _block(self, X, Y):
+    def block(self, X, Y):
         if self.vectorized:
             block = self._numbers(self.function(X, Y))
             if block.shape != (len(X), len(Y)):
@@ -138,7 +133,7 @@ class Precomputed(Kernel):
     is_psd: bool = True
     name: str | None = None
 
-    _takes_sparse = False
+    takes_sparse = False
 
     def __post_init__(self):
         name = f"precomputed {self.name}" if self.name else "gram"
@@ -157,17 +152,13 @@ class Precomputed(Kernel):
         return hash((id(self.gram), self.name))
 
     @property
-    def _given_dtype(self):
+    def given_dtype(self):
         return np.dtype(self.gram.dtype)
 
     def __str__(self):
         return self.name or "precomputed"
 
-    def _lower(self, b, dst, mode):
-        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
-        return 0.0
-
-    def _block(self, X, Y):
+    def block(self, X, Y):
         rows, columns = self._numbers(X), self._numbers(Y)
         return np.asarray(self.gram[_index(rows)][:, _index(columns)], dtype=np.float64)
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.engine import program as ops
 from alignlearn.validation import check_features, check_finite, check_numbers
 
 from .base import Kernel
@@ -110,11 +109,7 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
         return np.square(self.features(X)).sum(axis=1)
 
-    def _lower(self, b, dst, mode):
-        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
-        return 0.0
-
-    def _block(self, X, Y):
+    def block(self, X, Y):
         return self(X, Y)
 
 

@@ -21,9 +21,9 @@ def kernel_samples(name, X, kernels):
         X is sparse, and a kernel does not take sparse samples.
     """
     if not is_sparse(X):
-        return check_samples(name, X, any(k._needs_vectors for k in kernels))
+        return check_samples(name, X, any(k.needs_vectors for k in kernels))
     for kernel in kernels:
-        if not kernel._takes_sparse:
+        if not kernel.takes_sparse:
             raise TypeError(
                 f"{name} is a sparse matrix, which {kernel} does not take; accepted with it are "
                 f"the samples as it reads them, such as {name}.toarray()."
@@ -68,7 +68,7 @@ def non_negative(value, rule, expression):
 
 def check_exponent(kernel, X, largest):
     """Raise where ``exp(largest)``, the largest value of a kernel on samples X, overflows."""
-    single = kernel._needs_vectors and X.dtype == np.float32
+    single = kernel.needs_vectors and X.dtype == np.float32
     limit = float(vectormath.LARGEST_F if single else vectormath.LARGEST)
     if not largest <= limit:
         raise ValueError(

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import SparsePrimitive, sparse_rows
 from alignlearn.validation import check_number, is_sparse
 

@@ -10,11 +10,12 @@ from dataclasses import InitVar, dataclass, field, replace
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import formulas
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
-from .base import Kernel
+from .base import Kernel, named
 from .rules import check_exponent
 from .scales import resolve_gamma
 from .vector import GammaKernel
@@ -26,9 +27,9 @@ class _Multiple(GammaKernel):
 
     multiple: float = 1.0
 
-    _largest_value = 1.0
-    _unit_diagonal = True
-    _non_negative = True
+    largest_value = 1.0
+    has_unit_diagonal = True
+    is_non_negative = True
     _primitive = ops.SQUARED_DISTANCE
 
     def __post_init__(self):
@@ -52,17 +53,18 @@ class _Multiple(GammaKernel):
 class _Exponential(_Multiple):
     """exp(sign * gamma * multiple * primitive)."""
 
-    _is_exponential = True
+    is_exponential = True
     _sign = -1.0
 
     @property
-    def _rate(self):
+    def rate(self):
         return self.gamma if not isinstance(self.gamma, str) else 0.0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         return b.exponential(dst, b.primitive(self._primitive), self._sign * self.gamma, mode)
 
 
+@named("rbf", "gaussian")
 @dataclass(frozen=True)
 class Gaussian(_Exponential):
     """``exp(-gamma |x - x'|^2)``; "rbf".
@@ -75,6 +77,7 @@ class Gaussian(_Exponential):
     """
 
 
+@named("laplacian")
 @dataclass(frozen=True)
 class Laplacian(_Exponential):
     """``exp(-gamma |x - x'|_1)``; "laplacian". Parameters as in :class:`Gaussian`."""
@@ -82,6 +85,7 @@ class Laplacian(_Exponential):
     _primitive = ops.L1_DISTANCE
 
 
+@named("exponential")
 @dataclass(frozen=True)
 class Exponential(_Exponential):
     """``exp(-gamma |x - x'|)``; "exponential". Parameters as in :class:`Gaussian`."""
@@ -89,6 +93,7 @@ class Exponential(_Exponential):
     _primitive = ops.DISTANCE
 
 
+@named("exponential-dot")
 @dataclass(frozen=True)
 class ExponentialDot(_Exponential):
     """``exp(gamma <x, x'>)``; "exponential-dot". Parameters as in :class:`Gaussian`.
@@ -99,19 +104,19 @@ class ExponentialDot(_Exponential):
     Gaussian of gamma / 2, and is evaluated as that.
     """
 
-    _largest_value = None
-    _unit_diagonal = False
+    largest_value = None
+    has_unit_diagonal = False
     _primitive = ops.INNER_PRODUCT
     _sign = 1.0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.domain(self._in_domain)
-        return super()._lower(b, dst, mode)
+        return super().lower(b, dst, mode)
 
     def _in_domain(self, X):
         check_exponent(self, X, self.gamma * np.max(squared_norms(X), initial=0.0))
 
-    def _unit(self):
+    def unit_form(self):
         half = Gaussian(self.gamma, self.multiple / 2.0)
         # A number is resolved without samples, and what is lowered must be.
         return half if isinstance(self.gamma, str) else half.resolve(None)
@@ -126,6 +131,7 @@ def _check_length_scale(length_scale, gamma):
     return check_number("length_scale", length_scale, low=0.0, strict=True)
 
 
+@named("matern")
 @dataclass(frozen=True)
 class Matern(_Multiple):
     """The Matern kernel of smoothness nu; "matern".
@@ -169,14 +175,14 @@ class Matern(_Multiple):
         return f"{super().__str__()[:-1]}, nu={self.nu:g})"
 
     @property
-    def _is_exponential(self):
+    def is_exponential(self):
         return self.nu == 0.5
 
     @property
-    def _rate(self):
-        return self.gamma if self._is_exponential and not isinstance(self.gamma, str) else 0.0
+    def rate(self):
+        return self.gamma if self.is_exponential and not isinstance(self.gamma, str) else 0.0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         distance, rate = b.primitive(ops.DISTANCE), np.sqrt(2.0 * self.nu) * self.gamma
         if self.nu == 0.5:
             return b.exponential(dst, distance, -self.gamma, mode)
@@ -184,6 +190,7 @@ class Matern(_Multiple):
         return 0.0
 
 
+@named("rational-quadratic")
 @dataclass(frozen=True)
 class RationalQuadratic(_Multiple):
     """``(1 + gamma |x - x'|^2 / alpha)^(-alpha)``; "rational-quadratic".
@@ -220,14 +227,15 @@ class RationalQuadratic(_Multiple):
     def __str__(self):
         return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         distance, less_one = b.primitive(ops.SQUARED_DISTANCE), 0.0 if mode.full else 1.0
         rate = self.gamma / self.alpha
-        b.emit(ops.RATIONAL_QUADRATIC, dst, distance, f0=rate, f1=self.alpha, f2=less_one)
+        b.formula(dst, formulas.rational_quadratic, distance, rate, self.alpha, less_one)
         b.emit(ops.FLUSH, dst)
         return less_one
 
 
+@named("hamming")
 @dataclass(frozen=True)
 class Hamming(Kernel):
     """The share of columns in which two samples agree, for codes of categories; "hamming".
@@ -235,13 +243,13 @@ class Hamming(Kernel):
     A sum of equalities, hence positive semi-definite. Codes are numbers and are compared exactly.
     """
 
-    _largest_value = 1.0
-    _unit_diagonal = True
-    _non_negative = True
+    largest_value = 1.0
+    has_unit_diagonal = True
+    is_non_negative = True
 
     def __str__(self):
         return "hamming"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.emit(ops.AFFINE, dst, b.primitive(ops.MATCHES), f0=1.0 / b.n_columns)
         return 0.0

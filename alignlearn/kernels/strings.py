@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import SparsePrimitive
 from alignlearn.validation import SparseRows, check_count, check_flag
 
@@ -42,9 +42,9 @@ class StringSpectrum(Kernel):
     k: int = 3
     normalize: bool = False
 
-    _needs_vectors = False
-    _takes_sparse = False
-    _non_negative = True
+    needs_vectors = False
+    takes_sparse = False
+    is_non_negative = True
 
     def __post_init__(self):
         object.__setattr__(self, "k", check_count("k", self.k, optional=False))
@@ -54,21 +54,17 @@ class StringSpectrum(Kernel):
         return f"{'normalized ' * self.normalize}string spectrum(k={self.k})"
 
     @property
-    def _largest_value(self):
+    def largest_value(self):
         return 1.0 if self.normalize else None
 
-    def _unit(self):
+    def unit_form(self):
         return replace(self, normalize=True)
 
     def diag(self, X):
         """``k(x, x)`` for each string, float64 of shape (n_X,)."""
         return SparsePrimitive(ops.INNER_PRODUCT).own_values(self._rows(self._strings(X)))
 
-    def _lower(self, b, dst, mode):
-        b.emit(ops.EXTERNAL, dst, integer=b.external(self))
-        return 0.0
-
-    def _block(self, X, Y):
+    def block(self, X, Y):
         left = self._strings(X)
         rows = self._rows(left if Y is X else left + self._strings(Y))
         one, other = rows[: len(left)], rows if Y is X else rows[len(left) :]

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import formulas
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
-from .base import LARGEST_POWER, Kernel
+from .base import LARGEST_POWER, Kernel, named
 from .scales import check_gamma, resolve_gamma
 
 
@@ -38,6 +39,7 @@ class GammaKernel(Kernel):
         return replace(self, gamma=resolve_gamma(self.gamma, X, self._primitive, weight))
 
 
+@named("linear")
 @dataclass(frozen=True)
 class Linear(Kernel):
     """``<x, x'>``; "linear"."""
@@ -45,14 +47,15 @@ class Linear(Kernel):
     def __str__(self):
         return "linear"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.inner_product(mode, dst)
         return 0.0
 
-    def _lower_distance(self, b, dst):
+    def lower_distance(self, b, dst):
         b.emit(ops.AFFINE, dst, b.primitive(ops.SQUARED_DISTANCE), f0=1.0)
 
 
+@named("poly", "polynomial")
 @dataclass(frozen=True)
 class Polynomial(GammaKernel):
     """``(gamma <x, x'> + coef0)^degree``; "poly" or "polynomial".
@@ -80,13 +83,13 @@ class Polynomial(GammaKernel):
     def is_psd(self):
         return self.degree == int(self.degree) and self.coef0 >= 0
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
         if self.degree == int(self.degree) and self.degree <= LARGEST_POWER:
             b.emit(ops.AFFINE, dst, dot, f0=self.gamma, f1=self.coef0)
             b.emit(ops.POWER_IN_PLACE, dst, integer=int(self.degree))
         else:
-            b.emit(ops.POLYNOMIAL, dst, dot, f0=self.gamma, f1=self.coef0, f2=self.degree)
+            b.formula(dst, formulas.polynomial, dot, self.gamma, self.coef0, self.degree)
         return 0.0
 
 
@@ -114,9 +117,9 @@ class Binomial(GammaKernel):
     def __str__(self):
         return f"{super().__str__()[:-1]}, alpha={self.alpha:g})"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
-        b.emit(ops.BINOMIAL, dst, dot, f0=self.gamma, f1=self.alpha)
+        b.formula(dst, formulas.binomial, dot, self.gamma, self.alpha)
         b.domain(self._in_domain)
         return 0.0
 
@@ -129,6 +132,7 @@ class Binomial(GammaKernel):
             )
 
 
+@named("sigmoid")
 @dataclass(frozen=True)
 class Sigmoid(GammaKernel):
     """``tanh(gamma <x, x'> + coef0)``; "sigmoid"; indefinite."""
@@ -144,12 +148,13 @@ class Sigmoid(GammaKernel):
     def __str__(self):
         return f"{super().__str__()[:-1]}, coef0={self.coef0:g})"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         dot = b.primitive(ops.INNER_PRODUCT)
-        b.emit(ops.SIGMOID, dst, dot, f0=self.gamma, f1=self.coef0)
+        b.formula(dst, formulas.sigmoid, dot, self.gamma, self.coef0)
         return 0.0
 
 
+@named("tl1")
 @dataclass(frozen=True)
 class TL1(Kernel):
     """``max(tau - |x - x'|_1, 0)``; "tl1"; indefinite.
@@ -175,11 +180,12 @@ class TL1(Kernel):
     def resolve(self, X, weight=None):
         return self if self.tau is not None else TL1(0.7 * X.shape[1])
 
-    def _lower(self, b, dst, mode):
-        b.emit(ops.TL1, dst, b.primitive(ops.L1_DISTANCE), f0=self.tau)
+    def lower(self, b, dst, mode):
+        b.formula(dst, formulas.tl1, b.primitive(ops.L1_DISTANCE), self.tau)
         return 0.0
 
 
+@named("log")
 @dataclass(frozen=True)
 class Log(Kernel):
     """``-log(1 + |x - x'| / sigma)``; "log"; conditionally positive definite, so indefinite.
@@ -199,21 +205,22 @@ class Log(Kernel):
     def __str__(self):
         return f"log(sigma={self.sigma:g})"
 
-    def _lower(self, b, dst, mode):
-        b.emit(ops.LOGARITHMIC, dst, b.primitive(ops.DISTANCE), f0=self.sigma)
+    def lower(self, b, dst, mode):
+        b.formula(dst, formulas.logarithmic, b.primitive(ops.DISTANCE), self.sigma)
         return 0.0
 
 
+@named("cosine")
 @dataclass(frozen=True)
 class Cosine(Kernel):
     """``<x, x'> / (|x| |x'|)``, 0 where a norm is 0; "cosine"."""
 
-    _largest_value = 1.0
+    largest_value = 1.0
 
     def __str__(self):
         return "cosine"
 
-    def _lower(self, b, dst, mode):
+    def lower(self, b, dst, mode):
         b.emit(ops.AFFINE, dst, b.primitive(ops.INNER_PRODUCT), f0=1.0)
         b.emit(ops.FACTOR, dst, integer=b.factor(_inverse_norm))
         return 0.0

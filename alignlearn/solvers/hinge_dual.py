@@ -110,11 +110,11 @@ class _Solver:
     def _descend(self, part, rows, square, n):
         """Passes over the samples ``part``; the problems are on several threads."""
 
-        def run(thread, stop):
+        def descend(thread, stop):
             for k in range(thread[0], len(self.alpha), thread[1]):
                 self._descend_one(k, part, rows, square, n, stop)
 
-        self.spread(run, len(self.alpha))
+        self.spread(descend, len(self.alpha))
 
     def _descend_one(self, k, part, rows, square, n, stop):
         alpha, active, intercept = self.alpha[k][part], self.active[k][part], self.intercept[k]

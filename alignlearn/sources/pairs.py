@@ -33,7 +33,7 @@ class PairSource(Source):
         super().__init__(X, weight, **how)
         self.kernels = [k.resolve(X, weight) for k in kernels]
         self.names = _names(self.kernels)
-        self.checks_psd = any(k._given_dtype is not None and k.is_psd for k in self.kernels)
+        self.checks_psd = any(k.given_dtype is not None and k.is_psd for k in self.kernels)
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
@@ -66,7 +66,7 @@ class PairSource(Source):
 
     def largest_diagonals(self):
         """The largest K_k(x, x) of each kernel over the samples, (p,)."""
-        known = np.array([np.nan if (v := k._largest_value) is None else v for k in self.kernels])
+        known = np.array([np.nan if (v := k.largest_value) is None else v for k in self.kernels])
         unknown = np.flatnonzero(np.isnan(known))
         if unknown.size:
             values = grams.gram_diagonals([self.kernels[k] for k in unknown], self.X)
@@ -114,9 +114,9 @@ class PairCombination(Combination):
             check_psd("kernels: the combination", K, overwrite=K.dtype == np.float64)
         except ValueError:
             for kernel in self.terms[0]:
-                if kernel._given_dtype is not None:
+                if kernel.given_dtype is not None:
                     single = self._gram(self.source.X, exact=True, terms=([kernel], [1.0]))
-                    check_psd(f"kernels: the matrix of {kernel}", single, kernel._given_dtype)
+                    check_psd(f"kernels: the matrix of {kernel}", single, kernel.given_dtype)
             raise
 
     def cross_gram(self, X, exact=False):

@@ -1,7 +1,9 @@
 """The comparison: against the protocol written out with NumPy and scikit-learn, and its laws."""
 
 import importlib.util
+import json
 import os
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +17,18 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
+from alignlearn.cli import main
 from alignlearn.comparison import (
     ALPHA_GRID,
     C_GRID,
-    METHODS,
+    DEFAULT_METHODS,
     Comparison,
     Protocol,
     compare,
     split,
 )
+from alignlearn.comparison.columns import COLUMNS, Column
+from alignlearn.comparison.figure import plot_comparison
 from alignlearn.comparison.trial import grid
 from alignlearn.kernels import (
     Columns,
@@ -111,7 +116,7 @@ def test_protocol_agrees_with_numpy_and_sklearn(task):
     X, y = problem(task)
     grid = (0.5, 4.0, 32.0) if task == "classification" else (10.0, 0.5, 1e-2)
     found = compare(X, y, gaussian_kernels(GAMMAS), protocol=Protocol(grid=grid, random_state=3))
-    assert found.methods == METHODS
+    assert found.methods == DEFAULT_METHODS
     folds = split(y, 5, task, 3)
     for t in range(5):
         train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))
@@ -336,7 +341,7 @@ def by_hand(errors, methods=("uniform", "align", "alignf"), task="classification
     n, f = errors.shape
     weights = np.full((n, f, 2), 0.5)
     return Comparison(
-        methods, ("a", "b"), task, errors, errors, errors, errors, errors, weights, (50, 3),
+        methods, ("a", "b"), task, dict.fromkeys(COLUMNS, errors), weights, (50, 3),
         Protocol(n_folds=f),
     )  # fmt: skip
 
@@ -360,9 +365,32 @@ def test_p_value_is_small_for_the_better_method():
     ],
 )
 def test_verdict_says_what_the_numbers_say(errors, words):
-    import re
-
     assert re.search(words.replace("(", r"\("), by_hand(errors).verdict())
+
+
+def test_a_column_is_added_in_one_place(monkeypatch, tmp_path):
+    """What it takes: an entry. Table, data frame, JSON output and figure have it."""
+    widest = Column(
+        lambda trial, chosen: chosen.weights.max(), title="largest", legend="largest: of weights.",
+        axis="largest weight",
+    )  # fmt: skip
+    monkeypatch.setitem(COLUMNS, "largest_weight", widest)
+    X, y = problem("classification")
+    found = compare(X, y, GAUSSIANS, methods=("uniform", "alignf"))
+    np.testing.assert_array_equal(found.largest_weight, found.weights.max(axis=2))
+    head, _, *rows = found.table().splitlines()
+    assert re.search(r"on test fold +largest +p against uniform", head)
+    assert f"{found.largest_weight[1].mean():.4f} +- " in rows[1]
+    assert "largest: of weights." in found.legend()
+    assert found.to_frame().largest_weight.iloc[-1] == found.largest_weight[1, -1]
+    right = plot_comparison(found).axes[2]
+    assert right.get_xlabel() == "largest weight"
+    np.testing.assert_array_equal(right.get_lines()[-1].get_xdata(), found.largest_weight[1].mean())
+    out = tmp_path / "found.json"
+    words = f"compare iris --methods uniform,alignf --no-figure --quiet --json {out}"
+    assert main(words.split()) == 0
+    methods = json.loads(out.read_text())["methods"]
+    assert methods["uniform"]["largest_weight"] == pytest.approx([1.0 / 9.0] * 5)
 
 
 def test_table_lists_every_method_with_its_mean_and_deviation():

@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 
 import alignlearn as al
 from alignlearn.cli import main
-from alignlearn.comparison import C_GRID, RIVALS, Protocol, compare, rivals, split
+from alignlearn.comparison import C_GRID, Method, Protocol, compare, rivals, split
+from alignlearn.comparison import METHODS as ALL_METHODS
 from alignlearn.comparison.figure import plot_comparison
 from alignlearn.kernels import RankOneKernels, gaussian_kernels
 
@@ -175,9 +176,7 @@ def test_figure_without_weights_and_with_some():
     figure = plot_comparison(found_on("two"))
     assert len(figure.axes[0].patches) == 2 * 3  # alignf and bayesian-mkl
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert [RIVALS[m].style[0] for m in METHODS[2:]] == names[2:]
-    markers = [rival.style[2] for rival in RIVALS.values()]
-    assert len(set(markers)) == len(markers)
+    assert [ALL_METHODS[m].style[0] for m in METHODS[2:]] == names[2:]
 
 
 def test_command_line(tmp_path, capsys):
@@ -200,8 +199,8 @@ def test_a_method_is_added_in_one_place(monkeypatch):
     def fixed_width(trial):
         yield from rivals.own_kernel_candidates(trial, al.Gaussian(0.5))
 
-    entry = rivals.Rival(fixed_width, ("fixed width", "#123456", "x"))
-    monkeypatch.setitem(RIVALS, "svm-cv", entry)  # in place of one whose name is known
+    entry = Method(fixed_width, ("fixed width", "#123456", "x"))
+    monkeypatch.setitem(ALL_METHODS, "svm-cv", entry)  # in place of one whose name is known
     X, y = problem()
     protocol = Protocol(grid=C_GRID[:2])
     found = compare(X, y, KERNELS, methods=("uniform", "svm-cv"), protocol=protocol)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from alignlearn.comparison import Comparison, Protocol
+from alignlearn.comparison.columns import COLUMNS
 from alignlearn.comparison.figure import plot_comparison, tick_labels
 
 METHODS = ("best-single", "uniform", "align", "alignf")
@@ -16,9 +17,9 @@ def comparison(p=4, methods=METHODS, task="classification", names=None):
     rng = np.random.default_rng(0)
     n, f = len(methods), 5
     weights = rng.dirichlet(np.ones(p), size=(n, f))
-    numbers = [rng.random((n, f)) for _ in range(5)]
+    numbers = {name: rng.random((n, f)) for name in COLUMNS}
     names = names or tuple(f"gaussian(gamma={2.0**k:.4g})" for k in range(p))
-    return Comparison(methods, names, task, *numbers, weights, (50, 3), Protocol())
+    return Comparison(methods, names, task, numbers, weights, (50, 3), Protocol())
 
 
 def test_bars_are_mean_weights_with_their_range():

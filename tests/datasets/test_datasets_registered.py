@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from alignlearn import datasets
 from alignlearn.datasets import _parsers as parsers
-from alignlearn.datasets._uci import REGISTRY
+from alignlearn.datasets._registry import REGISTRY
 
 NAMES = tuple(REGISTRY)
 

@@ -7,10 +7,11 @@ import pytest
 import simulator
 from numba import config
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import formulas
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.program import Program
 
-LD = np.longdouble
+LD, F = np.longdouble, ops.FORMULAS
 SIMULATED = bool(config.ENABLE_CUDASIM)
 if SIMULATED:
     # A thread of the simulator that waits for others costs some of these intervals, else 5 ms.
@@ -58,18 +59,43 @@ SINGLE = {
     "square unshift": (ops.SQUARE_UNSHIFT, 1, (), lambda s: (s + 1) ** 2),
     "square unshift twice": (ops.SQUARE_UNSHIFT, 2, (), lambda s: (s + 1) ** 4),
     "affine": (ops.AFFINE, 0, (0.7, -2.0), lambda s: LD(0.7) * s - 2),
-    "polynomial": (ops.POLYNOMIAL, 0, (0.5, 1.0, 2.5), lambda s: (s / 2 + 1) ** LD(2.5)),
-    "binomial": (ops.BINOMIAL, 0, (0.01, 1.5), lambda s: (1 - LD(0.01) * s) ** LD(-1.5)),
-    "binomial outside": (ops.BINOMIAL, 0, (1e3, 1.5), lambda s: np.where(s > 0, np.nan, 1)),
-    "sigmoid": (ops.SIGMOID, 0, (0.3, -0.5), lambda s: np.tanh(LD(0.3) * s - LD(0.5))),
-    "tl1": (ops.TL1, 0, (4.0,), lambda s: np.maximum(4 - s, 0)),
-    "logarithmic": (ops.LOGARITHMIC, 0, (0.8,), lambda s: -np.log1p(s / LD(0.8))),
+    "polynomial": (
+        F[formulas.polynomial],
+        0,
+        (0.5, 1.0, 2.5),
+        lambda s: (s / 2 + 1) ** LD(2.5),
+    ),
+    "binomial": (
+        F[formulas.binomial],
+        0,
+        (0.01, 1.5),
+        lambda s: (1 - LD(0.01) * s) ** LD(-1.5),
+    ),
+    "binomial outside": (
+        F[formulas.binomial],
+        0,
+        (1e3, 1.5),
+        lambda s: np.where(s > 0, np.nan, 1),
+    ),
+    "sigmoid": (
+        F[formulas.sigmoid],
+        0,
+        (0.3, -0.5),
+        lambda s: np.tanh(LD(0.3) * s - LD(0.5)),
+    ),
+    "tl1": (F[formulas.tl1], 0, (4.0,), lambda s: np.maximum(4 - s, 0)),
+    "logarithmic": (
+        F[formulas.logarithmic],
+        0,
+        (0.8,),
+        lambda s: -np.log1p(s / LD(0.8)),
+    ),
     "rational quadratic": (
-        *(ops.RATIONAL_QUADRATIC, 0, (0.4, 1.3, 0.0)),
+        *(F[formulas.rational_quadratic], 0, (0.4, 1.3, 0.0)),
         lambda s: (1 + LD(0.4) * s) ** LD(-1.3),
     ),
     "rational quadratic less 1": (
-        *(ops.RATIONAL_QUADRATIC, 0, (0.4, 1.3, 1.0)),
+        *(F[formulas.rational_quadratic], 0, (0.4, 1.3, 1.0)),
         lambda s: (1 + LD(0.4) * s) ** LD(-1.3) - 1,
     ),
     "matern 3/2": (ops.MATERN_32, 0, (1.7,), lambda s: (1 + LD(1.7) * s) * np.exp(-LD(1.7) * s)),

@@ -43,7 +43,7 @@ class Here:
     def __init__(self, pause=0.0):
         self.pause = pause
 
-    def run(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take):
         for k, (i0, i1, j0, j1) in enumerate(boxes):
             time.sleep(self.pause)
             take(k, getattr(self, operation)(data, slice(i0, i1), slice(j0, j1)))
@@ -87,7 +87,7 @@ def _results(target, operation, data, boxes, after=()):
         found.append(result)
         after.get(k, int)()
 
-    target.run(operation, data, boxes, take)
+    target.run_boxes(operation, data, boxes, take)
     return found
 
 
@@ -234,7 +234,7 @@ def test_few_tasks_are_in_flight(dask_client):
     counts = []
     target = Cluster(dask_client, Here(0.001))
     boxes = _boxes(200, 5)
-    target.run(
+    target.run_boxes(
         "process", _points(), boxes, lambda k, r: counts.append(len(_in_flight(dask_client)))
     )
     assert len(counts) == len(boxes) == 820
@@ -245,7 +245,7 @@ def test_errors_of_a_box_are_those_of_here(dask_client):
     target = Cluster(dask_client, Here(0.002))
     taken = []
     with pytest.raises(FloatingPointError, match="rows 40"):
-        target.run("fails", _points(), _boxes(200, 10), lambda k, r: taken.append(r))
+        target.run_boxes("fails", _points(), _boxes(200, 10), lambda k, r: taken.append(r))
     assert taken == sorted(taken)
     assert max(taken) <= 30  # boxes of the task that failed are not taken
     assert _until(lambda: not _in_flight(dask_client) and not _there(dask_client))
@@ -278,7 +278,7 @@ def test_interrupt_ends_all_tasks(dask_client):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            Cluster(dask_client, Here(0.2)).run("process", _points(), boxes, take)
+            Cluster(dask_client, Here(0.2)).run_boxes("process", _points(), boxes, take)
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(taken) < len(boxes)  # all of them last 82 s in two processes

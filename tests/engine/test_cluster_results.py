@@ -68,14 +68,14 @@ class KillsOne:
         self._client, self._cluster, self._alive = client, Cluster(client, inner), True
         self.operations = self._cluster.operations
 
-    def run(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take):
         def taking(k, result):
             take(k, result)
             if self._alive and len(boxes) > 3:
                 os.kill(min(self._client.run(os.getpid).values()), signal.SIGKILL)
                 self._alive = False
 
-        self._cluster.run(operation, data, boxes, taking)
+        self._cluster.run_boxes(operation, data, boxes, taking)
 
 
 @pytest.mark.parametrize("kind", [Cluster, KillsOne])
@@ -95,9 +95,9 @@ def test_workers_compile_nothing_else(dask_client):
     """Arrays on the workers have the types that they have here."""
 
     def signatures():
-        from alignlearn.engine import loops, product_loops
+        from alignlearn.engine import loops, times_loops
 
-        compiled = loops.add_statistics, product_loops.times, product_loops.normal_times
+        compiled = loops.add_statistics, times_loops.times, times_loops.normal_times
         return {(k, str(types)) for k, loop in enumerate(compiled) for types in loop.signatures}
 
     for work in (statistics, products):

@@ -12,12 +12,12 @@ from cuda_cases import SIMULATED, needs_cuda
 from oracle import LD, pair_primitives
 from scipy.sparse import csr_array
 
-from alignlearn.engine import engines, grams, pair_products
+from alignlearn.engine import engines, grams, hyper_values
 from alignlearn.engine.binding import BoundPairs
 from alignlearn.engine.cpu import CPU
 from alignlearn.engine.cuda import Cuda, memory
 from alignlearn.engine.cuda.device import CudaOutOfMemory
-from alignlearn.engine.pair_products import DETERMINANT, PRODUCT, Form, Pairs
+from alignlearn.engine.hyper_values import DETERMINANT, PRODUCT, Form, Pairs
 from alignlearn.engine.pair_sums import centred_sums
 from alignlearn.kernels import Columns, FromFunction, Gaussian, Laplacian, Matern, Polynomial
 from alignlearn.validation import check_sparse
@@ -164,7 +164,7 @@ def pairs(rng, n, squares):
     return Pairs(first, second, rng.standard_normal(n), squares[first, second])
 
 
-def hyper_values(form, squares, left, right):
+def by_definition(form, squares, left, right):
     """By the definition on the points' squared distances, in extended precision."""
     T = squares.astype(LD)
     u, v = (np.asarray(i)[:, None] for i in left[:2])
@@ -194,10 +194,10 @@ def test_hyper_kernels(kind, dtype):
     left, right = pairs(rng, N, squares), pairs(rng, 4 * M, squares)
     table = np.exp(-squares) if kind == PRODUCT else squares
     form, coef = Form(kind, 2.5), rng.standard_normal(4 * M)
-    expected = hyper_values(form, table, left, right)
-    found = pair_products.pair_gram(form, table, left, right, Cuda())
+    expected = by_definition(form, table, left, right)
+    found = hyper_values.pair_gram(form, table, left, right, Cuda())
     assert close(found, expected, np.abs(expected), dtype, 64)
-    found = pair_products.pair_times(form, table, left, right, coef, Cuda())
+    found = hyper_values.pair_times(form, table, left, right, coef, Cuda())
     assert found.shape == (N,)
     assert close(found, expected @ coef, np.abs(expected) @ np.abs(coef), dtype, 64)
 
@@ -214,7 +214,7 @@ def operations(dtype):
     yield "normal_times", data._replace(**given, shift=np.ones(1)), rows
     squares = np.square(X[:, None] - X[None]).sum(axis=2)
     sides = pairs(rng, N, squares), pairs(rng, M, squares)
-    data = pair_products.PairTimes(Form(PRODUCT), squares, *sides, rng.standard_normal(M))
+    data = hyper_values.PairTimes(Form(PRODUCT), squares, *sides, rng.standard_normal(M))
     yield "pair_gram", data, rows
     yield "pair_times", data, rows
     yield "pair_sums", *statistics_work(X, rng)
@@ -225,9 +225,9 @@ def statistics_work(X, rng):
     seen = []
 
     class Recorder(Cuda):
-        def run(self, operation, data, boxes, take):
+        def run_boxes(self, operation, data, boxes, take):
             seen.append(data)
-            super().run(operation, data, boxes, take)
+            super().run_boxes(operation, data, boxes, take)
 
     Y = rng.standard_normal((N, 1))
     centred_sums(X, Y - Y.mean(axis=0), [Gaussian(0.05), Laplacian(0.02)], engine=Recorder())
@@ -238,7 +238,7 @@ def statistics_work(X, rng):
 def results(engine, operation, data, boxes):
     """All arrays of all boxes."""
     found = []
-    engine.run(operation, data, boxes, lambda k, result: found.append((k, result)))
+    engine.run_boxes(operation, data, boxes, lambda k, result: found.append((k, result)))
     assert [k for k, _ in found] == list(range(len(boxes)))
     results = [r if isinstance(r, tuple) else (r,) for _, r in found]
     return [array for result in results for array in result]
@@ -294,10 +294,10 @@ def test_memory_that_others_took_meanwhile():
         raise refused
 
     with pytest.raises(CudaOutOfMemory, match="MB of device memory"):
-        Cuda().run(operation, data, boxes, take)
+        Cuda().run_boxes(operation, data, boxes, take)
     refused.code = 700  # an illegal address is no lack of memory
     with pytest.raises(CudaAPIError):
-        Cuda().run(operation, data, boxes, take)
+        Cuda().run_boxes(operation, data, boxes, take)
 
 
 def test_arrays_on_the_device_are_used_where_they_lie():
@@ -415,5 +415,5 @@ def test_what_take_raises_ends_the_run():
         raise KeyboardInterrupt(k)
 
     with pytest.raises(KeyboardInterrupt, match="0"):
-        Cuda().run(operation, data, boxes, take)
-    Cuda().run(operation, data, [], take)
+        Cuda().run_boxes(operation, data, boxes, take)
+    Cuda().run_boxes(operation, data, [], take)

@@ -6,7 +6,7 @@ from cuda_cases import LD, needs_cuda
 from numba import cuda
 
 import alignlearn as al
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda import box_sums, register_sums
 from alignlearn.engine.program import padded

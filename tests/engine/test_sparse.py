@@ -13,7 +13,7 @@ from strategies import generators
 
 import alignlearn as al
 from alignlearn.engine import external
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import SparsePrimitive, squared_norms
 from alignlearn.validation import check_sparse
 

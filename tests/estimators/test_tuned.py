@@ -275,8 +275,8 @@ def test_labels_and_shuffles_repeat():
 def test_statistics_of_training_sets_come_from_one_pass(monkeypatch):
     """One pass over the pairs gives all of them, unless the training sets share too little."""
     passes = []
-    real = Cpu.run
-    monkeypatch.setattr(Cpu, "run", lambda self, *a: passes.append(a[0]) or real(self, *a))
+    real = Cpu.run_boxes
+    monkeypatch.setattr(Cpu, "run_boxes", lambda self, *a: passes.append(a[0]) or real(self, *a))
     X, y = two_classes(60)
     al.MKLClassifierCV(KERNELS, Cs=CS, weighting=["align", "alignf"], cv=6).fit(X, y)
     # The last pass is that of the fit on everything.

@@ -69,7 +69,7 @@ def test_on_raw_data_the_normalised_exponential_of_inner_products_is_the_gaussia
 
 def test_a_normalised_exponential_of_inner_products_takes_part_in_ladders():
     kernels = [ExponentialDot(g).normalized() for g in (0.5, 1.0, 2.0)]
-    assert [k._rate for k in kernels] == [0.25, 0.5, 1.0]
+    assert [k.rate for k in kernels] == [0.25, 0.5, 1.0]
     X = np.random.default_rng(0).normal(size=(20, 3))
     K = weighted_gram(kernels, [1.0, 2.0, 3.0], X)
     expected = sum(w * Gaussian(g)(X) for w, g in zip((1, 2, 3), (0.25, 0.5, 1.0)))

@@ -251,18 +251,18 @@ FLAGGED = [
 def test_what_kernels_say_of_their_values_is_true(kernel):
     A = 2.0 * np.round(X) if kernel == Hamming() else 2.0 * X
     K = kernel(A)
-    largest = kernel._largest_value
+    largest = kernel.largest_value
     assert largest is None or K.max() <= largest + 1e-14
-    if kernel._unit_diagonal:
+    if kernel.has_unit_diagonal:
         np.testing.assert_allclose(K.diagonal(), 1.0, rtol=1e-14)
-    assert not kernel._non_negative or K.min() >= 0.0
+    assert not kernel.is_non_negative or K.min() >= 0.0
 
 
 def test_which_kernels_are_known_to_be_of_one_sign():
     """Those that are not known to be may take negative values, and these do on the samples."""
-    assert all(k._non_negative for k in (G, G * Laplacian(0.1), 2.0 * G + 1.0, SIGNED**2))
+    assert all(k.is_non_negative for k in (G, G * Laplacian(0.1), 2.0 * G + 1.0, SIGNED**2))
     for kernel in (L, P, G.weighted(first_column), G * L, SIGNED, SIGNED**3, G + L):
-        assert not kernel._non_negative
+        assert not kernel.is_non_negative
     for kernel in (L, G.weighted(first_column), G * L, SIGNED**3, G + L):
         assert kernel(X).min() < 0.0
 

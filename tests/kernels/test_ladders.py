@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alignlearn.engine import program as ops
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.program import Mode, compile_kernels
 from alignlearn.kernels import (
@@ -180,7 +180,7 @@ def test_offsets_turn_centred_registers_into_values(full):
     W, empty = np.zeros((program.n_rows + 1, n * n)), np.empty((0, n))
     tiles.fill_primitives(program.primitives, tile, tile, n, n, W)
     given = empty, empty, np.empty((0, n, n)), (0, 0, 0, 0)
-    tiles.run(program.code, program.parameters, *given, n, n, W)
+    tiles.execute(program.code, program.parameters, *given, n, n, W)
     registers = W[:p].reshape(p, n, n)
     assert program.offsets[0] == (0.0 if full else 1.0)
     for k, kernel in enumerate(kernels):

@@ -78,7 +78,7 @@ class Cuda:
             check()
         self._memory = memory
 
-    def run(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take):
         """Run an operation on every box, and pass the results on in the order of the boxes.
 
         Parameters

@@ -1,4 +1,4 @@
-"""Hyper-kernels between pairs of points on a CUDA device; see `alignlearn.engine.pair_products`.
+"""Hyper-kernels between pairs of points on a CUDA device; see `alignlearn.engine.hyper_values`.
 
 A block of threads takes a few pairs p; its threads go through the pairs q side by side, so that
 what belongs to q is read once for all these p, in one piece, and neighbouring q, which often share
@@ -17,7 +17,7 @@ from numba import cuda, float64, from_dtype
 from alignlearn._jit import cuda_device, cuda_kernel
 
 from .. import formulas
-from ..pair_products import CONSTANTS, PRODUCT
+from ..hyper_values import CONSTANTS, PRODUCT
 from .parts import TARGET_THREADS, THREADS, add_parts, n_blocks
 
 _ROWS = 4  # pairs p of a block
@@ -134,7 +134,7 @@ def _times(kind, dtype):
 
 
 class _Pairs:
-    """What both operations have in common; data are `pair_products.PairTimes`."""
+    """What both operations have in common; data are `hyper_values.PairTimes`."""
 
     def __init__(self, data):
         self._form, self.dtype = data.form, np.dtype(data.table.dtype)

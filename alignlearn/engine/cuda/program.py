@@ -66,57 +66,12 @@ import numpy as np
 
 from alignlearn._jit import cuda_device
 
-from .. import formulas, vectormath
-from .. import program as ops
+from .. import opcodes as ops
+from .. import vectormath
 from ..program import padded
 
 # More numbers than these are passed in an array: arguments of a kernel are limited to 4 kB.
 _MOST_NUMBERS, _MOST_ENDS = 256, 128
-
-# Statement of an operation: {d} and {s} registers, {k} the integer, {0}, {1}, {2} the numbers.
-_STATEMENTS = {
-    ops.EXP: "{d} = exp({0} * {s})",
-    ops.EXPM1: "{d} = expm1({0} * {s})",
-    ops.AFFINE: "{d} = {0} * {s} + {1}",
-    ops.AFFINE_IN_PLACE: "{d} = {0} * {d} + {1}",
-    ops.POWER_IN_PLACE: "{d} = power({d}, {k})",
-    ops.POLYNOMIAL: "{d} = T(polynomial({s}, {0}, {1}, {2}))",
-    ops.BINOMIAL: "{d} = T(binomial({s}, {0}, {1}))",
-    ops.SIGMOID: "{d} = T(sigmoid({s}, {0}, {1}))",
-    ops.TL1: "{d} = T(tl1({s}, {0}))",
-    ops.LOGARITHMIC: "{d} = T(logarithmic({s}, {0}))",
-    ops.RATIONAL_QUADRATIC: "{d} = T(rational_quadratic({s}, {0}, {1}, {2}))",
-    ops.MATERN_32: "{d} = matern({0} * {s}, zero)",
-    ops.MATERN_52: "{d} = matern({0} * {s}, third)",
-    ops.ADD: "{d} = {d} + {0} * {s}",
-    ops.MULTIPLY: "{d} = {d} * {s}",
-    ops.FACTOR: "{d} = T({d} * (FX[{k}, i] * FZ[{k}, j]))",
-    ops.EXTERNAL: "{d} = T(external[{k}, i, j])",
-    ops.TERMS: "{d} = T({d} + (FX[{k}, i] + FZ[{k}, j]))",
-    ops.FLUSH: "{d} = flush({d})",
-    ops.CLEAR: "{d} = clear({d}, {0} * eps * {s})",
-}
-# First step of a ladder, and each of the others.
-_LADDERS = {
-    ops.SQUARE: ("{d} = flush({s} * {s})", "{d} = flush({d} * {d})"),
-    ops.SQUARE_SHIFTED: ("{d} = {s} * ({s} + two)", "{d} = {d} * ({d} + two)"),
-    ops.SQUARE_UNSHIFT: ("{d} = flush(({s} + one) * ({s} + one))", "{d} = flush({d} * {d})"),
-}
-_TERMS = {
-    ops.SQUARED_DISTANCE: "({x} - {z}) * ({x} - {z})",
-    ops.DISTANCE: "({x} - {z}) * ({x} - {z})",
-    ops.INNER_PRODUCT: "{x} * {z}",
-    ops.L1_DISTANCE: "abs({x} - {z})",
-    ops.MATCHES: "(one if {x} == {z} else zero)",
-}
-_FORMULAS = (
-    formulas.polynomial,
-    formulas.binomial,
-    formulas.sigmoid,
-    formulas.tl1,
-    formulas.logarithmic,
-    formulas.rational_quadratic,
-)
 
 
 class PairFunctions(NamedTuple):
@@ -191,7 +146,7 @@ def _used(code):
     """Which of three numbers each operation has, bool (n_ops, 3)."""
     used = np.zeros((len(code), 3), dtype=bool)
     for row, op in zip(used, code[:, 0]):
-        row[:] = [f"{{{n}}}" in _STATEMENTS.get(op, "") for n in range(3)]
+        row[:] = [f"{{{n}}}" in ops.OPERATIONS[op].statement for n in range(3)]
     return used
 
 
@@ -226,8 +181,8 @@ def _statements(code, primitives, outputs, finish):
     for n, (op, d, s, k) in enumerate(code):
         numbers = [f"numbers[{c}]" for c in range(count, count + used[n])]
         count += used[n]
-        first, next_ = _LADDERS.get(op, (_STATEMENTS.get(op), None))
-        steps = [first] + [next_] * (k - 1 if next_ else 0)
+        first, repeated = ops.OPERATIONS[op].statement, ops.OPERATIONS[op].repeated
+        steps = [first] + [repeated] * (k - 1 if repeated else 0)
         # Registers start at 0.
         lines += [f"r{row} = zero" for row in _reads(first, d, s) if row not in known]
         lines += [step.format(*numbers, d=f"r{d}", s=f"r{s}", k=k) for step in steps]
@@ -285,12 +240,12 @@ def _primitives_source(primitives, rows, columns):
         lines += [f"    z{c} = Z[f, j{c}]" for c in range(columns)]
         for n, (kind, of, _) in enumerate(primitives):
             if of == group:
-                terms = [_TERMS[kind].format(x=f"x{r}", z=f"z{c}") for r, c in pairs]
+                terms = [ops.PRIMITIVES[kind].term.format(x=f"x{r}", z=f"z{c}") for r, c in pairs]
                 names = [f"q{n}_{r}_{c}" for r, c in pairs]
                 lines += [f"    {q} = {q} + {term}" for q, term in zip(names, terms)]
         lines.append("    f = f + U(1)")
     for n, (kind, _, _) in enumerate(primitives):
-        if kind == ops.DISTANCE:
+        if ops.PRIMITIVES[kind].root:
             lines += [f"q{n}_{r}_{c} = T(math.sqrt(q{n}_{r}_{c}))" for r, c in pairs]
     found = [[f"q{n}_{r}_{c}" for n, _ in enumerate(primitives)] or ["zero"] for r, c in pairs]
     tuples = [f"({', '.join(q)},)" for q in found]
@@ -319,7 +274,7 @@ def names_of(dtype):
     T = dtype.type
     constants = {"zero": T(0), "one": T(1), "two": T(2), "third": T(1 / 3), "eps": np.finfo(T).eps}
     functions = {f.__name__: f for f in (*_in_range(T), *_others(T))}
-    formulas = {f.__name__: cuda_device(f) for f in _FORMULAS}
+    formulas = {f.__name__: cuda_device(f) for f in ops.FORMULAS}
     return {"math": math, "T": T, "U": np.uint64, **constants, **functions, **formulas}
 
 

@@ -6,10 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from alignlearn.engine import pair_products as products
 from alignlearn.engine import vectormath
 from alignlearn.engine.cpu import CPU
-from alignlearn.engine.pair_products import DETERMINANT, PRODUCT, Form, Pairs
+from alignlearn.engine.hyper_values import (
+    DETERMINANT,
+    PRODUCT,
+    Form,
+    Pairs,
+    pair_gram,
+    pair_times,
+    product_sums,
+)
 
 
 @njit
@@ -54,7 +61,7 @@ def test_determinants(seed, d, spread):
     X, Y = points(seed, 5, d, spread), points(seed + 1, 4, d, spread)
     a, b = np.triu_indices(5), np.triu_indices(4)
     left, right = pairs_of(X, *a, np.zeros(15)), pairs_of(Y, *b, np.zeros(10))
-    found = products.pair_gram(Form(DETERMINANT, 1.5), squared(X, Y), left, right, CPU)
+    found = pair_gram(Form(DETERMINANT, 1.5), squared(X, Y), left, right, CPU)
     expected = determinants((X[a[0]], X[a[1]]), (Y[b[0]], Y[b[1]])) ** -1.5
     # Squared distances carry rounding of the size of the largest.
     np.testing.assert_allclose(found, expected, rtol=1e-12 * (1.0 + spread**2))
@@ -67,12 +74,12 @@ def test_block_symmetric_block_and_product_agree(seed, kind):
     first, second = rng.integers(0, 9, (2, 40))
     pairs = pairs_of(X, first, second, rng.normal(size=40))
     form, table = Form(kind, 2.5), squared(X, X)
-    K = products.pair_gram(form, table, pairs, pairs, CPU)
-    symmetric = products.pair_gram(form, table, pairs, None, CPU)
+    K = pair_gram(form, table, pairs, pairs, CPU)
+    symmetric = pair_gram(form, table, pairs, None, CPU)
     np.testing.assert_array_equal(symmetric, symmetric.T)
     np.testing.assert_allclose(symmetric, K, rtol=1e-12, atol=1e-14)
     coef = rng.normal(size=40)
-    found = products.pair_times(form, table, pairs, pairs, coef, CPU)
+    found = pair_times(form, table, pairs, pairs, coef, CPU)
     np.testing.assert_allclose(found, K @ coef, rtol=1e-10, atol=1e-11 * np.abs(K).max())
 
 
@@ -80,7 +87,7 @@ def test_values_of_the_product_form():
     table = np.array([[2.0, 3.0], [5.0, 7.0]])
     left = Pairs(*np.array([[0], [1]]), np.array([0.5]), np.zeros(1))
     right = Pairs(*np.array([[0], [0]]), np.array([4.0]), np.zeros(1))
-    assert products.pair_gram(Form(PRODUCT), table, left, right, CPU) == 0.5 * 4.0 * 2 * 2 * 5 * 5
+    assert pair_gram(Form(PRODUCT), table, left, right, CPU) == 0.5 * 4.0 * 2 * 2 * 5 * 5
 
 
 def test_sums_over_a_grid():
@@ -88,7 +95,7 @@ def test_sums_over_a_grid():
     A, M = np.exp(-squared(X := points(3, 11, 2, 1.0), X)), rng.normal(size=(11, 11))
     M += M.T
     expected = np.einsum("rs,ir,is,jr,js->ij", M, A, A, A, A)
-    np.testing.assert_allclose(products.product_sums(A, M, CPU), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(product_sums(A, M, CPU), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [PRODUCT, DETERMINANT])
@@ -103,8 +110,8 @@ def test_results_do_not_depend_on_the_number_of_threads(kind):
     try:
         for count in {1, before}:
             numba.set_num_threads(count)
-            K = products.pair_gram(Form(kind, 2.0), table, pairs, None, CPU)
-            times = products.pair_times(Form(kind, 2.0), table, pairs, pairs, coef, CPU)
+            K = pair_gram(Form(kind, 2.0), table, pairs, None, CPU)
+            times = pair_times(Form(kind, 2.0), table, pairs, pairs, coef, CPU)
             found.append((K.tobytes(), times.tobytes()))
     finally:
         numba.set_num_threads(before)

@@ -22,7 +22,7 @@ import numpy as np
 from alignlearn._jit import jit_fma
 
 from . import formulas, vectormath
-from .binding import run
+from .binding import over_pairs
 from .boxes import into_rows, row_boxes, rows
 
 PRODUCT, DETERMINANT = range(2)
@@ -181,10 +181,11 @@ def pair_gram(form, table, left, right, engine):
     out = np.empty((left.n_pairs, right.n_pairs))
     if not engine.in_place:
         boxes = row_boxes(*out.shape, 1)
-        engine.run("pair_gram", PairTimes(form, table, left, right), boxes, into_rows(out, boxes))
+        data = PairTimes(form, table, left, right)
+        engine.run_boxes("pair_gram", data, boxes, into_rows(out, boxes))
         return np.triu(out) + np.triu(out, 1).T if symmetric else out
     work = tuple(form), table, tuple(left), tuple(right), symmetric, out
-    run(_fill, work, out.size)
+    over_pairs(_fill, work, out.size)
     for i in range(0, left.n_pairs, _BLOCK) if symmetric else ():
         rows = slice(i, i + _BLOCK)
         square = out[rows, rows]
@@ -218,7 +219,7 @@ def pair_times(form, table, left, right, coef, engine):
     """
     out, boxes = np.empty(left.n_pairs), row_boxes(left.n_pairs, right.n_pairs, 1)
     data = PairTimes(form, table, left, right, coef)
-    engine.run("pair_times", data, boxes, into_rows(out, boxes))
+    engine.run_boxes("pair_times", data, boxes, into_rows(out, boxes))
     return out
 
 
@@ -240,5 +241,5 @@ def product_sums(A, M, engine):
         for i, values in zip(range(*boxes[k]), part):
             out[i, i:] = out[i:, i] = values
 
-    engine.run("product_sums", GridSums(A, M), boxes, take)
+    engine.run_boxes("product_sums", GridSums(A, M), boxes, take)
     return out

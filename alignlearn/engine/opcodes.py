@@ -1,0 +1,108 @@
+"""The table of primitives and operations that programs are made of: one for all targets.
+
+A primitive or an operation is a row of a table, its code the number of the row: compiled loops
+compare integers. Nothing follows from the order of the rows; what a target asks of an operation is
+a column.
+
+Statements are Python with places in braces: ``{d}`` and ``{s}`` are the destination and the source
+register, ``{k}`` the integer, ``{0}``, ``{1}`` and ``{2}`` the numbers of the operation. CUDA code
+is these statements one after another, with the names of `alignlearn.engine.cuda.program.names_of`.
+On the CPU `alignlearn.engine.tiles` interprets the codes: its loops are tuned by hand, but those of
+the scalar formulas are written out from this table.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import NamedTuple
+
+from .formulas import FORMULAS as _FORMULAS
+
+
+class Primitive(NamedTuple):
+    """A sum over the features of a pair.
+
+    Attributes
+    ----------
+    term : str
+        What a feature adds, of its values {x} and {z}.
+    root : bool
+        Whether the root of the sum is taken.
+    of_differences : bool
+        Whether it stays when the same vector is added to all samples.
+    common : bool
+        Whether the small interpreter, which most programs need alone, computes it.
+    """
+
+    term: str
+    root: bool = False
+    of_differences: bool = False
+    common: bool = False
+
+
+class Operation(NamedTuple):
+    """An operation on registers.
+
+    Attributes
+    ----------
+    statement : str
+    repeated : str or None
+        A statement that follows ``integer - 1`` times.
+    common : bool
+        Whether the small interpreter, which most programs need alone, executes it.
+    """
+
+    statement: str
+    repeated: str | None = None
+    common: bool = False
+
+
+PRIMITIVES, OPERATIONS = [], []
+
+
+def _primitive(*row, **columns):
+    PRIMITIVES.append(Primitive(*row, **columns))
+    return len(PRIMITIVES) - 1
+
+
+def _operation(*row, **columns):
+    OPERATIONS.append(Operation(*row, **columns))
+    return len(OPERATIONS) - 1
+
+
+def _formula(function):
+    places = ", ".join(f"{{{n}}}" for n in range(len(signature(function).parameters) - 1))
+    return _operation(f"{{d}} = T({function.__name__}({{s}}, {places}))")
+
+
+_SQUARE = "({x} - {z}) * ({x} - {z})"
+SQUARED_DISTANCE = _primitive(_SQUARE, of_differences=True, common=True)
+INNER_PRODUCT = _primitive("{x} * {z}", common=True)
+L1_DISTANCE = _primitive("abs({x} - {z})", of_differences=True)
+DISTANCE = _primitive(_SQUARE, root=True, of_differences=True, common=True)
+MATCHES = _primitive("(one if {x} == {z} else zero)")  # in how many features the samples agree
+
+EXP = _operation("{d} = exp({0} * {s})", common=True)
+EXPM1 = _operation("{d} = expm1({0} * {s})", common=True)
+# Steps of ladders, repeated: K <- K^2, the same on e = K - 1, and from e to K.
+SQUARE = _operation("{d} = flush({s} * {s})", "{d} = flush({d} * {d})", common=True)
+SQUARE_SHIFTED = _operation("{d} = {s} * ({s} + two)", "{d} = {d} * ({d} + two)", common=True)
+SQUARE_UNSHIFT = _operation(
+    "{d} = flush(({s} + one) * ({s} + one))", "{d} = flush({d} * {d})", common=True
+)
+AFFINE = _operation("{d} = {0} * {s} + {1}", common=True)
+AFFINE_IN_PLACE = _operation("{d} = {0} * {d} + {1}", common=True)
+POWER_IN_PLACE = _operation("{d} = power({d}, {k})", common=True)
+ADD = _operation("{d} = {d} + {0} * {s}", common=True)
+MULTIPLY = _operation("{d} = {d} * {s}", common=True)
+FLUSH = _operation("{d} = flush({d})", common=True)
+# 0 where |d| is at most the rounding, {0} units of it, of terms of size s that cancelled.
+CLEAR = _operation("{d} = clear({d}, {0} * eps * {s})")
+# (1 + u) exp(-u) and (1 + u + u^2 / 3) exp(-u).
+MATERN_32 = _operation("{d} = matern({0} * {s}, zero)")
+MATERN_52 = _operation("{d} = matern({0} * {s}, third)")
+# With auxiliary vector {k}: times f(x) f(x'), and plus f(x) + f(x').
+FACTOR = _operation("{d} = T({d} * (FX[{k}, i] * FZ[{k}, j]))")
+TERMS = _operation("{d} = T({d} + (FX[{k}, i] + FZ[{k}, j]))")
+EXTERNAL = _operation("{d} = T(external[{k}, i, j])")  # block {k} of values computed outside
+FORMULAS = {function: _formula(function) for function in _FORMULAS}
