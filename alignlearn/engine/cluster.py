@@ -4,7 +4,7 @@ The scheduler sees few and large tasks: consecutive boxes with about a second of
 the end. Results are taken in the order of the boxes, so they do not depend on which worker did what
 and when, nor on how many there are: to the last bit they are those of the inner engine, where all
 processors have the same vector instructions (``NUMBA_CPU_NAME`` names those to use) and, for the
-target "auto", all workers a CUDA device or none.
+device "auto", all workers a CUDA device or none.
 
 What it costs
 -------------

@@ -1,4 +1,4 @@
-"""The one way to an engine: from ``target=`` and ``client=``, as users give them."""
+"""The one way to an engine: from ``device=`` and ``client=``, as users give them."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ def _cuda(here=True):
     return Cuda(here=here)
 
 
-_TARGETS = {"auto": lambda here: AUTO, "cpu": lambda here: CPU, "cuda": _cuda}
+_DEVICES = {"auto": lambda here: AUTO, "cpu": lambda here: CPU, "cuda": _cuda}
 
 
-def open_engine(target="auto", client=None):
+def open_engine(device="auto", client=None):
     """The engine that work runs on.
 
     Parameters
     ----------
-    target : {"auto", "cpu", "cuda"}
+    device : {"auto", "cpu", "cuda"}
         "auto" is a CUDA device for what is large enough to pay, where there is one.
     client : dask.distributed.Client, optional
-        Its workers do the work, each on this target.
+        Its workers do the work, each on this device.
 
     Returns
     -------
@@ -71,15 +71,15 @@ def open_engine(target="auto", client=None):
     Raises
     ------
     ValueError
-        Another target, or a client that is closed.
+        Another device, or a client that is closed.
     TypeError
         A client that is something else.
     CudaUnavailable
         "cuda" where no device can be used; the message says what to do. Of workers it is raised
         when they run.
     """
-    check_choice("target", target, tuple(_TARGETS))
-    engine = _TARGETS[target](client is None)
+    check_choice("device", device, tuple(_DEVICES))
+    engine = _DEVICES[device](client is None)
     if client is None:
         return engine
     from .cluster import Cluster

@@ -176,7 +176,7 @@ class Estimator(ParamsMixin):
 
     def _engine(self):
         """What pairs of samples are evaluated on."""
-        return open_engine(self.target, self.client)
+        return open_engine(self.device, self.client)
 
     def _accepts_sparse(self):
         """Whether the kernels take SciPy sparse matrices."""

@@ -69,7 +69,7 @@ class MKLClassifier(
         Most steps of "svm" for each pair of classes, or passes of "dual-cd" and "nystrom".
     random_state : int, numpy.random.Generator or None
         Of the samples that "nystrom" draws; None is the seed 0, so that results repeat.
-    target : {"auto", "cpu", "cuda"}, default "auto"
+    device : {"auto", "cpu", "cuda"}, default "auto"
         What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to
         pay, where there is one.
     client : dask.distributed.Client, optional
@@ -168,7 +168,7 @@ class MKLClassifier(
         tol=1e-3,
         max_iter=None,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
         verbose=False,
     ):
@@ -185,7 +185,7 @@ class MKLClassifier(
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
         self.verbose = verbose
 

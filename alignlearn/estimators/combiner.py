@@ -27,7 +27,7 @@ class KernelCombiner(FrameOutput, KernelLearner):
         Centre the Gram matrices at the means of the training samples.
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression.
-    target, client
+    device, client
         As in `MKLClassifier`.
     verbose : bool, default False
         As in `MKLClassifier`.
@@ -54,7 +54,7 @@ statistics_, result_, n_features_in_, feature_names_in_
         normalize="trace",
         center=True,
         task="auto",
-        target="auto",
+        device="auto",
         client=None,
         verbose=False,
     ):
@@ -63,7 +63,7 @@ statistics_, result_, n_features_in_, feature_names_in_
         self.normalize = normalize
         self.center = center
         self.task = task
-        self.target = target
+        self.device = device
         self.client = client
         self.verbose = verbose
 

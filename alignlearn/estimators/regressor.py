@@ -48,7 +48,7 @@ class MKLRegressor(Regressor, MachineChoice, LinearInFeatures, KernelLearner):
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
         Most steps of "svr" and "nystrom".
-    random_state, target, client
+    random_state, device, client
         As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, from two seconds on, how many of the pairs of samples are done.
@@ -93,7 +93,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         tol=1e-3,
         max_iter=None,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
         verbose=False,
     ):
@@ -109,7 +109,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
         self.verbose = verbose
 

@@ -150,7 +150,7 @@ default 5
         ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
-    target, client
+    device, client
         As in `MKLClassifier`; a client's workers take the folds, too.
     verbose : bool, default False
         Report on stderr how many of the pairs of samples, and then of the folds, are done.
@@ -211,7 +211,7 @@ calibration_, n_features_in_, feature_names_in_
         tol=1e-3,
         max_iter=None,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
         verbose=False,
     ):
@@ -227,7 +227,7 @@ calibration_, n_features_in_, feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
         self.verbose = verbose
 
@@ -340,7 +340,7 @@ feature_names_in_
         tol=1e-3,
         max_iter=None,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
         verbose=False,
     ):
@@ -356,7 +356,7 @@ feature_names_in_
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
         self.verbose = verbose
 

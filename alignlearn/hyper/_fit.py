@@ -149,7 +149,7 @@ class HyperRegressor(ParamsMixin):
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 
     def _fit_part(self, hyper, X, known, rng, shared):
-        engine = open_engine(self.target, self.client)
+        engine = open_engine(self.device, self.client)
         system = PairSystem(hyper, X, known.first, known.second, engine)
         self.n_pairs_ += system.n_pairs
         small = system.n_pairs <= _DENSE_PAIRS

@@ -47,7 +47,7 @@ class HyperKRR(HyperRegressor):
         "cg": largest relative residual.
     max_iter : int, default 1000
         "cg": most steps.
-    target, client
+    device, client
         As in `MKLClassifier`.
     random_state : int or numpy.random.Generator, optional
         Of pairs, landmarks and clusters; None repeats.
@@ -95,7 +95,7 @@ class HyperKRR(HyperRegressor):
         tol=1e-8,
         max_iter=1000,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
     ):
         self.hyper_kernel = hyper_kernel
@@ -109,7 +109,7 @@ class HyperKRR(HyperRegressor):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
 
     def _check_parameters(self):
@@ -176,7 +176,7 @@ class HyperSVR(HyperRegressor):
     epsilon : float >= 0, default 0.1
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`; on landmarks the dual is solved by an interior point method.
-    rank_tol, max_rank, max_pairs, decomposition, cross, random_state, target, client
+    rank_tol, max_rank, max_pairs, decomposition, cross, random_state, device, client
         As in `HyperKRR`. With "sum" the intercepts of the clusters are averaged.
     tol : float, default 1e-3
         Largest KKT violation, in units of K.
@@ -210,7 +210,7 @@ class HyperSVR(HyperRegressor):
         tol=1e-3,
         max_iter=None,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
     ):
         self.hyper_kernel = hyper_kernel
@@ -225,7 +225,7 @@ class HyperSVR(HyperRegressor):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
 
     def _check_parameters(self):
@@ -293,7 +293,7 @@ class HyperNNLS(HyperRegressor):
         decomposition=None,
         cross="block",
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
     ):
         self.hyper_kernel = hyper_kernel
@@ -305,7 +305,7 @@ class HyperNNLS(HyperRegressor):
         self.decomposition = decomposition
         self.cross = cross
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
 
     def _check_parameters(self):

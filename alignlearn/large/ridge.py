@@ -48,7 +48,7 @@ class NystromRidge(Regressor, NystromLearner):
         Most steps of conjugate gradients, each one pass over samples and centres.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the preconditioner; None is the seed 0, so results repeat.
-    target, client
+    device, client
         As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, every two seconds, how many steps are done.
@@ -94,7 +94,7 @@ class NystromRidge(Regressor, NystromLearner):
         tol=1e-6,
         max_iter=200,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
         verbose=False,
     ):
@@ -106,7 +106,7 @@ class NystromRidge(Regressor, NystromLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
         self.verbose = verbose
 

@@ -38,7 +38,7 @@ class NystromSVC(Classifier, NystromLearner):
         that are computed again for every four passes or more, until those not set aside fit.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the order of the samples; None is the seed 0, so results repeat.
-    target, client
+    device, client
         As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, after stages, the passes done and the gap reached.
@@ -87,7 +87,7 @@ class NystromSVC(Classifier, NystromLearner):
         max_iter=None,
         memory=None,
         random_state=None,
-        target="auto",
+        device="auto",
         client=None,
         verbose=False,
     ):
@@ -102,7 +102,7 @@ class NystromSVC(Classifier, NystromLearner):
         self.max_iter = max_iter
         self.memory = memory
         self.random_state = random_state
-        self.target = target
+        self.device = device
         self.client = client
         self.verbose = verbose
 

@@ -22,7 +22,7 @@ def alignment_statistics(
     unbiased=False,
     folds=None,
     sample_weight=None,
-    target="auto",
+    device="auto",
     client=None,
     verbose=False,
 ):
@@ -52,7 +52,7 @@ def alignment_statistics(
         Not negative. An integer counts repetitions of a sample, 0 leaves it out; all means and
         sums are weighted, those of ``gamma="scale"`` and "median" too. Not with ``unbiased=True``:
         a U-statistic of repeated samples is another one than that of weighted samples.
-    target : {"auto", "cpu", "cuda"}, default "auto"
+    device : {"auto", "cpu", "cuda"}, default "auto"
         What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to
         pay, where there is one.
     client : dask.distributed.Client, optional
@@ -76,7 +76,7 @@ def alignment_statistics(
     if folds is not None and check_flag("unbiased", unbiased):
         raise ValueError("unbiased=True is not available together with folds.")
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
-    how = {"engine": open_engine(target, client), "progress": check_flag("verbose", verbose)}
+    how = {"engine": open_engine(device, client), "progress": check_flag("verbose", verbose)}
     source = open_source(X, kernels, pairs=unbiased, sample_weight=sample_weight, **how)
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)

@@ -257,9 +257,9 @@ def test_errors_of_a_box_are_those_of_here(dask_client):
 def test_only_workers_need_a_device(dask_client):
     """It is they who say that they have none; the client's machine is not asked."""
     X = np.random.default_rng(0).standard_normal((30, 3))
-    options = {"target": "cuda", "client": dask_client}
+    options = {"device": "cuda", "client": dask_client}
     open_engine(**options)
-    with pytest.raises(CudaUnavailable, match=r"^target='cuda': .*, or use target='cpu'"):
+    with pytest.raises(CudaUnavailable, match=r"^device='cuda': .*, or use device='cpu'"):
         alignlearn.alignment_statistics(X, X[:, 0], ["rbf"], **options)
 
 

@@ -49,9 +49,9 @@ def test_a_device_that_runs_a_kernel_is_good():
 )
 def test_every_trouble_says_what_to_do(found, message):
     assert not available(found)
-    with pytest.raises(CudaUnavailable, match=f"^target='cuda': .*{message}") as caught:
+    with pytest.raises(CudaUnavailable, match=f"^device='cuda': .*{message}") as caught:
         check(found)
-    assert "or use target='cpu'" in str(caught.value)
+    assert "or use device='cpu'" in str(caught.value)
     assert isinstance(caught.value, RuntimeError)
 
 
@@ -68,7 +68,7 @@ def test_this_machine():
     if available():
         assert Cuda().operations >= {"pair_sums", "times"}
     else:
-        with pytest.raises(CudaUnavailable, match="target='cpu'"):
+        with pytest.raises(CudaUnavailable, match="device='cpu'"):
             Cuda()
 
 

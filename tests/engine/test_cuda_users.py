@@ -1,4 +1,4 @@
-"""``target="cuda"`` as users give it: the same results as on the CPU, up to rounding."""
+"""``device="cuda"`` as users give it: the same results as on the CPU, up to rounding."""
 
 import numpy as np
 import pytest
@@ -19,16 +19,16 @@ KERNELS = [*al.gaussian_kernels([0.1, 0.2, 0.4]), "linear", al.Polynomial(degree
 # are, too.
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-12), (np.float32, 1e-5)])
 def test_statistics(dtype, rtol):
-    found = al.alignment_statistics(X.astype(dtype), y, KERNELS, target="cuda")
-    expected = al.alignment_statistics(X, y, KERNELS, target="cpu")
+    found = al.alignment_statistics(X.astype(dtype), y, KERNELS, device="cuda")
+    expected = al.alignment_statistics(X, y, KERNELS, device="cpu")
     np.testing.assert_allclose(found.M, expected.M, rtol=rtol)
     np.testing.assert_allclose(found.a, expected.a, rtol=rtol, atol=rtol * np.abs(expected.a).max())
 
 
 def test_statistics_of_training_sets():
     folds = np.arange(len(y)) % 3
-    found = al.alignment_statistics(X, y, KERNELS, folds=folds, target="cuda")
-    expected = al.alignment_statistics(X, y, KERNELS, folds=folds, target="cpu")
+    found = al.alignment_statistics(X, y, KERNELS, folds=folds, device="cuda")
+    expected = al.alignment_statistics(X, y, KERNELS, folds=folds, device="cpu")
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a.M, b.M, rtol=1e-12)
 
@@ -46,8 +46,8 @@ def test_statistics_of_training_sets():
 def test_learners(learner):
     rows = slice(0, 10) if isinstance(learner, HyperKRR) else slice(None)
     values = []
-    for target in ("cuda", "cpu"):
-        model = clone(learner).set_params(target=target).fit(X[rows], y[rows])
+    for device in ("cuda", "cpu"):
+        model = clone(learner).set_params(device=device).fit(X[rows], y[rows])
         values.append(getattr(model, "decision_function", model.predict)(X))
     np.testing.assert_allclose(*values, atol=1e-7)
 
@@ -63,8 +63,8 @@ def test_samples_that_lie_on_the_device_are_not_sent_there(monkeypatch):
 
     monkeypatch.setattr(cuda, "to_device", to_device)
     there = real(X)
-    found = al.alignment_statistics(there, y, KERNELS, target="cuda")
+    found = al.alignment_statistics(there, y, KERNELS, device="cuda")
     assert X.shape not in sent
-    expected = al.alignment_statistics(X, y, KERNELS, target="cuda")
+    expected = al.alignment_statistics(X, y, KERNELS, device="cuda")
     assert X.shape in sent
     np.testing.assert_array_equal(found.M, expected.M)

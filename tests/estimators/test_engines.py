@@ -37,23 +37,23 @@ def name(estimator):
 @pytest.mark.parametrize("learner", LEARNERS + HYPER, ids=name)
 def test_targets_are_checked(learner):
     learner = clone(learner)
-    message = "target='gpu' is not known; accepted: 'auto', 'cpu', 'cuda'"
+    message = "device='gpu' is not known; accepted: 'auto', 'cpu', 'cuda'"
     with pytest.raises(ValueError, match=message):
-        learner.set_params(target="gpu").fit(X, y)
+        learner.set_params(device="gpu").fit(X, y)
     with pytest.raises(TypeError, match="client"):
-        learner.set_params(target="cpu", client="tcp://127.0.0.1:8786").fit(X, y)
+        learner.set_params(device="cpu", client="tcp://127.0.0.1:8786").fit(X, y)
 
 
 @pytest.mark.skipif(available(), reason="there is a CUDA device")
 @pytest.mark.parametrize("learner", LEARNERS + HYPER, ids=name)
 def test_a_missing_device_is_named_with_what_to_do(learner):
-    with pytest.raises(RuntimeError, match="target='cpu'"):
-        clone(learner).set_params(target="cuda").fit(X, y)
+    with pytest.raises(RuntimeError, match="device='cpu'"):
+        clone(learner).set_params(device="cuda").fit(X, y)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
 def test_the_target_changes_no_bit_where_it_is_the_cpu(learner):
-    found = [clone(learner).set_params(target=target).fit(X, y) for target in ("auto", "cpu")]
+    found = [clone(learner).set_params(device=device).fit(X, y) for device in ("auto", "cpu")]
     predict = "transform" if isinstance(learner, al.KernelCombiner) else "predict"
     first, second = (getattr(model, predict)(X) for model in found)
     np.testing.assert_array_equal(first, second)
@@ -77,9 +77,9 @@ def test_copies_share_the_client_and_pickles_are_without(learner):
 
 
 def test_statistics_take_them_too():
-    assert {"target", "client"} <= set(inspect.signature(al.alignment_statistics).parameters)
-    with pytest.raises(ValueError, match="target=None is not known"):
-        al.alignment_statistics(X, y, target=None)
+    assert {"device", "client"} <= set(inspect.signature(al.alignment_statistics).parameters)
+    with pytest.raises(ValueError, match="device=None is not known"):
+        al.alignment_statistics(X, y, device=None)
     with pytest.raises(TypeError, match="client"):
         al.alignment_statistics(X, y, client=3)
 

@@ -26,7 +26,7 @@ from ..threads import thread_count
 _START = 2.0
 _CPU_RATE = 1.3e8
 
-_CPU = "or use target='cpu'"
+_CPU = "or use device='cpu'"
 
 
 class CudaUnavailable(RuntimeError):
@@ -142,34 +142,34 @@ def problem(found):
         return None
     if found.driver is None:
         return (
-            "target='cuda': no CUDA driver can be used. Install the NVIDIA driver of the device "
+            "device='cuda': no CUDA driver can be used. Install the NVIDIA driver of the device "
             f"and check that nvidia-smi lists it, {_CPU}.{_said(found)}"
         )
     if not found.devices:
         return (
-            "target='cuda': no CUDA device is visible. Check nvidia-smi and CUDA_VISIBLE_DEVICES, "
+            "device='cuda': no CUDA device is visible. Check nvidia-smi and CUDA_VISIBLE_DEVICES, "
             f"{_CPU}.{_said(found)}"
         )
     if found.toolkit is None:
         return (
-            "target='cuda': the CUDA toolkit that compiles for the device is missing (libNVVM and "
+            "device='cuda': the CUDA toolkit that compiles for the device is missing (libNVVM and "
             f"cudart). Install it: pip install 'alignlearn[cuda]', {_CPU}.{_said(found)}"
         )
     name, capability = found.devices[0]
     if found.lowest is not None and capability < found.lowest:
         return (
-            f"target='cuda': {name} has compute capability {_dotted(capability)}, and CUDA "
+            f"device='cuda': {name} has compute capability {_dotted(capability)}, and CUDA "
             f"{_dotted(found.toolkit)} compiles for {_dotted(found.lowest)} and newer. Install an "
             f"older CUDA toolkit, {_CPU}."
         )
     if found.driver < found.toolkit:
         return (
-            f"target='cuda': the driver is for CUDA {_dotted(found.driver)} and too old for the "
+            f"device='cuda': the driver is for CUDA {_dotted(found.driver)} and too old for the "
             f"installed toolkit, {_dotted(found.toolkit)}. Update the NVIDIA driver, install a "
             f"CUDA toolkit of version {_dotted(found.driver)}, {_CPU}.{_said(found)}"
         )
     return (
-        f"target='cuda': {name} (driver for CUDA {_dotted(found.driver)}, toolkit "
+        f"device='cuda': {name} (driver for CUDA {_dotted(found.driver)}, toolkit "
         f"{_dotted(found.toolkit)}) does not run a kernel. Try the test of Numba: numba -s, "
         f"{_CPU}.{_said(found)}"
     )
@@ -207,7 +207,7 @@ def available(found=None):
 
 
 def pays(n_pairs, n_threads=None):
-    """Whether so many pairs are enough work for ``target="auto"`` to start a device.
+    """Whether so many pairs are enough work for ``device="auto"`` to start a device.
 
     Parameters
     ----------

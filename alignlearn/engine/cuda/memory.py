@@ -143,7 +143,7 @@ class Plan:
         n_rows, n_columns = self._largest_box
         needed = self._need(n_rows, n_columns, False, False, 1)
         text = (
-            f"target='cuda': a box of {n_rows} rows and {n_columns} columns needs "
+            f"device='cuda': a box of {n_rows} rows and {n_columns} columns needs "
             f"{needed / 1e6:.3g} MB of device memory, and {max(self._free, 0.0) / 1e6:.3g} MB can "
             "be used; "
         )
@@ -156,7 +156,7 @@ class Plan:
             text += "Use fewer samples"
         else:
             text += "not one pair would fit. Free memory of the device"
-        return CudaOutOfMemory(f"{text}, or use target='cpu'.", needed)
+        return CudaOutOfMemory(f"{text}, or use device='cpu'.", needed)
 
     def _largest(self, n, shape):
         """The largest size up to n of which a box fits, by bisection."""
