@@ -113,6 +113,7 @@ statistics_, result_, n_features_in_, feature_names_in_
         if self.center:
             self.means_ = K.mean(axis=0, dtype=np.float64)
         self._predictor = learned.kept()
+        self.kernel_ = self._predictor.kernel  # one object in a pickle
         return K
 
     def _centred(self, K):

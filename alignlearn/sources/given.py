@@ -69,7 +69,8 @@ class GramSource(PairSource):
         self.rows = self.X[:, 0].astype(np.intp)
         self.grams, self.n_features = [k.gram for k in self.kernels], None
         self.n_opened = len(self.grams[0])
-        if self.n_samples != self.n_opened:
+        self._whole = np.array_equal(self.rows, np.arange(self.n_opened))
+        if not self._whole:
             self.grams = GramViews(self.grams, self.rows, self.rows)
 
     @property
@@ -82,13 +83,19 @@ class GramSource(PairSource):
         """What opens the same kernels on other samples."""
         return "precomputed"
 
+    def numbers(self, index=None):
+        """Rows of the matrices that some samples, or all, are; a slice for every row."""
+        if index is None:
+            return slice(None) if self._whole else self.rows
+        return index if self._whole else self.rows[index]
+
     def part(self, rows):
         """The source on the samples of an index array."""
         return GramSource(self.X[rows], self.kernels, self._weight_of(rows), **self._how)
 
     def kept(self):
         """Without the matrices: new samples come with their own."""
-        return _NewSamples(self.rows, self.names, self.n_opened)
+        return _NewSamples(self.numbers(), self.names, self.n_opened)
 
     def samples(self, rows):
         """Rows and columns of every matrix, as ``fit`` takes them."""
@@ -123,8 +130,13 @@ class _NewSamples(Source):
     fitted_kernels = "precomputed"
 
     def __init__(self, rows, names, n_opened):
-        super().__init__(rows)
-        self.rows, self.names, self.n_opened, self.n_features = rows, names, n_opened, None
+        super().__init__(np.arange(n_opened)[rows])
+        self.X, self._rows = None, rows
+        self.names, self.n_opened = names, n_opened
+
+    def numbers(self):
+        """Rows of the matrices that the samples were; a slice for every row."""
+        return self._rows
 
     def check(self, X):
         """p matrices (n, m) between new samples and all that were opened, of equal shape."""
@@ -162,7 +174,7 @@ class GramCombination(Combination):
 
     def cross_gram(self, X, exact=False):
         """Rows of the matrix for new samples, with those of the source, (n, m)."""
-        return self.kernel.block(X, slice(None), self.source.rows)
+        return self.kernel.block(X, slice(None), self.source.numbers())
 
     def own_gram(self, X):
         """Not known: the matrices hold new samples with those that were opened."""
@@ -183,8 +195,8 @@ class GramCombination(Combination):
     def predictor(self, support, coef, intercept=0.0, exact=False):
         """The `Predictor` with dual coefficients; see `Combination.predictor`."""
         source = self.source
-        rows = source.rows if support is None else source.rows[support]
-        return GramPredictor(self.kernel, source.n_opened, rows, coef, intercept)
+        support = source.numbers(support)
+        return GramPredictor(self.kernel, source.n_opened, support, coef, intercept)
 
 
 class GramPredictor(Predictor):

@@ -183,23 +183,24 @@ class PairCombination(Combination):
     def predictor(self, support, coef, intercept=0.0, exact=False):
         """The `Predictor` with dual coefficients; see `Combination.predictor`."""
         X = self.source.X if support is None else take(self.source.X, support)
-        shift = 0.0
+        trained = intercept
         if not exact and len(X) and self.terms[0] and self.products().lacks_sides:
             # That adds the same constant to the decisions on all samples, found in float64.
             one, X64 = X[:1].astype(np.float64), X.astype(np.float64)
             forms = [grams.gram_times(*self.terms, one, X64, coef, exact=e) for e in (False, True)]
-            shift = (forms[0] - forms[1])[0]
-        return PairPredictor(self, X, coef, intercept, shift, exact)
+            intercept = trained + (forms[0] - forms[1])[0]
+        return PairPredictor(self, X, coef, (trained, intercept), exact)
 
 
 class PairPredictor(Predictor):
     """Decisions by the kernel values with support samples, no Gram matrix."""
 
-    def __init__(self, combination, X, coef, intercept, shift, exact):
-        super().__init__(coef, intercept + shift)
+    def __init__(self, combination, X, coef, intercepts, exact):
+        self._trained, intercept = intercepts
+        super().__init__(coef, intercept)
         source = combination.source
         self.n_features, self._kernels = source.n_features, source.kernels
-        self._terms, self._exact, self._trained = combination.terms, exact, intercept
+        self._terms, self._exact = combination.terms, exact
         self.support_samples = X
 
     def check(self, X):

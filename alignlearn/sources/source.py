@@ -159,8 +159,10 @@ class Combination:
 
     def __init__(self, source, weights, kernel):
         self.source, self.weights, self.kernel = source, np.asarray(weights, float), kernel
-        self.n_samples, self.n_features = source.n_samples, source.n_features
-        self.weight = source.weight
+
+    n_samples = property(lambda self: self.source.n_samples)
+    n_features = property(lambda self: self.source.n_features)
+    weight = property(lambda self: self.source.weight)
 
     def kept(self):
         """The combination of `Source.kept`."""
