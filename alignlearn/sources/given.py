@@ -134,9 +134,9 @@ class _NewSamples(Source):
         self.X, self._rows = None, rows
         self.names, self.n_opened = names, n_opened
 
-    def numbers(self):
-        """Rows of the matrices that the samples were; a slice for every row."""
-        return self._rows
+    def numbers(self, index=None):
+        """Rows of the matrices that some samples, or all, were; a slice for every row."""
+        return self._rows if index is None else np.arange(self.n_opened)[self._rows][index]
 
     def check(self, X):
         """p matrices (n, m) between new samples and all that were opened, of equal shape."""

@@ -168,7 +168,7 @@ def test_leave_one_out_refuses_zeros_and_the_estimator_drops_them():
     used, weight = weight > 0, weight + 0.5 * (weight > 0)
     kernels, alphas = al.gaussian_kernels([0.1, 0.4]), [0.01, 1.0]
     found = al.MKLRegressorCV(kernels, alphas=alphas).fit(X, y, sample_weight=weight)
-    want = al.MKLRegressorCV(kernels, alphas=alphas).fit(X[used], y[used], None, weight[used])
+    want = al.MKLRegressorCV(kernels, alphas=alphas).fit(X[used], y[used], weight[used])
     key = "mean_test_score"
     np.testing.assert_allclose(found.cv_results_[key], want.cv_results_[key], rtol=1e-9)
     assert found.n_splits_ == np.count_nonzero(used)
@@ -257,7 +257,7 @@ def test_folds_without_weight_are_named():
     with pytest.raises(ValueError, match="sample_weight is zero in all of the test set of fold 1"):
         model.fit(X, y, sample_weight=np.where(folds == 1, 0, weight))
     with pytest.raises(ValueError, match="zero in all of the training set of fold 0"):
-        model.set_params(cv=make_folds(folds, y, False)[2:]).fit(X, y, None, folds == 2)
+        model.set_params(cv=make_folds(folds, y, False)[2:]).fit(X, y, folds == 2)
 
 
 def test_rules_that_do_not_say_how_they_take_weights_are_refused():

@@ -166,8 +166,9 @@ def test_predictors(kind, exact):
     again = part.predictor(np.array([1, 3, 0]), coef, np.array([0.5, -1.0]), exact)
     moved = again.decisions(checked) - found
     np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-9)
-    whole = learned.predictor(None, np.eye(M)[:, :1], exact=True)
-    np.testing.assert_allclose(whole.decisions(checked)[:, 0], K[M:, 0], rtol=1e-9, atol=1e-9)
+    for held in (learned, learned.kept()):
+        whole = held.predictor(None, np.eye(M)[:, :1], exact=True)
+        np.testing.assert_allclose(whole.decisions(checked)[:, 0], K[M:, 0], rtol=1e-9, atol=1e-9)
 
 
 def test_nothing_is_changed(kind):
