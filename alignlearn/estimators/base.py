@@ -134,7 +134,7 @@ def _with_shared_texts(doc, names):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Parameters(ParamsMixin):
-    """Base of all that has the parameters of an estimator, and the place of one that all have.
+    """Base of everything with an estimator's parameters; one that all have is a field here.
 
     A subclass with parameters of its own is such a dataclass and has them as fields. They are
     keywords; the first ones may be positional, by ``field(default=..., kw_only=False)``. Those of
