@@ -8,9 +8,9 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _KERNELS = (
-    "Binomial Columns Cosine Exponential ExponentialDot FeatureWeighted FourierFeatures "
-    "FromFunction Gaussian Hamming Kernel Laplacian Linear Log Matern Polynomial Precomputed "
-    "RankOneKernels RationalQuadratic Sigmoid StringSpectrum TL1 gaussian_kernels"
+    "Binomial Columns Cosine Exponential ExponentialDot FourierFeatures FromFunction Gaussian "
+    "Hamming Kernel KernelRuleError Laplacian Linear Log Matern Polynomial Precomputed "
+    "RankOneKernels RationalQuadratic Sigmoid StringSpectrum TL1 gaussian_kernels ladder"
 )
 _WHERE = {
     "kernels": _KERNELS,
@@ -22,14 +22,17 @@ _WHERE = {
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
-    "KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor MKLRegressorCV "
-    "alignment_interval rademacher",
+    "DataConversionWarning KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor "
+    "MKLRegressorCV NotFittedError alignment_interval cross_validate_kernels",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "large": "NystromRidge NystromRidgeClassifier NystromSVC",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "online": "KernelSGDClassifier KernelSGDRegressor",
-    "comparison": "Comparison Protocol compare",
+    "comparison": "Comparison compare",
+    "bounds.checks": "HypothesisNotMet",
+    "datasets": "DatasetError",
+    "engine.cuda.device": "CudaOutOfMemory CudaUnavailable",
     "_warmup": "warmup",
     "validation": "ConvergenceWarning DegenerateKernelWarning",
 }
@@ -54,7 +57,7 @@ _MODULES = (
     "weights",
 )
 
-__all__ = sorted([*_NAMES, "datasets", "machines", "theory"])
+__all__ = sorted([*_NAMES, "datasets", "theory"])
 
 
 def __getattr__(name):

@@ -9,7 +9,9 @@ import numpy as np
 
 import alignlearn as al
 from alignlearn import machines, significance
+from alignlearn.comparison import Protocol
 from alignlearn.estimators import cross_validate_kernels
+from alignlearn.kernels import FeatureWeighted
 from alignlearn.weights import sparse_path
 
 _RNG = np.random.default_rng(7)
@@ -138,7 +140,7 @@ def _kernels():
                {"function": (pool.strings, lambda x, z: float(x @ z))})  # fmt: skip
     yield Call("Columns", lambda kernel, columns: al.Columns(kernel, columns)(X),
                {"kernel": (CHOICE, al.Gaussian()), "columns": (pool.grids, [0, 1])})  # fmt: skip
-    yield Call("FeatureWeighted", lambda weights, X: al.FeatureWeighted(weights)(X),
+    yield Call("FeatureWeighted", lambda weights, X: FeatureWeighted(weights)(X),
                {"weights": (pool.vectors, np.ones(D)), "X": _X})  # fmt: skip
     for make in (al.Gaussian, al.Linear, al.Cosine, al.Polynomial):
         yield Call("kernel(X, Y)", lambda X, Y, make=make: make()(X, Y),
@@ -288,7 +290,7 @@ def _significance():
 
     def compare(X, y, kernels, methods, task, **given):
         return al.compare(X, y, kernels, methods=methods, task=task,
-                          protocol=al.Protocol(**given)).error  # fmt: skip
+                          protocol=Protocol(**given)).error  # fmt: skip
 
     yield Call("compare", compare, {**protocol, "X": _X, "y": _T, "task": (CHOICE, "regression"),
                "kernels": (pool.kernel_lists, ["rbf", "linear"]),

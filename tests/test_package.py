@@ -79,7 +79,7 @@ def test_the_probe_sees_a_compilation():
 def test_public_name_resolves_whatever_was_imported_before(name):
     importlib.import_module("alignlearn.sources")
     value = getattr(alignlearn, name)
-    assert inspect.ismodule(value) == (name in ("datasets", "machines", "theory"))
+    assert inspect.ismodule(value) == (name in ("datasets", "theory"))
     assert name in dir(alignlearn)
     assert inspect.getdoc(value)
 
@@ -108,6 +108,19 @@ def public_objects():
 def test_public_functions_have_docstrings():
     # inspect.getdoc looks in base classes too: an override may leave the text to them.
     assert [name for name, value in public_objects() if not inspect.getdoc(value)] == []
+
+
+def test_errors_that_users_catch_are_at_the_top():
+    raised = {
+        value
+        for _, value in public_objects()
+        if inspect.isclass(value) and issubclass(value, Exception)
+    }
+    assert {"KernelRuleError", "HypothesisNotMet", "NotFittedError"} <= {e.__name__ for e in raised}
+    of_theory = {e for e in raised if e.__module__.startswith("alignlearn.theory")}
+    for error in raised - of_theory:
+        assert error.__name__ in alignlearn.__all__
+        assert getattr(alignlearn, error.__name__) is error
 
 
 def test_version_is_that_of_the_metadata():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn.dependence import DependenceTest
@@ -28,6 +31,7 @@ _LARGEST = 1e100  # of kappa and of eigenvalues, whose squares are taken
 _EXACT = 500  # samples up to which eigenvectors of all views take less than a second
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelCCA(FrameOutput, Estimator):
     """Kernel canonical correlation analysis of two or more views of the same samples.
 
@@ -102,26 +106,14 @@ class KernelCCA(FrameOutput, Estimator):
 
     _fitted_marker = "_predictors"
 
-    def __init__(
-        self,
-        n_components=1,
-        *,
-        kernels=None,
-        kappa=0.02,
-        regularization="norm",
-        measure="max",
-        solver="auto",
-        tol=1e-6,
-        max_rank=1000,
-    ):
-        self.n_components = n_components
-        self.kernels = kernels
-        self.kappa = kappa
-        self.regularization = regularization
-        self.measure = measure
-        self.solver = solver
-        self.tol = tol
-        self.max_rank = max_rank
+    n_components: int = field(default=1, kw_only=False)
+    kernels: Any = None
+    kappa: float = 0.02
+    regularization: str = "norm"
+    measure: str = "max"
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_rank: int = 1000
 
     def fit(self, X, y=None):
         """Find the components; return self.

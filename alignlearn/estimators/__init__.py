@@ -1,11 +1,13 @@
 """Estimators in scikit-learn's conventions, without importing scikit-learn."""
 
 from .alignment_intervals import alignment_interval
+from .base import NotFittedError
 from .bayesian import BayesianMKLClassifier
 from .classifier import MKLClassifier
 from .combiner import KernelCombiner
 from .complexity import rademacher
 from .cross_validation import cross_validate_kernels
+from .inputs import DataConversionWarning
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
 from .tuned import MKLClassifierCV, MKLRegressorCV
@@ -14,11 +16,13 @@ __all__ = [
     "AlignedRandomFeatures",
     "AlignedRandomFeaturesClassifier",
     "BayesianMKLClassifier",
+    "DataConversionWarning",
     "KernelCombiner",
     "MKLClassifier",
     "MKLClassifierCV",
     "MKLRegressor",
     "MKLRegressorCV",
+    "NotFittedError",
     "alignment_interval",
     "cross_validate_kernels",
     "rademacher",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from alignlearn.folds import make_folds
@@ -14,8 +16,11 @@ from . import tuning
 _FOLDS = 5
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CalibratedProbabilities:
-    """``predict_proba`` for classifiers with a parameter ``probability``."""
+    """Mixin: the parameter ``probability`` and ``predict_proba``."""
+
+    probability: str | None = None
 
     @property
     def predict_proba(self):

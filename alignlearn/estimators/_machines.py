@@ -17,7 +17,7 @@ MOST_PAIRED = 20_000
 
 
 class MachineChoice:
-    """For estimators with ``machine``, ``n_centres`` and ``memory``."""
+    """Mixin for ``machine``, ``n_centres`` and ``memory``, and what was chosen by them."""
 
     def _chosen(self, source, affordable=None):
         """Which machine "auto" stands for, else what was asked for.

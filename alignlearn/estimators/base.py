@@ -8,8 +8,11 @@ tools recognise them.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +26,25 @@ from .inputs import feature_names, own_or_sklearn, take_sparse
 _ROUTED = ("fit", "predict", "decision_function", "score", "transform")
 _CONTAINERS = ("default", "pandas", "polars")
 _OF_COLUMNS = ("n_features_in_", "feature_names_in_")
+
+# Parameters that many estimators have. A docstring leaves them out, and gets these texts at the end
+# of its parameters, unless the class has more to say of one: then it documents it like any other.
+SHARED_TEXTS = {
+    "random_state": """\
+random_state : int or numpy.random.Generator, optional
+    None is the seed 0, so results repeat.""",
+    "device": """\
+device : {"auto", "cpu", "cuda"}, default "auto"
+    What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to pay,
+    where there is one.""",
+    "client": """\
+client : dask.distributed.Client, optional
+    Its workers evaluate the pairs. Copies share it; pickles are without.""",
+    "verbose": """\
+verbose : bool, default False
+    Report on stderr, from two seconds on, how much of the work is done.""",
+}
+_PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -98,8 +120,77 @@ def _requested(estimator, method, requests):
     return routing
 
 
-class Estimator(ParamsMixin):
-    """Parameters, the check for a fit, scikit-learn's tags and metadata routing."""
+def _with_shared_texts(doc, names):
+    """A docstring whose list of parameters ends with the texts of those of ``names`` it lacks."""
+    doc = inspect.cleandoc(doc)
+    found = _PARAMETERS.search(doc)
+    if found is None:
+        return doc
+    heads = re.findall(r"^\w[^:\n]*", found[1], re.MULTILINE)
+    own = {name.strip() for head in heads for name in head.split(",")}
+    texts = [text for name, text in SHARED_TEXTS.items() if name in names and name not in own]
+    return "\n".join([doc[: found.end()], *texts]) + doc[found.end() :]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Parameters(ParamsMixin):
+    """Base of everything with an estimator's parameters; one that all have is a field here.
+
+    A subclass with parameters of its own is such a dataclass and has them as fields. They are
+    keywords; the first ones may be positional, by ``field(default=..., kw_only=False)``. Those of
+    `SHARED_TEXTS` that it inherits come into its docstring by themselves.
+    """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls.__doc__ is not None:  # it is under python -OO
+            bases = cls.__mro__[1:]
+            names = {name for base in bases for name in getattr(base, "__dataclass_fields__", ())}
+            cls.__doc__ = _with_shared_texts(cls.__doc__, names)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Seeded:
+    """Mixin: the parameter ``random_state``."""
+
+    random_state: Any = None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OnDevice:
+    """Mixin: the parameters ``device`` and ``client``, and the engine they stand for."""
+
+    device: str = "auto"
+    client: Any = None
+
+    def _engine(self):
+        """What pairs of samples are evaluated on."""
+        return open_engine(self.device, self.client)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Verbose:
+    """Mixin: the parameter ``verbose``."""
+
+    verbose: bool = False
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SupportVectors:
+    """Mixin: the parameters that support vector classifiers share, beside C."""
+
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int | None = None
+
+    def _svm_options(self):
+        names = ("multiclass", "class_weight", "tol", "max_iter")
+        return {name: getattr(self, name) for name in names}
+
+
+class Estimator(Parameters):
+    """The check for a fit, scikit-learn's tags and metadata routing."""
 
     _estimator_type = None
     _fitted_marker = "_predictor"  # the attribute that ``fit`` sets last
@@ -173,10 +264,6 @@ class Estimator(ParamsMixin):
         elif fitted is not None and given is None:
             warn(f"X does not have valid feature names, but {name} was fitted with feature names")
         check_same_names(fitted, given)
-
-    def _engine(self):
-        """What pairs of samples are evaluated on."""
-        return open_engine(self.device, self.client)
 
     def _accepts_sparse(self):
         """Whether the kernels take SciPy sparse matrices."""

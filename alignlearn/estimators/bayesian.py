@@ -5,6 +5,9 @@ Source: Goenen (2012), Bayesian efficient multiple kernel learning.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 from scipy.special import expit
 
@@ -20,6 +23,7 @@ from . import inputs
 from .base import Classifier, Estimator
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BayesianMKLClassifier(Classifier, Estimator):
     """Classifier with a Bayesian combination of kernels, by variational inference.
 
@@ -91,32 +95,17 @@ class BayesianMKLClassifier(Classifier, Estimator):
 
     _fitted_marker = "_predictors"
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        alpha_lambda=1.0,
-        beta_lambda=1.0,
-        alpha_gamma=1.0,
-        beta_gamma=1.0,
-        alpha_omega=1.0,
-        beta_omega=1.0,
-        sigma_g=1.0,
-        margin=1.0,
-        tol=1e-4,
-        max_iter=1000,
-    ):
-        self.kernels = kernels
-        self.alpha_lambda = alpha_lambda
-        self.beta_lambda = beta_lambda
-        self.alpha_gamma = alpha_gamma
-        self.beta_gamma = beta_gamma
-        self.alpha_omega = alpha_omega
-        self.beta_omega = beta_omega
-        self.sigma_g = sigma_g
-        self.margin = margin
-        self.tol = tol
-        self.max_iter = max_iter
+    kernels: Any = field(default=None, kw_only=False)
+    alpha_lambda: float = 1.0
+    beta_lambda: float = 1.0
+    alpha_gamma: float = 1.0
+    beta_gamma: float = 1.0
+    alpha_omega: float = 1.0
+    beta_omega: float = 1.0
+    sigma_g: float = 1.0
+    margin: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
 
     def _accepts_sparse(self):
         return not isinstance(self.kernels, RankOneKernels) and super()._accepts_sparse()

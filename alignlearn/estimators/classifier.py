@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from alignlearn.machines import SupportVectorClassifier
@@ -17,249 +18,21 @@ from alignlearn.validation import check_choice, check_flag, check_memory
 from . import inputs
 from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_probability
 from ._machines import MachineChoice, linear_classifier, nystrom_classifier
-from .base import Classifier
+from .base import Classifier, Seeded, SupportVectors
 from .learner import KernelLearner, LinearInFeatures
 
 
-class MKLClassifier(
-    Classifier, MachineChoice, CalibratedProbabilities, LinearInFeatures, KernelLearner
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelClassifier(
+    Classifier,
+    MachineChoice,
+    CalibratedProbabilities,
+    SupportVectors,
+    Seeded,
+    LinearInFeatures,
+    KernelLearner,
 ):
-    """Support vector classifier whose kernel is learned by centred alignment.
-
-    Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
-    pairs of samples that holds no Gram matrix. Stage 2 trains a C-SVC on the weighted sum.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel and str, RankOneKernels or "precomputed", optional
-        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
-        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
-        All kernels but functions and given matrices also take SciPy sparse X, which stays sparse.
-    weighting : str or object, default "alignf"
-        Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
-        "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
-        matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's own C (or alpha,
-        epsilon, multiclass), or an object such as `LKRR` with a method ``solve_grams``. The machine
-        is then trained on the kernel they give, whose weights keep the scale of their problem.
-    C : float, default 1.0
-        Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
-    multiclass : {"ovo", "ovr"}, default "ovo"
-    machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
-        "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
-        samples, solved to a duality gap of 1 % as `NystromSVC` does. "dual-cd": for kernels linear
-        in the features, without an intercept, by dual coordinate descent on these (less their means
-        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two
-        small pilots tell few enough support vectors for the time and ``memory``;
-        ``chosen_machine_`` and ``summary()`` say which.
-    n_centres : int, optional
-        "nystrom": number of these samples; default 1000.
-    memory : int, str or None, default None
-        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. "svm": where
-        the Gram matrix does not fit, or few samples become support vectors, its rows are computed
-        when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
-    normalize : {"trace"} or None, default "trace"
-        Scale every centred kernel to trace m before stage 1.
-    class_weight : None, "balanced" or dict, default None
-        Of the machine alone; stage 1 does not see it.
-    probability : {"sigmoid", "isotonic"} or None, default None
-        How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
-    tol : float, default 1e-3
-        Largest KKT violation of "svm" and "dual-cd"; "nystrom" does not use it.
-    max_iter : int, optional
-        Most steps of "svm" for each pair of classes, or passes of "dual-cd" and "nystrom".
-    random_state : int, numpy.random.Generator or None
-        Of the samples that "nystrom" draws; None is the seed 0, so that results repeat.
-    device : {"auto", "cpu", "cuda"}, default "auto"
-        What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to
-        pay, where there is one.
-    client : dask.distributed.Client, optional
-        Its workers evaluate the pairs. Copies share it; pickles are without.
-    verbose : bool, default False
-        Report on stderr, from two seconds on, how many of the pairs of samples are done.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (p,)
-        Of the normalised kernels.
-    scale_ : ndarray of shape (p,)
-        Factors of the normalisation; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
-    kernel_ : Kernel
-        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
-        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
-        "precomputed".
-    alignment_, uniform_alignment_ : float
-        Centred alignment of the learned and of the uniform combination with the labels.
-    kernel_alignments_ : ndarray of shape (p,)
-    kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
-    statistics_ : AlignmentStatistics
-        Of the normalised kernels.
-    result_ : WeightResult
-        With the optimisation's certificate and diagnostics.
-    classes_ : ndarray of shape (c,)
-    support_ : ndarray of shape (n_support,)
-    dual_coef_ : ndarray of shape (n_support, n_problems)
-    intercept_ : ndarray of shape (n_problems,)
-    coef_ : ndarray of shape (n_features, n_problems)
-        Where the kernel is a FeatureWeighted.
-    n_iter_ : ndarray of shape (n_problems,)
-    machine_ : SupportVectorClassifier, LinearSVM or NystromSVC of `alignlearn.machines`
-    chosen_machine_ : {"svm", "dual-cd", "nystrom"}
-    calibration_ : Calibration or None
-        What ``predict_proba`` applies to the decisions.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        If X was a data frame with string column names.
-
-    Notes
-    -----
-    Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
-    the same decisions follow as from the Gram matrix centred at the training means, with the
-    intercept changed. For the same reason constants are dropped from kernels near 1.
-
-    Indefinite kernels (TL1, Log, Sigmoid, matrices marked ``is_psd=False``) are accepted without a
-    warning: the machine then stops at a stationary point, as LIBSVM does; ``kernel_.is_psd`` and
-    ``summary()`` say so. Given matrices that are not marked must be positive semi-definite: ``K +
-    t I`` must have a Cholesky factor for t = 1e-8 times the mean diagonal (1e-4 for float32).
-
-    Sample weights are repetitions: an integer weight gives the statistics, the kernel and the
-    machine of so many copies of the sample, and 0 those without it. One-stage rules take them too,
-    but for objects that do not say how (attribute ``sample_weights``).
-
-    Probabilities are those of scikit-learn's ``CalibratedClassifierCV(ensemble=False)``: a sigmoid
-    with Platt's targets or a non-decreasing function for each class, fitted to decisions on five
-    folds (fewer where a class has fewer samples) of machines trained on the others. Weights of the
-    kernels are learned on each training set alone, all of them from one more pass over the pairs.
-    ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may
-    differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
-
-    Memory at ``fit``: up to 3000 samples, and where a pilot says that half of them or more become
-    support vectors, one (m, m) matrix, if that fits ``memory``. Otherwise rows are computed in
-    blocks and those in use kept, to the same ``tol``; only a hard margin and one-stage rules need
-    the matrix. Kernels that are linear in the features need none where few features are in use (at
-    most m / 25, m >= 2000): an interior point method then solves the same problem, to the same
-    ``tol``. A fitted estimator holds support samples and coefficients.
-
-    With weighting="uniform", normalize=None and 1000 samples or more nothing depends on the
-    alignment: it is found when ``alignment_``, ``statistics_`` or the like is first read, or the
-    estimator is pickled, from a copy of the samples that is held until then.
-
-    References
-    ----------
-    Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
-    alignment, section 3.
-    """
-
-    _paired_machine = "svm"
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        weighting="alignf",
-        C=1.0,
-        multiclass="ovo",
-        machine="auto",
-        n_centres=None,
-        memory=None,
-        normalize="trace",
-        class_weight=None,
-        probability=None,
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-        device="auto",
-        client=None,
-        verbose=False,
-    ):
-        self.kernels = kernels
-        self.weighting = weighting
-        self.C = C
-        self.multiclass = multiclass
-        self.machine = machine
-        self.n_centres = n_centres
-        self.memory = memory
-        self.normalize = normalize
-        self.class_weight = class_weight
-        self.probability = probability
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.client = client
-        self.verbose = verbose
-
-    def _machine(self, C):
-        return SupportVectorClassifier(
-            C,
-            multiclass=self.multiclass,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-
-    def fit(self, X, y, sample_weight=None):
-        """Learn the kernel and train the machine.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
-        y : array-like of shape (m,)
-            Labels of one type, at least two different ones.
-        sample_weight : array-like of shape (m,), optional
-            Not negative, positive for some sample of every class. Both stages take it; see Notes.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad input; the message names the argument and what is accepted.
-
-        Warns
-        -----
-        DegenerateKernelWarning
-            No kernel is positively aligned with the labels: equal weights are used.
-        ConvergenceWarning
-            The machine stopped above ``tol``.
-        """
-        probability = check_probability(self.probability)
-        check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
-        memory = check_memory("memory", self.memory)
-
-        def labels_of(source):
-            return inputs.class_labels(self, y, source.n_samples, weight=source.weight)
-
-        learned, labels = self._learn(X, labels_of, "classification", sample_weight)
-        asked = learned, self._machine(self.C), labels, memory
-        self.chosen_machine_ = self._chosen(learned.source, partial(rows_are_affordable, *asked))
-        self.machine_, predictor = self._train(learned, labels, memory)
-        self.calibration_ = probability and calibrate_on_folds(self, learned, labels, memory)
-        self.intercept_ = predictor.intercept
-        self.classes_ = self.machine_.classes_
-        self.support_ = self.machine_.support_
-        self.dual_coef_ = self.machine_.dual_coef_
-        self.n_iter_ = self.machine_.n_iter_
-        self._predictor = predictor
-        return self
-
-    def _train(self, learned, labels, memory):
-        """The chosen machine on a combination, and its predictor."""
-        machine, exact = self._machine(self.C), {}
-        if self.chosen_machine_ == "nystrom":
-            machine, exact = nystrom_classifier(self, learned, labels, memory), {"exact": True}
-        elif self.chosen_machine_ == "dual-cd":
-            machine = linear_classifier(self, learned, labels)
-        elif svm_fits_in_features(learned, self.C):
-            fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
-        else:
-            rows = gram_or_rows(learned, memory, machine, labels)
-            machine.fit(rows, labels, learned.weight, check=False)
-        coef = machine.support_, machine.dual_coef_, machine.intercept_
-        return machine, learned.predictor(*coef, **exact)
+    """Base of `MKLClassifier` and of its search: shared parameters, predictions and guarantees."""
 
     @property
     def alignment_interval_(self):
@@ -388,3 +161,198 @@ class MKLClassifier(
     def predict(self, X):
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLClassifier(KernelClassifier):
+    """Support vector classifier whose kernel is learned by centred alignment.
+
+    Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
+    pairs of samples that holds no Gram matrix. Stage 2 trains a C-SVC on the weighted sum.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel and str, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        All kernels but functions and given matrices also take SciPy sparse X, which stays sparse.
+    weighting : str or object, default "alignf"
+        Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
+        "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
+        matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's own C (or alpha,
+        epsilon, multiclass), or an object such as `LKRR` with a method ``solve_grams``. The machine
+        is then trained on the kernel they give, whose weights keep the scale of their problem.
+    C : float, default 1.0
+        Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
+        "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
+        samples, solved to a duality gap of 1 % as `NystromSVC` does. "dual-cd": for kernels linear
+        in the features, without an intercept, by dual coordinate descent on these (less their means
+        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two
+        small pilots tell few enough support vectors for the time and ``memory``;
+        ``chosen_machine_`` and ``summary()`` say which.
+    n_centres : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. "svm": where
+        the Gram matrix does not fit, or few samples become support vectors, its rows are computed
+        when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centred kernel to trace m before stage 1.
+    class_weight : None, "balanced" or dict, default None
+        Of the machine alone; stage 1 does not see it.
+    probability : {"sigmoid", "isotonic"} or None, default None
+        How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
+    tol : float, default 1e-3
+        Largest KKT violation of "svm" and "dual-cd"; "nystrom" does not use it.
+    max_iter : int, optional
+        Most steps of "svm" for each pair of classes, or passes of "dual-cd" and "nystrom".
+    random_state : int, numpy.random.Generator or None
+        Of the samples that "nystrom" draws; None is the seed 0, so that results repeat.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (p,)
+        Of the normalised kernels.
+    scale_ : ndarray of shape (p,)
+        Factors of the normalisation; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    alignment_, uniform_alignment_ : float
+        Centred alignment of the learned and of the uniform combination with the labels.
+    kernel_alignments_ : ndarray of shape (p,)
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        Of the normalised kernels.
+    result_ : WeightResult
+        With the optimisation's certificate and diagnostics.
+    classes_ : ndarray of shape (c,)
+    support_ : ndarray of shape (n_support,)
+    dual_coef_ : ndarray of shape (n_support, n_problems)
+    intercept_ : ndarray of shape (n_problems,)
+    coef_ : ndarray of shape (n_features, n_problems)
+        Where the kernel is a FeatureWeighted.
+    n_iter_ : ndarray of shape (n_problems,)
+    machine_ : SupportVectorClassifier, LinearSVM or NystromSVC of `alignlearn.machines`
+    chosen_machine_ : {"svm", "dual-cd", "nystrom"}
+    calibration_ : Calibration or None
+        What ``predict_proba`` applies to the decisions.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names.
+
+    Notes
+    -----
+    Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
+    the same decisions follow as from the Gram matrix centred at the training means, with the
+    intercept changed. For the same reason constants are dropped from kernels near 1.
+
+    Indefinite kernels (TL1, Log, Sigmoid, matrices marked ``is_psd=False``) are accepted without a
+    warning: the machine then stops at a stationary point, as LIBSVM does; ``kernel_.is_psd`` and
+    ``summary()`` say so. Given matrices that are not marked must be positive semi-definite: ``K +
+    t I`` must have a Cholesky factor for t = 1e-8 times the mean diagonal (1e-4 for float32).
+
+    Sample weights are repetitions: an integer weight gives the statistics, the kernel and the
+    machine of so many copies of the sample, and 0 those without it. One-stage rules take them too,
+    but for objects that do not say how (attribute ``sample_weights``).
+
+    Probabilities are those of scikit-learn's ``CalibratedClassifierCV(ensemble=False)``: a sigmoid
+    with Platt's targets or a non-decreasing function for each class, fitted to decisions on five
+    folds (fewer where a class has fewer samples) of machines trained on the others. Weights of the
+    kernels are learned on each training set alone, all of them from one more pass over the pairs.
+    ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may
+    differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
+
+    Memory at ``fit``: up to 3000 samples, and where a pilot says that half of them or more become
+    support vectors, one (m, m) matrix, if that fits ``memory``. Otherwise rows are computed in
+    blocks and those in use kept, to the same ``tol``; only a hard margin and one-stage rules need
+    the matrix. Kernels that are linear in the features need none where few features are in use (at
+    most m / 25, m >= 2000): an interior point method then solves the same problem, to the same
+    ``tol``. A fitted estimator holds support samples and coefficients.
+
+    With weighting="uniform", normalize=None and 1000 samples or more nothing depends on the
+    alignment: it is found when ``alignment_``, ``statistics_`` or the like is first read, or the
+    estimator is pickled, from a copy of the samples that is held until then.
+
+    References
+    ----------
+    Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
+    alignment, section 3.
+    """
+
+    _paired_machine = "svm"
+
+    C: float = 1.0
+    machine: str = "auto"
+    n_centres: int | None = None
+    memory: int | str | None = None
+
+    def _machine(self, C):
+        return SupportVectorClassifier(C, **self._svm_options())
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the kernel and train the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
+        y : array-like of shape (m,)
+            Labels of one type, at least two different ones.
+        sample_weight : array-like of shape (m,), optional
+            Not negative, positive for some sample of every class. Both stages take it; see Notes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        DegenerateKernelWarning
+            No kernel is positively aligned with the labels: equal weights are used.
+        ConvergenceWarning
+            The machine stopped above ``tol``.
+        """
+        probability = check_probability(self.probability)
+        check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
+        memory = check_memory("memory", self.memory)
+
+        def labels_of(source):
+            return inputs.class_labels(self, y, source.n_samples, weight=source.weight)
+
+        learned, labels = self._learn(X, labels_of, "classification", sample_weight)
+        asked = learned, self._machine(self.C), labels, memory
+        self.chosen_machine_ = self._chosen(learned.source, partial(rows_are_affordable, *asked))
+        self.machine_, predictor = self._train(learned, labels, memory)
+        self.calibration_ = probability and calibrate_on_folds(self, learned, labels, memory)
+        self.intercept_ = predictor.intercept
+        self.classes_ = self.machine_.classes_
+        self.support_ = self.machine_.support_
+        self.dual_coef_ = self.machine_.dual_coef_
+        self.n_iter_ = self.machine_.n_iter_
+        self._predictor = predictor
+        return self
+
+    def _train(self, learned, labels, memory):
+        """The chosen machine on a combination, and its predictor."""
+        machine, exact = self._machine(self.C), {}
+        if self.chosen_machine_ == "nystrom":
+            machine, exact = nystrom_classifier(self, learned, labels, memory), {"exact": True}
+        elif self.chosen_machine_ == "dual-cd":
+            machine = linear_classifier(self, learned, labels)
+        elif svm_fits_in_features(learned, self.C):
+            fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
+        else:
+            rows = gram_or_rows(learned, memory, machine, labels)
+            machine.fit(rows, labels, learned.weight, check=False)
+        coef = machine.support_, machine.dual_coef_, machine.intercept_
+        return machine, learned.predictor(*coef, **exact)

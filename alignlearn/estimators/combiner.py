@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from alignlearn.statistics import centre_gram, target_columns
@@ -12,6 +14,7 @@ from .base import FrameOutput
 from .learner import KernelLearner
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelCombiner(FrameOutput, KernelLearner):
     """Transformer from samples to Gram matrices of the kernel learned by centred alignment.
 
@@ -27,10 +30,6 @@ class KernelCombiner(FrameOutput, KernelLearner):
         Centre the Gram matrices at the means of the training samples.
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression.
-    device, client
-        As in `MKLClassifier`.
-    verbose : bool, default False
-        As in `MKLClassifier`.
 
     Attributes
     ----------
@@ -46,26 +45,8 @@ statistics_, result_, n_features_in_, feature_names_in_
     "precomputed" it holds weights and means only.
     """
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        weighting="alignf",
-        normalize="trace",
-        center=True,
-        task="auto",
-        device="auto",
-        client=None,
-        verbose=False,
-    ):
-        self.kernels = kernels
-        self.weighting = weighting
-        self.normalize = normalize
-        self.center = center
-        self.task = task
-        self.device = device
-        self.client = client
-        self.verbose = verbose
+    center: bool = True
+    task: str = "auto"
 
     def fit(self, X, y):
         """Learn the kernel from X and y (m samples); return self."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn.kernels import RankOneKernels
@@ -12,7 +15,7 @@ from alignlearn.weights import get_weighting
 from . import inputs
 from ._one_stage import solve_one_stage
 from ._postponed import Postponed
-from .base import Estimator
+from .base import Estimator, OnDevice, Verbose
 from .guarantees import sample_ranges
 
 FROM_STATISTICS = (
@@ -54,8 +57,13 @@ class _FromStatistics:
         return fitted[self._name]
 
 
-class KernelLearner(Estimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelLearner(OnDevice, Verbose, Estimator):
     """Base of the estimators: learns the combination of ``self.kernels``."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    weighting: Any = "alignf"
+    normalize: str | None = "trace"
 
     # What an instance holds goes before these.
     result_ = _FromStatistics()

@@ -5,6 +5,9 @@ Source: Sinha and Duchi (2016), Learning kernels with random features.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn.kernels import as_kernel
@@ -27,13 +30,21 @@ from alignlearn.validation import (
 from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
-from .base import Classifier, Estimator, FrameOutput
+from .base import Classifier, Estimator, FrameOutput, Seeded, SupportVectors
 
 _CONSTANT = 1e-12  # of |K|_F = m: a centred kernel below this is rounding
 
 
-class _FeatureLearner(Estimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _FeatureLearner(Seeded, Estimator):
     """Stage 1 of both estimators: draw, score, re-weight, drop what has no weight."""
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    n_features: int = 1000
+    rho: float = 3.0
+    n_components: int | None = None
+    center: bool = True
+    offsets: bool = False
 
     _fitted_marker = "kernel_"
 
@@ -124,6 +135,7 @@ def _alignment(kernel, X, Y):
     return float(np.square(inner).sum() / (size * target_norm(Y)))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     """Transformer to random Fourier features whose weights align their kernel with the target.
 
@@ -152,8 +164,6 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression. More than two classes: T is
         the agreement of labels.
-    random_state : int or numpy.random.Generator, optional
-        None is the seed 0, so results repeat.
 
     Attributes
     ----------
@@ -184,26 +194,7 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     Sinha and Duchi (2016), Learning kernels with random features, sections 2 and 3.
     """
 
-    def __init__(
-        self,
-        kernel="rbf",
-        *,
-        n_features=1000,
-        rho=3.0,
-        n_components=None,
-        center=True,
-        offsets=False,
-        task="auto",
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.n_features = n_features
-        self.rho = rho
-        self.n_components = n_components
-        self.center = center
-        self.offsets = offsets
-        self.task = task
-        self.random_state = random_state
+    task: str = "auto"
 
     def fit(self, X, y):
         """Learn the weights from X (m, d), dense or sparse, and y (m,) or (m, c); return self.
@@ -237,12 +228,13 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
         return X
 
 
-class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
+@dataclass(eq=False, repr=False, kw_only=True)
+class AlignedRandomFeaturesClassifier(Classifier, SupportVectors, _FeatureLearner):
     """Support vector classifier on aligned random features.
 
     Parameters
     ----------
-    kernel, n_features, rho, n_components, center, offsets, random_state
+    kernel, n_features, rho, n_components, center, offsets
         As in `AlignedRandomFeatures`.
     C, multiclass, class_weight, tol, max_iter
         As in `MKLClassifier`. The kernel is not normalised: its diagonal is 1.
@@ -270,34 +262,7 @@ n_features_in_, feature_names_in_
     Sinha and Duchi (2016), Learning kernels with random features.
     """
 
-    def __init__(
-        self,
-        kernel="rbf",
-        *,
-        n_features=1000,
-        rho=3.0,
-        n_components=None,
-        center=True,
-        offsets=False,
-        C=1.0,
-        multiclass="ovo",
-        class_weight=None,
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.n_features = n_features
-        self.rho = rho
-        self.n_components = n_components
-        self.center = center
-        self.offsets = offsets
-        self.C = C
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    C: float = 1.0
 
     def fit(self, X, y):
         """Learn the kernel from X (m, d), dense or sparse, and labels y (m,); train the machine.
@@ -312,13 +277,7 @@ n_features_in_, feature_names_in_
         ConvergenceWarning
             The machine stopped above ``tol``.
         """
-        machine = SupportVectorClassifier(
-            self.C,
-            multiclass=self.multiclass,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        machine = SupportVectorClassifier(self.C, **self._svm_options())
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         X = self._check_train(X)
         labels = inputs.class_labels(self, y, X.shape[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
@@ -15,174 +17,18 @@ from alignlearn.validation import (
 )
 
 from ._machines import MachineChoice, nystrom_ridge, ridge_on_pairs
-from .base import Regressor
+from .base import Regressor, Seeded
 from .inputs import real_targets
 from .learner import KernelLearner, LinearInFeatures
 
 
-class MKLRegressor(Regressor, MachineChoice, LinearInFeatures, KernelLearner):
-    """Kernel ridge or support vector regression whose kernel is learned by centred alignment.
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelRegressor(Regressor, MachineChoice, Seeded, LinearInFeatures, KernelLearner):
+    """Base of `MKLRegressor` and of its search: shared parameters, predictions and guarantees."""
 
-    Parameters
-    ----------
-    kernels, weighting, normalize
-        As in `MKLClassifier`.
-    machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
-        "krr": kernel ridge on all pairs of samples; "svr": support vectors. "nystrom": ridge in the
-        span of the kernel at few samples, as `NystromRidge`. "auto": "krr" up to 20,000 samples,
-        else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
-    alpha : float, default 1.0
-        "krr": regularisation added to the diagonal, >= 0, in units of the kernel (with
-        ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).
-    C : float, default 1.0
-        "svr": cost of errors, > 0.
-    epsilon : float, default 0.1
-        "svr": half-width of the tube without loss, in units of y.
-    n_centres : int, optional
-        "nystrom": number of these samples; default 1000.
-    memory : int, str or None, default None
-        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. Where the
-        Gram matrix does not fit, "krr" is solved by conjugate gradients to a relative residual of
-        1e-8, and "svr" from rows that are computed when they are needed.
-    tol : float, default 1e-3
-        "svr": largest KKT violation, in units of y.
-    max_iter : int, optional
-        Most steps of "svr" and "nystrom".
-    random_state, device, client
-        As in `MKLClassifier`.
-    verbose : bool, default False
-        Report on stderr, from two seconds on, how many of the pairs of samples are done.
-
-    Attributes
-    ----------
-    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
-statistics_, result_, coef_, n_features_in_, feature_names_in_
-        As in `MKLClassifier`, with the targets in place of labels.
-    support_ : ndarray of shape (n_support,)
-        For "krr" all training samples; for "svr" those that are support vectors of some column.
-    dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
-    intercept_ : float or ndarray of shape (c,)
-    n_iter_ : int
-        Steps of the machine; 1 for "krr".
-    machine_ : KernelRidge, SupportVectorRegressor or NystromKernelRidge
-    chosen_machine_ : {"krr", "svr", "nystrom"}
-
-    Notes
-    -----
-    See `MKLClassifier` on centring, indefinite kernels and memory. "krr" needs ``K + alpha I``
-    to be positive definite after centring, so with an indefinite kernel a large enough ``alpha``.
-    Targets may have several columns: one kernel is learned for all, and one machine per column.
-    With kernels that are linear in the features, ridge regression with ``alpha > 0`` is solved in
-    the features in use where they are fewer than the samples, without an (m, m) matrix.
-    """
-
-    _paired_machine = "krr"
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        weighting="alignf",
-        machine="auto",
-        alpha=1.0,
-        C=1.0,
-        epsilon=0.1,
-        n_centres=None,
-        memory=None,
-        normalize="trace",
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-        device="auto",
-        client=None,
-        verbose=False,
-    ):
-        self.kernels = kernels
-        self.weighting = weighting
-        self.machine = machine
-        self.alpha = alpha
-        self.C = C
-        self.epsilon = epsilon
-        self.n_centres = n_centres
-        self.memory = memory
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.client = client
-        self.verbose = verbose
-
-    def fit(self, X, y, sample_weight=None):
-        """Learn the kernel and train the machine.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
-        y : array-like of shape (m,) or (m, c)
-            Real, finite and not constant.
-        sample_weight : array-like of shape (m,), optional
-            Not negative. Both stages take it, as in `MKLClassifier`: an integer counts repetitions.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad input; the message names the argument and what is accepted.
-
-        Warns
-        -----
-        DegenerateKernelWarning
-            No kernel is positively aligned with y: equal weights are used.
-        ConvergenceWarning
-            The machine stopped above ``tol``.
-        """
-        check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
-        memory = check_memory("memory", self.memory)
-        if self.machine == "svr":
-            machine = SupportVectorRegressor(
-                self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
-            )
-        else:
-            strict = self.machine == "nystrom"
-            machine = KernelRidge(check_number("alpha", self.alpha, low=0.0, strict=strict))
-
-        def targets_of(source):
-            return real_targets(self, y, source.n_samples, source.weight)
-
-        learned, y = self._learn(X, targets_of, "regression", sample_weight)
-        self.chosen_machine_, options = self._chosen(learned.source), {}
-        of_features = None
-        if self.chosen_machine_ == "nystrom":
-            machine, options = nystrom_ridge(self, learned, y), {"exact": True}
-        elif self.chosen_machine_ == "svr":
-            machine.fit(gram_or_rows(learned, memory, machine, y), y, learned.weight, check=False)
-        elif machine.alpha > 0.0 and fits_in_features(learned):
-            of_features = fit_ridge(machine, learned, y)
-        else:
-            ridge_on_pairs(machine, learned, y, memory)
-        self.machine_ = machine
-        self.support_ = getattr(machine, "support_", np.arange(learned.n_samples))
-        # A shape that also serves where no sample is a support vector.
-        shape = machine.dual_coef_.shape[1:] or (1,)
-        columns = machine.dual_coef_.reshape(self.support_.size, *shape)
-        if of_features is None:
-            given = self.support_, columns, machine.intercept_
-            self._predictor = learned.predictor(*given, **options)
-        else:
-            self._predictor = learned.linear_predictor(of_features, machine.intercept_)
-        intercept = self._predictor.intercept
-        if y.ndim == 1:
-            self.dual_coef_ = columns[:, 0]
-            self.intercept_ = float(np.ravel(intercept)[0])
-        else:
-            self.dual_coef_, self.intercept_ = columns, intercept
-        self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
-        return self
+    epsilon: float = 0.1
+    tol: float = 1e-3
+    max_iter: int | None = None
 
     def predict(self, X):
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
@@ -258,3 +104,138 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
             return held_out_risk(self, X, y, delta, label_range, random_state)
         sample, seed = None if X is None else (X, y), (draws, random_state)
         return risk_bound(self, sample, delta, label_range, radius2, fixed, seed)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLRegressor(KernelRegressor):
+    """Kernel ridge or support vector regression whose kernel is learned by centred alignment.
+
+    Parameters
+    ----------
+    kernels, weighting, normalize
+        As in `MKLClassifier`.
+    machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
+        "krr": kernel ridge on all pairs of samples; "svr": support vectors. "nystrom": ridge in the
+        span of the kernel at few samples, as `NystromRidge`. "auto": "krr" up to 20,000 samples,
+        else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
+    alpha : float, default 1.0
+        "krr": regularisation added to the diagonal, >= 0, in units of the kernel (with
+        ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).
+    C : float, default 1.0
+        "svr": cost of errors, > 0.
+    epsilon : float, default 0.1
+        "svr": half-width of the tube without loss, in units of y.
+    n_centres : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. Where the
+        Gram matrix does not fit, "krr" is solved by conjugate gradients to a relative residual of
+        1e-8, and "svr" from rows that are computed when they are needed.
+    tol : float, default 1e-3
+        "svr": largest KKT violation, in units of y.
+    max_iter : int, optional
+        Most steps of "svr" and "nystrom".
+    random_state
+        As in `MKLClassifier`.
+
+    Attributes
+    ----------
+    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
+statistics_, result_, coef_, n_features_in_, feature_names_in_
+        As in `MKLClassifier`, with the targets in place of labels.
+    support_ : ndarray of shape (n_support,)
+        For "krr" all training samples; for "svr" those that are support vectors of some column.
+    dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
+    intercept_ : float or ndarray of shape (c,)
+    n_iter_ : int
+        Steps of the machine; 1 for "krr".
+    machine_ : KernelRidge, SupportVectorRegressor or NystromKernelRidge
+    chosen_machine_ : {"krr", "svr", "nystrom"}
+
+    Notes
+    -----
+    See `MKLClassifier` on centring, indefinite kernels and memory. "krr" needs ``K + alpha I``
+    to be positive definite after centring, so with an indefinite kernel a large enough ``alpha``.
+    Targets may have several columns: one kernel is learned for all, and one machine per column.
+    With kernels that are linear in the features, ridge regression with ``alpha > 0`` is solved in
+    the features in use where they are fewer than the samples, without an (m, m) matrix.
+    """
+
+    _paired_machine = "krr"
+
+    machine: str = "auto"
+    alpha: float = 1.0
+    C: float = 1.0
+    n_centres: int | None = None
+    memory: int | str | None = None
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the kernel and train the machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
+        y : array-like of shape (m,) or (m, c)
+            Real, finite and not constant.
+        sample_weight : array-like of shape (m,), optional
+            Not negative. Both stages take it, as in `MKLClassifier`: an integer counts repetitions.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        DegenerateKernelWarning
+            No kernel is positively aligned with y: equal weights are used.
+        ConvergenceWarning
+            The machine stopped above ``tol``.
+        """
+        check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
+        memory = check_memory("memory", self.memory)
+        if self.machine == "svr":
+            machine = SupportVectorRegressor(
+                self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
+            )
+        else:
+            strict = self.machine == "nystrom"
+            machine = KernelRidge(check_number("alpha", self.alpha, low=0.0, strict=strict))
+
+        def targets_of(source):
+            return real_targets(self, y, source.n_samples, source.weight)
+
+        learned, y = self._learn(X, targets_of, "regression", sample_weight)
+        self.chosen_machine_, options = self._chosen(learned.source), {}
+        of_features = None
+        if self.chosen_machine_ == "nystrom":
+            machine, options = nystrom_ridge(self, learned, y), {"exact": True}
+        elif self.chosen_machine_ == "svr":
+            machine.fit(gram_or_rows(learned, memory, machine, y), y, learned.weight, check=False)
+        elif machine.alpha > 0.0 and fits_in_features(learned):
+            of_features = fit_ridge(machine, learned, y)
+        else:
+            ridge_on_pairs(machine, learned, y, memory)
+        self.machine_ = machine
+        self.support_ = getattr(machine, "support_", np.arange(learned.n_samples))
+        # A shape that also serves where no sample is a support vector.
+        shape = machine.dual_coef_.shape[1:] or (1,)
+        columns = machine.dual_coef_.reshape(self.support_.size, *shape)
+        if of_features is None:
+            given = self.support_, columns, machine.intercept_
+            self._predictor = learned.predictor(*given, **options)
+        else:
+            self._predictor = learned.linear_predictor(of_features, machine.intercept_)
+        intercept = self._predictor.intercept
+        if y.ndim == 1:
+            self.dual_coef_ = columns[:, 0]
+            self.intercept_ = float(np.ravel(intercept)[0])
+        else:
+            self.dual_coef_, self.intercept_ = columns, intercept
+        self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
+        return self

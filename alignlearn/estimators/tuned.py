@@ -7,7 +7,9 @@ Gram matrix.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,9 @@ from alignlearn.validation import check_choice
 
 from . import inputs, tuning
 from ._calibrated import calibrate, check_classes, check_probability
-from .classifier import MKLClassifier
+from .classifier import KernelClassifier, MKLClassifier
 from .learner import FROM_STATISTICS
-from .regressor import MKLRegressor
+from .regressor import KernelRegressor, MKLRegressor
 
 _KEPT = ("_predictor", "_postponed", "_ranges")  # of a fit, beside its attributes
 _CS = np.logspace(-2, 3, 6).tolist()
@@ -127,7 +129,8 @@ class _Search(tuning.FoldSearch):
         return super()._open(X, sample_weight)
 
 
-class MKLClassifierCV(_Search, MKLClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLClassifierCV(_Search, KernelClassifier):
     """`MKLClassifier` that chooses ``C``, and if asked the weighting, by cross-validation.
 
     Equal to a grid search over the same folds, with much less work: one pass over the pairs of
@@ -150,8 +153,8 @@ default 5
         ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
-    device, client
-        As in `MKLClassifier`; a client's workers take the folds, too.
+    client : dask.distributed.Client, optional
+        Its workers evaluate the pairs, and take the folds. Copies share it; pickles are without.
     verbose : bool, default False
         Report on stderr how many of the pairs of samples, and then of the folds, are done.
 
@@ -196,40 +199,7 @@ calibration_, n_features_in_, feature_names_in_
 
     _plain, _fixed = MKLClassifier, {"machine": "svm"}
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        weighting="alignf",
-        Cs=None,
-        cv=5,
-        scoring=None,
-        multiclass="ovo",
-        normalize="trace",
-        class_weight=None,
-        probability=None,
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-        device="auto",
-        client=None,
-        verbose=False,
-    ):
-        self.kernels = kernels
-        self.weighting = weighting
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.multiclass = multiclass
-        self.normalize = normalize
-        self.class_weight = class_weight
-        self.probability = probability
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.client = client
-        self.verbose = verbose
+    Cs: Any = None
 
     def fit(self, X, y, sample_weight=None, *, groups=None):
         """Choose C (and the weighting), then learn the kernel and train on everything.
@@ -270,7 +240,8 @@ calibration_, n_features_in_, feature_names_in_
         return super()._untuned(rule).set_params(probability=None)
 
 
-class MKLRegressorCV(_Search, MKLRegressor):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLRegressorCV(_Search, KernelRegressor):
     """`MKLRegressor` that chooses ``alpha`` or ``C``, and if asked the weighting, by validation.
 
     Equal to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
@@ -325,40 +296,10 @@ feature_names_in_
 
     _plain, _fixed = MKLRegressor, {}
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        weighting="alignf",
-        machine="krr",
-        alphas=None,
-        Cs=None,
-        epsilon=0.1,
-        cv=None,
-        scoring=None,
-        normalize="trace",
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-        device="auto",
-        client=None,
-        verbose=False,
-    ):
-        self.kernels = kernels
-        self.weighting = weighting
-        self.machine = machine
-        self.alphas = alphas
-        self.Cs = Cs
-        self.epsilon = epsilon
-        self.cv = cv
-        self.scoring = scoring
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.client = client
-        self.verbose = verbose
+    machine: str = "krr"
+    alphas: Any = None
+    Cs: Any = None
+    cv: Any = None
 
     def _leave_one_out(self):
         if self.cv is None:

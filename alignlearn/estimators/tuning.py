@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -280,11 +281,15 @@ class _Calls:
 _CALLS = _Calls()
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FoldSearch:
     """What estimators that tune themselves by cross-validation share.
 
-    The host has ``cv``, ``random_state`` and ``_estimator_type``.
+    The host has ``random_state`` and ``_estimator_type``.
     """
+
+    cv: Any = 5
+    scoring: Any = None
 
     def get_metadata_routing(self):
         """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alignlearn._params import ParamsMixin
-from alignlearn.engine.engines import open_engine
-from alignlearn.estimators.base import not_fitted
+from alignlearn.estimators.base import OnDevice, Parameters, Seeded, not_fitted
 from alignlearn.solvers.k_means import k_means
 from alignlearn.validation import (
     check_choice,
@@ -48,13 +46,22 @@ class Solution:
     certificate: dict = field(default_factory=dict)
 
 
-class HyperRegressor(ParamsMixin):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HyperRegressor(Seeded, OnDevice, Parameters):
     """Base of `HyperKRR`, `HyperSVR` and `HyperNNLS`.
 
     A subclass has ``_solvers``, ``_check_parameters()`` and a method ``_dense(K, known)``,
     ``_by_landmarks(low, known)`` or ``_iterate(system, known, low)`` for each of these, which give
     the coefficients of all pairs or, the second, of the landmarks.
     """
+
+    hyper_kernel: HyperKernel | None = field(default=None, kw_only=False)
+    solver: str = "auto"
+    rank_tol: float = 1e-6
+    max_rank: int = 500
+    max_pairs: int = 2**19
+    decomposition: int | None = None
+    cross: str = "block"
 
     _solvers = ("dense", "pivoted", "nystrom")
 
@@ -149,8 +156,7 @@ class HyperRegressor(ParamsMixin):
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 
     def _fit_part(self, hyper, X, known, rng, shared):
-        engine = open_engine(self.device, self.client)
-        system = PairSystem(hyper, X, known.first, known.second, engine)
+        system = PairSystem(hyper, X, known.first, known.second, self._engine())
         self.n_pairs_ += system.n_pairs
         small = system.n_pairs <= _DENSE_PAIRS
         solver = self.solver if self.solver != "auto" else "dense" if small else "pivoted"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Classifier, Estimator
+from alignlearn.estimators.base import Classifier, Estimator, Seeded, SupportVectors
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.statistics import alignment
 from alignlearn.validation import check_choice, check_samples
@@ -19,7 +22,59 @@ _VALUES = 2**22  # of the learned kernel at a time in predictions: 32 MB
 _MATRICES = 3
 
 
-class HyperKernelClassifier(Classifier, Estimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HyperKernelLearner(Classifier, SupportVectors, Seeded, Estimator):
+    """Base of the classifier and of its search: shared parameters, samples, predictions."""
+
+    _fitted_marker = "_support_samples"
+
+    hyper_kernel: Any = field(default="gaussian", kw_only=False)
+    regression: Any = "krr"
+    epsilon: float = 0.1
+    solver: str = "auto"
+    machine: str = "krein"
+
+    def _open(self, X, y):
+        """The samples, float64, and the labels, checked."""
+        # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
+        self._forget()
+        given, X = X, _checked(X)
+        inputs.check_sample_count(len(X))
+        labels = inputs.class_labels(self, y, len(X))
+        check_choice("machine", self.machine, MACHINES)
+        check_gram_memory(len(X), _MATRICES)
+        self._store_columns(given, X.shape[1])
+        return X, labels
+
+    def decision_function(self, X):
+        """Confidence of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, c)
+            For two classes positive for ``classes_[1]``; otherwise one column per class, with
+            "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3).
+        """
+        X = self._check_columns(X, _checked)
+        decisions = np.tile(self.intercept_, (len(X), 1))
+        step = max(1, _VALUES // max(1, self.support_.size))
+        if self.support_.size:
+            for i in range(0, len(X), step):
+                values = self.kernel_(X[i : i + step], self._support_samples)
+                decisions[i : i + step] += values @ self.dual_coef_
+        return self.machine_.confidences(decisions)
+
+    def predict(self, X):
+        """Label of the largest confidence for each of n samples, shape (n,)."""
+        return predicted_labels(self.decision_function(X), self.classes_)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class HyperKernelClassifier(HyperKernelLearner):
     """Support vector classifier whose kernel is fitted to the similarity of the labels.
 
     Stage 1 fits a kernel function in the space of a hyper-kernel to the ideal kernel of the labels,
@@ -105,40 +160,10 @@ default "gaussian"
     Learning SVM in Krein spaces, for stage 2.
     """
 
-    _fitted_marker = "_support_samples"
-
-    def __init__(
-        self,
-        hyper_kernel="gaussian",
-        *,
-        regression="krr",
-        alpha=10.0,
-        kernel_C=0.1,
-        epsilon=0.1,
-        multiple=1.0,
-        solver="auto",
-        machine="krein",
-        C=10.0,
-        multiclass="ovo",
-        class_weight=None,
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-    ):
-        self.hyper_kernel = hyper_kernel
-        self.regression = regression
-        self.alpha = alpha
-        self.kernel_C = kernel_C
-        self.epsilon = epsilon
-        self.multiple = multiple
-        self.solver = solver
-        self.machine = machine
-        self.C = C
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    alpha: float = 10.0
+    kernel_C: float = 0.1
+    multiple: float = 1.0
+    C: float = 10.0
 
     def fit(self, X, y):
         """Learn the kernel and train the machine.
@@ -187,52 +212,13 @@ default "gaussian"
         self._support_samples = X[self.support_]
         return self
 
-    def _open(self, X, y):
-        """The samples, float64, and the labels, checked."""
-        # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
-        self._forget()
-        given, X = X, _checked(X)
-        inputs.check_sample_count(len(X))
-        labels = inputs.class_labels(self, y, len(X))
-        check_choice("machine", self.machine, MACHINES)
-        check_gram_memory(len(X), _MATRICES)
-        self._store_columns(given, X.shape[1])
-        return X, labels
-
     def _regressor(self):
         """The regression of stage 1, not fitted."""
         hyper_kernel = make_hyper_kernel(self.hyper_kernel, self.multiple)
         return make_regressor(self.regression, hyper_kernel, lambda name: getattr(self, name))
 
     def _make_machine(self, prepared, C):
-        names = ("multiclass", "class_weight", "tol", "max_iter")
-        return prepared.make(C, **{name: getattr(self, name) for name in names})
-
-    def decision_function(self, X):
-        """Confidence of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, c)
-            For two classes positive for ``classes_[1]``; otherwise one column per class, with
-            "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3).
-        """
-        X = self._check_columns(X, _checked)
-        decisions = np.tile(self.intercept_, (len(X), 1))
-        step = max(1, _VALUES // max(1, self.support_.size))
-        if self.support_.size:
-            for i in range(0, len(X), step):
-                values = self.kernel_(X[i : i + step], self._support_samples)
-                decisions[i : i + step] += values @ self.dual_coef_
-        return self.machine_.confidences(decisions)
-
-    def predict(self, X):
-        """Label of the largest confidence for each of n samples, shape (n,)."""
-        return predicted_labels(self.decision_function(X), self.classes_)
+        return prepared.make(C, **self._svm_options())
 
 
 def _report(regressor):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
@@ -14,6 +16,7 @@ from alignlearn.validation import check_count, check_number
 from ._fit import HyperRegressor, Solution
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperKRR(HyperRegressor):
     """Kernel learned by ridge regression in the space H of a hyper-kernel.
 
@@ -47,8 +50,6 @@ class HyperKRR(HyperRegressor):
         "cg": largest relative residual.
     max_iter : int, default 1000
         "cg": most steps.
-    device, client
-        As in `MKLClassifier`.
     random_state : int or numpy.random.Generator, optional
         Of pairs, landmarks and clusters; None repeats.
 
@@ -81,36 +82,9 @@ class HyperKRR(HyperRegressor):
 
     _solvers = ("dense", "cg", "pivoted", "nystrom")
 
-    def __init__(
-        self,
-        hyper_kernel=None,
-        alpha=1.0,
-        *,
-        solver="auto",
-        rank_tol=1e-6,
-        max_rank=500,
-        max_pairs=2**19,
-        decomposition=None,
-        cross="block",
-        tol=1e-8,
-        max_iter=1000,
-        random_state=None,
-        device="auto",
-        client=None,
-    ):
-        self.hyper_kernel = hyper_kernel
-        self.alpha = alpha
-        self.solver = solver
-        self.rank_tol = rank_tol
-        self.max_rank = max_rank
-        self.max_pairs = max_pairs
-        self.decomposition = decomposition
-        self.cross = cross
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.client = client
+    alpha: float = field(default=1.0, kw_only=False)
+    tol: float = 1e-8
+    max_iter: int = 1000
 
     def _check_parameters(self):
         check_number("alpha", self.alpha, low=0.0, strict=True)
@@ -161,6 +135,7 @@ class HyperKRR(HyperRegressor):
         return cholesky_solve(A, right)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperSVR(HyperRegressor):
     """Kernel learned by support vector regression in the space H of a hyper-kernel.
 
@@ -195,38 +170,10 @@ class HyperSVR(HyperRegressor):
     Liu, Shi, Huang, Yang and Suykens (2020), (2.7) to (2.9).
     """
 
-    def __init__(
-        self,
-        hyper_kernel=None,
-        C=1.0,
-        epsilon=0.1,
-        *,
-        solver="auto",
-        rank_tol=1e-6,
-        max_rank=500,
-        max_pairs=2**19,
-        decomposition=None,
-        cross="block",
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-        device="auto",
-        client=None,
-    ):
-        self.hyper_kernel = hyper_kernel
-        self.C = C
-        self.epsilon = epsilon
-        self.solver = solver
-        self.rank_tol = rank_tol
-        self.max_rank = max_rank
-        self.max_pairs = max_pairs
-        self.decomposition = decomposition
-        self.cross = cross
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.client = client
+    C: float = field(default=1.0, kw_only=False)
+    epsilon: float = field(default=0.1, kw_only=False)
+    tol: float = 1e-3
+    max_iter: int | None = None
 
     def _check_parameters(self):
         check_number("C", self.C, low=0.0, strict=True)
@@ -256,6 +203,7 @@ class HyperSVR(HyperRegressor):
         return Solution(result.coef, None, -result.multiplier, certificate)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperNNLS(HyperRegressor):
     """Kernel learned by ridge regression with coefficients >= 0, positive semi-definite.
 
@@ -281,32 +229,7 @@ class HyperNNLS(HyperRegressor):
         Of the non-negative problem (`NonnegativeQPResult`); the largest over the clusters.
     """
 
-    def __init__(
-        self,
-        hyper_kernel=None,
-        alpha=1.0,
-        *,
-        solver="auto",
-        rank_tol=1e-6,
-        max_rank=500,
-        max_pairs=2**19,
-        decomposition=None,
-        cross="block",
-        random_state=None,
-        device="auto",
-        client=None,
-    ):
-        self.hyper_kernel = hyper_kernel
-        self.alpha = alpha
-        self.solver = solver
-        self.rank_tol = rank_tol
-        self.max_rank = max_rank
-        self.max_pairs = max_pairs
-        self.decomposition = decomposition
-        self.cross = cross
-        self.random_state = random_state
-        self.device = device
-        self.client = client
+    alpha: float = field(default=1.0, kw_only=False)
 
     def _check_parameters(self):
         check_number("alpha", self.alpha, low=0.0)

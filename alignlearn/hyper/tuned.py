@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from alignlearn.engine.threads import Progress
 from alignlearn.estimators import tuning
+from alignlearn.estimators.base import Verbose
 from alignlearn.machines import paths
 from alignlearn.validation import check_flag
 
 from ._stages import STRENGTHS, GramMachine, kernel_path
-from .classifier import HyperKernelClassifier
+from .classifier import HyperKernelClassifier, HyperKernelLearner
 
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 ALPHAS = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -20,7 +23,8 @@ KERNEL_CS = (0.01, 0.1, 1.0)
 CS = (0.1, 1.0, 10.0, 100.0)
 
 
-class HyperKernelClassifierCV(tuning.FoldSearch, HyperKernelClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HyperKernelClassifierCV(tuning.FoldSearch, Verbose, HyperKernelLearner):
     """`HyperKernelClassifier` that chooses reach and regularisation by cross-validation.
 
     Equal to a grid search over the same folds with less work: a kernel is learned and its matrix
@@ -74,44 +78,10 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
     to tridiagonal form costs as much as 8 of them.
     """
 
-    def __init__(
-        self,
-        hyper_kernel="gaussian",
-        *,
-        regression="krr",
-        multiples=None,
-        alphas=None,
-        kernel_Cs=None,
-        epsilon=0.1,
-        solver="auto",
-        machine="krein",
-        Cs=None,
-        cv=5,
-        scoring=None,
-        multiclass="ovo",
-        class_weight=None,
-        tol=1e-3,
-        max_iter=None,
-        random_state=None,
-        verbose=False,
-    ):
-        self.hyper_kernel = hyper_kernel
-        self.regression = regression
-        self.multiples = multiples
-        self.alphas = alphas
-        self.kernel_Cs = kernel_Cs
-        self.epsilon = epsilon
-        self.solver = solver
-        self.machine = machine
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    multiples: Any = None
+    alphas: Any = None
+    kernel_Cs: Any = None
+    Cs: Any = None
 
     def fit(self, X, y, *, groups=None):
         """Choose the parameters, then learn the kernel and train on everything.

@@ -9,6 +9,7 @@ from .families import (
     distinct,
     gaussian_kernels,
     kernel_list,
+    ladder,
 )
 from .features import FeatureWeighted
 from .objects import FromFunction, Precomputed, gram_items, precomputed_kernels
@@ -58,6 +59,7 @@ __all__ = [
     "gram_items",
     "kernel_list",
     "kernel_samples",
+    "ladder",
     "precomputed_kernels",
     "weighted_sum",
     "weighted_terms",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 
-from alignlearn.validation import check_numbers
+from alignlearn.validation import check_number, check_numbers
 
 from .base import NAMED, Kernel
 from .stationary import Gaussian
@@ -27,11 +28,87 @@ def gaussian_kernels(gammas=None):
         Gammas in ratio 2 cost one exponential together.
     """
     if gammas is None:
-        return [Gaussian("scale", multiple=float(2.0**k)) for k in range(-4, 5)]
+        return ladder(Gaussian, 2.0 ** np.arange(-4, 5))
     if isinstance(gammas, (int, float, np.number)):
         gammas = [gammas]
-    gammas = check_numbers("gammas", gammas, 1)
-    return [Gaussian(float(g)) for g in gammas]
+    return ladder(Gaussian, _check_positive("gammas", gammas), gamma=1.0)
+
+
+def ladder(kernel_class, multiples, **parameters):
+    """A family of kernels of one class whose ``gamma`` is a scale times each of some multiples.
+
+    Parameters
+    ----------
+    kernel_class : type
+        A class of kernels with a parameter ``gamma``, such as Laplacian, Matern or Polynomial.
+    multiples : array-like of shape (p,)
+        Numbers > 0.
+    **parameters
+        Of every kernel. ``gamma`` is what is multiplied: a number, or "scale" (the default),
+        "median" or "auto", found from the samples, where the class has a parameter ``multiple``.
+
+    Returns
+    -------
+    list of kernel_class
+        In the order of the multiples. Those of an exponential kernel in ratios of powers of 2 cost
+        one exponential together.
+
+    Raises
+    ------
+    TypeError
+        ``kernel_class`` is no class of kernels with a gamma, or has no such parameters.
+    ValueError
+        No multiples, or one that is no number > 0; a parameter out of range; a gamma by name for a
+        class without ``multiple``.
+
+    Examples
+    --------
+    >>> from alignlearn import Matern, ladder
+    >>> [str(kernel) for kernel in ladder(Matern, [0.5, 2.0], nu=2.5)]
+    ['matern(gamma=scale * 0.5, nu=2.5)', 'matern(gamma=scale * 2, nu=2.5)']
+    """
+    known = _parameters_with_gamma(kernel_class)
+    unknown = sorted(set(parameters) - (known - {"multiple"}))
+    if unknown:
+        raise TypeError(
+            f"{unknown[0]!r} is not a parameter of a ladder of {kernel_class.__name__}; accepted: "
+            f"{', '.join(sorted(known - {'multiple'}))}."
+        )
+    multiples = _check_positive("multiples", multiples)
+    gamma = parameters.get("gamma", "scale")
+    if not isinstance(gamma, str):
+        gamma = check_number("gamma", gamma, low=0.0, strict=True)
+        varied = [{"gamma": gamma * factor} for factor in multiples]
+    elif "multiple" in known:
+        varied = [{"multiple": factor} for factor in multiples]
+    else:
+        raise ValueError(
+            f"gamma={gamma!r}: a {kernel_class.__name__} has no multiple of what is found from the "
+            "samples; accepted: a number."
+        )
+    return [kernel_class(**{**parameters, **values}) for values in varied]
+
+
+def _parameters_with_gamma(kernel_class):
+    """Names of the parameters of a class of kernels, one of which is ``gamma``."""
+    if not (isinstance(kernel_class, type) and issubclass(kernel_class, Kernel)):
+        raise TypeError(
+            f"kernel_class must be a class of kernels such as Gaussian, got {kernel_class!r:.80}."
+        )
+    names = set(signature(kernel_class).parameters)
+    if "gamma" not in names:
+        raise TypeError(
+            f"kernel_class={kernel_class.__name__} has no parameter gamma; accepted: classes that "
+            "have one, such as Gaussian."
+        )
+    return names
+
+
+def _check_positive(name, values):
+    """Numbers > 0 as a list of float, at least one."""
+    values = check_numbers(name, values, 1)
+    check_number(name, values.min(), low=0.0, strict=True)
+    return values.tolist()
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Estimator
+from alignlearn.estimators.base import Estimator, OnDevice, Seeded, Verbose
 from alignlearn.kernels import as_kernel
 from alignlearn.machines.nystrom import CENTRES, NystromFeatures, centres_count, choose_centres
 from alignlearn.sources import open_kernel
 from alignlearn.validation import check_choice, check_flag, check_seed
 
 
-class NystromLearner(Estimator):
-    """Base of the estimators with ``kernel``, ``n_centres``, ``centres`` and ``random_state``."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class NystromLearner(Seeded, OnDevice, Verbose, Estimator):
+    """Base of the estimators in the span of the kernel at few centres."""
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    n_centres: int | None = None
+    centres: str = "uniform"
 
     def _open(self, X, sample_weight):
         """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from alignlearn.validation import (
 from ._base import NystromLearner
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NystromRidge(Regressor, NystromLearner):
     """Kernel ridge regression in the span of few centres, for millions of samples.
 
@@ -48,8 +50,6 @@ class NystromRidge(Regressor, NystromLearner):
         Most steps of conjugate gradients, each one pass over samples and centres.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the preconditioner; None is the seed 0, so results repeat.
-    device, client
-        As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, every two seconds, how many steps are done.
 
@@ -83,32 +83,10 @@ class NystromRidge(Regressor, NystromLearner):
     Rudi, Carratino and Rosasco (2017), FALKON: an optimal large scale kernel method.
     """
 
-    def __init__(
-        self,
-        kernel="rbf",
-        alpha=1.0,
-        *,
-        n_centres=None,
-        centres="uniform",
-        fit_intercept=True,
-        tol=1e-6,
-        max_iter=200,
-        random_state=None,
-        device="auto",
-        client=None,
-        verbose=False,
-    ):
-        self.kernel = kernel
-        self.alpha = alpha
-        self.n_centres = n_centres
-        self.centres = centres
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.device = device
-        self.client = client
-        self.verbose = verbose
+    alpha: float = field(default=1.0, kw_only=False)
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 200
 
     def fit(self, X, y, sample_weight=None):
         """Choose the centres and solve for their coefficients.

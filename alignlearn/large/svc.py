@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier
 from alignlearn.machines.nystrom_machines import NystromSVC as Machine
@@ -11,6 +14,7 @@ from alignlearn.validation import check_memory, check_weights
 from ._base import NystromLearner
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NystromSVC(Classifier, NystromLearner):
     """Support vector classifier in the span of few centres, for millions of samples.
 
@@ -38,8 +42,6 @@ class NystromSVC(Classifier, NystromLearner):
         that are computed again for every four passes or more, until those not set aside fit.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the order of the samples; None is the seed 0, so results repeat.
-    device, client
-        As in `MKLClassifier`.
     verbose : bool, default False
         Report on stderr, after stages, the passes done and the gap reached.
 
@@ -73,38 +75,13 @@ class NystromSVC(Classifier, NystromLearner):
     Tanji, Della Vecchia, Glineur and Villa (2023), Snacks: a fast large-scale kernel SVM solver.
     """
 
-    def __init__(
-        self,
-        kernel="rbf",
-        C=1.0,
-        *,
-        solver="dual",
-        n_centres=None,
-        centres="uniform",
-        multiclass="ovo",
-        class_weight=None,
-        tol=1e-2,
-        max_iter=None,
-        memory=None,
-        random_state=None,
-        device="auto",
-        client=None,
-        verbose=False,
-    ):
-        self.kernel = kernel
-        self.C = C
-        self.solver = solver
-        self.n_centres = n_centres
-        self.centres = centres
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory = memory
-        self.random_state = random_state
-        self.device = device
-        self.client = client
-        self.verbose = verbose
+    C: float = field(default=1.0, kw_only=False)
+    solver: str = "dual"
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    tol: float = 1e-2
+    max_iter: int | None = None
+    memory: int | str | None = None
 
     def fit(self, X, y, sample_weight=None):
         """Choose the centres and train the machine.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
@@ -25,6 +28,7 @@ from alignlearn.validation import (
 from ._svm import encode_labels
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Ensemble(ParamsMixin):
     """One machine per kernel, then a linear combination of the machines.
 
@@ -66,26 +70,14 @@ class Ensemble(ParamsMixin):
         "svc": sorted labels.
     """
 
-    def __init__(
-        self,
-        machine="krr",
-        *,
-        alpha=1.0,
-        C=1.0,
-        combination="linear",
-        ridge=1e-3,
-        n_folds=5,
-        random_state=0,
-        tol=1e-6,
-    ):
-        self.machine = machine
-        self.alpha = alpha
-        self.C = C
-        self.combination = combination
-        self.ridge = ridge
-        self.n_folds = n_folds
-        self.random_state = random_state
-        self.tol = tol
+    machine: str = field(default="krr", kw_only=False)
+    alpha: float = 1.0
+    C: float = 1.0
+    combination: str = "linear"
+    ridge: float = 1e-3
+    n_folds: int = 5
+    random_state: Any = 0
+    tol: float = 1e-6
 
     def fit(self, grams, y):
         """Train the machines and combine them.

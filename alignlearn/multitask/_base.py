@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Estimator
+from alignlearn.estimators.base import Estimator, Verbose
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
 from alignlearn.statistics import centred_columns
@@ -34,12 +37,29 @@ class _Named:
         return np.asarray(self.X, dtype=dtype)
 
 
-class MultiTaskLearner(Estimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MultiTaskLearner(Verbose, Estimator):
     """Base: kernel weights and a machine for each task.
 
     A subclass says how targets become problems and machines: ``_targets``, ``_problem``,
     ``_machine``.
     """
+
+    kernels: Any = field(default=None, kw_only=False)
+    method: str = "onmkl"
+    C: float = 1.0
+    beta: float = 0.1
+    eta: float | None = None
+    coupling: str = "none"
+    ridge: float = 1.0
+    discount: float | None = None
+    norm: float = 1.0
+    solver: str = "newton"
+    center: bool = True
+    normalize: str | None = "trace"
+    task_column: int | str | None = None
+    tol: float = 1e-5
+    max_iter: int | None = None
 
     _same_samples = False  # whether every task has all samples, and a column of y
 

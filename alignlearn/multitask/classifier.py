@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from alignlearn.estimators.inputs import class_labels
@@ -16,6 +18,7 @@ from ._base import MultiTaskLearner, stacked
 _TOL = 1e-3  # of the final machines, in units of the margin; they start at their solution
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MultiTaskMKLClassifier(MultiTaskLearner):
     """A support vector classifier for each task, with kernels learned for all tasks together.
 
@@ -69,8 +72,6 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
         Largest duality gap relative to the objective.
     max_iter : int, optional
         Most steps of a task, 500 by default.
-    verbose : bool, default False
-        Report progress on stderr.
 
     Attributes
     ----------
@@ -136,44 +137,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
 
     _estimator_type = "classifier"
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        method="onmkl",
-        C=1.0,
-        beta=0.1,
-        eta=None,
-        coupling="none",
-        ridge=1.0,
-        discount=None,
-        norm=1.0,
-        solver="newton",
-        center=True,
-        normalize="trace",
-        task_column=None,
-        multiclass="ovo",
-        tol=1e-5,
-        max_iter=None,
-        verbose=False,
-    ):
-        self.kernels = kernels
-        self.method = method
-        self.C = C
-        self.beta = beta
-        self.eta = eta
-        self.coupling = coupling
-        self.ridge = ridge
-        self.discount = discount
-        self.norm = norm
-        self.solver = solver
-        self.center = center
-        self.normalize = normalize
-        self.task_column = task_column
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    multiclass: str = "ovo"
 
     def fit(self, X, y, task=None):
         """Learn the kernels and train the machines of all tasks.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from alignlearn.estimators.base import r2
@@ -15,13 +17,14 @@ from ._base import MultiTaskLearner, stacked
 _TOL = 1e-3  # of the final machines, in units of the spread of y
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MultiTaskMKLRegressor(MultiTaskLearner):
     """Support vector regression for each task, with kernels learned for all tasks together.
 
     Parameters
     ----------
     kernels, method, C, beta, eta, coupling, ridge, discount, norm, solver, center, normalize, \
-task_column, tol, max_iter, verbose
+task_column, tol, max_iter
         As in `MultiTaskMKLClassifier`; C is the cost of a deviation beyond ``epsilon``.
     epsilon : float, default 0.1
         Half-width of the tube without loss, in units of y, the same for all tasks: targets of
@@ -41,44 +44,7 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
 
     _estimator_type = "regressor"
 
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        method="onmkl",
-        C=1.0,
-        epsilon=0.1,
-        beta=0.1,
-        eta=None,
-        coupling="none",
-        ridge=1.0,
-        discount=None,
-        norm=1.0,
-        solver="newton",
-        center=True,
-        normalize="trace",
-        task_column=None,
-        tol=1e-5,
-        max_iter=None,
-        verbose=False,
-    ):
-        self.kernels = kernels
-        self.method = method
-        self.C = C
-        self.epsilon = epsilon
-        self.beta = beta
-        self.eta = eta
-        self.coupling = coupling
-        self.ridge = ridge
-        self.discount = discount
-        self.norm = norm
-        self.solver = solver
-        self.center = center
-        self.normalize = normalize
-        self.task_column = task_column
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    epsilon: float = 0.1
 
     def fit(self, X, y, task=None):
         """Learn the kernels and train the machines of all tasks.

@@ -5,10 +5,13 @@ Source: Kivinen, Smola and Williamson (2004), "Online learning with kernels".
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from alignlearn.engine import grams
-from alignlearn.estimators.base import Estimator
+from alignlearn.estimators.base import Estimator, Seeded
 from alignlearn.kernels import KernelRuleError, as_kernel, column_names, kernel_samples
 from alignlearn.validation import (
     as_array,
@@ -24,8 +27,18 @@ from ._expansion import Expansion
 from ._steps import LOSSES, NEVER, SCHEDULES, Rule
 
 
-class KernelSGD(Estimator):
-    """What the classifier and the regressor share: checks, steps, the fitted attributes."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelSGD(Seeded, Estimator):
+    """What the classifier and the regressor share: parameters, checks, steps, fitted attributes."""
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    alpha: float = 1e-3
+    eta0: float | None = None
+    learning_rate: str = "auto"
+    budget: int | None = None
+    n_passes: int = 5
+    fit_intercept: bool = True
+    shuffle: bool = True
 
     _losses = ()
     _epsilon = 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from alignlearn.estimators import inputs
@@ -12,6 +14,7 @@ from alignlearn.validation import check_labels
 from ._base import KernelSGD
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelSGDClassifier(Classifier, KernelSGD):
     """Kernel classifier learned from one sample at a time, by stochastic gradient descent.
 
@@ -43,8 +46,6 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         Learn a constant, which is not penalised.
     shuffle : bool, default True
         Take the samples of ``fit`` in random order, a new one in every pass.
-    random_state : int or numpy.random.Generator, optional
-        None is the seed 0, so results repeat.
 
     Attributes
     ----------
@@ -80,30 +81,7 @@ class KernelSGDClassifier(Classifier, KernelSGD):
 
     _losses = ("hinge", "logistic", "squared")
 
-    def __init__(
-        self,
-        kernel="rbf",
-        *,
-        loss="hinge",
-        alpha=1e-3,
-        eta0=None,
-        learning_rate="auto",
-        budget=None,
-        n_passes=5,
-        fit_intercept=True,
-        shuffle=True,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.loss = loss
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.learning_rate = learning_rate
-        self.budget = budget
-        self.n_passes = n_passes
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
+    loss: str = "hinge"
 
     def fit(self, X, y):
         """Learn from the samples in ``n_passes`` passes, starting at f = 0.

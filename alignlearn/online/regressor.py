@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from alignlearn.estimators import inputs
@@ -11,6 +13,7 @@ from alignlearn.validation import check_targets
 from ._base import KernelSGD
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelSGDRegressor(Regressor, KernelSGD):
     """Kernel regression learned from one sample at a time, by stochastic gradient descent.
 
@@ -28,7 +31,7 @@ class KernelSGDRegressor(Regressor, KernelSGD):
         Half-width of the tube without loss, >= 0, in units of y.
     alpha : float, default 1e-3
         Of the penalty, > 0. With the squared loss m alpha is the alpha of kernel ridge regression.
-    eta0, learning_rate, budget, n_passes, fit_intercept, shuffle, random_state
+    eta0, learning_rate, budget, n_passes, fit_intercept, shuffle
         As in `KernelSGDClassifier`.
 
     Attributes
@@ -44,32 +47,8 @@ n_features_in_, feature_names_in_
 
     _losses = ("squared", "epsilon-insensitive")
 
-    def __init__(
-        self,
-        kernel="rbf",
-        *,
-        loss="squared",
-        epsilon=0.1,
-        alpha=1e-3,
-        eta0=None,
-        learning_rate="auto",
-        budget=None,
-        n_passes=5,
-        fit_intercept=True,
-        shuffle=True,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.loss = loss
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.eta0 = eta0
-        self.learning_rate = learning_rate
-        self.budget = budget
-        self.n_passes = n_passes
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
+    loss: str = "squared"
+    epsilon: float = 0.1
 
     @property
     def _epsilon(self):

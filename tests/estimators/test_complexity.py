@@ -7,7 +7,7 @@ from alignlearn.theory.reference.multitask import all_signs
 
 import alignlearn as al
 from alignlearn.bounds import rademacher as bounds
-from alignlearn.estimators import complexity
+from alignlearn.estimators import complexity, rademacher
 from alignlearn.sources import open_source
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(1.0), al.Polynomial(degree=2, gamma=0.5), "linear"]
@@ -32,7 +32,7 @@ def matrices(X):
 @pytest.mark.parametrize("q", [1.0, 2.0, np.inf])
 def test_exact_for_few_samples(q):
     X = points(7)
-    found = al.rademacher(KERNELS, X, 2.0, q=q)
+    found = rademacher(KERNELS, X, 2.0, q=q)
     assert found.exact
     assert found.standard_error == 0.0
     assert found.value == pytest.approx(2 * enumerated(matrices(X), q))
@@ -44,13 +44,13 @@ def test_given_matrices_features_and_sparse_samples():
     X = points(8, 3)
     grams = matrices(X)
     expected = enumerated(grams, 1.0)
-    assert al.rademacher("precomputed", grams).value == pytest.approx(expected)
+    assert rademacher("precomputed", grams).value == pytest.approx(expected)
     linear = [al.Linear(), al.Columns(al.Linear(), [0, 2]), 3.0 * al.Columns(al.Linear(), [1])]
     outer = [X @ X.T, X[:, [0, 2]] @ X[:, [0, 2]].T, 3 * np.outer(X[:, 1], X[:, 1])]
     rank_one = [np.outer(x, x) for x in X.T]
     for form in (X, scipy.sparse.csr_matrix(X)):
         for kernels, matrix in ((linear, outer), (al.RankOneKernels(), rank_one)):
-            found = al.rademacher(kernels, form)
+            found = rademacher(kernels, form)
             assert found.value == pytest.approx(enumerated(matrix, 1.0))
             sizes = bounds.gram_sizes(matrix)
             assert found.bounds["cortes-2010"] == pytest.approx(
@@ -60,32 +60,32 @@ def test_given_matrices_features_and_sparse_samples():
 
 def test_random_signs_are_within_their_error_and_repeat():
     X = points(11, seed=1)
-    exact = al.rademacher(KERNELS, X).value
-    found = al.rademacher(KERNELS, X, draws=2000)
+    exact = rademacher(KERNELS, X).value
+    found = rademacher(KERNELS, X, draws=2000)
     assert not found.exact
     assert abs(found.value - exact) < 4 * found.standard_error
-    assert found == al.rademacher(KERNELS, X, draws=2000)
-    assert found != al.rademacher(KERNELS, X, draws=2000, random_state=1)
+    assert found == rademacher(KERNELS, X, draws=2000)
+    assert found != rademacher(KERNELS, X, draws=2000, random_state=1)
 
 
 def test_the_complexity_falls_with_the_root_of_the_samples():
-    values = [al.rademacher(KERNELS[:2], points(m)).value for m in (100, 400)]
+    values = [rademacher(KERNELS[:2], points(m)).value for m in (100, 400)]
     assert values[0] / values[1] == pytest.approx(2.0, rel=0.1)
 
 
 def test_more_kernels_and_a_larger_radius_give_more():
     X = points(10)
-    one, two = al.rademacher(KERNELS[:1], X), al.rademacher(KERNELS[:2], X)
+    one, two = rademacher(KERNELS[:1], X), rademacher(KERNELS[:2], X)
     assert one.value < two.value
-    assert al.rademacher(KERNELS[:1], X, 3.0).value == pytest.approx(3 * one.value)
-    assert al.rademacher(KERNELS[:1], X, 0.0).value == 0.0
-    smaller = [al.rademacher(KERNELS, X, q=q).value for q in (1.0, 1.5, 3.0, np.inf)]
+    assert rademacher(KERNELS[:1], X, 3.0).value == pytest.approx(3 * one.value)
+    assert rademacher(KERNELS[:1], X, 0.0).value == 0.0
+    smaller = [rademacher(KERNELS, X, q=q).value for q in (1.0, 1.5, 3.0, np.inf)]
     assert (np.diff(smaller) > 0).all()
 
 
 def test_statistics_give_the_bounds_for_centred_kernels():
     X = points(40)
-    found = al.rademacher(al.alignment_statistics(X, X[:, 0], KERNELS))
+    found = rademacher(al.alignment_statistics(X, X[:, 0], KERNELS))
     H = np.eye(40) - 1 / 40
     sizes = bounds.gram_sizes([H @ K @ H for K in matrices(X)])
     assert np.isnan(found.value)
@@ -132,17 +132,17 @@ def test_products_and_diagonals_of_the_combination(form):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda X: al.rademacher(KERNELS, X, -1.0), ValueError, "radius"),
-        (lambda X: al.rademacher(KERNELS, X, q=0.5), ValueError, "q"),
-        (lambda X: al.rademacher(KERNELS, X, q=np.nan), ValueError, "q"),
-        (lambda X: al.rademacher(KERNELS, X, draws=-1), ValueError, "draws"),
-        (lambda X: al.rademacher(KERNELS, X, draws=1.5), TypeError, "draws"),
-        (lambda X: al.rademacher(KERNELS, X, random_state="a"), TypeError, "random_state"),
-        (lambda X: al.rademacher([al.TL1(1.0)], X), ValueError, "positive semi-definite"),
-        (lambda X: al.rademacher(KERNELS, points(18), draws=0), ValueError, "n <= 17"),
-        (lambda X: al.rademacher(KERNELS, None), TypeError, "X"),
+        (lambda X: rademacher(KERNELS, X, -1.0), ValueError, "radius"),
+        (lambda X: rademacher(KERNELS, X, q=0.5), ValueError, "q"),
+        (lambda X: rademacher(KERNELS, X, q=np.nan), ValueError, "q"),
+        (lambda X: rademacher(KERNELS, X, draws=-1), ValueError, "draws"),
+        (lambda X: rademacher(KERNELS, X, draws=1.5), TypeError, "draws"),
+        (lambda X: rademacher(KERNELS, X, random_state="a"), TypeError, "random_state"),
+        (lambda X: rademacher([al.TL1(1.0)], X), ValueError, "positive semi-definite"),
+        (lambda X: rademacher(KERNELS, points(18), draws=0), ValueError, "n <= 17"),
+        (lambda X: rademacher(KERNELS, None), TypeError, "X"),
         (
-            lambda X: al.rademacher(al.alignment_statistics(X, X[:, 0], KERNELS), X),
+            lambda X: rademacher(al.alignment_statistics(X, X[:, 0], KERNELS), X),
             ValueError,
             "X must be None",
         ),

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from strategies import generators, samples
 
 import alignlearn as al
+from alignlearn.kernels import FeatureWeighted
 from alignlearn.weights import AlignLinear
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5), al.Linear(), al.Laplacian(0.2)]
@@ -183,7 +184,7 @@ def test_rank_one_kernels_sparse_dense_and_one_by_one(convert):
         np.testing.assert_allclose(model.decision_function(convert(test)), expected, atol=1e-5)
         by_hand = test @ model.coef_[:, 0] + model.intercept_[0]
         np.testing.assert_allclose(model.decision_function(test), by_hand, atol=1e-12)
-        assert isinstance(model.kernel_, al.FeatureWeighted)
+        assert isinstance(model.kernel_, FeatureWeighted)
         assert len(pickle.dumps(model)) < 30_000
 
 
@@ -221,7 +222,7 @@ def test_coef_exists_for_linear_kernels_only():
 @given(X=samples(max_samples=8), rng=generators())
 def test_feature_weighted_is_the_sum_of_its_rank_one_kernels(X, rng):
     weights = rng.choice([0.0, 0.5, 3.0], size=X.shape[1])
-    kernel = al.FeatureWeighted(weights)
+    kernel = FeatureWeighted(weights)
     expected = sum(w * np.outer(v, v) for w, v in zip(weights, X.T))
     scale = np.abs(expected).max()
     np.testing.assert_allclose(kernel(X), expected, atol=1e-13 * scale)
@@ -236,17 +237,17 @@ def test_feature_weighted_is_the_sum_of_its_rank_one_kernels(X, rng):
 
 
 def test_feature_weighted_is_a_value():
-    kernel = al.FeatureWeighted([1.0, 2.0])
-    assert kernel == al.FeatureWeighted(np.array([1, 2]))
-    assert hash(kernel) == hash(al.FeatureWeighted((1, 2)))
-    assert kernel != al.FeatureWeighted([1.0, 3.0])
+    kernel = FeatureWeighted([1.0, 2.0])
+    assert kernel == FeatureWeighted(np.array([1, 2]))
+    assert hash(kernel) == hash(FeatureWeighted((1, 2)))
+    assert kernel != FeatureWeighted([1.0, 3.0])
     assert kernel.is_psd
-    assert not al.FeatureWeighted([1.0, -1.0]).is_psd
+    assert not FeatureWeighted([1.0, -1.0]).is_psd
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     with pytest.raises(ValueError, match="read-only"):
         kernel.weights[0] = 5.0
     with pytest.raises(ValueError, match="weights contains NaN"):
-        al.FeatureWeighted([np.nan])
+        FeatureWeighted([np.nan])
     with pytest.raises(ValueError, match="3 columns, but the kernel has 2"):
         kernel(np.ones((2, 3)))
 

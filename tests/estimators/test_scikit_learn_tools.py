@@ -1,10 +1,12 @@
 """The estimators inside scikit-learn's tools, and without scikit-learn."""
 
+import pickle
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from sklearn import exceptions
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_diabetes, load_wine
@@ -160,6 +162,21 @@ assert not [name for name in sys.modules if name.startswith("sklearn.")]
 def test_everything_works_without_scikit_learn():
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_errors_are_those_of_both_libraries():
+    """Whoever catches either, catches it; also after a journey between processes."""
+    with pytest.raises(al.NotFittedError) as caught:
+        al.MKLClassifier().predict([[1.0]])
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(caught.value, exceptions.NotFittedError)
+    assert isinstance(error, (al.NotFittedError, exceptions.NotFittedError))
+    assert type(error) is type(caught.value)
+    assert error.args == caught.value.args
+    X, y = load_diabetes(return_X_y=True)
+    for warning in (al.DataConversionWarning, exceptions.DataConversionWarning):
+        with pytest.warns(warning, match="column-vector"):
+            al.MKLClassifier(["linear"]).fit(X[:20], (y[:20, None] > y[:20].mean()).astype(int))
 
 
 # Cross-validation on Gram matrices

@@ -17,8 +17,10 @@ from alignlearn.kernels import (
     Gaussian,
     Laplacian,
     Linear,
+    Matern,
     Polynomial,
     gaussian_kernels,
+    ladder,
 )
 from alignlearn.sources import alignment_statistics
 from alignlearn.statistics import center_kernel
@@ -186,3 +188,66 @@ def test_offsets_turn_centred_registers_into_values(full):
     for k, kernel in enumerate(kernels):
         values = registers[k] + program.offsets[k]
         np.testing.assert_allclose(values, kernel(X), rtol=1e-12, atol=1e-14)
+
+
+# Families of one class
+
+
+def test_a_ladder_of_gaussians_is_that_of_gaussian_kernels():
+    gammas = [0.3, 2.0, 1.0 / 3.0]
+    assert ladder(Gaussian, gammas, gamma=1.0) == gaussian_kernels(gammas)
+    assert ladder(Gaussian, 2.0 ** np.arange(-4, 5)) == gaussian_kernels()
+    # Relative to "scale" a kernel is the one whose gamma is that number.
+    scale = Gaussian().resolve(X).gamma
+    relative = [kernel.resolve(X) for kernel in ladder(Gaussian, gammas)]
+    assert [k.gamma for k in relative] == pytest.approx([scale * g for g in gammas])
+
+
+def test_ladders_of_other_kernels():
+    multiples = np.array([0.5, 1.0, 2.0])
+    for kernel, m in zip(ladder(Laplacian, multiples, gamma="median"), multiples):
+        assert kernel == Laplacian("median", multiple=m)
+        expected = np.exp(-m * Laplacian("median").resolve(X).gamma * oracle_l1(X))
+        np.testing.assert_allclose(kernel.resolve(X)(X), expected, atol=1e-12)
+    assert count_exponentials([k.resolve(X) for k in ladder(Laplacian, multiples)]) == 1
+    assert ladder(Matern, [3], nu=2.5) == [Matern(2.5, multiple=3.0)]
+    assert ladder(Matern, [3], length_scale=2.0) == [Matern(length_scale=2.0, multiple=3.0)]
+    assert ladder(Polynomial, [2, 4], gamma=0.5, degree=2) == [
+        Polynomial(1.0, degree=2),
+        Polynomial(2.0, degree=2),
+    ]
+
+
+def oracle_l1(X):
+    return np.abs(X[:, None] - X[None]).sum(axis=2)
+
+
+@pytest.mark.parametrize(
+    ("given", "parameters", "error", "match"),
+    [
+        ((Linear, [1.0]), {}, TypeError, "Linear has no parameter gamma"),
+        ((Gaussian(1.0), [1.0]), {}, TypeError, "kernel_class must be a class of kernels"),
+        (("rbf", [1.0]), {}, TypeError, "kernel_class must be a class of kernels"),
+        ((int, [1.0]), {}, TypeError, "kernel_class must be a class of kernels"),
+        ((Gaussian, []), {}, ValueError, "multiples has shape|multiples must be an array"),
+        ((Gaussian, 2.0), {}, ValueError, "multiples has shape"),
+        ((Gaussian, [1.0, 0.0]), {}, ValueError, "finite 0 < multiples"),
+        ((Gaussian, [1.0, -2.0]), {"gamma": 1.0}, ValueError, "finite 0 < multiples"),
+        ((Gaussian, [1.0, np.nan]), {}, ValueError, "multiples contains NaN"),
+        ((Gaussian, [1.0]), {"gamma": None}, TypeError, "gamma"),
+        ((Gaussian, [1.0]), {"gamma": -1.0}, ValueError, "finite 0 < gamma"),
+        ((Gaussian, [1.0]), {"gamma": "wide"}, ValueError, "gamma='wide'"),
+        ((Gaussian, [1.0]), {"multiple": 2.0}, TypeError, "'multiple' is not a parameter"),
+        ((Gaussian, [1.0]), {"nu": 0.5}, TypeError, "'nu' is not a parameter"),
+        ((Matern, [1.0]), {"nu": 3.0}, ValueError, "nu=3"),
+        ((Polynomial, [1.0]), {}, ValueError, "Polynomial has no multiple"),
+    ],
+)
+def test_bad_arguments_of_a_ladder(given, parameters, error, match):
+    with pytest.raises(error, match=match):
+        ladder(*given, **parameters)
+
+
+def test_gammas_that_are_not_positive():
+    with pytest.raises(ValueError, match="finite 0 < gammas"):
+        gaussian_kernels([1.0, -1.0])
