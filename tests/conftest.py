@@ -3,9 +3,11 @@
 Its folder is on the import path of the tests, which is how they find ``oracle`` and ``strategies``.
 """
 
+import importlib
 import os
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,6 +24,23 @@ settings.register_profile(
     "explore", max_examples=100, deadline=None, print_blob=True, derandomize=False
 )
 settings.load_profile("same")
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """``script("bench/bench_core")``: a script as a module; skips where there is no source tree."""
+
+    def load(name):
+        if not SCRIPTS.is_dir():
+            pytest.skip("needs the source tree")
+        path = SCRIPTS / name
+        monkeypatch.syspath_prepend(str(SCRIPTS / "reproduce"))
+        monkeypatch.syspath_prepend(str(path.parent))
+        return importlib.import_module(path.name)
+
+    return load
 
 
 @pytest.fixture(scope="session")
