@@ -16,13 +16,16 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # scikit-learn checks array-API input only where SciPy was imported with this.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# The same examples at every run, wherever it is. `scripts/test --explore` draws others, and more.
+# The same examples at every run, wherever it is. `scripts/test --explore` draws others, and more;
+# hours of them, for instance of the fuzz cases, are drawn by
+#     scripts/test --explore tests/fuzz --hypothesis-profile=long
 settings.register_profile(
     "same", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
 )
-settings.register_profile(
-    "explore", max_examples=100, deadline=None, print_blob=True, derandomize=False
-)
+for name, examples in (("explore", 100), ("long", 5000)):
+    settings.register_profile(
+        name, max_examples=examples, deadline=None, print_blob=True, derandomize=False
+    )
 settings.load_profile("same")
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"

@@ -10,47 +10,24 @@ The baselines are what a user would write: scikit-learn and NumPy, given the sam
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
-import subprocess
-import sys
 import tempfile
 from functools import partial
 
-import numba
 import numpy as np
-from _bench import best_of, interleaved
+from _bench import PEAK, best_of, interleaved, output, ratios, threads
 from _bench_limit import Peaks, arithmetic_limit, program_of_statistics
-from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 
-ROWS = []
+ROWS = {}
 
 
 def row(function):
     """Register a benchmark: a function that yields (work, baseline s, ours s, target ratio)."""
-    ROWS.append(function)
+    ROWS[function.__name__] = function
     return function
-
-
-def _run(code, **environment):
-    """Output of a Python program in a process of its own."""
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **environment},
-    )
-    return run.stdout
-
-
-def threads(n):
-    """Limit BLAS and the library to n threads."""
-    numba.set_num_threads(min(n, numba.config.NUMBA_NUM_THREADS))
-    return threadpool_limits(n)
 
 
 def sample(m=4000, d=20, dtype=np.float64):
@@ -178,7 +155,7 @@ def processors():
     code = _OLDER.format(scripts=os.path.dirname(os.path.abspath(__file__)))
     for name, (vectors, ours, blas, theirs) in _PROCESSORS.items():
         with tempfile.TemporaryDirectory() as cache:
-            found = _run(
+            found = output(
                 code,
                 NUMBA_CPU_NAME=name,
                 NUMBA_CPU_FEATURES=ours,
@@ -190,16 +167,8 @@ def processors():
             yield f"{work} on {name} ({vectors}), 1 thread", *map(float, line.split()), 1
 
 
-# Linux keeps the largest memory of the parent in ru_maxrss across a fork; VmHWM starts anew.
-_PEAK = """
+_SECONDS = """
 import numba, numpy as np, time, alignlearn as al
-def peak():
-    try:
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) for line in status if line[:5] == "VmHWM") / 1e3
-    except OSError:
-        import resource
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 rng = np.random.default_rng(0)
 kernels = al.gaussian_kernels(2.0 ** np.arange(-9, 1))
 def seconds(m):
@@ -212,19 +181,19 @@ seconds(300)
 _LARGE = """
 numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
 small = min(seconds(4000) for _ in range(7))
-print(small, seconds(100_000), peak())
+print(small, seconds(100_000), peak() / 1e6)
 """
 _MEMORY = """
 before = peak()
 seconds(20_000)
-print(peak() - before)
+print((peak() - before) / 1e6)
 """
 
 
 @row
 def large():
     """Exact statistics of 100,000 samples on two threads, against those of 4000 scaled up."""
-    small, fast, used = map(float, _run(_PEAK + _LARGE).split())
+    small, fast, used = map(float, output(PEAK + _SECONDS + _LARGE).split())
     work = f"m=100,000, whole process {used:.0f} MB (limit 1000), against m=4000 x 625"
     yield work, small * 625.0, fast, 1 / 1.2
 
@@ -232,7 +201,7 @@ def large():
 @row
 def memory():
     """Peak extra memory at m = 20,000, p = 10, in a process of its own."""
-    used = float(_run(_PEAK + _MEMORY))
+    used = float(output(PEAK + _SECONDS + _MEMORY))
     yield "extra MB at m=20,000 p=10 (limit 200), against p matrices", 32_000, max(used, 1), 160
 
 
@@ -362,7 +331,7 @@ print(time.perf_counter() - t)
 
 def _python(code, repeats=1, **environment):
     """Least number printed by several runs of a program."""
-    return min(float(_run(code, **environment)) for _ in range(repeats))
+    return min(float(output(code, **environment)) for _ in range(repeats))
 
 
 @row
@@ -378,24 +347,5 @@ def start():
     yield "MKLClassifier.fit, cached, against 2 s", 2.0, warm, 1
 
 
-def main():
-    """Print the table."""
-    names = [function.__name__ for function in ROWS]
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("rows", nargs="*", help=f"rows to run: {', '.join(names)}; default all")
-    chosen = parser.parse_args().rows or names
-    unknown = set(chosen) - set(names)
-    if unknown:
-        parser.error(f"unknown rows {', '.join(sorted(unknown))}; accepted: {', '.join(names)}")
-    print(f"{'work':<72} {'baseline':>10} {'ours':>10} {'ratio':>7} {'target':>7}")
-    for function in ROWS:
-        if function.__name__ in chosen:
-            for work, base, fast, target in function():
-                ratio = f"{base / fast:7.3g}" if fast else ""
-                goal = f"{target:7.1f}" if target else ""
-                numbers = f"{base:10.4g} {fast:10.4g}" if fast else ""
-                print(f"{work:<72} {numbers} {ratio} {goal}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    ratios(__doc__, ROWS)

@@ -12,16 +12,10 @@ processes of their own, for their peak memory. Row "ijcnn1" needs the data set o
 
 from __future__ import annotations
 
-import argparse
-import os
-import subprocess
-import sys
-import time
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from threadpoolctl import threadpool_limits
+from _bench import PEAK, clock, options, output, threads, wall_and_core
 
 from alignlearn.engine import pair_products as products
 from alignlearn.engine.cpu import CPU
@@ -42,21 +36,9 @@ class Line(NamedTuple):
     note: str = ""
 
 
-class Clock(NamedTuple):
-    """Least seconds and core seconds of several calls."""
-
-    wall: float
-    core: float
-
-
-def clock(function, repeats=1):
-    """Time calls of a function."""
-    times = []
-    for _ in range(repeats):
-        wall, core = time.perf_counter(), time.process_time()
-        function()
-        times.append((time.perf_counter() - wall, time.process_time() - core))
-    return Clock(*np.min(times, axis=0))
+def timed(function, repeats):
+    """Least seconds of the clock and of all cores."""
+    return clock(function, repeats, wall_and_core)[0]
 
 
 def sample(m, d, seed=0):
@@ -87,28 +69,21 @@ def pairs(quick, threads):
 
             for call, what in ((gram, "matrix"), (times, "its product with a vector")):
                 call()
-                found = clock(call, repeats)
+                wall, core = timed(call, repeats)
                 work = f"{name}, d={d}, {n} pairs, {what}, per entry"
-                yield Line(work, 1e9 * found.core / n**2, "ns", 10.0, f"{found.wall:.3f} s")
+                yield Line(work, 1e9 * core / n**2, "ns", 10.0, f"{wall:.3f} s")
     m = 20 if quick else 300
     X, _ = sample(m, 8)
     system = PairSystem(GaussianHyperKernel().resolve(X), X, *np.triu_indices(m))
     M = np.random.default_rng(1).standard_normal((m, m))
-    found = clock(lambda: products.product_sums(system._table, M + M.T, CPU), repeats)
+    wall, core = timed(lambda: products.product_sums(system._table, M + M.T, CPU), repeats)
     work = f"Gaussian, product of all {system.n_pairs} pairs by matrix products"
-    yield Line(work, 1e9 * found.core / system.n_pairs**2, "ns", 10.0, f"{found.wall:.3f} s")
+    yield Line(work, 1e9 * core / system.n_pairs**2, "ns", 10.0, f"{wall:.3f} s")
 
 
 _FIT = """
 import time, numpy as np, alignlearn as al
 from alignlearn import hyper
-def peak():
-    try:
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) for line in status if line[:5] == "VmHWM") / 1e6
-    except OSError:
-        import resource
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 {data}
 def model(**options):
     return hyper.HyperKRR(hyper.{kind}(), random_state=0, **options)
@@ -116,7 +91,7 @@ model(solver="pivoted", max_rank=40).fit(X[:40], np.arange(40) % 2)  # compiles
 wall, core = time.perf_counter(), time.process_time()
 found = model({options}).fit(X, y)
 times = time.perf_counter() - wall, time.process_time() - core
-print(*times, peak(), found.n_pairs_, found.rank_, found.trace_error_)
+print(*times, peak() / 1e9, found.n_pairs_, found.rank_, found.trace_error_)
 """
 _NORMAL = """
 X = np.random.default_rng(0).standard_normal(({m}, 8))
@@ -131,14 +106,8 @@ X, y = X[::{step}], y[::{step}]
 def fitted(threads, data, options, kind="GaussianHyperKernel"):
     """(seconds, core seconds, peak GB, pairs, rank, trace error) of a fit in its own process."""
     names = ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    run = subprocess.run(
-        [sys.executable, "-c", _FIT.format(data=data, options=options, kind=kind)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env={**os.environ, **dict.fromkeys(names, str(threads))},
-    )
-    return [float(word) for word in run.stdout.split()]
+    program = PEAK + _FIT.format(data=data, options=options, kind=kind)
+    return [float(word) for word in output(program, **dict.fromkeys(names, str(threads))).split()]
 
 
 def fit_lines(work, found, limits=(None, None)):
@@ -216,18 +185,16 @@ def predict(quick, threads):
         few = max(1, n // 500)
         expected = expression(kernel, X[:few], Y)
         error = np.abs(kernel(X[:few], Y) - expected).max() / np.abs(expected).max()
-        base = clock(lambda e=expression, k=kernel, few=few: e(k, X[:few], Y), 2)
-        ours = clock(lambda k=kernel, rows=rows: k(X[:rows], Y), 2)
-        share = (n / few, n / rows)
-        seconds = base.wall * share[0], ours.wall * share[1]
+        base = timed(lambda e=expression, k=kernel, few=few: e(k, X[:few], Y), 2) * (n / few)
+        ours = timed(lambda k=kernel, rows=rows: k(X[:rows], Y), 2) * (n / rows)
         note = (
-            f"{seconds[0]:.0f} s (of {few} rows) -> {seconds[1]:.1f} s"
+            f"{base[0]:.0f} s (of {few} rows) -> {ours[0]:.1f} s"
             + (f" (of {rows} rows)" if rows < n else "")
-            + f"; core time {base.core * share[0] / (ours.core * share[1]):.1f} times; "
+            + f"; core time {base[1] / ours[1]:.1f} times; "
             f"differ by {error:.0e}"
         )
         work = f"{name}, {n} x {n} values from {coef.size} pairs, against NumPy"
-        yield Line(work, seconds[0] / seconds[1], "times", 20.0, note)
+        yield Line(work, base[0] / ours[0], "times", 20.0, note)
 
 
 def ijcnn1(quick, threads):
@@ -253,33 +220,22 @@ def processor():
 
 def main(argv=None):
     """Print the table; the lines by row."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("rows", nargs="*", help=f"of {', '.join(ROWS)}; default all")
-    parser.add_argument("--threads", type=int, default=numba.config.NUMBA_NUM_THREADS)
-    parser.add_argument("--quick", action="store_true", help="small sizes")
-    options = parser.parse_args(argv)
-    unknown = set(options.rows) - set(ROWS)
-    if unknown:
-        parser.error(f"unknown rows {', '.join(sorted(unknown))}; accepted: {', '.join(ROWS)}")
-    most = numba.config.NUMBA_NUM_THREADS
-    if not 1 <= options.threads <= most:
-        parser.error(f"--threads {options.threads} is out of range; accepted: 1 to {most}")
-    before = numba.get_num_threads()
-    numba.set_num_threads(options.threads)
-    print(f"{processor()}, {options.threads} threads")
+
+    def extend(parser):
+        parser.add_argument("--quick", action="store_true", help="small sizes")
+
+    args = options(__doc__, ROWS, argv, with_threads=True, extend=extend)
+    print(f"{processor()}, {args.threads} threads")
     print(f"{'work':<68} {'measured':>9} {'':<5} {'target':>6}")
     found = {}
-    try:
-        with threadpool_limits(options.threads):
-            for name in options.rows or ROWS:
-                found[name] = []
-                for line in ROWS[name](options.quick, options.threads):
-                    found[name].append(line)
-                    target = "" if line.target is None else f"{line.target:g}"
-                    numbers = f"{line.figure:9.2f} {line.unit:<5} {target:>6}"
-                    print(f"{line.work:<68} {numbers}  {line.note}", flush=True)
-    finally:
-        numba.set_num_threads(before)
+    with threads(args.threads):
+        for name in args.rows:
+            found[name] = []
+            for line in ROWS[name](args.quick, args.threads):
+                found[name].append(line)
+                target = "" if line.target is None else f"{line.target:g}"
+                numbers = f"{line.figure:9.2f} {line.unit:<5} {target:>6}"
+                print(f"{line.work:<68} {numbers}  {line.note}", flush=True)
     return found
 
 

@@ -2,29 +2,24 @@
 """Machines for many samples, against what a user would write.
 
     scripts/bench/bench_large.py                       # every row, about ten minutes
-    scripts/bench/bench_large.py --only gram nystrom   # some rows
+    scripts/bench/bench_large.py gram nystrom          # some rows
     scripts/bench/bench_large.py --threads 1
 
 Both sides run on the same number of threads, but LIBSVM, LIBLINEAR and nnls have one. Times are
 the best of several interleaved repeats, compilation done before; on a busy machine repeat the run.
-Lines have the seconds of the baseline, ours, their ratio, and the least ratio that is aimed at.
 """
 
 from __future__ import annotations
 
-import argparse
 import resource
 import sys
-import time
 import tracemalloc
 
 import _bench_cca
 import _bench_online
 import _bench_svm
-import numba
 import numpy as np
-from _bench import best_of
-from threadpoolctl import threadpool_limits
+from _bench import best_of, clock, ratios, wall_and_core
 
 import alignlearn as al
 from alignlearn.engine import grams
@@ -89,20 +84,19 @@ def nystrom(sizes=(125_000, 250_000, 500_000), n_centres=1000, d=20):
     model = al.NystromRidge(al.Gaussian(0.5 / d), n_centres=n_centres)
     model.fit(X[:5000], y[:5000])
     for m in sizes:
-        start, cpu_start = time.perf_counter(), time.process_time()
-        model.set_params(alpha=1e-6 * m).fit(X[:m], y[:m])
-        wall = time.perf_counter() - start
-        seconds.append(time.process_time() - cpu_start)
+        model.set_params(alpha=1e-6 * m)
+        (wall, core), _ = clock(lambda m=m: model.fit(X[:m], y[:m]), timer=wall_and_core)
+        seconds.append(core)
         r2 = model.score(X[:5000], y[:5000])
-        print(
-            f"NystromRidge, m = {m}, {n_centres} centres: {wall:.1f} s ({seconds[-1]:.1f} s of all "
-            f"cores), {model.n_iter_} steps, residual {model.residual_:.1g}, R^2 {r2:.4f}",
-            flush=True,
+        work = (
+            f"NystromRidge, m = {m}, {n_centres} centres: {wall:.1f} s ({core:.1f} s of all "
+            f"cores), {model.n_iter_} steps, residual {model.residual_:.1g}, R^2 {r2:.4f}"
         )
+        yield work, None, None, None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if _LINUX else 2**30)
     slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-    print(f"NystromRidge: processor time is m^{slope:.2f}; peak of the process {peak:.2f} GiB (2)")
-    return ()
+    work = f"NystromRidge: processor time is m^{slope:.2f}; peak of the process {peak:.2f} GiB (2)"
+    yield work, None, None, None
 
 
 def hinge(m=100_000, n_centres=500, d=10):
@@ -131,7 +125,6 @@ def hinge(m=100_000, n_centres=500, d=10):
 
 
 _LINUX = sys.platform == "linux"
-# A row yields (what, seconds of the baseline, ours, least ratio), or prints by itself.
 ROWS = {
     "gram": gram,
     "prediction": prediction,
@@ -149,21 +142,5 @@ ROWS = {
 }
 
 
-def main(argv=None):
-    """Run the rows."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW")
-    parser.add_argument("--threads", type=int, default=numba.config.NUMBA_NUM_THREADS)
-    args = parser.parse_args(argv)
-    numba.set_num_threads(args.threads)
-    with threadpool_limits(args.threads):
-        for name in args.only:
-            for what, baseline, ours, target in ROWS[name]() or ():
-                ratio = baseline / ours
-                print(
-                    f"{what}: {baseline:.3g} s, {ours:.3g} s, {ratio:.1f} ({target:g})", flush=True
-                )
-
-
 if __name__ == "__main__":
-    main()
+    ratios(__doc__, ROWS)

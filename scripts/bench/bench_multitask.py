@@ -20,12 +20,10 @@ On a busy machine repeat the run.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 
-import numba
 import numpy as np
-from _bench import clock
+from _bench import clock, options, threads
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -130,17 +128,16 @@ def growth(repeats):
 
 def main(argv=None):
     """Print the table, the growth and the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--threads", type=int, default=numba.get_num_threads())
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--tasks", type=int, default=29)
-    parser.add_argument("data", nargs="*", default=["views", "ladder"], help="views, ladder")
-    args = parser.parse_args(argv)
-    numba.set_num_threads(args.threads)
-    with threadpool_limits(1):
+
+    def extend(parser):
+        parser.add_argument("--repeats", type=int, default=3)
+        parser.add_argument("--tasks", type=int, default=29)
+
+    args = options(__doc__, ("views", "ladder"), argv, with_threads=True, extend=extend)
+    with threads(args.threads), threadpool_limits(1):
         al.MultiTaskMKLClassifier(kernels()).fit(*tasks_of(2, 40)[0])  # compiles
         growth(args.repeats)
-        for kind in args.data:
+        for kind in args.rows:
             compare(kind, args)
     print("targets: one fit below 5 s; ratio 20 at no lower accuracy than the searches")
 

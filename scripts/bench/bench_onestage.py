@@ -11,26 +11,16 @@ after a warm-up, ours several times of which the least counts; on a busy machine
 
 from __future__ import annotations
 
-import argparse
-
-import numba
 import numpy as np
-from _bench import clock
+from _bench import clock, ratios
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR
 
 TOL = 1e-8
-
-
-def report(work, baseline, ours, target, note=""):
-    """One line of the table."""
-    line = f"{work:<58} {baseline:9.2f} {ours:9.2f} {baseline / ours:7.1f} {target:>6}"
-    print(f"{line}  {note}", flush=True)
 
 
 def centred_kernels(m, p, seed=0):
@@ -84,8 +74,8 @@ def dense(m=2000, p=100):
         name = "Algorithm 1" if solver == "interpolated" else "default solver"
         note = f"{n_base} -> {found.n_iter} iterations, weights differ by {error:.0e}"
         # The target is for the answer; Algorithm 1 step by step shows what the passes alone gain.
-        target = 3 if solver == "subspace" else "-"
-        report(f"LKRR, m={m}, p={p} dense, {name}", base, ours, target, note)
+        target = 3 if solver == "subspace" else None
+        yield (f"LKRR, m={m}, p={p} dense, {name}", base, ours, target, note)
 
 
 def rank_one(m=2000, p=4000):
@@ -114,7 +104,7 @@ def rank_one(m=2000, p=4000):
         ours, found = clock(solve, 3)
         error = np.abs(found.weights - mu).max() / mu.max()
         note = f"{n_base} -> {found.n_iter} iterations, weights differ by {error:.0e}"
-        report(f"LKRR, m={m}, p={p} rank-one, {name}", base, ours, 20, note)
+        yield (f"LKRR, m={m}, p={p} rank-one, {name}", base, ours, 20, note)
 
 
 def repeated_svc(grams, y, C, tol, limit=400):
@@ -147,7 +137,7 @@ def svm(m=1000, p=20):
         base, (gap, steps) = clock(lambda C=C: repeated_svc(grams, labels, C, 1e-3))
         ours, found = clock(lambda C=C: L1SVM(C).solve_grams(grams, labels), 3)
         note = f"{steps} -> {found.n_iter} machines, gaps {gap:.1e} and {found.duality_gap:.1e}"
-        report(f"L1SVM, m={m}, p={p}, C={C:g}", base, ours, 5, note)
+        yield (f"L1SVM, m={m}, p={p}, C={C:g}", base, ours, 5, note)
 
 
 def folds():
@@ -164,28 +154,12 @@ def folds():
     one, _ = clock(lambda: al.alignment_statistics(X, y, kernels), 5)
     ours, _ = clock(lambda: al.alignment_statistics(X, y, kernels, folds=label), 5)
     many, _ = clock(ten_passes)
-    report("statistics of 10 training sets, m=4000 p=10", many, ours, "", "against ten passes")
-    report("  in units of one pass, at most 1.5", ours, one, "1.5")
+    yield ("statistics of 10 training sets, m=4000 p=10", many, ours, None, "against ten passes")
+    yield ("  in units of one pass, at most 1.5", ours, one, 1.5)
 
 
 ROWS = {"dense": dense, "rank-one": rank_one, "svm": svm, "folds": folds}
 
 
-def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("rows", nargs="*", help=f"of {', '.join(ROWS)}; default all")
-    parser.add_argument("--threads", type=int, default=numba.config.NUMBA_NUM_THREADS)
-    options = parser.parse_args()
-    unknown = set(options.rows) - set(ROWS)
-    if unknown:
-        parser.error(f"unknown rows {', '.join(sorted(unknown))}; accepted: {', '.join(ROWS)}")
-    numba.set_num_threads(min(options.threads, numba.config.NUMBA_NUM_THREADS))
-    print(f"{'work':<58} {'base/s':>9} {'ours/s':>9} {'ratio':>7} {'target':>6}")
-    with threadpool_limits(options.threads):
-        for name in options.rows or ROWS:
-            ROWS[name]()
-
-
 if __name__ == "__main__":
-    main()
+    ratios(__doc__, ROWS)

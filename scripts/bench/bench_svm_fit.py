@@ -15,14 +15,13 @@ from __future__ import annotations
 import argparse
 import time
 
-import numba
 import numpy as np
+from _bench import clock, threads
+from _bench_svm import ijcnn1, objective
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 import alignlearn as al
-from alignlearn import datasets
 
 COSTS = (1.0, 10.0, 100.0)
 
@@ -38,14 +37,6 @@ def intelex():
     return Other
 
 
-def ijcnn1(half):
-    """Half of the samples in random order."""
-    found = datasets.load("ijcnn1")
-    order = np.random.default_rng(0).permutation(len(found.y))
-    order = order if half == "both" else order[half == "second" :: 2]
-    return np.asarray(found.X, dtype=float)[order], found.y[order]
-
-
 def digits():
     """Ten classes."""
     X, y = load_digits(return_X_y=True)
@@ -58,15 +49,6 @@ def ours(X, y, C, gamma):
     return model.set_params(machine="svm").fit(X, y)
 
 
-def objective(model, X, gamma):
-    """The dual function of a LIBSVM fit of two classes, by exact kernel values."""
-    coef, Z = model.dual_coef_[0], X[model.support_]
-    value = np.abs(coef).sum()
-    for i in range(0, len(Z), 1000):
-        value -= 0.5 * coef[i : i + 1000] @ (al.Gaussian(gamma)(Z[i : i + 1000], Z) @ coef)
-    return value
-
-
 def row(name, X, y, C, gamma, repeats):
     """Print a line; the ratios."""
     options = {"C": C, "gamma": gamma, "cache_size": 1000}
@@ -74,13 +56,9 @@ def row(name, X, y, C, gamma, repeats):
     other = intelex()
     if other is not None:
         sides.append(lambda: other(**options).fit(X, y))
-    times, fitted = np.empty((repeats, len(sides))), [None] * len(sides)
-    for t in times:
-        for k, fit in enumerate(sides):
-            start = time.process_time()
-            fitted[k] = fit()
-            t[k] = time.process_time() - start
-    best = times.min(axis=0)
+    runs = [[clock(fit, timer=time.process_time) for fit in sides] for _ in range(repeats)]
+    best = np.min([[seconds for seconds, _ in run] for run in runs], axis=0)
+    fitted = [model for _, model in runs[-1]]
     apart = ""
     if len(np.unique(y)) == 2:
         reached = fitted[0].machine_.objective_[0]
@@ -99,10 +77,10 @@ def main(argv=None):
     parser.add_argument("--half", choices=("first", "second", "both"), default="both")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args(argv)
-    numba.set_num_threads(1)
-    X, y = ijcnn1(args.half)
+    half = {"both": slice(None), "first": slice(0, None, 2), "second": slice(1, None, 2)}[args.half]
+    X, y = (part[half] for part in ijcnn1())
     found = []
-    with threadpool_limits(1):
+    with threads(1):
         for m in (500, 3500):
             ours(X[:m], y[:m], 1.0, 2.0)
         for C in COSTS:

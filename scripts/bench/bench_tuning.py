@@ -23,12 +23,10 @@ differences, which is printed, neither side is better. The last lines are the ta
 
 from __future__ import annotations
 
-import argparse
-import time
 import warnings
 
-import numba
 import numpy as np
+from _bench import clock, options, threads
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import (
@@ -39,7 +37,6 @@ from sklearn.model_selection import (
     train_test_split,
 )
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 from alignlearn import datasets
@@ -123,12 +120,10 @@ def measure(name, splits, jobs):
         folds = maker(5, shuffle=True, random_state=seed)
         for kind in MODELS:
             fitted = model(kind, RATIOS / X.shape[1], classes, folds, jobs)
-            start = time.perf_counter()
             with warnings.catch_warnings():
                 # Small rounds of the halving search may miss a class, and say so.
                 warnings.simplefilter("ignore")
-                fitted.fit(X, y)
-            seconds = time.perf_counter() - start
+                seconds, _ = clock(lambda model=fitted, X=X, y=y: model.fit(X, y))
             found[kind].append((seconds, fitted.score(X_test, y_test)))
     return len(X), {kind: np.array(rows) for kind, rows in found.items()}
 
@@ -163,19 +158,16 @@ def compile_all():
 
 def main(argv=None):
     """Print the measurements and the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("data", nargs="*", default=list(DATA), help=", ".join(DATA))
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--splits", type=int, default=5)
-    args = parser.parse_args(argv)
-    unknown = [name for name in args.data if name not in DATA]
-    if unknown:
-        parser.error(f"unknown data {unknown}; accepted: {', '.join(DATA)}")
-    numba.set_num_threads(args.threads)
-    compile_all()
-    print(f"{'data':<16} {'model':<8} {'seconds':>9} {'score':>8} {'ours less it':>18}")
-    with threadpool_limits(args.threads):
-        rows = [report(name, args.splits, args.threads) for name in args.data]
+
+    def extend(parser):
+        parser.add_argument("--threads", type=int, default=1)
+        parser.add_argument("--splits", type=int, default=5)
+
+    args = options(__doc__, DATA, argv, extend=extend)
+    with threads(args.threads):
+        compile_all()
+        print(f"{'data':<16} {'model':<8} {'seconds':>9} {'score':>8} {'ours less it':>18}")
+        rows = [report(name, args.splits, args.threads) for name in args.rows]
     print(
         "\n| data, training samples x splits | grid, s | halving, s | ours, s | faster | than "
         "halving | score of the grid | halving | ours | either |"

@@ -9,7 +9,6 @@ Each trial is a process that computes until it gets SIGINT.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -17,6 +16,8 @@ import subprocess
 import sys
 import threading
 import time
+
+from _bench import options
 
 _WORK = {
     "statistics": (30_000, 20.0, "al.alignment_statistics(X, y, kernels)"),
@@ -90,18 +91,16 @@ def delay(kind, samples=None, wait=None, *, processor=False):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("kinds", nargs="*", help=f"of {', '.join(_WORK)}; default all")
-    parser.add_argument("--trials", type=int, default=5)
-    parser.add_argument("--samples", type=int, help="default: as in the table of the source")
-    options = parser.parse_args()
-    unknown = set(options.kinds) - set(_WORK)
-    if unknown:
-        parser.error(f"unknown {', '.join(sorted(unknown))}; accepted: {', '.join(_WORK)}")
+
+    def extend(parser):
+        parser.add_argument("--trials", type=int, default=5)
+        parser.add_argument("--samples", type=int, help="default: as in the table of the source")
+
+    args = options(__doc__, _WORK, extend=extend)
     print(f"{'work':<14} {'m':>8} {'trials':>7} {'largest':>9} {'median':>9}  (seconds)")
-    for kind in options.kinds or _WORK:
-        delays = sorted(delay(kind, options.samples) for _ in range(options.trials))
-        m, middle = options.samples or _WORK[kind][0], delays[len(delays) // 2]
+    for kind in args.rows:
+        delays = sorted(delay(kind, args.samples) for _ in range(args.trials))
+        m, middle = args.samples or _WORK[kind][0], delays[len(delays) // 2]
         print(f"{kind:<14} {m:>8} {len(delays):>7} {delays[-1]:>9.3f} {middle:>9.3f}", flush=True)
 
 

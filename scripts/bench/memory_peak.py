@@ -10,9 +10,7 @@ Each kind is a process of its own: the growth of its largest resident size over 
 
 from __future__ import annotations
 
-import argparse
-import subprocess
-import sys
+from _bench import PEAK, options, output
 
 _WORK = {
     "ridge": "al.MKLRegressor(kernels).fit(X, y)",
@@ -26,9 +24,6 @@ _WORK = {
 _PROGRAM = """
 import numpy as np, alignlearn as al
 kernels = al.gaussian_kernels([0.05, 0.1, 0.2])
-def peak():
-    with open("/proc/self/status") as lines:
-        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 def work(m):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((m, 5))
@@ -42,32 +37,20 @@ print((peak() - before) / (8 * {m}**2))
 
 
 def matrices(kind, m):
-    """Peak of one kind of work, a key of the table above, in matrices of m x m.
-
-    Read from /proc, so on Linux only.
-    """
-    program = _PROGRAM.format(call=_WORK[kind], m=m)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], stdout=subprocess.PIPE, text=True
-    )
-    if done.returncode:
-        raise RuntimeError(f"{kind}: the program failed")
-    return float(done.stdout)
+    """Peak of one kind of work, a key of the table above, in matrices of m x m."""
+    return float(output(PEAK + _PROGRAM.format(call=_WORK[kind], m=m)))
 
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("kinds", nargs="*", help=f"of {', '.join(_WORK)}; default all")
-    parser.add_argument("--samples", type=int, default=4000, help="m (default 4000)")
-    options = parser.parse_args()
-    unknown = set(options.kinds) - set(_WORK)
-    if unknown:
-        parser.error(f"unknown {', '.join(sorted(unknown))}; accepted: {', '.join(_WORK)}")
+
+    def extend(parser):
+        parser.add_argument("--samples", type=int, default=4000, help="m (default 4000)")
+
+    args = options(__doc__, _WORK, extend=extend)
     print(f"{'work':<12} {'m':>6} {'m x m matrices':>15}")
-    for kind in options.kinds or _WORK:
-        found = matrices(kind, options.samples)
-        print(f"{kind:<12} {options.samples:>6} {found:>15.3f}", flush=True)
+    for kind in args.rows:
+        print(f"{kind:<12} {args.samples:>6} {matrices(kind, args.samples):>15.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,24 +2,24 @@
 
 import pickle
 
-import _fuzz_estimators
 import numpy as np
-from _fuzz_data import CONTAINERS, LD, benign, chance, pick, require, size
-from _fuzz_estimators import TWO_STAGE, classes, setup
-from _fuzz_machines import sklearn_svc
-from _fuzz_truth import centre
+from draws import fuzz, require
+from fuzz_data import CONTAINERS, LD, benign
+from fuzz_machines import sklearn_svc
+from fuzz_setup import TWO_STAGE, classes, setup
+from fuzz_truth import center
 
 import alignlearn as al
 
 
-def _model(rng, setting, rule=None):
+def _model(draws, setting, rule=None):
     """An estimator for the kernels, and a target for it."""
-    rule = rule or pick(rng, *TWO_STAGE)
-    if chance(rng, 0.5):
-        return al.MKLClassifier(setting.kernels, weighting=rule), classes(rng, len(setting.S))
-    machine = pick(rng, "krr", "svr")
+    rule = rule or draws.pick(*TWO_STAGE)
+    if draws.chance(0.5):
+        return al.MKLClassifier(setting.kernels, weighting=rule), classes(draws, len(setting.S))
+    machine = draws.pick("krr", "svr")
     reg = al.MKLRegressor(setting.kernels, weighting=rule, machine=machine)
-    return reg, rng.normal(size=len(setting.S))
+    return reg, draws.numbers.normal(size=len(setting.S))
 
 
 def _outputs(model, X):
@@ -31,12 +31,13 @@ def _outputs(model, X):
     return [A.tobytes() for A in found]
 
 
-def repeated(rng):
+@fuzz(1)
+def test_repeated(draws):
     """A fit again, a fit of a clone and a pickle give the same bits."""
     from sklearn.base import clone
 
-    setting = setup(rng)
-    model, y = _model(rng, setting, pick(rng, *TWO_STAGE, "lkrr", "l1-svm", "aligned-krr"))
+    setting = setup(draws)
+    model, y = _model(draws, setting, draws.pick(*TWO_STAGE, "lkrr", "l1-svm", "aligned-krr"))
     if not setting.usable or any(
         "function" in s.tags or "weighted" in s.tags for s in setting.specs
     ):
@@ -49,26 +50,28 @@ def repeated(rng):
     return "repeated"
 
 
-def contained(rng):
+@fuzz(1)
+def test_contained(draws):
     """Containers and memory layouts give the same alignment."""
-    setting = setup(rng, double=True)
-    model, y = _model(rng, setting)
+    setting = setup(draws, double=True)
+    model, y = _model(draws, setting)
     if not setting.usable or any("function" in s.tags for s in setting.specs):
         return "no bound"
     X = np.asarray(setting.S.exact, float)
     first = model.fit(X, y).alignment_
-    name = pick(rng, *CONTAINERS)
+    name = draws.pick(*CONTAINERS)
     again = model.fit(CONTAINERS[name](X), y).alignment_
     allowed = 1e-9 + 8 * len(setting.specs) * setting.relative
     require(abs(first - again) <= allowed, f"{name}: another result than for an array")
     return "contained"
 
 
-def ordered(rng):
+@fuzz(1)
+def test_ordered(draws):
     """The order of the samples does not matter."""
-    setting = setup(rng, double=True)
-    order = rng.permutation(len(setting.S))
-    model, y = _model(rng, setting)
+    setting = setup(draws, double=True)
+    order = draws.numbers.permutation(len(setting.S))
+    model, y = _model(draws, setting)
     if not setting.usable:
         return "no bound"
     X = np.asarray(setting.S.exact, float)
@@ -79,13 +82,14 @@ def ordered(rng):
     return "ordered"
 
 
-def scaled(rng):
+@fuzz(1)
+def test_scaled(draws):
     """The unit of a kernel does not matter where traces are normalised."""
-    setting = setup(rng, double=True)
-    model, y = _model(rng, setting)
+    setting = setup(draws, double=True)
+    model, y = _model(draws, setting)
     if not setting.usable:
         return "no bound"
-    units = 10.0 ** rng.integers(-6, 7, len(setting.specs))
+    units = 10.0 ** draws.numbers.integers(-6, 7, len(setting.specs))
     objects = {"linear": al.Linear(), "cosine": al.Cosine()}
     kernels = [u * (objects.get(k) if isinstance(k, str) else k)
                for u, k in zip(units, setting.kernels)]  # fmt: skip
@@ -97,36 +101,41 @@ def scaled(rng):
     return "scaled"
 
 
-def combiner(rng):
+@fuzz(1)
+def test_combiner(draws):
     """`KernelCombiner`: Gram matrices of the learned kernel, centred or not."""
-    setting = setup(rng, psd=False)
-    center = chance(rng, 0.6)
-    y = classes(rng, len(setting.S)) if chance(rng, 0.5) else rng.normal(size=len(setting.S))
+    setting = setup(draws, psd=False)
+    centred = draws.chance(0.6)
+    y = (
+        classes(draws, len(setting.S))
+        if draws.chance(0.5)
+        else draws.numbers.normal(size=len(setting.S))
+    )
     task = "regression" if y.dtype == float else "classification"
-    rule = pick(rng, *TWO_STAGE)
-    model = al.KernelCombiner(setting.kernels, weighting=rule, center=center, task=task)
+    rule = draws.pick(*TWO_STAGE)
+    model = al.KernelCombiner(setting.kernels, weighting=rule, center=centred, task=task)
     if not setting.usable:
         return "no bound"
     try:
         K = model.fit_transform(setting.S.given, y)
     except ValueError:
-        traces = [float(np.trace(centre(v.K))) for v in setting.values]
+        traces = [float(np.trace(center(v.K))) for v in setting.values]
         require(max(traces) <= 0, "KernelCombiner refused")
         return "refused"
     T = model.transform(setting.T.given)
     weights = model.weights_ * model.scale_
-    form = {} if center else {"centred": "exact", "register": "K"}
+    form = {} if centred else {"centred": "exact", "register": "K"}
     exact = [_with(v, form) for v in setting.grams], [_with(v, form) for v in setting.against]
     (full, error), (against, test_error) = (setting.combined(weights, v) for v in exact)
-    if center:
+    if centred:
         means = full.mean(axis=0)
         against = against - means - against.mean(axis=1)[:, None] + means.mean()
-        full = centre(full)
+        full = center(full)
     for name, found, expected, slack in (("fit_transform", K, full, error),
                                          ("transform", T, against, test_error)):  # fmt: skip
         slack = 4 * (slack + error) + 64 * setting.S.eps * float(np.abs(expected).max())
         wrong = float(np.abs(found - expected).max())
-        require(wrong <= slack, f"KernelCombiner.{name}", f"{wrong:.3g} > {slack:.3g} {center}")
+        require(wrong <= slack, f"KernelCombiner.{name}", f"{wrong:.3g} > {slack:.3g} {centred}")
     return "combiner"
 
 
@@ -134,12 +143,13 @@ def _with(v, form):
     return v._replace(**{field: np.abs(getattr(v, source)) for field, source in form.items()})
 
 
-def weights(rng):
+@fuzz(1)
+def test_weights(draws):
     """The two-stage rules by definition, and AlignF against SciPy's nnls."""
     from scipy.optimize import nnls
 
-    setting = setup(rng, double=True, psd=False)
-    y = rng.normal(size=len(setting.S))
+    setting = setup(draws, double=True, psd=False)
+    y = draws.numbers.normal(size=len(setting.S))
     if not setting.usable:
         return "no bound"
     s = al.alignment_statistics(setting.S.given, y, setting.kernels, task="regression")
@@ -158,7 +168,7 @@ def weights(rng):
             found.alignment >= best - slack, "AlignF: nnls is better", f"{found.alignment} {best}"
         )
     for _ in range(5):
-        other = s.alignment(rng.random(len(b)) * (rng.random(len(b)) < 0.5) * d)
+        other = s.alignment(draws.numbers.random(len(b)) * (draws.numbers.random(len(b)) < 0.5) * d)
         require(found.fallback or found.alignment >= other - slack, "AlignF: not the best")
     align = al.Align(normalize=None).solve(s)
     if not align.fallback:
@@ -169,14 +179,15 @@ def weights(rng):
     return "weights"
 
 
-def lkrr(rng):
+@fuzz(1)
+def test_lkrr(draws):
     """`LKRR`, norm 2: the fixed point of Theorem 1 by definition."""
-    m, p = size(rng, 5, 40), int(rng.integers(1, 8))
-    grams = [_gram(rng, m) for _ in range(p)]
-    y = rng.normal(size=m)
+    m, p = draws.size(5, 40), draws.whole(1, 7)
+    grams = [_gram(draws, m) for _ in range(p)]
+    y = draws.numbers.normal(size=m)
     y -= y.mean()
-    alpha, radius = float(10.0 ** rng.uniform(-2, 2)), float(10.0 ** rng.uniform(-2, 1))
-    mu0 = float(pick(rng, 0.0, 1.0))
+    alpha, radius = draws.power(-2, 2), draws.power(-2, 1)
+    mu0 = float(draws.pick(0.0, 1.0))
     rule = al.LKRR(radius, mu0, alpha)
     found = rule.solve_grams(grams, y)
     if not found.converged:
@@ -190,14 +201,15 @@ def lkrr(rng):
     return "lkrr"
 
 
-def aligned(rng):
+@fuzz(1)
+def test_aligned(draws):
     """`AlignedKRR`: the optimality conditions of the convex problem by definition."""
-    m, p = size(rng, 5, 30), int(rng.integers(1, 8))
-    grams = [_gram(rng, m) for _ in range(p)]
-    y = rng.normal(size=m)
-    y = (y - y.mean()) * 10.0 ** rng.integers(-1, 2)
-    alpha = float(10.0 ** rng.uniform(-1, 1))
-    g, g1, g2 = (float(10.0 ** rng.uniform(-2, 1)) for _ in range(3))
+    m, p = draws.size(5, 30), draws.whole(1, 7)
+    grams = [_gram(draws, m) for _ in range(p)]
+    y = draws.numbers.normal(size=m)
+    y = (y - y.mean()) * 10.0 ** draws.whole(-1, 1)
+    alpha = draws.power(-1, 1)
+    g, g1, g2 = (draws.power(-2, 1) for _ in range(3))
     found = al.AlignedKRR(g, g1, g2, alpha).solve_grams(grams, y)
     if not found.converged:
         return "unconverged"
@@ -213,12 +225,13 @@ def aligned(rng):
     return "aligned-krr"
 
 
-def l1svm(rng):
+@fuzz(1)
+def test_l1svm(draws):
     """`L1SVM`, norm 1, two classes: no other weights are better for scikit-learn's machine."""
-    m, p = size(rng, 6, 30), int(rng.integers(1, 6))
-    grams = np.array([_gram(rng, m) for _ in range(p)])
-    sign = np.where(rng.permutation(m) < m // 2, 1.0, -1.0)
-    C = float(10.0 ** rng.uniform(-1, 2))
+    m, p = draws.size(6, 30), draws.whole(1, 5)
+    grams = np.array([_gram(draws, m) for _ in range(p)])
+    sign = np.where(draws.numbers.permutation(m) < m // 2, 1.0, -1.0)
+    C = draws.power(-1, 2)
     found = al.L1SVM(C).solve_grams(grams, sign)
     if not found.converged:
         return "unconverged"
@@ -227,8 +240,8 @@ def l1svm(rng):
     K = np.tensordot(found.weights, grams, 1)
     reached = _svm_value(K, sign, C)
     for _ in range(5):
-        mu = rng.dirichlet(np.full(p, 0.5)) / t
-        mu = pick(rng, mu, found.weights + 0.1 * (mu - found.weights))
+        mu = draws.numbers.dirichlet(np.full(p, 0.5)) / t
+        mu = draws.pick(mu, found.weights + 0.1 * (mu - found.weights))
         other = _svm_value(np.tensordot(mu, grams, 1), sign, C)
         require(
             other >= reached * (1 - 2e-3), "L1SVM: other weights are better", f"{other} {reached}"
@@ -241,29 +254,30 @@ def _svm_value(K, sign, C):
     return 2 * np.abs(b).sum() - b @ K @ b
 
 
-def _gram(rng, m):
-    factor = rng.normal(size=(m, int(rng.integers(1, m + 1))))
-    K = np.asarray(centre((factor @ factor.T).astype(LD)), float)
+def _gram(draws, m):
+    factor = draws.numbers.normal(size=(m, draws.whole(1, m)))
+    K = np.asarray(center((factor @ factor.T).astype(LD)), float)
     return (K + K.T) * (0.5 * m / np.trace(K))
 
 
-def given_grams(rng):
+@fuzz(1)
+def test_given_grams(draws):
     """Given matrices: like kernels on samples, and `cross_validate_kernels` like a loop."""
     from alignlearn.estimators import cross_validate_kernels
 
-    m, d = size(rng, 12, 30), size(rng, 1, 4)
-    X = benign(rng, m, d)
-    kernels = al.gaussian_kernels(10.0 ** rng.uniform(-1, 1, int(rng.integers(1, 5))))
+    m, d = draws.size(12, 30), draws.size(1, 4)
+    X = benign(draws, m, d)
+    kernels = al.gaussian_kernels(10.0 ** draws.numbers.uniform(-1, 1, draws.whole(1, 4)))
     grams = np.array([np.asarray(k(X)) for k in kernels])
-    classify = chance(rng, 0.5)
-    y = np.arange(m)[rng.permutation(m)] % 2 if classify else rng.normal(size=m)
+    classify = draws.chance(0.5)
+    y = np.arange(m)[draws.numbers.permutation(m)] % 2 if classify else draws.numbers.normal(size=m)
     make = al.MKLClassifier if classify else al.MKLRegressor
-    rule = pick(rng, *TWO_STAGE)
+    rule = draws.pick(*TWO_STAGE)
     on_grams, on_samples = make("precomputed", weighting=rule).fit(grams, y), make(
         kernels, weighting=rule).fit(X, y)  # fmt: skip
     difference = abs(on_grams.alignment_ - on_samples.alignment_)
     require(difference <= 1e-8, "given matrices: alignment", f"{difference:.3g}")
-    labels = rng.permutation(m) % 3
+    labels = draws.numbers.permutation(m) % 3
     found = cross_validate_kernels(make("precomputed", weighting=rule), grams, y, cv=labels)
     for t in range(3):
         train, test = np.flatnonzero(labels != t), np.flatnonzero(labels == t)
@@ -275,12 +289,13 @@ def given_grams(rng):
     return "given"
 
 
-def sparse(rng):
+@fuzz(1)
+def test_sparse(draws):
     """Sparse and dense samples give the same predictions, and may be mixed."""
     from scipy.sparse import csr_matrix
 
-    m, d = size(rng, 6, 40), size(rng, 1, 12)
-    X = rng.normal(size=(m + 5, d)) * (rng.random((m + 5, d)) < 0.4)
+    m, d = draws.size(6, 40), draws.size(1, 12)
+    X = draws.numbers.normal(size=(m + 5, d)) * (draws.numbers.random((m + 5, d)) < 0.4)
     X[:m][np.arange(min(m, d)), np.arange(min(m, d))] = 1.0  # no column is empty
     families = (
         al.RankOneKernels(),
@@ -289,9 +304,9 @@ def sparse(rng):
         [al.Laplacian(0.3)],
         [al.Polynomial(0.1)],
     )
-    kernels = pick(rng, *families)
-    y = rng.normal(size=m)
-    reg = al.MKLRegressor(kernels, weighting=pick(rng, *TWO_STAGE), alpha=1.0)
+    kernels = draws.pick(*families)
+    y = draws.numbers.normal(size=m)
+    reg = al.MKLRegressor(kernels, weighting=draws.pick(*TWO_STAGE), alpha=1.0)
     if not np.ptp(X[:m], axis=0).any():
         return "no bound"
     dense = reg.fit(X[:m], y).predict(X[m:])
@@ -304,12 +319,3 @@ def sparse(rng):
         wrong = np.abs(found - dense).max() / (np.abs(dense).max() + np.abs(y).max())
         require(wrong <= 1e-6, "sparse: other predictions than dense", f"{wrong:.3g}")
     return "sparse"
-
-
-CASES = [repeated, contained, ordered, scaled, combiner, weights, weights, lkrr, aligned, l1svm,
-         given_grams, sparse]  # fmt: skip
-
-
-def case(rng):
-    """One case of these or of the machines; returns its kind."""
-    return pick(rng, *_fuzz_estimators.CASES, *CASES)(rng)

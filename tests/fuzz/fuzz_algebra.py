@@ -1,8 +1,8 @@
 """Random combinations of kernels: sums, products, powers, ..., with their values and bounds."""
 
 import numpy as np
-from _fuzz_data import LD, chance, pick
-from _fuzz_kernels import Spec, Values, formed, indefinite, ladder, leaf, plain
+from fuzz_data import LD
+from fuzz_kernels import Spec, Values, formed, indefinite, ladder, leaf, plain
 
 import alignlearn as al
 
@@ -129,11 +129,11 @@ def normalized(inner):
     return Spec(_object(inner.kernel).normalized(), evaluate, tags={"normalized"} | inner.tags)
 
 
-def on_columns(make, rng, X):
+def on_columns(make, draws, X):
     """A kernel on some of the columns."""
-    columns = np.sort(rng.choice(X.shape[1], int(rng.integers(1, X.shape[1] + 1)), replace=False))
-    inner = make(rng, X[:, columns])
-    given = int(columns[0]) if len(columns) == 1 and chance(rng, 0.5) else columns.tolist()
+    columns = np.sort(draws.numbers.choice(X.shape[1], draws.whole(1, X.shape[1]), replace=False))
+    inner = make(draws, X[:, columns])
+    given = int(columns[0]) if len(columns) == 1 and draws.chance(0.5) else columns.tolist()
 
     def evaluate(X, Z, base, eps, **form):
         return inner.evaluate(X[:, columns], Z[:, columns], base[:, columns], eps, **form)
@@ -142,34 +142,34 @@ def on_columns(make, rng, X):
     return Spec(kernel, evaluate, inner.psd, {"columns"} | inner.tags, inner.forms)
 
 
-def random_kernel(rng, X, depth=2):
+def random_kernel(draws, X, depth=2):
     """A kernel on the columns of X (float64), possibly a combination."""
-    kind = pick(rng, *["leaf"] * 6, "indefinite", "columns", "sum", "product", "power", "shifted",
+    kind = draws.pick(*["leaf"] * 6, "indefinite", "columns", "sum", "product", "power", "shifted",
                 "exp", "weighted", "normalized")  # fmt: skip
     if kind == "leaf" or depth == 0:
-        return leaf(rng, X)
+        return leaf(draws, X)
     if kind == "indefinite":
-        return indefinite(rng, X)
+        return indefinite(draws, X)
     if kind == "columns":
-        return on_columns(leaf, rng, X)
+        return on_columns(leaf, draws, X)
     if kind == "sum":
-        parts = [random_kernel(rng, X, depth - 1) for _ in range(int(rng.integers(2, 4)))]
-        return added(parts, [float(pick(rng, 1.0, 10.0 ** rng.uniform(-3, 3))) for _ in parts])
-    inner = random_kernel(rng, X, depth - 1)
+        parts = [random_kernel(draws, X, depth - 1) for _ in range(draws.whole(2, 3))]
+        return added(parts, [float(draws.pick(1.0, draws.power(-3, 3))) for _ in parts])
+    inner = random_kernel(draws, X, depth - 1)
     while not inner.psd:
-        inner = leaf(rng, X)
+        inner = leaf(draws, X)
     if kind == "product":
-        return times(inner, leaf(rng, X))
+        return times(inner, leaf(draws, X))
     if kind == "power":
-        return powered(inner, int(rng.integers(1, 4)))
+        return powered(inner, draws.whole(1, 3))
     if kind == "shifted":
-        return shifted(inner, float(10.0 ** rng.uniform(-3, 6)))
+        return shifted(inner, draws.power(-3, 6))
     return {"exp": exponentiated, "weighted": weighted, "normalized": normalized}[kind](inner)
 
 
-def random_kernels(rng, X):
+def random_kernels(draws, X):
     """A list of specs: a ladder, or some kernels of any kind."""
-    if chance(rng, 0.2):
-        return ladder(rng, X)
-    specs = [random_kernel(rng, X) for _ in range(int(rng.integers(1, 6)))]
-    return [*specs, specs[0]] if chance(rng, 0.1) else specs
+    if draws.chance(0.2):
+        return ladder(draws, X)
+    specs = [random_kernel(draws, X) for _ in range(draws.whole(1, 5))]
+    return [*specs, specs[0]] if draws.chance(0.1) else specs

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from _fuzz_data import LD, chance, pick
+from fuzz_data import LD
 
 import alignlearn as al
 
@@ -100,19 +100,19 @@ def formed(K, less, errors, peak, outer):
     return Values(K, full, np.maximum(full, shifted), np.maximum(K, less), peak)
 
 
-def gamma_for(rng, typical):
+def gamma_for(draws, typical):
     """A rate: relative to the data, or not."""
-    kind = pick(rng, "scale", "auto", *["number"] * 5, "absolute")
+    kind = draws.pick(*["number"] * 5, "scale", "auto", "absolute")
     if kind == "number":
-        return float(10.0 ** rng.uniform(-3, 2) / (typical or 1.0))
-    return float(10.0 ** rng.uniform(-6, 6)) if kind == "absolute" else kind
+        return float(draws.power(-3, 2) / (typical or 1.0))
+    return draws.power(-6, 6) if kind == "absolute" else kind
 
 
-def exponential(rng, X, name=None, gamma=None, octaves=None):
+def exponential(draws, X, name=None, gamma=None, octaves=None):
     """exp(-gamma distance); ``octaves``: halvings of gamma to the first of a ladder."""
-    name = name or pick(rng, *_DISTANCES)
+    name = name or draws.pick(*_DISTANCES)
     make, distance = _DISTANCES[name]
-    gamma = gamma or gamma_for(rng, float(distance(_differences(X, X)).mean()))
+    gamma = gamma or gamma_for(draws, float(distance(_differences(X, X)).mean()))
 
     def evaluate(X, Z, base, eps, outer=False):
         rate = _numeric(gamma, base, name)
@@ -129,19 +129,19 @@ def exponential(rng, X, name=None, gamma=None, octaves=None):
     return Spec(make(gamma), evaluate, tags={name}, forms=True)
 
 
-def ladder(rng, X):
+def ladder(draws, X):
     """Gaussians in ratio 2 or 4, in any order."""
     distances = float(_DISTANCES["gaussian"][1](_differences(X, X)).mean()) or 1.0
-    low = 10.0 ** rng.uniform(-4, 0) / distances
-    step, p = int(pick(rng, 1, 1, 2)), int(rng.integers(2, 8))
-    octaves = step * rng.permutation(p)
-    return [exponential(rng, X, "gaussian", float(low * 2.0**k), int(k) or None) for k in octaves]
+    low = draws.power(-4, 0) / distances
+    step, p = int(draws.pick(1, 1, 2)), draws.whole(2, 7)
+    octaves = step * draws.numbers.permutation(p)
+    return [exponential(draws, X, "gaussian", float(low * 2.0**k), int(k) or None) for k in octaves]
 
 
-def exponential_dot(rng, X):
+def exponential_dot(draws, X):
     """exp(gamma <x, x'>)."""
     top = float(np.square(X).sum(-1).max()) or 1.0
-    gamma = float(10.0 ** rng.uniform(-2, 0.5) / top)
+    gamma = float(draws.power(-2, 0.5) / top)
 
     def evaluate(X, Z, base, eps):
         dot, size = _products(X, Z)
@@ -153,7 +153,7 @@ def exponential_dot(rng, X):
     return Spec(al.ExponentialDot(gamma), evaluate, tags={"exponential-dot"})
 
 
-def linear(rng, X):
+def linear(draws, X):
     """<x, x'>."""
 
     def evaluate(X, Z, base, eps):
@@ -163,15 +163,15 @@ def linear(rng, X):
         rounding = (X.shape[1] + 4) * eps
         return Values(dot, rounding * size, rounding * centred, centred, float(size.max()))
 
-    return Spec(pick(rng, "linear", al.Linear()), evaluate, tags={"linear"})
+    return Spec(draws.pick("linear", al.Linear()), evaluate, tags={"linear"})
 
 
-def polynomial(rng, X, psd=True):
+def polynomial(draws, X, psd=True):
     """(gamma <x, x'> + coef0)^degree."""
     top = float(np.square(X).sum(-1).max()) or 1.0
-    gamma = gamma_for(rng, top)
-    degree = int(rng.integers(0, 6))
-    coef0 = float(pick(rng, 0.0, 1.0, rng.uniform(0, 3), 100.0))
+    gamma = gamma_for(draws, top)
+    degree = draws.whole(0, 5)
+    coef0 = float(draws.pick(0.0, 1.0, draws.real(0, 3), 100.0))
     if not psd:
         coef0 = -coef0
 
@@ -189,10 +189,10 @@ def polynomial(rng, X, psd=True):
     return Spec(kernel, evaluate, coef0 >= 0, {"polynomial"})
 
 
-def binomial(rng, X):
+def binomial(draws, X):
     """(1 - gamma <x, x'>)^-alpha."""
     top = float(np.square(X).sum(-1).max()) or 1.0
-    gamma, alpha = float(rng.uniform(0.05, 0.9) / top), float(rng.uniform(0.2, 4))
+    gamma, alpha = float(draws.real(0.05, 0.9) / top), float(draws.real(0.2, 4))
 
     def evaluate(X, Z, base, eps):
         dot, size = _products(X, Z)
@@ -204,15 +204,15 @@ def binomial(rng, X):
     return Spec(al.Binomial(gamma, alpha=alpha), evaluate, tags={"binomial"})
 
 
-def indefinite(rng, X):
+def indefinite(draws, X):
     """One of the kernels that are no inner products: TL1, log, sigmoid, a negative coef0."""
-    kind = pick(rng, "tl1", "log", "sigmoid", "polynomial")
+    kind = draws.pick("tl1", "log", "sigmoid", "polynomial")
     typical = float(np.abs(_differences(X, X)).sum(-1).mean()) or 1.0
-    scale = float(typical * 10.0 ** rng.uniform(-1, 1))
+    scale = float(typical * draws.power(-1, 1))
     if kind == "polynomial":
-        return polynomial(rng, X, psd=False)
+        return polynomial(draws, X, psd=False)
     if kind == "sigmoid":
-        gamma, coef0 = gamma_for(rng, typical**2), float(rng.normal())
+        gamma, coef0 = gamma_for(draws, typical**2), float(draws.numbers.normal())
 
         def evaluate(X, Z, base, eps):
             rate = _numeric(gamma, base)
@@ -236,7 +236,7 @@ def indefinite(rng, X):
     return Spec(kernel, evaluate, False, {kind})
 
 
-def cosine(rng, X):
+def cosine(draws, X):
     """<x, x'> / (|x| |x'|)."""
 
     def evaluate(X, Z, base, eps):
@@ -246,12 +246,12 @@ def cosine(rng, X):
         divide = np.where(both > 0, both, 1)
         return plain(dot / divide, 3 * (X.shape[1] + 4) * eps * size / divide)
 
-    return Spec(pick(rng, "cosine", al.Cosine()), evaluate, tags={"cosine"})
+    return Spec(draws.pick("cosine", al.Cosine()), evaluate, tags={"cosine"})
 
 
-def function(rng, X):
+def function(draws, X):
     """A Python function of two samples, or of two arrays."""
-    vectorized = chance(rng, 0.7) or len(X) > 15
+    vectorized = draws.chance(0.7) or len(X) > 15
 
     def pair(x, z):
         return 1.0 / (1.0 + float(np.abs(np.asarray(x, float) - np.asarray(z, float)).sum()))
@@ -285,9 +285,9 @@ _LEAVES = (exponential, exponential, exponential, linear, polynomial, exponentia
            cosine, function)  # fmt: skip
 
 
-def leaf(rng, X):
+def leaf(draws, X):
     """A positive semi-definite kernel that is no combination."""
-    return pick(rng, *_LEAVES)(rng, X)
+    return draws.pick(*_LEAVES)(draws, X)
 
 
 def evaluated(spec, X, Z, base, eps):

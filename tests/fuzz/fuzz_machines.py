@@ -4,7 +4,8 @@ import warnings
 from itertools import combinations
 
 import numpy as np
-from _fuzz_data import EPS, require
+from draws import require
+from fuzz_data import EPS
 
 from alignlearn.kernels import as_kernel
 

@@ -1,34 +1,45 @@
 """Fuzz cases of the alignment statistics and measures, against explicit matrices in long double."""
 
-import warnings
+from functools import partial
 
 import numpy as np
-from _fuzz_algebra import random_kernels
-from _fuzz_data import EPS, LD, chance, gram, matrix, pick, require, samples, size, target
-from _fuzz_kernels import Values, evaluated, floor, plain, precomputed
-from _fuzz_truth import bounded, centre, close, compare, norm, out_of_range, truth, u_statistic
+from draws import fuzz, require
+from fuzz_algebra import random_kernels
+from fuzz_data import EPS, LD, gram, matrix, samples, target
+from fuzz_kernels import Values, evaluated, floor, plain, precomputed
+from fuzz_truth import (
+    bounded,
+    center,
+    close,
+    compare,
+    norm,
+    out_of_range,
+    truth,
+    u_statistic,
+    unbiased_factor,
+)
 
 import alignlearn as al
 
 _OTHER_MEANS = 1000.0
 
 
-def _draw(rng):
+def _draw(draws):
     """Samples and specs of kernels on them; now and then with a given matrix."""
-    given_matrix = chance(rng, 0.1)
+    given_matrix = draws.chance(0.1)
     if given_matrix:
-        m = size(rng, 2, 60)
-        X = matrix(rng, m, size(rng, 1, 6), set())
+        m = draws.size(2, 60)
+        X = matrix(draws, m, draws.size(1, 6), set())
         X = np.column_stack([np.arange(m), X])
-        S = samples(rng, X=X)
+        S = samples(draws, X=X)
     else:
-        S = samples(rng)
+        S = samples(draws)
     with np.errstate(all="ignore"):
-        specs = random_kernels(rng, np.asarray(S.exact, float))
+        specs = random_kernels(draws, np.asarray(S.exact, float))
     if "list" in S.tags and any("function" in s.tags for s in specs):
         S.given = np.array(S.given)  # a list of rows would be one of objects
     if given_matrix:
-        G = gram(rng, len(S))[0]
+        G = gram(draws, len(S))[0]
         specs.append(precomputed(G, 0))
     return S, specs
 
@@ -47,11 +58,12 @@ def _squares_overflow(S):
     return not np.square(S.exact).sum(axis=1).max() < largest / 10
 
 
-def whole(rng):
+@fuzz(2)
+def test_whole(draws):
     """Statistics of all samples, biased or unbiased."""
-    S, specs = _draw(rng)
-    y = target(rng, len(S))
-    unbiased = chance(rng, 0.25)
+    S, specs = _draw(draws)
+    y = target(draws, len(S))
+    unbiased = draws.chance(0.25)
     values = _values(specs, S.exact, S.exact, S.eps)
     kernels = [s.kernel for s in specs]
     try:
@@ -70,12 +82,13 @@ def whole(rng):
     return kind
 
 
-def folds(rng):
+@fuzz(1)
+def test_folds(draws):
     """Statistics of every training set."""
-    S, specs = _draw(rng)
-    y, m = target(rng, len(S)), len(S)
-    labels = rng.integers(0, int(rng.integers(2, 7)), m)
-    labels = rng.permutation(m) % max(2, min(m, 5)) if chance(rng, 0.5) else labels
+    S, specs = _draw(draws)
+    y, m = target(draws, len(S)), len(S)
+    labels = draws.numbers.integers(0, draws.whole(2, 6), m)
+    labels = draws.numbers.permutation(m) % max(2, min(m, 5)) if draws.chance(0.5) else labels
     values = _values(specs, S.exact, S.exact, S.eps)
     kernels = [s.kernel for s in specs]
     try:
@@ -101,16 +114,17 @@ def folds(rng):
     return "folds"
 
 
-def given(rng):
+@fuzz(1)
+def test_given(draws):
     """Statistics of given Gram matrices."""
-    m, p = size(rng, 2, 60), int(rng.integers(1, 6))
-    grams = [gram(rng, m)[0] for _ in range(p)]
-    single = chance(rng, 0.2)
+    m, p = draws.size(2, 60), draws.whole(1, 5)
+    grams = [gram(draws, m)[0] for _ in range(p)]
+    single = draws.chance(0.2)
     if single:
         grams = [K.astype(np.float32) for K in grams]
     values = [plain(np.asarray(K, LD), 0.0, eps=EPS) for K in grams]
-    passed = np.array(grams) if chance(rng, 0.3) else grams
-    y = target(rng, m)
+    passed = np.array(grams) if draws.chance(0.3) else grams
+    y = target(draws, m)
     found = al.alignment_statistics(passed, y.given, "precomputed", task=y.task)
     given_eps = float(np.finfo("f4" if single else "f8").eps)
     exact = truth(values, y.columns, EPS, given_eps=given_eps)
@@ -118,23 +132,24 @@ def given(rng):
     return "precomputed"
 
 
-def features(rng):
+@fuzz(1)
+def test_features(draws):
     """Statistics of rank-one and linear kernels, dense and sparse."""
     from scipy import sparse
 
-    S = samples(rng)
+    S = samples(draws)
     m, d = S.exact.shape
-    y, X = target(rng, m), S.given
+    y, X = target(draws, m), S.given
     tags = _tags(S, [], y.kind)
-    form = pick(rng, "dense", "csr_matrix", "csc_array", "coo_array")
+    form = draws.pick("dense", "csr_matrix", "csc_array", "coo_array")
     if form != "dense":
         X = getattr(sparse, form)(np.asarray(S.exact, np.float32 if S.eps > 1e-10 else float))
         tags.add("sparse")
-    if chance(rng, 0.5):
+    if draws.chance(0.5):
         kernels, parts = al.RankOneKernels(), [(1.0, [j]) for j in range(d)]
     else:
-        parts = [(1.0, rng.choice(d, int(rng.integers(1, d + 1)), False)) for _ in range(3)]
-        parts = [(float(10.0 ** rng.uniform(-2, 2)), c) for _, c in parts]
+        parts = [(1.0, draws.numbers.choice(d, draws.whole(1, d), False)) for _ in range(3)]
+        parts = [(draws.power(-2, 2), c) for _, c in parts]
         kernels = [s * al.Columns(al.Linear(), c.tolist()) for s, c in parts]
     centred = S.exact - S.exact.mean(axis=0)
     values = []
@@ -148,14 +163,15 @@ def features(rng):
     return kind
 
 
-def values_of_kernels(rng):
+@fuzz(1)
+def test_values_of_kernels(draws):
     """Gram matrices and diagonals of kernels, of X and against other samples."""
-    S, specs = _draw(rng)
-    spec = pick(rng, *specs)
+    S, specs = _draw(draws)
+    spec = draws.pick(*specs)
     v = evaluated(spec, S.exact, S.exact, S.exact, S.eps)
     kernel = al.Linear() if spec.kernel == "linear" else spec.kernel
     kernel = al.Cosine() if spec.kernel == "cosine" else kernel
-    rows = rng.integers(0, len(S), int(rng.integers(1, 8)))
+    rows = draws.numbers.integers(0, len(S), draws.whole(1, 7))
     largest = float(np.finfo("f4" if S.eps > 1e-10 else "f8").max)
     try:
         K, diagonal = kernel(S.given), kernel.diag(S.given)
@@ -180,74 +196,90 @@ def values_of_kernels(rng):
     return "kernel values"
 
 
-def measures(rng):
-    """`alignment`, `cka`, `hsic` and `center_kernel` of two matrices, or a matrix and a target."""
-    m = size(rng, 2, 60)
-    K, L = gram(rng, m)[0], gram(rng, m)[0]
-    other = L
-    if chance(rng, 0.4):
-        y = target(rng, m, ("two", "several"))
-        other, L = y.given, np.asarray(y.columns @ y.columns.T, float)
-    exact = [np.asarray(A, LD) for A in (K, L)]
-    centred = [centre(A) for A in exact]
+def _pair(draws, m):
+    """Two matrices, the second one possibly the target kernel of labels, and what is passed."""
+    K, L = gram(draws, m)[0], gram(draws, m)[0]
+    if draws.chance(0.4):
+        y = target(draws, m, ("two", "several"))
+        return K, np.asarray(y.columns @ y.columns.T, float), y.given
+    return K, L, L
+
+
+@fuzz(0.25)
+def test_center_kernel(draws):
+    """`center_kernel` of a square matrix."""
+    m = draws.size(2, 60)
+    K = gram(draws, m)[0]
     # Means of m numbers, and differences of numbers of the size of the largest.
-    E = [(m + 8) * EPS * m * float(np.abs(A).max()) for A in exact]
-    C = [norm(A) for A in centred]
-    function = pick(rng, "center_kernel", "alignment", "uncentered", "hsic", "unbiased hsic",
-                    "cka", "unbiased cka")  # fmt: skip
-    if function == "center_kernel":
-        found = al.center_kernel(K)
-        close(function, found, centred[0], E[0] / m, np.zeros(K.shape, bool), "")
-        return function
-    unbiased = function.startswith("unbiased")
-    if unbiased and m < 4:
-        return "skipped"
-    inner = (
-        (lambda A, B: u_statistic(A, B) / m**2) if unbiased else (lambda A, B: (A * B).sum() / m**2)
-    )
-    used = exact if unbiased or function == "uncentered" else centred
-    slack = (E[0] * C[1] + E[1] * C[0] + E[0] * E[1] + m * EPS * C[0] * C[1]) / m**2
-    own = [(2 * E[k] * C[k] + E[k] ** 2 + m * EPS * C[k] ** 2) / m**2 for k in (0, 1)]
-    if unbiased:
-        more = 3 * (m / (m - 3) + m**2 / ((m - 2) * (m - 3)) + 2 * m**2 / ((m - 1) * (m - 2)))
-        slack, own = more * slack, [more * e for e in own]
-    if function == "uncentered":
-        N = [norm(A) for A in exact]
-        slack, own = 4 * m * EPS * N[0] * N[1] / m**2, [4 * m * EPS * n**2 / m**2 for n in N]
-    value = inner(*used)
-    if function.endswith("hsic"):
-        found = al.hsic(K, other, unbiased=unbiased)
+    slack = (m + 8) * EPS * float(np.abs(K).max())
+    never = np.zeros(K.shape, bool)
+    close("center_kernel", al.center_kernel(K), center(np.asarray(K, LD)), slack, never, "")
+
+
+MEASURES = {
+    "alignment": partial(al.alignment, kind="centered"),
+    "uncentered": partial(al.alignment, kind="uncentered"),
+    "hsic": partial(al.hsic, unbiased=False),
+    "unbiased hsic": partial(al.hsic, unbiased=True),
+    "cka": partial(al.cka, unbiased=False),
+    "unbiased cka": partial(al.cka, unbiased=True),
+}
+
+
+@fuzz(1)
+def test_measures(draws):
+    """`alignment`, `cka` and `hsic` of two matrices, or of a matrix and a target."""
+    name = draws.pick(*MEASURES)
+    unbiased = name.startswith("unbiased")
+    m = draws.size(4 if unbiased else 2, 60)
+    K, L, given = _pair(draws, m)
+    exact = [np.asarray(A, LD) for A in (K, L)]
+    centred = [center(A) for A in exact]
+    used = exact if unbiased or name == "uncentered" else centred
+    product = u_statistic if unbiased else lambda A, B: (A * B).sum()
+    found = MEASURES[name](K, given)
+    value, squares = product(*used), [product(A, A) for A in used]
+    slack, own = _rounding(exact, centred, unbiased, name == "uncentered")
+    never = np.array(False)
+    if name.endswith("hsic"):
         tiny = any(np.abs(A).max() <= 32 * EPS * np.abs(B).max() for A, B in zip(centred, exact))
         if not (tiny and found == 0.0):
-            close(function, np.array(found), value, float(slack), np.array(False), "")
-        return function
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", al.DegenerateKernelWarning)
-        if function.endswith("cka"):
-            found = al.cka(K, other, unbiased=unbiased)
-        else:
-            kind = "centered" if function == "alignment" else "uncentered"
-            found = al.alignment(K, other, kind=kind)
-    require(np.isfinite(found) and abs(found) <= 1 + 1e-9, f"{function} outside [-1, 1]", found)
-    squares = [inner(A, A) for A in used]
+            close(name, np.array(found), value / m**2, slack / m**2, never, "")
+        return name
+    require(np.isfinite(found) and abs(found) <= 1 + 1e-9, f"{name} outside [-1, 1]", found)
     if all(s > 4 * e for s, e in zip(squares, own)):
         scale = float(np.sqrt(squares[0] * squares[1]))
         relative = sum(e / float(s) for s, e in zip(squares, own))
-        allowed = 2 * (float(slack) / scale + abs(float(value)) / scale * relative) + 8 * EPS
+        allowed = 2 * (slack / scale + abs(float(value)) / scale * relative) + 8 * EPS
         if not (found == 0.0 and any(s <= 1e3 * EPS * e for s, e in zip(squares, own))):
-            close(function, np.array(found), value / scale, allowed, np.array(False), "")
-    return function
+            close(name, np.array(found), value / scale, allowed, never, "")
+    return name
 
 
-def accumulated(rng):
+def _rounding(exact, centred, unbiased, uncentered):
+    """What rounding may change of the product of two matrices, and of their own squares."""
+    m = len(exact[0])
+    if uncentered:
+        N = [norm(A) for A in exact]
+        return 4 * m * EPS * N[0] * N[1], [4 * m * EPS * n**2 for n in N]
+    # Means of m numbers, and differences of numbers of the size of the largest.
+    E = [(m + 8) * EPS * m * float(np.abs(A).max()) for A in exact]
+    C = [norm(A) for A in centred]
+    more = unbiased_factor(m) if unbiased else 1.0
+    slack = E[0] * C[1] + E[1] * C[0] + E[0] * E[1] + m * EPS * C[0] * C[1]
+    return more * slack, [more * (2 * e * c + e**2 + m * EPS * c**2) for e, c in zip(E, C)]
+
+
+@fuzz(1)
+def test_accumulated(draws):
     """`AlignmentAccumulator` over batches."""
-    batches = [samples(rng, low=4) for _ in range(2)]
+    batches = [samples(draws, low=4) for _ in range(2)]
     d = min(S.exact.shape[1] for S in batches)
     total = al.AlignmentAccumulator([al.Gaussian(0.5), al.Linear()], task="regression")
     sums = []
     for S in batches:
-        X = np.round(np.asarray(rng.normal(size=(len(S), d))), 3)
-        y = rng.normal(size=len(X))
+        X = np.round(np.asarray(draws.numbers.normal(size=(len(S), d))), 3)
+        y = draws.numbers.normal(size=len(X))
         total.update(X, y)
         E = np.asarray(X, LD)
         K = [np.exp(-LD(0.5) * ((E[:, None] - E[None]) ** 2).sum(-1)), E @ E.T]
@@ -256,12 +288,3 @@ def accumulated(rng):
     found, exact = total.statistics().a, np.mean(np.array(sums), axis=0)
     close("accumulated a", found, exact, 1e-11 * (1 + d), np.array([False] * 2), "")
     return "accumulator"
-
-
-_KINDS = [whole] * 11 + [folds] * 3 + [given] + [features] * 2 + [values_of_kernels] * 2
-_KINDS += [measures] * 5 + [accumulated]
-
-
-def case(rng):
-    """One case; returns its kind, raises `Wrong` or what the library raises."""
-    return pick(rng, *_KINDS)(rng)

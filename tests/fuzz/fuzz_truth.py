@@ -3,26 +3,26 @@
 from dataclasses import dataclass
 
 import numpy as np
-from _fuzz_data import EPS, LD, Wrong, require
+from draws import Wrong, require
+from fuzz_data import EPS, LD
+from oracle import center
 
 LD_EPS = float(np.finfo(LD).eps)
-
-
-def centre(K):
-    """H K H with H = I - 11'/m."""
-    m = len(K)
-    H = np.eye(m, dtype=LD) - np.full((m, m), LD(1) / m)
-    return H @ K @ H
 
 
 def u_statistic(K, L):
     """m^2 times the U-statistic of HSIC in its zeroed-diagonal form (Song et al. 2012, eq. 5)."""
     m = len(K)
     # Constants and f_i + f_j change nothing; without them there is no cancellation here.
-    K, L = centre(K), centre(L)
+    K, L = center(K), center(L)
     K, L = K - np.diag(np.diagonal(K)), L - np.diag(np.diagonal(L))
     sums = K.sum() * L.sum() / ((m - 1) * (m - 2)) - 2 * K.sum(0) @ L.sum(0) / LD(m - 2)
     return m**2 * ((K * L).sum() + sums) / (m * (m - 3))
+
+
+def unbiased_factor(m):
+    """By how much more rounding changes an unbiased statistic than a biased one."""
+    return 3 * (m / (m - 3) + m**2 / ((m - 2) * (m - 3)) + 2 * m**2 / ((m - 1) * (m - 2)))
 
 
 def norm(A):
@@ -62,7 +62,7 @@ def truth(values, columns, eps, unbiased=False, given_eps=EPS):
     m = len(columns)
     Y = columns - columns.mean(axis=0)
     T = Y @ Y.T
-    centred = [centre(v.K) for v in values]
+    centred = [center(v.K) for v in values]
     product = u_statistic if unbiased else lambda K, L: (K * L).sum()
     plain_pair = [v.K for v in values] if unbiased else centred
     M = np.array([[product(K, L) for L in plain_pair] for K in plain_pair])
@@ -81,7 +81,7 @@ def truth(values, columns, eps, unbiased=False, given_eps=EPS):
     b = E * norm(T) + R * wrong_T + E * wrong_T
     t = (2 * length * wrong_Y + wrong_Y**2 + m * EPS * length**2) * norm(T)
     if unbiased:
-        more = 3 * (m / (m - 3) + m**2 / ((m - 2) * (m - 3)) + 2 * m**2 / ((m - 1) * (m - 2)))
+        more = unbiased_factor(m)
         B, b, t = more * B, more * (b + C * wrong_T), more * t
     own, largest = np.diagonal(M), np.array([norm(v.K) for v in values])
     unsure = 8 * m * LD_EPS * largest

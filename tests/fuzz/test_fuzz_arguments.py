@@ -5,10 +5,11 @@ import traceback
 import warnings
 from pathlib import Path
 
-import _fuzz_calls as calls
+import fuzz_calls as calls
 import numpy as np
-from _fuzz_data import Wrong, chance, require
 from alignlearn.theory import HypothesisNotMet
+from draws import Inner, fuzz, require
+from hypothesis import strategies as st
 
 import alignlearn as al
 from alignlearn.kernels.base import KernelRuleError
@@ -54,16 +55,17 @@ def _short(value):
     return re.sub(r"\s+", " ", f"{type(value).__name__} {shape}{text}")[:160]
 
 
-def case(rng):
+@fuzz(10)
+def test_wrong_arguments(draws):
     """One call with a wrong argument or two; returns what happened."""
-    call = calls.all_calls()[int(rng.integers(len(calls.all_calls())))]
+    call = draws.pick(*calls.all_calls())
     given = {name: valid for name, (_, valid) in call.arguments.items()}
-    number = min(2 if chance(rng, 0.1) else 1, len(given))
-    changed = rng.choice(list(given), number, replace=False).tolist()
+    number = min(2 if draws.chance(0.1) else 1, len(given))
+    changed = draws.of(st.permutations(list(given)))[:number]
     for name in changed:
         kind, valid = call.arguments[name]
         values = kind(valid)
-        given[name], wrong = values[int(rng.integers(len(values)))]
+        given[name], wrong = draws.pick(*values)
         must = wrong and number == 1  # two wrongs may make a right
     where = "bounds" if call.name.startswith("bounds") else f"{call.name}({', '.join(changed)})"
     text = "; ".join(f"{call.name}, {name}={_short(given[name])}" for name in changed)
@@ -79,7 +81,7 @@ def case(rng):
     except Exception as error:
         if where == "bounds":
             what = f"bounds: {type(error).__name__}"
-            raise Wrong(what, f"{text}: {error}", inner=True) from error
+            raise Inner(what, f"{text}: {error}") from error
         error.args = (f"{text}: {error}",)
         raise
     require(not must, f"{where}: accepted", text)
@@ -99,4 +101,4 @@ def _judge_error(error, where, text, changed):
     ours = [f for f in frames if Path(al.__file__).parent in Path(f.filename).parents] or frames
     place = where if where == "bounds" else f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
     what = f"{type(error).__name__} at {place} does not name the argument"
-    raise Wrong(what, f"{text}: {message[:150]}", inner=True) from error
+    raise Inner(what, f"{text}: {message[:150]}") from error

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from inspect import signature
 
-import _fuzz_values as pool
+import fuzz_values as pool
 import numpy as np
 
 import alignlearn as al
