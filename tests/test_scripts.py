@@ -142,6 +142,7 @@ PARTS = {
     "ruff check": "ruff check",
     "ruff format": "format --check",
     "layers": "--config",
+    "types": "-m mypy",
     "verify": "alignlearn verify",
     "simulator tests": "-k cuda",
     "main suite": "--ignore-glob",
@@ -168,8 +169,9 @@ def test_test_script_lints_and_hands_arguments_to_pytest(suite):
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.split()[2] for line in log[:2]] == ["check", "format"]
     assert log[2].startswith("--config")
-    assert log[3].endswith("-k one")
-    assert len(log) == 4
+    assert log[3] == "-m mypy"
+    assert log[4].endswith("-k one")
+    assert len(log) == 5
     done, _ = suite("-k", "one", fails="-k one")
     assert done.returncode == 1
     assert done.stderr == "test: failed: tests\n"

@@ -38,7 +38,9 @@ OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS, *RIVALS)
 SCALES = ("standard", "minmax", "none")
 
 
-def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, verbose=False):
+def compare(
+    X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, verbose=False
+) -> Comparison:
     """Compare ways to combine kernels by cross-validation with a validation fold.
 
     Parameters

@@ -39,7 +39,7 @@ _STRINGS = {
 }
 
 
-def gaussian_kernels(gammas=None):
+def gaussian_kernels(gammas=None) -> list[Gaussian]:
     """A family of Gaussian kernels.
 
     Parameters
