@@ -38,9 +38,7 @@ OTHER_METHODS = ("alignf-linear", "align-lq", *one_stage.METHODS, *RIVALS)
 SCALES = ("standard", "minmax", "none")
 
 
-def compare(
-    X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, verbose=False
-) -> Comparison:
+def compare(X, y, kernels=None, *, methods=METHODS, task="auto", protocol=None, verbose=False):
     """Compare ways to combine kernels by cross-validation with a validation fold.
 
     Parameters
