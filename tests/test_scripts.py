@@ -25,7 +25,14 @@ def run(command, **environment):
     return subprocess.run(command, capture_output=True, text=True, env=env, timeout=600)
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "scripts/reproduce/p1_alignment/table2.py"])
+def programs():
+    """The commands, and every Python file below them that is run by itself."""
+    modules = (ROOT / "scripts").glob("**/[!_]*.py")
+    run = [path for path in modules if '__name__ == "__main__"' in path.read_text()]
+    return [*COMMANDS, *(str(path.relative_to(ROOT)) for path in sorted(run))]
+
+
+@pytest.mark.parametrize("name", programs())
 def test_commands_are_executable(name):
     assert (ROOT / name).stat().st_mode & stat.S_IXUSR
     assert (ROOT / name).read_text().startswith("#!")
@@ -90,7 +97,7 @@ def test_demo_installs_once_measures_and_compares(tree, tmp_path):
         assert "What to read next" in done.stdout
     log = (tmp_path / "log").read_text().splitlines()
     assert sum("pip install" in line and line.endswith("[demo]") for line in log) == 1
-    assert sum(line == f"{tree}/scripts/demo.py {tmp_path}" for line in log) == 2
+    assert sum(line == f"{tree}/scripts/_demo.py {tmp_path}" for line in log) == 2
     compared = [line.split()[3:] for line in log if " compare " in line]
     assert compared == [["breast_cancer", "--out", str(tmp_path)]] * 2
     (tree / "setup.cfg").write_text("changed")

@@ -8,6 +8,7 @@ not expect, by any warning but two, and by taking too long.
 import faulthandler
 import math
 import signal
+import sys
 import time
 import warnings
 from contextlib import contextmanager
@@ -96,7 +97,7 @@ def _limits():
 
     before = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, STUCK)
-    faulthandler.dump_traceback_later(2 * STUCK, exit=True)
+    faulthandler.dump_traceback_later(2 * STUCK, exit=True, file=sys.__stderr__)
     try:
         yield
     finally:
