@@ -44,13 +44,14 @@ def test_cases_are_repeatable():
         if len(seen) % 2:
             case(draws.again())
 
-    case.case = case
-    run(case, 5)
-    assert seen[::2] == seen[1::2]
-    first = seen.copy()
-    seen.clear()
-    run(case, 5)
-    assert seen == first
+    case.case, runs = case, []
+    for _ in range(3):
+        seen.clear()
+        run(case, 5)
+        assert seen[::2] == seen[1::2]
+        runs.append(seen.copy())
+    # Hypothesis also draws constants of the modules that are loaded; the first run loads the last.
+    assert runs[1] == runs[2]
 
 
 def test_a_wrong_oracle_is_caught(monkeypatch):
