@@ -91,9 +91,13 @@ def setup(draws, *, low=6, high=40, psd=True, double=False, linear_only=False):
 
 
 def relative_rounding(v, eps):
-    C = norm(center(v.K)) if np.all(np.isfinite(v.K)) else 0.0
-    terms = 2 * len(v.K) + 16
-    return (norm(v.centred) / C + 2 * terms * eps * (norm(v.register) / C) ** 2) if C else np.inf
+    """Rounding of a kernel's centred norm by the norm; infinite for a kernel that does not vary."""
+    if not np.all(np.isfinite(v.K)):
+        return np.inf
+    C, terms = norm(center(v.K)), 2 * len(v.K) + 16
+    if C <= 8 * len(v.K) * LD_EPS * norm(v.K):  # rounding of the oracle
+        return np.inf
+    return norm(v.centred) / C + 2 * terms * eps * (norm(v.register) / C) ** 2
 
 
 def classes(draws, m):
