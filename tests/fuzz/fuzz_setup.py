@@ -95,7 +95,7 @@ def relative_rounding(v, eps):
     if not np.all(np.isfinite(v.K)):
         return np.inf
     C, terms = norm(center(v.K)), 2 * len(v.K) + 16
-    if C <= 8 * len(v.K) * LD_EPS * norm(v.K):  # rounding of the oracle
+    if 8 * len(v.K) * LD_EPS * norm(v.K) >= C:  # rounding of the oracle
         return np.inf
     return norm(v.centred) / C + 2 * terms * eps * (norm(v.register) / C) ** 2
 
