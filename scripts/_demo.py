@@ -1,6 +1,6 @@
 """What scripts/demo shows first: a search against one learned kernel, and where learning pays.
 
-    python scripts/_demo.py [FOLDER]     # needs scikit-learn and matplotlib; writes a figure
+    scripts/_demo.py [FOLDER]     # needs scikit-learn and matplotlib; writes a figure
 
 Both sides get the same training samples, folds, widths and values of C, and all cores. Everything
 that is printed is measured in this run; compilation is timed and named by itself.

@@ -3,9 +3,11 @@
 Its folder is on the import path of the tests, which is how they find ``oracle`` and ``strategies``.
 """
 
+import importlib
 import os
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,14 +16,34 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # scikit-learn checks array-API input only where SciPy was imported with this.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# The same examples at every run, wherever it is. `scripts/test --explore` draws others, and more.
+# The same examples at every run, wherever it is. `scripts/test --explore` draws others, and more;
+# hours of them, for instance of the fuzz cases, are drawn by
+#     scripts/test --explore tests/fuzz --hypothesis-profile=long
 settings.register_profile(
     "same", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
 )
-settings.register_profile(
-    "explore", max_examples=100, deadline=None, print_blob=True, derandomize=False
-)
+for name, examples in (("explore", 100), ("long", 5000)):
+    settings.register_profile(
+        name, max_examples=examples, deadline=None, print_blob=True, derandomize=False
+    )
 settings.load_profile("same")
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """``script("bench/bench_core")``: a script as a module; skips where there is no source tree."""
+
+    def load(name):
+        if not SCRIPTS.is_dir():
+            pytest.skip("needs the source tree")
+        path = SCRIPTS / name
+        monkeypatch.syspath_prepend(str(SCRIPTS / "reproduce"))
+        monkeypatch.syspath_prepend(str(path.parent))
+        return importlib.import_module(path.name)
+
+    return load
 
 
 @pytest.fixture(scope="session")

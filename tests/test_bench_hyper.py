@@ -1,19 +1,11 @@
 """The benchmark of hyper-kernels runs, and what it compares agrees."""
 
-import importlib
-from pathlib import Path
-
 import pytest
-
-SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
-
-pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
 
 
 @pytest.fixture
-def bench(monkeypatch):
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    return importlib.import_module("bench_hyper")
+def bench(script):
+    return script("bench/bench_hyper")
 
 
 def test_pairs_and_prediction(bench, capsys):

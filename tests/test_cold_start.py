@@ -23,8 +23,8 @@ MESSAGES = re.compile(r"numba\.cpython\.unicode|ol_str_|ol_repr_|ol_raise_with_s
 
 
 def bench(*args, cache=None):
-    """What scripts/bench_cold.py measures."""
-    command = [sys.executable, str(ROOT / "scripts/bench_cold.py"), "--json", *args]
+    """What scripts/bench/bench_cold.py measures."""
+    command = [sys.executable, str(ROOT / "scripts/bench/bench_cold.py"), "--json", *args]
     env = dict(os.environ) if cache is None else {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, env=env).stdout)
 

@@ -1,8 +1,6 @@
 """Memory of fitting: peaks as the docstrings state them, and refusals before the work."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,19 +8,12 @@ import pytest
 import alignlearn as al
 from alignlearn.validation import memory
 
-SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "memory_peak.py"
 
-
-@pytest.mark.skipif(
-    sys.platform != "linux" or not SCRIPT.is_file(), reason="reads /proc and the source tree"
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("kind", ["ridge", "svr", "ridge-loo", "ridge-folds", "svc-folds"])
-def test_fitting_holds_one_matrix(kind):
-    spec = importlib.util.spec_from_file_location("memory_peak", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+def test_fitting_holds_one_matrix(script, kind):
     # One matrix is needed; the rest are blocks, and the small ones that the allocator keeps.
-    assert 0.9 < script.matrices(kind, 3000) < 1.3
+    assert 0.9 < script("bench/memory_peak").matrices(kind, 3000) < 1.3
 
 
 @pytest.fixture

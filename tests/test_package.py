@@ -5,6 +5,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,7 +124,19 @@ def test_errors_that_users_catch_are_at_the_top():
         assert getattr(alignlearn, error.__name__) is error
 
 
-def test_version_is_that_of_the_metadata():
+def test_version_is_that_of_the_metadata_and_of_the_citation():
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     assert alignlearn.__version__ == config["metadata"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {alignlearn.__version__}\n" in citation
+    released = re.search(r'^date-released: "(.*)"$', citation, re.MULTILINE)[1]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{alignlearn.__version__}] - {released}\n" in changes
+
+
+def test_hooks_of_a_commit_use_the_ruff_of_the_tests():
+    ruff = r"ruff==[\d.]+"
+    (wanted,) = re.findall(ruff, (ROOT / "setup.cfg").read_text(encoding="utf-8"))
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(ruff, hooks)) == {wanted}

@@ -25,7 +25,14 @@ def run(command, **environment):
     return subprocess.run(command, capture_output=True, text=True, env=env, timeout=600)
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "scripts/reproduce_table2.py"])
+def programs():
+    """The commands, and every Python file below them that is run by itself."""
+    modules = (ROOT / "scripts").glob("**/[!_]*.py")
+    run = [path for path in modules if '__name__ == "__main__"' in path.read_text()]
+    return [*COMMANDS, *(str(path.relative_to(ROOT)) for path in sorted(run))]
+
+
+@pytest.mark.parametrize("name", programs())
 def test_commands_are_executable(name):
     assert (ROOT / name).stat().st_mode & stat.S_IXUSR
     assert (ROOT / name).read_text().startswith("#!")
@@ -142,6 +149,7 @@ PARTS = {
     "ruff check": "ruff check",
     "ruff format": "format --check",
     "layers": "--config",
+    "types": "-m mypy",
     "verify": "alignlearn verify",
     "simulator tests": "-k cuda",
     "main suite": "--ignore-glob",
@@ -168,8 +176,9 @@ def test_test_script_lints_and_hands_arguments_to_pytest(suite):
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.split()[2] for line in log[:2]] == ["check", "format"]
     assert log[2].startswith("--config")
-    assert log[3].endswith("-k one")
-    assert len(log) == 4
+    assert log[3] == "-m mypy"
+    assert log[4].endswith("-k one")
+    assert len(log) == 5
     done, _ = suite("-k", "one", fails="-k one")
     assert done.returncode == 1
     assert done.stderr == "test: failed: tests\n"

@@ -164,7 +164,7 @@ def verify(
             on_finding(finding, len(chosen))
     proved = [claim.name for claim in chosen if claim.name in CLAIMS and proof_file(claim.name)]
     if proved:
-        print(f"Machine-checked (scripts/check_proofs): {', '.join(proved)}.", file=stream)
+        print(f"Machine-checked (scripts/lab/check_proofs): {', '.join(proved)}.", file=stream)
     source = "hypothesis" if find_spec("hypothesis") else "NumPy draws (hypothesis is missing)"
     open_ones = f", of {silent} nothing was said" if silent else ""
     print(

@@ -61,7 +61,7 @@ def hsic_test(
     unbiased=False,
     n_permutations=999,
     random_state=None,
-):
+) -> DependenceTest:
     """Test of independence of two views by the Hilbert-Schmidt independence criterion.
 
     Parameters
@@ -169,7 +169,7 @@ def _gamma_test(views):
     return DependenceTest(statistic * unit, p_value, "gamma", m, None)
 
 
-def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None):
+def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) -> DependenceTest:
     """Permutation test of whether a Gram matrix is aligned with a target beyond chance.
 
     Parameters

@@ -25,7 +25,7 @@ _ENTRIES = 2**20  # of the rows of Gram matrices that are held at once
 _ROUNDING = 32 * np.finfo(np.float64).eps
 
 
-def cka_matrix(features, other=None, *, kernels="linear", unbiased=False):
+def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.ndarray:
     """Centred kernel alignment of every set of features with every other.
 
     Parameters

@@ -51,7 +51,7 @@ def _choose_forms(kernels, X, V):
     shift = np.where(np.abs(mean) > 3.0 * np.sqrt(np.maximum(square, 0.0)), -mean, 0.0)
     large = np.isfinite(mean) & ~np.isfinite(square)
     if large.any():  # of a constant itself nothing is left that has a square
-        value = _pilot_moments(plain, *samples, n=1)[0]
+        value = np.where(large, _pilot_moments(plain, *samples, n=1)[0], 0.0)
         shift = np.where(large & (np.abs(mean - value) <= 1e-8 * np.abs(mean)), -value, shift)
     return mean + plain.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
 

@@ -98,7 +98,7 @@ class Kernel:
     rate = 0.0
     __array_ufunc__ = None  # array * kernel is an error, not an array of kernels
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X, Y=None) -> np.ndarray:
         """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
 
         Each dense or SciPy sparse. float32 if both are float32, else float64.
@@ -116,7 +116,7 @@ class Kernel:
                 )
         return grams.weighted_gram([kernel.resolve(X)], [1.0], X, Y)
 
-    def diag(self, X):
+    def diag(self, X) -> np.ndarray:
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
         kernel = self.resolve_names(column_names(X))
         X = kernel_samples("X", X, [self])
@@ -191,14 +191,14 @@ class Kernel:
 
     # Algebra
 
-    def __add__(self, other):
+    def __add__(self, other) -> Kernel:
         if is_number(other):
             return self.shifted(other)
         return _RESULTS["sum"]((self, other)) if isinstance(other, Kernel) else NotImplemented
 
     __radd__ = __add__
 
-    def __mul__(self, other):
+    def __mul__(self, other) -> Kernel:
         if is_number(other):
             return _RESULTS["multiple"](
                 self, non_negative(other, "a multiple", f"{other!r} * {self!r}")
@@ -207,7 +207,7 @@ class Kernel:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other):
+    def __truediv__(self, other) -> Kernel:
         if not is_number(other):
             return NotImplemented
         divisor = as_float(other)
@@ -215,7 +215,7 @@ class Kernel:
             raise KernelRuleError(f"({self!r}) / {other!r}: a divisor must be finite and > 0.")
         return self * (1.0 / divisor)
 
-    def __pow__(self, exponent):
+    def __pow__(self, exponent) -> Kernel:
         natural = is_number(exponent) and 1 <= exponent <= LARGEST_POWER
         if not (natural and exponent == int(exponent)):
             raise KernelRuleError(
@@ -224,7 +224,7 @@ class Kernel:
             )
         return _RESULTS["power"](self, int(exponent))
 
-    def __sub__(self, other):
+    def __sub__(self, other) -> Kernel:
         if is_number(other):
             return self.shifted(-other)
         raise difference(self, other)
@@ -235,20 +235,20 @@ class Kernel:
     def __neg__(self):
         return self * -1.0
 
-    def shifted(self, c):
+    def shifted(self, c) -> Kernel:
         """``k + c`` for a constant ``c >= 0``."""
         return _RESULTS["shift"](self, non_negative(c, "a shift", f"{self!r} + {c!r}"))
 
-    def weighted(self, f):
+    def weighted(self, f) -> Kernel:
         """``f(x) k(x, x') f(x')``; ``f`` maps an (m, d) array to (m,) values (picklable)."""
         if not callable(f):
             raise TypeError(f"f must be a callable X -> (m,) values, got {f!r}.")
         return _RESULTS["weighting"](self, f)
 
-    def exp(self):
+    def exp(self) -> Kernel:
         """``exp(k)``."""
         return _RESULTS["exponential"](self)
 
-    def normalized(self):
+    def normalized(self) -> Kernel:
         """``k(x, x') / sqrt(k(x, x) k(x', x'))``; 0 where ``k(x, x) = 0``."""
         return _RESULTS["normalization"](self)

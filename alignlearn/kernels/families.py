@@ -13,7 +13,7 @@ from .base import NAMED, Kernel
 from .stationary import Gaussian
 
 
-def gaussian_kernels(gammas=None):
+def gaussian_kernels(gammas=None) -> list[Gaussian]:
     """A family of Gaussian kernels.
 
     Parameters

@@ -26,7 +26,7 @@ _ROWS = 64  # held at a time
 _SELF_ROUNDING = 32 * np.finfo(np.float64).eps
 
 
-def center_kernel(K, K_train=None, *, sample_weight=None):
+def center_kernel(K, K_train=None, *, sample_weight=None) -> np.ndarray:
     """Centre a Gram matrix in feature space.
 
     Parameters
@@ -59,7 +59,7 @@ def _gram(name, K):
     return check_gram(name, K, dtype=np.float64)
 
 
-def alignment(K, L, *, kind="centered", sample_weight=None):
+def alignment(K, L, *, kind="centered", sample_weight=None) -> float:
     """Alignment of two Gram matrices, or of a Gram matrix with a target.
 
     Parameters
@@ -200,7 +200,7 @@ def _ratio_or_zero(numerator, denominator, what):
     return 0.0
 
 
-def hsic(K, L, *, unbiased=False, sample_weight=None):
+def hsic(K, L, *, unbiased=False, sample_weight=None) -> float:
     """Hilbert-Schmidt independence criterion of two Gram matrices.
 
     Parameters
@@ -246,7 +246,7 @@ def _unbiased(inner, diagonal_product, trace, other_trace, m):
     return unbiased_from_centred(inner / m**2, diagonal_product, trace, other_trace, m)
 
 
-def cka(K, L, *, unbiased=False, sample_weight=None):
+def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
     """Centred kernel alignment as a similarity index of representations.
 
     ``hsic(K, L) / sqrt(hsic(K, K) hsic(L, L))``. With ``unbiased=False`` this is

@@ -1,20 +1,12 @@
 """The reproduction script: planted dependence is found, and what it draws is what it measured."""
 
-import importlib
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
-pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
-
-
-@pytest.fixture
-def script(monkeypatch):
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    return importlib.import_module("_reproduce_cca")
+@pytest.fixture(name="script")
+def cca(script):
+    return script("reproduce/p5_kernels/cca")
 
 
 def test_planted_dependence_is_found_as_the_sample_grows(script, monkeypatch):

@@ -1,25 +1,17 @@
 """Ctrl-C ends long compiled work within a second, on one thread and on several."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "interrupt_time.py"
-
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not SCRIPT.is_file(),
-    reason="needs signals, the clocks of other processes and the source tree",
+    sys.platform != "linux", reason="needs signals and the clocks of other processes"
 )
 
 
-@pytest.fixture
-def script():
-    spec = importlib.util.spec_from_file_location("interrupt_time", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
+@pytest.fixture(name="script")
+def interrupt_time(script):
+    return script("bench/interrupt_time")
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])

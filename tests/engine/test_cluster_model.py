@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts" / "bench"
 
 pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
 pytest.importorskip("distributed", reason="dask[distributed] is not installed")

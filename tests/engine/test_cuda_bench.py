@@ -1,22 +1,14 @@
 """The benchmark of CUDA: it says that nothing is measured, or measures every row."""
 
-import importlib
-from pathlib import Path
-
 import pytest
 from cuda_cases import SIMULATED, needs_cuda
 
 from alignlearn.engine.cuda.device import Found
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-
-pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
-
 
 @pytest.fixture
-def bench(monkeypatch):
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    return importlib.import_module("bench_cuda")
+def bench(script):
+    return script("bench/bench_cuda")
 
 
 def rows(bench, size):

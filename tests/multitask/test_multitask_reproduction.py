@@ -1,6 +1,5 @@
 """The script that reproduces table 1 and figure 1, on a part of the data."""
 
-import importlib
 import os
 import re
 from pathlib import Path
@@ -8,20 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 DATA = Path(os.environ.get("ALIGNLEARN_DATA") or "no such folder")
 
 pytestmark = pytest.mark.skipif(
-    not SCRIPTS.is_dir()
-    or not all((DATA / f"{name}.npz").is_file() for name in ("landmine", "gefcom2012_weeks")),
-    reason="needs the source tree, and landmine and gefcom2012_weeks in ALIGNLEARN_DATA",
+    not all((DATA / f"{name}.npz").is_file() for name in ("landmine", "gefcom2012_weeks")),
+    reason="needs landmine and gefcom2012_weeks in ALIGNLEARN_DATA",
 )
 
 
-def test_quick_run(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    script = importlib.import_module("reproduce_multitask")
-    means = script.main(["--quick", "--out", str(tmp_path)])
+def test_quick_run(script, tmp_path):
+    means = script("reproduce/p3_multitask/multitask").main(["--quick", "--out", str(tmp_path)])
     assert means["landmine"].shape == (3, 9)
     assert means["load"].shape == (2, 9)
     assert np.all((means["landmine"] > 0.4) & (means["landmine"] < 1.0))
@@ -33,10 +28,9 @@ def test_quick_run(monkeypatch, tmp_path):
     assert (tmp_path / "reproduce_multitask.png").stat().st_size > 5000
 
 
-def test_area_under_the_curve(monkeypatch):
+def test_area_under_the_curve(script):
     metrics = pytest.importorskip("sklearn.metrics")
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    script = importlib.import_module("reproduce_multitask")
+    auc = script("reproduce/p3_multitask/multitask").auc
     rng = np.random.default_rng(0)
     y, decision = rng.choice([-1, 1], 60), np.round(rng.normal(size=60), 1)
-    assert script.auc(y, decision) == pytest.approx(metrics.roc_auc_score(y, decision))
+    assert auc(y, decision) == pytest.approx(metrics.roc_auc_score(y, decision))

@@ -122,3 +122,11 @@ def test_rounding_whose_square_overflows_is_no_error():
     grams = [np.full((6, 6), 1e170), np.eye(6)]
     statistics = al.alignment_statistics(grams, np.arange(6.0), "precomputed")
     np.testing.assert_allclose(statistics.norms, [0.0, np.sqrt(5.0)])
+
+
+def test_one_kernel_beyond_the_range_beside_one_whose_squares_are_is_refused_by_name():
+    """Nothing but the error is said: the mean of the former is infinite, that of the latter not."""
+    X = np.array([[9.5293026], [-10.01244736], [48.53869629], [7.95055437]], dtype=np.float32)
+    kernels = [al.Polynomial(gamma=1.0, coef0=0.0, degree=1) ** 6, al.Linear().exp()]
+    with pytest.raises(ValueError, match=r"exp\(linear\): its values reach exp\(2356\)"):
+        al.alignment_statistics(X, [0, 1, 0, 1], kernels)

@@ -17,7 +17,7 @@ from alignlearn.theory.registry import proof_file
 from alignlearn.theory.verify import verify
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "check_proofs"
+SCRIPT = ROOT / "scripts" / "lab" / "check_proofs"
 CHECKED = ("p1-lemma-6", "p1-prop-10", "p1-lemma-20")
 
 needs_tree = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the source tree")
@@ -122,7 +122,7 @@ def test_nothing_is_admitted(name):
 def test_verify_names_the_machine_checked_claims():
     stream = io.StringIO()
     verify(["p1-lemma-1", "p1-lemma-20"], 1, stream)
-    assert "Machine-checked (scripts/check_proofs): p1-lemma-20." in stream.getvalue()
+    assert "Machine-checked (scripts/lab/check_proofs): p1-lemma-20." in stream.getvalue()
     stream = io.StringIO()
     verify(["p1-lemma-1"], 1, stream)
     assert "Machine-checked" not in stream.getvalue()

@@ -35,6 +35,7 @@ for module in (*modules, bounds):
     assert unpacked in Path(module.__file__).resolve().parents, module.__file__
 for folder in {CLAIMS.module(name).__package__ for name in CLAIMS}:
     assert (files(folder) / "proofs.md").read_text(encoding="utf-8").startswith("# Proofs")
+assert all((files("alignlearn") / name).is_file() for name in ("py.typed", "__init__.pyi"))
 assert proof_file("p1-lemma-6").read_text(encoding="utf-8").startswith("(* Lemma 6")
 claim = CLAIMS["p1-lemma-1"]
 assert check(claim, claim.cases(RandomDraw(0))).outcome == "holds"

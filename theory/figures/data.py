@@ -1,10 +1,11 @@
 """Figure on real data: accuracy of a kernel against its alignment (P1, figure 2, table 1).
 
 The Gaussian kernels of section 5 of Cortes, Mohri and Rostamizadeh (2012), one at a time: accuracy
-by cross-validation, mean over five assignments of folds as in ``scripts/reproduce_table1.py``,
-against the centred alignment and the one without centring, both of the whole sample. Accuracy is 1
-- RMSE for regression, as there. One assignment alone leaves noise that moves the correlations of
-german credit between .88 and .98, and their order with it.
+by cross-validation, mean over five assignments of folds as in
+``scripts/reproduce/p1_alignment/table1.py``, against the centred alignment and the one without
+centring, both of the whole sample. Accuracy is 1 - RMSE for regression, as there. One assignment
+alone leaves noise that moves the correlations of german credit between .88 and .98, and their order
+with it.
 """
 
 from __future__ import annotations

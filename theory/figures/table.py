@@ -56,7 +56,7 @@ As printed: the verdict on the statement in the paper. Checked: {CASES} random c
 hypothesis was not met or too few samples decide; or the counterexample, measured against printed,
 and the first corrected form on the same case. Every corrected or sharper form is followed by its
 own outcome on {CASES} random cases. Machine-checked: {machine_checked()}; the Coq files are
-linked in their rows, and `scripts/check_proofs` checks them.
+linked in their rows, and `scripts/lab/check_proofs` checks them.
 
 {claims_table()}"""
 

@@ -148,6 +148,6 @@ Proof.
   rewrite same, one, minus_one, apart; repeat split; lra.
 Qed.
 
-(* scripts/check_proofs reads what these rest on. *)
+(* scripts/lab/check_proofs reads what these rest on. *)
 Definition checked := (lemma_20, lemma_20_corollary, lemma_20_corollary_is_sharp).
 Print Assumptions checked.

@@ -367,7 +367,7 @@ Proof.
   split; [intros x; rewrite coin_radius; lra|]; lra.
 Qed.
 
-(* scripts/check_proofs reads what these rest on. *)
+(* scripts/lab/check_proofs reads what these rest on. *)
 Definition checked :=
   (lemma_6_population, lemma_6_sample, lemma_6_printed_is_false, lemma_6_is_sharp).
 Print Assumptions checked.

@@ -98,6 +98,6 @@ Qed.
 
 End Alignf.
 
-(* scripts/check_proofs reads what these rest on. *)
+(* scripts/lab/check_proofs reads what these rest on. *)
 Definition checked := prop_10.
 Print Assumptions checked.

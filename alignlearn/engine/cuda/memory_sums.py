@@ -5,8 +5,8 @@ written to memory, a part of the box at a time: a matrix of kernels by pairs, wh
 own transpose is summed in blocks of kernels, as a matrix product would. The target is its last row.
 
 A thread sums 8 x 8 products of a pair from 16 values in shared memory; 64 of the 91 instructions of
-this loop are arithmetic (compute capability 9.0, ``scripts/cuda_resources.py``), about half with
-the copies to shared memory. Speed is not measured.
+this loop are arithmetic (compute capability 9.0, ``scripts/bench/cuda_resources.py``), about half
+with the copies to shared memory. Speed is not measured.
 
 This module imports `numba.cuda`: import it inside functions.
 """

@@ -8,8 +8,8 @@ of the process, compiled kernels in the cache on disk: 2 s once per machine for 
 Gaussians, 5 s of sixteen.
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. Read off the
-machine code for compute capability 9.0 (its totals: ``scripts/cuda_resources.py``; speed is not
-measured): written out, the 11 operations of ten Gaussians and a target are about 45 of the 320
+machine code for compute capability 9.0 (its totals: ``scripts/bench/cuda_resources.py``; speed is
+not measured): written out, the 11 operations of ten Gaussians and a target are about 45 of the 320
 instructions of pair sums with d = 20 (9 squares with their flush 27, the exponential some 14),
 numbers are operands in constant memory, and 146 registers hold everything, none spilled. An
 interpreter compiled alike takes 118 instructions to decode an operation, shared by the pairs of a

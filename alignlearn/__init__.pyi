@@ -1,0 +1,97 @@
+"""What type checkers see of the names that ``alignlearn`` loads on first use."""
+
+from types import ModuleType
+
+from alignlearn import cca as cca
+from alignlearn import comparison as comparison
+from alignlearn import datasets as datasets
+from alignlearn import dependence as dependence
+from alignlearn import engine as engine
+from alignlearn import estimators as estimators
+from alignlearn import hyper as hyper
+from alignlearn import kernels as kernels
+from alignlearn import large as large
+from alignlearn import machines as machines
+from alignlearn import multitask as multitask
+from alignlearn import online as online
+from alignlearn import significance as significance
+from alignlearn import statistics as statistics
+from alignlearn import weights as weights
+from alignlearn._warmup import warmup as warmup
+from alignlearn.cca import KernelCCA as KernelCCA
+from alignlearn.comparison import Comparison as Comparison
+from alignlearn.comparison import Protocol as Protocol
+from alignlearn.comparison import compare as compare
+from alignlearn.dependence import CKAAccumulator as CKAAccumulator
+from alignlearn.dependence import alignment_test as alignment_test
+from alignlearn.dependence import cka_matrix as cka_matrix
+from alignlearn.dependence import hsic_test as hsic_test
+from alignlearn.estimators import AlignedRandomFeatures as AlignedRandomFeatures
+from alignlearn.estimators import AlignedRandomFeaturesClassifier as AlignedRandomFeaturesClassifier
+from alignlearn.estimators import BayesianMKLClassifier as BayesianMKLClassifier
+from alignlearn.estimators import KernelCombiner as KernelCombiner
+from alignlearn.estimators import MKLClassifier as MKLClassifier
+from alignlearn.estimators import MKLClassifierCV as MKLClassifierCV
+from alignlearn.estimators import MKLRegressor as MKLRegressor
+from alignlearn.estimators import MKLRegressorCV as MKLRegressorCV
+from alignlearn.estimators import alignment_interval as alignment_interval
+from alignlearn.estimators import rademacher as rademacher
+from alignlearn.hyper import GaussianHyperKernel as GaussianHyperKernel
+from alignlearn.hyper import HyperKernelClassifier as HyperKernelClassifier
+from alignlearn.hyper import HyperKernelClassifierCV as HyperKernelClassifierCV
+from alignlearn.hyper import HyperKRR as HyperKRR
+from alignlearn.hyper import HyperNNLS as HyperNNLS
+from alignlearn.hyper import HyperSVR as HyperSVR
+from alignlearn.hyper import WishartHyperKernel as WishartHyperKernel
+from alignlearn.kernels import TL1 as TL1
+from alignlearn.kernels import Binomial as Binomial
+from alignlearn.kernels import Columns as Columns
+from alignlearn.kernels import Cosine as Cosine
+from alignlearn.kernels import Exponential as Exponential
+from alignlearn.kernels import ExponentialDot as ExponentialDot
+from alignlearn.kernels import FeatureWeighted as FeatureWeighted
+from alignlearn.kernels import FourierFeatures as FourierFeatures
+from alignlearn.kernels import FromFunction as FromFunction
+from alignlearn.kernels import Gaussian as Gaussian
+from alignlearn.kernels import Hamming as Hamming
+from alignlearn.kernels import Kernel as Kernel
+from alignlearn.kernels import Laplacian as Laplacian
+from alignlearn.kernels import Linear as Linear
+from alignlearn.kernels import Log as Log
+from alignlearn.kernels import Matern as Matern
+from alignlearn.kernels import Polynomial as Polynomial
+from alignlearn.kernels import Precomputed as Precomputed
+from alignlearn.kernels import RankOneKernels as RankOneKernels
+from alignlearn.kernels import RationalQuadratic as RationalQuadratic
+from alignlearn.kernels import Sigmoid as Sigmoid
+from alignlearn.kernels import StringSpectrum as StringSpectrum
+from alignlearn.kernels import gaussian_kernels as gaussian_kernels
+from alignlearn.large import NystromRidge as NystromRidge
+from alignlearn.large import NystromRidgeClassifier as NystromRidgeClassifier
+from alignlearn.large import NystromSVC as NystromSVC
+from alignlearn.machines import Ensemble as Ensemble
+from alignlearn.multitask import MultiTaskMKLClassifier as MultiTaskMKLClassifier
+from alignlearn.multitask import MultiTaskMKLRegressor as MultiTaskMKLRegressor
+from alignlearn.online import KernelSGDClassifier as KernelSGDClassifier
+from alignlearn.online import KernelSGDRegressor as KernelSGDRegressor
+from alignlearn.sources import AlignmentAccumulator as AlignmentAccumulator
+from alignlearn.sources import alignment_statistics as alignment_statistics
+from alignlearn.statistics import AlignmentStatistics as AlignmentStatistics
+from alignlearn.statistics import alignment as alignment
+from alignlearn.statistics import center_kernel as center_kernel
+from alignlearn.statistics import cka as cka
+from alignlearn.statistics import hsic as hsic
+from alignlearn.validation import ConvergenceWarning as ConvergenceWarning
+from alignlearn.validation import DegenerateKernelWarning as DegenerateKernelWarning
+from alignlearn.weights import Align as Align
+from alignlearn.weights import AlignF as AlignF
+from alignlearn.weights import AlignLinear as AlignLinear
+from alignlearn.weights import AlignLq as AlignLq
+from alignlearn.weights import Uniform as Uniform
+from alignlearn.weights.one_stage import L1SVM as L1SVM
+from alignlearn.weights.one_stage import LKRR as LKRR
+from alignlearn.weights.one_stage import AlignedKRR as AlignedKRR
+
+__version__: str
+__all__: list[str]
+theory: ModuleType

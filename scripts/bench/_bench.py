@@ -1,0 +1,112 @@
+"""What the benchmarks share: timing, threads, peak memory, the command line and the table."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numba
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+
+def clock(function, repeats=1, timer=time.perf_counter):
+    """Least time of several calls, and the result of the last.
+
+    ``timer`` may also give an array, of which each entry is the least.
+    """
+    times = []
+    for _ in range(repeats):
+        start = timer()
+        result = function()
+        times.append(timer() - start)
+    return np.min(times, axis=0), result
+
+
+def wall_and_core():
+    """A timer: seconds of the clock, and of the processor, summed over threads."""
+    return np.array([time.perf_counter(), time.process_time()])
+
+
+def interleaved(repeats, *functions):
+    """Times of each function in turn, (repeats, functions)."""
+    return np.array([[clock(f)[0] for f in functions] for _ in range(repeats)])
+
+
+def best_of(repeats, *functions):
+    """Least time of each function over interleaved repeats."""
+    return list(interleaved(repeats, *functions).min(axis=0))
+
+
+@contextmanager
+def threads(n):
+    """Limit BLAS and the library to n threads."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(n, numba.config.NUMBA_NUM_THREADS))
+    try:
+        with threadpool_limits(n):
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+# For programs in processes of their own: the largest memory so far, in bytes. Linux keeps that of
+# the parent in ru_maxrss across a fork; VmHWM starts anew.
+PEAK = """
+def peak():
+    try:
+        with open("/proc/self/status") as status:
+            return next(1024 * int(line.split()[1]) for line in status if line[:5] == "VmHWM")
+    except OSError:
+        import resource
+        return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+"""
+
+
+def output(code, **environment):
+    """What a Python program prints in a process of its own."""
+    command, env = [sys.executable, "-W", "ignore", "-c", code], {**os.environ, **environment}
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=env).stdout
+
+
+def options(doc, names, argv=None, *, with_threads=False, extend=None):
+    """Parsed command line: ``rows``, some of the names (default all), and ``threads`` if wanted.
+
+    ``extend(parser)`` adds other arguments.
+    """
+    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
+    parser.add_argument("rows", nargs="*", help=f"of {', '.join(names)}; default all")
+    most = numba.config.NUMBA_NUM_THREADS
+    if with_threads:
+        parser.add_argument("--threads", type=int, default=most, help="default: all")
+    if extend is not None:
+        extend(parser)
+    args = parser.parse_args(argv)
+    unknown = ", ".join(name for name in args.rows if name not in names)
+    if unknown:
+        parser.error(f"unknown rows {unknown}; accepted: {', '.join(names)}")
+    if with_threads and not 1 <= args.threads <= most:
+        parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
+    args.rows = args.rows or list(names)
+    return args
+
+
+def ratios(doc, rows, argv=None):
+    """Command line and table of a benchmark that is a dict of rows.
+
+    A row yields (work, baseline s, ours s, least ratio aimed at[, note]); without times, a remark.
+    """
+    args = options(doc, rows, argv, with_threads=True)
+    print(f"{'work':<72} {'baseline':>10} {'ours':>10} {'ratio':>7} {'target':>7}")
+    with threads(args.threads):
+        for name in args.rows:
+            for work, baseline, ours, target, *note in rows[name]():
+                line = f"{work:<72}"
+                if ours:
+                    goal = f"{target:7.3g}" if target else " " * 7
+                    line += f" {baseline:10.4g} {ours:10.4g} {baseline / ours:7.3g} {goal}"
+                print("  ".join([line, *note]).rstrip(), flush=True)

@@ -1,0 +1,166 @@
+#!/usr/bin/env python
+"""Work on 1, 2 and 4 processes of a Dask cluster on this machine, against one thread without.
+
+    scripts/bench/bench_cluster.py            # m = 40,000: some minutes
+    scripts/bench/bench_cluster.py --quick    # small sizes: what is measured, not how fast
+
+One cluster is there at a time, and watches itself little (`_cluster.QUIET`): by default an idle one
+of 1, 2 and 4 processes takes .08, .13 and .23 of a core. Clusters take turns; everything is
+compiled and has run before it is timed; least seconds of all turns. Speed is that against one
+process of a cluster; more processes than processors can gain nothing. "lost" is the time of a
+worker that is not spent on boxes, per task: what sends, starts and collects tasks, and waiting at
+the end. Target: 2 processes are 1.8 times as fast as one.
+
+"alone" is what the machine allows: processes that do the same statistics beside each other, without
+a cluster, against one of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from _bench import clock
+from _cluster import Recorded, hyper_product, local_client, product, statistics
+
+from alignlearn.engine.cluster import Cluster
+from alignlearn.engine.cpu import CPU
+
+WORKERS = 1, 2, 4
+TARGET = 1.8  # of two processes
+
+
+class Tasks:
+    """Reads from the scheduler how many tasks there were since the last time, and how long."""
+
+    def __init__(self, client):
+        self._client, self._before = client, (0, 0.0)
+
+    def read(self):
+        """(number of tasks, seconds of computing)."""
+        now = self._client.run_on_scheduler(_totals)
+        found = [a - b for a, b in zip(now, self._before)]
+        self._before = now
+        return found
+
+
+def _totals(dask_scheduler):
+    prefixes = dask_scheduler.task_prefixes.items()
+    kinds = [kind for name, kind in prefixes if name.startswith("alignlearn_")]
+    seconds = sum(kind.all_durations.get("compute", 0.0) for kind in kinds)
+    return sum(kind.state_counts["memory"] for kind in kinds), seconds
+
+
+class Best(NamedTuple):
+    """The fastest run of a kind of work."""
+
+    seconds: float
+    tasks: int
+    busy: float
+    sent: int
+    back: int
+    same: bool
+
+
+def measure(work, client, expected):
+    """A run on the workers, after one that compiles."""
+    engine, counter = Recorded(Cluster(client, CPU)), Tasks(client)
+    work(engine)
+    counter.read()
+    engine.bytes = 0
+    seconds, result = clock(lambda: work(engine))
+    sent = sum(client.nbytes(summary=False).values())
+    return Best(seconds, *counter.read(), sent, engine.bytes, same(result, expected))
+
+
+def same(a, b):
+    """Whether two results are equal to the last bit."""
+    parts = zip(a, b) if isinstance(a, tuple) else [(a, b)]
+    return all(np.array_equal(x, y) for x, y in parts)
+
+
+def report(name, here, best):
+    """Print the lines of one kind of work, and return the speed of two processes."""
+    print(f"{name}\n  one thread, no cluster {here:10.3f} s")
+    for n, run in best.items():
+        lost = (n * run.seconds - run.busy) / run.tasks
+        print(
+            f"  {n} process{'  ' if n == 1 else 'es'} {run.seconds:21.3f} s, "
+            f"speed {best[1].seconds / run.seconds:.2f}; {run.tasks} tasks of "
+            f"{run.busy / run.tasks:.2f} s, lost {lost:.3f} s a task, {run.sent / 1e6:.1f} MB to "
+            f"each worker, {run.back / 1e6:.1f} MB back; "
+            f"{'the same bits' if run.same else 'DIFFERENT BITS'}"
+        )
+    return best[1].seconds / best[2].seconds
+
+
+_ALONE = """
+import sys
+import numba
+from _bench import clock
+from _cluster import statistics
+from alignlearn.engine.cpu import CPU
+numba.set_num_threads(1)
+work = statistics(int(sys.argv[1]))
+work(CPU)
+print(flush=True)
+sys.stdin.readline()
+print(clock(lambda: work(CPU))[0], flush=True)
+"""
+
+
+def alone(n_processes, m):
+    """Seconds until the last of processes has done its statistics; all start at once."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    command = [sys.executable, "-c", _ALONE, str(m)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": folder}
+    running = [subprocess.Popen(command, **pipes) for _ in range(n_processes)]
+    for process in running:
+        process.stdout.readline()
+    for process in running:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return max(float(process.communicate()[0]) for process in running)
+
+
+def main():
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--turns", type=int, default=3)
+    options = parser.parse_args()
+    m, n_pairs = (2000, 2000) if options.quick else (40_000, 30_000)
+    numba.set_num_threads(1)
+    print(f"{os.cpu_count()} processors, one thread each process; m={m}, d=20")
+    works = {
+        "statistics of 10 Gaussians": statistics(m),
+        "Gram matrix of a Gaussian times a vector": product(m),
+        f"hyper-kernel, {n_pairs} pairs": hyper_product(n_pairs),
+    }
+    expected = {name: work(CPU) for name, work in works.items()}
+    here, machine = dict.fromkeys(works, np.inf), dict.fromkeys(WORKERS[:2], np.inf)
+    best = {name: {} for name in works}
+    for _ in range(options.turns):
+        for name, work in works.items():
+            here[name] = min(here[name], clock(lambda work=work: work(CPU))[0])
+        for n in machine:
+            machine[n] = min(machine[n], alone(n, m))
+        for n in WORKERS:
+            with local_client(n) as client:
+                for name, work in works.items():
+                    run = measure(work, client, expected[name])
+                    best[name][n] = min(best[name].get(n, run), run)
+    speeds = [report(name, here[name], best[name]) for name in works]
+    print(
+        f"target: statistics on 2 processes {TARGET} times as fast as on one; measured "
+        f"{speeds[0]:.2f}, two processes alone {2 * machine[1] / machine[2]:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+#!/usr/bin/env python
+"""What a first fit costs where nothing is in the cache: processor time, and functions compiled.
+
+    scripts/bench/bench_cold.py                     # MKLClassifier, breast_cancer, three Gaussians
+    scripts/bench/bench_cold.py regressor           # MKLRegressor
+    scripts/bench/bench_cold.py classifier-cv       # MKLClassifierCV; regressor-cv likewise
+    scripts/bench/bench_cold.py --warm              # with the cache that is there
+    scripts/bench/bench_cold.py --json              # all functions, for a program
+
+A process of its own imports, fits and predicts with an empty cache. Seconds are of the processor,
+so other work on the machine counts for little; repeat the run where it is busy. Inclusive seconds
+of a function have those of all that it calls and that was compiled for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+ESTIMATORS = {
+    "classifier": "MKLClassifier",
+    "regressor": "MKLRegressor",
+    "classifier-cv": "MKLClassifierCV",
+    "regressor-cv": "MKLRegressorCV",
+}
+HEAVIEST = 10
+
+
+def main(argv=None):
+    """Print the table, or JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("estimator", nargs="?", choices=ESTIMATORS, default="classifier")
+    parser.add_argument("--warm", action="store_true", help="use the cache that is there")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    if args.inside:
+        print(json.dumps(first_calls(ESTIMATORS[args.estimator])))
+        return
+    found = measured(args.estimator, args.warm)
+    print(json.dumps(found) if args.json else table(found))
+
+
+def measured(estimator, warm=False):
+    """:func:`first_calls` in a process of its own, with an empty cache unless ``warm``."""
+    command = [sys.executable, __file__, estimator, "--inside"]
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+    with tempfile.TemporaryDirectory() as folder:
+        if not warm:
+            environment["NUMBA_CACHE_DIR"] = folder
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def first_calls(name):
+    """Seconds of import, fit and predict, and every function compiled on the way."""
+    start = time.process_time()
+    import alignlearn as al
+
+    estimator = getattr(al, name)(al.gaussian_kernels([1e-3, 1e-2, 1e-1]))
+    seconds = {"import": time.process_time() - start}
+    from numba.core import event
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    listener = _listener(event)
+    with event.install_listener("numba:compile", listener):
+        for method, *data in (("fit", X, y), ("predict", X)):
+            start = time.process_time()
+            getattr(estimator, method)(*data)
+            seconds[method] = time.process_time() - start
+    return {"estimator": name, "seconds": seconds, "compiled": listener.done}
+
+
+def _listener(event):
+    class Compilations(event.Listener):
+        """Names with inclusive and exclusive seconds, in the order of completion."""
+
+        def __init__(self):
+            self.open, self.done = [], []
+
+        def on_start(self, event):
+            self.open.append([time.thread_time(), 0.0])
+
+        def on_end(self, event):
+            start, inner = self.open.pop()
+            spent = time.thread_time() - start
+            if self.open:
+                self.open[-1][1] += spent
+            function = event.data["dispatcher"].py_func
+            name = f"{function.__module__}.{function.__qualname__}"
+            self.done.append([name, spent, spent - inner])
+
+    return Compilations()
+
+
+def table(found):
+    """What a person reads."""
+    compiled, seconds = found["compiled"], found["seconds"]
+    lines = [f"{found['estimator']} on breast_cancer, seconds of the processor"]
+    lines += [f"  {name:8} {value:7.2f}" for name, value in seconds.items()]
+    ours = sum(name.startswith("alignlearn.") for name, *_ in compiled)
+    lines += [f"{len(compiled)} functions compiled, {ours} of them of the library"]
+    for title, column in (("inclusive", 1), ("exclusive", 2)):
+        lines += [f"{title} seconds"] if compiled else []
+        heaviest = sorted(compiled, key=lambda row: -row[column])[:HEAVIEST]
+        lines += [f"  {row[column]:7.2f}  {row[0]}" for row in heaviest]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

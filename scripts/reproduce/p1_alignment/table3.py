@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Tables 3 and 5 of Cortes, Mohri and Rostamizadeh (2012): rank-one bigram kernels.
+
+Two of the four domains of reviews, books and kitchen (dvd and electronics are not registered). Each
+of the 4000 most frequent bigrams is a kernel of rank one, of its counts, centred and of equal
+trace. Regression predicts the stars (1, 2, 4, 5) by kernel ridge, classification their sign by
+support vector machine; 5 folds of which 3 train, 1 validates and 1 tests.
+
+Methods: uniform; one-stage l2-krr (LKRR with mu0 = 0) or l1-svm; align. With rank-one kernels
+l1-svm is the support vector machine with the squared L1 norm of w: for every C the L1 norm itself
+at some strength s, C = |w|_1 / s, which is a linear program. It is solved as that, by scipy's
+HiGHS, along strengths in place of C (`alignlearn.L1SVM` has the same solution, and needs minutes
+for thousands of kernels; the tests compare the two on a small problem).
+
+The bigrams are of our own making (lower case, runs of letters and digits, the text of a review
+alone), since the paper does not say how it made its own; so everything is also run with the
+presence of a bigram in place of its count.
+
+usage: scripts/reproduce/p1_alignment/table3.py [--quick] [--repeats N] [--out FOLDER]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
+
+from alignlearn import datasets
+from alignlearn.weights.one_stage import LKRR
+
+DOMAINS = ("books", "kitchen")
+FEATURES = ("counts", "presence")
+METHODS = {
+    "regression": ("uniform", "lkrr", "align"),
+    "classification": ("uniform", "l1-svm", "align"),
+}
+# Kernels have mean diagonal 1; weights of norm 1 may add up to sqrt(4000) = 63.
+RIDGE_GRID = tuple(10.0 ** (k / 4) for k in range(12, 1, -1))
+STRENGTHS = tuple(0.1 * 2.0 ** (-k / 2) for k in range(11))  # of the L1 norm, by sample
+
+# (error, its deviation, alignment, its deviation) by method.
+PAPER = {
+    ("regression", "books"): (
+        (1.442, 0.015, 0.029, 0.005), (1.410, 0.024, 0.036, 0.008), (1.401, 0.035, 0.046, 0.006),
+    ),
+    ("regression", "kitchen"): (
+        (1.356, 0.016, 0.039, 0.006), (1.333, 0.015, 0.056, 0.005), (1.312, 0.012, 0.076, 0.008),
+    ),
+    ("classification", "books"): (
+        (0.258, 0.017, 0.030, 0.004), (0.286, 0.016, 0.030, 0.011), (0.243, 0.020, 0.043, 0.003),
+    ),
+    ("classification", "kitchen"): (
+        (0.201, 0.020, 0.039, 0.007), (0.236, 0.024, 0.058, 0.007), (0.172, 0.022, 0.070, 0.010),
+    ),
+}  # fmt: skip
+
+# Table 5; it is the same for books and kitchen.
+TESTS = {
+    "regression": {
+        ("uniform", "lkrr"): 1, ("uniform", "align"): 1, ("lkrr", "uniform"): 0,
+        ("lkrr", "align"): 1, ("align", "uniform"): 0, ("align", "lkrr"): 0,
+    },
+    "classification": {
+        ("uniform", "l1-svm"): 0, ("uniform", "align"): 1, ("l1-svm", "uniform"): 1,
+        ("l1-svm", "align"): 1, ("align", "uniform"): 0, ("align", "l1-svm"): 0,
+    },
+}  # fmt: skip
+
+
+def load(domain, task, features, n_kernels):
+    """X (2000, n_kernels) sparse and the target."""
+    target = {"target": "sign"} if task == "classification" else {}
+    data = datasets.load(f"sentiment_bigrams_{domain}", **target)
+    X = data.X[:, :n_kernels].tocsr()
+    if features == "presence":
+        X = X.copy()
+        X.data[:] = 1.0
+    return X, data.y
+
+
+def sparse_svm(X, y, strength):
+    """min over w, b of strength |w|_1 + sum_i max(0, 1 - y_i (x_i'w + b)), a linear program.
+
+    Returns
+    -------
+    w : ndarray of shape (p,)
+    b : float
+    """
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    m, p = X.shape
+    signed = sparse.csr_matrix(X.multiply(y[:, None]))
+    # Columns: the positive and the negative part of w, the slacks, b.
+    A = sparse.hstack([-signed, signed, -sparse.eye(m), sparse.csr_matrix(-y[:, None])]).tocsc()
+    cost = np.concatenate([np.full(2 * p, strength), np.ones(m), [0.0]])
+    bounds = [(0.0, None)] * (2 * p + m) + [(None, None)]
+    found = linprog(cost, A_ub=A, b_ub=-np.ones(m), bounds=bounds, method="highs-ipm")
+    if found.status != 0:
+        raise RuntimeError(f"linear program: {found.message}")
+    return found.x[:p] - found.x[p : 2 * p], found.x[-1]
+
+
+def l1_svm(trial, strengths):
+    """(test error, test alignment) of l1-svm, the strength chosen on the validation fold."""
+    root = np.sqrt(trial.scale)
+    train, *held_out = (Z.multiply(root).tocsr() for Z in trial.X)
+    best, chosen = np.inf, None
+    for strength in strengths:
+        w, b = sparse_svm(train, trial.y.astype(float), strength * len(trial.y))
+        losses = [
+            trial.loss(Z @ w + b, y) for Z, y in zip(held_out, (trial.y_validate, trial.y_test))
+        ]
+        # Weights of the kernels are proportional to |w_k|; w = 0 has none.
+        if losses[0] < best and w.any():
+            best, chosen = losses[0], (losses[1], np.abs(w) / np.abs(w).sum())
+    error, weights = chosen
+    return error, trial.test_alignment(weights)
+
+
+def one_method(trial, method, quick):
+    """(test error, test alignment)."""
+    if method == "lkrr":
+        grid = RIDGE_GRID[4::3] if quick else RIDGE_GRID
+        return trial.choose(LKRR(1.0, 0.0, alpha, tol=1e-4) for alpha in grid)[:2]
+    if method == "l1-svm":
+        return l1_svm(trial, STRENGTHS[4:7:2] if quick else STRENGTHS)
+    used = (trial.scale > 0.0).astype(float)
+    # <K_k, yy'> by |K_k|_F; the latter is the same for all, since the trace is and the rank is 1.
+    return trial.machine(
+        used if method == "uniform" else trial.family.quadratic(trial.target[None])
+    )
+
+
+def measure(domain, task, features, *, repeats, n_kernels=4000, quick=False):
+    """Errors and test alignments, each (repeats, methods, folds)."""
+    X, y = load(domain, task, features, n_kernels)
+    out = []
+    for seed in range(repeats):
+        trials = [shared.FeatureTrial(X, y, p, task) for p in shared.rotations(y, task, seed)]
+        found = [[one_method(t, method, quick) for t in trials] for method in METHODS[task]]
+        out.append(np.moveaxis(np.array(found), 2, 0))
+    return np.array(out).swapaxes(0, 1)
+
+
+def report(out, domain, task, found):
+    """Print one domain and task; return what is outside by features."""
+    paper, methods = PAPER[task, domain], METHODS[task]
+    rows, outside = [], {features: [] for features in found}
+    for what, at in (("error", 0), ("alignment", 2)):
+        for i, method in enumerate(methods):
+            theirs = paper[i][at : at + 2]
+            row = [f"{what} of {method}", shared.spread(*theirs)]
+            for features, values in found.items():
+                mean, deviation = shared.summary(values[at // 2][:, i])
+                verdict = shared.verdict(mean, theirs)
+                row += [shared.spread(mean, deviation), verdict]
+                if verdict != "agrees":
+                    outside[features].append(row[0])
+            rows.append(row)
+    out.say(f"{domain}, {task}")
+    out.table(("", "paper", *(t for features in found for t in (features, ""))), rows)
+    for features, names in outside.items():
+        if names:
+            out.say(f"  outside one standard deviation with {features}: {', '.join(names)}")
+    for features, values in found.items():
+        out.say(f"  {features}:")
+        shared.significance(out, values[0], methods, TESTS[task])
+    out.say("")
+    return outside
+
+
+def draw(results):
+    """Errors of the methods, ours with counts and presence, and the paper's."""
+    figure, axes = shared.new_figure(1, len(results), (11.0, 3.8))
+    for ax, ((domain, task), found) in zip(axes[0], results.items()):
+        methods = METHODS[task]
+        for i, method in enumerate(methods):
+            colour, marker = shared.STYLES[method]
+            for features, values in found.items():
+                fill = colour if features == "counts" else "white"
+                ax.errorbar(
+                    i + (-0.22 if features == "counts" else 0.0),
+                    *shared.summary(values[0][:, i]),
+                    fmt=marker, color=colour, markerfacecolor=fill, markersize=8, capsize=3,
+                )  # fmt: skip
+            ax.errorbar(
+                i + 0.22, *PAPER[task, domain][i][:2], fmt="_", color="#000000", markersize=11,
+                capsize=3, linewidth=1.0,
+            )  # fmt: skip
+        ax.set_xticks(range(len(methods)), methods)
+        ax.set_xlim(-0.6, len(methods) - 0.4)
+        ax.set_title(f"{domain}, {task}", fontsize=11)
+        ax.set_ylabel("RMSE, stars" if task == "regression" else "fraction misclassified")
+    figure.suptitle(
+        "Table 3: full, ours with counts; hollow, with presence; black dashes, the paper's",
+        fontsize=11,
+    )
+    return figure
+
+
+def explain(out, results, outside):
+    """What the differences come from, as far as could be found out."""
+    for features in FEATURES:
+        names = [f"{d} {t}: {n}" for (d, t), by in outside.items() for n in by.get(features, ())]
+        out.say(f"{len(names)} of 24 figure(s) outside one standard deviation with {features}.")
+    out.say("RMSE, the paper's by ours with counts (uniform, lkrr, align):")
+    for domain in DOMAINS:
+        means = results[domain, "regression"]["counts"][0].mean(axis=(0, 2))
+        theirs = np.array(PAPER["regression", domain])[:, 0]
+        deviation = load(domain, "regression", "counts", 1)[1].std()
+        ratios = ", ".join(f"{ratio:.3f}" for ratio in theirs / means)
+        out.say(f"  {domain}: {ratios}; deviation of the stars here {deviation:.3f}")
+    out.say(
+        "Most likely cause: the stars, more than the bigrams. Errors of classification agree with",
+        "counts, while those of regression are off by nearly the same factor for all methods of a",
+        "domain, as if the paper's stars spread less. It used version 1 of the reviews; version 2",
+        "is registered. On record, tried once in November 2026, not computed by this run: kernel",
+        "ridge on two assignments of folds (change of the RMSE of uniform and align; books, then",
+        "kitchen):",
+        "  presence in place of counts               -0.025 and -0.019;  -0.032 and -0.016",
+        "  5000 bigrams in place of 4000             -0.007 and -0.011;  +0.000 and -0.003",
+        "  2000 bigrams                              +0.017 and +0.037;  -0.010 and +0.024",
+        "  kernels not centred                       -0.006 and +0.001;  -0.001 and +0.000",
+        "  traces not normalised                     +0.004 and +0.011;  -0.005 and +0.024",
+        "  4 folds train once alpha is chosen        -0.007 and -0.011;  -0.019 and -0.016",
+        "  the last and presence                     -0.029 and -0.030;  -0.034 and -0.037",
+        "None of them, alone or together, brings kitchen to the paper's figures.",
+    )
+
+
+def main(argv=None):
+    """Print and draw; return what is outside one standard deviation, by domain and task."""
+    args = shared.arguments(__doc__, argv, default=2, help="assignments of folds (default 2)")
+    out = shared.Output("table3", args)
+    repeats = 1 if args.quick else args.repeats
+    n_kernels = 300 if args.quick else 4000
+    out.say(
+        "Tables 3 and 5 of Cortes, Mohri and Rostamizadeh (2012): rank-one kernels of bigrams.",
+        f"{n_kernels} kernels, mean over {repeats} random assignment(s) of 5 folds; +- is over the",
+        "folds. Alignment is on the test fold.",
+        "dvd and electronics are not among the registered data sets and are left out.",
+        "",
+    )
+    results, outside = {}, {}
+    for domain in DOMAINS[1:] if args.quick else DOMAINS:
+        for task in METHODS:
+            found = {
+                features: measure(
+                    domain, task, features, repeats=repeats, n_kernels=n_kernels, quick=args.quick
+                )
+                for features in (FEATURES[:1] if args.quick else FEATURES)
+            }
+            results[domain, task] = found
+            outside[domain, task] = report(out, domain, task, found)
+    if not args.quick:
+        explain(out, results, outside)
+    out.write(draw(results))
+    return outside
+
+
+if __name__ == "__main__":
+    shared.run(main)

@@ -1,0 +1,137 @@
+#!/usr/bin/env python
+"""Ridge regression at few centres against the exact machine: error and time by number of centres.
+
+    scripts/reproduce/p5_kernels/nystrom.py           # ten minutes
+    scripts/reproduce/p5_kernels/nystrom.py --quick
+
+kin8nm (6000 samples train, the others test) and ijcnn1 (10,000 each; labels -1 and +1 as targets).
+The kernel is a combination of nine Gaussians learned by alignf from 1500 of the training samples,
+with alpha by leave-one-out; exact ridge regression and NystromRidge take both as they are.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import shared
+
+import alignlearn as al
+from alignlearn import datasets
+from alignlearn.large import NystromRidge
+
+SIZES = {"kin8nm": (6000, 2192), "ijcnn1_train": (10_000, 10_000)}
+COUNTS = (25, 50, 100, 200, 400, 800, 1600, 3200)
+STYLES = {
+    "uniform": ("#0072B2", "o"),
+    "leverage": ("#D55E00", "^"),
+    "k-means++": ("#009E73", "D"),
+}
+
+
+def samples(name, sizes, seed=0):
+    """Training and test parts (X, y, X_test, y_test), standardised by the training part."""
+    data, (n, n_test) = datasets.load(name), sizes
+    X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
+    order = np.random.default_rng(seed).permutation(len(X))
+    train, test = order[:n], order[n : n + n_test]
+    mean, scale = X[train].mean(axis=0), X[train].std(axis=0)
+    scale[scale == 0.0] = 1.0
+    X = (X - mean) / scale
+    return X[train], y[train], X[test], y[test]
+
+
+def learned_kernel(X, y, size=1500):
+    """A combination of Gaussians and alpha, from some of the samples."""
+    ladder = al.gaussian_kernels(2.0 ** np.arange(-4, 5) / X.shape[1])
+    model = al.MKLRegressorCV(ladder).fit(X[:size], y[:size])
+    return model.kernel_, model.alpha_
+
+
+def clock(model, X, y):
+    """Seconds of a fit."""
+    start = time.perf_counter()
+    model.fit(X, y)
+    return time.perf_counter() - start
+
+
+def rmse(model, X, y):
+    """Root mean squared error."""
+    return float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
+
+
+def measure(name, sizes, counts, seeds):
+    """Error and seconds of the exact machine, and of each choice of centres (seeds, counts, 2)."""
+    X, y, X_test, y_test = samples(name, sizes)
+    kernel, alpha = learned_kernel(X, y)
+    for centres in STYLES:  # compiles
+        NystromRidge(kernel, alpha, n_centres=20, centres=centres).fit(X[:100], y[:100])
+    exact = al.MKLRegressor([kernel], alpha=alpha, normalize=None, machine="krr")
+    seconds = clock(exact, X, y)
+    found = {"exact": (rmse(exact, X_test, y_test), seconds)}
+    for centres in STYLES:
+        rows = np.empty((seeds, len(counts), 2))
+        for seed in range(seeds):
+            for k, n in enumerate(counts):
+                options = {"n_centres": n, "centres": centres, "random_state": seed}
+                model = NystromRidge(kernel, alpha, **options)
+                seconds = clock(model, X, y)
+                rows[seed, k] = rmse(model, X_test, y_test), seconds
+        found[centres] = rows
+    return found
+
+
+def draw(axes, name, counts, found):
+    """Error and time against the number of centres, the exact machine as a line."""
+    error, seconds = found["exact"]
+    for centres, (colour, marker) in STYLES.items():
+        for axis, values in zip(axes, np.moveaxis(found[centres], 2, 0)):
+            axis.plot(counts, np.median(values, axis=0), color=colour, marker=marker, label=centres)
+            axis.fill_between(
+                counts, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15
+            )
+    for axis, value, label in zip(axes, (error, seconds), ("root mean squared error", "seconds")):
+        axis.axhline(value, color="#555555", linestyle=":", label="exact")
+        axis.set(xscale="log", yscale="log", xlabel="centres", ylabel=label, title=name)
+    axes[0].legend(frameon=False)
+
+
+def report(out, name, sizes, counts, found):
+    """The table of one data set."""
+    error, seconds = found["exact"]
+    out.say("", f"{name}: {sizes[0]} train, {sizes[1]} test; exact: {error:.4f}, {seconds:.1f} s")
+    header = ["centres", *(f"{kind}, error" for kind in STYLES), *(f"{kind}, s" for kind in STYLES)]
+    medians = {kind: np.median(found[kind], axis=0) for kind in STYLES}
+    out.table(
+        header,
+        [
+            [n, *(f"{medians[kind][k, 0]:.4f}" for kind in STYLES)]
+            + [f"{medians[kind][k, 1]:.2f}" for kind in STYLES]
+            for k, n in enumerate(counts)
+        ],
+    )
+
+
+def main(argv=None):
+    """Measure, print, draw; what was found for each data set."""
+    args = shared.arguments(__doc__, argv)
+    out = shared.Output("nystrom", args)
+    counts, seeds = ((25, 200), 1) if args.quick else (COUNTS, 3)
+    figure, axes = shared.new_figure(2, 2, (10.0, 8.0))
+    out.say("NystromRidge against exact kernel ridge: test error and seconds, medians of the seeds")
+    results = {}
+    for row, (name, sizes) in zip(axes, SIZES.items()):
+        sizes = (800, 800) if args.quick else sizes
+        results[name] = measure(name, sizes, counts, seeds)
+        draw(row, name, counts, results[name])
+        report(out, name, sizes, counts, results[name])
+    out.write(figure)
+    return results
+
+
+if __name__ == "__main__":
+    shared.run(main)

@@ -1,0 +1,327 @@
+"""What the reproduction scripts share: trials of a cross-validation, tables, files and looks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from alignlearn.comparison import ALPHA_GRID, C_GRID, split
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.significance import pairwise_t_tests
+from alignlearn.sources import FeatureFamily, GramFamily
+from alignlearn.statistics import alignment, center_kernel
+
+FIGURES = Path(__file__).resolve().parents[2] / "figures"
+LEVEL = 0.1  # of the tests in appendix C of the 2012 paper
+
+# Okabe and Ito's colours, with a marker each: told apart without colour, too.
+STYLES = {
+    "uniform": ("#555555", "s"),
+    "lkrr": ("#009E73", "D"),
+    "l1-svm": ("#E69F00", "v"),
+    "l1-krr": ("#E69F00", "v"),
+    "align": ("#0072B2", "^"),
+    "alignf": ("#D55E00", "o"),
+    "aligned-krr": ("#CC79A7", "P"),
+    "paper": ("#000000", "_"),
+}
+
+
+# Command line, text and figure files
+
+
+def arguments(description, argv, extend=None, **repeats):
+    """Options that all scripts have; ``repeats`` gives the default and the help of --repeats.
+
+    ``extend(parser)`` adds others.
+    """
+    parser = argparse.ArgumentParser(description=description.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a small part of it, in seconds")
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="folder for the text and the figure (default: figures/; with --quick, no files)",
+    )
+    if repeats:
+        parser.add_argument("--repeats", type=int, default=repeats["default"], help=repeats["help"])
+    if extend is not None:
+        extend(parser)
+    args = parser.parse_args(argv)
+    if repeats and args.repeats < 1:
+        parser.error(f"--repeats is {args.repeats}; accepted: 1 or more")
+    return args
+
+
+class Output:
+    """Prints, and keeps what was printed for ``<kind>_<name>.txt``."""
+
+    def __init__(self, name, args, kind="reproduce"):
+        self.stem, self.lines = f"{kind}_{name}", []
+        folder = args.out or (None if args.quick else FIGURES)
+        self.folder = None if folder is None else Path(folder)
+        if args.quick:
+            self.say("Quick run: a part of the work, and not the figures to be quoted.", "")
+
+    def say(self, *lines):
+        for line in lines:
+            self.lines.append(line.rstrip())
+            print(line.rstrip(), flush=True)
+
+    def table(self, header, rows, indent="  "):
+        """Columns of text, the first one to the left."""
+        cells = [list(map(str, row)) for row in (header, *rows)]
+        widths = [max(map(len, column)) for column in zip(*cells)]
+        lines = [
+            indent + "   ".join([row[0].ljust(widths[0])] + [c.rjust(w) for c, w in rest])
+            for row in cells
+            for rest in [list(zip(row[1:], widths[1:]))]
+        ]
+        rule = indent + "-" * (sum(widths) + 3 * (len(widths) - 1))
+        self.say(lines[0], rule, *lines[1:])
+
+    def write(self, figure):
+        """Write the text and the figure, where there is a folder for them."""
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = "\n".join(self.lines) + "\n"
+        (self.folder / f"{self.stem}.txt").write_text(text, encoding="utf-8")
+        figure.savefig(self.folder / f"{self.stem}.png", dpi=110)
+
+
+def new_figure(rows, columns, size):
+    """A figure and its axes, an array (rows, columns)."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size)
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)
+    axes = figure.subplots(rows, columns, squeeze=False)
+    plain(axes.flat)
+    return figure, axes
+
+
+def mosaic_figure(layout, size):
+    """A figure and its axes by name, laid out as in `matplotlib.figure.Figure.subplot_mosaic`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size)
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)
+    axes = figure.subplot_mosaic(layout)
+    plain(axes.values())
+    return figure, axes
+
+
+def plain(axes):
+    """Axes without a box, with a faint grid behind."""
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(True, color="#DDDDDD", linewidth=0.6)
+        ax.set_axisbelow(True)
+
+
+def run(main):
+    """Call main; a data set that cannot be read is a message, not a traceback."""
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"{Path(sys.argv[0]).stem}: {error}")
+
+
+# Numbers beside numbers
+
+
+def spread(mean, deviation, digits=3):
+    """Mean and deviation as text."""
+    return f"{mean:.{digits}f} +- {deviation:.{digits}f}"
+
+
+def summary(values):
+    """Mean over (repeats, folds), and the deviation over the folds of a repeat, averaged."""
+    return values.mean(), values.std(axis=1, ddof=1).mean()
+
+
+def verdict(mean, paper):
+    """Whether a mean is within one standard deviation of the paper's (mean, deviation)."""
+    distance = (mean - paper[0]) / paper[1]
+    return "agrees" if abs(distance) <= 1.0 else f"{distance:+.1f} sd"
+
+
+def significance(out, errors, methods, paper):
+    """Paired one-sided t-tests beside the paper's: rows are beaten by columns.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (repeats, n methods, folds)
+    methods : sequence of n str
+    paper : dict
+        (worse, better) to the paper's 0 or 1.
+    """
+    repeats, n, folds = errors.shape
+    p = np.array([pairwise_t_tests(e.T) for e in errors])
+    # 3 folds train and 1 tests; all trials of all assignments together.
+    pooled = pairwise_t_tests(errors.swapaxes(0, 1).reshape(n, -1).T, n_train=3, n_test=1)
+    share = (p < LEVEL).mean(axis=0)
+    rows, differ = [], []
+    for i, worse in enumerate(methods):
+        row = [worse]
+        for j, better in enumerate(methods):
+            theirs = paper.get((worse, better))
+            count = f"{(p[:, i, j] < LEVEL).sum()}/{repeats}"
+            row.append("" if i == j else f"{'-' if theirs is None else theirs} {count:>5}")
+            if theirs is not None and (share[i, j] > 0.5) != bool(theirs):
+                gain = (errors[:, j] - errors[:, i]).mean(axis=1)
+                differ.append(
+                    f"  {better} better than {worse}: paper {theirs}, here {count}; difference of "
+                    f"errors {gain.min():+.4f} to {gain.max():+.4f}; corrected p {pooled[i, j]:.2g}"
+                )
+        rows.append(row)
+    out.say(
+        f"  Paired one-sided t-tests over {folds} folds at level {LEVEL}: is the method of the",
+        "  column better than that of the row? The paper's 0 or 1, then in how many assignments.",
+    )
+    out.table(("better:", *methods), rows)
+    if differ:
+        out.say(
+            "  Not as in the paper, by majority (corrected p: resampled t-test over all trials):"
+        )
+    out.say(*(differ or ["  Every entry as in the paper, by majority of the assignments."]))
+
+
+# Trials: three folds train, one validates, one tests
+
+
+def rotations(y, task, seed, n_folds=5):
+    """(train, validate, test) of each trial; the folds are those of `alignlearn.compare`."""
+    folds = split(y, n_folds, task, seed)
+    for t in range(n_folds):
+        train = [folds[(t + k) % n_folds] for k in range(2, n_folds)]
+        yield np.sort(np.concatenate(train)), folds[(t + 1) % n_folds], folds[t]
+
+
+class Trial:
+    """What every trial has: targets, losses, and the choice of a parameter."""
+
+    costs = C_GRID
+
+    def __init__(self, y, parts, task):
+        self.task, self.parts = task, parts
+        self.y, self.y_validate, self.y_test = (y[part] for part in parts)
+        self.offset = self.y.mean() if task == "regression" else 0.0
+        self.target = self.y - self.offset if task == "regression" else self.y
+
+    def loss(self, decision, y):
+        """Root mean squared error, or the fraction misclassified."""
+        if self.task == "regression":
+            return float(np.sqrt(np.mean((decision + self.offset - y) ** 2)))
+        return float(np.mean(np.where(decision > 0.0, 1, -1) != y))
+
+    def losses(self, weights, dual, intercept=0.0):
+        """On the validation and on the test fold."""
+        decisions = self.decisions(weights, dual)
+        return [
+            self.loss(d + intercept, y) for d, y in zip(decisions, (self.y_validate, self.y_test))
+        ]
+
+    def choose(self, rules):
+        """Solve with every rule; (test error, test alignment, result) of the best validated one."""
+        best, chosen = np.inf, None
+        for rule in rules:
+            result = rule.solve_grams(self.family, self.target)
+            validation, error = self.losses(result.weights, result.dual_coef, result.intercept)
+            if validation < best:
+                best, chosen = validation, (error, result)
+        error, result = chosen
+        return error, self.test_alignment(result.weights), result
+
+    def machine(self, weights):
+        """(test error, test alignment) of the machine of the second stage at given weights.
+
+        Kernel ridge or support vector machine; its parameter is chosen on the validation fold.
+        """
+        weights = weights / weights.sum()
+        path = self._ridge if self.task == "regression" else self._svm
+        found = [self.losses(weights, *solution) for solution in path(self.family.gram(weights))]
+        return min(found, key=lambda pair: pair[0])[1], self.test_alignment(weights)
+
+    def _ridge(self, K):
+        from scipy.linalg import eigh
+
+        values, vectors = eigh(K, check_finite=False)
+        projected = vectors.T @ self.target
+        for alpha in ALPHA_GRID[::2]:
+            yield vectors @ (projected / (values + alpha)), 0.0
+
+    def _svm(self, K):
+        start = None
+        for C in self.costs:
+            machine = SupportVectorClassifier(C=C).fit(K, self.y, alpha0=start)
+            start = machine.full_dual_coef()
+            yield start.ravel(), float(machine.intercept_[0])
+
+
+class GramTrial(Trial):
+    """Kernels on vectors: Gram matrices, centred and of mean diagonal 1 on the training folds."""
+
+    def __init__(self, X, y, parts, task, *, kernels, scale="none"):
+        super().__init__(y, parts, task)
+        train, *held_out = (minmax(X[part], X[parts[0]], scale) for part in parts)
+        raw = [kernel(train) for kernel in kernels]
+        self.grams = np.array([center_kernel(K) for K in raw])
+        self.scale = len(train) / np.trace(self.grams, axis1=1, axis2=2)
+        self.grams *= self.scale[:, None, None]
+        self.family = GramFamily(self.grams)
+        self.held_out = [
+            np.array(
+                [s * center_kernel(k(Z, train), K) for k, K, s in zip(kernels, raw, self.scale)]
+            )
+            for Z in held_out
+        ]
+        self.test_grams = np.array([s * k(held_out[1]) for k, s in zip(kernels, self.scale)])
+
+    def decisions(self, weights, dual):
+        """Of the validation and the test fold."""
+        return [weights @ (K @ dual) for K in self.held_out]
+
+    def test_alignment(self, weights):
+        """Centred alignment on the test fold."""
+        target = self.y_test.astype(float)
+        return alignment(np.tensordot(weights, self.test_grams, 1), np.outer(target, target))
+
+
+class FeatureTrial(Trial):
+    """Rank-one kernels of sparse columns, centred and of mean diagonal 1 on the training folds."""
+
+    costs = C_GRID[:6]  # no choice comes near 32, and a hard margin in few columns takes long
+
+    def __init__(self, X, y, parts, task):
+        super().__init__(y, parts, task)
+        self.X = [X[part] for part in parts]
+        trace = FeatureFamily(self.X[0]).traces()
+        m = len(parts[0])
+        zero = np.zeros_like(trace)
+        # A column that does not vary on the training folds has weight and kernel 0.
+        self.scale = np.divide(m, trace, out=zero, where=trace > 1e-9 * trace.max())
+        self.family = FeatureFamily(self.X[0], scale=self.scale)
+
+    def decisions(self, weights, dual):
+        """Of the validation and the test fold."""
+        mean = np.asarray(self.X[0].mean(axis=0)).ravel()
+        w = weights * self.scale * (self.X[0].T @ dual - mean * dual.sum())
+        return [Z @ w - mean @ w for Z in self.X[1:]]
+
+    def test_alignment(self, weights):
+        """Centred alignment on the test fold."""
+        K = FeatureFamily(self.X[2], scale=self.scale).gram(weights)
+        target = self.y_test.astype(float)
+        return alignment(K, np.outer(target, target))
+
+
+def minmax(Z, train, scale):
+    """Z with the columns of train brought to [-1, 1], or as it is."""
+    if scale == "none":
+        return Z
+    low, high = train.min(axis=0), train.max(axis=0)
+    return (2.0 * Z - low - high) / np.where(high > low, high - low, 2.0)

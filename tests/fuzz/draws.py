@@ -1,0 +1,148 @@
+"""Fuzz cases as Hypothesis tests: what a case draws, and what makes it fail.
+
+``@fuzz`` turns a function of `Draws` into a test. Hypothesis chooses the cases, makes a failing one
+smaller and repeats it; a case fails by a silent wrong answer (`Wrong`), by whatever error it does
+not expect, by any warning but two, and by taking too long.
+"""
+
+import faulthandler
+import math
+import signal
+import sys
+import time
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+import alignlearn as al
+
+SLOW = 10.0  # seconds that a case may take; the first of its kind compiles, so twice in a row
+STUCK = 120.0  # seconds after which a case is interrupted, and 2 STUCK the process ended
+
+
+class Wrong(Exception):
+    """A silent wrong answer: what is wrong, and the numbers."""
+
+    def __init__(self, what, details=""):
+        super().__init__(f"{what}: {details}")
+
+
+class Inner(Wrong):
+    """An error that the library did not mean, or did not word, for users."""
+
+
+def require(condition, what, details=""):
+    """Raise `Wrong` unless the condition holds."""
+    if not condition:
+        raise Wrong(what, details)
+
+
+class Draws:
+    """What a case is made of: choices that Hypothesis makes, and arrays of random numbers.
+
+    Attributes
+    ----------
+    numbers : numpy.random.Generator
+        For arrays, which are not worth making smaller; Hypothesis draws its seed.
+    """
+
+    def __init__(self, draw):
+        self._draw, self._made = draw, []
+        self.numbers = np.random.default_rng(self.of(st.integers(0, 2**32 - 1)))
+
+    def of(self, strategy):
+        """A value of any strategy."""
+        self._made.append(self._draw(strategy))
+        return self._made[-1]
+
+    def again(self):
+        """The same draws once more."""
+        made = iter(self._made)
+        return Draws(lambda strategy: next(made))
+
+    def chance(self, probability):
+        """True with this probability, of whole per cent; simplest is False."""
+        return self.of(st.integers(1, 100)) > 100 - round(100 * probability)
+
+    def pick(self, *options):
+        """One of the options, with equal probability; simplest is the first."""
+        return options[self.whole(0, len(options) - 1)]
+
+    def whole(self, low, high):
+        """A whole number from low to high."""
+        return self.of(st.integers(low, high))
+
+    def real(self, low, high):
+        """A real number from low to high."""
+        return self.of(st.floats(low, high))
+
+    def power(self, low, high):
+        """A power of ten with a real exponent from low to high."""
+        return 10.0 ** self.real(low, high)
+
+    def size(self, low, high):
+        """A whole number from low to high, small ones as likely as large ones."""
+        return min(int(math.exp(self.real(math.log(low), math.log(high + 1)))), high)
+
+
+@contextmanager
+def _limits():
+    """Interrupt what takes STUCK seconds, and end the process where that does not help."""
+
+    def interrupt(number, frame):
+        raise TimeoutError(f"no answer after {STUCK:g} s")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, STUCK)
+    faulthandler.dump_traceback_later(2 * STUCK, exit=True, file=sys.__stderr__)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _timed(case, draws):
+    """Run one case with every warning an error; (kind, seconds)."""
+    with _limits(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for harmless in (al.ConvergenceWarning, al.DegenerateKernelWarning):
+            warnings.simplefilter("ignore", harmless)
+        start = time.perf_counter()
+        return case(draws), time.perf_counter() - start
+
+
+def attempt(case, draws):
+    """Run one case; the kind that it says it was."""
+    kind, seconds = _timed(case, draws)
+    if seconds > SLOW:
+        seconds = _timed(case, draws.again())[1]
+    require(seconds <= SLOW, f"takes more than {SLOW:g} s", f"{seconds:.1f} s")
+    return kind
+
+
+def fuzz(share):
+    """Decorator of a case: a test of ``share`` times as many examples as the profile has.
+
+    The case, a function of `Draws`, may return a word for what it was, which
+    ``--hypothesis-show-statistics`` counts. It stays at hand as the attribute ``case``.
+    """
+
+    def decorate(case):
+        def run(data):
+            event(str(attempt(case, Draws(data.draw))))
+
+        run.__name__, run.__qualname__ = case.__name__, case.__qualname__
+        run.__doc__, run.__module__ = case.__doc__, case.__module__
+        test = settings(
+            max_examples=math.ceil(share * settings.default.max_examples),
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        )(given(st.data())(run))
+        test.case = case
+        return test
+
+    return decorate

@@ -1,0 +1,336 @@
+"""The public functions and estimators, as calls with valid arguments whose kinds are known."""
+
+from dataclasses import dataclass
+from functools import cache
+from inspect import signature
+
+import fuzz_values as pool
+import numpy as np
+
+import alignlearn as al
+from alignlearn import machines, significance
+from alignlearn.comparison import Protocol
+from alignlearn.estimators import cross_validate_kernels
+from alignlearn.kernels import FeatureWeighted
+from alignlearn.weights import sparse_path
+
+_RNG = np.random.default_rng(7)
+M, D = 12, 3
+X = _RNG.normal(size=(M, D))
+TEST = _RNG.normal(size=(4, D))
+LABELS = np.arange(M) % 2
+REAL = X @ np.arange(1.0, D + 1) + 0.1 * _RNG.normal(size=M)
+GRAM = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1))
+AGAINST = np.exp(-0.3 * ((TEST[:, None] - X) ** 2).sum(-1))
+OTHER = X @ X.T
+KERNELS = ["rbf", "linear", al.Polynomial(degree=2)]
+
+
+@dataclass
+class Call:
+    """A function of keyword arguments, and ``(pool, valid value)`` of each argument."""
+
+    name: str
+    function: object
+    arguments: dict
+
+
+N, CHOICE, FLAG, COUNT = pool.numbers, pool.choices, pool.flags, pool.counts
+_WEIGHTS = {"normalize": (CHOICE, "l1")}
+_SVM = {"C": (N, 1.0), "tol": (N, 1e-3), "max_iter": (COUNT, None)}
+_CLASSES = {"multiclass": (CHOICE, "ovo"), "class_weight": (CHOICE, None)}
+_CALIBRATED = {**_CLASSES, "probability": (CHOICE, "sigmoid")}
+_LEARN = {"kernels": (pool.kernel_lists, KERNELS), "weighting": (pool.rules, "alignf"),
+          "normalize": (CHOICE, "trace")}  # fmt: skip
+_X = (pool.matrices, X)
+_Y = (pool.one_class_labels, LABELS)
+_T = (pool.targets, REAL)
+_K = (pool.grams, GRAM)
+_P = (pool.lists_of(pool.grams), [GRAM, OTHER])
+_W = {"sample_weight": (pool.optional(pool.vectors), 1.0 + np.arange(M) % 3)}
+
+
+def _statistics():
+    return al.alignment_statistics(X, REAL, KERNELS)
+
+
+def _rule(make, parameters):
+    """A call that makes a rule and solves."""
+
+    def call(**given):
+        return make(**given).solve(_statistics())
+
+    return Call(make.__name__, call, parameters)
+
+
+def _one_stage(make, parameters, y):
+    def call(grams, y, **given):
+        return make(**given).solve_grams(grams, y)
+
+    kind = pool.labels if y is LABELS else pool.targets
+    return Call(make.__name__, call, {**parameters, "grams": _P, "y": (kind, y)})
+
+
+def _kernel(make, **parameters):
+    """A kernel evaluated on valid samples."""
+
+    def call(**given):
+        kernel = make(**given)
+        return kernel(X / 10, TEST / 10), kernel.diag(X / 10), hash(kernel), str(kernel)
+
+    return Call(make.__name__, call, parameters)
+
+
+def _estimator(make, parameters, y, method="predict"):
+    """An estimator that is fitted and then predicts."""
+
+    weights = _W if "sample_weight" in signature(make.fit).parameters else {}
+
+    def call(X, y, T, sample_weight=None, **given):
+        weight = {"sample_weight": sample_weight} if weights else {}
+        model = make(**given).fit(X, y, **weight)
+        return getattr(model, method)(T), model.summary(), model.alignment_
+
+    kind = _Y if y is LABELS else _T
+    arguments = {**parameters, "X": _X, "y": kind, "T": (pool.matrices, TEST), **weights}
+    return Call(make.__name__, call, arguments)
+
+
+def _machine(make, parameters, y):
+    """A machine on a Gram matrix that is fitted and then predicts."""
+
+    def call(K, y, K_test, sample_weight, **given):
+        return make(**given).fit(K, y, sample_weight).predict(K_test)
+
+    arguments = {"K": _K, "y": _Y if y is LABELS else _T, "K_test": (pool.matrices, AGAINST)}
+    return Call(make.__name__, call, {**parameters, **arguments, **_W})
+
+
+def _algebra():
+    k = al.Gaussian(0.5)
+    operations = {
+        "k + v": lambda v: k + v, "v + k": lambda v: v + k, "k * v": lambda v: k * v,
+        "k / v": lambda v: k / v, "k ** v": lambda v: k**v, "k - v": lambda v: k - v,
+        "shifted": k.shifted, "weighted": k.weighted,
+    }  # fmt: skip
+    for name, operation in operations.items():
+        # An operator that knows nothing of the other side raises Python's own TypeError.
+        yield Call(name, lambda v, operation=operation: _value(operation(v)), {"v": (N, 2.0)})
+
+
+def _value(kernel):
+    return kernel(X) if isinstance(kernel, al.Kernel) else kernel
+
+
+def _kernels():
+    gamma, multiple = (N, 0.5), (N, 1.0)
+    for make in (al.Gaussian, al.Laplacian, al.Exponential, al.ExponentialDot):
+        yield _kernel(make, gamma=gamma, multiple=multiple)
+    yield _kernel(al.Polynomial, gamma=gamma, coef0=(N, 1.0), degree=(N, 3))
+    yield _kernel(al.Sigmoid, gamma=gamma, coef0=(N, 1.0))
+    yield _kernel(al.Binomial, gamma=gamma, alpha=(N, 1.0))
+    yield _kernel(al.TL1, tau=(N, 1.0))
+    yield _kernel(al.Log, sigma=(N, 1.0))
+    yield Call("gaussian_kernels", lambda gammas: [k(X) for k in al.gaussian_kernels(gammas)],
+               {"gammas": (pool.grids, [0.5])})  # fmt: skip
+    yield Call(
+        "Precomputed", lambda gram: al.Precomputed(gram)(np.arange(3)[:, None]), {"gram": _K}
+    )
+    yield Call("FromFunction", lambda function: al.FromFunction(function)(X),
+               {"function": (pool.strings, lambda x, z: float(x @ z))})  # fmt: skip
+    yield Call("Columns", lambda kernel, columns: al.Columns(kernel, columns)(X),
+               {"kernel": (CHOICE, al.Gaussian()), "columns": (pool.grids, [0, 1])})  # fmt: skip
+    yield Call("FeatureWeighted", lambda weights, X: FeatureWeighted(weights)(X),
+               {"weights": (pool.vectors, np.ones(D)), "X": _X})  # fmt: skip
+    for make in (al.Gaussian, al.Linear, al.Cosine, al.Polynomial):
+        yield Call("kernel(X, Y)", lambda X, Y, make=make: make()(X, Y),
+                   {"X": _X, "Y": (pool.optional(pool.matrices), TEST)})  # fmt: skip
+        yield Call("diag", lambda X, make=make: make().diag(X), {"X": _X})
+    yield from _algebra()
+
+
+def _measures():
+    K, L = _K, (pool.grams, OTHER)
+    yield Call("alignment", al.alignment, {"K": K, "L": L, "kind": (CHOICE, "centered"), **_W})
+    yield Call("hsic", al.hsic, {"K": K, "L": L, "unbiased": (FLAG, False), **_W})
+    yield Call("cka", al.cka, {"K": K, "L": L, "unbiased": (FLAG, False)})
+    yield Call("alignment", al.alignment, {"K": K, "L": (pool.labels, LABELS), **_W})
+    yield Call("center_kernel", al.center_kernel,
+               {"K": (pool.matrices, AGAINST), "K_train": _K, **_W})  # fmt: skip
+    arguments = {"X": _X, "y": (pool.labels, LABELS), "kernels": (pool.kernel_lists, KERNELS),
+                 "task": (CHOICE, "auto"), "unbiased": (FLAG, False)}  # fmt: skip
+    yield Call("alignment_statistics", al.alignment_statistics, arguments)
+    yield Call("alignment_statistics", al.alignment_statistics, {**arguments, **_W})
+    yield Call("alignment_statistics", al.alignment_statistics,
+               {**arguments, "folds": (pool.folds, np.arange(M) % 3)})  # fmt: skip
+
+    def accumulate(X, y, kernels, task):
+        return al.AlignmentAccumulator(kernels, task=task).update(X, y).statistics()
+
+    yield Call("AlignmentAccumulator", accumulate,
+               {n: arguments[n] for n in ("X", "y", "kernels", "task")})  # fmt: skip
+    yield Call("RankOneKernels", lambda X, y: al.alignment_statistics(X, y, al.RankOneKernels()),
+               {"X": _X, "y": (pool.labels, LABELS)})  # fmt: skip
+    yield Call("precomputed", lambda X, y: al.alignment_statistics(X, y, "precomputed"),
+               {"X": _P, "y": (pool.labels, LABELS)})  # fmt: skip
+    yield Call("AlignmentStatistics.alignment", lambda weights: _statistics().alignment(weights),
+               {"weights": (pool.vectors, np.ones(3))})  # fmt: skip
+
+
+def _rules():
+    for make in (al.Uniform, al.Align):
+        yield _rule(make, _WEIGHTS)
+    yield _rule(al.AlignF, {**_WEIGHTS, "tol": (N, 1e-12), "max_iter": (COUNT, None),
+                            "max_kernels": (COUNT, 2)})  # fmt: skip
+    yield _rule(al.AlignLinear, {**_WEIGHTS, "alpha": (N, 0.0), "singular": (CHOICE, "pinv")})
+    yield _rule(al.AlignLq, {**_WEIGHTS, "q": (N, 2.0), "Lambda": (N, 1.0)})
+    yield Call("sparse_path", lambda max_kernels, tol, n_kernels, normalize: sparse_path(
+        _statistics(), max_kernels, tol=tol).weights(n_kernels, normalize),
+        {**_WEIGHTS, "max_kernels": (COUNT, 2), "tol": (N, 1e-12),
+         "n_kernels": (N, 1)})  # fmt: skip
+    for make in (al.Align, al.AlignF, al.AlignLinear, al.AlignLq, al.Uniform):
+        yield Call("solve", lambda statistics, make=make: make().solve(statistics),
+                   {"statistics": (CHOICE, _statistics())})  # fmt: skip
+    shared = {"alpha": (N, 1.0), "tol": (N, 1e-6), "max_iter": (COUNT, None)}
+    yield _one_stage(al.LKRR, {**shared, "Lambda": (N, 1.0), "mu0": (N, 1.0), "norm": (CHOICE, 2),
+                               "solver": (CHOICE, "subspace"), "eta": (N, 0.5)}, REAL)  # fmt: skip
+    gammas = {"gamma": (N, 1.0), "gamma1": (N, 1.0), "gamma2": (N, 1.0)}
+    yield _one_stage(al.AlignedKRR, {**shared, **gammas, "solver": (CHOICE, "newton")}, REAL)
+    del shared["alpha"]
+    yield _one_stage(al.L1SVM, {**shared, "C": (N, 1.0), "norm": (N, 1), "Lambda": (N, 1.0),
+                                "loss": (CHOICE, "hinge"), "epsilon": (N, 0.1),
+                                "multiclass": (CHOICE, "ovo")}, LABELS)  # fmt: skip
+
+
+def _estimators():
+    classify = {**_LEARN, **_SVM, **_CALIBRATED}
+    ridge = {**_LEARN, "machine": (CHOICE, "krr")}
+    svr = {**_LEARN, "machine": (CHOICE, "svr"), **_SVM, "epsilon": (N, 0.1)}
+    tune = {"cv": (pool.splitters, 3), "random_state": (pool.seeds, None)}
+    yield _estimator(al.MKLClassifier, classify, LABELS)
+    yield _estimator(al.MKLRegressor, {**ridge, "alpha": (N, 1.0)}, REAL)
+    yield _estimator(al.MKLRegressor, svr, REAL)
+    combine = {**_LEARN, "center": (FLAG, True), "task": (CHOICE, "regression")}
+    yield _estimator(al.KernelCombiner, combine, REAL, "transform")
+    del classify["C"], svr["C"]
+    grid, accuracy = (pool.grids, [0.1, 1.0]), (pool.strings, "accuracy")
+    tuned = {**classify, **tune, "Cs": grid, "scoring": accuracy}
+    yield _estimator(al.MKLClassifierCV, tuned, LABELS)
+    tune["scoring"] = (pool.strings, "r2")
+    yield _estimator(al.MKLRegressorCV, {**ridge, **tune, "alphas": grid}, REAL)
+    yield _estimator(al.MKLRegressorCV, {**svr, **tune, "Cs": grid}, REAL)
+    del tune["scoring"]
+
+    def bound(**given):
+        return al.MKLRegressor(KERNELS).fit(X, REAL).bound(**given)
+
+    yield Call("bound", bound, {"delta": (N, 0.05), "label_range": (pool.grids, (-20.0, 20.0)),
+                                "radius2": (N, 1e4), "fixed": (FLAG, None)})  # fmt: skip
+
+    def held_out(X_, y, **given):
+        real = "label_range" in given
+        model = al.MKLRegressor(KERNELS) if real else al.MKLClassifier(KERNELS)
+        return model.fit(X, REAL if real else LABELS).bound(X_, y, **given)
+
+    new = {"X_": (pool.matrices, X + 1.0), "delta": (N, 0.05), "held_out": (FLAG, True)}
+    yield Call("held_out", held_out, {**new, "y": (pool.labels, LABELS)})
+    real = {"y": (pool.targets, REAL), "label_range": (pool.grids, (-20.0, 20.0))}
+    yield Call("held_out", held_out, {**new, **real})
+    for make, y in ((al.MKLClassifier, LABELS), (al.MKLRegressor, REAL)):
+        yield Call("score", lambda X_, y, sample_weight, make=make, fitted=y: make(KERNELS).fit(
+            X, fitted).score(X_, y, sample_weight),
+            {"X_": _X, "y": (pool.targets if y is REAL else pool.labels, y), **_W})  # fmt: skip
+    yield Call("precomputed", lambda X, y: al.MKLClassifier("precomputed").fit(X, y).predict(
+        [AGAINST, TEST @ globals()["X"].T]), {"X": _P, "y": _Y})  # fmt: skip
+    grams = {"grams": _P, "y": _Y, **tune}
+
+    def validate(grams, y, estimator, **given):
+        return cross_validate_kernels(estimator, grams, y, **given)["test_score"]
+
+    estimator = (CHOICE, al.MKLClassifier("precomputed"))
+    yield Call("cross_validate_kernels", validate, {**grams, "estimator": estimator})
+
+
+def _machines():
+    svc = {**_SVM, **_CLASSES}
+    yield _machine(machines.SupportVectorClassifier, svc, LABELS)
+    yield _machine(machines.SupportVectorRegressor, {**_SVM, "epsilon": (N, 0.1)}, REAL)
+    yield _machine(machines.KernelRidge, {"alpha": (N, 1.0)}, REAL)
+    yield Call("ridge_loo_path", lambda K, y, alphas: machines.ridge_loo_path(K, y, alphas),
+               {"K": _K, "y": _T, "alphas": (pool.grids, [0.1, 1.0])})  # fmt: skip
+
+    def ensemble(grams, y, grams_test, **given):
+        return al.Ensemble(**given).fit(grams, y).predict(grams_test)
+
+    options = {"alpha": (N, 1.0), "combination": (CHOICE, "linear"), "ridge": (N, 1e-3)}
+    yield Call("Ensemble", ensemble, {**options, "grams": _P, "y": _T, "machine": (CHOICE, "krr"),
+               "grams_test": (pool.lists_of(pool.matrices), [AGAINST, TEST @ X.T])})  # fmt: skip
+    yield Call("Ensemble", ensemble, {
+        **options, "grams": _P, "y": _Y, "machine": (CHOICE, "svc"), "n_folds": (COUNT, 3),
+        "C": (pool.moderate, 1.0), "random_state": (pool.seeds, 0),
+        "grams_test": (pool.lists_of(pool.matrices), [AGAINST, TEST @ X.T])})  # fmt: skip
+
+
+def _significance():
+    errors = _RNG.random((6, 3))
+    a, b = (pool.vectors, errors[:, 0]), (pool.vectors, errors[:, 1])
+    side = {"alternative": (CHOICE, "less")}
+    yield Call("paired_t_test", significance.paired_t_test, {"errors_a": a, "errors_b": b, **side})
+    yield Call("corrected_resampled_t_test", significance.corrected_resampled_t_test,
+               {"errors_a": a, "errors_b": b, **side, "n_train": (N, 8),
+                "n_test": (N, 2)})  # fmt: skip
+    table = (pool.matrices, errors)
+    yield Call("pairwise_t_tests", significance.pairwise_t_tests, {"errors": table})
+    yield Call("friedman_test", significance.friedman_test, {"results": table})
+    ranks = {"ranks": (pool.vectors, np.array([1.2, 2.0, 2.8])), "n_datasets": (N, 6)}
+    yield Call("holm", significance.holm, {**ranks, "control": (pool.positions, 0)})
+    yield Call("nemenyi", significance.nemenyi, {**ranks, "level": (N, 0.05)})
+    yield Call("holm_adjusted", significance.holm_adjusted, {"p_values": (pool.grids, [0.1, 0.2])})
+    protocol = {"n_folds": (COUNT, 3), "scale": (CHOICE, "none"), "random_state": (pool.seeds, 0)}
+
+    def compare(X, y, kernels, methods, task, **given):
+        return al.compare(X, y, kernels, methods=methods, task=task,
+                          protocol=Protocol(**given)).error  # fmt: skip
+
+    yield Call("compare", compare, {**protocol, "X": _X, "y": _T, "task": (CHOICE, "regression"),
+               "kernels": (pool.kernel_lists, ["rbf", "linear"]),
+               "methods": (CHOICE, ("uniform", "alignf"))})  # fmt: skip
+    yield Call("load", lambda **given: al.datasets.load(download=False, **given),
+               {"name_or_path": (CHOICE, "iris"), "task": (CHOICE, None),
+                "missing": (CHOICE, None), "timeout": (N, 1.0)})  # fmt: skip
+
+
+_BOUNDS = {"m": 50, "delta": 0.05, "a": 0.5, "a_prime": 0.5, "n_kernels": 3, "numerator": 0.2}
+
+
+def _bounds():
+    from alignlearn.bounds import concentration, fitted, generalization, stability
+
+    for module in (concentration, fitted, generalization, stability):
+        for name, function in vars(module).items():
+            own = getattr(function, "__module__", None) == module.__name__
+            if not own or name.startswith("_") or not hasattr(function, "__code__"):
+                continue
+            parameters = signature(function).parameters
+            if not {"bound", "M", "diagonals"} & set(parameters):
+                given = {
+                    n: (FLAG, False) if p.default is False else (N, _BOUNDS.get(n, 1.0))
+                    for n, p in parameters.items()
+                }
+                yield Call(f"bounds.{name}", function, given)
+
+
+@cache
+def all_calls():
+    """Every call."""
+    groups = (
+        _kernels,
+        _measures,
+        _rules,
+        _estimators,
+        _estimators,
+        _machines,
+        _significance,
+        _bounds,
+    )
+    return [call for group in groups for call in group()]

@@ -1,0 +1,179 @@
+"""Controls of the fuzz cases: an error in the library or in an oracle is caught."""
+
+import draws as drawing
+import fuzz_calls
+import fuzz_truth
+import fuzz_values
+import numpy as np
+import pytest
+import test_fuzz_arguments
+import test_fuzz_estimators
+import test_fuzz_invariances
+import test_fuzz_statistics
+from draws import Draws, Inner, Wrong, attempt
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import alignlearn as al
+
+
+def run(test, examples):
+    """The first examples of a test, always the same; raises what the first that fails does."""
+
+    @settings(
+        max_examples=examples,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+        database=None,
+    )
+    @given(st.data())
+    def cases(data):
+        attempt(test.case, Draws(data.draw))
+
+    cases()
+
+
+def test_cases_are_repeatable():
+    """The same draws give the same numbers, and a second run has the same of them."""
+    seen = []
+
+    def case(draws):
+        seen.append((draws.pick("a", "b"), draws.size(2, 60), draws.numbers.random()))
+        if len(seen) % 2:
+            case(draws.again())
+
+    case.case, runs = case, []
+    for _ in range(3):
+        seen.clear()
+        run(case, 5)
+        assert seen[::2] == seen[1::2]
+        runs.append(seen.copy())
+    # Hypothesis also draws constants of the modules that are loaded; the first run loads the last.
+    assert runs[1] == runs[2]
+
+
+def test_a_wrong_oracle_is_caught(monkeypatch):
+    monkeypatch.setattr(fuzz_truth, "center", lambda K: K - K.mean(axis=0))
+    with pytest.raises(Wrong, match="M differs"):
+        run(test_fuzz_statistics.test_whole, 25)
+
+
+@pytest.mark.parametrize("factor", [1.0 + 1e-9, 0.0])
+def test_a_wrong_statistic_is_caught(monkeypatch, factor):
+    right = al.alignment_statistics
+
+    def wrong(*args, **kwargs):
+        result = right(*args, **kwargs)
+        for part in result if isinstance(result, list) else [result]:
+            part.a[:] *= factor
+        return result
+
+    monkeypatch.setattr(al, "alignment_statistics", wrong)
+    with pytest.raises(Wrong, match="a differs"):
+        run(test_fuzz_statistics.test_whole, 40)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "method", "change", "test", "signature"),
+    [
+        (
+            al.MKLClassifier,
+            "decision_function",
+            lambda f: f + 1e-3,
+            test_fuzz_estimators.test_classifier,
+            "decision_function",
+        ),
+        (
+            al.MKLRegressor,
+            "predict",
+            lambda f: f * (1 + 1e-4),
+            test_fuzz_estimators.test_ridge,
+            "ridge",
+        ),
+        (
+            al.KernelCombiner,
+            "transform",
+            lambda K: K + 1e-4,
+            test_fuzz_invariances.test_combiner,
+            "KernelCombiner.transform",
+        ),
+    ],
+)
+def test_a_wrong_estimator_is_caught(monkeypatch, estimator, method, change, test, signature):
+    right = getattr(estimator, method)
+    monkeypatch.setattr(estimator, method, lambda self, X: change(right(self, X)))
+    with pytest.raises(Wrong, match=signature):
+        run(test, 12)
+
+
+def test_coefficients_that_are_not_optimal_are_caught(monkeypatch):
+    right = al.MKLClassifier.fit
+
+    def wrong(self, X, y):
+        right(self, X, y)
+        self.dual_coef_ = 0.9 * self.dual_coef_
+        return self
+
+    monkeypatch.setattr(al.MKLClassifier, "fit", wrong)
+    with pytest.raises(Wrong, match="SVC: optimality"):
+        run(test_fuzz_estimators.test_classifier, 12)
+
+
+def only(monkeypatch, function):
+    """Run the case of wrong arguments on one function of a number."""
+    call = fuzz_calls.Call("f", function, {"number": (fuzz_values.numbers, 1.0)})
+    monkeypatch.setattr(fuzz_calls, "all_calls", lambda: [call])
+    run(test_fuzz_arguments.test_wrong_arguments, 60)
+
+
+def raising(error):
+    def function(number):
+        raise error
+
+    return function
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda number: 1.0, Wrong, r"f\(number\): accepted"),
+        (raising(IndexError("number")), IndexError, "number"),
+        (raising(ValueError("it is wrong")), Inner, "does not name the argument"),
+        (raising(np.linalg.LinAlgError("number")), np.linalg.LinAlgError, "number"),
+        (lambda number: np.float64(1.0) / np.zeros(1), RuntimeWarning, "divide by zero"),
+    ],
+)
+def test_undocumented_outcomes_are_caught(monkeypatch, function, error, message):
+    with pytest.raises(error, match=message):
+        only(monkeypatch, function)
+
+
+def test_a_result_that_is_not_finite_is_caught(monkeypatch):
+    """Where a value may be accepted, so that only what comes of it is wrong."""
+    monkeypatch.setattr(fuzz_values, "numbers", lambda valid: [(1.0, fuzz_values.MAY)])
+    with pytest.raises(Wrong, match="the result is not finite"):
+        only(monkeypatch, lambda number: np.nan)
+
+
+def test_documented_errors_pass(monkeypatch):
+    only(monkeypatch, raising(ValueError("number=... is wrong")))
+
+
+def test_slow_cases_are_caught(monkeypatch):
+    monkeypatch.setattr(drawing, "SLOW", 0.0)
+    with pytest.raises(Wrong, match="takes more than"):
+        run(test_fuzz_statistics.test_measures, 2)
+
+
+def test_cases_that_do_not_come_back_are_interrupted(monkeypatch):
+    monkeypatch.setattr(drawing, "STUCK", 0.2)
+
+    def endless(draws):
+        while True:
+            pass
+
+    endless.case = endless
+    with pytest.raises(TimeoutError, match=r"no answer after 0\.2 s"):
+        run(endless, 1)

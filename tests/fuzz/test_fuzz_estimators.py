@@ -1,0 +1,304 @@
+"""The estimators against scikit-learn on the learned kernel and the optimality conditions."""
+
+import numpy as np
+from draws import fuzz, require
+from fuzz_algebra import random_kernels
+from fuzz_data import EPS, LD, benign
+from fuzz_kernels import evaluated
+from fuzz_machines import (
+    check_svm,
+    compare_svm,
+    confidences,
+    constant_somewhere,
+    problem_signs,
+    sklearn_ridge,
+    sklearn_svc,
+    sklearn_svr,
+    undecided,
+)
+from fuzz_setup import (
+    TWO_STAGE,
+    check_unmodified,
+    classes,
+    frozen,
+    real_target,
+    relative_rounding,
+    setup,
+)
+from fuzz_truth import center
+
+import alignlearn as al
+
+_STEPS = 200_000  # of a machine; beyond, it warns and states the violation reached
+
+
+# Classification
+
+
+@fuzz(1)
+def test_classifier(draws):
+    """`MKLClassifier` against the optimality conditions and scikit-learn's SVC."""
+    setting = setup(draws, psd=draws.chance(0.85))
+    y = classes(draws, len(setting.S))
+    C, tol = draws.power(-2, 3), draws.power(-6, -2)
+    multiclass = draws.pick("ovo", "ovr")
+    weight = draws.pick(None, None, "balanced", {np.unique(y)[0].item(): 2.5})
+    rule = draws.pick(*TWO_STAGE, "alignf-linear")
+    normalize = draws.pick("trace", "trace", None)
+    clf = al.MKLClassifier(
+        setting.kernels, weighting=rule, C=C, tol=tol, multiclass=multiclass, class_weight=weight,
+        max_iter=_STEPS, normalize=normalize,
+    )  # fmt: skip
+    if not setting.usable:
+        return "no bound"
+    before = frozen(setting, y)
+    try:
+        clf.fit(setting.S.given, y)
+    except ValueError:
+        traces = [float(np.trace(center(v.K))) for v in setting.values]
+        require(clf.normalize and max(traces) <= 0, "classifier refused")
+        return "refused"
+    check_unmodified(setting, y, before)
+    require(np.array_equal(clf.classes_, np.unique(y)), "classes_")
+    duals = np.zeros((len(y), clf.dual_coef_.shape[1]))
+    duals[clf.support_] = clf.dual_coef_
+    _check_coefficients(clf, setting, duals, y)
+    _check_decisions(clf, setting, duals)
+    return f"classifier {'psd' if clf.kernel_.is_psd else 'indefinite'}"
+
+
+def _costs(clf, y):
+    """Cost of a margin violation of each sample."""
+    labels, counts = np.unique(y, return_counts=True)
+    weight, by_class = clf.class_weight, np.ones(len(labels))
+    if weight == "balanced":
+        by_class = len(y) / (len(labels) * counts)
+    elif weight is not None:
+        by_class = np.array([weight.get(label.item(), 1.0) for label in labels])
+    return clf.C * by_class[np.searchsorted(labels, y)]
+
+
+def _check_coefficients(clf, setting, duals, y):
+    """Optimality of every two-class problem and, where the kernel is definite, LIBSVM's answer."""
+    K, error = setting.combined(clf.weights_ * clf.scale_, setting.grams)
+    centred, cost = center(K), _costs(clf, y)
+    error += 64 * EPS * float(np.abs(centred).max())
+    compared = clf.kernel_.is_psd and clf.C * float(np.abs(np.diagonal(centred)).max()) < 1e5
+    signs = problem_signs(y, clf.classes_, clf.multiclass)
+    reached = np.maximum(clf.machine_.kkt_violation_, clf.tol)
+    for coef, sign, tol in zip(duals.T, signs, reached):
+        reach, size = cost * sign, np.abs(coef).sum()
+        slack = size * error + 1e-13
+        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+        gap = check_svm("SVC", centred, coef, -sign, bounds, 0.0, tol, slack)
+        if compared:
+            theirs = sklearn_svc(np.asarray(centred, float), sign, cost, 1e-6)
+            other = check_svm("scikit-learn", centred, theirs, -sign, bounds, 0.0, np.inf, slack)
+            their_size = np.abs(theirs).sum()
+            gaps = gap + slack * size, other + slack * their_size
+            compare_svm("SVC", centred, coef, theirs, gaps, (their_size + size) * error)
+
+
+def _check_decisions(clf, setting, duals):
+    """Decisions and predictions of new samples from the coefficients, by definition."""
+    against, error = setting.combined(clf.weights_ * clf.scale_, setting.against)
+    found = clf.decision_function(setting.T.given)
+    require(np.all(np.isfinite(found)), "decision_function is not finite")
+    raw = np.asarray(against @ duals + clf.intercept_, float)
+    size_ = np.abs(duals).sum(axis=0)
+    slack = size_ * (error + 64 * EPS * float(np.abs(against).max())) + 1e-12
+    expected = confidences(raw, len(clf.classes_), clf.multiclass)
+    sure = (np.abs(raw) > slack).all(axis=1)
+    allowed = slack.sum() + 1e-12 * np.abs(raw).max(initial=1.0)
+    wrong = np.abs(found - expected)[sure].max(initial=0.0)
+    require(wrong <= allowed, "decision_function", f"{wrong:.3g} > {allowed:.3g}")
+    best = found.argmax(axis=1) if found.ndim == 2 else (found > 0).astype(int)
+    require(np.array_equal(clf.predict(setting.T.given), clf.classes_[best]), "predict")
+
+
+# Regression
+
+
+@fuzz(1)
+def test_ridge(draws):
+    """`MKLRegressor` with kernel ridge against scikit-learn's KernelRidge."""
+    setting = setup(draws)
+    y = real_target(draws, len(setting.S), draws.chance(0.3))
+    alpha = draws.power(-6, 3)
+    reg = al.MKLRegressor(
+        setting.kernels, weighting=draws.pick(*TWO_STAGE), alpha=alpha,
+        normalize=draws.pick("trace", "trace", None),
+    )  # fmt: skip
+    if not setting.usable:
+        return "no bound"
+    before = frozen(setting, y)
+    try:
+        reg.fit(setting.S.given, y)
+    except ValueError:
+        # Where alpha is lost in the rounding of the matrix, the library says so.
+        traces = [float(np.trace(center(v.K))) for v in setting.values]
+        scales = [len(y) / t if reg.normalize else 1.0 for t in traces]
+        largest = max(s * float(np.abs(v.K).max()) for s, v in zip(scales, setting.values))
+        require(alpha < 100 * len(y) * setting.S.eps * largest, "ridge refused", str(alpha))
+        return "refused"
+    check_unmodified(setting, y, before)
+    weights = reg.weights_ * reg.scale_
+    K, error = setting.combined(weights, setting.grams)
+    against, test_error = setting.combined(weights, setting.against)
+    expected, condition, unit = sklearn_ridge(K, against, y, alpha)
+    relative = EPS + (error + test_error) / max(float(np.abs(center(K)).max()), 1e-300)
+    if not relative * condition < 1e-3:
+        return "no bound"
+    found = reg.predict(setting.T.given)
+    require(found.shape == expected.shape, "shape of predictions")
+    wrong = np.abs(found - expected).max()
+    require(wrong <= unit * relative, "ridge", f"{wrong:.3g} > {unit * relative:.3g}")
+    return "ridge"
+
+
+@fuzz(1)
+def test_svr(draws):
+    """`MKLRegressor` with epsilon-SVR against the optimality conditions and scikit-learn's SVR."""
+    setting = setup(draws)
+    y = real_target(draws, len(setting.S))
+    unit = y.std()
+    C, tol = float(unit * draws.power(-2, 2)), float(unit * draws.power(-6, -2))
+    epsilon = float(unit * draws.pick(0.0, 0.1, 0.5))
+    reg = al.MKLRegressor(
+        setting.kernels, weighting=draws.pick(*TWO_STAGE), machine="svr", C=C, epsilon=epsilon,
+        tol=tol, max_iter=_STEPS,
+    )  # fmt: skip
+    if not setting.usable:
+        return "no bound"
+    before = frozen(setting, y)
+    reg.fit(setting.S.given, y)
+    check_unmodified(setting, y, before)
+    weights = reg.weights_ * reg.scale_
+    K, error = setting.combined(weights, setting.grams)
+    centred = center(K)
+    coef = np.zeros(len(y))
+    coef[reg.support_] = reg.dual_coef_
+    largest = float(np.abs(centred).max())
+    slack = np.abs(coef).sum() * (error + 64 * EPS * largest) + 64 * EPS * np.abs(y).max()
+    bounds = np.full(len(y), -C), np.full(len(y), C)
+    reached = max(float(reg.machine_.kkt_violation_[0]), tol)
+    gap = check_svm("SVR", centred, coef, -y, bounds, epsilon, reached, slack)
+    if C * largest < 1e4 * unit:
+        theirs = sklearn_svr(np.asarray(centred, float), y, C, epsilon, 1e-6 * unit)
+        other = check_svm("scikit-learn", centred, theirs, -y, bounds, epsilon, np.inf, slack)
+        gaps = gap + slack * np.abs(coef).sum(), other + slack * np.abs(theirs).sum()
+        compare_svm("SVR", centred, coef, theirs, gaps, 2 * slack)
+    against, test_error = setting.combined(weights, setting.against)
+    found = reg.predict(setting.T.given)
+    expected = np.asarray(against @ coef + reg.intercept_, float)
+    slack += np.abs(coef).sum() * (test_error + 64 * EPS * float(np.abs(against).max()))
+    wrong = np.abs(found - expected).max()
+    require(wrong <= slack + 64 * EPS * np.abs(expected).max(), "SVR predict", f"{wrong:.3g}")
+    return "svr"
+
+
+# Cross-validation
+
+
+def _partition(draws, m):
+    labels = draws.numbers.permutation(m) % draws.whole(2, 4)
+    return [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in np.unique(labels)]
+
+
+def _fixed(draws, X):
+    """Kernels without parameters that are read from the data, and of a size that is bearable."""
+    exact = X.astype(LD)
+    while True:
+        specs = random_kernels(draws, X)
+        if any("scale" in str(s.kernel) for s in specs) or not all(s.psd for s in specs):
+            continue
+        values = [evaluated(s, exact, exact, exact, EPS) for s in specs]
+        with np.errstate(all="ignore"):
+            tame = all(v.peak < 1e4 and relative_rounding(v, EPS) < 1e-8 for v in values)
+        if tame:
+            return [s.kernel for s in specs]
+
+
+@fuzz(0.25)
+def test_tuned_classifier(draws):
+    """`MKLClassifierCV` against GridSearchCV over the same folds."""
+    from sklearn.model_selection import GridSearchCV
+
+    m = draws.size(16, 40)
+    X = benign(draws, m, draws.size(1, 5))
+    y = draws.pick(np.array(["a", "b", "c"]), np.array([-1, 1]))
+    y = y[draws.numbers.permutation(m) % len(y)]
+    kernels, folds = _fixed(draws, X), _partition(draws, m)
+    Cs = sorted(10.0 ** draws.numbers.uniform(-2, 2, draws.whole(1, 3)))
+    options = {"weighting": draws.pick(*TWO_STAGE), "multiclass": draws.pick("ovo", "ovr")}
+    options["tol"] = 1e-5
+    try:
+        found = al.MKLClassifierCV(kernels, Cs=Cs, cv=folds, **options).fit(X, y)
+    except ValueError:
+        require(constant_somewhere(kernels, X, folds), "MKLClassifierCV refused")
+        return "refused"
+    grid = GridSearchCV(al.MKLClassifier(kernels, **options), {"C": Cs}, cv=folds, refit=False)
+    grid.fit(X, y)
+    for t, (train, test) in enumerate(folds):
+        for k, C in enumerate(Cs):
+            scores = [r[f"split{t}_test_score"][k] for r in (found.cv_results_, grid.cv_results_)]
+            if scores[0] == scores[1]:
+                continue
+            model = al.MKLClassifier(kernels, C=C, **options).fit(X[train], y[train])
+            close = undecided(model, X[test]).mean()
+            far = abs(scores[0] - scores[1]) > close + 1e-12
+            require(not far, "MKLClassifierCV: scores", f"{scores} C={C} fold {t}")
+    best = found.cv_results_["mean_test_score"]
+    require(Cs[int(np.argmax(best))] == found.C_, "MKLClassifierCV: C_")
+    refit = al.MKLClassifier(kernels, C=found.C_, **options).fit(X, y)
+    same = np.array_equal(refit.decision_function(X), found.decision_function(X))
+    require(same, "MKLClassifierCV: refit")
+    return "MKLClassifierCV"
+
+
+@fuzz(1)
+def test_tuned_regressor(draws):
+    """`MKLRegressorCV` against GridSearchCV, and leave-one-out against refits."""
+    from sklearn.model_selection import GridSearchCV
+
+    m = draws.size(10, 30)
+    X = benign(draws, m, draws.size(1, 5))
+    y = real_target(draws, m, draws.chance(0.2))
+    kernels, folds = _fixed(draws, X), _partition(draws, m)
+    alphas = sorted(10.0 ** draws.numbers.uniform(-3, 2, draws.whole(1, 3)))
+    rule = draws.pick(*TWO_STAGE)
+    if draws.chance(0.5):
+        return _leave_one_out(kernels, rule, alphas, X, y)
+    try:
+        found = al.MKLRegressorCV(kernels, weighting=rule, alphas=alphas, cv=folds).fit(X, y)
+    except ValueError:
+        require(constant_somewhere(kernels, X, folds), "MKLRegressorCV refused")
+        return "refused"
+    model = al.MKLRegressor(kernels, weighting=rule)
+    scoring = "neg_root_mean_squared_error"
+    grid = GridSearchCV(model, {"alpha": alphas}, cv=folds, refit=False, scoring=scoring).fit(X, y)
+    ours, theirs = (np.array([r[f"split{t}_test_score"] for t in range(len(folds))])
+                    for r in (found.cv_results_, grid.cv_results_))  # fmt: skip
+    wrong = np.abs(ours - theirs).max() / np.abs(theirs).max()
+    require(wrong <= 1e-6, "MKLRegressorCV: scores", f"{wrong:.3g}")
+    best = found.cv_results_["mean_test_score"]
+    require(found.alpha_ == alphas[int(np.argmax(best))], "MKLRegressorCV: alpha_")
+    return "MKLRegressorCV"
+
+
+def _leave_one_out(kernels, rule, alphas, X, y):
+    found = al.MKLRegressorCV(kernels, weighting=rule, alphas=alphas, cv="loo").fit(X, y)
+    K = np.asarray(found.kernel_(X), float)
+    errors = []
+    for alpha in alphas:
+        predicted = np.empty_like(y)
+        for i in range(len(y)):
+            rows = np.arange(len(y)) != i
+            pair = K[np.ix_(rows, rows)].astype(LD), K[i : i + 1, rows].astype(LD)
+            predicted[i] = sklearn_ridge(*pair, y[rows], alpha)[0][0]
+        errors.append(-np.mean(np.sqrt(np.mean(np.square(y - predicted), axis=0))))
+    wrong = np.abs(found.cv_results_["split0_test_score"] - errors).max() / np.abs(errors).max()
+    # The exact kernel, read here, holds constants beside what is centred, and so their rounding.
+    allowed = 1e-6 + len(y) * EPS * float(np.abs(K).max()) / min(alphas)
+    require(wrong <= allowed, "leave-one-out", f"{wrong:.3g} > {allowed:.3g} {rule} {alphas}")
+    return "leave-one-out"

@@ -1,0 +1,32 @@
+"""The pages for developers: what they name exists, and no finding on the papers is left out."""
+
+import re
+from pathlib import Path
+
+import pytest
+from alignlearn.theory import CLAIMS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs/development").glob("*.md")),
+]
+
+pytestmark = pytest.mark.skipif(not PAGES[0].is_file(), reason="needs the source tree")
+
+
+def test_ledger_has_every_claim_that_does_not_hold_as_printed():
+    text = (ROOT / "docs/development/ledger.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(p\d-[\w-]+)`", text))
+    assert named <= set(CLAIMS)
+    assert {name for name in CLAIMS if CLAIMS[name].status != "holds"} <= named
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_files_that_a_page_names_are_there(page):
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:]+)\)", text)
+    named = re.findall(r"\b((?:scripts|tests|docs|theory|alignlearn)/[\w/.]*\w)", text)
+    missing = [link for link in links if not (page.parent / link).exists()]
+    missing += [name for name in named if not (ROOT / name).exists()]
+    assert missing == []
