@@ -2,6 +2,7 @@
 
 from types import ModuleType
 
+from alignlearn import bounds as bounds
 from alignlearn import cca as cca
 from alignlearn import comparison as comparison
 from alignlearn import datasets as datasets
@@ -18,24 +19,29 @@ from alignlearn import significance as significance
 from alignlearn import statistics as statistics
 from alignlearn import weights as weights
 from alignlearn._warmup import warmup as warmup
+from alignlearn.bounds.checks import HypothesisNotMet as HypothesisNotMet
 from alignlearn.cca import KernelCCA as KernelCCA
 from alignlearn.comparison import Comparison as Comparison
-from alignlearn.comparison import Protocol as Protocol
 from alignlearn.comparison import compare as compare
+from alignlearn.datasets import DatasetError as DatasetError
 from alignlearn.dependence import CKAAccumulator as CKAAccumulator
 from alignlearn.dependence import alignment_test as alignment_test
 from alignlearn.dependence import cka_matrix as cka_matrix
 from alignlearn.dependence import hsic_test as hsic_test
+from alignlearn.engine.cuda.device import CudaOutOfMemory as CudaOutOfMemory
+from alignlearn.engine.cuda.device import CudaUnavailable as CudaUnavailable
 from alignlearn.estimators import AlignedRandomFeatures as AlignedRandomFeatures
 from alignlearn.estimators import AlignedRandomFeaturesClassifier as AlignedRandomFeaturesClassifier
 from alignlearn.estimators import BayesianMKLClassifier as BayesianMKLClassifier
+from alignlearn.estimators import DataConversionWarning as DataConversionWarning
 from alignlearn.estimators import KernelCombiner as KernelCombiner
 from alignlearn.estimators import MKLClassifier as MKLClassifier
 from alignlearn.estimators import MKLClassifierCV as MKLClassifierCV
 from alignlearn.estimators import MKLRegressor as MKLRegressor
 from alignlearn.estimators import MKLRegressorCV as MKLRegressorCV
+from alignlearn.estimators import NotFittedError as NotFittedError
 from alignlearn.estimators import alignment_interval as alignment_interval
-from alignlearn.estimators import rademacher as rademacher
+from alignlearn.estimators import cross_validate_kernels as cross_validate_kernels
 from alignlearn.hyper import GaussianHyperKernel as GaussianHyperKernel
 from alignlearn.hyper import HyperKernelClassifier as HyperKernelClassifier
 from alignlearn.hyper import HyperKernelClassifierCV as HyperKernelClassifierCV
@@ -49,12 +55,12 @@ from alignlearn.kernels import Columns as Columns
 from alignlearn.kernels import Cosine as Cosine
 from alignlearn.kernels import Exponential as Exponential
 from alignlearn.kernels import ExponentialDot as ExponentialDot
-from alignlearn.kernels import FeatureWeighted as FeatureWeighted
 from alignlearn.kernels import FourierFeatures as FourierFeatures
 from alignlearn.kernels import FromFunction as FromFunction
 from alignlearn.kernels import Gaussian as Gaussian
 from alignlearn.kernels import Hamming as Hamming
 from alignlearn.kernels import Kernel as Kernel
+from alignlearn.kernels import KernelRuleError as KernelRuleError
 from alignlearn.kernels import Laplacian as Laplacian
 from alignlearn.kernels import Linear as Linear
 from alignlearn.kernels import Log as Log
@@ -66,6 +72,7 @@ from alignlearn.kernels import RationalQuadratic as RationalQuadratic
 from alignlearn.kernels import Sigmoid as Sigmoid
 from alignlearn.kernels import StringSpectrum as StringSpectrum
 from alignlearn.kernels import gaussian_kernels as gaussian_kernels
+from alignlearn.kernels import ladder as ladder
 from alignlearn.large import NystromRidge as NystromRidge
 from alignlearn.large import NystromRidgeClassifier as NystromRidgeClassifier
 from alignlearn.large import NystromSVC as NystromSVC

@@ -65,7 +65,7 @@ def test_the_stub_names_what_is_public() -> None:
     assert folder.joinpath("py.typed").is_file()
     stub = folder.joinpath("__init__.pyi").read_text(encoding="utf-8")
     listed = re.findall(r"^from alignlearn\.([\w.]+) import (\w+) as \2$", stub, re.MULTILINE)
-    modules = {"datasets", "machines", "theory"}
+    modules = {"datasets", "theory"}
     assert sorted(name for _, name in listed) == sorted(set(al.__all__) - modules)
     for module, name in listed:
         assert getattr(import_module(f"alignlearn.{module}"), name) is getattr(al, name)
