@@ -13,10 +13,9 @@ from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
 from . import inputs
-from ._one_stage import solve_one_stage
-from ._postponed import Postponed
 from .base import Estimator, OnDevice, Verbose
 from .guarantees import sample_ranges
+from .stage_one import Postponed, solve_one_stage
 
 FROM_STATISTICS = (
     "result_",
