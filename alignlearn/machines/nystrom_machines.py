@@ -11,10 +11,9 @@ from alignlearn.solvers.hinge import HingeResult, warn_unconverged
 from alignlearn.solvers.hinge_dual import hinge_dual
 from alignlearn.solvers.hinge_subgradient import hinge_subgradient
 from alignlearn.solvers.low_rank import low_rank_svm
-from alignlearn.solvers.multiclass import confidences, problem_signs
+from alignlearn.solvers.multiclass import class_weighted, confidences, encode_labels, problem_signs
 from alignlearn.validation import check_choice, check_count, check_number, check_weights
 
-from ._svm import class_weighted, encode_labels
 from .nystrom import RidgeProblem
 
 SOLVERS = ("dual", "subgradient")
