@@ -35,7 +35,6 @@ def _check_theta(theta):
         raise HypothesisNotMet(f"theta={theta!r}: it lies in [0, 1], see `noise_exponent`.")
 
 
-
 # -- noise -----------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier
-from alignlearn.machines.nystrom_machines import NystromSVC as Machine
+from alignlearn.machines.nystrom_machines import NystromHinge
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_memory, check_weights
 
@@ -132,7 +132,7 @@ class NystromSVC(Classifier, NystromLearner):
         ConvergenceWarning
             The duality gap stayed above ``tol``.
         """
-        machine = Machine(
+        machine = NystromHinge(
             self.C,
             solver=self.solver,
             multiclass=self.multiclass,

@@ -105,7 +105,7 @@ def _blocks(n, size=_BLOCK):
     return [slice(i, min(i + size, n)) for i in range(0, n, size)]
 
 
-class NystromSVC:
+class NystromHinge:
     """C-SVC on Nystrom features, to a duality gap.
 
     Parameters
@@ -298,7 +298,7 @@ class NystromKernelRidge:
         self.max_iter = max_iter
 
     def fit(self, features, y, sample_weight=None, *, rng, verbose=False):
-        """Fit the machine to y (m,) or (m, c); arguments as in `NystromSVC.fit`."""
+        """Fit the machine to y (m,) or (m, c); arguments as in `NystromHinge.fit`."""
         alpha = check_number("alpha", self.alpha, low=0.0, strict=True)
         weight = check_weights(sample_weight, len(y))
         columns = y.reshape(len(y), -1)
