@@ -43,13 +43,34 @@ from inspect import signature
 from pickle import loads
 from time import monotonic
 
+import numba
 from numba import config, from_dtype, njit, types
-from numba.core import cgutils, event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.serialize import dumps
 from numba.extending import intrinsic
+
+# Numba promises nothing of what follows: setup.cfg bounds its version by those that were tried.
+_ADVICE = (
+    f"numba {numba.__version__} lacks a private name that alignlearn's compiled code needs: {{}}. "
+    "Versions that have it: pip install 'numba>=0.59,<0.69'."
+)
+try:
+    from numba.core import cgutils, event
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.serialize import dumps
+except ImportError as error:
+    raise ImportError(_ADVICE.format(error)) from error
+# What the classes below override or call of these: a method of another name would never be called.
+for _kind, _names in {
+    CompileResultCacheImpl: "reduce rebuild",
+    FunctionCache: "load_overload save_overload flush _index_key _impl_class",
+    JITCodeLibrary: "_optimize_functions _optimize_final_module _finalize_final_module "
+    "_finalize_dynamic_globals _ensure_finalized get_pointer_to_function codegen "
+    "enable_object_caching",
+}.items():
+    for _name in _names.split():
+        if not hasattr(_kind, _name):
+            raise ImportError(_ADVICE.format(f"{_kind.__name__}.{_name}"))
 
 COMPILATION = "about 10 s"  # of a first fit where nothing is cached
 

@@ -5,11 +5,15 @@ Each case needs a process of its own, because decorators act at import.
 
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
 
 # The checks of Gram matrices are small compiled functions: a second to compile.
 CHECK = """
@@ -180,6 +184,30 @@ def on_terminal(code, **environment):
     finally:
         os.close(theirs)
         os.close(mine)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        ("caching", "CompileResultCacheImpl"),
+        ("caching.FunctionCache", "_index_key"),
+        ("codegen.JITCodeLibrary", "_finalize_final_module"),
+    ],
+)
+def test_a_numba_without_a_private_name_is_refused_by_name(owner, name):
+    without = f"""
+from numba.core import caching, codegen
+owner = {owner}
+for kind in getattr(owner, "__mro__", [owner]):
+    if {name!r} in vars(kind):
+        delattr(kind, {name!r})
+"""
+    assert run("import alignlearn._jit").returncode == 0
+    last = run(without + "import alignlearn._jit").stderr.splitlines()[-1]
+    assert re.match(r"ImportError: numba [\d.]+ lacks a private name", last), last
+    assert name in last
+    bound = re.search(r"^ +(numba>=.*)$", (ROOT / "setup.cfg").read_text(), re.MULTILINE)[1]
+    assert last.endswith(f"pip install '{bound}'.")
 
 
 def test_a_terminal_is_told_once_that_compilations_last_long_together():

@@ -35,10 +35,6 @@ def _check_theta(theta):
         raise HypothesisNotMet(f"theta={theta!r}: it lies in [0, 1], see `noise_exponent`.")
 
 
-def _check_alpha(alpha):
-    check_positive("alpha", alpha, "the ridge is m^-alpha with a finite alpha > 0.")
-
-
 # -- noise -----------------------------------------------------------------------------
 
 

@@ -171,25 +171,25 @@ def _checked(values, size, complexity):
 # -- PAC-Bayes -------------------------------------------------------------------------
 
 
-def rounded_shares(sizes, total=SHARES) -> np.ndarray:
-    """Multiples of 1/total near sizes/sum(sizes), positive where a size is, with sum 1.
+def rounded_shares(sizes) -> np.ndarray:
+    """Multiples of 1/`SHARES` near sizes/sum(sizes), positive where a size is, with sum 1.
 
     Raises
     ------
     ValueError
-        If more than `total` sizes are positive.
+        If more than `SHARES` sizes are positive.
     """
     sizes = np.asarray(sizes, dtype=float)
     used = sizes > 0
-    if used.sum() > total or not used.any():
-        raise HypothesisNotMet(f"between 1 and {total} sizes must be positive, got {used.sum()}.")
+    if used.sum() > SHARES or not used.any():
+        raise HypothesisNotMet(f"between 1 and {SHARES} sizes must be positive, got {used.sum()}.")
     counts = used.astype(int)
     # One part at a time, each where it lowers sum sizes^2/counts most.
-    for _ in range(total - counts.sum()):
+    for _ in range(SHARES - counts.sum()):
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(used, sizes**2 / (counts * (counts + 1.0)), -1.0)
         counts[np.argmax(gain)] += 1
-    return counts / total
+    return counts / SHARES
 
 
 def kl_inverse(empirical, right) -> float:

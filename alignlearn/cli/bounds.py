@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 
-from .compare import add_data_options, add_kernel_options
+from .compare import add_data_options, add_figure_options, add_kernel_options
 from .output import Output, add_output_options, add_parser, figure_path
 from .statement import run_on_data
 
@@ -81,13 +81,7 @@ def add_command(commands):
         help="with --claim: change a number of the setting, which the table states; may be "
         "repeated",
     )
-    add(
-        "--out",
-        metavar="FILE",
-        help="figure: a .png, .svg or .pdf file, or its name without ending, or a folder; default "
-        "alignlearn-bounds-NAME.png here",
-    )
-    add("--no-figure", action="store_true", help="only the table")
+    add_figure_options(parser, "bounds")
     add_output_options(parser, "the whole traceback of an error")
     parser.set_defaults(run=run_bounds)
 

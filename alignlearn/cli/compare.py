@@ -58,16 +58,21 @@ def add_command(commands):
     add_data_options(parser)
     _add_protocol(parser)
     add_kernel_options(parser, "training folds", "folds and subset")
+    add_figure_options(parser, "compare")
+    add_output_options(parser, "every method of every fold on stderr")
+    parser.set_defaults(run=_compare)
+
+
+def add_figure_options(parser, command):
+    """Add what says where the figure goes: --out, --no-figure."""
     add = parser.add_argument
     add(
         "--out",
         metavar="FILE",
         help="figure: a .png, .svg or .pdf file, or its name without ending, or a folder; default "
-        "alignlearn-compare-NAME.png here",
+        f"alignlearn-{command}-NAME.png here",
     )
     add("--no-figure", action="store_true", help="only the table")
-    add_output_options(parser, "every method of every fold on stderr")
-    parser.set_defaults(run=_compare)
 
 
 def add_data_options(parser, optional=False):

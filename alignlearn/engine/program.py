@@ -97,7 +97,7 @@ class Program:
 
 
 def padded(n):
-    """n rounded up to a multiple of 5, the block of ``engine.kernel_products.add_products``."""
+    """n rounded up to a multiple of 5, the block of ``engine.loops.add_products``."""
     return -(-n // 5) * 5
 
 

@@ -7,7 +7,7 @@ from alignlearn.machines.gram_rows import matrix_fits
 from alignlearn.machines.iterative_ridge import ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
-from alignlearn.machines.nystrom_machines import NystromKernelRidge, NystromSVC
+from alignlearn.machines.nystrom_machines import NystromHinge, NystromKernelRidge
 from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.validation import check_count, check_memory, check_seed
 
@@ -89,8 +89,8 @@ def _most_steps(estimator):
 
 
 def nystrom_classifier(estimator, combination, labels, memory):
-    """A `NystromSVC` machine with the estimator's C, multiclass and class_weight, fitted."""
-    machine = NystromSVC(
+    """A `NystromHinge` machine with the estimator's C, multiclass and class_weight, fitted."""
+    machine = NystromHinge(
         estimator.C,
         multiclass=estimator.multiclass,
         class_weight=estimator.class_weight,

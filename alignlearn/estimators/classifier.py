@@ -237,7 +237,7 @@ class MKLClassifier(KernelClassifier):
     coef_ : ndarray of shape (n_features, n_problems)
         Where the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
-    machine_ : SupportVectorClassifier, LinearSVM or NystromSVC of `alignlearn.machines`
+    machine_ : SupportVectorClassifier, LinearSVM or NystromHinge of `alignlearn.machines`
     chosen_machine_ : {"svm", "dual-cd", "nystrom"}
     calibration_ : Calibration or None
         What ``predict_proba`` applies to the decisions.

@@ -1,7 +1,7 @@
 """What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
 
 from .algebra import Scaled, weighted_sum, weighted_terms
-from .base import Kernel
+from .base import Kernel, KernelRuleError, column_names, kernel_samples
 from .columns import Columns
 from .families import (
     RankOneKernels,
@@ -14,7 +14,6 @@ from .families import (
 from .features import FeatureWeighted
 from .objects import FromFunction, Precomputed, gram_items, precomputed_kernels
 from .random_features import FourierFeatures
-from .rules import KernelRuleError, column_names, kernel_samples
 from .stationary import (
     Exponential,
     ExponentialDot,

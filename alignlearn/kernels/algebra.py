@@ -18,8 +18,7 @@ import numpy as np
 
 from alignlearn.engine import opcodes as ops
 
-from .base import Kernel, result_of
-from .rules import check_exponent
+from .base import Kernel, check_exponent, result_of
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
-from .base import Kernel, named
-from .rules import check_exponent
+from .base import Kernel, check_exponent, named
 from .scales import resolve_gamma
 from .vector import GammaKernel
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier, Regressor
-from alignlearn.machines._svm import encode_labels
-from alignlearn.machines.nystrom import RidgeProblem
+from alignlearn.machines.nystrom_machines import RidgeProblem
 from alignlearn.solvers.conjugate_gradient import warn_unconverged
-from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import encode_labels, predicted_labels, problem_signs
 from alignlearn.validation import (
     check_count,
     check_flag,

@@ -7,7 +7,7 @@ from typing import Any
 
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier
-from alignlearn.machines.nystrom_machines import NystromSVC as Machine
+from alignlearn.machines.nystrom_machines import NystromHinge
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_memory, check_weights
 
@@ -109,7 +109,7 @@ class NystromSVC(Classifier, NystromLearner):
         ConvergenceWarning
             The duality gap stayed above ``tol``.
         """
-        machine = Machine(
+        machine = NystromHinge(
             self.C,
             solver=self.solver,
             multiclass=self.multiclass,

@@ -1,8 +1,7 @@
 """Kernel machines on Gram matrices: ridge regression, support vector machines, ensembles."""
 
-from ._regressor import SupportVectorRegressor
 from ._ridge import KernelRidge, RidgePath, ridge_loo_path
-from ._svm import SupportVectorClassifier
+from ._svm import SupportVectorClassifier, SupportVectorRegressor
 from .ensemble import Ensemble
 from .krein import KreinRidge, KreinSVC
 from .linear import LinearSVM

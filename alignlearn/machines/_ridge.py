@@ -180,16 +180,8 @@ def ridge_loo_path(
     """
     y = check_targets(y)
     K = check_gram("K", K, len(y)) if check else K
-    alphas = check_numbers("alphas", alphas, 1)
-    check_number("alphas", alphas.min(), low=0.0, strict=True)
-    check_number("alphas", alphas.max(), high=_LARGEST_ALPHA)
-    m = len(y)
-    if fit_intercept and m < 2:
-        raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
-    weight = check_weights(sample_weight, m)
-    if not weight.all():
-        raise ValueError("sample_weight has zeros; accepted: positive numbers. Leave samples out.")
-    root = np.sqrt(weight)
+    alphas, weight = _check_path(y, alphas, fit_intercept, sample_weight)
+    m, root = len(y), np.sqrt(weight)
     share = weight / weight.sum() if fit_intercept else np.zeros(m)
     centred = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
     centre_rooted(centred, share, root)
@@ -197,16 +189,7 @@ def ridge_loo_path(
     constant = 2.0 * (scale or 1.0)
     if fit_intercept:
         add_roots(centred, root, constant / weight.sum())
-    inverse = ShiftedInverse(centred)
-    least = inverse.smallest_eigenvalue()
-    if least > -1e-12 * scale:
-        # Rounding of a semi-definite K, to where rounding of the factors does no harm.
-        inverse.lift(max(4.0 * np.finfo(np.float64).eps * scale - least, 0.0))
-    elif least + alphas.min() <= 0.0:
-        raise ValueError(
-            f"K + alpha I is not positive definite at alpha={alphas.min():g}; the smallest "
-            f"eigenvalue of K is {least:.3g}."
-        )
+    inverse = _definite_inverse(centred, alphas, scale)
     mean = share @ y if fit_intercept else 0.0
     unit = np.abs(y - mean).max() or 1.0
     residual = inverse.solve(root[:, None] * ((y - mean) / unit).reshape(m, -1), alphas)
@@ -225,3 +208,31 @@ def ridge_loo_path(
         )
     best = alphas[errors <= errors.min() * (1.0 + m * np.finfo(np.float64).eps)].max()
     return RidgePath(alphas, errors, predictions, float(best))
+
+
+def _check_path(y, alphas, fit_intercept, sample_weight):
+    """The alphas and the weights of a path, checked."""
+    alphas = check_numbers("alphas", alphas, 1)
+    check_number("alphas", alphas.min(), low=0.0, strict=True)
+    check_number("alphas", alphas.max(), high=_LARGEST_ALPHA)
+    if fit_intercept and len(y) < 2:
+        raise ValueError("y has one value; leaving one out with an intercept needs at least two.")
+    weight = check_weights(sample_weight, len(y))
+    if not weight.all():
+        raise ValueError("sample_weight has zeros; accepted: positive numbers. Leave samples out.")
+    return alphas, weight
+
+
+def _definite_inverse(K, alphas, scale):
+    """The `ShiftedInverse` of K, which is overwritten, for alphas that make K definite."""
+    inverse = ShiftedInverse(K)
+    least = inverse.smallest_eigenvalue()
+    if least > -1e-12 * scale:
+        # Rounding of a semi-definite K, to where rounding of the factors does no harm.
+        inverse.lift(max(4.0 * np.finfo(np.float64).eps * scale - least, 0.0))
+    elif least + alphas.min() <= 0.0:
+        raise ValueError(
+            f"K + alpha I is not positive definite at alpha={alphas.min():g}; the smallest "
+            f"eigenvalue of K is {least:.3g}."
+        )
+    return inverse

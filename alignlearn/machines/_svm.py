@@ -1,4 +1,4 @@
-"""The support vector classifier on a Gram matrix; two classes or more."""
+"""Support vector machines on a Gram matrix: classification, with a hard margin too, regression."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ from dataclasses import replace
 
 import numpy as np
 
-from alignlearn.solvers.multiclass import confidences, predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import (
+    class_weighted,
+    confidences,
+    encode_labels,
+    predicted_labels,
+    problem_signs,
+)
 from alignlearn.solvers.smo import smo, warn_unconverged
 from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
     check_choice,
     check_count,
     check_gram,
-    check_labels,
     check_number,
+    check_targets,
     check_test_gram,
     check_weights,
 )
 
-from ._hard_margin import hard_margin
-
 _FEW = 0.5  # share of the samples below which rows are gathered from the matrix
+# Two classes count as separable if the distance of their convex hulls exceeds this share of the
+# diameter of the data; the square, 1e-10, still stands out from the rounding of b'Kb.
+_LEAST_DISTANCE = 1e-5
+_ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
+_STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
 class SupportVectorClassifier:
@@ -35,8 +44,8 @@ class SupportVectorClassifier:
     C : float
         > 0. ``numpy.inf`` asks for a hard margin: then samples of weight 0 are left out and other
         weights have no effect. One copy of K is taken to decide whether the classes are separable,
-        by the nearest points of their convex hulls; ``_hard_margin.hard_margin`` states the proof
-        that either answer comes with.
+        by the nearest points of their convex hulls; ``hard_margin`` states the proof that either
+        answer comes with.
     multiclass : {"ovo", "ovr"}
         One-vs-one (c (c - 1) / 2 problems; votes, and the decisions where they tie) or one-vs-rest
         (c problems).
@@ -172,43 +181,79 @@ class SupportVectorClassifier:
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
 
-def encode_labels(y):
-    """Sorted distinct labels and the position of each sample's label among them."""
-    classes, codes = np.unique(check_labels(y), return_inverse=True)
-    if classes.size < 2:
-        raise ValueError(f"y has {classes.size} class; a classifier needs at least two.")
-    return classes, codes.reshape(-1)
+class SupportVectorRegressor:
+    """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
+    Minimises |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the
+    sample's weight. The dual is solved in m signed coefficients alpha - alpha*. Targets of several
+    columns give one problem per column.
 
-def class_weighted(weight, class_weight, classes, codes):
-    """Weights of the samples (m,) times those of their classes, each of which must have some."""
-    totals = np.bincount(codes, weights=weight)
-    if (totals == 0.0).any():
-        label = classes[totals.argmin()]
-        raise ValueError(f"sample_weight is zero for all samples of class {label.item()!r}.")
-    return weight * _class_weights(class_weight, classes, totals)[codes]
+    Parameters
+    ----------
+    C : float
+        > 0 and finite.
+    epsilon : float
+        Half-width of the tube without loss, >= 0, in units of y.
+    tol, max_iter, shrinking
+        As in `SupportVectorClassifier`; ``tol`` is in units of y.
 
+    Attributes
+    ----------
+    support_ : (n_support,) intp
+        Samples with a coefficient that is not 0 for some column of y.
+    dual_coef_ : (n_support, c) float64
+        Predictions are ``K_test[:, support_] @ dual_coef_ + intercept_``; c is 1 for (m,).
+    intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (c,)
+        As in `SupportVectorClassifier`.
+    """
 
-def _class_weights(class_weight, classes, totals):
-    """Weight of each class; ``totals`` are the summed sample weights of the classes."""
-    if class_weight is None:
-        return np.ones(classes.size)
-    if isinstance(class_weight, str):
-        check_choice("class_weight", class_weight, ("balanced",))
-        return totals.sum() / (classes.size * totals)
-    if not isinstance(class_weight, dict):
-        raise TypeError(
-            "class_weight must be None, 'balanced' or a dict from label to weight, got "
-            f"{class_weight!r}."
-        )
-    known = classes.tolist()
-    unknown = [label for label in class_weight if label not in known]
-    if unknown:
-        raise ValueError(f"class_weight has labels that y has not: {unknown}; y has {known}.")
-    weights = [check_number("class_weight", class_weight.get(k, 1.0), low=0.0) for k in known]
-    if min(weights) == 0.0:
-        raise ValueError("class_weight must be > 0 for every class.")
-    return np.array(weights)
+    def __init__(self, C=1.0, epsilon=0.1, *, tol=1e-3, max_iter=None, shrinking=True):
+        self.C = C
+        self.epsilon = epsilon
+        self.tol = tol
+        self.max_iter = max_iter
+        self.shrinking = shrinking
+
+    def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
+        """Fit the machine; arguments, errors and warnings as in `SupportVectorClassifier.fit`.
+
+        ``y`` is (m,) or (m, c), real and finite; ``alpha0`` has a column per column of y.
+        """
+        options = check_options(self)
+        C = check_number("C", self.C, low=0.0, strict=True)
+        epsilon = check_number("epsilon", self.epsilon, low=0.0)
+        y = check_targets(y)
+        K = check_matrix(K, len(y), check)
+        reach = C * check_weights(sample_weight, len(y))
+        targets = y.reshape(len(y), -1).T
+        starts = check_start(alpha0, len(y), len(targets))
+        starts = [None] * len(targets) if starts is None else starts.T
+        results = []
+        for target, start in zip(targets, starts):
+            bounds = -reach, reach
+            result = solve(K, -target, bounds, epsilon=epsilon, start=start, **options)
+            warn_unconverged(result, options["tol"])
+            results.append(result)
+        store_results(self, results)
+        self._flat = y.ndim == 1
+        return self
+
+    def predict(self, K_test):
+        """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
+        K_test = check_test_gram("K_test", K_test, self.n_train_)
+        return self.predictions(K_test[:, self.support_] @ self.dual_coef_ + self.intercept_)
+
+    def predictions(self, raw):
+        """The same from the values (n_test, c) of the problems."""
+        return raw[:, 0] if self._flat else raw
+
+    def full_dual_coef(self):
+        """Dual coefficients of all training samples, (m, c)."""
+        return spread(self)
+
+    def problem_sizes(self, y):
+        """Number of samples in each problem, (c,)."""
+        return [len(y)] * (1 if y.ndim == 1 else y.shape[1])
 
 
 def check_matrix(K, n_samples, check):
@@ -290,3 +335,86 @@ def spread(machine):
     coef = np.zeros((machine.n_train_, machine.dual_coef_.shape[1]))
     coef[machine.support_] = machine.dual_coef_
     return coef
+
+
+def hard_margin(K, sign, *, tol, max_iter, shrinking, start=None):
+    """Solve min |w|^2 / 2 subject to sign_i (w.phi_i + b) >= 1; the `SMOResult` of its dual.
+
+    The dual is unbounded where the classes cannot be separated, so a bounded problem is solved
+    first: with s the signs (0 for a sample that is left out) and K in units of R^2,
+
+        minimise  b'(K + ss')b / 2 - 2 s'b,  sum(b) = 0,  s_i b_i >= 0.
+
+    Its solution is a multiple of the pair of nearest points of the two convex hulls (then
+    s'b <= 2), and any b bounds their distance: from above by |sum_i b_i phi_i| / (s'b / 2), from
+    below by the gap between the classes along the direction w = sum_i b_i phi_i. The tolerance is
+    tightened until either bound passes ``1e-5 R``, R being the largest distance from one sample.
+    If the upper bound passes, b / (s'b / 2) is a Farkas certificate to that precision: two convex
+    combinations, one from each class, that coincide in feature space.
+
+    Raises
+    ------
+    ValueError
+        If the classes are not separable in the feature space of K.
+    """
+    nearest, n_iter = _nearest_points(K, sign, max_iter, shrinking)
+    if start is None:
+        start = nearest
+    reach = np.full(sign.size, np.inf)
+    bounds = np.where(sign < 0, -reach, 0.0), np.where(sign > 0, reach, 0.0)
+    result = smo(K, -sign, bounds, start=start, tol=tol, max_iter=max_iter, shrinking=shrinking)
+    gap = _hard_gap(result, sign)
+    return replace(result, duality_gap=gap, n_iter=n_iter + result.n_iter)
+
+
+def _nearest_points(K, sign, max_iter, shrinking):
+    """Solution of the bounded problem, scaled to the hard margin, and the steps it took."""
+    used = np.flatnonzero(sign)
+    squared = K.diagonal()[used] + K[used[0], used[0]] - 2.0 * K[used[0], used]
+    radius2 = float(squared.max())
+    if radius2 <= 0.0:
+        raise ValueError(_message(0.0))
+    bounded = K / K.dtype.type(radius2)
+    bounded += np.multiply.outer(sign, sign)
+    reach = 4.0 * sign  # twice what s'b <= 2 allows: never active, but no step can run away
+    bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+    coef, n_iter = None, 0
+    for tol in _STAGES:
+        result = smo(
+            bounded, -2.0 * sign, bounds,
+            start=coef, tol=tol, max_iter=max_iter, shrinking=shrinking,
+        )  # fmt: skip
+        coef, n_iter = result.coef, n_iter + result.n_iter
+        total = float(sign @ coef)
+        values = result.gradient + (2.0 - total) * sign
+        square = float(coef @ values)
+        if square < -_ROUNDING:
+            raise ValueError(
+                "C=inf asks for a hard margin, which needs a positive semi-definite K; this K has "
+                "a direction of negative square. Use a finite C."
+            )
+        width = np.sqrt(max(square, 0.0))
+        gap = values[sign > 0].min() - values[sign < 0].max()
+        if gap > _LEAST_DISTANCE * width and gap > 0.0:
+            return coef * (2.0 / (gap * radius2)), n_iter
+        if width <= 0.5 * _LEAST_DISTANCE * total:
+            break
+    raise ValueError(_message(2.0 * width / total))
+
+
+def _message(distance):
+    return (
+        "C=inf asks for a hard margin, but the two classes are not separable in the feature space "
+        f"of K: their convex hulls are at most {distance:.2g} of the data's radius apart. Use a "
+        "finite C or another kernel."
+    )
+
+
+def _hard_gap(result, sign):
+    """Primal minus dual value; the primal point is w scaled until every margin is 1."""
+    values = sign * (result.gradient + sign - result.multiplier)
+    margin = values[sign != 0.0].min()
+    square = float(result.coef @ (result.gradient + sign))
+    if margin <= 0.0:
+        return np.inf
+    return max(0.5 * square / margin**2 + result.objective, 0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
 from alignlearn._params import ParamsMixin
 from alignlearn.folds import fold_numbers
-from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import encode_labels, predicted_labels, problem_signs
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo
 from alignlearn.sources import GramFamily
@@ -24,8 +24,6 @@ from alignlearn.validation import (
     check_test_gram,
     is_sequence,
 )
-
-from ._svm import encode_labels
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -14,11 +14,11 @@ import numpy as np
 from alignlearn.engine.features import centred_feature_gram
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.solvers.low_rank import low_rank_svm
-from alignlearn.solvers.multiclass import problem_signs
+from alignlearn.solvers.multiclass import class_weighted, encode_labels, problem_signs
 from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse, warn
 
 from ._ridge import solve_definite
-from ._svm import check_options, class_weighted, encode_labels, store_results
+from ._svm import check_options, store_results
 
 # Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
 # (measured at C = 1), and a number of samples below which both take milliseconds.

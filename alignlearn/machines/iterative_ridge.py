@@ -60,17 +60,7 @@ def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=
         The residual stayed above ``tol``.
     """
     m, alpha = combination.n_samples, machine.alpha
-    if not alpha > 0.0:
-        raise ValueError(
-            f"alpha={alpha:g}: without the Gram matrix, which does not fit into memory={memory}, "
-            "only alpha > 0 is accepted."
-        )
-    if not combination.kernel.is_psd:
-        raise ValueError(
-            f"{combination.kernel!s:.200} is indefinite: ridge needs its Gram matrix, which does "
-            f"not fit into memory={memory}; accepted: more memory, or a positive semi-definite "
-            "kernel."
-        )
+    _refuse(combination, alpha, memory)
     columns = y.reshape(m, -1)
     rank = _rank(m, columns.shape[1], memory)
     weight = check_weights(weight, m)
@@ -132,3 +122,18 @@ def _rank(m, n_targets, memory):
             f"least {least:.0f}, or machine='nystrom'."
         )
     return min(rank, _MOST_RANK, m)
+
+
+def _refuse(combination, alpha, memory):
+    """Raise where conjugate gradients do not converge."""
+    if not alpha > 0.0:
+        raise ValueError(
+            f"alpha={alpha:g}: without the Gram matrix, which does not fit into memory={memory}, "
+            "only alpha > 0 is accepted."
+        )
+    if not combination.kernel.is_psd:
+        raise ValueError(
+            f"{combination.kernel!s:.200} is indefinite: ridge needs its Gram matrix, which does "
+            f"not fit into memory={memory}; accepted: more memory, or a positive semi-definite "
+            "kernel."
+        )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.solvers.multiclass import encode_labels
 from alignlearn.validation import (
     ConvergenceWarning,
     check_number,
@@ -20,7 +21,7 @@ from alignlearn.validation import (
 )
 
 from ._ridge import KernelRidge
-from ._svm import SupportVectorClassifier, check_start, encode_labels
+from ._svm import SupportVectorClassifier, check_start
 from .spectrum import KreinSpectrum, open_spectrum
 
 _BLOCK = 256

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
-from alignlearn.solvers.multiclass import confidences, predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import (
+    class_weighted,
+    confidences,
+    encode_labels,
+    predicted_labels,
+    problem_signs,
+)
 from alignlearn.validation import (
     ConvergenceWarning,
     check_choice,
@@ -18,8 +24,6 @@ from alignlearn.validation import (
     is_sparse,
     warn,
 )
-
-from ._svm import class_weighted, encode_labels
 
 
 class LinearSVM:

@@ -1,26 +1,21 @@
-"""Ridge regression on the Nystrom features of a kernel, for any number of samples.
+"""Nystrom features of a kernel, for any number of samples: their centres, and where they are held.
 
 Functions are sought in the span of the kernel's sections at few centres Z. With ``K(Z, Z) = TT'``
-their coordinates in an orthonormal basis are the features ``Phi = K(X, Z) T'^-1``, of which only
-products are formed: K(X, Z) is computed again, tile by tile, in every step. Centres that depend on
-others up to rounding are left out by a pivoted factorisation, so that T is well conditioned.
+their coordinates in an orthonormal basis are the features ``Phi = K(X, Z) T'^-1``. Where they do
+not fit the memory only products are formed, and K(X, Z) is computed again, tile by tile, in every
+step. Centres that depend on others up to rounding are left out by a pivoted factorisation, so that
+T is well conditioned.
 
-Sources: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kernel method"
-(conjugate gradients whose preconditioner is the same problem on a sample); El Alaoui and Mahoney
-(2015), "Fast randomized kernel ridge regression with statistical guarantees" (leverage scores).
+Source: El Alaoui and Mahoney (2015), "Fast randomized kernel ridge regression with statistical
+guarantees" (leverage scores).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from alignlearn._lapack import cholesky, cholesky_solve
-from alignlearn.engine.threads import Progress
-from alignlearn.solvers.conjugate_gradient import CGResult, conjugate_gradient
+from alignlearn.solvers import panels
 from alignlearn.solvers.k_means import spread
-from alignlearn.solvers.panels import weighted_gram
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.sources.source import row_blocks
 from alignlearn.validation import (
@@ -36,7 +31,8 @@ MOST_CENTRES = 1000  # where no number is given
 _PILOT = 500  # samples from which leverage scores of all are estimated
 _SEEDED = 20  # samples for each centre, among which k-means++ draws
 _MOST_LOST = 1e-3  # of the kernel's variation, by leaving out centres
-_SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples for each feature, of which the preconditioner is made
+_BLOCK = 2048  # rows of kernel values that are evaluated at once
+_CONVERTED = 256  # rows that are converted to float64 at once, which stay in cache
 
 
 def centres_count(n_centres, n_samples):
@@ -209,86 +205,91 @@ def _warn_lost_variation(K, tol, kernel):
         )
 
 
-class RidgeSolution(NamedTuple):
-    """Minimiser of ``sum_i w_i |y_i - Phi_i W - b|^2 + alpha |W|^2`` and its certificate.
+class StoredKernel:
+    """`NystromFeatures` whose kernel values are kept: one matrix (m, r) of float64."""
 
-    Attributes
-    ----------
-    coordinates : ndarray of shape (r, c)
-        W.
-    intercept : ndarray of shape (c,)
-        b.
-    certificate : CGResult
-        Its residual is that of the normal equations, relative to their right-hand side.
-    """
+    def __init__(self, features):
+        self._features, self.rank = features, features.rank
+        self.n_samples = features.n_samples
+        self._raw = np.empty((self.n_samples, self.rank))
+        for rows in _blocks(self.n_samples):
+            self._raw[rows] = features.raw(rows)
 
-    coordinates: np.ndarray
-    intercept: np.ndarray
-    certificate: CGResult
+    def raw(self, rows):
+        """Kernel values of some samples with the centres, (n, r)."""
+        return self._raw[rows]
+
+    def coefficients(self, W):
+        """Coefficients of the centres, (r, c), of functions with coordinates W."""
+        return self._features.coefficients(W)
+
+    def times(self, W):
+        """``Phi W``, (m, c)."""
+        return panels.times(self._raw, self.coefficients(W))
+
+    def transposed_times(self, U):
+        """``Phi' U``, (r, c)."""
+        return self._features.coordinates(panels.transposed_times(self._raw, U))
 
 
-class RidgeProblem:
-    """Ridge regression on Nystrom features for any alpha.
+class StoredFeatures:
+    """`NystromFeatures` that are kept: ``held``, (m, r)."""
 
-    Parameters
-    ----------
-    features : NystromFeatures
-    y : ndarray of shape (m, c)
-    weight : ndarray of shape (m,)
-        Of the samples, not negative.
-    fit_intercept : bool
-    rng : numpy.random.Generator
-        Of the sample that the preconditioner is made of.
-    verbose : bool
-        Report on stderr how many steps are done.
-    """
+    def __init__(self, features, dtype):
+        self.n_samples, self.rank = features.n_samples, features.rank
+        self.held = np.empty((self.n_samples, self.rank), dtype)
+        for rows in _blocks(self.n_samples):
+            self.held[rows] = features.rows(rows)
 
-    def __init__(self, features, y, weight, *, fit_intercept=True, rng, verbose=False):
-        self.features, self._weight = features, weight
-        share = weight / weight.sum() if fit_intercept else np.zeros_like(weight)
-        self._target = share @ y
-        columns = np.column_stack([weight[:, None] * (y - self._target), share])
-        products = features.transposed_times(columns)
-        self._right, self._mean = products[:, :-1], products[:, -1]
-        self._second = self._sampled(rng)
-        self._progress = Progress("conjugate gradients") if verbose else None
+    def rows(self, rows):
+        """Features of some samples, (n, r)."""
+        return self.held[rows]
 
-    def _sampled(self, rng):
-        """``Phi' diag(w) Phi`` centred, as a sample gives it."""
-        features, weight = self.features, self._weight
-        used = np.flatnonzero(weight)
-        size = min(used.size, max(_SAMPLED * features.rank, _LEAST_SAMPLED))
-        some = np.sort(rng.choice(used, size, replace=False))
-        second = np.zeros((features.rank, features.rank))
-        for part in row_blocks(size, features.rank):
-            rows = np.ascontiguousarray(features.rows(some[part]))
-            second += weighted_gram(rows, weight[some[part]] * (used.size / size), self._mean)
-        return second
+    def times(self, W):
+        """``Phi W``, (m, c)."""
+        out = np.empty((self.n_samples, W.shape[1]))
+        for rows in _blocks(self.n_samples, _CONVERTED):
+            out[rows] = self.held[rows].astype(np.float64, copy=False) @ W
+        return out
 
-    def solve(self, alpha, *, tol, max_iter, start=None):
-        """The `RidgeSolution` for one alpha > 0, by at most ``max_iter`` steps to ``tol``."""
-        near = np.array(self._second)
-        # Cholesky factors need a diagonal beyond rounding, the solution is none the worse.
-        rounding = len(near) * np.finfo(np.float64).eps * near.trace()
-        near.flat[:: len(near) + 1] += max(alpha, rounding)
-        if not cholesky(near):
-            raise ValueError(f"alpha={alpha:g} is lost in rounding; accepted: larger values.")
-        steps = [0]
+    def transposed_times(self, U):
+        """``Phi' U``, (r, c)."""
+        out, used = np.zeros((self.rank, U.shape[1])), np.flatnonzero(U.any(axis=1))
+        for part in _blocks(used.size, _CONVERTED):
+            rows = used[part]
+            out += self.held[rows].astype(np.float64, copy=False).T @ U[rows]
+        return out
 
-        def apply(V):
-            steps[0] += 1
-            if self._progress is not None:
-                self._progress.say(f"{steps[0]} steps")
-            shift = self._mean @ V
-            return self.features.normal_times(V, shift=shift, weight=self._weight) + alpha * V
 
-        found = conjugate_gradient(
-            apply,
-            self._right,
-            precondition=lambda V: cholesky_solve(near, V),
-            tol=tol,
-            max_iter=max_iter,
-            start=start,
+class ComputedFeatures:
+    """`NystromFeatures` of which at most ``block`` rows are held at once."""
+
+    held = None
+
+    def __init__(self, features, dtype, block):
+        self._features, self._dtype, self.block = features, dtype, block
+        self.n_samples, self.rank = features.n_samples, features.rank
+        self.times, self.transposed_times = features.times, features.transposed_times
+
+    def rows(self, rows):
+        """Features of some samples, (n, r)."""
+        out = np.empty((len(rows), self.rank), self._dtype)
+        for part in _blocks(len(rows)):
+            out[part] = self._features.rows(rows[part])
+        return out
+
+
+def _blocks(n, size=_BLOCK):
+    return [slice(i, min(i + size, n)) for i in range(0, n, size)]
+
+
+def held_rows(features, memory, dtype):
+    """How many samples' features to hold at once: all, or some blocks."""
+    row, m = np.dtype(dtype).itemsize * features.rank, features.n_samples
+    block, least = min(_BLOCK, m), 16 * features.rank * min(_BLOCK, m)
+    if memory < least:
+        raise ValueError(
+            f"memory={memory} bytes do not hold one block of rows, {block} samples with "
+            f"{features.rank} centres; accepted: at least {least}, or fewer centres."
         )
-        intercept = self._target - self._mean @ found.solution
-        return RidgeSolution(found.solution, intercept, found)
+    return m if row * m <= memory else max(block, (memory - least) // row)

@@ -1,112 +1,45 @@
-"""The machines of the Gram matrix, on Nystrom features: a support vector classifier and ridge."""
+"""The machines of the Gram matrix, on Nystrom features: a support vector classifier and ridge.
+
+Source: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kernel method"
+(conjugate gradients whose preconditioner is the same problem on a sample).
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn.engine.threads import Progress, on_threads, thread_count
 from alignlearn.solvers import conjugate_gradient as cg
-from alignlearn.solvers import panels
 from alignlearn.solvers.hinge import HingeResult, warn_unconverged
 from alignlearn.solvers.hinge_dual import hinge_dual
 from alignlearn.solvers.hinge_subgradient import hinge_subgradient
 from alignlearn.solvers.low_rank import low_rank_svm
-from alignlearn.solvers.multiclass import confidences, problem_signs
-from alignlearn.validation import check_choice, check_count, check_number, check_weights
+from alignlearn.solvers.multiclass import class_weighted, confidences, encode_labels, problem_signs
+from alignlearn.solvers.panels import weighted_gram
+from alignlearn.sources.source import row_blocks
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_number,
+    check_weights,
+)
 
-from ._svm import class_weighted, encode_labels
-from .nystrom import RidgeProblem
+from .nystrom import ComputedFeatures, StoredFeatures, StoredKernel, held_rows
 
 SOLVERS = ("dual", "subgradient")
 _PASSES = {"dual": 1000, "subgradient": 60}  # at most, where no number is given
-_BLOCK = 2048  # rows of kernel values that are evaluated at once
-_CONVERTED = 256  # rows that are converted to float64 at once, which stay in cache
 # Samples for each centre, and operations of a step, below which an interior point method is used:
 # for few samples after coordinate descent that stopped short, as it does for very large C.
 _FEW, _CHEAP = 20, 4e9
 _ROUNDING = 1e-8  # of the interior point method's relative gap
 _SINGLE = 1e-4  # least tol for which features are held in single precision: 1e-6 of the objective
+_SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples for each feature, of which the preconditioner is made
 
 
-class StoredKernel:
-    """`NystromFeatures` whose kernel values are kept: one matrix (m, r) of float64."""
-
-    def __init__(self, features):
-        self._features, self.rank = features, features.rank
-        self.n_samples = features.n_samples
-        self._raw = np.empty((self.n_samples, self.rank))
-        for rows in _blocks(self.n_samples):
-            self._raw[rows] = features.raw(rows)
-
-    def raw(self, rows):
-        """Kernel values of some samples with the centres, (n, r)."""
-        return self._raw[rows]
-
-    def coefficients(self, W):
-        """Coefficients of the centres, (r, c), of functions with coordinates W."""
-        return self._features.coefficients(W)
-
-    def times(self, W):
-        """``Phi W``, (m, c)."""
-        return panels.times(self._raw, self.coefficients(W))
-
-    def transposed_times(self, U):
-        """``Phi' U``, (r, c)."""
-        return self._features.coordinates(panels.transposed_times(self._raw, U))
-
-
-class StoredFeatures:
-    """`NystromFeatures` that are kept: ``held``, (m, r)."""
-
-    def __init__(self, features, dtype):
-        self.n_samples, self.rank = features.n_samples, features.rank
-        self.held = np.empty((self.n_samples, self.rank), dtype)
-        for rows in _blocks(self.n_samples):
-            self.held[rows] = features.rows(rows)
-
-    def rows(self, rows):
-        """Features of some samples, (n, r)."""
-        return self.held[rows]
-
-    def times(self, W):
-        """``Phi W``, (m, c)."""
-        out = np.empty((self.n_samples, W.shape[1]))
-        for rows in _blocks(self.n_samples, _CONVERTED):
-            out[rows] = self.held[rows].astype(np.float64, copy=False) @ W
-        return out
-
-    def transposed_times(self, U):
-        """``Phi' U``, (r, c)."""
-        out, used = np.zeros((self.rank, U.shape[1])), np.flatnonzero(U.any(axis=1))
-        for part in _blocks(used.size, _CONVERTED):
-            rows = used[part]
-            out += self.held[rows].astype(np.float64, copy=False).T @ U[rows]
-        return out
-
-
-class ComputedFeatures:
-    """`NystromFeatures` of which at most ``block`` rows are held at once."""
-
-    held = None
-
-    def __init__(self, features, dtype, block):
-        self._features, self._dtype, self.block = features, dtype, block
-        self.n_samples, self.rank = features.n_samples, features.rank
-        self.times, self.transposed_times = features.times, features.transposed_times
-
-    def rows(self, rows):
-        """Features of some samples, (n, r)."""
-        out = np.empty((len(rows), self.rank), self._dtype)
-        for part in _blocks(len(rows)):
-            out[part] = self._features.rows(rows[part])
-        return out
-
-
-def _blocks(n, size=_BLOCK):
-    return [slice(i, min(i + size, n)) for i in range(0, n, size)]
-
-
-class NystromSVC:
+class NystromHinge:
     """C-SVC on Nystrom features, to a duality gap.
 
     Parameters
@@ -206,22 +139,22 @@ class NystromSVC:
     def _dual(self, features, problem, memory, options):
         m, r = features.n_samples, features.rank
         dtype = np.float32 if self.tol >= _SINGLE else np.float64
-        if m * r**2 < _CHEAP and _held_rows(features, memory, np.float64) == m:
+        if m * r**2 < _CHEAP and held_rows(features, memory, np.float64) == m:
             return _interior_points(features, *problem, self.tol, options["max_passes"])
-        block = _held_rows(features, memory, dtype)
+        block = held_rows(features, memory, dtype)
         if block == m:
             data = StoredFeatures(features, dtype)
         else:
             data = ComputedFeatures(features, dtype, block)
         result = hinge_dual(data, *problem, **options, spread=_spread)
-        few = m < _FEW * r and _held_rows(features, memory, np.float64) == m
+        few = m < _FEW * r and held_rows(features, memory, np.float64) == m
         if few and not result.converged:
             data = None
             return _interior_points(features, *problem, self.tol, options["max_passes"])
         return result
 
     def _steps(self, features, problem, memory, options):
-        held = _held_rows(features, memory, np.float64) == features.n_samples
+        held = held_rows(features, memory, np.float64) == features.n_samples
         return hinge_subgradient(StoredKernel(features) if held else features, *problem, **options)
 
     def confidences(self, raw):
@@ -250,18 +183,6 @@ def _interior_points(features, signs, cost, tol, max_iter):
     )
 
 
-def _held_rows(features, memory, dtype):
-    """How many samples' features to hold at once: all, or some blocks."""
-    row, m = np.dtype(dtype).itemsize * features.rank, features.n_samples
-    block, least = min(_BLOCK, m), 16 * features.rank * min(_BLOCK, m)
-    if memory < least:
-        raise ValueError(
-            f"memory={memory} bytes do not hold one block of rows, {block} samples with "
-            f"{features.rank} centres; accepted: at least {least}, or fewer centres."
-        )
-    return m if row * m <= memory else max(block, (memory - least) // row)
-
-
 def _spread(function, count):
     on_threads(function, count=min(count, thread_count()), stoppable=True)
 
@@ -271,6 +192,91 @@ def _watch(verbose):
         return None
     progress = Progress("support vectors on Nystrom features")
     return lambda done, gap: progress.say(f"{done} passes, duality gap {gap:.2g} of the objective")
+
+
+class RidgeSolution(NamedTuple):
+    """Minimiser of ``sum_i w_i |y_i - Phi_i W - b|^2 + alpha |W|^2`` and its certificate.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (r, c)
+        W.
+    intercept : ndarray of shape (c,)
+        b.
+    certificate : CGResult
+        Its residual is that of the normal equations, relative to their right-hand side.
+    """
+
+    coordinates: np.ndarray
+    intercept: np.ndarray
+    certificate: cg.CGResult
+
+
+class RidgeProblem:
+    """Ridge regression on Nystrom features for any alpha.
+
+    Parameters
+    ----------
+    features : NystromFeatures
+    y : ndarray of shape (m, c)
+    weight : ndarray of shape (m,)
+        Of the samples, not negative.
+    fit_intercept : bool
+    rng : numpy.random.Generator
+        Of the sample that the preconditioner is made of.
+    verbose : bool
+        Report on stderr how many steps are done.
+    """
+
+    def __init__(self, features, y, weight, *, fit_intercept=True, rng, verbose=False):
+        self.features, self._weight = features, weight
+        share = weight / weight.sum() if fit_intercept else np.zeros_like(weight)
+        self._target = share @ y
+        columns = np.column_stack([weight[:, None] * (y - self._target), share])
+        products = features.transposed_times(columns)
+        self._right, self._mean = products[:, :-1], products[:, -1]
+        self._second = self._sampled(rng)
+        self._progress = Progress("conjugate gradients") if verbose else None
+
+    def _sampled(self, rng):
+        """``Phi' diag(w) Phi`` centred, as a sample gives it."""
+        features, weight = self.features, self._weight
+        used = np.flatnonzero(weight)
+        size = min(used.size, max(_SAMPLED * features.rank, _LEAST_SAMPLED))
+        some = np.sort(rng.choice(used, size, replace=False))
+        second = np.zeros((features.rank, features.rank))
+        for part in row_blocks(size, features.rank):
+            rows = np.ascontiguousarray(features.rows(some[part]))
+            second += weighted_gram(rows, weight[some[part]] * (used.size / size), self._mean)
+        return second
+
+    def solve(self, alpha, *, tol, max_iter, start=None):
+        """The `RidgeSolution` for one alpha > 0, by at most ``max_iter`` steps to ``tol``."""
+        near = np.array(self._second)
+        # Cholesky factors need a diagonal beyond rounding, the solution is none the worse.
+        rounding = len(near) * np.finfo(np.float64).eps * near.trace()
+        near.flat[:: len(near) + 1] += max(alpha, rounding)
+        if not cholesky(near):
+            raise ValueError(f"alpha={alpha:g} is lost in rounding; accepted: larger values.")
+        steps = [0]
+
+        def apply(V):
+            steps[0] += 1
+            if self._progress is not None:
+                self._progress.say(f"{steps[0]} steps")
+            shift = self._mean @ V
+            return self.features.normal_times(V, shift=shift, weight=self._weight) + alpha * V
+
+        found = cg.conjugate_gradient(
+            apply,
+            self._right,
+            precondition=lambda V: cholesky_solve(near, V),
+            tol=tol,
+            max_iter=max_iter,
+            start=start,
+        )
+        intercept = self._target - self._mean @ found.solution
+        return RidgeSolution(found.solution, intercept, found)
 
 
 class NystromKernelRidge:
@@ -299,7 +305,7 @@ class NystromKernelRidge:
         self.max_iter = max_iter
 
     def fit(self, features, y, sample_weight=None, *, rng, verbose=False):
-        """Fit the machine to y (m,) or (m, c); arguments as in `NystromSVC.fit`."""
+        """Fit the machine to y (m,) or (m, c); arguments as in `NystromHinge.fit`."""
         alpha = check_number("alpha", self.alpha, low=0.0, strict=True)
         weight = check_weights(sample_weight, len(y))
         columns = y.reshape(len(y), -1)

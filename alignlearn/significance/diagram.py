@@ -65,14 +65,7 @@ def critical_difference_diagram(
     for *ends, row in bars:
         y = 0.5 + 0.4 * row
         ax.plot(ends, [y, y], **{**line, "color": "#0072B2", "lw": 4.0}, zorder=3)
-    # The better half on the left, best on top; the others on the right, worst on top.
-    for place, method in enumerate(np.argsort(average, kind="stable")):
-        rank, left = average[method], place < (k + 1) // 2
-        y = below + step * ((place if left else k - 1 - place) + 0.5)
-        edge, offset, align = (low, -4, "right") if left else (right, 4, "left")
-        ax.plot([rank, rank, edge], [0.0, y, y], **line)
-        where = {"xytext": (offset, 0), "textcoords": "offset points", "ha": align, "va": "center"}
-        ax.annotate(f"{ranks.names[method]}  {rank:.2f}", (edge, y), **where)
+    _connect_names(ax, ranks, below, step, line)
     return ax
 
 
@@ -85,3 +78,16 @@ def _bars(ranks, gap):
         ends[row : row + 1] = [high]
         bars.append((low - gap / 4, high + gap / 4, row))
     return bars
+
+
+def _connect_names(ax, ranks, below, step, line):
+    """Write the methods beside the axis, below the bars, and join each with its rank."""
+    average, k, (low, right) = ranks.average_ranks, len(ranks.names), ax.get_xlim()
+    # The better half on the left, best on top; the others on the right, worst on top.
+    for place, method in enumerate(np.argsort(average, kind="stable")):
+        rank, left = average[method], place < (k + 1) // 2
+        y = below + step * ((place if left else k - 1 - place) + 0.5)
+        edge, offset, align = (low, -4, "right") if left else (right, 4, "left")
+        ax.plot([rank, rank, edge], [0.0, y, y], **line)
+        where = {"xytext": (offset, 0), "textcoords": "offset points", "ha": align, "va": "center"}
+        ax.annotate(f"{ranks.names[method]}  {rank:.2f}", (edge, y), **where)

@@ -1,10 +1,55 @@
-"""Several classes by problems of two: the signs of each problem, and the one rule that decides."""
+"""Classes: codes and weights of labels, problems of two classes, and the one rule that decides."""
 
 from __future__ import annotations
 
 from itertools import combinations
 
 import numpy as np
+
+from alignlearn.validation import (
+    check_choice,
+    check_labels,
+    check_number,
+)
+
+
+def encode_labels(y):
+    """Sorted distinct labels and the position of each sample's label among them."""
+    classes, codes = np.unique(check_labels(y), return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(f"y has {classes.size} class; a classifier needs at least two.")
+    return classes, codes.reshape(-1)
+
+
+def class_weighted(weight, class_weight, classes, codes):
+    """Weights of the samples (m,) times those of their classes, each of which must have some."""
+    totals = np.bincount(codes, weights=weight)
+    if (totals == 0.0).any():
+        label = classes[totals.argmin()]
+        raise ValueError(f"sample_weight is zero for all samples of class {label.item()!r}.")
+    return weight * _class_weights(class_weight, classes, totals)[codes]
+
+
+def _class_weights(class_weight, classes, totals):
+    """Weight of each class; ``totals`` are the summed sample weights of the classes."""
+    if class_weight is None:
+        return np.ones(classes.size)
+    if isinstance(class_weight, str):
+        check_choice("class_weight", class_weight, ("balanced",))
+        return totals.sum() / (classes.size * totals)
+    if not isinstance(class_weight, dict):
+        raise TypeError(
+            "class_weight must be None, 'balanced' or a dict from label to weight, got "
+            f"{class_weight!r}."
+        )
+    known = classes.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise ValueError(f"class_weight has labels that y has not: {unknown}; y has {known}.")
+    weights = [check_number("class_weight", class_weight.get(k, 1.0), low=0.0) for k in known]
+    if min(weights) == 0.0:
+        raise ValueError("class_weight must be > 0 for every class.")
+    return np.array(weights)
 
 
 def problem_signs(codes, n_classes, multiclass):

@@ -1,8 +1,7 @@
 """Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
-from .centring import centre_gram, check_sums, finish_sums, unbiased_from_centred
-from .measures import alignment, center_kernel, cka, hsic, refuse_weights
-from .summary import AlignmentStatistics
+from .measures import alignment, center_kernel, centre_gram, cka, hsic, refuse_weights
+from .summary import AlignmentStatistics, check_sums, finish_sums, unbiased_from_centred
 from .targets import centred_columns, target_columns, target_norm
 
 __all__ = [

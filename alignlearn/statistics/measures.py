@@ -19,7 +19,7 @@ from alignlearn.validation import (
     warn,
 )
 
-from .centring import centre_gram, unbiased_from_centred
+from .summary import unbiased_from_centred
 from .targets import plain_columns, target_columns
 
 _ROWS = 64  # held at a time
@@ -275,3 +275,33 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
         # A diagonal matrix has no U-statistic with itself but rounding.
         own.append(value if value > _SELF_ROUNDING * square / t.m**2 else 0.0)
     return _ratio_or_zero(both, np.sqrt(own[0] * own[1]), "CKA")
+
+
+def centre_gram(K, means=None, share=None):
+    """Centre a Gram matrix in feature space, in place: the one place where it is done.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m), or (n, m) with ``means``
+        Training kernel, or new samples against training samples.
+    means : ndarray of shape (m,), optional
+        Column means of the training matrix; default K's own.
+    share : ndarray of shape (m,), optional
+        Weights of the training samples that sum to 1; default equal ones. Zeros centre nothing.
+
+    Returns
+    -------
+    ndarray
+        K, with entries ``K_ij - (row mean)_i - means_j + mean(means)``.
+    """
+    if share is None:
+        means = K.mean(axis=0, dtype=np.float64) if means is None else means
+        total = means.mean()
+        # Rows first: in a matrix against new samples they carry the constants.
+        K -= K.mean(axis=1, keepdims=True, dtype=np.float64)
+    else:
+        means = share @ K if means is None else means
+        total = share @ means
+        K -= (K @ share)[:, None]
+    K -= means - total
+    return K

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alignlearn.solvers.nnqp import gradient
-from alignlearn.solvers.nnqp_checks import unit_scale
+from alignlearn.solvers.nnqp import gradient, unit_scale
 from alignlearn.solvers.nnqp_pivot import descend, extended
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_choice, check_count, check_number

@@ -35,11 +35,11 @@ from numba.cuda.cudadrv import error as errors
 import alignlearn as al
 from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda import (
-    box_sums,
     centring,
     gram,
     hyper,
     memory_sums,
+    pair_sums,
     parts,
     register_sums,
 )
@@ -271,8 +271,8 @@ def compile_small_kernels():
         real = partial(array, dtype)
         sides = real(3), real(1), real(1), count, count, real(3), real(3)
         small = (
-            (box_sums._gather, real(2), real(2), array(np.int64, 1), wide(1), real(2)),
-            (box_sums._clear, wide(1)),
+            (pair_sums._gather, real(2), real(2), array(np.int64, 1), wide(1), real(2)),
+            (pair_sums._clear, wide(1)),
             (register_sums._merge_products, wide(2), wide(1)),
             (register_sums.merge_rows, real(3), count, flag, count, wide(2)),
             (register_sums._merge_columns, real(3), count, flag, count, wide(2)),

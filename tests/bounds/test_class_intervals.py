@@ -154,7 +154,7 @@ def test_projections_are_those_of_explicit_features():
     rng = np.random.default_rng(5)
     F = rng.standard_normal((13, 4))
     positive = np.arange(13) < 4
-    order, coefficients, size = betting.class_blocks(positive, rng)
+    order, coefficients, size = class_betting.class_blocks(positive, rng)
     assert size == 3
     d = (coefficients[..., None] * F[order]).reshape(len(order), 4, size, 4).sum(2)
     expected = np.zeros((len(order), 4))
@@ -162,9 +162,9 @@ def test_projections_are_those_of_explicit_features():
         w = d[:, :i].sum(1)
         expected[:, i] = ((w / np.linalg.norm(w, axis=1)[:, None]) * d[:, i]).sum(1)
     found = np.zeros((len(order), 4))
-    betting.projections(F @ F.T, order, coefficients, size, found)
+    class_betting.projections(F @ F.T, order, coefficients, size, found)
     assert found == pytest.approx(expected)
-    products = betting.neighbour_products(F @ F.T, order, coefficients, size)
+    products = class_betting.neighbour_products(F @ F.T, order, coefficients, size)
     assert products == pytest.approx((d[:, ::2] * d[:, 1::2]).sum(2))
     for row in order.reshape(len(order), 4, size):
         assert sorted(row[:, 0]) == [0, 1, 2, 3]
@@ -179,14 +179,16 @@ def test_four_point_values_have_the_right_mean_and_range():
         n, other = len(K), chosen.K**3
         rng = np.random.default_rng(6)
         groups = rng.choice(n, p=law.weights, size=(1, 200_000, 4))
-        sums = [betting.sums_of_fours(k, groups) for k in (K, other)]
+        sums = [class_betting.sums_of_fours(k, groups) for k in (K, other)]
         for first, second in ((0, 0), (0, 1), (1, 1)):
-            h = betting.four_point_values(sums[first], sums[second])
+            h = class_betting.four_point_values(sums[first], sums[second])
             true = law.moments((K, other)[first], (K, other)[second]).theta
             assert h.mean() == pytest.approx(true, abs=4 * h.std() / 200_000**0.5 + 1e-12)
             assert np.abs(h).max() <= 2 / 3 + 1e-12
     corners = np.array([[1.0, -1, 1, -1]] * 4) * np.array([[1.0], [-1], [1], [-1]])
-    h = betting.four_point_values(*[betting.sums_of_fours(corners, np.array([[[0, 1, 2, 3]]]))] * 2)
+    h = class_betting.four_point_values(
+        *[class_betting.sums_of_fours(corners, np.array([[[0, 1, 2, 3]]]))] * 2
+    )
     assert h.max() == pytest.approx(8 / 3)
 
 

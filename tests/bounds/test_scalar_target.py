@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from alignlearn.theory.p1_alignment import lemma_18
 
-from alignlearn.bounds import concentration, intervals
+from alignlearn.bounds import concentration, intervals, u_statistics
 
 T = Fraction(128, 27)
 
@@ -48,8 +48,8 @@ def test_bounds_for_a_target_are_smaller_by_the_ratio_of_the_constants():
             concentration.numerator_deviation(50, 0.05, **target) - concentration.bias_bound(50)
         ),
         lambda **target: (
-            intervals.u_statistic_constant(50, **target)
-            - intervals.u_statistic_constant(50)
+            u_statistics.u_statistic_constant(50, **target)
+            - u_statistics.u_statistic_constant(50)
             + concentration.SHARP_CONSTANT * 50 / 47
         ),
     ):
@@ -62,14 +62,14 @@ def test_intervals_for_a_target_are_inside_the_general_ones():
     x = y[:, None] + 0.3 * rng.standard_normal((400, 2))
     K, L = np.exp(-((x[:, None] - x[None]) ** 2).sum(-1) / 2), np.outer(y, y)
     wide, short = (
-        intervals.u_statistic_interval(K, L, 0.05, 1.0, 1.0, target) for target in (False, True)
+        u_statistics.u_statistic_interval(K, L, 0.05, 1.0, 1.0, target) for target in (False, True)
     )
     assert wide.low <= short.low < short.high < wide.high
     values = 5000, 0.05, 0.3, 0.25, 1.0
     wide = intervals.alignment_interval_by_numerator(*values)
     short = intervals.alignment_interval_by_numerator(*values, scalar_target=True)
     assert wide.low < short.low < short.high <= wide.high
-    assert intervals.u_statistic_constant(4) == intervals.u_statistic_constant(5) == 16.0
+    assert u_statistics.u_statistic_constant(4) == u_statistics.u_statistic_constant(5) == 16.0
 
 
 @pytest.mark.parametrize("wrong", ["no", None, [], "128/27"])

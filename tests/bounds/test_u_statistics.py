@@ -8,7 +8,6 @@ from alignlearn.theory.figures.curves import CURVES, MIXTURE_VARIANCES, mixture
 from alignlearn.theory.p1_alignment import u_kernel
 from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
 
-from alignlearn.bounds import intervals
 from alignlearn.bounds import u_statistics as unbiased
 from alignlearn.bounds.concentration import smallest_sample_size
 
@@ -33,7 +32,7 @@ def test_the_mean_over_quadruples_is_the_statistic():
     index = np.array(list(combinations(range(8), 4)))
     rows, columns = index[:, :, None], index[:, None, :]
     mean = unbiased.quadruple_kernel(K[rows, columns], L[rows, columns]).mean()
-    assert intervals.u_statistic(K, L) == pytest.approx(mean, rel=1e-12)
+    assert unbiased.u_statistic(K, L) == pytest.approx(mean, rel=1e-12)
 
 
 def test_the_ranges_are_attained_on_both_sides():
@@ -56,11 +55,11 @@ def test_one_exchange_changes_the_statistic_by_at_most_16_over_m():
         changed[0][4], changed[1][4] = rng.choice([-1.0, 1.0], 2)
         pairs = [(np.outer(f, f)[:4, :4], np.outer(g, g)[:4, :4]) for f, g in ((F[1:], G[1:]),)]
         pairs.append(tuple(np.outer(x[1:], x[1:]) for x in changed))
-        one, two = (intervals.u_statistic(*pair) for pair in pairs)
+        one, two = (unbiased.u_statistic(*pair) for pair in pairs)
         largest = max(largest, 4 * abs(one - two))
     # Points +-1 with m = 4 reach 2/3 of the bound 16.
     assert largest == pytest.approx(32 / 3)
-    assert largest <= intervals.u_statistic_constant(4) == 16
+    assert largest <= unbiased.u_statistic_constant(4) == 16
 
 
 def test_the_variances_of_the_mixture():

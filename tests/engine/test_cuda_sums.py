@@ -8,7 +8,7 @@ from numba import cuda
 import alignlearn as al
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.binding import program_of
-from alignlearn.engine.cuda import box_sums, register_sums
+from alignlearn.engine.cuda import pair_sums, register_sums
 from alignlearn.engine.program import padded
 
 pytestmark = needs_cuda
@@ -33,8 +33,8 @@ def _side(program, X, Y, F, root, first, last):
     X, Y, F = X[first:last], Y[first:last], np.atleast_2d(np.zeros(len(X)) if F is None else F)
     given = [cuda.to_device(np.ascontiguousarray(v)) for v in (X, Y, program.features, means)]
     root = None if root is None else cuda.to_device(np.ascontiguousarray(root[first:last]))
-    bound = box_sums.bind(_Room(), "bound", *given)
-    return box_sums.Side(bound, cuda.to_device(np.ascontiguousarray(F[:, first:last])), root)
+    bound = pair_sums.bind(_Room(), "bound", *given)
+    return pair_sums.Side(bound, cuda.to_device(np.ascontiguousarray(F[:, first:last])), root)
 
 
 def _sums(program, X, Y, box, F=None, root=None, external=None, **options):
@@ -42,8 +42,8 @@ def _sums(program, X, Y, box, F=None, root=None, external=None, **options):
     rows = _side(program, X, Y, F, root, i0, i1)
     columns = None if i0 == j0 else _side(program, X, Y, F, root, j0, j1)
     external = None if external is None else cuda.to_device(external)
-    found = box_sums.start(program, rows, columns, external, _Room(), **options)
-    return box_sums.finish(program, X.dtype, i0 == j0, *(v.copy_to_host() for v in found))
+    found = pair_sums.start(program, rows, columns, external, _Room(), **options)
+    return pair_sums.finish(program, X.dtype, i0 == j0, *(v.copy_to_host() for v in found))
 
 
 def _expected(grams, Y, box, root):
@@ -161,14 +161,14 @@ def test_bound_features_lack_their_means_and_targets_do_not(dtype):
     features = np.array([2, 0, 2, 5, 4])
     means = np.array([0.5, 0.0, 1e3, 7.0, 7.0])  # targets have no mean to be subtracted
     given = [cuda.to_device(v) for v in (X[2:7], Y[2:7], features, means)]
-    bound = box_sums.bind(_Room(), "bound", *given).copy_to_host()
+    bound = pair_sums.bind(_Room(), "bound", *given).copy_to_host()
     both = np.concatenate([X, Y], axis=1)[2:7, features].astype(np.float64)
     want = (both - np.where(features < 4, means, 0.0)).astype(dtype).T
     np.testing.assert_array_equal(bound[:, :5], want)
-    assert bound.shape[1] % box_sums.MULTIPLE == 0
+    assert bound.shape[1] % pair_sums.MULTIPLE == 0
     np.testing.assert_array_equal(bound[:, 5:], 0)
     none = [cuda.to_device(np.zeros(1, v.dtype))[:0] for v in (features, means)]
-    assert box_sums.bind(_Room(), "bound", *given[:2], *none).shape[0] == 1
+    assert pair_sums.bind(_Room(), "bound", *given[:2], *none).shape[0] == 1
 
 
 def test_bound_features_of_another_width_are_refused():
@@ -176,4 +176,4 @@ def test_bound_features_of_another_width_are_refused():
     side = _side(program, X, Y, None, None, 0, 5)
     ragged = cuda.to_device(np.zeros((side.bound.shape[0], 5), np.float32))
     with pytest.raises(ValueError, match="multiple of"):
-        box_sums.start(program, side._replace(bound=ragged), None, None, _Room())
+        pair_sums.start(program, side._replace(bound=ragged), None, None, _Room())

@@ -7,7 +7,7 @@ import pytest
 
 import alignlearn as al
 from alignlearn.engine import binding, external, loops
-from alignlearn.engine.kernel_products import _by_fives, _by_pairs, add_products
+from alignlearn.engine.loops import _by_fives, _by_pairs, add_products
 from alignlearn.engine.program import padded
 from alignlearn.sources import alignment_statistics
 

@@ -6,9 +6,8 @@ from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.reference.problems import FiniteDistribution
 
-from alignlearn.bounds.intervals import u_statistic_deviation
 from alignlearn.bounds.predictors import predictor_deviation, root_risk_deviation
-from alignlearn.bounds.u_statistics import hoeffding_deviation
+from alignlearn.bounds.u_statistics import hoeffding_deviation, u_statistic_deviation
 
 
 @pytest.mark.parametrize("t", [1.0, 10.0, 1e6])

@@ -230,8 +230,8 @@ _LIST = (
         "p1-u-statistic",
         r"$|U-\mathrm{E}[K_cK'_c]|$" + _SCALED,
         {
-            "McDiarmid": lambda m, d, **_: intervals.u_statistic_deviation(m, d),
-            "McDiarmid, K' = yy'": lambda m, d, **_: intervals.u_statistic_deviation(
+            "McDiarmid": lambda m, d, **_: u_statistics.u_statistic_deviation(m, d),
+            "McDiarmid, K' = yy'": lambda m, d, **_: u_statistics.u_statistic_deviation(
                 m, d, scalar_target=True
             ),
             "Bernstein (D)": _bernstein,

@@ -11,8 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from alignlearn.bounds.intervals import u_statistic
-from alignlearn.bounds.u_statistics import kernel_range, quadruple_kernel
+from alignlearn.bounds.u_statistics import kernel_range, quadruple_kernel, u_statistic
 
 from ..prelude import P1, Claim, NegativeControl, replace
 from .lemma_18 import unit_features

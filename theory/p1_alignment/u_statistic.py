@@ -17,13 +17,13 @@ from a finite support. Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds.intervals import u_statistic_deviation
 from alignlearn.bounds.u_statistics import (
     bernstein_deviation,
     empirical_bernstein_deviation,
     hoeffding_deviation,
     kernel_range,
     quadruple_kernel,
+    u_statistic_deviation,
 )
 
 from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace

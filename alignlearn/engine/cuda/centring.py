@@ -56,7 +56,7 @@ def _subtract(K, rows, columns):
 
 
 def centre_gram(K, means=None, share=None):
-    """Centre a Gram matrix on the device in place, as `statistics.centring.centre_gram` does.
+    """Centre a Gram matrix on the device in place, as `statistics.centre_gram` does.
 
     Parameters
     ----------

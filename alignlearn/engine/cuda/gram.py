@@ -29,8 +29,8 @@ from numba import config, cuda, float64, from_dtype
 from alignlearn._jit import cuda_kernel
 
 from .. import external
-from .box_sums import bind
 from .gram_tiles import ACROSS, DOWN, is_staged, sum_functions, tile_functions
+from .pair_sums import bind
 from .parts import TARGET_THREADS, add_parts, n_blocks, residual, transpose, transposed
 from .program import pair_functions
 

@@ -237,8 +237,8 @@ def add(program, box, sums, width, memory=MEMORY):
     Parameters
     ----------
     program : Program
-    box : box_sums.Box
-    sums : box_sums.DeviceSums
+    box : pair_sums.Box
+    sums : pair_sums.DeviceSums
     width : int
         Threads of a block.
     memory : int
