@@ -68,7 +68,7 @@ def _float32():
     for kernels in (_gaussians(), _kernels()):
         _fit(al.MKLClassifier(kernels), _classes(), dtype=np.float32)
     _fit(al.MKLRegressor(_kernels()), _data()[1], dtype=np.float32)
-    _fit(al.NystromRidge(n_centres=10), _data()[1], dtype=np.float32)
+    _fit(al.NystromRidge(n_centers=10), _data()[1], dtype=np.float32)
 
 
 def _linear():
@@ -95,9 +95,9 @@ def _multitask():
 
 
 def _nystrom():
-    _fit(al.NystromRidge(n_centres=10), _data()[1])
-    _fit(al.NystromRidgeClassifier(n_centres=10), _classes(3))
-    _fit(al.NystromSVC(n_centres=10), _classes())
+    _fit(al.NystromRidge(n_centers=10), _data()[1])
+    _fit(al.NystromRidgeClassifier(n_centers=10), _classes(3))
+    _fit(al.NystromSVC(n_centers=10), _classes())
 
 
 def _online():

@@ -25,13 +25,13 @@ def center(K):
 
 def statistics(grams, Y):
     """a, M, traces and |Yc Yc'|_F by the definition."""
-    centred = [center(K) for K in grams]
+    centered = [center(K) for K in grams]
     Y = np.asarray(Y, LD).reshape(len(grams[0]), -1)
     Y = Y - Y.mean(axis=0)
     target = Y @ Y.T
-    a = np.array([np.sum(K * target) for K in centred])
-    M = np.array([[np.sum(K * L) for L in centred] for K in centred])
-    return a, M, np.array([np.trace(K) for K in centred]), np.sqrt(np.sum(target**2))
+    a = np.array([np.sum(K * target) for K in centered])
+    M = np.array([[np.sum(K * L) for L in centered] for K in centered])
+    return a, M, np.array([np.trace(K) for K in centered]), np.sqrt(np.sum(target**2))
 
 
 def unbiased_hsic(K, L):

@@ -32,10 +32,10 @@ def quick(script, tmp_path):
 @with_data
 def test_table_1_correlations_of_ionosphere(quick):
     found, text = quick("reproduce/p1_alignment/table1")
-    centred, plain = found["ionosphere"]
-    assert centred == pytest.approx(0.9979, abs=0.01)  # published
+    centered, plain = found["ionosphere"]
+    assert centered == pytest.approx(0.9979, abs=0.01)  # published
     assert plain == pytest.approx(0.9841, abs=0.03)
-    assert centred > plain
+    assert centered > plain
     assert "splice" in text
 
 

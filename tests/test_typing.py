@@ -36,9 +36,9 @@ def test_kernels_and_their_algebra() -> None:
 def test_measures_weights_and_tests() -> None:
     K, L = al.Gaussian(0.5)(X), al.Linear()(X)
     values: tuple[float, float, float] = al.alignment(K, L), al.cka(K, L), al.hsic(K, L)
-    centred: np.ndarray = al.center_kernel(K)
+    centered: np.ndarray = al.center_kernel(K)
     assert max(values) < np.inf
-    assert abs(centred.sum()) < 1e-9
+    assert abs(centered.sum()) < 1e-9
     no_text: str = al.alignment(K, L)  # type: ignore[assignment]
     assert no_text == values[0]
     layers: np.ndarray = al.cka_matrix([X, X])

@@ -280,7 +280,7 @@ def class_statistics(K, y):
     n = int(positive.sum())
     signs = np.where(positive, 1 / n, -1 / (len(K) - n))
     distance = np.sqrt(max(float(signs @ K @ signs), 0.0))
-    return n, len(K) - n, distance, centred_norm(K)
+    return n, len(K) - n, distance, centered_norm(K)
 
 
 def positive_class(y):
@@ -291,7 +291,7 @@ def positive_class(y):
     return index.ravel() == 1
 
 
-def centred_norm(K):
+def centered_norm(K):
     """||K_c||_F / m, 0 where centring leaves only rounding."""
     K = np.asarray(K, dtype=float)
     means = K.mean(0)
@@ -384,4 +384,4 @@ def target_statistics(K, y):
     K, y = np.asarray(K, dtype=float), np.asarray(y, dtype=float)
     y = y - y.mean()
     covariance = np.sqrt(max(float(y @ K @ y), 0.0)) / len(y)
-    return covariance, centred_norm(K), float(y @ y) / len(y)
+    return covariance, centered_norm(K), float(y @ y) / len(y)

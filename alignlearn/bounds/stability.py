@@ -220,9 +220,9 @@ def lkrr_capacity(diagonals, mu0, radius) -> Capacity:
     k, mu0 = np.atleast_2d(np.asarray(diagonals, float)), np.asarray(mu0, float)
     if not ((mu0 >= 0).all() and (k >= 0).all() and radius >= 0):
         raise HypothesisNotMet("mu0 >= 0, L >= 0 and K_k(x, x) >= 0 are needed.")
-    centre, size = k @ mu0, np.linalg.norm(k, axis=1)
+    center, size = k @ mu0, np.linalg.norm(k, axis=1)
     return Capacity(
-        float((centre + radius * size).max()), float((centre + 3 * radius * size).max())
+        float((center + radius * size).max()), float((center + 3 * radius * size).max())
     )
 
 

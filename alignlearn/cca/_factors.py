@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.dependence.views import centred_gram, constant_view, naming
+from alignlearn.dependence.views import centered_gram, constant_view, naming
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import ConvergenceWarning, warn
 
@@ -56,7 +56,7 @@ def exact_factor(view, name):
     """
     from scipy.linalg import eigh
 
-    K, rounding = centred_gram(view, name)
+    K, rounding = centered_gram(view, name)
     N = len(K)
     values, vectors = eigh(K, check_finite=False)
     # The rounding of the entries may reach that much in an eigenvalue.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.statistics import center_gram, target_columns
 
 
 class Candidate(NamedTuple):
@@ -82,19 +82,19 @@ def own_kernel_candidates(trial, kernel):
     """
     train, held_out = trial.columns
     K, K_held_out = kernel(train), kernel(held_out, train)
-    centre_gram(K_held_out, K.mean(axis=0, dtype=np.float64))
-    centre_gram(K)
+    center_gram(K_held_out, K.mean(axis=0, dtype=np.float64))
+    center_gram(K)
     trace = np.trace(K)
     if not trace > 1e-12 * len(K):
         return
     K, K_held_out = K * (len(K) / trace), K_held_out * (len(K) / trace)
     nothing = np.full(trial.scale.size, np.nan)
-    aligned = centred_alignment(K, trial.y, trial.task)
+    aligned = centered_alignment(K, trial.y, trial.task)
     for predictions, value in zip(trial.predictions(K, K_held_out), trial.grid):
         yield Candidate(predictions, nothing, aligned, value, kernel)
 
 
-def centred_alignment(K, y, task):
+def centered_alignment(K, y, task):
     """Alignment of a centred Gram matrix with the target; 0 where one of them is 0."""
     Y = target_columns(y, task=task)
     norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)

@@ -9,10 +9,10 @@ import numpy as np
 from alignlearn.estimators.random_features import AlignedRandomFeatures
 from alignlearn.kernels import Gaussian
 from alignlearn.machines.bayesian import BayesianCombination, Priors
-from alignlearn.statistics import centre_gram
+from alignlearn.statistics import center_gram
 
 from . import hyper
-from .candidates import Candidate, Method, centred_alignment, own_kernel_candidates
+from .candidates import Candidate, Method, centered_alignment, own_kernel_candidates
 
 # Gamma of svm-cv, as multiples of "scale"; wide kernels first.
 GAMMA_MULTIPLES = tuple(4.0**k for k in range(-4, 5))
@@ -66,7 +66,7 @@ def _bayesian(trial):
         weights[used] = one if len(found) == 1 else np.mean([np.abs(q.be[1:]) for q in found], 0)
         weights /= np.abs(weights).sum() or 1.0
         combined = np.tensordot(weights[used], grams, 1)
-        aligned = centred_alignment(combined, trial.y, trial.task)
+        aligned = centered_alignment(combined, trial.y, trial.task)
         yield Candidate(classes[best], weights, aligned, noise)
 
 
@@ -76,7 +76,7 @@ def _hyper_kernel(regression, style):
     def candidates(trial):
         nothing = np.full(trial.scale.size, np.nan)
         for kernel, K, fitted in hyper.learned_machines(trial, regression):
-            aligned = centred_alignment(centre_gram(K), trial.y, trial.task)
+            aligned = centered_alignment(center_gram(K), trial.y, trial.task)
             for predictions, value in zip(fitted, trial.grid):
                 yield Candidate(predictions, nothing, aligned, value, kernel)
 

@@ -11,10 +11,10 @@ from alignlearn.kernels import RankOneKernels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
-from alignlearn.statistics import centre_gram
+from alignlearn.statistics import center_gram
 from alignlearn.validation import is_sparse
 
-from .candidates import Candidate, centred_alignment
+from .candidates import Candidate, centered_alignment
 from .columns import COLUMNS
 from .methods import METHODS
 
@@ -80,7 +80,7 @@ class Trial:
             K = learned.own_gram(self.held_out[n:])
         else:
             K = candidate.kernel(self.columns[1][n:])
-        return centred_alignment(centre_gram(K), self.y_test, self.task)
+        return centered_alignment(center_gram(K), self.y_test, self.task)
 
     def shared(self, make):
         """``make(self)``, made once for all methods of the trial."""
@@ -118,7 +118,7 @@ class Trial:
         K = learned.gram()
         K_held_out = learned.cross_gram(self.held_out)
         means = K.mean(axis=0)
-        return centre_gram(K), centre_gram(K_held_out, means)
+        return center_gram(K), center_gram(K_held_out, means)
 
 
 def _error(prediction, y, task):

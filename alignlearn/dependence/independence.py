@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.statistics import center_gram, target_columns
 from alignlearn.validation import (
     as_array,
     check_choice,
@@ -20,7 +20,7 @@ from alignlearn.validation import (
 from alignlearn.validation.memory import check_gram_memory
 
 from .permutations import permutation_p_value, permuted_forms, permuted_products
-from .views import centred_gram, open_views
+from .views import centered_gram, open_views
 
 # As of a Gram matrix that should be symmetric.
 _HERMITIAN = {np.dtype(np.complex128): 1e-8, np.dtype(np.complex64): 1e-4}
@@ -119,7 +119,7 @@ def hsic_test(
     (K, L), unit = _opened(views)
     unit /= m
     if unbiased:
-        K, L, unit = _u_centred(K), _u_centred(L), unit * (m / (m - 3.0))
+        K, L, unit = _u_centered(K), _u_centered(L), unit * (m / (m - 3.0))
     statistic = float(np.vdot(K, L)) / m * unit
     null = permuted_products(K, L, rng, n_permutations) / m * unit
     return DependenceTest(statistic, permutation_p_value(statistic, null), method, m, null)
@@ -129,7 +129,7 @@ def _opened(views):
     """The centred Gram matrices over their largest entries, and the product of these."""
     unit, grams = 1.0, []
     for i, view in enumerate(views):
-        K = centred_gram(view, f"view {i}")[0]
+        K = centered_gram(view, f"view {i}")[0]
         largest = float(np.abs(K).max())
         K /= largest
         unit *= largest
@@ -137,7 +137,7 @@ def _opened(views):
     return grams, unit
 
 
-def _u_centred(K):
+def _u_centered(K):
     """K (m, m), overwritten, U-centred: rows sum to 0 without the diagonal, which is 0.
 
     Source: Szekely and Rizzo (2014), section 3: ``<K, L> / (m (m - 3))`` is the unbiased HSIC.
@@ -155,15 +155,15 @@ def _u_centred(K):
 def _gamma_test(views):
     from scipy.special import gammaincc
 
-    centred, unit = _opened(views)
-    m = len(centred[0])
-    products = centred[0] * centred[1]
+    centered, unit = _opened(views)
+    m = len(centered[0])
+    products = centered[0] * centered[1]
     statistic = float(products.sum()) / m**2
     squares = float(np.vdot(products, products)) - float(np.sum(np.diagonal(products) ** 2))
     falling = m * (m - 1.0) * (m - 2.0) * (m - 3.0)
     variance = 2.0 * (m - 4) * (m - 5) / falling * squares / (m * (m - 1.0))
     # Unbiased estimates of the traces of both covariance operators.
-    mean = float(np.prod([np.trace(K) / (m - 1.0) for K in centred])) / m
+    mean = float(np.prod([np.trace(K) / (m - 1.0) for K in centered])) / m
     # Shape mean^2 / variance, scale variance / mean.
     p_value = float(gammaincc(mean**2 / variance, statistic * mean / variance))
     return DependenceTest(statistic * unit, p_value, "gamma", m, None)
@@ -197,11 +197,11 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) 
     """
     n_permutations = check_count("n_permutations", n_permutations, optional=False)
     rng = check_seed("random_state", random_state)
-    K = _centred("K", K)
+    K = _centered("K", K)
     y = plain("y", y)
     shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
     if len(shape) == 2 and shape[0] == shape[1]:
-        L = _centred("y", y)
+        L = _centered("y", y)
         if len(L) != len(K):
             raise ValueError(f"y has {len(L)} samples, but K has {len(K)}; accepted: as many.")
         norm = np.linalg.norm(K) * np.linalg.norm(L)
@@ -218,14 +218,14 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) 
     return DependenceTest(statistic, p_value, "permutation", len(K), null)
 
 
-def _centred(name, K):
+def _centered(name, K):
     """K checked, real and centred, in units of its largest entry."""
     K = plain(name, K)
     K = real_gram(K) if np.iscomplexobj(K) else K
     K = np.array(check_gram(name, K), dtype=np.float64)
     largest = float(np.abs(K).max())
     K /= largest or 1.0
-    centre_gram(K)
+    center_gram(K)
     if not np.abs(K).max() > 32.0 * np.finfo(np.float64).eps:
         raise ValueError(
             f"{name} is constant after centring, so it is aligned with nothing; accepted: a Gram "

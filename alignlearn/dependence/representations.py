@@ -6,7 +6,7 @@ import numpy as np
 
 from alignlearn.kernels import Columns, Linear
 from alignlearn.sources import open_source
-from alignlearn.statistics import check_sums, unbiased_from_centred
+from alignlearn.statistics import check_sums, unbiased_from_centered
 from alignlearn.validation import (
     DegenerateKernelWarning,
     as_array,
@@ -194,35 +194,35 @@ def _linear_products(sets, unbiased):
     m, t = len(sets[0]), len(sets)
     if unbiased and m < 4:
         raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
-    centred = [_centred(F) for F in sets]
+    centered = [_centered(F) for F in sets]
     with np.errstate(over="ignore", invalid="ignore"):
-        M = _inner_products(centred)
+        M = _inner_products(centered)
     check_sums(M, [f"the linear kernel of features {k}" for k in range(t)])
     if not unbiased:
         return M
-    lengths = np.stack([np.square(F).sum(axis=1) for F in centred])
+    lengths = np.stack([np.square(F).sum(axis=1) for F in centered])
     traces = lengths.sum(axis=1)
     biased = np.diagonal(M)
-    M = m**2 * unbiased_from_centred(M / m**2, lengths @ lengths.T, traces[:, None], traces, m)
+    M = m**2 * unbiased_from_centered(M / m**2, lengths @ lengths.T, traces[:, None], traces, m)
     # Where all other samples are equally far from each, the U-statistic is rounding.
     none = np.diagonal(M) <= _ROUNDING * biased
     M[none], M[:, none] = 0.0, 0.0
     return M
 
 
-def _inner_products(centred):
+def _inner_products(centered):
     """``|F'G|_F^2`` of all pairs of centred features."""
-    m, t = len(centred[0]), len(centred)
+    m, t = len(centered[0]), len(centered)
     M = np.zeros((t, t))
-    if sum(F.shape[1] for F in centred) < m:
-        for k, F in enumerate(centred):
-            for j, G in enumerate(centred[: k + 1]):
+    if sum(F.shape[1] for F in centered) < m:
+        for k, F in enumerate(centered):
+            for j, G in enumerate(centered[: k + 1]):
                 M[k, j] = M[j, k] = np.square(F.T @ G).sum()
     else:
         step = max(1, _ENTRIES // (m * t))
         for i in range(0, m, step):
             n = min(step, m - i)
-            rows = np.stack([F[i : i + n] @ F[i:].T for F in centred])
+            rows = np.stack([F[i : i + n] @ F[i:].T for F in centered])
             # Pairs of a row in this block with one after it count twice.
             own = rows[:, :, :n].reshape(t, -1)
             rows = rows.reshape(t, -1)
@@ -230,7 +230,7 @@ def _inner_products(centred):
     return M
 
 
-def _centred(F):
+def _centered(F):
     """F with centred columns, float64; exactly 0 where a column is constant."""
     constant = F.min(axis=0) == F.max(axis=0)
     F = np.array(F, dtype=np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from alignlearn.kernels import Kernel, as_kernel
 from alignlearn.sources import Opener, open_source
-from alignlearn.statistics import centre_gram
+from alignlearn.statistics import center_gram
 from alignlearn.validation import as_array, is_sparse, plain
 
 # Of a kernel's values, formulas of a few operations, and of centring them: units in the last place.
@@ -114,7 +114,7 @@ def as_column(X, kernel):
     return as_array("X", X)[:, None] if vector else X
 
 
-def centred_gram(view, name):
+def centered_gram(view, name):
     """The centred Gram matrix (m, m) of a view, float64, and the rounding of its entries.
 
     Raises
@@ -126,7 +126,7 @@ def centred_gram(view, name):
         given = view.gram()
     K = np.array(given, dtype=np.float64)
     rounding = float(np.finfo(given.dtype).eps * np.abs(K).max())
-    centre_gram(K)
+    center_gram(K)
     if not np.abs(K).max() > _ROUNDING * rounding:
         raise constant_view(name, view)
     return K, rounding

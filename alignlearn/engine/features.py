@@ -14,7 +14,7 @@ from alignlearn.validation import is_sparse
 
 
 @jit_sum
-def _centred_gram(n_samples, columns, rows, mean, square, out):
+def _centered_gram(n_samples, columns, rows, mean, square, out):
     """out[k, l] = (X'X)_kl - m mean_k mean_l, squared if asked; m is the sum of the weights.
 
     ``columns`` and ``rows`` are the CSC and CSR forms of X as (indptr, indices, data). One output
@@ -37,12 +37,12 @@ def _centred_gram(n_samples, columns, rows, mean, square, out):
                 row[c] *= row[c]
 
 
-def centred_feature_gram(X, *, square=False, weight=None):
+def centered_feature_gram(X, *, square=False, weight=None):
     """``X' H X`` (p, p), or its entrywise square, for dense or sparse X of shape (m, p)."""
-    return _feature_gram(*_centred(X, weight), square)
+    return _feature_gram(*_centered(X, weight), square)
 
 
-def _centred(X, weight=None):
+def _centered(X, weight=None):
     """X (m, p) less its column means, which columns (p,) are constant, and the roots (m,).
 
     A sparse X stays sparse: only columns without zeros are centred, those of which centring the
@@ -81,7 +81,7 @@ def _feature_gram(X, constant, root, square):
     total = float(root @ root)
     mean = np.asarray(X.T @ root, dtype=np.float64) / total
     out = np.empty((X.shape[1], X.shape[1]))
-    _centred_gram(total, _arrays(X.tocsc()), _arrays(X.tocsr()), mean, square, out)
+    _centered_gram(total, _arrays(X.tocsc()), _arrays(X.tocsr()), mean, square, out)
     out[constant] = 0.0
     out[:, constant] = 0.0
     return out
@@ -99,7 +99,7 @@ def _with_target(X, constant, Y, root):
 
 def rank_one_sums(X, Y, weight=None):
     """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centred (m, c)."""
-    X, constant, root = _centred(X, weight)
+    X, constant, root = _centered(X, weight)
     M = _feature_gram(X, constant, root, square=True)
     return _with_target(X, constant, Y, root), M, np.sqrt(np.diagonal(M))
 
@@ -108,7 +108,7 @@ def low_rank_sums(X, Y, groups, scales, weight=None):
     """a, M and traces of ``scales_k Phi_k Phi_k'`` with ``Phi_k = X[:, groups[k]]``."""
     columns = np.concatenate([np.asarray(g, dtype=np.int64) for g in groups])
     starts = np.cumsum([0] + [len(g) for g in groups[:-1]])
-    X, constant, root = _centred(X, weight)
+    X, constant, root = _centered(X, weight)
     C = _feature_gram(X[:, columns], constant[columns], root, square=False)
     trace = np.add.reduceat(np.diagonal(C), starts)
     np.multiply(C, C, out=C)

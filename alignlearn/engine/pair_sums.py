@@ -30,9 +30,9 @@ def _eps(dtype):
 def _means(program, V):
     """Means of the bound features to be centred, 0 for the others."""
     means = np.zeros(len(program.features))
-    if program.centred.any():
-        columns = program.features[program.centred]
-        means[program.centred] = V.mean(axis=0, dtype=np.float64)[columns]
+    if program.centered.any():
+        columns = program.features[program.centered]
+        means[program.centered] = V.mean(axis=0, dtype=np.float64)[columns]
     return means
 
 
@@ -41,7 +41,7 @@ def _choose_forms(kernels, X, V):
 
     The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
     """
-    plain = program_of(kernels, X, V, mode=Mode.CENTRED)
+    plain = program_of(kernels, X, V, mode=Mode.CENTERED)
     sides = np.sort(np.random.default_rng(0).integers(0, len(V), (2, _PILOT_SIDE)), axis=1)
     samples = take(X, sides.ravel()), frozen(V[sides.ravel()]), _means(plain, V)
     mean, square = _pilot_moments(plain, *samples)
@@ -96,7 +96,7 @@ class Sums(NamedTuple):
     noise: np.ndarray
 
 
-def centred_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
+def centered_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
     """One pass over the pairs: everything stage 1 needs, before centring.
 
     Where centring would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
@@ -124,7 +124,7 @@ def centred_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
     options = (0, len(X)), verbose, weight, engine
     sums, lost, underflowed = FoldSums(X, Y, kernels, *options).union([0])
     if underflowed:
-        return centred_sums(X.astype(np.float64), Y, kernels, verbose, weight, engine)
+        return centered_sums(X.astype(np.float64), Y, kernels, verbose, weight, engine)
     if lost.any():
         total = len(X) if weight is None else weight.sum()
         share = None if weight is None else weight / total
@@ -146,7 +146,7 @@ class FoldSums:
     Parameters
     ----------
     X, Y, kernels, verbose, weight, engine
-        As in :func:`centred_sums`, samples ordered by fold; Y need not be centred.
+        As in :func:`centered_sums`, samples ordered by fold; Y need not be centred.
     starts : sequence of int, length n_folds + 1
         Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
     terms : (indices of n kernels, ndarray of shape (n, m)), optional
@@ -179,7 +179,7 @@ class FoldSums:
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
         full, shift = _choose_forms(kernels, X, V)
         forms = {"full": full, "shift": shift, "terms": which, "n_targets": Y.shape[1]}
-        program = program_of(kernels, X, V, mode=Mode.CENTRED, **forms)
+        program = program_of(kernels, X, V, mode=Mode.CENTERED, **forms)
         check_domains(program, X)
         F = np.concatenate([factor_values(program, X), values])
         ops = compiled(program, _means(program, V))

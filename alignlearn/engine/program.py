@@ -36,7 +36,7 @@ class Mode(Enum):
 
     VALUE = 0  # the kernel's value
     SHIFTED = 1  # its value up to a constant
-    CENTRED = 2  # its value up to a constant and terms f(x) + f(x')
+    CENTERED = 2  # its value up to a constant and terms f(x) + f(x')
     STEP_VALUE = 3  # an exponential's value, in an output row from which a ladder may go on
     STEP_SHIFTED = 4  # the same less 1
     SIDES = 5  # as CENTRED, where the mean over all samples is not known
@@ -66,7 +66,7 @@ class Program:
         Kind, first and last+1 bound feature, register row.
     features : ndarray of int64
         Columns of the data to bind, in order; a column may occur several times.
-    centred : ndarray of bool
+    centered : ndarray of bool
         Bound features from which the mean over all samples is subtracted.
     factors : tuple of (callable, columns)
         ``f(X[:, columns]) -> (m,)`` for FACTOR.
@@ -86,7 +86,7 @@ class Program:
     parameters: np.ndarray
     primitives: np.ndarray
     features: np.ndarray
-    centred: np.ndarray
+    centered: np.ndarray
     factors: tuple
     external: tuple
     domains: tuple
@@ -109,7 +109,7 @@ class Builder:
         self._outside = outside
         self._code, self._parameters = [], []
         self._groups = {}  # columns -> first bound feature
-        self._features, self._centred = [], []
+        self._features, self._centered = [], []
         self._primitives = {}  # (kind, columns, centred) -> register
         self._evaluated = {}  # the same for those evaluated outside
         self._factors, self._external, self._domains = [], [], []
@@ -128,26 +128,26 @@ class Builder:
         yield
         self._columns = outer
 
-    def primitive(self, kind, *, centred=False) -> int:
+    def primitive(self, kind, *, centered=False) -> int:
         """The register row of a primitive on the columns in force (minus their means)."""
         if self._outside is None:
-            return self._bound_primitive(kind, centred)
-        key = (kind, self._columns, centred)
+            return self._bound_primitive(kind, centered)
+        key = (kind, self._columns, centered)
         if key not in self._evaluated:
             row = self._evaluated[key] = self._new_row()
-            self.emit(ops.EXTERNAL, row, integer=self.external(self._outside(kind, centred)))
+            self.emit(ops.EXTERNAL, row, integer=self.external(self._outside(kind, centered)))
         return self._evaluated[key]
 
-    def _bound_primitive(self, kind, centred=False):
+    def _bound_primitive(self, kind, centered=False):
         columns = self._columns
-        key = (kind, columns, centred)
+        key = (kind, columns, centered)
         if key not in self._primitives:
-            group = (columns, centred)
+            group = (columns, centered)
             if group not in self._groups:
                 self._groups[group] = len(self._features)
                 bound = range(self.n_features) if columns is None else columns
                 self._features.extend(bound)
-                self._centred.extend([centred] * len(bound))
+                self._centered.extend([centered] * len(bound))
             self._primitives[key] = self._new_row()
         return self._primitives[key]
 
@@ -157,8 +157,8 @@ class Builder:
             self.emit(ops.AFFINE, dst, self.primitive(ops.SQUARED_DISTANCE), f0=-0.5)
             self._lacks_sides = True
         else:
-            centred = mode is Mode.CENTRED
-            self.emit(ops.AFFINE, dst, self.primitive(ops.INNER_PRODUCT, centred=centred), f0=1.0)
+            centered = mode is Mode.CENTERED
+            self.emit(ops.AFFINE, dst, self.primitive(ops.INNER_PRODUCT, centered=centered), f0=1.0)
 
     def _new_row(self):
         self._rows += 1
@@ -251,8 +251,8 @@ class Builder:
     def finish(self, offsets) -> Program:
         """The program."""
         primitives = []
-        for (kind, columns, centred), row in self._primitives.items():
-            start = self._groups[columns, centred]
+        for (kind, columns, centered), row in self._primitives.items():
+            start = self._groups[columns, centered]
             width = self.n_features if columns is None else len(columns)
             primitives.append((kind, start, start + width, row))
         return Program(
@@ -260,7 +260,7 @@ class Builder:
             np.array(self._parameters, dtype=np.float64).reshape(-1, 3),
             np.array(primitives, dtype=np.int64).reshape(-1, 4),
             np.array(self._features, dtype=np.int64),
-            np.array(self._centred, dtype=bool),
+            np.array(self._centered, dtype=bool),
             tuple(self._factors),
             tuple(self._external),
             tuple(self._domains),
@@ -302,7 +302,7 @@ def compile_kernels(
         Number of target columns, bound after the features. The sum of their products is left in
         row ``padded(p)``, the first register after the outputs.
     outside : callable, optional
-        ``outside(kind, centred)``, for samples whose columns are not bound: what stands for a
+        ``outside(kind, centered)``, for samples whose columns are not bound: what stands for a
         primitive in ``external``. Target columns are then bound alone.
     """
     p = len(kernels)

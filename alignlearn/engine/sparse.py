@@ -31,9 +31,9 @@ _FULL = 1.0 / 3.0
 class SparsePrimitive:
     """A primitive evaluated outside the program; see `alignlearn.engine.program`."""
 
-    def __init__(self, kind, centred=False):
+    def __init__(self, kind, centered=False):
         self.kind = kind
-        self._offsets = centred or ops.PRIMITIVES[kind].of_differences
+        self._offsets = centered or ops.PRIMITIVES[kind].of_differences
 
     def fill(self, X, Z, out, reach=None):
         """Values of the pairs (X[i], Z[j]) into ``out`` (n, m), a row of it contiguous.
@@ -87,7 +87,7 @@ def _by_rows(X, offsets):
     """indptr, indices and float64 data."""
     key = "by rows", offsets
     if key not in X.cache:
-        data = X.centred if offsets else X.data
+        data = X.centered if offsets else X.data
         X.cache[key] = X.indptr, X.indices, data.astype(np.float64, copy=False)
     return X.cache[key]
 

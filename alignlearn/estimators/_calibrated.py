@@ -100,8 +100,8 @@ def _learner(estimator, n_samples):
     """The estimator without probabilities and with the machine that was chosen on all samples."""
     chosen = {"probability": None, "machine": estimator.chosen_machine_}
     params = {**estimator.get_params(deep=False), **chosen}
-    if params["n_centres"] is not None:
-        params["n_centres"] = min(params["n_centres"], n_samples)
+    if params["n_centers"] is not None:
+        params["n_centers"] = min(params["n_centers"], n_samples)
     learner = type(estimator)(**params)
     learner.chosen_machine_ = estimator.chosen_machine_
     return learner

@@ -6,7 +6,7 @@ from alignlearn.machines.feature_space import WeightedFeatures
 from alignlearn.machines.gram_rows import matrix_fits
 from alignlearn.machines.iterative_ridge import ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
-from alignlearn.machines.nystrom import NystromFeatures, centres_count, choose_centres
+from alignlearn.machines.nystrom import NystromFeatures, centers_count, choose_centers
 from alignlearn.machines.nystrom_machines import NystromHinge, NystromKernelRidge
 from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.validation import check_count, check_memory, check_seed
@@ -17,7 +17,7 @@ MOST_PAIRED = 20_000
 
 
 class MachineChoice:
-    """Mixin for ``machine``, ``n_centres`` and ``memory``, and what was chosen by them."""
+    """Mixin for ``machine``, ``n_centers`` and ``memory``, and what was chosen by them."""
 
     def _chosen(self, source, affordable=None):
         """Which machine "auto" stands for, else what was asked for.
@@ -59,8 +59,8 @@ def _features(estimator, combination, rng):
             f"machine='nystrom' is for kernels on pairs of samples; {what} have machines of their "
             "own: accepted here is machine='auto'."
         )
-    n = centres_count(estimator.n_centres, source.n_samples)
-    return NystromFeatures(combination, choose_centres(combination, n, "uniform", 1.0, rng))
+    n = centers_count(estimator.n_centers, source.n_samples)
+    return NystromFeatures(combination, choose_centers(combination, n, "uniform", 1.0, rng))
 
 
 def linear_classifier(estimator, combination, labels):

@@ -286,8 +286,8 @@ def _check_same(estimator, source, sign, used):
     statistics, k = estimator.statistics_, used[0]
     same = source.n_samples == statistics.n_samples
     if same:
-        centred = sign - sign.mean()
-        found = estimator.scale_[k] * float(centred @ _gram(source, k) @ centred)
+        centered = sign - sign.mean()
+        found = estimator.scale_[k] * float(centered @ _gram(source, k) @ centered)
         scale = statistics.norms[k] * statistics.target_norm
         same = abs(found - statistics.a[k]) <= 1e-5 * scale
     if not same:

@@ -15,7 +15,7 @@ from alignlearn.kernels import RankOneKernels
 from alignlearn.machines.bayesian import BayesianCombination, Priors
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.sources import open_source
-from alignlearn.statistics import alignment, centre_gram
+from alignlearn.statistics import alignment, center_gram
 from alignlearn.validation import check_count, check_number
 from alignlearn.validation.memory import check_gram_memory
 
@@ -195,7 +195,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
             grams[k] *= 0.5
             means[k] = grams[k].mean(axis=0)
             diagonal = np.abs(np.diagonal(grams[k])).mean()
-            centre_gram(grams[k])
+            center_gram(grams[k])
             trace = np.trace(grams[k])
             if trace > 1e-12 * m * diagonal:
                 self.scale_[k] = m / trace

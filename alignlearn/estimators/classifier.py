@@ -192,7 +192,7 @@ class MKLClassifier(KernelClassifier):
         if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two
         small pilots tell few enough support vectors for the time and ``memory``;
         ``chosen_machine_`` and ``summary()`` say which.
-    n_centres : int, optional
+    n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
         Bytes for kernel values, or a text such as "2GB"; None is half of what is free. "svm": where
@@ -288,7 +288,7 @@ class MKLClassifier(KernelClassifier):
 
     C: float = 1.0
     machine: str = "auto"
-    n_centres: int | None = None
+    n_centers: int | None = None
     memory: int | str | None = None
 
     def _machine(self, C):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.statistics import centre_gram, target_columns
+from alignlearn.statistics import center_gram, target_columns
 from alignlearn.validation import check_choice
 
 from . import inputs
@@ -55,7 +55,7 @@ statistics_, result_, n_features_in_, feature_names_in_
 
     def fit_transform(self, X, y):
         """Learn the kernel and return the Gram matrix of the training samples, (m, m)."""
-        return self._in_container(self._centred(self._fit(X, y)), X)
+        return self._in_container(self._centered(self._fit(X, y)), X)
 
     def transform(self, X):
         """Gram matrix between n samples and the training samples.
@@ -70,7 +70,7 @@ statistics_, result_, n_features_in_, feature_names_in_
             Centred with the training means if ``center``.
         """
         samples = self._check_test(X)
-        K = self._centred(self._predictor.cross_gram(samples, exact=not self.center))
+        K = self._centered(self._predictor.cross_gram(samples, exact=not self.center))
         return self._in_container(K, X)
 
     @property
@@ -97,7 +97,7 @@ statistics_, result_, n_features_in_, feature_names_in_
         self.kernel_ = self._predictor.kernel  # one object in a pickle
         return K
 
-    def _centred(self, K):
+    def _centered(self, K):
         if self.center:
-            centre_gram(K, self.means_)
+            center_gram(K, self.means_)
         return K

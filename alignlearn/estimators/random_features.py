@@ -17,7 +17,7 @@ from alignlearn.machines.feature_space import faster_in_features, fit_classifier
 from alignlearn.solvers.chi_square import chi_square_ball
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.sources.source import row_blocks
-from alignlearn.statistics.targets import centred_columns, plain_columns, target_norm
+from alignlearn.statistics.targets import centered_columns, plain_columns, target_norm
 from alignlearn.validation import (
     check_choice,
     check_count,
@@ -60,17 +60,17 @@ class _FeatureLearner(Seeded, Estimator):
         Y = plain_columns(y, X.shape[0], task)
         # No result depends on the units of y; whether fourth powers overflow would.
         Y = Y / (np.abs(Y).max() or 1.0)
-        centred = centred_columns(Y)
-        if not centred.any():
+        centered = centered_columns(Y)
+        if not centered.any():
             raise ValueError("y is constant (1 class); at least two values are needed.")
-        target = centred if check_flag("center", self.center) else Y
+        target = centered if check_flag("center", self.center) else Y
         norm = target_norm(target)
         kernel = as_kernel(self.kernel).resolve(X)
         frequencies = draw_frequencies(kernel, n_drawn, X.shape[1], rng)
         offsets = rng.uniform(0.0, 2.0 * np.pi, n_drawn) if self.offsets else None
         scores = _scores(X, target, frequencies, offsets) / (X.shape[0] * norm)
         even = FourierFeatures(frequencies, np.full(n_drawn, 1.0 / n_drawn), offsets)
-        uniform = _alignment(even, X, centred)
+        uniform = _alignment(even, X, centered)
         found = chi_square_ball(scores, self.rho)
         weights = found.weights
         if n_kept is not None:
@@ -79,7 +79,7 @@ class _FeatureLearner(Seeded, Estimator):
         learned = FourierFeatures(
             frequencies[kept], weights[kept], None if offsets is None else offsets[kept]
         )
-        self.alignment_, self.uniform_alignment_ = _alignment(learned, X, centred), uniform
+        self.alignment_, self.uniform_alignment_ = _alignment(learned, X, centered), uniform
         self.base_kernel_, self.scores_, self.result_ = kernel, scores, found
         self.weights_, self.kernel_ = weights, learned
 

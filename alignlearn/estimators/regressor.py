@@ -125,7 +125,7 @@ class MKLRegressor(KernelRegressor):
         "svr": cost of errors, > 0.
     epsilon : float, default 0.1
         "svr": half-width of the tube without loss, in units of y.
-    n_centres : int, optional
+    n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
         Bytes for kernel values, or a text such as "2GB"; None is half of what is free. Where the
@@ -166,7 +166,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     machine: str = "auto"
     alpha: float = 1.0
     C: float = 1.0
-    n_centres: int | None = None
+    n_centers: int | None = None
     memory: int | str | None = None
 
     def fit(self, X, y, sample_weight=None):

@@ -105,10 +105,10 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
             raise ValueError(f"X has {len(X)} sample; at least 2 are needed to learn a kernel.")
         hyper, rng = self._check(X)
         target = open_target(K, len(X))
-        centres, parts = None, [np.arange(len(X))]
+        centers, parts = None, [np.arange(len(X))]
         if self.decomposition is not None:
-            centres, labels = k_means(X, self.decomposition, rng)
-            parts = [np.flatnonzero(labels == c) for c in range(len(centres))]
+            centers, labels = k_means(X, self.decomposition, rng)
+            parts = [np.flatnonzero(labels == c) for c in range(len(centers))]
         self.n_pairs_, found = 0, []
         for number, rows in enumerate(parts):
             known = target.pairs(rows, self.max_pairs, rng)
@@ -116,7 +116,7 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         kernels, solutions = zip(*found)
         for name in solutions[0].certificate:
             setattr(self, f"{name}_", max(s.certificate[name] for s in solutions))
-        self.kernel_ = self._whole(kernels, centres, parts)
+        self.kernel_ = self._whole(kernels, centers, parts)
         self.n_features_in_ = X.shape[1]
         self._probe = X[np.sort(rng.choice(len(X), min(_PROBE, len(X)), replace=False))]
         return self
@@ -181,11 +181,11 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         pairs = known.first[index], known.second[index]
         return LearnedKernel(hyper, X, *pairs, found.coef, found.constant), found
 
-    def _whole(self, kernels, centres, parts):
-        if centres is None:
+    def _whole(self, kernels, centers, parts):
+        if centers is None:
             return kernels[0]
         if self.cross == "block":
-            return ClusterKernel(centres, tuple(kernels))
+            return ClusterKernel(centers, tuple(kernels))
         sizes = [float(rows.size) ** 2 for rows in parts]
         constant = float(np.average([kernel.constant for kernel in kernels], weights=sizes))
         return LearnedKernel.joined(kernels, constant)

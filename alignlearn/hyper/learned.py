@@ -127,7 +127,7 @@ class ClusterKernel(_Evaluated):
 
     Parameters
     ----------
-    centres : ndarray of shape (c, d)
+    centers : ndarray of shape (c, d)
         A point belongs to the nearest one, the first of several.
     kernels : tuple of c kernels
 
@@ -137,11 +137,11 @@ class ClusterKernel(_Evaluated):
     whatever was learned: similarities across clusters cannot be represented.
     """
 
-    centres: np.ndarray
+    centers: np.ndarray
     kernels: tuple
 
     def __eq__(self, other):
-        same = type(other) is ClusterKernel and np.array_equal(self.centres, other.centres)
+        same = type(other) is ClusterKernel and np.array_equal(self.centers, other.centers)
         return same and self.kernels == other.kernels
 
     def __hash__(self):
@@ -157,14 +157,14 @@ class ClusterKernel(_Evaluated):
         return all(kernel.is_psd for kernel in self.kernels)
 
     def block(self, X, Y):
-        if X.shape[1] != self.centres.shape[1]:
+        if X.shape[1] != self.centers.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns, but the kernel was learned on "
-                f"{self.centres.shape[1]}."
+                f"{self.centers.shape[1]}."
             )
         out = np.zeros((len(X), len(Y)))
-        rows = nearest(np.asarray(X, dtype=np.float64), self.centres)[0]
-        columns = rows if X is Y else nearest(np.asarray(Y, dtype=np.float64), self.centres)[0]
+        rows = nearest(np.asarray(X, dtype=np.float64), self.centers)[0]
+        columns = rows if X is Y else nearest(np.asarray(Y, dtype=np.float64), self.centers)[0]
         for c, kernel in enumerate(self.kernels):
             i, j = np.flatnonzero(rows == c), np.flatnonzero(columns == c)
             if i.size and j.size:

@@ -87,8 +87,8 @@ def _variance(X, weight=None):
             values = (weight[i : i + step] @ v for i, v in zip(starts, values))
         return sum(float(np.sum(v)) for v in values) / total
 
-    centre = mean(lambda block: block)
-    return mean(lambda block: np.square(block - centre))
+    center = mean(lambda block: block)
+    return mean(lambda block: np.square(block - center))
 
 
 def _sparse_variance(X, weight=None):
@@ -101,8 +101,8 @@ def _sparse_variance(X, weight=None):
     of_entry, zeros = np.repeat(weight, count), weight @ (X.shape[1] - count)
     origin = 0.0 if zeros else values[0]
     values = values - origin
-    centre = float(of_entry @ values) / size
-    return (float(of_entry @ np.square(values - centre)) + zeros * centre**2) / size
+    center = float(of_entry @ values) / size
+    return (float(of_entry @ np.square(values - center)) + zeros * center**2) / size
 
 
 def _median(X, primitive, weight=None):

@@ -10,7 +10,7 @@ import numpy as np
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Estimator, OnDevice, Seeded, Verbose
 from alignlearn.kernels import as_kernel
-from alignlearn.machines.nystrom import CENTRES, NystromFeatures, centres_count, choose_centres
+from alignlearn.machines.nystrom import CENTERS, NystromFeatures, centers_count, choose_centers
 from alignlearn.sources import open_kernel
 from alignlearn.validation import check_choice, check_flag, check_seed
 
@@ -20,13 +20,13 @@ class NystromLearner(Seeded, OnDevice, Verbose, Estimator):
     """Base of the estimators in the span of the kernel at few centres."""
 
     kernel: Any = field(default="rbf", kw_only=False)
-    n_centres: int | None = None
-    centres: str = "uniform"
+    n_centers: int | None = None
+    centers: str = "uniform"
 
     def _open(self, X, sample_weight):
         """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""
         self._forget()
-        check_choice("centres", self.centres, CENTRES)
+        check_choice("centers", self.centers, CENTERS)
         check_flag("verbose", self.verbose)
         self._rng = check_seed("random_state", self.random_state)
         opened = open_kernel(X, as_kernel(self.kernel), sample_weight, engine=self._engine())
@@ -36,20 +36,20 @@ class NystromLearner(Seeded, OnDevice, Verbose, Estimator):
 
     def _features(self, opened, alpha):
         """Features at the centres that the parameters ask for, samples of positive weight."""
-        n = centres_count(self.n_centres, opened.n_samples)
+        n = centers_count(self.n_centers, opened.n_samples)
         whole = opened.weight is None or opened.weight.all()
         rows = None if whole else np.flatnonzero(opened.weight)
         used = opened if rows is None else opened.part(rows)
         n = min(n, used.n_samples)
-        centres = choose_centres(used, n, self.centres, alpha, self._rng)
-        return NystromFeatures(opened, centres if rows is None else rows[centres])
+        centers = choose_centers(used, n, self.centers, alpha, self._rng)
+        return NystromFeatures(opened, centers if rows is None else rows[centers])
 
     def _keep(self, features, coef):
         """Keep the centres and their coefficients (r, c), which is all that prediction needs."""
         combination = features.combination
-        self.kernel_, self.centre_indices_ = combination.kernel, features.centres
-        self._predictor = combination.predictor(features.centres, coef, exact=True)
-        self.centres_ = self._predictor.support_samples
+        self.kernel_, self.center_indices_ = combination.kernel, features.centers
+        self._predictor = combination.predictor(features.centers, coef, exact=True)
+        self.centers_ = self._predictor.support_samples
 
     def _decisions(self, X):
         """Values (n, c) of the functions at new samples, without intercepts."""

@@ -36,9 +36,9 @@ class NystromRidge(Regressor, NystromLearner):
         Positive semi-definite; also the ``kernel_`` that another estimator has learned.
     alpha : float > 0, default 1.0
         As in `MKLRegressor`: with m samples, ``m lambda`` in the reference.
-    n_centres : int, optional
+    n_centers : int, optional
         At most the number of samples; default 1000, or all samples where there are fewer.
-    centres : {"uniform", "leverage", "k-means++"}, default "uniform"
+    centers : {"uniform", "leverage", "k-means++"}, default "uniform"
         Samples drawn alike; in proportion to approximate ridge leverage scores, which need another
         pass over the samples; or spread out, each drawn in proportion to its squared distance from
         those before it, among 20 samples for each centre (numeric samples only).
@@ -54,12 +54,12 @@ class NystromRidge(Regressor, NystromLearner):
 
     Attributes
     ----------
-    centres_ : samples as in ``fit``, r of them
+    centers_ : samples as in ``fit``, r of them
         Those centres that do not depend on others up to rounding.
-    centre_indices_ : ndarray of shape (r,)
+    center_indices_ : ndarray of shape (r,)
         Their numbers in ``fit``.
     coef_ : ndarray of shape (r,) or (r, c)
-        Predictions are ``kernel_(X, centres_) @ coef_ + intercept_``.
+        Predictions are ``kernel_(X, centers_) @ coef_ + intercept_``.
     intercept_ : float or ndarray of shape (c,)
     kernel_ : Kernel
         With numbers for ``gamma="scale"``.
@@ -195,7 +195,7 @@ class NystromRidgeClassifier(Classifier, NystromRidge):
 
     Parameters
     ----------
-    kernel, alpha, n_centres, centres, fit_intercept, tol, max_iter, random_state, verbose
+    kernel, alpha, n_centers, centers, fit_intercept, tol, max_iter, random_state, verbose
         As in `NystromRidge`.
 
     Attributes
@@ -203,7 +203,7 @@ class NystromRidgeClassifier(Classifier, NystromRidge):
     classes_ : ndarray of shape (c,)
     coef_, intercept_
         As in `NystromRidge`: one target for two classes, else one for each class.
-    centres_, centre_indices_, kernel_, residual_, n_iter_, n_features_in_, feature_names_in_
+    centers_, center_indices_, kernel_, residual_, n_iter_, n_features_in_, feature_names_in_
         As in `NystromRidge`.
     """
 

@@ -23,7 +23,7 @@ class NystromSVC(Classifier, NystromLearner):
 
     Parameters
     ----------
-    kernel, n_centres, centres
+    kernel, n_centers, centers
         As in `NystromRidge`; leverage scores are those of ``alpha = 1 / C``.
     C, multiclass, class_weight
         As in `MKLClassifier`; C finite.
@@ -38,7 +38,7 @@ class NystromSVC(Classifier, NystromLearner):
         for "subgradient".
     memory : int, str or None, default None
         Bytes, or a text such as "2GB"; None is half of what is free. Where it holds the features of
-        all samples, ``4 m n_centres`` bytes, they are computed once; else, for "dual", in blocks
+        all samples, ``4 m n_centers`` bytes, they are computed once; else, for "dual", in blocks
         that are computed again for every four passes or more, until those not set aside fit.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the order of the samples; None is the seed 0, so results repeat.
@@ -48,10 +48,10 @@ class NystromSVC(Classifier, NystromLearner):
     Attributes
     ----------
     classes_ : ndarray of shape (c,)
-    centres_, centre_indices_, kernel_, n_features_in_, feature_names_in_
+    centers_, center_indices_, kernel_, n_features_in_, feature_names_in_
         As in `NystromRidge`.
     coef_ : ndarray of shape (r, n_problems)
-        Decisions are ``kernel_(X, centres_) @ coef_ + intercept_``.
+        Decisions are ``kernel_(X, centers_) @ coef_ + intercept_``.
     intercept_ : ndarray of shape (n_problems,)
     objective_, duality_gap_ : ndarray of shape (n_problems,)
         The certificate: the minimum lies between ``objective_ - duality_gap_`` and ``objective_``.

@@ -8,7 +8,7 @@ import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn.solvers.dense import ShiftedInverse
-from alignlearn.statistics import centre_gram
+from alignlearn.statistics import center_gram
 from alignlearn.validation import (
     check_gram,
     check_number,
@@ -76,7 +76,7 @@ class KernelRidge:
         share = weight / weight.sum() if self.fit_intercept else np.zeros_like(weight)
         system = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
         means = share @ system
-        centre_rooted(system, share, root)
+        center_rooted(system, share, root)
         if self.fit_intercept:
             # The weighted constant is an eigenvector with value 0 and orthogonal to the right-hand
             # side: its eigenvalue is free, and a large one keeps the sum of coefficients at 0.
@@ -97,12 +97,12 @@ class KernelRidge:
         return K_test @ self.dual_coef_ + self.intercept_
 
 
-def centre_rooted(K, share, root):
+def center_rooted(K, share, root):
     """Centre K at weighted means and multiply it by the roots of the weights, on both sides.
 
     In place. ``share`` are the weights over their sum, or zeros, which centre nothing.
     """
-    centre_gram(K, share=share)
+    center_gram(K, share=share)
     K *= root
     K *= root[:, None]
 
@@ -183,13 +183,13 @@ def ridge_loo_path(
     alphas, weight = _check_path(y, alphas, fit_intercept, sample_weight)
     m, root = len(y), np.sqrt(weight)
     share = weight / weight.sum() if fit_intercept else np.zeros(m)
-    centred = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
-    centre_rooted(centred, share, root)
-    scale = max(float(np.abs(row).sum()) for row in centred)  # at least the largest eigenvalue
+    centered = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
+    center_rooted(centered, share, root)
+    scale = max(float(np.abs(row).sum()) for row in centered)  # at least the largest eigenvalue
     constant = 2.0 * (scale or 1.0)
     if fit_intercept:
-        add_roots(centred, root, constant / weight.sum())
-    inverse = _definite_inverse(centred, alphas, scale)
+        add_roots(centered, root, constant / weight.sum())
+    inverse = _definite_inverse(centered, alphas, scale)
     mean = share @ y if fit_intercept else 0.0
     unit = np.abs(y - mean).max() or 1.0
     residual = inverse.solve(root[:, None] * ((y - mean) / unit).reshape(m, -1), alphas)

@@ -126,9 +126,9 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
     """
     above, below = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (above + 1.0) / (above + 2.0), 1.0 / (below + 2.0))
-    total, centre = above + below, np.average(decisions, weights=weight)
-    spread = np.sqrt(np.average(np.square(decisions - centre), weights=weight)) or 1.0
-    F = np.column_stack([(decisions - centre) / spread, np.ones(len(weight))])
+    total, center = above + below, np.average(decisions, weights=weight)
+    spread = np.sqrt(np.average(np.square(decisions - center), weights=weight)) or 1.0
+    F = np.column_stack([(decisions - center) / spread, np.ones(len(weight))])
     start = np.array([0.0, np.log((above + 1.0) / (below + 1.0))])
     line, reached, n_iter = _most_likely_line(F, target, weight / total, start)
     if reached > _TOL:
@@ -138,7 +138,7 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
             ConvergenceWarning,
         )
     slope = line[0] / spread
-    return Sigmoid(float(slope), float(line[1] - slope * centre), reached, n_iter)
+    return Sigmoid(float(slope), float(line[1] - slope * center), reached, n_iter)
 
 
 def _most_likely_line(F, target, share, line):

@@ -187,10 +187,10 @@ class Ensemble(ParamsMixin):
     def _combine(self, H, target):
         """Weights (p,) and intercept of the ridge regression of the target on the rows of H."""
         mean, level = H.mean(axis=1), target.mean()
-        centred = H - mean[:, None]
+        centered = H - mean[:, None]
         # In units of the mean variance, in which the ridge is.
-        unit = np.mean(np.square(centred).sum(axis=1)) or 1.0
-        A, b = centred @ centred.T / unit, centred @ (target - level) / unit
+        unit = np.mean(np.square(centered).sum(axis=1)) or 1.0
+        A, b = centered @ centered.T / unit, centered @ (target - level) / unit
         A.flat[:: len(A) + 1] += self.ridge
         if self.combination == "nonnegative":
             mu = nonnegative_qp(A, b, check_psd=False).v

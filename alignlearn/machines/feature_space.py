@@ -11,7 +11,7 @@ import copy
 
 import numpy as np
 
-from alignlearn.engine.features import centred_feature_gram
+from alignlearn.engine.features import centered_feature_gram
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import class_weighted, encode_labels, problem_signs
@@ -114,13 +114,13 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     weight = check_weights(sample_weight, codes.size)
     cost = C * class_weighted(weight, machine.class_weight, machine.classes_, codes)
     means = Z.mean(axis=0)
-    centred = Z - means
+    centered = Z - means
     results = []
     for sign in problem_signs(codes, machine.classes_.size, machine.multiclass):
         reach = cost * sign
         bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
         steps = min(100, options["max_iter"] or 100)
-        results.append(low_rank_svm(centred, -sign, bounds, tol=options["tol"], max_iter=steps))
+        results.append(low_rank_svm(centered, -sign, bounds, tol=options["tol"], max_iter=steps))
         if not results[-1].converged:
             warn(
                 f"The interior point method stopped after {results[-1].n_iter} steps with a KKT "
@@ -154,7 +154,7 @@ def fit_ridge(machine, combination, y):
     Z, means = features.rows(slice(None), weight)
     mean = np.average(y, axis=0, weights=weight)
     residual = (y - mean).reshape(len(y), -1)
-    system = centred_feature_gram(Z, weight=weight)
+    system = centered_feature_gram(Z, weight=weight)
     system.flat[:: len(system) + 1] += machine.alpha
     u = solve_definite(system, np.asarray(Z.T @ _times(weight, residual)), machine.alpha)
     residual = residual - (np.asarray(Z @ u) - means @ u)
@@ -178,7 +178,7 @@ def ridge_predictions(features, y, split, alphas, solve, weight=None):
     Z, means = features.rows(split[0], weight)
     mean = np.average(y[split[0]], axis=0, weights=weight)
     right = _times(weight, (y[split[0]] - mean).reshape(len(split[0]), -1))
-    u = solve(centred_feature_gram(Z, weight=weight), np.asarray(Z.T @ right), alphas)
+    u = solve(centered_feature_gram(Z, weight=weight), np.asarray(Z.T @ right), alphas)
     fitted = np.asarray(features.Z[split[1]] @ u) - means @ u
     fitted = fitted.reshape(len(split[1]), len(alphas), -1) + mean
     return [fitted[:, k].reshape(-1, *y.shape[1:]) for k in range(len(alphas))]
@@ -187,7 +187,7 @@ def ridge_predictions(features, y, split, alphas, solve, weight=None):
 def leave_one_out_predictions(features, y, alphas, weight=None):
     """As `ridge_loo_path`, from the small matrix ``Z'Z``."""
     Z, means = features.rows(slice(None), weight)
-    small = centred_feature_gram(Z, weight=weight)
+    small = centered_feature_gram(Z, weight=weight)
     size = float(np.trace(small))
     inverse = ShiftedInverse(small)
     # To where rounding of the factors does no harm.

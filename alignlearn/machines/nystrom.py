@@ -26,8 +26,8 @@ from alignlearn.validation import (
     warn,
 )
 
-CENTRES = ("uniform", "leverage", "k-means++")
-MOST_CENTRES = 1000  # where no number is given
+CENTERS = ("uniform", "leverage", "k-means++")
+MOST_CENTERS = 1000  # where no number is given
 _PILOT = 500  # samples from which leverage scores of all are estimated
 _SEEDED = 20  # samples for each centre, among which k-means++ draws
 _MOST_LOST = 1e-3  # of the kernel's variation, by leaving out centres
@@ -35,25 +35,25 @@ _BLOCK = 2048  # rows of kernel values that are evaluated at once
 _CONVERTED = 256  # rows that are converted to float64 at once, which stay in cache
 
 
-def centres_count(n_centres, n_samples):
+def centers_count(n_centers, n_samples):
     """Number of centres to use, from an argument that may be None."""
-    n = check_count("n_centres", n_centres)
+    n = check_count("n_centers", n_centers)
     if n is not None and n > n_samples:
         raise ValueError(
-            f"n_centres={n} is more than the {n_samples} samples of X; accepted: 1 to {n_samples}, "
-            f"or None for at most {MOST_CENTRES}."
+            f"n_centers={n} is more than the {n_samples} samples of X; accepted: 1 to {n_samples}, "
+            f"or None for at most {MOST_CENTERS}."
         )
-    return min(n_samples, MOST_CENTRES) if n is None else n
+    return min(n_samples, MOST_CENTERS) if n is None else n
 
 
-def choose_centres(combination, n_centres, method, alpha, rng):
+def choose_centers(combination, n_centers, method, alpha, rng):
     """Numbers of samples to be centres, increasing.
 
     Parameters
     ----------
     combination : Combination
         Of kernels on pairs of samples.
-    n_centres : int
+    n_centers : int
         At most the number of samples. Fewer are found by "k-means++" where samples are equal.
     method : {"uniform", "leverage", "k-means++"}
         Drawn alike; in proportion to approximate ridge leverage scores; or each in proportion to
@@ -62,22 +62,22 @@ def choose_centres(combination, n_centres, method, alpha, rng):
         Of the leverage scores ``(K (K + alpha I)^-1)_ii``.
     rng : numpy.random.Generator
     """
-    check_choice("centres", method, CENTRES)
+    check_choice("centers", method, CENTERS)
     source, m = combination.source, combination.n_samples
-    if n_centres == m:
+    if n_centers == m:
         return np.arange(m)
     if method == "uniform":
-        return np.sort(rng.choice(m, n_centres, replace=False))
+        return np.sort(rng.choice(m, n_centers, replace=False))
     if method == "leverage":
         scores = leverage_scores(combination, alpha, rng)
-        return np.sort(rng.choice(m, n_centres, replace=False, p=scores / scores.sum()))
+        return np.sort(rng.choice(m, n_centers, replace=False, p=scores / scores.sum()))
     if is_sparse(source.X) or source.n_features is None:
         raise TypeError(
-            "centres='k-means++' takes samples that are the rows of a dense matrix; accepted here: "
+            "centers='k-means++' takes samples that are the rows of a dense matrix; accepted here: "
             "'uniform', 'leverage'."
         )
-    some = np.sort(rng.choice(m, min(m, _SEEDED * n_centres), replace=False))
-    return np.sort(some[spread(np.asarray(source.X[some], np.float64), n_centres, rng)])
+    some = np.sort(rng.choice(m, min(m, _SEEDED * n_centers), replace=False))
+    return np.sort(some[spread(np.asarray(source.X[some], np.float64), n_centers, rng)])
 
 
 def leverage_scores(combination, alpha, rng):
@@ -90,12 +90,12 @@ def leverage_scores(combination, alpha, rng):
 
     source, m = combination.source, combination.n_samples
     pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
-    centres = source.samples(pilot)
-    system = combination.products(centres).matrix(slice(None)).astype(np.float64, copy=False)
+    centers = source.samples(pilot)
+    system = combination.products(centers).matrix(slice(None)).astype(np.float64, copy=False)
     shift = max(alpha * len(pilot) / m, _eps(source) * system.trace())
     system.flat[:: len(system) + 1] += shift
     factor = np.linalg.cholesky(system)
-    scores, products = combination.diagonal(), combination.products(Z=centres)
+    scores, products = combination.diagonal(), combination.products(Z=centers)
     least = np.finfo(np.float64).eps * scores.max()
     for rows in row_blocks(m, len(pilot)):
         near = solve_triangular(factor, products.matrix(rows).T, lower=True, check_finite=False)
@@ -115,33 +115,33 @@ class NystromFeatures:
     ----------
     combination : Combination
         Positive semi-definite, of kernels on pairs of samples.
-    centres : ndarray of int
+    centers : ndarray of int
         Numbers of samples.
 
     Attributes
     ----------
-    centres : ndarray of int of shape (r,)
+    centers : ndarray of int of shape (r,)
         Those that do not depend on others.
     factor : ndarray of shape (r, r)
         T, lower triangular.
     """
 
-    def __init__(self, combination, centres):
+    def __init__(self, combination, centers):
         if not combination.kernel.is_psd:
             raise ValueError(
                 f"{combination.kernel!s:.200} is indefinite, and has no features; accepted: a "
                 "positive semi-definite kernel, or a machine on all pairs of samples."
             )
         self.combination, source = combination, combination.source
-        K = combination.products(source.samples(centres)).matrix(slice(None))
+        K = combination.products(source.samples(centers)).matrix(slice(None))
         # Entries of the features round to eps / sqrt(tol).
         tol = _eps(source) ** 0.75
         found = pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=tol, block=256)
         if not found.pivots.size:
             raise ValueError("the kernel is 0 on all centres, so nothing can be learned.")
         _warn_lost_variation(K, tol, combination.kernel)
-        self.centres, self.factor = centres[found.pivots], found.pivot_factor
-        self._samples = source.samples(self.centres)
+        self.centers, self.factor = centers[found.pivots], found.pivot_factor
+        self._samples = source.samples(self.centers)
         self._products = combination.products(Z=self._samples, exact=True)
         self._transposed = combination.products(self._samples, source.X, exact=True)
 
@@ -153,7 +153,7 @@ class NystromFeatures:
     @property
     def rank(self):
         """Number of features."""
-        return len(self.centres)
+        return len(self.centers)
 
     def coefficients(self, W):
         """Coefficients of the centres, (r, c), of functions with coordinates W."""
@@ -173,7 +173,7 @@ class NystromFeatures:
         return self._solve(self._products.normal_times(columns, shift=shift, weight=weight))
 
     def coordinates(self, Z):
-        """Coordinates ``T^-1 Z`` of sums ``Z = K(X, centres)' U``."""
+        """Coordinates ``T^-1 Z`` of sums ``Z = K(X, centers)' U``."""
         return self._solve(Z)
 
     def raw(self, rows):

@@ -130,7 +130,7 @@ class NystromHinge:
         options["max_passes"] = self.max_iter or _PASSES[self.solver]
         result = solve(features, (signs, cost), memory, options)
         warn_unconverged(result, self.tol)
-        self.support_ = features.centres
+        self.support_ = features.centers
         self.dual_coef_ = features.coefficients(result.coordinates)
         self.intercept_, self.n_iter_ = result.intercepts, result.n_passes
         self.objective_, self.duality_gap_ = result.objective, result.duality_gap
@@ -312,7 +312,7 @@ class NystromKernelRidge:
         problem = RidgeProblem(features, columns, weight, rng=rng, verbose=verbose)
         found = problem.solve(alpha, tol=self.tol, max_iter=self.max_iter)
         cg.warn_unconverged(found.certificate, self.tol)
-        self.support_ = features.centres
+        self.support_ = features.centers
         coef = features.coefficients(found.coordinates)
         self.dual_coef_ = coef.reshape(features.rank, *y.shape[1:])
         self.intercept_ = found.intercept if y.ndim > 1 else float(found.intercept[0])

@@ -8,7 +8,7 @@ from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.validation import check_memory
 
 from . import feature_space
-from ._ridge import add_roots, centre_rooted, ridge_loo_path
+from ._ridge import add_roots, center_rooted, ridge_loo_path
 from .gram_rows import matrix_fits, row_cache, rows_pay
 
 # Samples up to which the values of a path share the matrix, which each then only reads (measured
@@ -159,7 +159,7 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     weight = np.ones(len(y)) if weight is None else weight
     root, share = np.sqrt(weight), weight / weight.sum()
     means, mean = share @ inner, share @ y
-    centre_rooted(inner, share, root)
+    center_rooted(inner, share, root)
     # The (weighted) constant vector has eigenvalue 0. At the mean of the others it does no harm,
     # and the system is definite at alpha = 0 where the rest of K is.
     add_roots(inner, root, (float(np.trace(inner)) or 1.0) / weight.sum())

@@ -11,7 +11,7 @@ from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Estimator, Verbose
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
-from alignlearn.statistics import centred_columns
+from alignlearn.statistics import centered_columns
 from alignlearn.validation import (
     DegenerateKernelWarning,
     check_choice,
@@ -179,7 +179,7 @@ class MultiTaskLearner(Verbose, Estimator):
                 constants[number] = own[0]
                 continue
             duals, columns = self._problem(own)
-            columns = centred_columns(columns) if center else columns
+            columns = centered_columns(columns) if center else columns
             problems.append(Problem(number, rows, own, columns, duals))
         return problems, constants
 

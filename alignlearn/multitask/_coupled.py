@@ -31,7 +31,7 @@ _SHARES = 1.0 - np.geomspace(1e-8, 0.5, 40)  # multiples of the dual coefficient
 _LEAST_DAMPING = 1e-6
 _SHARE = 0.1  # of the tolerance that the barrier takes
 _NEGLIGIBLE = 20.0  # prices, in units of tau, of weights that may be left out
-_CENTRED = 0.5  # how far products may be from tau, relative to it
+_CENTERED = 0.5  # how far products may be from tau, relative to it
 _INTERIOR_STEPS = 60
 
 
@@ -169,15 +169,15 @@ class Arrow:
         for _ in range(_INTERIOR_STEPS):
             rest = self.times(z) + linear - s
             near = np.abs(rest).max() <= 1e-9 * np.abs(linear).max()
-            if near and np.abs(z * s - tau).max() <= _CENTRED * tau:
+            if near and np.abs(z * s - tau).max() <= _CENTERED * tau:
                 break
             mean = float(np.mean(z * s))
             dz = self.solve(s / z, -rest - s)
             ds = -s - s / z * dz
             reach = _reach(z, dz), _reach(s, ds)
             after = float(np.mean((z + reach[0] * dz) * (s + reach[1] * ds)))
-            centre = max(mean * min(after / mean, 1.0) ** 3, tau)
-            correction = (centre - dz * ds) / z if centre > tau else tau / z
+            center = max(mean * min(after / mean, 1.0) ** 3, tau)
+            correction = (center - dz * ds) / z if center > tau else tau / z
             dz = self.solve(s / z, -rest - s + correction)
             ds = -s - s / z * dz + correction
             step = 0.995 * min(_reach(z, dz), _reach(s, ds))

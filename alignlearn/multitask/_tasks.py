@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.engine.threads import Progress, on_threads
 from alignlearn.sources import GramFamily, Source
-from alignlearn.statistics import centre_gram
+from alignlearn.statistics import center_gram
 from alignlearn.validation.memory import require_memory
 from alignlearn.weights.one_stage.svm import Duals
 
@@ -167,7 +167,7 @@ def _open(part, center):
     grams = []
     for k in range(len(part.names)):
         K = np.array(part.single(k).gram(exact=not center), dtype=np.float64)
-        grams.append(centre_gram(K) if center else K)
+        grams.append(center_gram(K) if center else K)
     family = GramFamily(grams)
     return family, family.products(np.zeros((1, part.n_samples)))[1]
 

@@ -158,9 +158,9 @@ def friedman_test(
     results = check_numbers("results", results, 2, 2)
     n, k = results.shape
     ranks = stats.rankdata(-results if greater_is_better else results, axis=1)
-    centred = ranks - 0.5 * (k + 1)
-    variance = np.sum(centred**2) / (n * (k - 1)) if tie_correction else k * (k + 1) / 12
-    chi2 = float(n * np.sum(centred.mean(axis=0) ** 2) / variance) if variance > 0.0 else 0.0
+    centered = ranks - 0.5 * (k + 1)
+    variance = np.sum(centered**2) / (n * (k - 1)) if tie_correction else k * (k + 1) / 12
+    chi2 = float(n * np.sum(centered.mean(axis=0) ** 2) / variance) if variance > 0.0 else 0.0
     df = (k - 1, (k - 1) * (n - 1))
     left = n * (k - 1) - chi2
     # What rounding leaves of 0; one exchange of neighbours in one row leaves far more.

@@ -12,11 +12,11 @@ from scipy.spatial.distance import cdist
 _BLOCK = 2**14  # points whose distances are held at once
 
 
-def nearest(X, centres):
+def nearest(X, centers):
     """Number of the nearest centre of each row of X (n, d), (n,) intp, and squared distances."""
     labels, squares = np.empty(len(X), dtype=np.intp), np.empty(len(X))
     for i in range(0, len(X), _BLOCK):
-        D = cdist(X[i : i + _BLOCK], centres, "sqeuclidean")
+        D = cdist(X[i : i + _BLOCK], centers, "sqeuclidean")
         labels[i : i + _BLOCK] = D.argmin(axis=1)
         squares[i : i + _BLOCK] = D.min(axis=1)
     return labels, squares
@@ -36,18 +36,18 @@ def k_means(X, n_clusters, rng, max_iter=100):
     rng : numpy.random.Generator
     max_iter : int
     """
-    centres = X[spread(X, n_clusters, rng)]
-    labels, _ = nearest(X, centres)
+    centers = X[spread(X, n_clusters, rng)]
+    labels, _ = nearest(X, centers)
     for _ in range(max_iter):
         used, labels = np.unique(labels, return_inverse=True)
         counts = np.bincount(labels)
         sums = np.stack([np.bincount(labels, weights=column) for column in X.T], axis=1)
-        centres, before = sums / counts[:, None], labels
-        labels, _ = nearest(X, centres)
+        centers, before = sums / counts[:, None], labels
+        labels, _ = nearest(X, centers)
         if np.array_equal(labels, before):
             break
     used, labels = np.unique(labels, return_inverse=True)
-    return centres[used], labels
+    return centers[used], labels
 
 
 def spread(X, n, rng):

@@ -86,11 +86,11 @@ class _State:
     """
 
     def __init__(self, Z, linear, bounds, epsilon):
-        self.Z, self.linear, self.centre = Z, linear, Z.mean(axis=0)
+        self.Z, self.linear, self.center = Z, linear, Z.mean(axis=0)
         self.row, self.penalty, self.lower, self.upper = _parts(*bounds, epsilon)
         self.width = self.upper - self.lower
         square = np.concatenate(
-            [np.square(Z[part] - self.centre).sum(axis=1) for part in panels.panels(len(Z))]
+            [np.square(Z[part] - self.center).sum(axis=1) for part in panels.panels(len(Z))]
         )
         # Coefficients that count as large as a multiplier of 1: the bound, or less where the kernel
         # makes the solution much smaller.
@@ -106,10 +106,10 @@ class _State:
         return np.bincount(self.row, weights=v, minlength=len(self.linear))
 
     def _along(self, b):
-        return panels.transposed_times(self.Z, b) - b.sum() * self.centre
+        return panels.transposed_times(self.Z, b) - b.sum() * self.center
 
     def _across(self, w):
-        return panels.times(self.Z, w) - self.centre @ w
+        return panels.times(self.Z, w) - self.center @ w
 
     def _gradient(self):
         """By parts."""
@@ -127,7 +127,7 @@ class _State:
 
         x, room, s, t = self.x, self.room, self.s, self.t
         inverse = 1.0 / (s / x + t / room)
-        small = panels.weighted_gram(self.Z, self._sum(inverse), self.centre)
+        small = panels.weighted_gram(self.Z, self._sum(inverse), self.center)
         small.flat[:: len(small) + 1] += 1.0
         try:
             factor = cho_factor(small, overwrite_a=True, check_finite=False)
@@ -200,7 +200,7 @@ class _State:
 
     def _correction(self, b, free, penalty):
         """The least change of the free coefficients that solves their equations."""
-        part = self.Z[free] - self.centre
+        part = self.Z[free] - self.center
         system = np.ones((free.size + 1, free.size + 1))
         system[1:, 1:] = part @ part.T
         system[0, 0] = 0.0

@@ -222,9 +222,9 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     u = np.zeros(u.size)
     u[index] = x
     best, least, face = u, np.inf, (index, R)
-    centre = np.zeros(u.size)
+    center = np.zeros(u.size)
     for _ in range(30):
-        problem, threshold = (M, d, b + delta * centre), max(0.1 * tol, _rounding(u) / 4)
+        problem, threshold = (M, d, b + delta * center), max(0.1 * tol, _rounding(u) / 4)
         status, face, n = _exchange(problem, delta, u, usable, face, threshold, limit - n_iter)
         n_iter += n
         if status == INDEFINITE:
@@ -235,7 +235,7 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
             best, least = u.copy(), residual
         if residual <= tol or stalled or status != DONE:
             break
-        centre = u.copy()
+        center = u.copy()
     return best, n_iter
 
 

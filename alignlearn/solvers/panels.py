@@ -28,8 +28,8 @@ def transposed_times(Z, v):
     return out
 
 
-def weighted_gram(Z, weight=None, centre=None):
-    """``(Z - 1 centre')' diag(weight) (Z - 1 centre')``, (q, q), without a copy of Z.
+def weighted_gram(Z, weight=None, center=None):
+    """``(Z - 1 center')' diag(weight) (Z - 1 center')``, (q, q), without a copy of Z.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def weighted_gram(Z, weight=None, centre=None):
         In either order.
     weight : (m,) float64, optional
         At least 0; 1 by default.
-    centre : (q,) float64, optional
+    center : (q,) float64, optional
         0 by default.
     """
     out = np.zeros(2 * Z.shape[1:])
     for part in panels(len(Z)):
-        panel = Z[part] if centre is None else Z[part] - centre
+        panel = Z[part] if center is None else Z[part] - center
         if weight is not None:
             panel = panel * np.sqrt(weight[part])[:, None]
         # NumPy sees that both are one array, and computes half of the product.

@@ -9,7 +9,7 @@ from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import Columns, FeatureWeighted, Linear, Scaled, distinct
 from alignlearn.statistics import (
     AlignmentStatistics,
-    centred_columns,
+    centered_columns,
     check_sums,
     target_columns,
     target_norm,
@@ -145,7 +145,7 @@ class FeatureSource(Source):
         X = used.X.tocsr() if self.sparse else used.X
         for rows in used_positions(training_sets, self.weight):
             weight = None if used.weight is None else used.weight[rows]
-            yield self._statistics(X[rows], centred_columns(Y[rows], weight), weight)
+            yield self._statistics(X[rows], centered_columns(Y[rows], weight), weight)
 
     def part(self, rows):
         """The source on the samples of an index array."""

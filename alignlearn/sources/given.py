@@ -13,7 +13,7 @@ from alignlearn.validation import (
     is_sequence,
 )
 
-from .pairs import PairSource, centred_family
+from .pairs import PairSource, centered_family
 from .source import Combination, Predictor, Source, row_blocks
 
 
@@ -116,7 +116,7 @@ class GramSource(PairSource):
     def family(self, scale, rooted=False):
         """The matrices centred and times ``scale`` (p,), as one-stage problems take them."""
         grams = [np.array(gram[:], dtype=np.float64) for gram in self.grams]
-        return centred_family(grams, scale, self.weight, rooted)
+        return centered_family(grams, scale, self.weight, rooted)
 
     def combine(self, weights):
         """The combination with weights (p,)."""

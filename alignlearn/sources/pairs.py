@@ -7,7 +7,7 @@ import numpy as np
 from alignlearn.engine import grams, pair_sums
 from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import distinct, kernel_samples, weighted_sum
-from alignlearn.statistics import centre_gram, finish_sums, target_columns
+from alignlearn.statistics import center_gram, finish_sums, target_columns
 from alignlearn.validation import as_array, check_psd, is_sparse, take
 
 from .families import GramFamily
@@ -39,7 +39,7 @@ class PairSource(Source):
         """`AlignmentStatistics` of the kernels with y."""
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
-        sums = pair_sums.centred_sums(used.X, Y, kernels, self.progress, used.weight, self.engine)
+        sums = pair_sums.centered_sums(used.X, Y, kernels, self.progress, used.weight, self.engine)
         return finish_sums(sums, Y, _names(kernels), unbiased, used.weight).take(index)
 
     def training_statistics(self, y, task, training_sets):
@@ -77,7 +77,7 @@ class PairSource(Source):
         """The kernels centred and times ``scale`` (p,), as one-stage problems take them."""
         options = {"exact": False, "engine": self.engine}
         found = [grams.weighted_gram([k], [1.0], self.X, **options) for k in self.kernels]
-        return centred_family(found, scale, self.weight, rooted)
+        return centered_family(found, scale, self.weight, rooted)
 
     def combine(self, weights):
         """The combination with weights (p,)."""
@@ -226,11 +226,11 @@ def _names(kernels):
     return tuple(str(k) for k in kernels)
 
 
-def centred_family(grams, scale, weight=None, rooted=False):
+def centered_family(grams, scale, weight=None, rooted=False):
     """p Gram matrices, centred in place and times ``scale``, as a family; see `family`."""
     share = None if weight is None else weight / weight.sum()
     for K, s in zip(grams, scale):
-        centre_gram(K, share=share)
+        center_gram(K, share=share)
         K *= K.dtype.type(s)
         if rooted:
             root = np.sqrt(weight).astype(K.dtype)

@@ -14,7 +14,7 @@ import numpy as np
 from alignlearn.engine import pair_sums
 from alignlearn.engine.cpu import CPU
 from alignlearn.folds import fold_codes
-from alignlearn.statistics import centred_columns, finish_sums
+from alignlearn.statistics import centered_columns, finish_sums
 from alignlearn.validation import take
 
 # Above these the sums of all pairs of cells cost more than a pass over each training set.
@@ -110,10 +110,10 @@ def _from_cells(sample, members, codes, kernels, names, verbose, engine):
             shift = pair_sums.sum_of_rows(row_sums, own) * (mean @ mean)
             shift -= 2.0 * row_sums @ (rooted @ mean)
         found_sums = found_sums._replace(a=found_sums.a + shift)
-        yield finish_sums(found_sums, centred_columns(target, own), names, weight=own)
+        yield finish_sums(found_sums, centered_columns(target, own), names, weight=own)
 
 
 def _by_itself(sample, kernels, names, verbose, engine):
-    target = centred_columns(sample.Y, sample.weight)
-    sums = pair_sums.centred_sums(sample.X, target, kernels, verbose, sample.weight, engine)
+    target = centered_columns(sample.Y, sample.weight)
+    sums = pair_sums.centered_sums(sample.X, target, kernels, verbose, sample.weight, engine)
     return finish_sums(sums, target, names, weight=sample.weight)

@@ -1,15 +1,15 @@
 """Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
-from .measures import alignment, center_kernel, centre_gram, cka, hsic, refuse_weights
-from .summary import AlignmentStatistics, check_sums, finish_sums, unbiased_from_centred
-from .targets import centred_columns, target_columns, target_norm
+from .measures import alignment, center_gram, center_kernel, cka, hsic, refuse_weights
+from .summary import AlignmentStatistics, check_sums, finish_sums, unbiased_from_centered
+from .targets import centered_columns, target_columns, target_norm
 
 __all__ = [
     "AlignmentStatistics",
     "alignment",
-    "centre_gram",
+    "center_gram",
     "center_kernel",
-    "centred_columns",
+    "centered_columns",
     "check_sums",
     "cka",
     "finish_sums",
@@ -17,5 +17,5 @@ __all__ = [
     "refuse_weights",
     "target_columns",
     "target_norm",
-    "unbiased_from_centred",
+    "unbiased_from_centered",
 ]

@@ -19,7 +19,7 @@ from alignlearn.validation import (
     warn,
 )
 
-from .summary import unbiased_from_centred
+from .summary import unbiased_from_centered
 from .targets import plain_columns, target_columns
 
 _ROWS = 64  # held at a time
@@ -50,9 +50,9 @@ def center_kernel(K, K_train=None, *, sample_weight=None) -> np.ndarray:
     weight = optional_weights(sample_weight, len(train))
     share = None if weight is None else weight / weight.sum()
     if K_train is None:
-        return centre_gram(train.copy(), share=share)
+        return center_gram(train.copy(), share=share)
     K = np.array(check_test_gram("K", K, len(train)), dtype=np.float64)
-    return centre_gram(K, np.average(train, axis=0, weights=share), share)
+    return center_gram(K, np.average(train, axis=0, weights=share), share)
 
 
 def _gram(name, K):
@@ -120,7 +120,7 @@ class _Matrix:
     def block(self, rows):
         """Some rows, centred."""
         block = np.array(self.K[rows], dtype=np.float64) / self.unit
-        return centre_gram(block, self.means, self.share) if self.means.any() else block
+        return center_gram(block, self.means, self.share) if self.means.any() else block
 
 
 class _Target:
@@ -243,7 +243,7 @@ def refuse_weights(unbiased, sample_weight):
 def _unbiased(inner, diagonal_product, trace, other_trace, m):
     if m < 4:
         raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
-    return unbiased_from_centred(inner / m**2, diagonal_product, trace, other_trace, m)
+    return unbiased_from_centered(inner / m**2, diagonal_product, trace, other_trace, m)
 
 
 def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
@@ -277,7 +277,7 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
     return _ratio_or_zero(both, np.sqrt(own[0] * own[1]), "CKA")
 
 
-def centre_gram(K, means=None, share=None):
+def center_gram(K, means=None, share=None):
     """Centre a Gram matrix in feature space, in place: the one place where it is done.
 
     Parameters

@@ -129,7 +129,7 @@ def _ratio(numerator, denominator):
     return np.divide(numerator, denominator, out=np.zeros(numerator.shape), where=denominator != 0)
 
 
-def unbiased_from_centred(f, diagonal_product, trace, other_trace, m):
+def unbiased_from_centered(f, diagonal_product, trace, other_trace, m):
     """The U-statistic from ``f = <Kc, Lc>/m^2``, ``sum_i Kc_ii Lc_ii`` and the two traces.
 
     Equivalent to the usual form on matrices with zeroed diagonals, but a function of centred
@@ -182,16 +182,16 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
     if unbiased:
         if m < 4:
             raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
-        centred = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
+        centered = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
         length = np.square(Y).sum(axis=1)
         columns = trace[:, None]
         biased = np.maximum(np.diagonal(M), 0.0)
-        M = unbiased_from_centred(M, m**2 * (centred @ centred.T), m * columns, m * trace, m)
-        a = unbiased_from_centred(a, m**2 * (centred @ length), m * trace, m * length.sum(), m)
+        M = unbiased_from_centered(M, m**2 * (centered @ centered.T), m * columns, m * trace, m)
+        a = unbiased_from_centered(a, m**2 * (centered @ length), m * trace, m * length.sum(), m)
         # A diagonal kernel (the limit of narrow ones) has no U-statistic but rounding.
         zero |= np.diagonal(M) <= 8 * _ROUNDING * biased + noise * m * np.sqrt(biased)
         square = m * length.sum()
-        both = unbiased_from_centred(norm**2, m**2 * (length @ length), square, square, m)
+        both = unbiased_from_centered(norm**2, m**2 * (length @ length), square, square, m)
         # Nor has a target that one sample alone departs from.
         norm = float(np.sqrt(both)) if both > 8 * _ROUNDING * norm**2 else 0.0
     M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0

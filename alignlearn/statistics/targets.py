@@ -28,12 +28,12 @@ def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
     """
     Y = plain_columns(y, n_samples, task, name, weight)
     weight = None if weight is None else weight[weight > 0.0]
-    Y = centred_columns(Y, weight)
+    Y = centered_columns(Y, weight)
     target_norm(Y, name, weight)  # refuses what overflows
     return Y
 
 
-def centred_columns(Y, weight=None):
+def centered_columns(Y, weight=None):
     """Y (m, c) less its (weighted) column means; exactly 0 where a column is constant."""
     mean = np.average(Y, axis=0, weights=weight)
     return np.where(Y.min(axis=0) == Y.max(axis=0), 0.0, Y - mean)

@@ -22,16 +22,16 @@ class SparseRows:
         Columns of the entries.
     data : ndarray of float32 or float64
     n_columns : int
-    centred : ndarray, optional
+    centered : ndarray, optional
         The entries less the means of their columns, for columns without zeros; may hold zeros. See
         `without_offsets`.
     """
 
     ndim = 2
 
-    def __init__(self, indptr, indices, data, n_columns, centred=None):
+    def __init__(self, indptr, indices, data, n_columns, centered=None):
         self.indptr, self.indices, self.data = indptr, indices, data
-        self.centred = data if centred is None else centred
+        self.centered = data if centered is None else centered
         self.shape = len(indptr) - 1, n_columns
         self.dtype = data.dtype
         self.cache = {}
@@ -43,8 +43,8 @@ class SparseRows:
         return f"<{self.shape[0]} x {self.shape[1]} sparse samples, {len(self.data)} entries>"
 
     def __reduce__(self):
-        centred = None if self.centred is self.data else self.centred
-        return SparseRows, (self.indptr, self.indices, self.data, self.shape[1], centred)
+        centered = None if self.centered is self.data else self.centered
+        return SparseRows, (self.indptr, self.indices, self.data, self.shape[1], centered)
 
     def __getitem__(self, index):
         """Rows by a slice or an array of numbers."""
@@ -60,8 +60,8 @@ class SparseRows:
 
     def _part(self, indptr, entries):
         data = self.data[entries]
-        centred = None if self.centred is self.data else self.centred[entries]
-        return SparseRows(indptr, self.indices[entries], data, self.shape[1], centred)
+        centered = None if self.centered is self.data else self.centered[entries]
+        return SparseRows(indptr, self.indices[entries], data, self.shape[1], centered)
 
     def columns_at(self, columns):
         """Some columns, in the order of the tuple ``columns``; one may occur several times."""
@@ -98,7 +98,7 @@ class SparseRows:
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
     def without_offsets(self):
-        """The same with ``centred`` set, where a column has no zeros.
+        """The same with ``centered`` set, where a column has no zeros.
 
         Distances do not change when a column is shifted, and their digits do not cancel then.
         """
@@ -114,6 +114,6 @@ class SparseRows:
         place = place[inside]
         means = np.bincount(place, self.data[inside], full.size) / m
         means[np.bincount(place, minlength=full.size) < m] = 0.0
-        centred = self.data.astype(np.float64)
-        centred[inside] -= means[place]
-        return SparseRows(self.indptr, self.indices, self.data, self.shape[1], centred)
+        centered = self.data.astype(np.float64)
+        centered[inside] -= means[place]
+        return SparseRows(self.indptr, self.indices, self.data, self.shape[1], centered)

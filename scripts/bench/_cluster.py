@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from alignlearn.engine.grams import GramProducts
-from alignlearn.engine.pair_sums import centred_sums
+from alignlearn.engine.pair_sums import centered_sums
 from alignlearn.hyper import WishartHyperKernel
 from alignlearn.hyper._pairs import PairSystem
 from alignlearn.kernels import gaussian_kernels
@@ -43,7 +43,7 @@ def statistics(m, d=20, p=10, dtype=np.float64):
     X, y = _samples(m, d, dtype)
     kernels = [k.resolve(X) for k in gaussian_kernels(2.0 ** np.arange(1 - p, 1.0))]
     Y = (y - y.mean())[:, None]
-    return lambda engine: centred_sums(X, Y, kernels, engine=engine)
+    return lambda engine: centered_sums(X, Y, kernels, engine=engine)
 
 
 def product(m, d=20, dtype=np.float64):

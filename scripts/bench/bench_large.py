@@ -25,13 +25,13 @@ import alignlearn as al
 from alignlearn.engine import grams
 
 
-def gram(m=50_000, n_centres=1000, d=20):
+def gram(m=50_000, n_centers=1000, d=20):
     """K(X, Z) @ v of a Gaussian, float64, against scikit-learn in blocks of several sizes."""
     from sklearn.metrics.pairwise import rbf_kernel
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((m, d))
-    Z, v = X[:n_centres].copy(), rng.standard_normal(n_centres)
+    Z, v = X[:n_centers].copy(), rng.standard_normal(n_centers)
     kernels = [al.Gaussian(1.0 / d)]
 
     def blocks(rows):
@@ -48,7 +48,7 @@ def gram(m=50_000, n_centres=1000, d=20):
     tracemalloc.stop()
     for rows in (1000, 4096, m):
         times = best_of(3, lambda rows=rows: blocks(rows), ours)
-        what = f"K(X, Z) v, m = {m}, {n_centres} centres, against blocks of {rows} rows"
+        what = f"K(X, Z) v, m = {m}, {n_centers} centres, against blocks of {rows} rows"
         yield f"{what} (extra memory {extra:.1f} MB)", *times, 5.0
 
 
@@ -75,13 +75,13 @@ def prediction(m=20_000, n_support=2000, d=20):
     yield "nine Gaussians, three columns, against our own blocks and @", *times, 1.0
 
 
-def nystrom(sizes=(125_000, 250_000, 500_000), n_centres=1000, d=20):
+def nystrom(sizes=(125_000, 250_000, 500_000), n_centers=1000, d=20):
     """NystromRidge on synthetic points: time against m, and the memory of the process."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((sizes[-1], d))
     y = np.sin(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(len(X))
     seconds = []
-    model = al.NystromRidge(al.Gaussian(0.5 / d), n_centres=n_centres)
+    model = al.NystromRidge(al.Gaussian(0.5 / d), n_centers=n_centers)
     model.fit(X[:5000], y[:5000])
     for m in sizes:
         model.set_params(alpha=1e-6 * m)
@@ -89,7 +89,7 @@ def nystrom(sizes=(125_000, 250_000, 500_000), n_centres=1000, d=20):
         seconds.append(core)
         r2 = model.score(X[:5000], y[:5000])
         work = (
-            f"NystromRidge, m = {m}, {n_centres} centres: {wall:.1f} s ({core:.1f} s of all "
+            f"NystromRidge, m = {m}, {n_centers} centres: {wall:.1f} s ({core:.1f} s of all "
             f"cores), {model.n_iter_} steps, residual {model.residual_:.1g}, R^2 {r2:.4f}"
         )
         yield work, None, None, None
@@ -99,7 +99,7 @@ def nystrom(sizes=(125_000, 250_000, 500_000), n_centres=1000, d=20):
     yield work, None, None, None
 
 
-def hinge(m=100_000, n_centres=500, d=10):
+def hinge(m=100_000, n_centers=500, d=10):
     """NystromSVC against scikit-learn's Nystroem and LinearSVC, on the same number of centres."""
     from sklearn.kernel_approximation import Nystroem
     from sklearn.pipeline import make_pipeline
@@ -111,15 +111,15 @@ def hinge(m=100_000, n_centres=500, d=10):
     y = f + 0.5 * rng.standard_normal(m) > 0.0
     test = rng.standard_normal((5000, d))
     truth = np.sin(2.0 * test[:, 0]) + test[:, 1] * test[:, 2] > 0.0
-    ours = al.NystromSVC(al.Gaussian(0.1), n_centres=n_centres)
+    ours = al.NystromSVC(al.Gaussian(0.1), n_centers=n_centers)
     theirs = make_pipeline(
-        Nystroem(gamma=0.1, n_components=n_centres, random_state=0),
+        Nystroem(gamma=0.1, n_components=n_centers, random_state=0),
         LinearSVC(loss="hinge", max_iter=10_000),
     )
     ours.fit(X[:5000], y[:5000])
     times = best_of(1, lambda: theirs.fit(X, y), lambda: ours.fit(X, y))
     gap = float(ours.duality_gap_[0] / ours.objective_[0])
-    what = f"support vectors, m = {m}, {n_centres} centres, to a gap of {gap:.1g}"
+    what = f"support vectors, m = {m}, {n_centers} centres, to a gap of {gap:.1g}"
     scores = f"accuracy {theirs.score(test, truth):.4f} and {ours.score(test, truth):.4f}"
     yield f"{what}, against Nystroem and LinearSVC ({scores})", *times, 1.0
 

@@ -23,7 +23,7 @@ from alignlearn.weights.one_stage import L1SVM, LKRR
 TOL = 1e-8
 
 
-def centred_kernels(m, p, seed=0):
+def centered_kernels(m, p, seed=0):
     """Gaussians of p random metrics on ten features, centred, of trace m; and a target."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 10))
@@ -61,7 +61,7 @@ def algorithm_1(forms, combine, y, p, lam=1.0, radius=1.0, mu0=1.0):
 
 def dense(m=2000, p=100):
     """LKRR on p given matrices."""
-    grams, y = centred_kernels(m, p)
+    grams, y = centered_kernels(m, p)
     base, (mu, n_base) = clock(
         lambda: algorithm_1(lambda a: (grams @ a) @ a, lambda w: np.tensordot(w, grams, 1), y, p)
     )
@@ -130,7 +130,7 @@ def repeated_svc(grams, y, C, tol, limit=400):
 
 def svm(m=1000, p=20):
     """L1SVM against repeated calls of scikit-learn's SVC."""
-    grams, y = centred_kernels(m, p)
+    grams, y = centered_kernels(m, p)
     labels = np.where(y + 0.3 * np.random.default_rng(1).normal(size=m) > 0, 1, -1)
     L1SVM().solve_grams(grams[:2, :40, :40], labels[:40])  # compiles
     for C in (1.0, 100.0):

@@ -78,7 +78,7 @@ def samples(name, seed):
     return (X - mean) / scale, y, (X_test - mean) / scale, y_test, classes
 
 
-class CentredRidge(KernelRidge):
+class CenteredRidge(KernelRidge):
     """KernelRidge of the targets less their mean: it has no intercept of its own."""
 
     def fit(self, X, y):
@@ -103,7 +103,7 @@ def model(kind, gammas, classes, folds, jobs):
     if classes:
         machine, grid = SVC(cache_size=1000), {"gamma": gammas.tolist(), "C": COSTS}
     else:
-        machine = CentredRidge(kernel="rbf")
+        machine = CenteredRidge(kernel="rbf")
         grid = {"gamma": gammas.tolist(), "alpha": ALPHAS}
     if kind == "grid":
         return GridSearchCV(machine, grid, cv=folds, n_jobs=jobs)

@@ -35,7 +35,7 @@ from numba.cuda.cudadrv import error as errors
 import alignlearn as al
 from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda import (
-    centring,
+    centering,
     gram,
     hyper,
     memory_sums,
@@ -282,9 +282,9 @@ def compile_small_kernels():
             (parts._transpose, wide(2), real(2)),
             (parts._add_parts, wide(3), count, wide(2)),
             (parts.residual, wide(2), wide(1), wide(2), real(2)),
-            (centring._row_means, real(2), wide(1), wide(1)),
-            (centring._column_means, real(2), wide(1), count, wide(3)),
-            (centring._subtract, real(2), wide(1), wide(1)),
+            (centering._row_means, real(2), wide(1), wide(1)),
+            (centering._column_means, real(2), wide(1), count, wide(3)),
+            (centering._subtract, real(2), wide(1), wide(1)),
         )
         for kernel, *given in small:
             cuda.compile_ptx(kernel.py_func, tuple(given), cc=CAPABILITY)

@@ -55,7 +55,7 @@ def problem(task, m=60, d=3, seed=0):
 # The protocol, written out
 
 
-def centred(K, K_train):
+def centered(K, K_train):
     """Centre in feature space at the training mean, by the projector."""
     m = len(K_train)
     mean = np.full((m, m), 1.0 / m)
@@ -68,7 +68,7 @@ def alignment(K, y):
     labels = np.unique(y)
     Y = y[:, None] if y.dtype.kind == "f" else (y[:, None] == labels[None]).astype(float)
     T = Y @ Y.T
-    K, T = centred(K, K), centred(T, T)
+    K, T = centered(K, K), centered(T, T)
     return np.sum(K * T) / np.sqrt(np.sum(K * K) * np.sum(T * T))
 
 
@@ -79,10 +79,10 @@ def written_out(X, y, weights, parts, grid):
     K = {name: 0.0 for name in ("train", "validate", "test")}
     for weight, gamma in zip(weights, GAMMAS):
         K_train = rbf_kernel(Z[train], gamma=gamma)
-        scale = len(train) / np.trace(centred(K_train, K_train))
+        scale = len(train) / np.trace(centered(K_train, K_train))
         for name, rows in zip(K, parts):
             block = rbf_kernel(Z[rows], Z[train], gamma=gamma)
-            K[name] = K[name] + weight * scale * centred(block, K_train)
+            K[name] = K[name] + weight * scale * centered(block, K_train)
     errors = []
     for value in grid:
         if y.dtype.kind == "f":
@@ -141,7 +141,7 @@ def test_alignments_are_those_of_the_combined_gram_matrix():
             K = 0.0
             for weight, gamma in zip(found.weights[i, 0], GAMMAS):
                 K_train = rbf_kernel(Z[train], gamma=gamma)
-                scale = len(train) / np.trace(centred(K_train, K_train))
+                scale = len(train) / np.trace(centered(K_train, K_train))
                 K = K + weight * scale * rbf_kernel(Z[rows], gamma=gamma)
             assert value[i, 0] == pytest.approx(alignment(K, y[rows]), rel=1e-10)
     assert found.alignment[3].min() >= found.alignment[:3].max(axis=0).min()
@@ -293,7 +293,7 @@ def test_mixed_kernels_and_names_relative_to_the_data():
     train = np.sort(np.concatenate(folds[2:]))
     Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
     kernels = [rbf_kernel(Z[train], gamma=g) for g in (1 / 3, 2 / 3)] + [linear_kernel(Z[train])]
-    K = sum(k / np.trace(centred(k, k)) for k in kernels)
+    K = sum(k / np.trace(centered(k, k)) for k in kernels)
     assert found.alignment[0, 0] == pytest.approx(alignment(K, y[train]), rel=1e-10)
 
 

@@ -233,11 +233,11 @@ def test_ensemble_of_one_ridge_machine_is_a_scaled_ridge_machine():
             rows = np.arange(m + 1) != j
             rest = np.linalg.solve(bordered[np.ix_(rows, rows)], np.append(ys[0], 0.0)[rows])
             left_out[j] = bordered[j, rows] @ rest
-        level, centre = ys[0].mean(), left_out.mean()
-        square = np.sum((left_out - centre) ** 2)
-        weight = (left_out - centre) @ (ys[0] - level) / (1.001 * square)
+        level, center = ys[0].mean(), left_out.mean()
+        square = np.sum((left_out - center) ** 2)
+        weight = (left_out - center) @ (ys[0] - level) / (1.001 * square)
         machine = KernelRidge(alpha=0.1, kernel="precomputed").fit(K[0], ys[0] - level)
-        values = level + weight * (machine.predict(K[2]) + level - centre)
+        values = level + weight * (machine.predict(K[2]) + level - center)
         assert found.error[1, t] == pytest.approx(rmse(values, ys[2]), rel=1e-8)
 
 

@@ -31,9 +31,9 @@ def statistics(engine):
     weight = np.linspace(0.5, 2.0, M)
     mixed = _resolved([*LADDER, al.Polynomial(degree=2), FUNCTION], X)
     ladder = _resolved(LADDER, X)
-    found = [*pair_sums.centred_sums(X[:50], Y[:50], mixed, engine=engine)]
-    found += pair_sums.centred_sums(X, Y, ladder, weight=weight, engine=engine)
-    found += pair_sums.centred_sums(X.astype(np.float32), Y, ladder, engine=engine)
+    found = [*pair_sums.centered_sums(X[:50], Y[:50], mixed, engine=engine)]
+    found += pair_sums.centered_sums(X, Y, ladder, weight=weight, engine=engine)
+    found += pair_sums.centered_sums(X.astype(np.float32), Y, ladder, engine=engine)
     folds = pair_sums.FoldSums(X, Y, ladder, [0, 200, 400, M], engine=engine)
     found += folds.union([0, 2])[0]
     return found
@@ -125,7 +125,7 @@ def test_mapped_samples_are_not_sent(dask_client, tmp_path, monkeypatch, dtype):
     found = al.alignment_statistics(mapped, y, LADDER, client=dask_client)
     np.testing.assert_array_equal(found.M, expected.M)
     np.testing.assert_array_equal(found.a, expected.a)
-    ridge = al.NystromRidge(LADDER[0], n_centres=50, random_state=0)
+    ridge = al.NystromRidge(LADDER[0], n_centers=50, random_state=0)
     expected = ridge.fit(samples, y).predict(samples)
     np.testing.assert_array_equal(
         ridge.set_params(client=dask_client).fit(mapped, y).predict(mapped), expected

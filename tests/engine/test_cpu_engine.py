@@ -183,7 +183,7 @@ def test_centred_feature_products(rng, m, p, square):
     Z = X - X.mean(axis=0)
     expected = (Z.T @ Z) ** (2 if square else 1)
     for form in (X, sparse.csr_array(X), sparse.csc_array(X)):
-        value = features.centred_feature_gram(form, square=square)
+        value = features.centered_feature_gram(form, square=square)
         np.testing.assert_allclose(value, expected, rtol=1e-10, atol=1e-13)
 
 

@@ -18,7 +18,7 @@ from alignlearn.engine.cpu import CPU
 from alignlearn.engine.cuda import Cuda, memory
 from alignlearn.engine.cuda.device import CudaOutOfMemory
 from alignlearn.engine.hyper_values import DETERMINANT, PRODUCT, Form, Pairs
-from alignlearn.engine.pair_sums import centred_sums
+from alignlearn.engine.pair_sums import centered_sums
 from alignlearn.kernels import Columns, FromFunction, Gaussian, Laplacian, Matern, Polynomial
 from alignlearn.validation import check_sparse
 
@@ -230,7 +230,7 @@ def statistics_work(X, rng):
             super().run_boxes(operation, data, boxes, take)
 
     Y = rng.standard_normal((N, 1))
-    centred_sums(X, Y - Y.mean(axis=0), [Gaussian(0.05), Laplacian(0.02)], engine=Recorder())
+    centered_sums(X, Y - Y.mean(axis=0), [Gaussian(0.05), Laplacian(0.02)], engine=Recorder())
     half = N // 2
     return seen[0], [(0, half, 0, half), (0, half, half, N), (half, N, half, N)]
 
@@ -388,7 +388,7 @@ def test_other_work_frees_what_was_kept():
 def test_centring(weighted, dtype):
     from numba import cuda
 
-    from alignlearn.engine.cuda.centring import centre_gram as on_device
+    from alignlearn.engine.cuda.centering import center_gram as on_device
 
     rng, m = np.random.default_rng(2), M // 2
     K, new = rng.standard_normal((m, m)).astype(dtype), rng.standard_normal((3, m)).astype(dtype)

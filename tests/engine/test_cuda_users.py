@@ -38,7 +38,7 @@ def test_statistics_of_training_sets():
     [
         al.MKLClassifier(KERNELS, tol=1e-9),
         al.MKLRegressor(KERNELS),
-        al.NystromRidge("rbf", n_centres=10, tol=1e-12),
+        al.NystromRidge("rbf", n_centers=10, tol=1e-12),
         HyperKRR(solver="cg", tol=1e-12),
     ],
     ids=lambda learner: type(learner).__name__,

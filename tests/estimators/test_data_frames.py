@@ -54,8 +54,8 @@ def _machine(make, y):
 
 
 def _one_stage(rule, y):
-    centred = [al.center_kernel(K) for K in TRAIN]
-    return lambda form: rule.solve_grams([form(K) for K in centred], y).weights
+    centered = [al.center_kernel(K) for K in TRAIN]
+    return lambda form: rule.solve_grams([form(K) for K in centered], y).weights
 
 
 def _accumulate(form):

@@ -45,7 +45,7 @@ def _exact(kernel, X, Z):
     return np.asarray(kernel(X, Z), np.longdouble)
 
 
-def _centred_combination(model, kernels, X_train, X_test):
+def _centered_combination(model, kernels, X_train, X_test):
     """Train and test Gram matrices of the learned weights, each kernel centred and normalised."""
     m = len(X_train)
     train, test = 0, 0
@@ -63,7 +63,7 @@ def _centred_combination(model, kernels, X_train, X_test):
 def test_ridge_is_ridge_on_the_centred_kernel(kernels, weighting):
     X, y, Z, _ = _split(*_data(load_diabetes))
     model = al.MKLRegressor(kernels, weighting=weighting, alpha=0.3).fit(X, y)
-    K, T = _centred_combination(model, kernels, X, Z)
+    K, T = _centered_combination(model, kernels, X, Z)
     expected = T @ np.linalg.solve(K + 0.3 * np.eye(len(K)), y - y.mean()) + y.mean()
     np.testing.assert_allclose(model.predict(Z), expected, rtol=1e-9)
 
@@ -73,7 +73,7 @@ def test_support_vector_regression_is_libsvm_on_the_centred_kernel(kernels):
     X, y, Z, _ = _split(*_data(load_diabetes))
     y = y / 50.0
     model = al.MKLRegressor(kernels, machine="svr", C=2.0, epsilon=0.2, tol=1e-8).fit(X, y)
-    K, T = _centred_combination(model, kernels, X, Z)
+    K, T = _centered_combination(model, kernels, X, Z)
     reference = SVR(kernel="precomputed", C=2.0, epsilon=0.2, tol=1e-8).fit(K, y)
     np.testing.assert_allclose(model.predict(Z), reference.predict(T), atol=1e-6)
 
@@ -87,7 +87,7 @@ def test_support_vector_regression_of_several_targets():
     model = al.MKLRegressor(ORDINARY, **options).fit(X, Y)
     ridge = al.MKLRegressor(ORDINARY).fit(X, Y)
     np.testing.assert_array_equal(model.weights_, ridge.weights_)
-    K, K_test = _centred_combination(model, ORDINARY, X, Z)
+    K, K_test = _centered_combination(model, ORDINARY, X, Z)
     oracle = MultiOutputRegressor(SVR(kernel="precomputed", C=2.0, epsilon=0.2, tol=1e-8))
     expected = oracle.fit(K, Y).predict(K_test)
     np.testing.assert_allclose(model.predict(Z), expected, atol=1e-6)
@@ -113,7 +113,7 @@ def test_support_vector_regression_of_several_targets():
 def test_classifier_is_libsvm_on_the_centred_kernel(kernels, weighting, load):
     X, y, Z, _ = _split(*_data(load))
     model = al.MKLClassifier(kernels, weighting=weighting, C=3.0, tol=1e-8).fit(X, y)
-    K, T = _centred_combination(model, kernels, X, Z)
+    K, T = _centered_combination(model, kernels, X, Z)
     reference = SVC(kernel="precomputed", C=3.0, tol=1e-8, break_ties=True).fit(K, y)
     scores = reference.decision_function(T)
     np.testing.assert_allclose(model.decision_function(Z), scores, atol=1e-5)
@@ -123,7 +123,7 @@ def test_classifier_is_libsvm_on_the_centred_kernel(kernels, weighting, load):
 def test_one_against_the_rest_is_libsvm_for_each_class():
     X, y, Z, _ = _split(*_data(load_wine))
     model = al.MKLClassifier(ORDINARY, multiclass="ovr", tol=1e-8).fit(X, y)
-    K, T = _centred_combination(model, ORDINARY, X, Z)
+    K, T = _centered_combination(model, ORDINARY, X, Z)
     for k in range(3):
         reference = SVC(kernel="precomputed", tol=1e-8).fit(K, y == k)
         expected = reference.decision_function(T)
@@ -205,7 +205,7 @@ def test_several_targets_share_a_kernel_and_are_ridges_of_it():
     X, y, Z, _ = _split(*_data(load_diabetes))
     Y = np.column_stack([y, X[:, 0] ** 2])
     model = al.MKLRegressor(ORDINARY).fit(X, Y)
-    K, T = _centred_combination(model, ORDINARY, X, Z)
+    K, T = _centered_combination(model, ORDINARY, X, Z)
     expected = T @ np.linalg.solve(K + np.eye(len(K)), Y - Y.mean(axis=0)) + Y.mean(axis=0)
     np.testing.assert_allclose(model.predict(Z), expected, rtol=1e-8)
     assert model.score(X, Y) == pytest.approx(
@@ -371,7 +371,7 @@ def test_class_weights_reach_the_machine():
     X, y, Z, _ = _split(*_data(load_wine))
     weight = {0: 1.0, 1: 5.0, 2: 0.2}
     model = al.MKLClassifier(ORDINARY, class_weight=weight, tol=1e-8).fit(X, y)
-    K, T = _centred_combination(model, ORDINARY, X, Z)
+    K, T = _centered_combination(model, ORDINARY, X, Z)
     reference = SVC(kernel="precomputed", class_weight=weight, tol=1e-8).fit(K, y)
     np.testing.assert_allclose(
         model.decision_function(Z), reference.decision_function(T), atol=1e-5

@@ -44,7 +44,7 @@ def test_many_samples_stay_with_the_exact_machine_where_it_is_affordable(data, m
     assert al.MKLClassifier(KERNELS).fit(X, y > 0).chosen_machine_ == "svm"
     # Labels that nothing explains make every sample a support vector, whose rows have no room.
     noise = np.random.default_rng(1).random(300) > 0.5
-    few = al.MKLClassifier(KERNELS, memory=300_000, n_centres=50).fit(X, noise)
+    few = al.MKLClassifier(KERNELS, memory=300_000, n_centers=50).fit(X, noise)
     assert few.chosen_machine_ == "nystrom"
 
 
@@ -63,14 +63,14 @@ def test_linear_and_given_kernels_keep_their_machines(data, monkeypatch):
 def test_few_centres_and_several_classes(data):
     X, y = data
     labels = np.digitize(y, [-1.0, 1.0])
-    model = al.MKLClassifier(KERNELS, machine="nystrom", n_centres=80).fit(X, labels)
+    model = al.MKLClassifier(KERNELS, machine="nystrom", n_centers=80).fit(X, labels)
     assert model.support_.shape == (80,)
     assert model.dual_coef_.shape == (80, 3)
     K = model.kernel_(X, X[model.support_])
     values = model.machine_.confidences(K @ model.dual_coef_ + model.intercept_)
     np.testing.assert_allclose(model.decision_function(X), values, atol=1e-9)
     assert model.score(X, labels) > 0.75
-    pair = al.MKLRegressor(KERNELS, machine="nystrom", n_centres=50).fit(X, np.stack([y, -y], 1))
+    pair = al.MKLRegressor(KERNELS, machine="nystrom", n_centers=50).fit(X, np.stack([y, -y], 1))
     np.testing.assert_allclose(pair.predict(X)[:, 0], -pair.predict(X)[:, 1], atol=1e-5)
 
 
@@ -81,7 +81,7 @@ def test_no_gram_matrix_is_asked_for(data, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 400_000.0)
     with pytest.raises(MemoryError):
         al.MKLClassifier(KERNELS, memory="1GB").fit(X, y > 0)
-    options = {"machine": "nystrom", "n_centres": 20}
+    options = {"machine": "nystrom", "n_centers": 20}
     al.MKLClassifier(KERNELS, **options).fit(X, y > 0)
     al.MKLRegressor(KERNELS, **options).fit(X, y)
 
@@ -101,8 +101,8 @@ def test_bad_input(data):
         al.MKLRegressor(machine="svm").fit(X, y)
     with pytest.raises(ValueError, match=r"alpha=0\.0 is out of range"):
         al.MKLRegressor(machine="nystrom", alpha=0.0).fit(X, y)
-    with pytest.raises(ValueError, match="n_centres=301 is more than"):
-        al.MKLRegressor(machine="nystrom", n_centres=301).fit(X, y)
+    with pytest.raises(ValueError, match="n_centers=301 is more than"):
+        al.MKLRegressor(machine="nystrom", n_centers=301).fit(X, y)
     with pytest.raises(ValueError, match="C=inf is out of range"):
         al.MKLClassifier(machine="nystrom", C=np.inf).fit(X, y > 0)
     fitted = al.MKLClassifier(KERNELS, machine="nystrom").fit(X, y > 0)
@@ -129,7 +129,7 @@ def test_the_samples_that_nystrom_draws_follow_the_random_state(data, kind):
     y = y > 0 if kind is al.MKLClassifier else y
 
     def drawn(seed):
-        model = kind(KERNELS, machine="nystrom", n_centres=20, random_state=seed)
+        model = kind(KERNELS, machine="nystrom", n_centers=20, random_state=seed)
         return model.fit(X, y).support_
 
     np.testing.assert_array_equal(drawn(1), drawn(1))

@@ -15,7 +15,7 @@ KERNELS = al.gaussian_kernels([0.01, 0.1, 1.0])
 RULES = ("lkrr", "l1-svm", "aligned-krr")
 
 
-def centred_grams(X, gammas=(0.01, 0.1, 1.0)):
+def centered_grams(X, gammas=(0.01, 0.1, 1.0)):
     """Centred matrices of trace m."""
     squares = np.square(X[:, None] - X[None]).sum(axis=2)
     H = np.eye(len(X)) - 1.0 / len(X)
@@ -51,7 +51,7 @@ def test_regression_equals_the_rule_on_centred_matrices(regression, rule, direct
     target = y - y.mean()
     # The parameters of aligned-krr have units, so it sees targets of mean square 1.
     target = target / np.sqrt(np.mean(target**2)) if direct.unit_target else target
-    expected = direct.solve_grams(centred_grams(X), target)
+    expected = direct.solve_grams(centered_grams(X), target)
     np.testing.assert_allclose(model.weights_, expected.weights, rtol=1e-6, atol=1e-6)
     assert model.result_.duality_gap <= 1e-3
     assert model.alignment_ == pytest.approx(model.statistics_.alignment(model.weights_))
@@ -77,7 +77,7 @@ def test_classification_with_three_classes(classes, rule):
 def test_hinge_uses_the_labels_and_the_estimators_cost(classes):
     X, y = classes
     model = al.MKLClassifier(KERNELS, weighting="l1-svm", C=5.0, multiclass="ovr").fit(X, y)
-    expected = al.L1SVM(5.0, multiclass="ovr").solve_grams(centred_grams(X), y)
+    expected = al.L1SVM(5.0, multiclass="ovr").solve_grams(centered_grams(X), y)
     # What L1SVM promises of its weights.
     np.testing.assert_allclose(model.weights_, expected.weights, atol=1e-5)
 

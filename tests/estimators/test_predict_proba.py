@@ -102,16 +102,16 @@ def test_given_matrices_and_features():
     assert linear.predict_proba(new).shape == (len(new), 3)
 
 
-@pytest.mark.parametrize("n_centres", [None, 40, 70])
-def test_machines_at_few_centres(n_centres):
+@pytest.mark.parametrize("n_centers", [None, 40, 70])
+def test_machines_at_few_centres(n_centers):
     """The machine that was chosen is trained on the folds too; no more centres than samples."""
     X, y, new, y_new = halves(load_iris)
-    plain = al.MKLClassifier(KERNELS, machine="nystrom", n_centres=n_centres)
+    plain = al.MKLClassifier(KERNELS, machine="nystrom", n_centers=n_centers)
     found = clone(plain).set_params(probability="sigmoid").fit(X, y)
     assert found.chosen_machine_ == "nystrom"
     p = found.predict_proba(new)
     assert np.mean(found.classes_[p.argmax(axis=1)] == y_new) > 0.85
-    if n_centres != 70:  # more than the 60 samples of a training set: refused by the oracle
+    if n_centers != 70:  # more than the 60 samples of a training set: refused by the oracle
         oracle = CalibratedClassifierCV(plain, cv=make_folds(5, y, True), ensemble=False)
         np.testing.assert_allclose(p, oracle.fit(X, y).predict_proba(new), atol=1e-3)
 

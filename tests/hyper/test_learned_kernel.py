@@ -50,9 +50,9 @@ def test_a_gaussian_of_the_difference_times_a_function_of_the_midpoint():
     rng = np.random.default_rng(1)
     middle, steps = rng.normal(size=3), rng.normal(size=(6, 3))
     values = [kernel(middle[None] + s, middle[None] - s)[0, 0] for s in steps]
-    centre = kernel(middle[None])[0, 0]
+    center = kernel(middle[None])[0, 0]
     expected = np.exp(-np.square(2.0 * steps).sum(axis=1) / (2.0 * 0.7))
-    np.testing.assert_allclose(np.array(values) / centre, expected, rtol=1e-10)
+    np.testing.assert_allclose(np.array(values) / center, expected, rtol=1e-10)
 
 
 def test_indefinite_and_definite():
@@ -98,8 +98,8 @@ def test_pickle_and_use_elsewhere():
     np.testing.assert_allclose(svc.decision_function(X), direct.decision_function(kernel(X)))
     statistics = alignment_statistics(X, y, [kernel, Gaussian(1.0)])
     K = kernel(X)
-    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    assert statistics.M[0, 0] == pytest.approx(np.square(centred).sum(), rel=1e-9)
+    centered = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    assert statistics.M[0, 0] == pytest.approx(np.square(centered).sum(), rel=1e-9)
     fitted = MKLClassifier([kernel, Gaussian(1.0)]).fit(X, y)
     assert fitted.alignment_ >= fitted.kernel_alignments_.max() - 1e-12
     np.testing.assert_allclose((kernel + Gaussian(1.0))(X), K + Gaussian(1.0)(X), rtol=1e-12)

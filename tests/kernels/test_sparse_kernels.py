@@ -140,8 +140,8 @@ def test_statistics_are_those_of_dense_samples(rng, unbiased):
     size = np.outer(norms, norms) + 1e-300
     assert np.all(np.abs(found.M - expected.M) <= 1e-12 * size)
     np.testing.assert_allclose(found.trace, expected.trace, rtol=1e-11, atol=1e-11)
-    centred = np.linalg.norm(y - y.mean()) ** 2
-    assert np.all(np.abs(found.a - expected.a) <= 1e-12 * norms * centred)
+    centered = np.linalg.norm(y - y.mean()) ** 2
+    assert np.all(np.abs(found.a - expected.a) <= 1e-12 * norms * centered)
     assert found.names == expected.names
     folds = np.arange(12) % 3
     for one, other in zip(*(al.alignment_statistics(S, y, kernels, folds=folds) for S in (X, A))):

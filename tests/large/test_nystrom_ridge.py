@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import alignlearn as al
 from alignlearn.machines import KernelRidge
-from alignlearn.machines.nystrom import choose_centres, leverage_scores
+from alignlearn.machines.nystrom import choose_centers, leverage_scores
 from alignlearn.sources import open_kernel
 
 KERNEL = al.Gaussian(0.2) + 0.5 * al.Gaussian(0.05)
@@ -21,7 +21,7 @@ def data(m=300, d=4, seed=0):
 def dense(model, X, y, alpha, weight=None, fit_intercept=True):
     """Predictions on X from the normal equations at the model's centres, solved as they are."""
     weight = np.ones(len(X)) if weight is None else weight
-    K, Kc = model.kernel_(X, model.centres_), model.kernel_(model.centres_)
+    K, Kc = model.kernel_(X, model.centers_), model.kernel_(model.centers_)
     ones = np.ones((len(X), 1 if fit_intercept else 0))
     root = np.sqrt(weight)[:, None]
     values, vectors = np.linalg.eigh(Kc)
@@ -37,7 +37,7 @@ def test_all_samples_as_centres_is_kernel_ridge(alpha):
     X, y = data()
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(X))
     Y = np.column_stack([y, y**2])
-    model = al.NystromRidge(KERNEL, alpha, n_centres=len(X), tol=1e-10).fit(X, Y, weight)
+    model = al.NystromRidge(KERNEL, alpha, n_centers=len(X), tol=1e-10).fit(X, Y, weight)
     K = KERNEL(X)
     machine = KernelRidge(alpha).fit(K, Y, weight)
     expected = K @ machine.dual_coef_ + machine.intercept_
@@ -45,31 +45,31 @@ def test_all_samples_as_centres_is_kernel_ridge(alpha):
     assert model.residual_ <= 1e-10
 
 
-@pytest.mark.parametrize("centres", ["uniform", "leverage", "k-means++"])
+@pytest.mark.parametrize("centers", ["uniform", "leverage", "k-means++"])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_few_centres_solve_the_normal_equations(centres, intercept):
+def test_few_centres_solve_the_normal_equations(centers, intercept):
     X, y = data(400)
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(X))
     model = al.NystromRidge(
-        KERNEL, 0.05, n_centres=40, centres=centres, fit_intercept=intercept, tol=1e-10
+        KERNEL, 0.05, n_centers=40, centers=centers, fit_intercept=intercept, tol=1e-10
     ).fit(X, y, weight)
-    assert len(np.unique(model.centre_indices_)) == 40
-    np.testing.assert_array_equal(model.centres_, X[model.centre_indices_])
+    assert len(np.unique(model.center_indices_)) == 40
+    np.testing.assert_array_equal(model.centers_, X[model.center_indices_])
     np.testing.assert_allclose(
         model.predict(X), dense(model, X, y, 0.05, weight, intercept), atol=1e-6
     )
-    by_hand = model.kernel_(X, model.centres_) @ model.coef_ + model.intercept_
+    by_hand = model.kernel_(X, model.centers_) @ model.coef_ + model.intercept_
     np.testing.assert_allclose(model.predict(X), by_hand, atol=1e-9)
 
 
 def test_single_precision_and_memory_map(tmp_path):
     X, y = data(500)
-    expected = al.NystromRidge(KERNEL, n_centres=50).fit(X, y)
-    single = al.NystromRidge(KERNEL, n_centres=50).fit(X.astype(np.float32), y)
+    expected = al.NystromRidge(KERNEL, n_centers=50).fit(X, y)
+    single = al.NystromRidge(KERNEL, n_centers=50).fit(X.astype(np.float32), y)
     np.testing.assert_allclose(single.predict(X), expected.predict(X), atol=2e-3)
     mapped = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=X.shape)
     mapped[:] = X
-    found = al.NystromRidge(KERNEL, n_centres=50).fit(mapped, y)
+    found = al.NystromRidge(KERNEL, n_centers=50).fit(mapped, y)
     np.testing.assert_array_equal(found.predict(X), expected.predict(X))
 
 
@@ -77,7 +77,7 @@ def test_sparse_samples_and_a_learned_kernel():
     X, y = data(200)
     X[np.abs(X) < 0.7] = 0.0
     learned = al.MKLRegressor([al.Gaussian(0.1), al.Gaussian(0.5)]).fit(X, y).kernel_
-    options = {"n_centres": 60, "tol": 1e-10}
+    options = {"n_centers": 60, "tol": 1e-10}
     expected = al.NystromRidge(learned, **options).fit(X, y)
     found = al.NystromRidge(learned, **options).fit(csr_array(X), y)
     np.testing.assert_allclose(found.predict(csr_array(X)), expected.predict(X), atol=1e-6)
@@ -101,33 +101,33 @@ def test_kernels_on_objects():
 def test_path_is_that_of_single_fits():
     X, y = data(400)
     alphas = [1.0, 1e-3, 30.0]
-    model = al.NystromRidge(KERNEL, n_centres=80, tol=1e-9)
+    model = al.NystromRidge(KERNEL, n_centers=80, tol=1e-9)
     models = model.path(X, y, alphas)
     assert [m.alpha for m in models] == alphas
     assert not hasattr(model, "coef_")
     for alpha, one in zip(alphas, models):
-        alone = al.NystromRidge(KERNEL, alpha, n_centres=80, tol=1e-9).fit(X, y)
+        alone = al.NystromRidge(KERNEL, alpha, n_centers=80, tol=1e-9).fit(X, y)
         np.testing.assert_allclose(one.predict(X), alone.predict(X), atol=1e-6)
         assert one.residual_ <= 1e-9
 
 
 def test_path_starts_from_the_solution_before():
     X, y = data(2000)
-    near = al.NystromRidge(KERNEL, n_centres=50, tol=1e-8).path(X, y, [0.1, 0.1001])
-    alone = al.NystromRidge(KERNEL, 0.1, n_centres=50, tol=1e-8).fit(X, y)
+    near = al.NystromRidge(KERNEL, n_centers=50, tol=1e-8).path(X, y, [0.1, 0.1001])
+    alone = al.NystromRidge(KERNEL, 0.1, n_centers=50, tol=1e-8).fit(X, y)
     assert near[0].n_iter_ < alone.n_iter_
 
 
 def test_classes_are_one_against_the_rest():
     X, y = data(400)
     labels = np.array(["low", "mid", "top"])[np.digitize(y, [-0.7, 0.7])]
-    model = al.NystromRidgeClassifier(KERNEL, 0.1, n_centres=60, tol=1e-9).fit(X, labels)
+    model = al.NystromRidgeClassifier(KERNEL, 0.1, n_centers=60, tol=1e-9).fit(X, labels)
     targets = np.where(labels[:, None] == model.classes_, 1.0, -1.0)
-    values = al.NystromRidge(KERNEL, 0.1, n_centres=60, tol=1e-9).fit(X, targets).predict(X)
+    values = al.NystromRidge(KERNEL, 0.1, n_centers=60, tol=1e-9).fit(X, targets).predict(X)
     np.testing.assert_allclose(model.decision_function(X), values, atol=1e-7)
     assert np.all(model.predict(X) == model.classes_[values.argmax(axis=1)])
     assert model.score(X, labels) > 0.8
-    two = al.NystromRidgeClassifier(KERNEL, n_centres=60).fit(X, y > 0)
+    two = al.NystromRidgeClassifier(KERNEL, n_centers=60).fit(X, y > 0)
     assert two.decision_function(X).shape == (400,)
     assert np.all(two.predict(X) == (two.decision_function(X) > 0))
 
@@ -147,18 +147,18 @@ def test_leverage_scores_find_what_is_rare():
     X = np.vstack([0.01 * rng.standard_normal((2000, 2)), [[50.0, 0.0]] * 2, [[0.0, 50.0]] * 2])
     source = open_kernel(X, al.Gaussian(1.0))
     drawn = [
-        choose_centres(source, 20, "leverage", 1.0, np.random.default_rng(s)) for s in range(5)
+        choose_centers(source, 20, "leverage", 1.0, np.random.default_rng(s)) for s in range(5)
     ]
     assert np.mean([np.sum(index >= 2000) for index in drawn]) > 3.0
-    spread = choose_centres(source, 3, "k-means++", 1.0, rng)
+    spread = choose_centers(source, 3, "k-means++", 1.0, rng)
     assert spread.size == 3
 
 
 def test_equal_samples_leave_fewer_centres():
     X, y = data(30)
     X, y = np.tile(X, (4, 1)), np.tile(y, 4)
-    model = al.NystromRidge(KERNEL, 0.1, n_centres=120, tol=1e-10).fit(X, y)
-    assert len(model.centre_indices_) <= 30
+    model = al.NystromRidge(KERNEL, 0.1, n_centers=120, tol=1e-10).fit(X, y)
+    assert len(model.center_indices_) <= 30
     machine = KernelRidge(0.1).fit(KERNEL(X), y)
     expected = KERNEL(X) @ machine.dual_coef_ + machine.intercept_
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-6)
@@ -170,7 +170,7 @@ def test_progress(capsys, monkeypatch):
     clock = iter(np.arange(0.0, 1e6, 5.0))
     monkeypatch.setattr(threads.time, "monotonic", lambda: next(clock))
     X, y = data(200)
-    al.NystromRidge(KERNEL, 0.01, n_centres=20, verbose=True).fit(X, y)
+    al.NystromRidge(KERNEL, 0.01, n_centers=20, verbose=True).fit(X, y)
     assert "conjugate gradients: 1 steps" in capsys.readouterr().err
 
 
@@ -178,7 +178,7 @@ def test_progress(capsys, monkeypatch):
 def test_unconverged_says_so():
     X, y = data(2000)
     with pytest.warns(al.ConvergenceWarning, match="conjugate gradients stopped after 1 steps"):
-        model = al.NystromRidge(KERNEL, 1e-3, n_centres=200, max_iter=1, tol=1e-12).fit(X, y)
+        model = al.NystromRidge(KERNEL, 1e-3, n_centers=200, max_iter=1, tol=1e-12).fit(X, y)
     assert model.residual_ > 1e-12
 
 
@@ -187,10 +187,10 @@ def test_unconverged_says_so():
     [
         ({"alpha": 0.0}, ValueError, "alpha=0.0 is out of range"),
         ({"alpha": -1}, ValueError, "alpha=-1.0 is out of range"),
-        ({"n_centres": 0}, ValueError, "n_centres=0.* accepted"),
-        ({"n_centres": 31}, ValueError, "n_centres=31 is more than the 30 samples.*accepted"),
-        ({"n_centres": 2.5}, TypeError, "n_centres must be an integer"),
-        ({"centres": "best"}, ValueError, "centres='best' is not known; accepted: 'uniform'"),
+        ({"n_centers": 0}, ValueError, "n_centers=0.* accepted"),
+        ({"n_centers": 31}, ValueError, "n_centers=31 is more than the 30 samples.*accepted"),
+        ({"n_centers": 2.5}, TypeError, "n_centers must be an integer"),
+        ({"centers": "best"}, ValueError, "centers='best' is not known; accepted: 'uniform'"),
         ({"fit_intercept": 1}, TypeError, "fit_intercept must be True or False"),
         ({"tol": 0.0}, ValueError, "tol=0.0 is out of range"),
         ({"max_iter": 0}, ValueError, "max_iter=0"),
@@ -221,25 +221,25 @@ def test_bad_data():
         al.NystromRidgeClassifier().fit(X, y > 0, (y > 0) * 1.0)
     with pytest.raises(ValueError, match="alphas"):
         model.path(X, y, [1.0, 0.0])
-    with pytest.raises(TypeError, match=r"centres='k-means\+\+' takes samples that are the rows"):
-        al.NystromRidge(KERNEL, n_centres=5, centres="k-means++").fit(csr_array(X), y)
+    with pytest.raises(TypeError, match=r"centers='k-means\+\+' takes samples that are the rows"):
+        al.NystromRidge(KERNEL, n_centers=5, centers="k-means++").fit(csr_array(X), y)
     with pytest.raises(ValueError, match="not fitted"):
         al.NystromRidge().predict(X)
     with pytest.raises(ValueError, match="expecting 4 features"):
         model.fit(X, y).predict(X[:, :3])
 
 
-@pytest.mark.parametrize("centres", ["uniform", "leverage", "k-means++"])
+@pytest.mark.parametrize("centers", ["uniform", "leverage", "k-means++"])
 @pytest.mark.parametrize("machine", [al.NystromRidge, al.NystromSVC])
-def test_samples_of_weight_0_are_left_out(machine, centres):
+def test_samples_of_weight_0_are_left_out(machine, centers):
     """Of the width of the kernel and of the centres, too."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) * np.where(np.arange(60) < 40, 1.0, 5.0)[:, None]
     y, weight = np.where(X[:, 0] * X[:, 1] > 0.0, 1, -1), (np.arange(60) < 40) * 2.0
-    all_of_them = machine(n_centres=10, centres=centres).fit(X, y, sample_weight=weight)
-    some = machine(n_centres=10, centres=centres).fit(X[:40], y[:40], sample_weight=weight[:40])
+    all_of_them = machine(n_centers=10, centers=centers).fit(X, y, sample_weight=weight)
+    some = machine(n_centers=10, centers=centers).fit(X[:40], y[:40], sample_weight=weight[:40])
     assert all_of_them.kernel_ == some.kernel_
-    np.testing.assert_array_equal(all_of_them.centre_indices_, some.centre_indices_)
+    np.testing.assert_array_equal(all_of_them.center_indices_, some.center_indices_)
     np.testing.assert_allclose(all_of_them.coef_, some.coef_, rtol=1e-6, atol=1e-9)
 
 

@@ -46,9 +46,9 @@ def test_all_samples_as_centres_is_the_machine_on_the_gram_matrix(multiclass, cl
 @pytest.mark.parametrize("memory", [None, "1MB"])
 def test_few_centres_reach_the_optimum_of_their_features(stepwise, solver, memory):
     X, y = data(3000)
-    options = {"solver": solver, "n_centres": 30, "memory": memory}
+    options = {"solver": solver, "n_centers": 30, "memory": memory}
     model = al.NystromSVC(KERNEL, 1.0, **options).fit(X, y == "a")
-    K, Kc = KERNEL(X, model.centres_), KERNEL(model.centres_)
+    K, Kc = KERNEL(X, model.centers_), KERNEL(model.centers_)
     Phi = np.linalg.solve(np.linalg.cholesky(Kc), K.T).T
     sign = np.where(y == "a", 1.0, -1.0)
     bounds = np.minimum(sign, 0.0), np.maximum(sign, 0.0)
@@ -65,7 +65,7 @@ def test_few_centres_reach_the_optimum_of_their_features(stepwise, solver, memor
 def test_memory_does_not_change_the_steps():
     X, y = data(3000)
     stored, computed = (
-        al.NystromSVC(KERNEL, solver="subgradient", n_centres=30, memory=memory).fit(X, y)
+        al.NystromSVC(KERNEL, solver="subgradient", n_centers=30, memory=memory).fit(X, y)
         for memory in ("9MB", "1MB")
     )
     np.testing.assert_allclose(stored.coef_, computed.coef_, rtol=1e-6, atol=1e-8)
@@ -74,7 +74,7 @@ def test_memory_does_not_change_the_steps():
 def test_features_that_do_not_fit_are_computed_in_blocks(stepwise):
     X, y = data(10_000)
     stored, computed = (
-        al.NystromSVC(KERNEL, n_centres=30, memory=memory, max_iter=200).fit(X, y)
+        al.NystromSVC(KERNEL, n_centers=30, memory=memory, max_iter=200).fit(X, y)
         for memory in ("9MB", "1MB")
     )
     for one, other in ((stored, computed), (computed, stored)):
@@ -84,18 +84,18 @@ def test_features_that_do_not_fit_are_computed_in_blocks(stepwise):
 
 def test_the_data_of_a_seed_and_weights_as_repetitions(stepwise):
     X, y = data(600)
-    options = {"n_centres": 40, "tol": 1e-4}
+    options = {"n_centers": 40, "tol": 1e-4}
     one, two = (al.NystromSVC(KERNEL, **options).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
-    centres = np.random.default_rng(0).choice(600, 40, replace=False)
-    times = np.where(np.isin(np.arange(600), centres), 1, 2)
+    centers = np.random.default_rng(0).choice(600, 40, replace=False)
+    times = np.where(np.isin(np.arange(600), centers), 1, 2)
     index = np.repeat(np.arange(600), times)
     machine = nystrom_machines.NystromHinge(tol=1e-4)
     found = []
     for rows, weight in ((np.arange(600), times.astype(float)), (index, None)):
         source = open_kernel(X[rows], KERNEL, None)
         source.engine = open_engine("cpu", None)
-        features = NystromFeatures(source, np.searchsorted(rows, np.sort(centres)))
+        features = NystromFeatures(source, np.searchsorted(rows, np.sort(centers)))
         rng = np.random.default_rng(0)
         machine.fit(features, y[rows], weight, memory=10**9, rng=rng)
         found.append(machine.objective_)
@@ -105,7 +105,7 @@ def test_the_data_of_a_seed_and_weights_as_repetitions(stepwise):
 def test_sparse_samples_and_single_precision():
     X, y = data(2000)
     X[np.abs(X) < 0.5] = 0.0
-    options = {"n_centres": 40, "centres": "leverage"}
+    options = {"n_centers": 40, "centers": "leverage"}
     dense = al.NystromSVC(KERNEL, **options).fit(X, y)
     sparse = al.NystromSVC(KERNEL, **options).fit(csr_array(X), y)
     assert np.mean(dense.predict(X) == sparse.predict(csr_array(X))) > 0.99
@@ -119,7 +119,7 @@ def test_progress(stepwise, capsys, monkeypatch):
     clock = iter(np.arange(0.0, 1e6, 5.0))
     monkeypatch.setattr(threads.time, "monotonic", lambda: next(clock))
     X, y = data(1500)
-    al.NystromSVC(KERNEL, n_centres=20, verbose=True).fit(X, y)
+    al.NystromSVC(KERNEL, n_centers=20, verbose=True).fit(X, y)
     assert "passes, duality gap" in capsys.readouterr().err
 
 
@@ -135,9 +135,9 @@ def test_progress(stepwise, capsys, monkeypatch):
         ({"max_iter": 0}, ValueError, "max_iter=0"),
         ({"memory": 100}, ValueError, "memory=100 bytes do not hold one block of rows.*accepted"),
         ({"memory": "lots"}, ValueError, "memory='lots' is not a size"),
-        ({"n_centres": 0}, ValueError, "n_centres=0"),
-        ({"n_centres": 301}, ValueError, "n_centres=301 is more than the 300 samples"),
-        ({"centres": None}, ValueError, "centres=None is not known"),
+        ({"n_centers": 0}, ValueError, "n_centers=0"),
+        ({"n_centers": 301}, ValueError, "n_centers=301 is more than the 300 samples"),
+        ({"centers": None}, ValueError, "centers=None is not known"),
         ({"kernel": al.Log()}, ValueError, "indefinite"),
     ],
 )
@@ -149,7 +149,7 @@ def test_bad_parameters(options, error, message):
 
 def test_cheap_problems_are_solved_by_interior_points():
     X, y = data(2000)
-    options = {"n_centres": 30, "random_state": 1}
+    options = {"n_centers": 30, "random_state": 1}
     exact = al.NystromSVC(KERNEL, 100.0, **options, tol=1e-6).fit(X, y)
     assert np.all(exact.duality_gap_ <= 1e-6 * exact.objective_)
     assert np.all(exact.objective_ > 0.0)
@@ -164,4 +164,4 @@ def test_bad_data(stepwise):
     with pytest.raises(ValueError, match="not fitted"):
         al.NystromSVC().predict(X)
     with pytest.warns(al.ConvergenceWarning, match="stopped after 1 passes"):
-        al.NystromSVC(KERNEL, 1e4, n_centres=10, max_iter=1).fit(X, y)
+        al.NystromSVC(KERNEL, 1e4, n_centers=10, max_iter=1).fit(X, y)

@@ -75,8 +75,8 @@ class Naive:
 
     def truncated(self, i):
         """Of y_i f_i; cut 30 deviations above, as scipy has no entropy without an end."""
-        centre = self.y[i] * self.f_mean[i]
-        return stats.truncnorm(self.h.margin - centre, 30.0, loc=centre)
+        center = self.y[i] * self.f_mean[i]
+        return stats.truncnorm(self.h.margin - center, 30.0, loc=center)
 
     def row_moment(self, i):
         row = np.append(1.0, self.G[0][:, i])

@@ -11,11 +11,11 @@ from alignlearn.solvers.k_means import k_means, nearest
 def test_centres_are_means_and_labels_are_nearest(seed, n):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 2))
-    centres, labels = k_means(X, n, rng)
-    assert len(centres) == n
-    np.testing.assert_array_equal(labels, nearest(X, centres)[0])
-    for c, centre in enumerate(centres):
-        np.testing.assert_allclose(X[labels == c].mean(axis=0), centre, atol=1e-12)
+    centers, labels = k_means(X, n, rng)
+    assert len(centers) == n
+    np.testing.assert_array_equal(labels, nearest(X, centers)[0])
+    for c, center in enumerate(centers):
+        np.testing.assert_allclose(X[labels == c].mean(axis=0), center, atol=1e-12)
 
 
 def test_separate_clusters_are_found():
@@ -28,6 +28,6 @@ def test_separate_clusters_are_found():
 
 def test_fewer_distinct_points_than_clusters():
     X = np.repeat([[0.0], [1.0]], 5, axis=0)
-    centres, labels = k_means(X, 4, np.random.default_rng(0))
-    assert sorted(centres.ravel()) == [0.0, 1.0]
+    centers, labels = k_means(X, 4, np.random.default_rng(0))
+    assert sorted(centers.ravel()) == [0.0, 1.0]
     assert np.bincount(labels).tolist() == [5, 5]

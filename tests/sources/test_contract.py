@@ -118,9 +118,9 @@ def test_values(kind):
     np.testing.assert_allclose(some, train[np.ix_(index, columns)], **tight)
     rows, _ = learned.row_cache_options()
     given = np.asarray(rows(columns)(np.arange(M)))
-    centred = given - given.mean(axis=0)
+    centered = given - given.mean(axis=0)
     expected = train[:, columns] - train[:, columns].mean(axis=0)
-    np.testing.assert_allclose(centred[:, :1] - centred[:, 1:], expected[:, :1] - expected[:, 1:])
+    np.testing.assert_allclose(centered[:, :1] - centered[:, 1:], expected[:, :1] - expected[:, 1:])
     largest = [k[:M, :M].diagonal().max() for k in grams]
     np.testing.assert_allclose(source.largest_diagonals(), largest, rtol=1e-9)
     np.testing.assert_allclose(source.single(2).gram(exact=True), grams[2][:M, :M], **tight)

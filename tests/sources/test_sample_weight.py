@@ -208,8 +208,8 @@ def test_hsic_cka_and_centring():
     take = np.ix_(rows, rows)
     assert al.hsic(K, L, sample_weight=weight) == pytest.approx(al.hsic(K[take], L[take]))
     assert al.cka(K, y, sample_weight=weight) == pytest.approx(al.cka(K[take], y[rows]))
-    centred = al.center_kernel(K, sample_weight=weight)
-    np.testing.assert_allclose(centred[take], al.center_kernel(K[take]), atol=1e-12)
+    centered = al.center_kernel(K, sample_weight=weight)
+    np.testing.assert_allclose(centered[take], al.center_kernel(K[take]), atol=1e-12)
     new = al.Gaussian(0.1)(X[:3] + 1.0, X)
     np.testing.assert_allclose(
         al.center_kernel(new, K, sample_weight=weight)[:, rows],

@@ -7,7 +7,7 @@ import numpy as np
 
 from alignlearn.engine.cpu import CPU
 from alignlearn.sources import Combination, GramFamily, Opener, Predictor, Source
-from alignlearn.statistics import AlignmentStatistics, centre_gram, target_columns
+from alignlearn.statistics import AlignmentStatistics, center_gram, target_columns
 
 
 class Tables(Opener):
@@ -40,7 +40,7 @@ class TableSource(Source):
     def statistics(self, y, task="auto", *, unbiased=False):
         assert not unbiased
         Y = target_columns(y, self.n_samples, task)
-        grams = np.array([centre_gram(K) for K in self._grams()])
+        grams = np.array([center_gram(K) for K in self._grams()])
         a = np.einsum("kij,ic,jc->k", grams, Y, Y)
         M = np.einsum("kij,lij->kl", grams, grams)
         trace = np.trace(grams, axis1=1, axis2=2)
@@ -57,7 +57,7 @@ class TableSource(Source):
         return checked(X)
 
     def family(self, scale, rooted=False):
-        return GramFamily([s * centre_gram(K) for s, K in zip(scale, self._grams())])
+        return GramFamily([s * center_gram(K) for s, K in zip(scale, self._grams())])
 
     def combine(self, weights):
         return TableCombination(self, weights)

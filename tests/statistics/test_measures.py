@@ -27,11 +27,11 @@ def frobenius(A, B):
 
 @given(gram_matrices())
 def test_centred_kernel_is_h_k_h(K):
-    centred = center_kernel(K)
+    centered = center_kernel(K)
     tolerance = 1e-14 * np.abs(K).max()
-    np.testing.assert_allclose(centred, oracle.center(K).astype(float), rtol=0, atol=tolerance)
-    np.testing.assert_allclose(centred.sum(axis=0), 0, atol=len(K) * tolerance)
-    np.testing.assert_allclose(center_kernel(centred), centred, rtol=0, atol=4 * tolerance)
+    np.testing.assert_allclose(centered, oracle.center(K).astype(float), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(centered.sum(axis=0), 0, atol=len(K) * tolerance)
+    np.testing.assert_allclose(center_kernel(centered), centered, rtol=0, atol=4 * tolerance)
 
 
 @given(gram_pairs())
@@ -48,8 +48,8 @@ def test_new_samples_are_centred_with_the_training_mean_feature(rng, m, n):
     features, new = rng.normal(size=(m, 3)), rng.normal(size=(n, 3))
     mean = features.mean(axis=0)
     expected = (new - mean) @ (features - mean).T
-    centred = center_kernel(new @ features.T, features @ features.T)
-    np.testing.assert_allclose(centred, expected, atol=1e-13)
+    centered = center_kernel(new @ features.T, features @ features.T)
+    np.testing.assert_allclose(centered, expected, atol=1e-13)
     K = features @ features.T
     np.testing.assert_allclose(center_kernel(K, K), center_kernel(K), atol=1e-13)
 
@@ -134,12 +134,12 @@ _L = [[a * b for b in _W] for a in _W]
 
 
 def _population_hsic():
-    def centred(K):
+    def centered(K):
         rows = [sum(p * v for p, v in zip(_P, row)) for row in K]
         mean = sum(p * r for p, r in zip(_P, rows))
         return [[K[i][j] - rows[i] - rows[j] + mean for j in range(3)] for i in range(3)]
 
-    Kc, Lc = centred(_K), centred(_L)
+    Kc, Lc = centered(_K), centered(_L)
     pairs = itertools.product(range(3), repeat=2)
     return sum(_P[i] * _P[j] * Kc[i][j] * Lc[i][j] for i, j in pairs)
 

@@ -19,9 +19,9 @@ def test_classes_become_signs_or_one_hot_columns(y):
     else:
         expected = [[1.0 if classes.index(v) else -1.0] for v in y]
     np.testing.assert_array_equal(Y, expected)
-    centred = target_columns(y)
-    np.testing.assert_allclose(centred, Y - Y.mean(axis=0), atol=1e-15)
-    assert centred.dtype == np.float64
+    centered = target_columns(y)
+    np.testing.assert_allclose(centered, Y - Y.mean(axis=0), atol=1e-15)
+    assert centered.dtype == np.float64
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))

@@ -133,7 +133,7 @@ def E(p, f):
     return sum(w * f(x) for w, x in p)
 
 
-def centred(p, K):
+def centered(p, K):
     """The Coq text: K_c of a kernel, and of the target kernel of labels."""
     return lambda x, z: (
         K(x, z) - E(p, lambda u: K(u, z)) - E(p, lambda u: K(x, u))
@@ -142,7 +142,7 @@ def centred(p, K):
 
 
 def rho_u(p, K, y):
-    Kc, Yc = centred(p, K), centred(p, lambda x, z: y(x) * y(z))
+    Kc, Yc = centered(p, K), centered(p, lambda x, z: y(x) * y(z))
     return E(p, lambda x: E(p, lambda z: Kc(x, z) * Yc(x, z)))
 
 
@@ -190,7 +190,7 @@ def test_lemma_6_in_coq_is_the_claim():
         size = 1e-9 * np.abs(matrix).max() * max(1.0, np.abs(law.labels).max()) ** 2
         values = [rho_u(p, K, y), rho_u(s, K, y)]
         np.testing.assert_allclose(values, file.measure(case), rtol=1e-9, atol=size)
-        r2 = max(centred(p, K)(x, x) for _, x in p)
+        r2 = max(centered(p, K)(x, x) for _, x in p)
         bounds = [r2 * variance(p, y), r2 * E(s, lambda x, y=y: y(x) * y(x))]
         np.testing.assert_allclose(bounds, file.corrected_bound(case), rtol=1e-9, atol=size)
 

@@ -82,7 +82,7 @@ def test_slices_are_those_of_the_array(rng, data):
     columns = tuple(data.draw(st.lists(st.integers(0, A.shape[1] - 1), min_size=1)))
     part = take(X, rows).columns_at(columns)
     np.testing.assert_array_equal(part.tocsr().toarray(), A[rows][:, columns])
-    shifted = type(part)(part.indptr, part.indices, part.centred, len(columns))
+    shifted = type(part)(part.indptr, part.indices, part.centered, len(columns))
     mean = np.where(np.arange(A.shape[1]) == 2, A.mean(axis=0), 0.0)
     np.testing.assert_allclose(
         shifted.tocsr().toarray(), (A - mean)[rows][:, columns], rtol=0, atol=1e-9
@@ -112,9 +112,9 @@ def test_columns_without_zeros_lose_their_means_only_in_centred():
     A[3, 5] = 0.0
     X = check_sparse("X", sparse.csr_array(A)).without_offsets()
     np.testing.assert_array_equal(X.tocsr().toarray(), A)
-    centred = type(X)(X.indptr, X.indices, X.centred, 9).tocsr().toarray()
-    assert np.abs(centred[:, 1]).max() < 1.0
-    np.testing.assert_array_equal(np.delete(centred, 1, axis=1), np.delete(A, 1, axis=1))
+    centered = type(X)(X.indptr, X.indices, X.centered, 9).tocsr().toarray()
+    assert np.abs(centered[:, 1]).max() < 1.0
+    np.testing.assert_array_equal(np.delete(centered, 1, axis=1), np.delete(A, 1, axis=1))
     plain = check_sparse("X", sparse.csr_array(thin(rng)))
     assert plain.without_offsets() is plain
 

@@ -41,7 +41,7 @@ def few_steps_of_a_fold():
 
 
 def few_steps_of_ridge():
-    NystromRidge(al.Gaussian(0.3), alpha=1e-9, n_centres=30, max_iter=1, tol=1e-15).fit(X, Y)
+    NystromRidge(al.Gaussian(0.3), alpha=1e-9, n_centers=30, max_iter=1, tol=1e-15).fit(X, Y)
 
 
 def names_at_prediction_alone():

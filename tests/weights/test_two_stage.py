@@ -23,12 +23,12 @@ def gram_statistics(matrices, y):
     """Statistics by the definition: centre every Gram matrix with H K H."""
     m = len(y)
     H = np.eye(m) - 1 / m
-    centred = [H @ K @ H for K in matrices]
+    centered = [H @ K @ H for K in matrices]
     T = np.outer(H @ y, H @ y)
     return AlignmentStatistics(
-        a=np.array([(K * T).sum() for K in centred]),
-        M=np.array([[(K * L).sum() for L in centred] for K in centred]),
-        trace=np.array([np.trace(K) for K in centred]),
+        a=np.array([(K * T).sum() for K in centered]),
+        M=np.array([[(K * L).sum() for L in centered] for K in centered]),
+        trace=np.array([np.trace(K) for K in centered]),
         target_norm=float(np.linalg.norm(T)),
         n_samples=m,
         names=tuple(f"k{i}" for i in range(len(matrices))),
@@ -105,8 +105,8 @@ def test_proposition_10(seed):
     matrices, y = problem(seed)
     stats = gram_statistics(matrices, y)
     result = AlignF(normalize=None).solve(stats)
-    v, centred = result.weights, y - y.mean()
-    expected = np.sqrt(v @ stats.M @ v) / (centred @ centred)
+    v, centered = result.weights, y - y.mean()
+    expected = np.sqrt(v @ stats.M @ v) / (centered @ centered)
     assert result.alignment == pytest.approx(expected, rel=1e-9)
 
 

@@ -245,10 +245,10 @@ def _draw_sensitivity(ax, quick):
 def figure_1(quick=False):
     """Alignment with the labels against the share of one class: uncentred and centred."""
     shares = np.linspace(0, 1, 21 if quick else 101)
-    uncentred, centred = np.array([two_point_alignments(share) for share in shares]).T
+    uncentered, centered = np.array([two_point_alignments(share) for share in shares]).T
     figure, (ax,) = style.new_figure()
-    ax.plot(shares, uncentred, label="alignment without centring, $A$", **style.PRINTED)
-    ax.plot(shares, centred, label=r"centred alignment, $\rho$", **style.CORRECTED)
+    ax.plot(shares, uncentered, label="alignment without centring, $A$", **style.PRINTED)
+    ax.plot(shares, centered, label=r"centred alignment, $\rho$", **style.CORRECTED)
     hollow = {"mfc": "white", "mec": style.BLUE, "ms": 7, "mew": 1.6, "clip_on": False}
     ax.plot([0, 1], [1, 1], "o", label=r"$\rho$ is not defined: $K_c=0$", zorder=6, **hollow)
     x = r"share $\alpha$ of points at $(-1,0)$ with label $-1$"

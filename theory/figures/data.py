@@ -48,18 +48,18 @@ class KernelScores:
     ----------
     accuracy : ndarray (p,)
         1 - RMSE, or the share of samples classified rightly; mean over the test folds.
-    centred, uncentred : ndarray (p,)
+    centered, uncentered : ndarray (p,)
         Alignment with the target on the whole sample.
     """
 
     accuracy: np.ndarray
-    centred: np.ndarray
-    uncentred: np.ndarray
+    centered: np.ndarray
+    uncentered: np.ndarray
 
     def correlations(self) -> tuple[float, float]:
         """Correlation of the accuracy with each alignment: a column of the paper's table 1."""
         return tuple(
-            float(np.corrcoef(self.accuracy, a)[0, 1]) for a in (self.centred, self.uncentred)
+            float(np.corrcoef(self.accuracy, a)[0, 1]) for a in (self.centered, self.uncentered)
         )
 
 
@@ -105,8 +105,8 @@ def alignments(K, y):
     yc = y - y.mean()
     means = K.mean(0)
     Kc = K - means - means[:, None] + means.mean()
-    centred = yc @ Kc @ yc / (np.linalg.norm(Kc) * (yc @ yc))
-    return centred, y @ K @ y / (np.linalg.norm(K) * (y @ y))
+    centered = yc @ Kc @ yc / (np.linalg.norm(Kc) * (yc @ yc))
+    return centered, y @ K @ y / (np.linalg.norm(K) * (y @ y))
 
 
 def _target(y, task):
@@ -166,8 +166,8 @@ def alignment_accuracy(quick=False):
 def _draw_scores(ax, scores, data):
     correlations = scores.correlations()
     looks = (
-        (scores.centred, "centred", style.BLUE, "o", "-"),
-        (scores.uncentred, "without centring", style.ORANGE, "s", (0, (4, 2))),
+        (scores.centered, "centred", style.BLUE, "o", "-"),
+        (scores.uncentered, "without centring", style.ORANGE, "s", (0, (4, 2))),
     )
     for (values, name, colour, marker, line), r in zip(looks, correlations):
         label = f"{name}: correlation {r:+.2f}"
@@ -179,7 +179,7 @@ def _draw_scores(ax, scores, data):
     x = "accuracy: 1 - RMSE, units of $y$" if regression else "accuracy: share classified rightly"
     low, high = data.exponents
     for k, exponent, shift, side in ((0, low, (8, 3), "left"), (-1, high, (0, 9), "center")):
-        place = scores.accuracy[k], scores.uncentred[k]
+        place = scores.accuracy[k], scores.uncentered[k]
         ax.annotate(
             f"$\\gamma=2^{{{exponent}}}$", place, xytext=shift, textcoords="offset points",
             ha=side, fontsize=9,

@@ -40,9 +40,9 @@ def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
     found = []
     for m in sizes:
         W = law.counts(int(m), trials, rng) / m
-        centred = W * (y - (W @ y)[:, None])
-        h = centred @ K - (centred * (W @ K)).sum(1, keepdims=True)
-        spread = (centred * y).sum(1)
+        centered = W * (y - (W @ y)[:, None])
+        h = centered @ K - (centered * (W @ K)).sum(1, keepdims=True)
+        spread = (centered * y).sum(1)
         size = np.sqrt(np.maximum(numerators(W, K, K), 0)) * spread
         # A sample with one class only gives the predictor 0.
         h = np.where(size[:, None] > 1e-12, h / np.where(size > 1e-12, size, 1)[:, None], 0.0)

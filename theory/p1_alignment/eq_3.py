@@ -35,8 +35,8 @@ def bound(case):
 def measure(case):
     y, m = case["y"], len(case["y"])
     U = np.eye(m) - 1 / m
-    centred = np.array([U @ K @ U for K in case["kernels"]])
-    return _both(centred, np.outer(U @ y, U @ y), case["mu"], 1 / m**2)
+    centered = np.array([U @ K @ U for K in case["kernels"]])
+    return _both(centered, np.outer(U @ y, U @ y), case["mu"], 1 / m**2)
 
 
 def counterexample():

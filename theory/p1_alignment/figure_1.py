@@ -50,14 +50,14 @@ def _control_case():
     return {"alpha": Fraction(1, 10)}
 
 
-def _centred_like_uncentred(case):
+def _centered_like_uncentered(case):
     value = bound(case)
     value[1] = np.sqrt(value[0])
     return value
 
 
 _CONTROL = NegativeControl(
-    _control_case, bound=_centred_like_uncentred, note="the uncentred formula for both"
+    _control_case, bound=_centered_like_uncentered, note="the uncentred formula for both"
 )
 
 CLAIM = Claim(

@@ -64,7 +64,7 @@ def corrected_bound(case):
     return (y - y.mean()) @ predictors.h_sample(K, y) / len(y)
 
 
-def _uncentred_labels(case):
+def _uncentered_labels(case):
     K, y = _sample(case)
     return y @ predictors.h_sample(K, y + 1) / len(y) * 2
 
@@ -79,7 +79,7 @@ CORRECTED = Claim(
     measure=measure,
     cases=cases,
     scale=lambda case: 1.0,
-    negative_control=NegativeControl(counterexample, bound=_uncentred_labels, note="twice it"),
+    negative_control=NegativeControl(counterexample, bound=_uncentered_labels, note="twice it"),
     proof="11",
 )
 

@@ -20,11 +20,11 @@ def cases(draw):
     return {"K": matrices[0], "L": matrices[1]}
 
 
-def _relative(case, centred, products):
+def _relative(case, centered, products):
     K, L = case["K"], case["L"]
     size = np.abs(K).max() or 1.0
     both = np.linalg.norm(K) * np.linalg.norm(L) or 1.0
-    return np.append((centred / size).ravel(), np.array(products) / both)
+    return np.append((centered / size).ravel(), np.array(products) / both)
 
 
 def bound(case):

@@ -31,7 +31,7 @@ def _expectation(K, p):
     return p @ K @ p
 
 
-def _centred(K, p):
+def _centered(K, p):
     return K - (K @ p)[:, None] - (p @ K)[None, :] + p @ K @ p
 
 
@@ -45,7 +45,7 @@ def measure(case):
     size = np.sqrt(_expectation(K * K, p)) * np.sqrt(_expectation(L * L, p)) or 1.0
     # The centred product is divided by the size of the uncentred kernels: centring a nearly
     # constant kernel leaves rounding of that size behind.
-    return np.array([_relative(K, L, p), _expectation(_centred(K, p) * _centred(L, p), p) / size])
+    return np.array([_relative(K, L, p), _expectation(_centered(K, p) * _centered(L, p), p) / size])
 
 
 def _control_case():

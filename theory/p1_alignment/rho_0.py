@@ -52,7 +52,7 @@ def _control_case():
     return {"K": np.eye(2), "y": np.array([2.0, 0.0])}
 
 
-def _uncentred(case):
+def _uncentered(case):
     return case["y"] @ case["y"] * _rho(case)
 
 
@@ -66,7 +66,7 @@ CORRECTED = Claim(
     measure=measure,
     cases=cases,
     scale=lambda case: case["y"] @ case["y"],
-    negative_control=NegativeControl(_control_case, bound=_uncentred, note="y is not centred"),
+    negative_control=NegativeControl(_control_case, bound=_uncentered, note="y is not centred"),
     proof="3",
 )
 

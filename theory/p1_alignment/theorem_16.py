@@ -31,11 +31,11 @@ def cases(draw):
     return case
 
 
-def change_term(case, centred=True):
+def change_term(case, centered=True):
     """||Delta mu||_s ||K||_{2,t}, the smallest over s = 1, 2, infinity."""
     old, _ = rows_of(case)
     blocks = [K[np.ix_(old, old)] for K in case["kernels"]]
-    norms = np.array([np.linalg.norm(center(K) if centred else K, 2) for K in blocks])
+    norms = np.array([np.linalg.norm(center(K) if centered else K, 2) for K in blocks])
     step = case["mu_new"] - case["mu"]
     pairs = ((1, np.inf), (2, 2), (np.inf, 1))
     return min(np.linalg.norm(step, s) * np.linalg.norm(norms, t) for s, t in pairs)

@@ -26,9 +26,9 @@ def law_correlation(K, L, table, kappa):
     for gram, p in ((K, table.sum(1)), (L, table.sum(0))):
         values, vectors = np.linalg.eigh(gram)
         features = vectors * np.sqrt(np.maximum(values, 0.0))
-        centred = features - p @ features
-        spread = centred.T @ (p[:, None] * centred) + kappa * np.eye(len(p))
-        factors.append(centred @ np.linalg.inv(np.linalg.cholesky(spread)).T)
+        centered = features - p @ features
+        spread = centered.T @ (p[:, None] * centered) + kappa * np.eye(len(p))
+        factors.append(centered @ np.linalg.inv(np.linalg.cholesky(spread)).T)
     return float(np.linalg.norm(factors[0].T @ table @ factors[1], 2))
 
 

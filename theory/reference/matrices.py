@@ -39,11 +39,11 @@ def alignf_terms(kernels, y):
 
     A kernel whose centring leaves only rounding counts as constant, with exact zeros.
     """
-    centred = np.array([center(K) for K in kernels])
-    size = np.abs(centred).max((1, 2))
-    centred[size <= 1e-14 * len(y) * np.abs(kernels).max((1, 2))] = 0.0
-    a = np.array([y @ Kc @ y for Kc in centred])
-    M = np.einsum("kij,lij->kl", centred, centred)
+    centered = np.array([center(K) for K in kernels])
+    size = np.abs(centered).max((1, 2))
+    centered[size <= 1e-14 * len(y) * np.abs(kernels).max((1, 2))] = 0.0
+    a = np.array([y @ Kc @ y for Kc in centered])
+    M = np.einsum("kij,lij->kl", centered, centered)
     return a, M
 
 

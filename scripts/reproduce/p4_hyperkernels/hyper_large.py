@@ -93,16 +93,16 @@ def measure(quick=False):
     scale = Gaussian().resolve(X)
     with unconverged(counts):
         for v in CLUSTERS[:1] if quick else CLUSTERS:
-            found[str(v)], centres = {}, None
+            found[str(v)], centers = {}, None
             for method in (*HYPER, GAUSSIAN):
                 start = process_time()
                 if method == GAUSSIAN:
-                    kernels = [scale] * len(centres)
+                    kernels = [scale] * len(centers)
                 else:
                     learned = _fit(method, v, X, y, quick)
-                    centres, kernels = learned.centres, learned.kernels
+                    centers, kernels = learned.centers, learned.kernels
                 stage_1 = process_time() - start
-                own, new = nearest(X, centres)[0], nearest(X_test, centres)[0]
+                own, new = nearest(X, centers)[0], nearest(X_test, centers)[0]
                 scores, rng = np.empty(len(X_test)), np.random.default_rng(v)
                 for c, kernel in enumerate(kernels):
                     rows, there = np.flatnonzero(own == c), np.flatnonzero(new == c)

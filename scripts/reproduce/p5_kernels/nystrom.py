@@ -68,29 +68,29 @@ def measure(name, sizes, counts, seeds):
     """Error and seconds of the exact machine, and of each choice of centres (seeds, counts, 2)."""
     X, y, X_test, y_test = samples(name, sizes)
     kernel, alpha = learned_kernel(X, y)
-    for centres in STYLES:  # compiles
-        NystromRidge(kernel, alpha, n_centres=20, centres=centres).fit(X[:100], y[:100])
+    for centers in STYLES:  # compiles
+        NystromRidge(kernel, alpha, n_centers=20, centers=centers).fit(X[:100], y[:100])
     exact = al.MKLRegressor([kernel], alpha=alpha, normalize=None, machine="krr")
     seconds = clock(exact, X, y)
     found = {"exact": (rmse(exact, X_test, y_test), seconds)}
-    for centres in STYLES:
+    for centers in STYLES:
         rows = np.empty((seeds, len(counts), 2))
         for seed in range(seeds):
             for k, n in enumerate(counts):
-                options = {"n_centres": n, "centres": centres, "random_state": seed}
+                options = {"n_centers": n, "centers": centers, "random_state": seed}
                 model = NystromRidge(kernel, alpha, **options)
                 seconds = clock(model, X, y)
                 rows[seed, k] = rmse(model, X_test, y_test), seconds
-        found[centres] = rows
+        found[centers] = rows
     return found
 
 
 def draw(axes, name, counts, found):
     """Error and time against the number of centres, the exact machine as a line."""
     error, seconds = found["exact"]
-    for centres, (colour, marker) in STYLES.items():
-        for axis, values in zip(axes, np.moveaxis(found[centres], 2, 0)):
-            axis.plot(counts, np.median(values, axis=0), color=colour, marker=marker, label=centres)
+    for centers, (colour, marker) in STYLES.items():
+        for axis, values in zip(axes, np.moveaxis(found[centers], 2, 0)):
+            axis.plot(counts, np.median(values, axis=0), color=colour, marker=marker, label=centers)
             axis.fill_between(
                 counts, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15
             )

@@ -17,7 +17,7 @@ from alignlearn.weights import AlignF
 from alignlearn.weights.one_stage import AlignedKRR
 
 
-def centred_kernels(rng, m, p, rank=None):
+def centered_kernels(rng, m, p, rank=None):
     factors = rng.normal(size=(p, m, rank or m))
     factors -= factors.mean(axis=1, keepdims=True)
     return factors @ factors.transpose(0, 2, 1) / (rank or m)
@@ -36,7 +36,7 @@ GAMMAS = st.tuples(
 @settings(max_examples=25)
 @given(generators(), st.integers(2, 12), st.integers(1, 6), GAMMAS, st.sampled_from([0.1, 2.0]))
 def test_equals_a_general_solver(rng, m, p, gammas, lam):
-    K, y = centred_kernels(rng, m, p), rng.normal(size=m)
+    K, y = centered_kernels(rng, m, p), rng.normal(size=m)
     y -= y.mean()
     found = AlignedKRR(*gammas, alpha=lam).solve_grams(K, y)
     linear, Q = terms(K, y, *gammas)
@@ -54,7 +54,7 @@ def test_equals_a_general_solver(rng, m, p, gammas, lam):
 @settings(max_examples=25)
 @given(generators(), GAMMAS, st.sampled_from([0.05, 0.7, 20.0]))
 def test_alpha_can_be_had_from_the_other_parameters(rng, gammas, lam):
-    K, y = centred_kernels(rng, 8, 4), rng.normal(size=8)
+    K, y = centered_kernels(rng, 8, 4), rng.normal(size=8)
     gamma, gamma1, gamma2 = gammas
     one = AlignedKRR(gamma, gamma1, gamma2, alpha=lam, tol=1e-10).solve_grams(K, y)
     scaled = lam**2 * gamma, lam**3 * gamma1, lam**3 * gamma2
@@ -66,7 +66,7 @@ def test_alpha_can_be_had_from_the_other_parameters(rng, gammas, lam):
 
 def test_large_alignment_terms_give_alignf():
     rng = np.random.default_rng(0)
-    K = centred_kernels(rng, 30, 6, rank=3)
+    K = centered_kernels(rng, 30, 6, rank=3)
     y = K[2] @ rng.normal(size=30)
     a, M = alignf_terms(K, y)
     statistics = AlignmentStatistics(a, M, np.trace(K, axis1=1, axis2=2), y @ y, 30)
@@ -80,7 +80,7 @@ def test_large_alignment_terms_give_alignf():
 @settings(max_examples=20)
 @given(generators(), GAMMAS, st.integers(1, 2))
 def test_the_gap_bounds_the_distance_from_the_optimum(rng, gammas, max_iter):
-    K, y = centred_kernels(rng, 9, 4), rng.normal(size=9)
+    K, y = centered_kernels(rng, 9, 4), rng.normal(size=9)
     exact = AlignedKRR(*gammas).solve_grams(K, y).objective
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -122,7 +122,7 @@ def test_features_equal_matrices():
 
 def test_columns_and_zero_kernels():
     rng = np.random.default_rng(2)
-    K, Y = centred_kernels(rng, 10, 3), rng.normal(size=(10, 2))
+    K, Y = centered_kernels(rng, 10, 3), rng.normal(size=(10, 2))
     K[1] = 0.0
     found = AlignedKRR(0.1, 0.0, 1.0).solve_grams(K, Y)
     assert found.converged

@@ -55,8 +55,8 @@ def _subtract(K, rows, columns):
         K[i, j] = K[i, j] - columns[j]
 
 
-def centre_gram(K, means=None, share=None):
-    """Centre a Gram matrix on the device in place, as `statistics.centre_gram` does.
+def center_gram(K, means=None, share=None):
+    """Centre a Gram matrix on the device in place, as `statistics.center_gram` does.
 
     Parameters
     ----------
