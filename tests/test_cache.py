@@ -126,7 +126,7 @@ class Codegen:
     magic_tuple = lambda self: ()
 for gammas in ([0.1], [0.7], [0.1, 0.3], [0.1, 0.2]):
     kernels = [k.resolve(X) for k in al.gaussian_kernels(gammas)]
-    program = program_of(kernels, X, X, mode=Mode.CENTRED, n_targets=1)
+    program = program_of(kernels, X, X, mode=Mode.CENTERED, n_targets=1)
     pair = pair_functions(program, np.float32, target=True)
     wide = pair_functions(program, np.float32, target=True, rows=2, columns=2)
     for kernel in (

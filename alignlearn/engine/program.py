@@ -39,7 +39,7 @@ class Mode(Enum):
     CENTERED = 2  # its value up to a constant and terms f(x) + f(x')
     STEP_VALUE = 3  # an exponential's value, in an output row from which a ladder may go on
     STEP_SHIFTED = 4  # the same less 1
-    SIDES = 5  # as CENTRED, where the mean over all samples is not known
+    SIDES = 5  # as CENTERED, where the mean over all samples is not known
 
     @property
     def full(self):
@@ -291,7 +291,7 @@ def compile_kernels(
     n_features : int
         Number of columns of the data the program will be bound to.
     mode : Mode
-        VALUE, SHIFTED, CENTRED or SIDES: what the outputs have to hold.
+        VALUE, SHIFTED, CENTERED or SIDES: what the outputs have to hold.
     full : sequence of bool of length p, optional
         But for VALUE: which exponentials to keep as K instead of K - 1.
     shift : sequence of float of length p, optional
