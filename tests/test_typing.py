@@ -52,7 +52,15 @@ def test_estimators_and_comparison() -> None:
     weights: np.ndarray = al.AlignF().solve(statistics).weights
     assert weights.shape == (2,)
     clf = al.MKLClassifier(["rbf", "linear"]).fit(X, LABELS)
-    assert clf.predict(X).shape == (12,)
+    labels: np.ndarray = clf.predict(X)
+    accuracy: float = clf.score(X, LABELS)
+    assert labels.shape == (12,)
+    assert 0.0 <= accuracy <= 1.0
+    fitted: al.MKLRegressor = clf  # type: ignore[assignment]
+    text: float = clf.summary()  # type: ignore[assignment]
+    assert (fitted, text) == (clf, clf.summary())
+    with pytest.raises(TypeError):
+        al.MKLClassifier(costs=1.0)  # type: ignore[call-arg]
     found: al.Comparison = al.compare(X, LABELS, ["rbf"], methods=("uniform",))
     assert found.error.shape == (1, 5)
     with pytest.raises(AttributeError, match="no_such_name"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from alignlearn.validation.memory import check_gram_memory
 
 from ._factors import exact_factor, low_rank_factor
 from ._problem import Problem, measured
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LARGEST = 1e100  # of kappa and of eigenvalues, whose squares are taken
 _EXACT = 500  # samples up to which eigenvectors of all views take less than a second
@@ -115,7 +118,7 @@ class KernelCCA(FrameOutput, Estimator):
     tol: float = 1e-6
     max_rank: int = 1000
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> Self:
         """Find the components; return self.
 
         Parameters
@@ -193,7 +196,7 @@ class KernelCCA(FrameOutput, Estimator):
         first = self._values(0, X)
         return first if y is None else (first, self._values(1, y))
 
-    def score(self, X, y=None):
+    def score(self, X, y=None) -> float:
         """Mean correlation of the first component over all pairs of views, on new samples.
 
         Not regularised: high only where the functions found in ``fit`` vary together on samples

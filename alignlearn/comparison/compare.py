@@ -11,6 +11,8 @@ alignment, section 5 (protocol) and appendix C (tests).
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -37,8 +39,15 @@ SCALES = ("standard", "minmax", "none")
 
 
 def compare(
-    X, y, kernels=None, *, methods=DEFAULT_METHODS, task="auto", protocol=None, verbose=False
-):
+    X: Any,
+    y: Any,
+    kernels: Any = None,
+    *,
+    methods: Sequence[str] = DEFAULT_METHODS,
+    task: str = "auto",
+    protocol: Protocol | None = None,
+    verbose: Any = False,
+) -> Comparison:
     """Compare ways to combine kernels by cross-validation with a validation fold.
 
     Parameters

@@ -12,7 +12,7 @@ import re
 import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from alignlearn.engine.engines import open_engine
 from alignlearn.validation import check_choice, check_labels, check_targets, check_weights, warn
 
 from .inputs import feature_names, own_or_sklearn, take_sparse
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Methods whose arguments beside X and y can be metadata, in scikit-learn's words.
 _ROUTED = ("fit", "predict", "decision_function", "score", "transform")
@@ -297,7 +300,7 @@ class Classifier:
 
     _estimator_type = "classifier"
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X, y, sample_weight=None) -> float:
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
         return accuracy(self.predict(X), y, sample_weight)
 
@@ -307,7 +310,7 @@ class Regressor:
 
     _estimator_type = "regressor"
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X, y, sample_weight=None) -> float:
         """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
 
         1 minus the residual sum of squares over the sum of squares about the mean; for a constant
@@ -326,7 +329,7 @@ class FrameOutput:
     # Meta-estimators look here for whether they may leave the container to this estimator.
     _sklearn_auto_wrap_output_keys = frozenset({"transform"})
 
-    def set_output(self, *, transform=None):
+    def set_output(self, *, transform=None) -> Self:
         """Choose the container of the results of ``transform`` and ``fit_transform``.
 
         Parameters

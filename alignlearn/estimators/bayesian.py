@@ -6,7 +6,7 @@ Source: Goenen (2012), Bayesian efficient multiple kernel learning.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
@@ -21,6 +21,9 @@ from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
 from .base import Classifier, Estimator
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -110,7 +113,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
     def _accepts_sparse(self):
         return not isinstance(self.kernels, RankOneKernels) and super()._accepts_sparse()
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> Self:
         """Find the posterior.
 
         Parameters
@@ -259,7 +262,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         """Centred alignment of equal weights with the labels, for two classes."""
         return self._of_two_classes(2, "uniform_alignment_")
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Log-odds of each class against the rest.
 
         Parameters
@@ -287,6 +290,6 @@ class BayesianMKLClassifier(Classifier, Estimator):
         share = np.exp(size - size.max(axis=1, keepdims=True))
         return share / share.sum(axis=1, keepdims=True)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The most probable class of each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.feature_space import (
@@ -20,6 +23,9 @@ from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_prob
 from ._machines import MachineChoice, linear_classifier, nystrom_classifier
 from .base import Classifier, Seeded, SupportVectors
 from .learner import KernelLearner, LinearInFeatures
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -142,7 +148,7 @@ class KernelClassifier(
             raise ValueError("bound: only for machine='svm', or held-out samples.")
         return error_bound(self, X, y, delta, radius2, draws, random_state)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Confidence of each class.
 
         Parameters
@@ -158,7 +164,7 @@ class KernelClassifier(
         raw = self._decisions(X)
         return self.machine_.confidences(raw)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
 
@@ -294,7 +300,7 @@ class MKLClassifier(KernelClassifier):
     def _machine(self, C):
         return SupportVectorClassifier(C, **self._svm_options())
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Learn the kernel and train the machine.
 
         Parameters

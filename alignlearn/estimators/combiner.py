@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from alignlearn.validation import check_choice
 from . import inputs
 from .base import FrameOutput
 from .learner import KernelLearner
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -48,7 +52,7 @@ statistics_, result_, n_features_in_, feature_names_in_
     center: bool = True
     task: str = "auto"
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> Self:
         """Learn the kernel from X and y (m samples); return self."""
         self._fit(X, y)
         return self

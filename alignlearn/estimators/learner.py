@@ -150,7 +150,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         X = self._check_test(X)
         return self._predictor.decisions(X, self._engine())
 
-    def summary(self, max_rows=30):
+    def summary(self, max_rows=30) -> str:
         """The learned combination as a text table.
 
         Parameters

@@ -6,7 +6,7 @@ Source: Sinha and Duchi (2016), Learning kernels with random features.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
 from .base import Classifier, Estimator, FrameOutput, Seeded, SupportVectors
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _CONSTANT = 1e-12  # of |K|_F = m: a centred kernel below this is rounding
 
@@ -196,7 +199,7 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
 
     task: str = "auto"
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> Self:
         """Learn the weights from X (m, d), dense or sparse, and y (m,) or (m, c); return self.
 
         Raises
@@ -264,7 +267,7 @@ n_features_in_, feature_names_in_
 
     C: float = 1.0
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> Self:
         """Learn the kernel from X (m, d), dense or sparse, and labels y (m,); train the machine.
 
         Raises
@@ -295,11 +298,11 @@ n_features_in_, feature_names_in_
         self.kernel_ = learned
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Confidence of each class for n samples, (n,) or (n, c), as `MKLClassifier` gives it."""
         Z = self._features(X)
         return self.machine_.confidences(Z @ self.coef_ + self.intercept_)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)

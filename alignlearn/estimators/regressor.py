@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from .base import Regressor, Seeded
 from .inputs import real_targets
 from .learner import KernelLearner, LinearInFeatures
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelRegressor(Regressor, MachineChoice, Seeded, LinearInFeatures, KernelLearner):
@@ -30,7 +34,7 @@ class KernelRegressor(Regressor, MachineChoice, Seeded, LinearInFeatures, Kernel
     tol: float = 1e-3
     max_iter: int | None = None
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
         values = self._decisions(X)
         return values[:, 0] if self.dual_coef_.ndim == 1 else values
@@ -169,7 +173,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
     n_centers: int | None = None
     memory: int | str | None = None
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Learn the kernel and train the machine.
 
         Parameters

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ._calibrated import calibrate, check_classes, check_probability
 from .classifier import KernelClassifier, MKLClassifier
 from .learner import FROM_STATISTICS
 from .regressor import KernelRegressor, MKLRegressor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _KEPT = ("_predictor", "_postponed", "_ranges")  # of a fit, beside its attributes
 _CS = np.logspace(-2, 3, 6).tolist()
@@ -201,7 +204,7 @@ calibration_, n_features_in_, feature_names_in_
 
     Cs: Any = None
 
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None) -> Self:
         """Choose C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
@@ -313,7 +316,7 @@ feature_names_in_
             )
         return loo
 
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(self, X, y, sample_weight=None, *, groups=None) -> Self:
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from ._low_rank import low_rank
 from ._pairs import PairSystem, open_target
 from .hyperkernels import GaussianHyperKernel, HyperKernel
 from .learned import ClusterKernel, LearnedKernel
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _DENSE_PAIRS = 4000  # of a matrix of 128 MB
 _PROBE = 1000  # samples of the Gram matrix whose eigenvalues are reported
@@ -65,7 +69,7 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
 
     _solvers = ("dense", "pivoted", "nystrom")
 
-    def fit(self, X, K):
+    def fit(self, X, K) -> Self:
         """Fit the kernel to the known similarities.
 
         Parameters
@@ -121,7 +125,7 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         self._probe = X[np.sort(rng.choice(len(X), min(_PROBE, len(X)), replace=False))]
         return self
 
-    def predict(self, X, Y=None):
+    def predict(self, X, Y=None) -> np.ndarray:
         """The learned kernel between the rows of X (n, d) and of Y (X itself if None), (n, n')."""
         if not hasattr(self, "kernel_"):
             raise not_fitted(self)

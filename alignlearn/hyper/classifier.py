@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from alignlearn.validation.memory import check_gram_memory
 
 from ._pairs import ideal_kernel
 from ._stages import MACHINES, GramMachine, make_hyper_kernel, make_regressor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _VALUES = 2**22  # of the learned kernel at a time in predictions: 32 MB
 # The learned matrix, what the machine is trained on, and eigenvectors or the target.
@@ -46,7 +49,7 @@ class HyperKernelLearner(Classifier, SupportVectors, Seeded, Estimator):
         self._store_columns(given, X.shape[1])
         return X, labels
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Confidence of each class.
 
         Parameters
@@ -68,7 +71,7 @@ class HyperKernelLearner(Classifier, SupportVectors, Seeded, Estimator):
                 decisions[i : i + step] += values @ self.dual_coef_
         return self.machine_.confidences(decisions)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
 
@@ -165,7 +168,7 @@ default "gaussian"
     multiple: float = 1.0
     C: float = 10.0
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> Self:
         """Learn the kernel and train the machine.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from alignlearn.validation import check_flag
 
 from ._stages import STRENGTHS, GramMachine, kernel_path
 from .classifier import HyperKernelClassifier, HyperKernelLearner
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 ALPHAS = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -83,7 +86,7 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
     kernel_Cs: Any = None
     Cs: Any = None
 
-    def fit(self, X, y, *, groups=None):
+    def fit(self, X, y, *, groups=None) -> Self:
         """Choose the parameters, then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `HyperKernelClassifier.fit`; also a ValueError if

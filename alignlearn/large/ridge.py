@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from alignlearn.validation import (
 )
 
 from ._base import NystromLearner
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -87,7 +91,7 @@ class NystromRidge(Regressor, NystromLearner):
     tol: float = 1e-6
     max_iter: int = 200
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Choose the centres and solve for their coefficients.
 
         Parameters
@@ -185,7 +189,7 @@ class NystromRidge(Regressor, NystromLearner):
         values = self._decisions(X)
         return (values[:, 0] if self._flat else values) + self.intercept_
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predictions for n samples, (n,), or (n, c) if y had columns."""
         return self._values(X)
 
@@ -213,13 +217,13 @@ class NystromRidgeClassifier(Classifier, NystromRidge):
         self._flat = self.classes_.size == 2
         return problem_signs(codes, self.classes_.size, "ovr").T
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Value of each class for n samples: (n,) for two classes, positive for ``classes_[1]``.
 
         Else (n, c).
         """
         return self._values(X)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Label of the largest value for each of n samples, (n,)."""
         return predicted_labels(self._values(X), self.classes_)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier
@@ -12,6 +14,9 @@ from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_memory, check_weights
 
 from ._base import NystromLearner
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -83,7 +88,7 @@ class NystromSVC(Classifier, NystromLearner):
     max_iter: int | None = None
     memory: int | str | None = None
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Choose the centres and train the machine.
 
         Parameters
@@ -131,11 +136,11 @@ class NystromSVC(Classifier, NystromLearner):
         self._keep(features, self.coef_)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Confidence of each class for n samples, (n,) or (n, c), as `MKLClassifier` gives it."""
         values = self._decisions(X)
         return self._machine.confidences(values + self.intercept_)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from alignlearn.validation import check_choice, check_labels, check_weights
 from alignlearn.weights.one_stage.svm import Duals
 
 from ._base import MultiTaskLearner, stacked
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _TOL = 1e-3  # of the final machines, in units of the margin; they start at their solution
 
@@ -139,7 +143,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
 
     multiclass: str = "ovo"
 
-    def fit(self, X, y, task=None):
+    def fit(self, X, y, task=None) -> Self:
         """Learn the kernels and train the machines of all tasks.
 
         Parameters
@@ -195,7 +199,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
     def _machine(self, labels):
         return SupportVectorClassifier(self.C, multiclass=self.multiclass, tol=_TOL)
 
-    def decision_function(self, X, task=None):
+    def decision_function(self, X, task=None) -> np.ndarray:
         """Confidence of each class.
 
         Parameters
@@ -231,11 +235,11 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
             found = np.column_stack([-found, found])
         return machine.classes_, found
 
-    def predict(self, X, task=None):
+    def predict(self, X, task=None) -> np.ndarray:
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X, task), self.classes_)
 
-    def score(self, X, y, task=None, sample_weight=None):
+    def score(self, X, y, task=None, sample_weight=None) -> float:
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
         predicted = self.predict(X, task)
         right = predicted == check_labels(y, len(predicted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from alignlearn.validation import check_number, check_targets, check_weights
 from alignlearn.weights.one_stage.svm import Duals
 
 from ._base import MultiTaskLearner, stacked
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _TOL = 1e-3  # of the final machines, in units of the spread of y
 
@@ -46,7 +50,7 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
 
     epsilon: float = 0.1
 
-    def fit(self, X, y, task=None):
+    def fit(self, X, y, task=None) -> Self:
         """Learn the kernels and train the machines of all tasks.
 
         Parameters
@@ -106,7 +110,7 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
     def _machine(self, values):
         return SupportVectorRegressor(self.C, self.epsilon, tol=_TOL * float(values.std()))
 
-    def predict(self, X, task=None):
+    def predict(self, X, task=None) -> np.ndarray:
         """Predictions for n samples.
 
         Parameters
@@ -132,7 +136,7 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
             return np.full(rows.size, self._constants[number])
         return self._raw(X, number, rows)[:, 0]
 
-    def score(self, X, y, task=None, sample_weight=None):
+    def score(self, X, y, task=None, sample_weight=None) -> float:
         """Coefficient of determination, mean over the tasks that have samples.
 
         Parameters

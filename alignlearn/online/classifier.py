@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.validation import check_labels
 
 from ._base import KernelSGD
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -83,7 +87,7 @@ class KernelSGDClassifier(Classifier, KernelSGD):
 
     loss: str = "hinge"
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> Self:
         """Learn from the samples in ``n_passes`` passes, starting at f = 0.
 
         Parameters
@@ -110,7 +114,7 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         self.classes_ = classes
         return self
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X, y, classes=None) -> Self:
         """Learn from more samples, each once, in the order in which they are.
 
         Parameters
@@ -153,13 +157,13 @@ class KernelSGDClassifier(Classifier, KernelSGD):
             )
         return self.classes_
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Confidence of each class for n samples, (n,) for two classes, else (n, c)."""
         X = self._check_test(X)
         values = self._expansion.decisions(X)
         return values[:, 0] if self.classes_.size == 2 else values
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Label of the largest confidence for each of n samples, shape (n,)."""
         return predicted_labels(self.decision_function(X), self.classes_)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from alignlearn.estimators.base import Regressor
 from alignlearn.validation import check_targets
 
 from ._base import KernelSGD
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,7 +58,7 @@ n_features_in_, feature_names_in_
     def _epsilon(self):
         return self.epsilon
 
-    def fit(self, X, y):
+    def fit(self, X, y) -> Self:
         """Learn from the samples in ``n_passes`` passes, starting at f = 0.
 
         Parameters
@@ -76,7 +80,7 @@ n_features_in_, feature_names_in_
         self._restart()
         return self._learn(X, y, self._passes)
 
-    def partial_fit(self, X, y):
+    def partial_fit(self, X, y) -> Self:
         """Learn from more samples, each once, in the order in which they are; return self.
 
         Arguments and errors as in ``fit``.
@@ -98,7 +102,7 @@ n_features_in_, feature_names_in_
         self._flat = y.ndim == 1
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
         X = self._check_test(X)
         values = self._expansion.decisions(X)

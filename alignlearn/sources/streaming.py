@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from alignlearn.engine.engines import open_engine
@@ -14,18 +16,18 @@ from .training_sets import fold_labels
 
 
 def alignment_statistics(
-    X,
-    y,
-    kernels=None,
+    X: Any,
+    y: Any,
+    kernels: Any = None,
     *,
-    task="auto",
-    unbiased=False,
-    folds=None,
-    sample_weight=None,
-    device="auto",
-    client=None,
-    verbose=False,
-):
+    task: str = "auto",
+    unbiased: bool = False,
+    folds: Any = None,
+    sample_weight: Any = None,
+    device: str = "auto",
+    client: Any = None,
+    verbose: bool = False,
+) -> Any:
     """Everything stage 1 needs, in one pass over the pairs of samples.
 
     Parameters
