@@ -77,7 +77,7 @@ COMPILATION = "about 10 s"  # of a first fit where nothing is cached
 
 @cache
 def _warn_uncached():
-    # `validation.warn` is above this module; the text says where to act, no line does.
+    # `validation.warn` imports this module; and no line of a caller is at fault.
     warnings.warn(  # noqa: B028
         "compiled code cannot be kept, no folder for it can be written: every process compiles for "
         f"itself, {COMPILATION}. Set NUMBA_CACHE_DIR to a folder that can be written.",

@@ -65,7 +65,7 @@ def _features(estimator, combination, rng):
 
 def linear_classifier(estimator, combination, labels):
     """A `LinearSVM` with the estimator's parameters, fitted to the weighted features."""
-    if not combination.source.is_linear or combination.weights.min() < 0.0:
+    if not combination.source.is_linear or combination.kernel.weights.min() < 0.0:
         raise ValueError(
             "machine='dual-cd' is for kernels that are linear in the features, with weights >= 0, "
             f"such as RankOneKernels; the learned kernel is {combination.kernel}: accepted are "

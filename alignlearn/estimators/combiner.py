@@ -74,7 +74,7 @@ statistics_, result_, n_features_in_, feature_names_in_
             Centred with the training means if ``center``.
         """
         samples = self._check_test(X)
-        K = self._centered(self._predictor.cross_gram(samples, exact=not self.center))
+        K = self._centered(self._predictor.cross_gram(samples, not self.center, self._engine()))
         return self._in_container(K, X)
 
     @property

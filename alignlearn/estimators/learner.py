@@ -85,20 +85,21 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
         source = self._open(X, sample_weight)
-        self._store_columns(X, source.n_features)
         y = check_target(source)
         inputs.check_room(source, [weighting], self._matrices(source))
-        later = Postponed.of(self, source, y, task, weighting)
-        if later is not None:
-            weights, scale = later.weights, np.ones(later.weights.size)
-            self._store_weights(source, weights, scale)
-            self._postponed = later
+        found = Postponed.of(self, source, y, task, weighting)
+        if found is not None:
+            fitted, scale = {"_postponed": found}, np.ones(found.weights.size)
         else:
-            result, scale = self._stage_one(weighting, source, y, task)
-            weights = result.weights
-            self._store_weights(source, weights, scale)
-            vars(self).update(_of_result(result))
-        learned = source.combine(weights * scale)
+            found, scale = self._stage_one(weighting, source, y, task)
+            fitted = _of_result(found)
+        for name in FROM_STATISTICS:
+            self.__dict__.pop(name, None)
+        vars(self).update(fitted)
+        self._store_columns(X, source.n_features)
+        self.scale_, self.weights_ = scale, found.weights
+        self.kernels_ = source.fitted_kernels
+        learned = source.combine(found.weights * scale)
         self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y)
         return learned, y
 
@@ -126,7 +127,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         return 1
 
     def _machine_note(self):
-        """A line of ``summary`` on the machine."""
+        """Lines of ``summary`` on the machine."""
         return ()
 
     def __getstate__(self):
@@ -134,12 +135,6 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         if "_postponed" in vars(self):
             self.statistics_  # noqa: B018
         return super().__getstate__()
-
-    def _store_weights(self, source, weights, scale):
-        for name in FROM_STATISTICS:
-            self.__dict__.pop(name, None)
-        self.scale_, self.weights_ = scale, weights
-        self.kernels_ = source.fitted_kernels
 
     def _check_test(self, X):
         self._check_is_fitted()

@@ -116,7 +116,7 @@ class Postponed:
 
     @classmethod
     def of(cls, estimator, source, y, task, rule):
-        """It, or None where the statistics are needed now."""
+        """The postponed result of a rule, or None where the statistics are needed now."""
         here = estimator.normalize is None and estimator.client is None
         if not (here and callable(getattr(rule, "weights_of", None)) and _is_plain(source)):
             return None

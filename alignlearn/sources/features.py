@@ -153,8 +153,8 @@ class FeatureSource(Source):
         return FeatureSource(X, self.kernels, self.groups, weight, **self._how)
 
     def kept(self):
-        """The source on a copy of its samples, which the caller of ``fit`` cannot change."""
-        return FeatureSource(self.X.copy(), self.kernels, self.groups, self.weight, **self._how)
+        """The source for later, on a copy of its samples; see `Source.kept`."""
+        return FeatureSource(self.X.copy(), self.kernels, self.groups, self.weight)
 
     def samples(self, rows):
         """Some samples, as ``fit`` takes them."""
@@ -243,7 +243,7 @@ class FeatureCombination(Combination):
         check_gram_memory(self.n_samples)
         return self.kernel(self._near_origin(self.source.X, exact))
 
-    def cross_gram(self, X, exact=False):
+    def cross_gram(self, X, exact=False, engine=None):
         """Gram matrix of new samples against those of the source, (n, m)."""
         return self.kernel(*(self._near_origin(A, exact) for A in (X, self.source.X)))
 

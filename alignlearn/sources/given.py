@@ -75,7 +75,7 @@ class GramSource(PairSource):
 
     @property
     def dtype(self):
-        """Of the values of the combined kernel."""
+        """The type of the values of a combined kernel."""
         return np.dtype(np.float64)
 
     @property
@@ -172,7 +172,7 @@ class GramCombination(Combination):
                 check_psd(f"X: precomputed kernel {k}", np.asarray(grams[k][:]), dtype)
             raise
 
-    def cross_gram(self, X, exact=False):
+    def cross_gram(self, X, exact=False, engine=None):
         """Rows of the matrix for new samples, with those of the source, (n, m)."""
         return self.kernel.block(X, slice(None), self.source.numbers())
 

@@ -56,9 +56,9 @@ class PairSource(Source):
         return PairSource(take(self.X, rows), self.kernels, self._weight_of(rows), **self._how)
 
     def kept(self):
-        """The source on a copy of its samples, which the caller of ``fit`` cannot change."""
+        """The source for later, on a copy of its samples; see `Source.kept`."""
         X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
-        return PairSource(X, self.kernels, self.weight, **self._how)
+        return PairSource(X, self.kernels, self.weight)
 
     def check(self, X):
         """New samples, validated."""
@@ -92,8 +92,8 @@ class PairCombination(Combination):
         used = np.flatnonzero(self.weights)
         self.terms = [source.kernels[k] for k in used], self.weights[used]
 
-    def _gram(self, *samples, exact=False, out=None, terms=None):
-        options = {"exact": exact, "out": out, "engine": self.source.engine}
+    def _gram(self, *samples, exact=False, out=None, terms=None, engine=None):
+        options = {"exact": exact, "out": out, "engine": engine or self.source.engine}
         return grams.weighted_gram(*(terms or self.terms), *samples, **options)
 
     def gram(self, exact=False):
@@ -119,9 +119,9 @@ class PairCombination(Combination):
                     check_psd(f"kernels: the matrix of {kernel}", single, kernel.given_dtype)
             raise
 
-    def cross_gram(self, X, exact=False):
+    def cross_gram(self, X, exact=False, engine=None):
         """Gram matrix of new samples against those of the source, (n, m)."""
-        return self._gram(X, self.source.X, exact=exact)
+        return self._gram(X, self.source.X, exact=exact, engine=engine)
 
     def own_gram(self, X):
         """Gram matrix of new samples with each other."""

@@ -78,7 +78,7 @@ class Source:
 
     @property
     def dtype(self):
-        """Of the values of the combined kernel."""
+        """The type of the values of a combined kernel."""
         single = getattr(self.X, "dtype", None) == np.float32
         return np.dtype(np.float32 if single else np.float64)
 
@@ -107,9 +107,10 @@ class Source:
         return self.part(np.flatnonzero(self.weight))
 
     def kept(self):
-        """The source on a copy of its samples, which the caller of ``fit`` cannot change.
+        """The source for later: on a copy of its samples, in this process, without progress.
 
-        Of given matrices without them, which new samples bring.
+        The caller of ``fit`` can then change its samples, and a client may close. Given matrices
+        are not held, as new samples bring theirs.
         """
         raise NotImplementedError
 
@@ -127,8 +128,7 @@ class Source:
 
     def largest_diagonals(self):
         """The largest K_k(x, x) of each kernel over the samples, (p,)."""
-        diagonals = [self.combine(w).diagonal() for w in np.eye(len(self.names))]
-        return np.array([values.max() for values in diagonals])
+        return np.array([self.single(k).diagonal().max() for k in range(len(self.names))])
 
     def family(self, scale, rooted=False):
         """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
@@ -186,8 +186,11 @@ class Combination:
         """
         raise NotImplementedError
 
-    def cross_gram(self, X, exact=False):
-        """Gram matrix of new samples against those of the source, (n, m)."""
+    def cross_gram(self, X, exact=False, engine=None):
+        """Gram matrix of new samples against those of the source, (n, m).
+
+        ``engine`` takes the place of the source's own.
+        """
         raise NotImplementedError
 
     def own_gram(self, X):
@@ -206,19 +209,17 @@ class Combination:
 
     def times(self, V):
         """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
-        out = np.empty(np.shape(V))
-        for rows in row_blocks(self.n_samples, self.n_samples):
-            out[rows] = self.rows(np.arange(self.n_samples)[rows], exact=True) @ V
-        return out
+        return np.concatenate([self.rows(i, exact=True) @ V for i in self._blocks()])
 
     def diagonal(self):
         """``k(x, x)`` of every sample, (m,)."""
-        blocks = row_blocks(self.n_samples, self.n_samples)
-        found = [self.rows(i, i, exact=True).diagonal() for i in self._numbers(blocks)]
+        found = [self.rows(i, i, exact=True).diagonal() for i in self._blocks()]
         return np.concatenate(found).astype(np.float64)
 
-    def _numbers(self, blocks):
-        return (np.arange(self.n_samples)[rows] for rows in blocks)
+    def _blocks(self):
+        """Index arrays of all samples, of as many as are evaluated at once."""
+        m = self.n_samples
+        return [np.arange(m)[rows] for rows in row_blocks(m, m)]
 
     def row_cache_options(self):
         """``(rows, options)`` of a `RowCache` on the training Gram matrix."""

@@ -1,4 +1,4 @@
-"""``target=`` and ``client=`` of everything that evaluates pairs of samples."""
+"""``device=`` and ``client=`` of everything that evaluates pairs of samples."""
 
 import copy
 import inspect
@@ -35,13 +35,19 @@ def name(estimator):
 
 
 @pytest.mark.parametrize("learner", LEARNERS + HYPER, ids=name)
-def test_targets_are_checked(learner):
+def test_devices_and_clients_are_checked(learner):
     learner = clone(learner)
     message = "device='gpu' is not known; accepted: 'auto', 'cpu', 'cuda'"
     with pytest.raises(ValueError, match=message):
         learner.set_params(device="gpu").fit(X, y)
     with pytest.raises(TypeError, match="client"):
         learner.set_params(device="cpu", client="tcp://127.0.0.1:8786").fit(X, y)
+
+
+def test_the_combiner_evaluates_new_samples_on_the_device_it_has_then():
+    learner = al.KernelCombiner().fit(X, y)
+    with pytest.raises(ValueError, match="device='gpu' is not known"):
+        learner.set_params(device="gpu").transform(X)
 
 
 @pytest.mark.skipif(available(), reason="there is a CUDA device")
@@ -52,7 +58,7 @@ def test_a_missing_device_is_named_with_what_to_do(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
-def test_the_target_changes_no_bit_where_it_is_the_cpu(learner):
+def test_the_device_changes_no_bit_where_it_is_the_cpu(learner):
     found = [clone(learner).set_params(device=device).fit(X, y) for device in ("auto", "cpu")]
     predict = "transform" if isinstance(learner, al.KernelCombiner) else "predict"
     first, second = (getattr(model, predict)(X) for model in found)

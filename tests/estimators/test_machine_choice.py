@@ -1,5 +1,7 @@
 """The machine that an estimator chooses by size, and what it says of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,26 @@ def test_the_samples_that_nystrom_draws_follow_the_random_state(data, kind):
     np.testing.assert_array_equal(drawn(1), drawn(1))
     assert not np.array_equal(drawn(1), drawn(2))
     np.testing.assert_array_equal(drawn(None), drawn(0))
+
+
+class Fixed:
+    """A rule with the weights it is given."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def solve(self, statistics):
+        return replace(al.Uniform().solve(statistics), weights=np.array(self.weights))
+
+
+@pytest.mark.parametrize(("second", "accepted"), [(-0.5, True), (-2.0, False)])
+def test_weights_of_features_decide_whether_dual_coordinate_descent_applies(data, second, accepted):
+    X, y = data
+    kernels = [al.Linear(), al.Columns(al.Linear(), [0])]  # the first feature has both weights
+    options = {"machine": "dual-cd", "normalize": None}
+    model = al.MKLClassifier(kernels, weighting=Fixed([1.0, second]), **options)
+    if accepted:
+        assert model.fit(X, y > 0).kernel_.weights[0] == 0.5
+    else:
+        with pytest.raises(ValueError, match="with weights >= 0"):
+            model.fit(X, y > 0)

@@ -10,6 +10,8 @@ from scipy import sparse
 
 import alignlearn as al
 from alignlearn.cca import KernelCCA
+from alignlearn.engine.cpu import CPU
+from alignlearn.engine.engines import AUTO
 from alignlearn.kernels import FromFunction
 from alignlearn.multitask import MultiTaskMKLClassifier
 from alignlearn.sources import open_source
@@ -173,7 +175,7 @@ def test_predictors(kind, exact):
 
 def test_nothing_is_changed(kind):
     source, new, _ = kind
-    before = {k: v for k, v in vars(source).items()}
+    before = dict(vars(source))
     learned = source.combine(WEIGHTS)
     state = dict(vars(learned))
     source.combine(np.ones(3)).gram()
@@ -183,6 +185,14 @@ def test_nothing_is_changed(kind):
     learned.kept().cross_gram(source.check(new))
     assert all(vars(source)[k] is v for k, v in before.items())
     assert all(vars(learned)[k] is v for k, v in state.items())
+
+
+def test_what_is_kept_runs_here_and_says_nothing():
+    source = open_source(SAMPLES, GAUSSIANS, engine=AUTO, progress=True)
+    kept = source.combine(WEIGHTS).kept().source
+    assert kept.engine is CPU
+    assert not kept.progress
+    assert kept.X is not source.X
 
 
 def test_predictors_hold_no_other_samples():

@@ -81,7 +81,7 @@ class TableCombination(Combination):
     def gram(self, exact=False):
         return self.kernel(self.source.X)
 
-    def cross_gram(self, X, exact=False):
+    def cross_gram(self, X, exact=False, engine=None):
         return self.kernel(X, self.source.X)
 
     def own_gram(self, X):
