@@ -52,7 +52,7 @@ class Priors:
     bias: tuple[float, float] = (1.0, 1.0)
     kernel: tuple[float, float] = (1.0, 1.0)
     sigma_g: float = 1.0
-    margin: float = 1.0
+    margin: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

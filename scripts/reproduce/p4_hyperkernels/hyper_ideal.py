@@ -53,11 +53,11 @@ def _bayesian(X, y, X_new, seed, quick):
 
     def score(noise):
         out = number == 0
-        model = BayesianMKLClassifier(base_kernels(X), sigma_g=noise, max_iter=200)
+        model = BayesianMKLClassifier(base_kernels(X), sigma_g=noise, margin=1.0, max_iter=200)
         return np.mean(model.fit(X[~out], y[~out]).predict(X[out]) == y[out])
 
     best = 1.0 if quick else max(NOISES[::-1], key=score)
-    model = BayesianMKLClassifier(base_kernels(X), sigma_g=best, max_iter=200)
+    model = BayesianMKLClassifier(base_kernels(X), sigma_g=best, margin=1.0, max_iter=200)
     return model.fit(X, y).predict(X_new)
 
 
