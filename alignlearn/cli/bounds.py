@@ -152,6 +152,7 @@ def _check_mode(args):
     """DATA and --claim are two commands; options of one are no options of the other."""
     claim = {"--claim": args.claim, "--m": args.m, "--set": args.set}
     data = {"--target": args.target, "--task": args.task, "--missing": args.missing}
+    data |= {"--drop": args.drop}
     data |= {"--kernels": args.kernels, "--gammas": args.gammas}
     data |= {"--label-range": args.label_range, "--radius2": args.radius2}
     wrong, place = (data, "needs DATA") if args.data is None else (claim, "does not go with DATA")

@@ -36,6 +36,7 @@ _COMPARE_EXAMPLES = """\
 examples:
   alignlearn compare breast_cancer
   alignlearn compare table.csv --target price --task regression
+  alignlearn compare table.csv --target price --drop name --drop 3
   alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
   alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
   alignlearn compare sonar --methods uniform,alignf,svm-cv,aligned-rf,bayesian-mkl
@@ -76,7 +77,7 @@ def add_figure_options(parser, command):
 
 
 def add_data_options(parser, optional=False):
-    """Add what says which data to read: DATA, --target, --task, --missing."""
+    """Add what says which data to read: DATA, --target, --task, --missing, --drop."""
     add = parser.add_argument
     add(
         "data",
@@ -97,6 +98,14 @@ def add_data_options(parser, optional=False):
         choices=("error", "drop", "impute"),
         help="rows with missing values: an error (default for files), left out, or filled by the "
         "median or the most frequent word",
+    )
+    add(
+        "--drop",
+        metavar="COL",
+        type=_index_or_name,
+        action="append",
+        default=[],
+        help="a column to leave out, by name or number as --target; may be repeated",
     )
 
 
@@ -194,7 +203,8 @@ def read_data(args):
     """
     from alignlearn import datasets
 
-    data = datasets.load(args.data, target=args.target, task=args.task, missing=args.missing)
+    options = {"target": args.target, "task": args.task, "missing": args.missing}
+    data = datasets.load(args.data, **options, drop=args.drop)
     if data.y.ndim > 1:
         names = ", ".join(data.target_names) or f"0 to {data.y.shape[1] - 1}"
         raise ValueError(f"{data.name} has several targets; choose one by --target: {names}.")

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import warnings
+from contextlib import ExitStack, contextmanager
 
 from alignlearn import __version__
 
@@ -16,7 +17,8 @@ _ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowErr
 
 # Arguments of the library that messages name, where options are called otherwise or the same.
 _OPTIONS = {"n_folds": "folds", "random_state": "random-state"}
-_OPTIONS |= {name: name for name in ("target", "task", "missing", "methods", "delta", "examples")}
+_SAME = "target", "task", "missing", "drop", "methods", "delta", "examples"
+_OPTIONS |= {name: name for name in _SAME}
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|-?[\w.+]*\w)")
 
 
@@ -36,7 +38,31 @@ def main(argv=None) -> int:
     argv : sequence of str, optional
         Arguments after the program's name; default ``sys.argv[1:]``.
     """
-    args = parse(sys.argv[1:] if argv is None else list(argv))
+    with _usable_streams():
+        return _run(parse(sys.argv[1:] if argv is None else list(argv)))
+
+
+@contextmanager
+def _usable_streams():
+    """stdout and stderr that take any text.
+
+    A closed one, which is None, is replaced by one that is read by nobody, and what an encoding
+    lacks is written as an escape.
+    """
+    with ExitStack() as stack:
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if stream is None:
+                nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+                setattr(sys, name, nowhere)
+                stack.callback(setattr, sys, name, None)
+            elif hasattr(stream, "reconfigure"):
+                stack.callback(stream.reconfigure, errors=stream.errors)
+                stream.reconfigure(errors="backslashreplace")
+        yield
+
+
+def _run(args):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

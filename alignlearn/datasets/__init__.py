@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Iterable
 
 from alignlearn.validation import check_choice, check_number
 
@@ -18,6 +19,7 @@ from ._data import (
     DatasetError,
     Fingerprint,
     apply_missing,
+    drop_columns,
     fingerprint,
     select_target,
     settle_task,
@@ -53,6 +55,7 @@ def load(
     target=None,
     task=None,
     missing=None,
+    drop=None,
     data_home=None,
     download=True,
     timeout=30.0,
@@ -80,6 +83,10 @@ def load(
         column or its most frequent word, or kept with NaN in X. What is filled is taken from all
         rows, before any of them are set apart for testing; a missing target is never filled: its
         row is left out.
+    drop : str, int or sequence of these, optional
+        Columns to leave out, by name or number: of delimited text as it stands in the file, before
+        words become columns of 0 and 1 (the target counts, and by default is the last column that
+        stays); of other data the columns of X.
     data_home : str or path-like, optional
         Cache folder; see :func:`cache_dir`. It is only written when something is downloaded.
     download : bool
@@ -121,6 +128,8 @@ def load(
     if missing is not None:
         check_choice("missing", missing, ("error", "drop", "impute", "keep"))
     timeout = check_number("timeout", timeout, low=0, strict=True)
+    single = isinstance(drop, str) or not isinstance(drop, Iterable)
+    drop = () if drop is None else (drop,) if single else tuple(drop)
     name = ALIASES.get(name_or_path, name_or_path) if isinstance(name_or_path, str) else None
     if name in REGISTRY:
         arrays, where = obtain(REGISTRY[name], data_home, download=download, timeout=timeout)
@@ -131,10 +140,12 @@ def load(
     else:
         missing = missing or "error"
         path = _existing_path(name_or_path)
-        data = read_file(path, target=target, task=task, missing=missing)
-        target = None
+        data = read_file(path, target=target, task=task, missing=missing, drop=drop)
+        target, drop = None, ()
     if target is not None:
         data = select_target(data, target, task)
+    if drop:
+        data = drop_columns(data, drop)
     data = apply_missing(data, missing or "error")
     return (data.X, data.y) if return_X_y else data
 

@@ -103,8 +103,15 @@ def _no_category(column, place, n_levels):
         f"{where}, line {lines[at]}: column {title!r} holds {column[at]!r} ({n_levels} distinct "
         "values). Features are numbers alone, such as -1.5e3, or words, each of which becomes a "
         f"column of 0 and 1: at most {min(most_words(column), MAX_CATEGORIES)} distinct ones here, "
-        "and fewer numbers than words. Correct the field, encode the column or leave it out."
+        f"and fewer numbers than words. Correct the field, encode the column, or leave it out by "
+        f"drop={_drop(title)!r}."
     )
+
+
+def _drop(title):
+    """What ``drop`` takes for a column: its name, or its number from 0."""
+    unnamed = re.fullmatch("number ([0-9]+)", title)
+    return int(unnamed[1]) - 1 if unnamed else title
 
 
 def most_frequent(column) -> str:

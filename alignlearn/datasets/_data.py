@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -287,6 +288,41 @@ def select_target(data: Dataset, target, task=None) -> Dataset:
 def is_index(value) -> bool:
     """Whether ``value`` is an integer (and not a bool)."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def column_number(option, column, names, width, where) -> int:
+    """The number of a column that is given by name, or by a number that may count from the end.
+
+    ``option`` is the argument that errors name.
+    """
+    if is_index(column):
+        if not -width <= column < width:
+            raise ValueError(f"{option}={column} is out of range: {where} has {width} columns.")
+        return int(column) % width
+    if not isinstance(column, str):
+        raise TypeError(f"{option} must be a column name or an integer, got {column!r}.")
+    if not names:
+        raise ValueError(f"{option}={column!r}, but {where} has no header; give a column number.")
+    if names.count(column) > 1:
+        raise ValueError(f"{option}={column!r} names {names.count(column)} columns of {where}.")
+    if column not in names:
+        close = difflib.get_close_matches(column, names, 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        known = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
+        raise ValueError(f"{option}={column!r} is not a column of {where}: {known}.{hint}")
+    return names.index(column)
+
+
+def drop_columns(data: Dataset, drop) -> Dataset:
+    """``data`` without some columns of X, by name or number."""
+    width, names = data.n_features, data.feature_names
+    gone = {column_number("drop", one, names, width, data.name) for one in drop}
+    kept = [i for i in range(width) if i not in gone]
+    if not kept:
+        raise ValueError(f"drop leaves no feature of {data.name}; accepted: all columns but one.")
+    names = tuple(names[i] for i in kept) if names else ()
+    count = f"{len(gone)} column" + "s" * (len(gone) != 1)
+    return _noted(replace(data, X=data.X[:, kept], feature_names=names), f"{count} dropped")
 
 
 def apply_missing(data: Dataset, missing: str) -> Dataset:

@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from . import _limits
-from ._data import Dataset, select_target, settle_task, unpack
+from ._data import Dataset, drop_columns, select_target, settle_task, unpack
 from ._table import parse_table
 
 _SVMLIGHT = {".svm", ".svmlight", ".libsvm"}
@@ -20,7 +20,7 @@ _PAIR = re.compile(r"\d+:\S+")
 _DENSE_FROM = 0.25
 
 
-def read_file(path, *, target=None, task=None, missing="error") -> Dataset:
+def read_file(path, *, target=None, task=None, missing="error", drop=()) -> Dataset:
     """Data set in a file, by its ending (.npz, .csv, .svm, ...) or else by its content.
 
     gzip, bzip2 and xz are recognised by their first bytes. Incomplete rows are kept as NaN here;
@@ -29,17 +29,18 @@ def read_file(path, *, target=None, task=None, missing="error") -> Dataset:
     path = os.fspath(path)
     name = os.path.basename(path)
     try:
-        return _read_file(path, name, target, task, missing)
+        return _read_file(path, name, target, task, missing, drop)
     except MemoryError as exc:
         raise ValueError(f"{name} needs more memory than there is.") from exc
 
 
-def _read_file(path, name, target, task, missing):
+def _read_file(path, name, target, task, missing, drop):
     stem, ending = os.path.splitext(name.lower())
     if ending in _PACKED:
         ending = os.path.splitext(stem)[1]
     if ending == ".npz":
-        return read_npz_dataset(path, target=target, task=task)
+        data = read_npz_dataset(path, target=target, task=task)
+        return drop_columns(data, drop) if drop else data
     text, notes = read_text(path)
     if ending in _SVMLIGHT or (ending not in _TABLES and _is_svmlight(text)):
         if target is not None:
@@ -47,11 +48,13 @@ def _read_file(path, name, target, task, missing):
         X, y, told = parse_svmlight(text, name)
         feature_names, target_name = (), ""
     else:
-        X, y, feature_names, target_name, told = parse_table(text, name, target, missing)
+        X, y, feature_names, target_name, told = parse_table(text, name, target, missing, drop)
+        drop = ()
     y, task = settle_task(y, task, name)
     classes = _class_names(y) if task == "classification" else (target_name,) * bool(target_name)
     notes = (*told, *notes)
-    return Dataset(X, y, name, task, feature_names, classes, path, notes=notes)
+    data = Dataset(X, y, name, task, feature_names, classes, path, notes=notes)
+    return drop_columns(data, drop) if drop else data
 
 
 def _class_names(y) -> tuple:

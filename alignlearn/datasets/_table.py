@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import re
 from itertools import islice
 from typing import NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 
 from . import _columns, _limits
 from ._columns import BLANK, MISSING, is_missing, is_number
-from ._data import is_index
+from ._data import column_number
 
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "white space"}
 _UNNAMED = ("", "Unnamed: 0")
@@ -29,7 +28,7 @@ class Table(NamedTuple):
     notes: tuple
 
 
-def parse_table(text, where, target=None, missing="error") -> Table:
+def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
     """Features and target in delimited text.
 
     Fields are separated by semicolons, tabs, bars, commas or white space, whichever splits the
@@ -38,7 +37,7 @@ def parse_table(text, where, target=None, missing="error") -> Table:
     occur again below; whole numbers that count (0, 1, 2, ...) may be among them, and are names on
     their own as data frames write them: all of 0, 1, ..., but in a table of two columns only over
     decimal points. A first column without a name, beside others with names, is an index and left
-    out; ``target`` counts columns without it.
+    out; ``target`` and ``drop`` count columns without it.
 
     Columns of numbers stay as they are; true and false become 1 and 0; a column of words becomes
     one column of 0 and 1 for each, named ``colour=red``. Missing are the empty field and ?, among
@@ -51,8 +50,12 @@ def parse_table(text, where, target=None, missing="error") -> Table:
     del rows
     shape = f"{_count(len(lines), 'row')} and {_count(len(columns), 'column')}"
     notes = [f"{shape}, separated by {_DELIMITERS[delimiter]}; {said[0]}", *said[1:], *notes]
-    at = _target_column(target, names, len(columns), where)
     titles = list(names) or [f"number {i + 1}" for i in range(len(columns))]
+    kept, at = _kept_columns(target, drop, names, len(columns), where)
+    if len(kept) < len(columns):
+        gone = [repr(title) for i, title in enumerate(titles) if i not in kept]
+        notes.append(f"{_count(len(gone), 'column')} dropped: {_shown(gone)}")
+        columns, titles = [columns[i] for i in kept], [titles[i] for i in kept]
     title, comma = titles.pop(at), delimiter == ";"
     columns, lines = _with_target(columns, at, comma, missing, (where, title, lines), notes)
     y = _columns.targets(columns.pop(at), comma, (where, title, lines))
@@ -211,25 +214,17 @@ def _consecutive(numbers) -> bool:
     return [str(int(numbers[0]) + i) for i in range(len(numbers))] == list(numbers)
 
 
-def _target_column(target, names, width, where) -> int:
-    if target is None:
-        return width - 1
-    if is_index(target):
-        if not -width <= target < width:
-            raise ValueError(f"target={target} is out of range: {where} has {width} columns.")
-        return int(target) % width
-    if not isinstance(target, str):
-        raise TypeError(f"target must be a column name or an integer, got {target!r}.")
-    if not names:
-        raise ValueError(f"target={target!r}, but {where} has no header; give a column number.")
-    if names.count(target) > 1:
-        raise ValueError(f"target={target!r} names {names.count(target)} columns of {where}.")
-    if target not in names:
-        close = difflib.get_close_matches(target, names, 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        known = ", ".join(map(repr, names[:30])) + (", ..." if len(names) > 30 else "")
-        raise ValueError(f"target={target!r} is not a column of {where}: {known}.{hint}")
-    return names.index(target)
+def _kept_columns(target, drop, names, width, where):
+    """(columns that stay, place of the target among them)."""
+    gone = {column_number("drop", one, names, width, where) for one in drop}
+    kept = [i for i in range(width) if i not in gone]
+    at = width - 1 if target is None else column_number("target", target, names, width, where)
+    at = max(kept, default=at) if target is None else at
+    if at in gone:
+        raise ValueError(f"drop: the target of {where} cannot be left out; name another target.")
+    if len(kept) < 2:
+        raise ValueError(f"drop leaves no feature of {where}; accepted: all columns but two.")
+    return kept, kept.index(at)
 
 
 def _with_target(columns, at, comma, missing, place, notes):

@@ -1,5 +1,6 @@
 """What the commands write and where: JSON, notes, progress, the table before the figure."""
 
+import io
 import json
 import sys
 
@@ -147,3 +148,44 @@ def test_memory_that_runs_out_is_one_line(table, capsys, monkeypatch, error, wor
     assert code == 2
     assert words in err
     assert err.count("\n") == 1
+
+
+def test_columns_are_dropped(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"n{i},{i % 7},{i % 5},{i % 2}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["name,a,b,y", *rows]))
+    words = ("t.csv", "--kernels", "linear", "--no-figure", "--drop", "name")
+    for command in ("compare", "bounds"):
+        code, out, _ = run(capsys, command, *words, "--drop", "2")
+        assert (code, "2 columns dropped: 'name', 'b'" in out) == (0, True)
+        code, _, err = run(capsys, command, *words[:-2])
+        assert (code, "leave it out by --drop name" in err) == (2, True)
+    code, _, err = run(capsys, "bounds", "--drop", "a")
+    assert (code, err) == (2, "alignlearn: error: --drop needs DATA.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [(["bounds", "--claim", "p1-theorem-17"], 0), (["bounds", "--oops"], 2)]
+)
+def test_closed_streams(words, expected, tmp_path, monkeypatch):
+    """Closed by the shell (>&- 2>&-) they are None."""
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    try:
+        code = main([*words, "--no-figure", "--json", str(tmp_path / "out.json")])
+    except SystemExit as end:
+        code = end.code
+    assert (code, sys.stdout, sys.stderr) == (expected, None, None)
+    assert (tmp_path / "out.json").exists() == (expected == 0)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp1252"])
+def test_a_terminal_of_another_encoding(encoding, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("名前,y\n1,2.5\n2,3\n3,7.5\n4,1\n5,0\n6,2", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    options = ("--target", "名前", "--kernels", "linear", "--folds", "3", "--no-figure")
+    assert main(["compare", "t.csv", *options]) == 0
+    assert r"'\u540d\u524d'" in terminal.buffer.getvalue().decode(encoding)
+    assert terminal.errors == "strict"

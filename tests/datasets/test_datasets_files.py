@@ -113,6 +113,68 @@ def test_target_by_name_and_number(tmp_path):
         datasets.load(write(tmp_path, "v.csv", "a,a,b\n1,2,3\n3,4,5\n"), target="a")
 
 
+NAMED = "name,a,b,y\n" + "".join(f"n{i},{i}.5,{-i},{i % 2}\n" for i in range(40))
+
+
+def test_columns_are_dropped_before_words_are_read(tmp_path):
+    path = write(tmp_path, "t.csv", NAMED)
+    with pytest.raises(ValueError, match=r"leave it out by drop='name'"):
+        datasets.load(path)
+    for drop in ("name", 0, -4, ["name"], ("name", "name")):
+        data = datasets.load(path, drop=drop)
+        assert data.feature_names == ("a", "b")
+        assert data.notes[1] == "1 column dropped: 'name'"
+    # The target counts in the file, and is the last one that stays where it is not given.
+    data = datasets.load(path, drop=["name", "y"])
+    np.testing.assert_array_equal(data.y, -np.arange(40.0))
+    data = datasets.load(path, drop=["name", "b"], target=1)
+    assert (data.feature_names, data.y[3]) == (("y",), 3.5)
+    nameless = write(tmp_path, "u.csv", NAMED.partition("\n")[2])
+    with pytest.raises(ValueError, match=r"leave it out by drop=0"):
+        datasets.load(nameless)
+    assert datasets.load(nameless, drop=0).X.shape == (40, 2)
+
+
+def test_a_column_with_gaps_or_infinities_can_be_dropped(tmp_path):
+    path = write(tmp_path, "t.csv", "a,b,c,y\n1,?,inf,0\n2,4,3,1\n")
+    np.testing.assert_array_equal(datasets.load(path, drop=["b", "c"]).X, [[1.0], [2.0]])
+
+
+def test_columns_of_other_data_are_dropped(tmp_path):
+    full = bundled.load_iris()
+    data = datasets.load("iris", drop=[0, full.feature_names[2]])
+    np.testing.assert_array_equal(data.X, full.data[:, [1, 3]])
+    assert data.feature_names == tuple(np.array(full.feature_names)[[1, 3]])
+    path = write(tmp_path, "t.svm", "1 1:2 3:4\n-1 2:5 3:1\n")
+    np.testing.assert_array_equal(datasets.load(path, drop=1).X, [[2.0, 4.0], [0.0, 1.0]])
+    np.savez(tmp_path / "t.npz", X=X3, y=np.array([0, 1, 0]))
+    np.testing.assert_array_equal(datasets.load(tmp_path / "t.npz", drop=-1).X, X3[:, :1])
+
+
+@pytest.mark.parametrize(
+    ("drop", "target", "error", "words"),
+    [
+        ("nam", None, ValueError, "drop='nam' is not a column.*mean 'name'"),
+        (4, None, ValueError, "drop=4 is out of range.*4 columns"),
+        (1.5, None, TypeError, "drop"),
+        ([None], None, TypeError, "drop must be a column name or an integer"),
+        ("y", "y", ValueError, "target of t.csv cannot be left out"),
+        (["name", "a", "b"], None, ValueError, "drop leaves no feature"),
+        (["name", "a", "b", "y"], None, ValueError, "drop"),
+    ],
+)
+def test_what_cannot_be_dropped(tmp_path, drop, target, error, words):
+    with pytest.raises(error, match=words):
+        datasets.load(write(tmp_path, "t.csv", NAMED), drop=drop, target=target)
+
+
+def test_what_cannot_be_dropped_of_other_data():
+    with pytest.raises(ValueError, match="drop leaves no feature of iris"):
+        datasets.load("iris", drop=[0, 1, 2, 3])
+    with pytest.raises(ValueError, match="drop='petals' is not a column of iris"):
+        datasets.load("iris", drop="petals")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
