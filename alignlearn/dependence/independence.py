@@ -221,7 +221,11 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) 
 def _centered(name, K):
     """K checked, real and centred, in units of its largest entry."""
     K = plain(name, K)
-    K = real_gram(K) if np.iscomplexobj(K) else K
+    try:
+        is_complex = np.iscomplexobj(K)
+    except ValueError:  # rows of several lengths, which `check_gram` words
+        is_complex = False
+    K = real_gram(K) if is_complex else K
     K = np.array(check_gram(name, K), dtype=np.float64)
     largest = float(np.abs(K).max())
     K /= largest or 1.0

@@ -49,8 +49,8 @@ class BayesianMKLClassifier(Classifier, Estimator):
         Standard deviation of the noise between a kernel's response and what is weighted. Less noise
         fits the training samples more closely.
     margin : float, default 0.0
-        >= 0: how far beyond 0 the decision of a training sample has to lie. The paper takes 1, with
-        which probabilities are overconfident; see the notes.
+        From 0 to 1000: how far beyond 0 the decision of a training sample has to lie. The paper
+        takes 1, with which probabilities are overconfident; see the notes.
     tol : float, default 1e-4
         Stop when a round of updates adds at most this to the evidence lower bound, in nats per
         sample.
@@ -181,14 +181,14 @@ class BayesianMKLClassifier(Classifier, Estimator):
         for which in ("lambda", "gamma", "omega"):
             named = [f"{parameter}_{which}" for parameter in ("alpha", "beta")]
             pairs[which] = tuple(
-                check_number(name, getattr(self, name), low=0.0, strict=True) for name in named
+                check_number(name, getattr(self, name), low=1e-100, high=1e100) for name in named
             )
         priors = Priors(
             pairs["lambda"],
             pairs["gamma"],
             pairs["omega"],
             sigma_g=check_number("sigma_g", self.sigma_g, low=1e-8, high=1e8),
-            margin=check_number("margin", self.margin, low=0.0),
+            margin=check_number("margin", self.margin, low=0.0, high=1e3),
         )
         tol = check_number("tol", self.tol, low=0.0)
         return priors, {

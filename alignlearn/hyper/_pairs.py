@@ -114,7 +114,10 @@ def _draw(total, n, rng):
 
 def open_target(K, n_samples):
     """What K says of similarities: a matrix, or labels (one axis) for their ideal kernel."""
-    one_axis = np.ndim(K) == 1 and not hasattr(K, "tocsr")
+    try:
+        one_axis = np.ndim(K) == 1 and not hasattr(K, "tocsr")
+    except ValueError as error:  # rows of several lengths
+        raise ValueError(f"K must be a square matrix of similarities: {error}.") from None
     return IdealTarget(K, n_samples) if one_axis else MatrixTarget(K, n_samples)
 
 

@@ -32,7 +32,7 @@ MACHINES = ("krein", "svm", "clip", "flip", "shift")
 
 def make_hyper_kernel(given, multiple):
     """The hyper-kernel that a name or an object stands for, ``multiple`` times as far-reaching."""
-    multiple = check_number("multiple", multiple, low=0.0, strict=True)
+    multiple = check_number("multiple", multiple, low=1e-100, high=1e100)
     if isinstance(given, str):
         return HYPER_KERNELS[check_choice("hyper_kernel", given, HYPER_KERNELS)](multiple=multiple)
     if not isinstance(given, HyperKernel):
@@ -64,7 +64,9 @@ def make_regressor(given, hyper_kernel, parameter):
     if isinstance(given, str):
         kind, names = REGRESSIONS[check_choice("regression", given, REGRESSIONS)]
         shared = {name: parameter(name) for name in ("solver", "random_state")}
-        return kind(hyper_kernel, **{n: parameter(own) for n, own in names.items()}, **shared)
+        made = kind(hyper_kernel, **{n: parameter(own) for n, own in names.items()}, **shared)
+        made.check_strength(STRENGTHS[given])
+        return made
     if not isinstance(given, HyperRegressor):
         raise TypeError(
             f"regression must be one of {', '.join(map(repr, REGRESSIONS))}, a HyperKRR, a "

@@ -35,10 +35,10 @@ _FEATURES = 2**22  # entries of the features that are multiplied at once: 32 MB
 
 
 def _check_scale(name, value):
-    """A number > 0, or the name of a rule for the data."""
+    """A positive number, or the name of a rule for the data."""
     if isinstance(value, str):
         return check_choice(name, value, _RULES)
-    return check_number(name, value, low=0.0, strict=True)
+    return check_number(name, value, low=1e-290, high=1e290)
 
 
 def _variance(rule, X):
@@ -172,10 +172,10 @@ class GaussianHyperKernel(HyperKernel):
     def __post_init__(self):
         object.__setattr__(self, "sigma2", _check_scale("sigma2", self.sigma2))
         if self.sigma_h2 is not None:
-            sigma_h2 = check_number("sigma_h2", self.sigma_h2, low=0.0, strict=True)
+            sigma_h2 = check_number("sigma_h2", self.sigma_h2, low=0.0, high=1e290, strict=True)
             object.__setattr__(self, "sigma_h2", sigma_h2)
         check_choice("convention", self.convention, _CONVENTIONS)
-        multiple = check_number("multiple", self.multiple, low=0.0, strict=True)
+        multiple = check_number("multiple", self.multiple, low=1e-100, high=1e100)
         object.__setattr__(self, "multiple", multiple)
 
     def resolve(self, X):
@@ -281,7 +281,7 @@ class WishartHyperKernel(HyperKernel):
             if isinstance(self.C, tuple):
                 self._check_r(len(self.C))
         object.__setattr__(self, "unit_diagonal", check_flag("unit_diagonal", self.unit_diagonal))
-        multiple = check_number("multiple", self.multiple, low=0.0, strict=True)
+        multiple = check_number("multiple", self.multiple, low=1e-100, high=1e100)
         object.__setattr__(self, "multiple", multiple)
 
     def _check_r(self, d):

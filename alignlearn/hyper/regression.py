@@ -15,6 +15,8 @@ from alignlearn.validation import check_count, check_number
 
 from ._fit import HyperRegressor, Solution
 
+_LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in range
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class HyperKRR(HyperRegressor):
@@ -86,8 +88,12 @@ class HyperKRR(HyperRegressor):
     tol: float = 1e-8
     max_iter: int = 1000
 
+    def check_strength(self, name):
+        """Check alpha, which messages call ``name``."""
+        check_number(name, self.alpha, low=0.0, high=_LARGEST, strict=True)
+
     def _check_parameters(self):
-        check_number("alpha", self.alpha, low=0.0, strict=True)
+        self.check_strength("alpha")
         check_number("tol", self.tol, low=0.0, strict=True)
         check_count("max_iter", self.max_iter, optional=False)
 
@@ -126,7 +132,13 @@ class HyperKRR(HyperRegressor):
 
     def _solved(self, A, right):
         """``A^-1 right`` for A, which is overwritten."""
-        rounding = len(A) * np.finfo(np.float64).eps * A.diagonal().max(initial=0.0)
+        largest = float(A.diagonal().max(initial=0.0))
+        if not np.isfinite(largest):
+            raise ValueError(
+                "the hyper-kernel has values on X that float64 does not hold; accepted: X, or a "
+                "hyper_kernel, of another scale."
+            )
+        rounding = len(A) * np.finfo(np.float64).eps * largest
         if not cholesky(A) or A.diagonal().min() ** 2 <= rounding:
             raise ValueError(
                 f"alpha={self.alpha:g} is below the rounding of the system; accepted here: at "
@@ -175,20 +187,25 @@ class HyperSVR(HyperRegressor):
     tol: float = 1e-3
     max_iter: int | None = None
 
+    def check_strength(self, name):
+        """Check C, which messages call ``name``."""
+        check_number(name, self.C, low=0.0, high=_LARGEST, strict=True)
+
     def _check_parameters(self):
-        check_number("C", self.C, low=0.0, strict=True)
+        self.check_strength("C")
         check_number("epsilon", self.epsilon, low=0.0)
         check_number("tol", self.tol, low=0.0, strict=True)
         check_count("max_iter", self.max_iter)
 
     def _dense(self, K, known):
         bound = self.C * known.weight
-        options = {"epsilon": self.epsilon, "tol": self.tol, "max_iter": self.max_iter}
+        options = {"epsilon": float(self.epsilon), "tol": float(self.tol)}
+        options["max_iter"] = self.max_iter
         return self._solution(smo(K, -known.target, (-bound, bound), **options))
 
     def _by_landmarks(self, low, known):
         bound = self.C * known.weight
-        options = {"epsilon": self.epsilon, "tol": self.tol}
+        options = {"epsilon": float(self.epsilon), "tol": float(self.tol)}
         if self.max_iter is not None:
             options["max_iter"] = self.max_iter
         result = low_rank_svm(low.factor, -known.target, (-bound, bound), **options)
@@ -231,8 +248,12 @@ class HyperNNLS(HyperRegressor):
 
     alpha: float = field(default=1.0, kw_only=False)
 
+    def check_strength(self, name):
+        """Check alpha, which messages call ``name``."""
+        check_number(name, self.alpha, low=0.0, high=_LARGEST)
+
     def _check_parameters(self):
-        check_number("alpha", self.alpha, low=0.0)
+        self.check_strength("alpha")
 
     def _dense(self, K, known):
         M = (K * known.weight) @ K
@@ -253,4 +274,5 @@ class HyperNNLS(HyperRegressor):
 
 def _relative(left, right):
     """Size of what is left of a right-hand side, relative to it."""
-    return float(np.linalg.norm(left) / max(np.linalg.norm(right), 1e-300))
+    unit = float(np.abs(right).max(initial=0.0)) or 1.0  # squares of large numbers overflow
+    return float(np.linalg.norm(left / unit) / max(np.linalg.norm(right / unit), 1e-300))

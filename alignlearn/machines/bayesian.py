@@ -197,7 +197,8 @@ class _State:
         if not cholesky(system):
             raise ValueError(
                 f"sigma_g={self.priors.sigma_g:g}: beside the kernels' squares over sigma_g^2 the "
-                "prior of the sample coefficients is lost in rounding; accepted: a larger sigma_g."
+                "prior of the sample coefficients is lost in rounding; accepted: a larger sigma_g, "
+                "or smaller alpha_lambda and beta_lambda."
             )
         log_det = -2.0 * np.log(np.diagonal(system)).sum()
         right = (self.shared.grams @ self.g[:, :, None]).sum(axis=0)[:, 0] / self.noise

@@ -30,10 +30,12 @@ def linear_groups(kernels):
         while isinstance(kernel, (Scaled, Columns)):
             if isinstance(kernel, Scaled):
                 scale *= kernel.scale
+            elif columns is None:
+                columns = kernel.columns
+            elif max(kernel.columns) < len(columns):
+                columns = [columns[c] for c in kernel.columns]
             else:
-                columns = (
-                    kernel.columns if columns is None else [columns[c] for c in kernel.columns]
-                )
+                return None  # evaluation says what is wrong
             kernel = kernel.kernel
         if not isinstance(kernel, Linear):
             return None

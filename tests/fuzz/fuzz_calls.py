@@ -323,14 +323,16 @@ def _bounds():
 @cache
 def all_calls():
     """Every call."""
+    from fuzz_wings import WINGS
+
     groups = (
         _kernels,
         _measures,
         _rules,
         _estimators,
-        _estimators,
         _machines,
         _significance,
         _bounds,
+        *WINGS,
     )
     return [call for group in groups for call in group()]

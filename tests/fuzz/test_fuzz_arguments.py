@@ -16,9 +16,11 @@ from alignlearn.kernels.base import KernelRuleError
 
 # What an error may call an argument instead, since it may lie in what it belongs to.
 _ALSO = {
-    "X": "y precomputed Gram kernels Columns columns feature sample samples",
-    "X_": "X y Gram sample_weight", "T": "X Gram", "Y": "X Gram", "multiple": "gamma",
-    "y": "X K L n_samples labels cv", "K": "y L K_train sample_weight", "L": "y K",
+    "X": "y precomputed Gram kernels Columns columns feature sample samples dimensions",
+    "X_": "X y Gram sample_weight", "T": "X Z Gram view", "T_task": "task",
+    "Y": "X Gram view", "views": "view X", "features": "samples", "multiple": "gamma",
+    "multiples": "multiple",
+    "y": "X K L n_samples labels cv", "K": "y L K_train K_test sample_weight", "L": "y K",
     "K_test": "K", "K_train": "K sample_weight", "grams": "y precomputed kernel matrices",
     "grams_test": "matrices", "v": "k",
     "kernels": "kernel X Columns function f names gamma RankOneKernels", "gram": "Gram precomputed",
