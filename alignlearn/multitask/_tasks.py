@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.engine.threads import Progress, on_threads
 from alignlearn.sources import GramFamily, Source
-from alignlearn.statistics import center_gram
+from alignlearn.statistics import center_gram, check_sums
 from alignlearn.validation.memory import require_memory
 from alignlearn.weights.one_stage.svm import Duals
 
@@ -169,7 +169,10 @@ def _open(part, center):
         K = np.array(part.single(k).gram(exact=not center), dtype=np.float64)
         grams.append(center_gram(K) if center else K)
     family = GramFamily(grams)
-    return family, family.products(np.zeros((1, part.n_samples)))[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        inner = family.products(np.zeros((1, part.n_samples)))[1]
+    check_sums(inner, part.names)
+    return family, inner
 
 
 def _check_room(sizes, p):

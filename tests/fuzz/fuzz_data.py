@@ -108,6 +108,12 @@ def _frame(X):
     return pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
 
 
+def _polars(X):
+    import polars
+
+    return polars.DataFrame({f"c{j}": X[:, j] for j in range(X.shape[1])})
+
+
 def _read_only(X):
     X = X.copy()
     X.flags.writeable = False
@@ -137,6 +143,7 @@ CONTAINERS = {
     "memmap": _memmap,
     "list": lambda X: X.tolist(),
     "frame": _frame,
+    "polars": _polars,
     "big-endian": lambda X: X.astype(X.dtype.newbyteorder(">")),
 }
 

@@ -1,0 +1,188 @@
+"""Fuzz cases of the other models: what must not change their answers, and their certificates."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+from draws import fuzz, require
+from fuzz_data import CONTAINERS, benign
+from fuzz_setup import classes, real_target
+
+import alignlearn as al
+from alignlearn.machines import KreinRidge, KreinSVC, LinearSVM
+
+
+def _similar(make):
+    """Similarities from a matrix K; predictions are a matrix again."""
+
+    def build(draws, X, y):
+        K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1))
+        if draws.chance(0.5):
+            hidden = np.triu(draws.numbers.random(K.shape) < 0.3, 1)
+            K[hidden | hidden.T] = np.nan
+        return make(), (X, K)
+
+    return build
+
+
+def _labelled(make, **options):
+    return lambda draws, X, y: (make(**options), (X, classes(draws, len(X))))
+
+
+def _real(make, **options):
+    return lambda draws, X, y: (make(**options), (X, y))
+
+
+def _tasks(make, target=None):
+    def build(draws, X, y):
+        task = np.arange(len(X)) % draws.whole(1, 3)
+        coupling = draws.pick("none", "ridge")
+        y = np.arange(len(X)) // 3 % 2 if target == "labels" else y
+        return make(["rbf", "linear"], coupling=coupling, task_column=-1), (
+            np.column_stack([X, task]),
+            y,
+        )
+
+    return build
+
+
+def _on_gram(make, target=None):
+    """A machine on an indefinite matrix; its samples are rows of it."""
+
+    def build(draws, X, y):
+        K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1)) - draws.real(0.0, 0.5) * np.eye(len(X))
+        return make(), (K, classes(draws, len(X)) if target == "labels" else y)
+
+    return build
+
+
+MODELS = {
+    "NystromSVC": _labelled(al.NystromSVC, n_centers=5, random_state=0),
+    "NystromRidge": _real(al.NystromRidge, n_centers=5, random_state=0),
+    "NystromRidgeClassifier": _labelled(al.NystromRidgeClassifier, n_centers=5, random_state=0),
+    "KernelSGDClassifier": _labelled(al.KernelSGDClassifier, random_state=0),
+    "KernelSGDRegressor": _real(al.KernelSGDRegressor, random_state=0),
+    "LinearSVM": _labelled(LinearSVM, random_state=0),
+    "AlignedRandomFeaturesClassifier": _labelled(
+        al.AlignedRandomFeaturesClassifier, n_features=60, random_state=0
+    ),
+    "BayesianMKLClassifier": _labelled(al.BayesianMKLClassifier, kernels=["rbf", "linear"]),
+    "HyperKRR": _similar(al.HyperKRR),
+    "HyperSVR": _similar(al.HyperSVR),
+    "HyperNNLS": _similar(al.HyperNNLS),
+    "HyperKernelClassifier": _labelled(al.HyperKernelClassifier),
+    "MultiTaskMKLClassifier": _tasks(al.MultiTaskMKLClassifier, "labels"),
+    "MultiTaskMKLRegressor": _tasks(al.MultiTaskMKLRegressor),
+    "KreinSVC": _on_gram(KreinSVC, "labels"),
+    "KreinRidge": _on_gram(KreinRidge),
+}
+CERTIFICATES = ("duality_gap_", "kkt_violation_", "residual_", "kkt_residual_", "violation_")
+
+
+def _drawn(draws, *names):
+    """(name, model, its training data, new samples) of one of the models."""
+    name = draws.pick(*(names or MODELS))
+    m = draws.size(12, 40)
+    X = benign(draws, m + 4, draws.size(1, 5))
+    y = real_target(draws, m)
+    model, given = MODELS[name](draws, X[:m], y)
+    new = given[0][:4]
+    if new.shape[1] != m:
+        new[:, : X.shape[1]] = X[m:]
+    return name, model, given, new
+
+
+def _outputs(model, new):
+    """Everything that a model says of new samples."""
+    found = [model.predict(new)]
+    if hasattr(model, "decision_function"):
+        found.append(model.decision_function(new))
+    finite = all(np.all(np.isfinite(A)) for A in found if A.dtype.kind == "f")
+    require(finite, f"{type(model).__name__}: not finite")
+    return found
+
+
+@fuzz(1)
+def test_repeated(draws):
+    """A fit again, a pickle and a copy give the same bits, and data is not modified."""
+    name, model, given, new = _drawn(draws)
+    before = [A.copy() for A in given]
+    first = [A.tobytes() for A in _outputs(model.fit(*given), new)]
+    require(all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(before, given)),
+            f"{name}: input modified")  # fmt: skip
+    others = {"pickle": pickle.loads(pickle.dumps(model)), "deep copy": copy.deepcopy(model),
+              "copy": copy.copy(model), "second fit": copy.deepcopy(model).fit(*given)}  # fmt: skip
+    for what, other in others.items():
+        found = [A.tobytes() for A in _outputs(other, new)]
+        require(found == first, f"{name}: another answer of a {what}")
+    return name
+
+
+@fuzz(1)
+def test_contained(draws):
+    """Containers and memory layouts give the same predictions."""
+    name, model, (X, y), new = _drawn(draws)
+    first = _outputs(model.fit(X, y), new)[-1]
+    kind = draws.pick(*CONTAINERS)
+    if kind == "polars" and name.startswith("Krein"):
+        return "no matrix of numbers by name"
+    again = _outputs(model.fit(CONTAINERS[kind](X), y), CONTAINERS[kind](new))[-1]
+    wrong = np.abs(first - again).max() / max(np.abs(first).max(), 1e-300)
+    require(wrong < 1e-6, f"{name}: another result for {kind} than for an array", f"{wrong:.3g}")
+    return name
+
+
+@fuzz(1)
+def test_ordered(draws):
+    """The order of the samples matters to no model that draws nothing at random."""
+    names = ("HyperKRR", "KreinRidge", "BayesianMKLClassifier")
+    name, model, (X, y), new = _drawn(draws, *names)
+    order = draws.numbers.permutation(len(X))
+    first = _outputs(model.fit(X, y), new)[-1]
+    # On a matrix the samples are its columns as well, as they are of the new ones.
+    again = (X[np.ix_(order, order)], new[:, order]) if name == "KreinRidge" else (X[order], new)
+    y = y[np.ix_(order, order)] if name == "HyperKRR" else y[order]
+    second = _outputs(model.fit(again[0], y), again[1])[-1]
+    wrong = np.abs(first - second).max() / max(np.abs(first).max(), 1e-300)
+    allowed = 1e-2 if name == "BayesianMKLClassifier" else 1e-5  # it stops by tol
+    require(wrong < allowed, f"{name}: order of the samples", f"{wrong:.3g}")
+    return name
+
+
+@fuzz(1)
+def test_units(draws):
+    """The unit of the samples does not matter where widths follow their scale, nor that of y."""
+    names = ("NystromRidge", "NystromSVC", "MultiTaskMKLClassifier", "BayesianMKLClassifier",
+             "HyperKernelClassifier", "KernelSGDClassifier")  # fmt: skip
+    name, model, (X, y), new = _drawn(draws, *names)
+    unit = 2.0 ** draws.whole(-300, 300)
+    units = np.full(X.shape[1], unit)
+    units[-1] = 1.0 if name.startswith("MultiTask") else unit  # the task
+    first = _outputs(model.fit(X, y), new)[-1]
+    try:
+        second = _outputs(model.fit(X * units, y), new * units)[-1]
+    except ValueError as error:
+        require(unit > 1e35 and "overflow" in str(error), f"{name}: refused", str(error))
+        return "refused"
+    wrong = np.abs(first - second).max() / max(np.abs(first).max(), 1e-300)
+    require(wrong < 1e-6, f"{name}: unit of the samples", f"{wrong:.3g} {unit:.3g}")
+    return name
+
+
+@fuzz(1)
+def test_certified(draws):
+    """What a model says of its own accuracy holds: finite, and below tol where it did not warn."""
+    name, model, given, _ = _drawn(draws)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*given)
+    silent = not any(issubclass(w.category, al.ConvergenceWarning) for w in caught)
+    found = [word for word in CERTIFICATES if hasattr(model, word)]
+    for word in found:
+        values = np.atleast_1d(getattr(model, word)).astype(float)
+        require(np.all(np.isfinite(values)), f"{name}: {word} is not finite")
+        require(np.all(values >= -1e-12), f"{name}: {word} is negative", str(values))
+        if silent and word == "kkt_violation_":
+            require(values.max() <= model.tol, f"{name}: {word} above tol", str(values))
+    return f"{name} {found}"
