@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import inspect
 
+from alignlearn._versions import Versioned
 
-class ParamsMixin:
+
+class ParamsMixin(Versioned):
     """``get_params``, ``set_params`` and ``repr`` from the signature of ``__init__``.
 
     A subclass stores every argument of its constructor under the argument's own name, unchanged;
@@ -23,7 +25,7 @@ class ParamsMixin:
 
     def __getstate__(self):
         """The state without ``client``, a connection that cannot be copied or sent."""
-        state = dict(vars(self))
+        state = super().__getstate__()
         if "client" in state:
             state["client"] = None
         return state

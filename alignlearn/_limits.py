@@ -7,6 +7,7 @@ a file made to fill the memory is refused first.
 from __future__ import annotations
 
 import io
+import math
 
 MAX_TEXT = 2**30
 """Bytes of text, and of a member of an archive, after decompression."""
@@ -76,3 +77,48 @@ def decompress(raw: bytes) -> bytes:
             return read_limited(stream, len(raw))
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as exc:
         raise ValueError(f"the compressed content is damaged ({exc})") from exc
+
+
+def damages():
+    """The errors that reading a damaged or hostile zip of arrays may raise."""
+    import struct
+    import zipfile
+    import zlib
+
+    found = (ValueError, EOFError, LookupError, OSError, RuntimeError, struct.error, MemoryError)
+    return *found, AttributeError, OverflowError, zipfile.BadZipFile, zlib.error
+
+
+def claimed_bytes(archive, info) -> int:
+    """Bytes of memory for an array in a zip, at least 8 for an entry (as float64).
+
+    ValueError where the sizes of header and member differ, or where it holds Python objects.
+    """
+    from numpy.lib import format as npy
+
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    with archive.open(info) as member:
+        version = npy.read_magic(member)
+        if version not in readers:
+            raise ValueError(f"{info.filename} has format {version}; accepted: {list(readers)}")
+        shape, _, dtype = readers[version](member)
+        start = member.tell()
+    if dtype.hasobject:
+        raise ValueError(f"{info.filename} holds Python objects; accepted: numbers and strings")
+    count = math.prod(shape)
+    if count * dtype.itemsize != info.file_size - start:
+        raise ValueError(
+            f"{info.filename} has {info.file_size - start} bytes, but its header says {shape} of "
+            f"{dtype}"
+        )
+    return count * max(dtype.itemsize, 8)
+
+
+def read_array(archive, info):
+    """The array of a member of a zip, after `claimed_bytes`."""
+    from numpy.lib import format as npy
+
+    with archive.open(info) as member:
+        array = npy.read_array(member, allow_pickle=False)
+        member.read(1)  # the checksum is compared at the end
+    return array
