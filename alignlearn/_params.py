@@ -31,12 +31,17 @@ class ParamsMixin(Versioned):
         return state
 
     def __sklearn_clone__(self):
-        """For `sklearn.base.clone`: a client is shared, everything else copied."""
+        """For `sklearn.base.clone`: a client is shared, everything else copied.
+
+        With it go the requests of metadata, which are data here and an object of theirs elsewhere.
+        """
         from sklearn.base import BaseEstimator
 
         found = BaseEstimator.__sklearn_clone__(copy.copy(self))
         if "client" in vars(self):
             found.client = self.client
+        if "_requests" in vars(self):
+            found._requests = copy.deepcopy(self._requests)
         return found
 
     def get_params(self, deep=True):
