@@ -12,6 +12,13 @@ CHANGES: dict[str, tuple[str, ...]] = {}
 KEY = "_alignlearn_version"  # of the state in a pickle
 
 
+def is_version(version):
+    """Whether it is the text of a version, such as "0.2.0" or "1.0.0rc1"."""
+    return (
+        isinstance(version, str) and re.fullmatch(r"\d{1,4}(\.\w{1,12}){1,5}", version) is not None
+    )
+
+
 def _number(version):
     """The leading numbers of a version, for comparisons."""
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
