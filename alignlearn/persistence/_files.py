@@ -117,8 +117,10 @@ def _opened(path):
         return
     path = os.path.realpath(os.fspath(path))
     if os.path.exists(path) and not os.path.isfile(path):  # a folder is an error, a pipe is not
+        whole = io.BytesIO()
         with open(path, "wb") as file:
-            yield file
+            yield whole
+            file.write(whole.getvalue())
         return
     folder = os.path.dirname(path)
     temporary = os.path.join(folder, f".{os.urandom(8).hex()}.part")

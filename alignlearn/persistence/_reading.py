@@ -159,6 +159,10 @@ class Reader:
     def _scalar(self, entry):
         return _arrays.from_list(entry["scalar"], [], entry["entries"], False)[()]
 
+    def _complex(self, entry):
+        real, imaginary = map(_arrays.from_words, entry["complex"])
+        return complex(real, imaginary)
+
     def _sparse(self, entry):
         from scipy import sparse
 
@@ -205,7 +209,7 @@ _MAKERS = {
     "scalar": ("entries", Reader._scalar),
     "dtype": ("", lambda reader, entry: _arrays.check_type(entry["dtype"])),
     "float": ("", lambda reader, entry: _arrays.from_words(entry["float"])),
-    "complex": ("", lambda reader, entry: complex(*map(_arrays.from_words, entry["complex"]))),
+    "complex": ("", Reader._complex),
     "bytes": ("", lambda reader, entry: base64.b64decode(entry["bytes"], validate=True)),
     "slice": ("", lambda reader, entry: slice(*reader.items(entry["slice"], 3))),
     "range": ("", lambda reader, entry: range(*reader.items(entry["range"], 3))),

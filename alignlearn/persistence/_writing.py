@@ -14,7 +14,7 @@ from alignlearn.engine.engines import AUTO
 from . import _arrays
 from ._registry import name_of
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
 """Levels of values inside values."""
 MAX_VALUES = 10_000_000
 """Values in values, summed over all: those that are shared count wherever they are."""
