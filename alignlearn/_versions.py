@@ -8,7 +8,7 @@ import alignlearn
 from alignlearn.validation import VersionWarning, warn
 
 CHANGES: dict[str, tuple[str, ...]] = {}
-"""Version -> lines, each on a model of an earlier version that has other state or other results."""
+"""Version -> sentences, each on models of earlier versions that have other state or results in it."""
 KEY = "_alignlearn_version"  # of the state in a pickle
 
 
@@ -32,13 +32,13 @@ def warn_of_version(version):
     old, new = _number(version), _number(current)
     since = sorted((v for v in CHANGES if old < _number(v) <= new), key=_number)
     if old > new:
-        said = "what a later version changed is not known here; update alignlearn, or fit again"
+        said = "what a later version changed is not known here; update alignlearn, or fit again."
     elif since:
         said = " ".join(f"Since {v}: {line}" for v in since for line in CHANGES[v])
     else:
-        said = "no change of models between them is recorded"
+        said = "no change of models between them is recorded."
     warn(
-        f"A model written by alignlearn {version} is loaded by alignlearn {current}: {said}.",
+        f"A model written by alignlearn {version} is loaded by alignlearn {current}: {said}",
         VersionWarning,
     )
 
