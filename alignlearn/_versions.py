@@ -8,7 +8,7 @@ import alignlearn
 from alignlearn.validation import VersionWarning, warn
 
 CHANGES: dict[str, tuple[str, ...]] = {}
-"""Version -> sentences, each on models of earlier versions that have other state or results in it."""
+"""Version -> sentences on the models of earlier versions that have other state or results in it."""
 KEY = "_alignlearn_version"  # of the state in a pickle
 
 

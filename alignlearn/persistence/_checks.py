@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import inspect
 import numbers
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import FunctionType
 
 import numpy as np
 
 from alignlearn._params import ParamsMixin
+from alignlearn._versions import Versioned
 from alignlearn.kernels import Kernel
 from alignlearn.sources import Combination, Predictor
 from alignlearn.validation import SparseRows
@@ -51,8 +52,11 @@ _ANNOTATED = {
 }
 
 
-def check_state(cls, state):
-    """ValueError where an object of a class has no such attributes."""
+def completed(cls, state):
+    """The state with the defaults of what it lacks: parameters that are newer than the file.
+
+    ValueError where an object of the class has no such attributes.
+    """
     for name, value in state.items():
         if not name.isidentifier() or name.startswith("__"):
             raise ValueError(f"{name!r:.40} is not the name of an attribute")
@@ -60,12 +64,25 @@ def check_state(cls, state):
         wanted = _KINDS.get(name)
         if wanted is not None and not isinstance(value, wanted):
             raise ValueError(f"{name} is {type(value).__name__}")
-    if issubclass(cls, ParamsMixin):
-        lacking = set(cls._parameters()) - set(state)
-        if lacking:
-            raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
-    elif is_dataclass(cls):
+    state = {**_defaults(cls, set(state)), **state}
+    if is_dataclass(cls) and not issubclass(cls, ParamsMixin):  # parameters are checked in a fit
         check_fields({f.name: f.type for f in fields(cls)}, state)
+    return state
+
+
+def _defaults(cls, given):
+    """The defaults of the parameters or fields that are not among those given."""
+    known = {}
+    if is_dataclass(cls):
+        known = {f.name: f.default for f in fields(cls)}
+    elif issubclass(cls, Versioned):  # estimators and machines keep parameters by their names
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        known = {p.name: p.default for p in parameters}
+    lacking = {name: value for name, value in known.items() if name not in given}
+    for name, value in lacking.items():
+        if value is MISSING or value is inspect.Parameter.empty:
+            raise ValueError(f"it lacks {name}")
+    return lacking
 
 
 def _check_shadow(cls, name):

@@ -15,13 +15,12 @@ from alignlearn import _limits
 from alignlearn._versions import is_version, warn_of_version
 
 from ._reading import Reader
-from ._writing import Writer
+from ._writing import MAX_DIGITS, Writer
 
 FORMAT, VERSION = "alignlearn model", 1
 MAX_DESCRIPTION = 2**26
 """Bytes of the description: what it makes of them in memory is some thirty times as many."""
 _DESCRIPTION = "model.json"
-_MAX_DIGITS = 1000  # of an integer; states of random numbers have 39
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 _MAX_RATIO = 1100  # deflated, bytes are at least a 1032nd of what they were
 _HEADER = 1000  # bytes before the entries of an array, at most
@@ -286,8 +285,8 @@ def _unique(pairs):
 
 
 def _integer(digits):
-    if len(digits) > _MAX_DIGITS:
-        raise ValueError(f"an integer has more than {_MAX_DIGITS} digits")
+    if len(digits.lstrip("-")) > MAX_DIGITS:
+        raise ValueError(f"an integer has more than {MAX_DIGITS} digits")
     return int(digits)
 
 

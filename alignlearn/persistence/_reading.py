@@ -10,12 +10,10 @@ import numpy as np
 from alignlearn._limits import check_bytes
 
 from . import _arrays
-from ._checks import check_fields, check_state
+from ._checks import check_fields, completed
 from ._registry import class_named
-from ._writing import ENGINES, MAX_DEPTH, MAX_VALUES, SPARSE
+from ._writing import ENGINES, MAX_DEPTH, MAX_KEYS, MAX_VALUES, SPARSE
 
-_MAX_KEYS = 10_000
-"""Keys of a dict that are no strings: they can be chosen to be slow to compare."""
 _BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 # Places in the memory of generators, which trust their state: {generator: (key, largest)}.
 _PLACES = {"MT19937": ("pos", 624), "Philox": ("buffer_pos", 4)}
@@ -95,7 +93,7 @@ class Reader:
             raise ValueError(f"{cls.__name__} is a record")
         try:
             if "__setstate__" not in vars(cls):  # those that have one of their own name its keys
-                check_state(cls, state)
+                state = completed(cls, state)
             made = object.__new__(cls)
             restore = getattr(made, "__setstate__", None)
             vars(made).update(state) if restore is None else restore(state)
@@ -130,8 +128,8 @@ class Reader:
 
     def _dict(self, entry):
         pairs = [self.items(pair, 2) for pair in self._listed(entry["dict"])]
-        if sum(type(key) is not str for key, _ in pairs) > _MAX_KEYS:
-            raise ValueError(f"a dict has more than {_MAX_KEYS} keys that are no strings")
+        if sum(type(key) is not str for key, _ in pairs) > MAX_KEYS:
+            raise ValueError(f"a dict has more than {MAX_KEYS} keys that are no strings")
         found = dict(pairs)
         if len(found) < len(pairs):
             raise ValueError("a dict has a key twice")

@@ -18,6 +18,11 @@ MAX_DEPTH = 100
 """Levels of values inside values."""
 MAX_VALUES = 10_000_000
 """Values in values, summed over all: those that are shared count wherever they are."""
+MAX_KEYS = 10_000
+"""Keys of a dict that are no strings: they can be chosen to be slow to compare."""
+MAX_DIGITS = 1000
+"""Of an integer; states of random numbers have 39."""
+_LARGEST = 10**MAX_DIGITS
 ENGINES = {"cpu": CPU, "auto": AUTO}
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc, type)
 _ADVICE = (
@@ -48,6 +53,8 @@ class Writer:
         """A value inside another: itself where JSON has it, else a reference."""
         kind = type(value)
         if value is None or kind in (bool, int, str) or (kind is float and np.isfinite(value)):
+            if kind is int and abs(value) >= _LARGEST:
+                raise ValueError(f"{self._where} has more than {MAX_DIGITS} digits.")
             self._size += 1
             return value
         if id(value) not in self._numbers:
@@ -84,6 +91,13 @@ class Writer:
 
     def _state(self, state):
         return {name: self._inside(f".{name}", value) for name, value in state.items()}
+
+    def _dict(self, value):
+        if sum(type(key) is not str for key in value) > MAX_KEYS:
+            raise ValueError(f"{self._where} has more than {MAX_KEYS} keys that are no strings.")
+        pairs = value.items()
+        keys = [self._inside(".key", key) for key in value]
+        return [[k, self._inside(f"[{key!r:.40}]", entry)] for k, (key, entry) in zip(keys, pairs)]
 
     def _entry(self, value, kind):
         simple = _SIMPLE.get(kind)
@@ -170,12 +184,7 @@ _SIMPLE = {
     bytes: lambda writer, value: {"bytes": base64.b64encode(value).decode("ascii")},
     tuple: lambda writer, value: {"tuple": writer._items(value)},
     list: lambda writer, value: {"list": writer._items(value)},
-    dict: lambda writer, value: {
-        "dict": [
-            [writer._inside(".key", key), writer._inside(f"[{key!r:.40}]", entry)]
-            for key, entry in value.items()
-        ]
-    },
+    dict: lambda writer, value: {"dict": writer._dict(value)},
     slice: lambda writer, value: {"slice": writer._items([value.start, value.stop, value.step])},
     range: lambda writer, value: {"range": [value.start, value.stop, value.step]},
 }

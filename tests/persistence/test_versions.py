@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,40 @@ def test_a_file_of_another_version(monkeypatch):
     assert said[0].filename == __file__
 
 
+def without(raw, *names):
+    """A file without some attributes, as one of a version that had none of them."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive, zipfile.ZipFile(out, "w") as older:
+        for member in archive.namelist():
+            content = archive.read(member)
+            if member == "model.json":
+                head = json.loads(content)
+                for value in head["values"]:
+                    for name in names:
+                        value.get("state", {}).pop(name, None)
+                content = json.dumps(head).encode()
+            older.writestr(member, content)
+    return out
+
+
+def test_parameters_that_are_newer_than_a_file_have_their_default():
+    """Of a fitted estimator, a machine, a rule and a kernel; what has no default is needed."""
+    model = al.MKLClassifier(models.KERNELS, weighting=al.AlignLq(3.0), C=5.0)
+    model.fit(models.X, models.LABELS)
+    file = io.BytesIO()
+    al.save([model, al.Ensemble("svc", C=3.0), KreinSVC(), al.Matern(2.5, multiple=3.0)], file)
+    found = al.load(without(file.getvalue(), "C", "q", "multiple", "n_folds"))
+    assert found[0].get_params()["C"] == 1.0
+    assert found[0].weighting.q == al.AlignLq().q
+    assert found[0].predict(models.NEW).tolist() == model.predict(models.NEW).tolist()
+    assert (found[1].C, found[1].n_folds) == (1.0, 5)
+    assert (found[2].C, found[3]) == (1.0, al.Matern(2.5))
+    al.save(al.Gaussian(1.0) + al.Linear(), file := io.BytesIO())
+    older = without(file.getvalue(), "kernels")
+    with pytest.raises(al.ModelFileError, match="lacks kernels"):
+        al.load(older)
+
+
 @pytest.mark.parametrize(
     ("text", "good"),
     [
@@ -151,4 +186,4 @@ def test_every_version_has_files():
     assert len(folders["0.1"]) >= 8
     assert ".".join(al.__version__.split(".")[:2]) in folders
     files = [path for path in KEPT.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 30_000 * len(folders)
+    assert sum(path.stat().st_size for path in files) < 40_000 * len(folders)
