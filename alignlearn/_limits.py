@@ -18,10 +18,14 @@ MAX_FEATURES = 2**27
 MAX_RATIO = 1000
 """Expanded to compressed size, for what expands to more than ``RATIO_FROM`` bytes."""
 RATIO_FROM = 2**26
+MAX_MEMBERS = 100_000
+"""Members of a zip: each takes memory before any is looked at."""
 
 # Measured: a field of a csv file in its row and its column, or a pair of an svmlight file.
 _FIELD_BYTES = 110
 _CHUNK = 1 << 20
+_LONGEST_END = 2**16 + 22 + 20 + 56  # bytes of the end of a zip, with its remark
+_MEMBER_BYTES = 64  # in the list at the end, with a short name
 
 
 def check_bytes(size: int, what: str):
@@ -87,6 +91,25 @@ def damages():
 
     found = (ValueError, EOFError, LookupError, OSError, RuntimeError, struct.error, MemoryError)
     return *found, AttributeError, OverflowError, zipfile.BadZipFile, zlib.error
+
+
+def check_directory(file):
+    """ValueError where a zip lists more than ``MAX_MEMBERS``, before `zipfile` reads the list.
+
+    Its end says how long the list is, in 20 + 56 bytes before that again where it is very long.
+    """
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _LONGEST_END))
+    end = file.read()
+    file.seek(0)
+    at = end.rfind(b"PK\5\6")
+    if at < 0 or len(end) < at + 22:
+        raise ValueError("it is not a zip archive")
+    listed = int.from_bytes(end[at + 12 : at + 16], "little")
+    if end[max(at - 20, 0) : at].startswith(b"PK\6\7"):
+        listed = max(listed % 0xFFFFFFFF, int.from_bytes(end[at - 36 : at - 28], "little"))
+    if listed > MAX_MEMBERS * _MEMBER_BYTES:
+        raise ValueError(f"it lists more members than the {MAX_MEMBERS} that are accepted")
 
 
 def claimed_bytes(archive, info) -> int:

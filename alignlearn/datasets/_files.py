@@ -102,6 +102,7 @@ def read_npz(path) -> dict:
         try:
             if file.read(2) != b"PK":
                 raise ValueError("it is not a zip archive")
+            _limits.check_directory(file)
             with zipfile.ZipFile(file) as archive:
                 members = archive.infolist()
                 claimed = sum(_limits.claimed_bytes(archive, m) for m in members)

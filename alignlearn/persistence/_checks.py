@@ -77,7 +77,8 @@ def _defaults(cls, given):
         known = {f.name: f.default for f in fields(cls)}
     elif issubclass(cls, Versioned):  # estimators and machines keep parameters by their names
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
-        known = {p.name: p.default for p in parameters}
+        variadic = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+        known = {p.name: p.default for p in parameters if p.kind not in variadic}
     lacking = {name: value for name, value in known.items() if name not in given}
     for name, value in lacking.items():
         if value is MISSING or value is inspect.Parameter.empty:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import zipfile
+import zlib
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +25,7 @@ MAX_DESCRIPTION = 2**26
 _DESCRIPTION = "model.json"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 _MAX_RATIO = 1100  # deflated, bytes are at least a 1032nd of what they were
+_LARGE, _LOOKED_AT = 2**20, 2**13  # bytes, and entries that tell whether deflating pays
 _HEADER = 1000  # bytes before the entries of an array, at most
 
 
@@ -77,6 +80,11 @@ def save(model, path) -> None:
             f"the description of the model has {len(text)} bytes; accepted: {MAX_DESCRIPTION}."
         )
     _limits.check_bytes(sum(map(_claim, writer.arrays)), "the arrays of the model")
+    if len(writer.arrays) >= _limits.MAX_MEMBERS:
+        raise ValueError(
+            f"the model has {len(writer.arrays)} large arrays; accepted: less than "
+            f"{_limits.MAX_MEMBERS}."
+        )
     with _opened(path) as file:
         _write(file, text, writer.arrays)
 
@@ -86,11 +94,9 @@ def _claim(array):
 
 
 def _write(file, text, arrays):
-    import zipfile
-
-    def member(archive, name, size):
+    def member(archive, name, size, method=zipfile.ZIP_DEFLATED):
         info = zipfile.ZipInfo(name, _FIRST_DAY)
-        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+        info.compress_type, info.external_attr = method, 0o644 << 16
         info.file_size = size  # beyond 2 GiB its header is another
         return archive.open(info, "w")
 
@@ -98,8 +104,17 @@ def _write(file, text, arrays):
         with member(archive, _DESCRIPTION, len(text)) as part:
             part.write(text.encode("ascii"))
         for k, array in enumerate(arrays):
-            with member(archive, _name(k), array.nbytes + _HEADER) as part:
+            with member(archive, _name(k), array.nbytes + _HEADER, _method(array)) as part:
                 np.lib.format.write_array(part, array, allow_pickle=False)
+
+
+def _method(array):
+    """Large arrays of digits without order, which deflating would not make smaller, are stored."""
+    if array.nbytes < _LARGE:
+        return zipfile.ZIP_DEFLATED
+    some = np.ascontiguousarray(array.ravel(order="K")[:: max(1, array.size // _LOOKED_AT)])
+    small = len(zlib.compress(some.tobytes())) < 0.9 * some.nbytes
+    return zipfile.ZIP_DEFLATED if small else zipfile.ZIP_STORED
 
 
 def _name(k):
@@ -114,7 +129,7 @@ def _opened(path):
             raise TypeError(f"path={path!r:.60} is a text file; accepted: one opened with 'wb'.")
         yield path
         return
-    path = os.path.realpath(os.fspath(path))
+    path = os.path.realpath(os.fsdecode(path))
     if os.path.exists(path) and not os.path.isfile(path):  # a folder is an error, a pipe is not
         whole = io.BytesIO()
         with open(path, "wb") as file:
@@ -170,8 +185,9 @@ def load(path) -> Any:
     if hasattr(path, "read"):
         model, version = _load(_seekable(path), "the file")
     else:
+        path = os.fsdecode(path)
         with open(path, "rb") as file:
-            model, version = _load(file, os.fspath(path))
+            model, version = _load(file, path)
     warn_of_version(version)
     return model
 
@@ -200,8 +216,7 @@ def _load(file, where):
 
 
 def _read(file):
-    import zipfile
-
+    _limits.check_directory(file)
     with zipfile.ZipFile(file) as archive:
         head = _head(archive)
         arrays = _array_members(archive)
@@ -247,8 +262,6 @@ def _array_members(archive):
 
 
 def _check_packing(info):
-    import zipfile
-
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{info.filename} is compressed in another way than by deflating")
     if info.file_size > _MAX_RATIO * (info.compress_size + 1):

@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 
+from alignlearn._limits import check_bytes
 from alignlearn._versions import KEY
 from alignlearn.engine.cpu import CPU
 from alignlearn.engine.engines import AUTO
@@ -132,7 +133,9 @@ class Writer:
         state = dict(vars(value) if plain else own(value))
         state.pop(KEY, None)
         if name == "kernels.Precomputed" and type(state["gram"]) is not np.ndarray:
-            state["gram"] = np.asarray(state["gram"][:])  # of whatever reads like an array
+            # Whatever reads like an array, also one that would not fit into memory.
+            check_bytes(8 * len(state["gram"]) ** 2, f"{self._where}.gram: its entries")
+            state["gram"] = np.asarray(state["gram"][:])
         return {"object": name, "state": self._state(state)}
 
     def _refused(self, value, kind):

@@ -536,6 +536,31 @@ def test_bombs(monkeypatch):
     al.load(io.BytesIO(with_arrays(content, values=[gram, kernel])))
 
 
+def test_lists_of_many_members(monkeypatch, tmp_path):
+    """They are refused by what the end of the zip says, before the list is read."""
+    monkeypatch.setattr(_limits, "MAX_MEMBERS", 1000)
+    many = io.BytesIO()
+    with zipfile.ZipFile(many, "w") as archive:
+        for k in range(3000):
+            archive.writestr(zipfile.ZipInfo(f"{k}.npy"), b"")
+    opened = []
+    with monkeypatch.context() as patch:
+        patch.setattr(zipfile, "ZipFile", lambda *args: opened.append(args))
+        refused(many.getvalue(), "lists more members than the 1000")
+        # Of more than 65535 members, or 4 GiB, another record in front of the end says it.
+        size = struct.pack("<Q", 2**40)
+        record = b"PK\6\6" + struct.pack("<Q", 44) + bytes(28) + size + bytes(8)
+        locator = b"PK\6\7" + bytes(16)
+        end = b"PK\5\6" + bytes(8) + b"\xff" * 8 + bytes(2)
+        refused(record + locator + end, "lists more members than the 1000")
+    assert opened == []
+    refused(record + locator + end[:12])
+    # And by the reader of npz files.
+    (tmp_path / "many.npz").write_bytes(many.getvalue())
+    with pytest.raises(ValueError, match="more members than the 1000"):
+        al.datasets.load(tmp_path / "many.npz")
+
+
 def test_values_that_multiply():
     """Lists of ten of the list before: 10^n numbers in a few bytes."""
     levels = [{"list": [1] * 10}, *({"list": [[k]] * 10} for k in range(90))]

@@ -132,6 +132,27 @@ def test_a_file_of_large_arrays_is_hardly_larger_than_its_pickle():
     assert other.predict(X).tobytes() == model.predict(X).tobytes()
 
 
+def test_digits_without_order_are_stored_and_others_deflated(tmp_path):
+    """Deflating would take seconds for nothing."""
+    noise = np.random.default_rng(0).normal(size=(500, 300))
+    path = tmp_path / "a.model"
+    al.save([noise, np.ones(10**6), np.asfortranarray(noise)], bytes(path))
+    with zipfile.ZipFile(path) as archive:
+        methods = [archive.getinfo(f"{k}.npy").compress_type for k in range(3)]
+    assert methods == [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED]
+    found = al.load(bytes(path))
+    np.testing.assert_array_equal(found[2], noise)
+    assert found[2].flags.f_contiguous
+    assert path.stat().st_size < 1.01 * 2 * noise.nbytes
+
+
+def test_sizes_beyond_those_of_an_early_zip(monkeypatch):
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1000)
+    arrays = np.arange(5000.0), np.arange(3000.0)
+    for one, other in zip(arrays, again(arrays)):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_the_same_model_gives_the_same_bytes():
     for name, model in everything():
         raw = saved(model)
