@@ -13,10 +13,8 @@ KEY = "_alignlearn_version"  # of the state in a pickle
 
 
 def is_version(version):
-    """Whether it is the text of a version, such as "0.2.0" or "1.0.0rc1"."""
-    return (
-        isinstance(version, str) and re.fullmatch(r"\d{1,4}(\.\w{1,12}){1,5}", version) is not None
-    )
+    """Whether it is the text of a version, such as "0.2.0" or "1.0.0rc1+local"."""
+    return isinstance(version, str) and re.fullmatch(r"\d[\w.+-]{0,40}", version, re.A) is not None
 
 
 def _number(version):

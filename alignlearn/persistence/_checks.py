@@ -13,7 +13,7 @@ from types import FunctionType
 import numpy as np
 
 from alignlearn._params import ParamsMixin
-from alignlearn._versions import Versioned
+from alignlearn._versions import KEY, Versioned
 from alignlearn.kernels import Kernel
 from alignlearn.sources import Combination, Predictor
 from alignlearn.validation import SparseRows
@@ -58,7 +58,7 @@ def completed(cls, state):
     ValueError where an object of the class has no such attributes.
     """
     for name, value in state.items():
-        if not name.isidentifier() or name.startswith("__"):
+        if not name.isidentifier() or name.startswith("__") or name == KEY:
             raise ValueError(f"{name!r:.40} is not the name of an attribute")
         _check_shadow(cls, name)
         wanted = _KINDS.get(name)

@@ -43,7 +43,8 @@ class Reader:
                 raise ValueError(f"value {number} is no description")
             kinds = _MAKERS.keys() & entry.keys()
             kind = kinds.pop() if len(kinds) == 1 else None
-            if kind is None or set(entry) - {"order"} != {kind, *_MAKERS[kind][0].split()}:
+            parts = set(entry) - ({"order"} if kind in ("array", "packed") else set())
+            if kind is None or parts != {kind, *_MAKERS[kind][0].split()}:
                 raise ValueError(f"value {number} has the parts of no kind: {list(entry)!r:.60}")
             found = _MAKERS[kind][1](self, entry)
             self._total += self._size
@@ -140,12 +141,17 @@ class Reader:
             raise ValueError("a list of pairs is expected")
         return entries
 
+    def _fortran(self, entry):
+        if entry.get("order", "F") != "F":
+            raise ValueError(f"{entry['order']!r:.40} is no order of an array")
+        return "order" in entry
+
     def _packed(self, entry):
-        fortran = entry.get("order", "C") == "F"
+        fortran = self._fortran(entry)
         return _arrays.from_bytes(entry["packed"], entry["shape"], entry["base64"], fortran)
 
     def _array_of(self, entry):
-        fortran = entry.get("order", "C") == "F"
+        fortran = self._fortran(entry)
         if entry["array"] != "O":
             return _arrays.from_list(entry["array"], entry["shape"], entry["entries"], fortran)
         shape, entries = _arrays.check_shape(entry["shape"]), self.items(entry["entries"])

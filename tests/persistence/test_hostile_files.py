@@ -346,6 +346,12 @@ WRONG = {
     "an attribute is a method": {"object": "kernels.Cosine", "state": {"lower": 3}},
     "an attribute is computed": {"object": "kernels.Sum", "state": {"kernels": [1], "is_psd": 1}},
     "an attribute is magic": {"object": "kernels.Cosine", "state": {"__class__": 3}},
+    "an attribute is the version": {
+        "object": "kernels.Cosine",
+        "state": {"_alignlearn_version": "9.9"},
+    },
+    "an order of no array": {"list": [], "order": "F"},
+    "an order that is none": {"array": "<f8", "shape": [1], "entries": [1.0], "order": "C"},
     "an attribute has no name": {"object": "kernels.Cosine", "state": {"a b": 3}},
     "no parts": {"object": "kernels.Cosine"},
     "more parts": {"object": "kernels.Cosine", "state": {}, "module": "os"},

@@ -12,7 +12,9 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import persistence_models as models
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -210,6 +212,47 @@ def test_learning_goes_on_as_it_would_have():
         other = again(generator)
         assert generator.normal(size=9).tolist() == other.normal(size=9).tolist()
         assert generator.integers(9, size=5).tolist() == other.integers(9, size=5).tolist()
+
+
+WORDS = ["abcab", "bcabc", "cccab", "aabbcc", "cabca", "bbbac"]
+SPECTRUM = al.StringSpectrum(2)
+TAKEN = {
+    "a frame": (al.MKLClassifier(), pd.DataFrame(models.X, columns=["a", "b", "c"])),
+    "a frame of polars": (al.MKLClassifier(), pl.DataFrame(models.X, schema=["a", "b", "c"])),
+    "single precision": (al.MKLClassifier(), models.X.astype(np.float32)),
+    "columns of memory": (al.MKLClassifier(), np.asfortranarray(models.X)),
+    "every other row": (al.MKLClassifier(), np.repeat(models.X, 2, axis=0)[::2]),
+    "sparse steps": (al.KernelSGDClassifier("linear"), sparse.csr_array(models.X)),
+    "sparse centers": (al.NystromSVC("linear", n_centers=9), sparse.csc_array(models.X)),
+    "a series of words": (al.MKLClassifier([SPECTRUM]), pd.Series(WORDS)),
+    "bytes": (al.MKLClassifier([SPECTRUM]), [word.encode() for word in WORDS]),
+    "words in steps": (al.KernelSGDClassifier(SPECTRUM), WORDS),
+}
+LABELLED = {
+    "words": models.LABELS,
+    "a series": pd.Series(models.LABELS, dtype="string"),
+    "categories": pd.Categorical(models.LABELS),
+    "objects": models.LABELS.astype(object),
+    "bytes": models.LABELS.astype("S"),
+    "true and false": models.LABELS == "up",
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_samples_of_every_kind(name):
+    model, X = TAKEN[name]
+    model.fit(X, models.LABELS[-len(X) if isinstance(X, list) else -X.shape[0] :])
+    other = again(model)
+    assert other.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+    assert vars(other).keys() == vars(pickle.loads(pickle.dumps(model))).keys()
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_labels_of_every_kind(name):
+    model = al.MKLClassifier(models.KERNELS).fit(models.X, LABELLED[name])
+    other = again(model)
+    assert other.classes_.dtype == model.classes_.dtype
+    assert other.predict(models.NEW).tolist() == model.predict(models.NEW).tolist()
 
 
 def test_requests_of_metadata_are_kept():

@@ -150,8 +150,8 @@ def test_parameters_that_are_newer_than_a_file_have_their_default():
 @pytest.mark.parametrize(
     ("text", "good"),
     [
-        *(("0.1.0", True), ("0.2.0rc1", True), ("1.0", True), ("0.2.0.dev1", True)),
-        *(("1", False), ("a.b", False), ("0.1.0 ", False), ("0.1\n.0", False), (None, False)),
+        *(("0.1.0", True), ("0.2.0rc1", True), ("1", True), ("0.2.0.dev1+g0a1b2c", True)),
+        *(("", False), ("a.b", False), ("0.1.0 ", False), ("0.1\n.0", False), (None, False)),
         *(("0." + "1" * 50, False), ("1.0" * 99, False)),
     ],
 )
