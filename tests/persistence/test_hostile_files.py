@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pickle
 import stat
 import struct
 import sys
@@ -320,6 +321,17 @@ def test_what_is_executed_is_noticed():
     with executed() as events:
         exec("1")
     assert "exec" in [event for event, _ in events]
+
+
+def test_reading_executes_nothing_and_unpickles_nothing(fitted):
+    for raw in fitted:
+        al.load(io.BytesIO(raw))  # Numba reads its cache of compiled code, which is pickled
+        with executed() as events:
+            al.load(io.BytesIO(raw))
+        assert events == []
+    with executed() as events:
+        pickle.loads(pickle.dumps(al.Gaussian(1.0)))
+    assert events[0][0] == "pickle.find_class"
 
 
 def test_keys_that_cannot_be_keys():
