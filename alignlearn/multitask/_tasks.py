@@ -111,7 +111,7 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
     if normalize == "trace":
         total = sum(opened[key][0].traces() for key in keys)
         # Of less than this squares are rounding: the kernel counts as constant.
-        usable = total > 1e-150
+        usable = total > 3e-154
         scale = np.divide(sizes.sum(), total, out=np.zeros_like(total), where=usable)
     tasks = []
     for problem in problems:
