@@ -25,7 +25,6 @@ from . import guarantees
 from .held_out import UNSEEN, refuse_training_samples
 
 _FIXED = "kernel chosen without these samples"
-_SCALED = "gamma='scale' takes the kernels from the sample; give numbers for gamma"
 
 
 # -- one kernel ------------------------------------------------------------------------
@@ -121,6 +120,8 @@ def _open_one(X, kernel):
     """The Gram matrix, the kernel (None for a given matrix), and what is not met."""
     if isinstance(kernel, str) and kernel == "precomputed":
         source = open_source([X], "precomputed")
+        if not source.kernels[0].is_psd:
+            raise ValueError("X is marked as indefinite; accepted: a semi-definite matrix.")
         return source.single(0).gram(), None, ()
     kernels = kernel_list(kernel)
     if len(kernels) != 1:
@@ -131,7 +132,7 @@ def _open_one(X, kernel):
         raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
     K = np.asarray(source.single(0).gram(exact=True), dtype=np.float64)
     given = kernels[0].resolve_names(column_names(X))
-    return K, used, () if given == used else (_SCALED,)
+    return K, used, () if given == used else (guarantees.FROM_SAMPLE,)
 
 
 def _labels(y, m, label_range):

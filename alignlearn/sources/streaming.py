@@ -36,7 +36,8 @@ def alignment_statistics(
         float64 or float32 (computed in that precision, summed in float64), also a memmap: only
         blocks of rows are read. A SciPy sparse matrix, which stays sparse, unless a kernel is a
         function or a given matrix. A list of objects if all kernels are functions. With
-        ``kernels="precomputed"``, a sequence of p Gram matrices or an array (p, m, m).
+        ``kernels="precomputed"``, a sequence of p Gram matrices or `Precomputed`, or an array
+        (p, m, m).
     y : array-like of shape (m,) or (m, c)
         Real targets or class labels; see ``task``.
     kernels : sequence of Kernel and str, "precomputed" or RankOneKernels, optional

@@ -21,6 +21,7 @@ from .grams import (
     check_test_gram,
     gram_like,
     indexable_grams,
+    real_part,
 )
 from .memory import check_memory
 from .samples import (
@@ -66,6 +67,7 @@ __all__ = [
     "is_sparse",
     "optional_weights",
     "plain",
+    "real_part",
     "take",
     "warn",
 ]
