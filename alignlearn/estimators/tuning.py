@@ -13,10 +13,9 @@ import numpy as np
 
 from alignlearn.folds import make_folds
 from alignlearn.machines import paths
+from alignlearn.machines.scores import r2
 from alignlearn.validation import check_choice, check_number, warn
 from alignlearn.weights import get_weighting
-
-from .base import r2
 
 
 def check_grid(name, values, default, strict=True):

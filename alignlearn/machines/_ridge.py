@@ -18,10 +18,12 @@ from alignlearn.validation import (
     check_weights,
 )
 
+from .scores import TargetScore
+
 _LARGEST_ALPHA = 1e250  # the inverse of a matrix of this size is one of normal numbers
 
 
-class KernelRidge:
+class KernelRidge(TargetScore):
     """Kernel ridge regression on a precomputed Gram matrix.
 
     Minimises sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2 over f in the space of K and, with

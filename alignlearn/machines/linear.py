@@ -25,8 +25,10 @@ from alignlearn.validation import (
     warn,
 )
 
+from .scores import LabelScore
 
-class LinearSVM:
+
+class LinearSVM(LabelScore):
     """C-SVC on the features themselves, without an intercept and without a pair of samples.
 
     Minimises |w|^2 / 2 + sum_i C_i loss(1 - y_i w'z_i) with C_i = C times the sample's weight times
