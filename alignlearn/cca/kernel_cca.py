@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.dependence import DependenceTest
 from alignlearn.dependence.permutations import permutation_p_value
 from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
@@ -143,7 +144,7 @@ class KernelCCA(FrameOutput, Estimator):
         if q > most:
             raise ValueError(
                 f"n_components={q}, but the centred kernel matrices have ranks "
-                f"{', '.join(map(str, ranks))}; accepted: at most {most}."
+                f"{listed(ranks)}; accepted: at most {most}."
             )
         found = problem.solve(q)
         self.correlations_, combinations, self.eigenvalue_range_ = found

@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import os
 
+from alignlearn._text import listed
 from alignlearn.validation import check_choice, check_number
 
 from ._data import (
@@ -176,7 +177,7 @@ def _existing_path(name_or_path) -> str:
         raise FileNotFoundError(f"name_or_path={path!r}: {reason}.")
     close = difflib.get_close_matches(path.lower().replace("-", "_"), names(), 3, 0.5)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    known = listed(names(), show=str)
     raise ValueError(
-        f"name_or_path={path!r} is neither a file nor a known set; known: {', '.join(names())}."
-        f"{hint}"
+        f"name_or_path={path!r} is neither a file nor a known set; known: {known}.{hint}"
     )

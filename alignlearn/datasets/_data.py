@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from alignlearn._text import listed
+
 from ._limits import MAX_FEATURES
 
 SPARSE_KEYS = ("data", "indices", "indptr", "shape")
@@ -277,7 +279,7 @@ def select_target(data: Dataset, target, task=None) -> Dataset:
     elif data.y.ndim == 2 and is_index(target) and -data.y.shape[1] <= target < data.y.shape[1]:
         y = data.y[:, target].copy()
     else:
-        known = ", ".join(map(repr, [*names, *data.extra]))
+        known = listed([*names, *data.extra])
         raise ValueError(f"target={target!r} is not known to {data.name}; accepted: {known}.")
     y, task = settle_task(y, task, data.name)
     rest = {k: v for k, v in data.extra.items() if k != target}

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._text import listed
+
 from . import _columns, _limits
 from ._columns import BLANK, MISSING, is_missing, is_number
 from ._data import is_index
@@ -160,7 +162,7 @@ def _named_columns(rows, lines, where):
         if not rows:
             raise ValueError(f"{where} holds a line of names but no rows.")
     elif _counts(rows[0]):
-        notes.append(f"the first line {', '.join(rows[0])} is read as a row, not as names")
+        notes.append(f"the first line {listed(rows[0], show=str)} is read as a row, not as names")
     columns = list(zip(*rows, strict=True))
     if not any(columns[-1]) and not (names and names[-1]):
         names, columns = names[:-1], columns[:-1]
@@ -227,7 +229,7 @@ def _target_column(target, names, width, where) -> int:
     if target not in names:
         close = difflib.get_close_matches(target, names, 1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        known = ", ".join(map(repr, names[:30])) + (", ..." if len(names) > 30 else "")
+        known = listed(names)
         raise ValueError(f"target={target!r} is not a column of {where}: {known}.{hint}")
     return names.index(target)
 
@@ -273,13 +275,13 @@ def _features(columns, titles, comma, missing, context):
         names += [f"{title}={level}" for level in levels]
         blocks.append(_columns.one_hot(column, levels))
         spread.append(f"{title!r} ({_count(len(levels), 'value')})")
-        odd = ", ".join(repr(level) for level in levels if is_missing(level))
+        odd = listed([level for level in levels if is_missing(level)])
         if odd:
             notes.append(f"{odd} in column {title!r} is read as a value, not as missing")
     n_plain = len(columns) - len(spread)
     notes.append(f"features: {_count(n_plain, 'column')} of numbers")
     if spread:
-        shown = _shown(spread)
+        shown = listed(spread, _SHOWN, show=str)
         notes.append(f"words in {shown}: {_count(len(names) - n_plain, 'column')} of 0 and 1")
     return np.concatenate(blocks, axis=1), names
 

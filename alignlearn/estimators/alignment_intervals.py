@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.bounds import class_betting, class_intervals
 from alignlearn.bounds.checks import check_delta
 from alignlearn.bounds.fitted import learned_alignment_interval
@@ -245,7 +246,9 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     source = open_source(X, estimator.kernels_)
     labels = check_labels(y, source.n_samples)
     if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
-        raise ValueError(f"y must hold both classes of the fit, {list(estimator.classes_)}.")
+        raise ValueError(
+            f"y must hold both classes of the fit, {listed(estimator.classes_.tolist())}."
+        )
     if features is None:
         return result
     factors = guarantees._factors(estimator)

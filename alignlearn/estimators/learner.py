@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
@@ -186,9 +187,8 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             yield "The weighting could not be applied; equal weights were used."
         unidentified = self.result_.unidentified
         if unidentified:
-            names = ", ".join(self.statistics_.names[k] for k in unidentified[:10])
-            more = "" if len(unidentified) <= 10 else f" and {len(unidentified) - 10} more"
-            yield f"Weights the data does not determine: {names}{more}"
+            names = listed([self.statistics_.names[k] for k in unidentified], 10, show=str)
+            yield f"Weights the data does not determine: {names}"
         yield from self._machine_note()
         if not self.kernel_.is_psd:
             yield "The learned kernel is not guaranteed to be positive semi-definite."

@@ -16,6 +16,7 @@ from operator import attrgetter
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.engine import opcodes as ops
 
 from .base import Kernel, check_exponent, result_of
@@ -54,7 +55,7 @@ class Sum(_Several):
     """``k_1 + k_2 + ...``."""
 
     def __str__(self):
-        return " + ".join(str(k) for k in self.kernels)
+        return listed(self.kernels, show=str, separator=" + ")
 
     def lower(self, b, dst, mode):
         total = self.kernels[0].lower(b, dst, mode)
@@ -96,6 +97,10 @@ def weighted_terms(kernel):
     return [k for k, _ in pairs], np.array([w for _, w in pairs])
 
 
+def _factor(kernel):
+    return f"({kernel})" if isinstance(kernel, Sum) else str(kernel)
+
+
 @result_of("product")
 @dataclass(frozen=True)
 class Product(_Several):
@@ -107,7 +112,7 @@ class Product(_Several):
             k._require_psd("a product")
 
     def __str__(self):
-        return " * ".join(f"({k})" if isinstance(k, Sum) else str(k) for k in self.kernels)
+        return listed(self.kernels, show=_factor, separator=" * ")
 
     @property
     def largest_value(self):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from alignlearn._text import Described, listed
 from alignlearn.engine import grams, vectormath
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.program import Mode
@@ -120,7 +121,7 @@ class _SumOfDiagonals:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(Described):
     """A symmetric function of two samples.
 
     Kernels are immutable, hashable, comparable and small to pickle. ``kernel(X, Y=None)`` is the
@@ -172,7 +173,10 @@ class Kernel:
         names, others = column_names(X), column_names(Y)
         kernel = self.resolve_names(names)
         if kernel != self and others is not None and others != names:
-            raise ValueError(f"Y has columns {others!r}, but X has {names!r}; accepted: the same.")
+            raise ValueError(
+                f"Y has columns {listed(others)}, but X has "
+                f"{listed(names) if names else 'none'}; accepted: the same."
+            )
         X = kernel_samples("X", X, [self])
         if Y is not None:
             Y = kernel_samples("Y", Y, [self])

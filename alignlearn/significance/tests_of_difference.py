@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.validation import check_choice, check_count, check_number, check_numbers
 
 
@@ -215,7 +216,9 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
         first = names.index(control) if named else control
         whole = isinstance(first, (int, np.integer)) and not isinstance(first, bool)
         if not whole or first not in range(k):
-            raise ValueError(f"control={control!r}; accepted: 0 to {k - 1} or one of {names}.")
+            raise ValueError(
+                f"control={control!r}; accepted: 0 to {k - 1} or one of {listed(names)}."
+            )
         pairs = [(int(first), j) for j in range(k) if j != first]
     i, j = np.array(pairs).T
     z = (average[i] - average[j]) / _rank_error(k, n)
@@ -290,7 +293,9 @@ def _check_names(names, k):
         names = [f"method {j + 1}" for j in range(k)]
     names = tuple(map(str, names))
     if len(names) != k or len(set(names)) < k:
-        raise ValueError(f"names={names!r}; accepted: {k} different names, one for each method.")
+        raise ValueError(
+            f"names={listed(names)}; accepted: {k} different names, one for each method."
+        )
     return names
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.engine.pair_sums import sum_of_rows
 from alignlearn.validation import DegenerateKernelWarning, check_numbers, warn
 
@@ -199,10 +200,9 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
 
 
 def _warn_flat(names):
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     warn(
-        f"kernels: {shown} is constant on these samples up to the rounding of its values, and is "
-        "treated as zero.",
+        f"kernels: {listed(names, 3, show=str)} is constant on these samples up to the rounding of "
+        "its values, and is treated as zero.",
         DegenerateKernelWarning,
     )
 

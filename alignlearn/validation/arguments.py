@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 
+from alignlearn._text import listed, short
+
 from .samples import plain
 
 _PACKAGE = __name__.partition(".")[0]
@@ -42,8 +44,7 @@ def _is_ours(module):
 def check_choice(name: str, value, accepted):
     """Return ``value`` if it is one of ``accepted``, else raise a ValueError that lists them."""
     if not isinstance(value, str) or value not in accepted:
-        options = ", ".join(repr(a) for a in accepted)
-        raise ValueError(f"{name}={value!r} is not known; accepted: {options}.")
+        raise ValueError(f"{name}={short(value)} is not known; accepted: {listed(list(accepted))}.")
     return value
 
 
