@@ -10,10 +10,12 @@ import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 
 import alignlearn as al
+from alignlearn import significance
 from alignlearn._text import listed, short, table
 from alignlearn.kernels import *  # noqa: F403
 from alignlearn.kernels import Columns, FeatureWeighted, FourierFeatures, Gaussian, Precomputed
 from alignlearn.kernels.algebra import *  # noqa: F403  for eval
+from alignlearn.machines import ridge_loo_path
 
 NAMES = [f"column {i}" for i in range(216)]
 
@@ -126,6 +128,82 @@ def test_tables_have_aligned_columns_and_twenty_rows():
     assert {len(line) for line in text[:-1]} == {len("row 10  10")}
 
 
+# Results
+
+
+def _results():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    y = X[:, 0] > 0
+    many = [Gaussian(g) for g in np.linspace(0.01, 3.0, 300)]
+    statistics = al.alignment_statistics(X, y, many)
+    errors = np.random.default_rng(1).uniform(size=(8, 30))
+    friedman = significance.friedman_test(errors)
+    sets = [X * k + X**2 for k in range(60)]
+    return {
+        "statistics": statistics,
+        "weights": al.AlignF().solve(statistics),
+        "one stage": al.MKLClassifier(many[:40], weighting="lkrr").fit(X, y).result_,
+        "cka": al.CKAAccumulator().update(sets),
+        "no cka": al.CKAAccumulator(),
+        "batches": al.AlignmentAccumulator(many).update(X, y),
+        "friedman": friedman,
+        "holm": significance.holm(friedman),
+        "nemenyi": significance.nemenyi(friedman),
+        "t": significance.paired_t_test(errors[:, 0], errors[:, 1]),
+        "hsic": al.hsic_test(X[:, :2], X[:, 2:]),
+        "ridge": ridge_loo_path(X @ X.T, X[:, 0], np.logspace(-3, 3, 500)),
+        "spectrum": al.machines.krein_spectrum(X @ X.T),
+        "complexity": al.estimators.rademacher("rbf", X),
+        "calibration": al.MKLClassifier(probability="isotonic").fit(X, y).calibration_,
+    }
+
+
+def test_results_print_a_short_table_and_represent_themselves_on_a_line():
+    for name, result in _results().items():
+        assert len(repr(result)) <= 2000, name
+        assert "\n" not in repr(result), name
+        lines = str(result).splitlines()
+        assert len(lines) <= 27, name
+        assert max(map(len, lines)) <= 300, name
+        assert name in ("no cka", "calibration") or len(lines) > 3, name
+
+
+def test_the_table_of_weights_holds_what_was_found():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    y = X[:, 0] > 0
+    model = al.MKLClassifier().fit(X, y)
+    text = str(model.result_)
+    for k, name in enumerate(model.statistics_.names):
+        (line,) = [line for line in text.splitlines() if line.startswith(name)]
+        own, weight = (float(word) for word in line[len(name) :].split()[:2])
+        assert own == pytest.approx(model.kernel_alignments_[k], abs=5.1e-5)
+        assert weight == pytest.approx(model.weights_[k], abs=5.1e-5)
+    assert f"{model.alignment_:.4f}" in text
+
+
+def test_both_routes_to_weights_say_which_kernels_they_are_for():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    y = X[:, 0] > 0
+    model = al.MKLClassifier().fit(X, y)
+    statistics = al.alignment_statistics(X, y)
+    plain = al.AlignF().solve(statistics)
+    assert "for the kernels as they are" in str(plain)
+    assert "for kernels scaled to trace m" in str(model.result_)
+    assert "trace_normalized" in al.AlignF.solve.__doc__
+    # What the docstring says of them.
+    scaled = model.weights_ * model.scale_
+    np.testing.assert_allclose(scaled / scaled.sum(), plain.weights, atol=1e-6)
+    same = al.AlignF().solve(statistics.trace_normalized()[0])
+    np.testing.assert_allclose(same.weights, model.weights_, atol=1e-9)
+
+
+def test_a_printed_cka_is_its_matrix():
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    found = al.CKAAccumulator().update([X, X**2, X[:, :2]])
+    rows = [line.split()[1:] for line in str(found).splitlines()[2:]]
+    np.testing.assert_allclose(np.array(rows, float), found.matrix(), atol=5.1e-5)
+
+
 # Gaps
 
 
@@ -148,11 +226,12 @@ FRAMES = {
 def test_the_column_of_a_gap_and_an_imputer_are_named(form, kernel):
     make, where = FRAMES[form]
     y = np.arange(30) % 2
-    with pytest.raises(ValueError, match=rf"X contains NaN in {where};.*sklearn.impute.Simple"):
+    message = rf"X contains NaN.*: NaN in {where}. .*sklearn.impute.SimpleImputer"
+    with pytest.raises(ValueError, match=message):
         al.MKLClassifier(kernel).fit(_with_gaps(make), y)
     model = al.MKLClassifier(kernel).fit(np.random.default_rng(1).normal(size=(30, 5)), y)
     X = _with_gaps(FRAMES["array"][0])
-    with pytest.raises(ValueError, match="X contains NaN in columns 1, 4"):
+    with pytest.raises(ValueError, match="finite: NaN in columns 1, 4"):
         model.predict(X)
     model.predict(SimpleImputer().fit_transform(X))
 
@@ -160,7 +239,7 @@ def test_the_column_of_a_gap_and_an_imputer_are_named(form, kernel):
 def test_infinite_values_have_a_remedy_that_works():
     X = np.random.default_rng(0).normal(size=(30, 5))
     X[2, 3] = -np.inf
-    with pytest.raises(ValueError, match="X contains infinity in column 3; all") as caught:
+    with pytest.raises(ValueError, match=r"X contains .*: infinity in column 3") as caught:
         al.MKLClassifier().fit(X, np.arange(30) % 2)
     assert "X = np.where(np.isinf(X), np.nan, X)" in str(caught.value)
     X = SimpleImputer().fit_transform(np.where(np.isinf(X), np.nan, X))
@@ -171,9 +250,9 @@ def test_where_there_are_several_tables_the_message_says_which():
     X = np.random.default_rng(0).normal(size=(30, 5))
     gaps = _with_gaps(FRAMES["pandas"][0])
     for fit in (lambda: al.KernelCCA().fit([X, gaps, X]), lambda: al.hsic_test(X, gaps)):
-        with pytest.raises(ValueError, match="view 1: X contains NaN in columns 'c1', 'c4'"):
+        with pytest.raises(ValueError, match=r"view 1: X contains .* NaN in columns 'c1', 'c4'"):
             fit()
-    with pytest.raises(ValueError, match=r"features\[1\]: X contains NaN in columns"):
+    with pytest.raises(ValueError, match=r"features\[1\]: X contains .* NaN in columns"):
         al.cka_matrix([X, gaps.to_numpy()])
 
 

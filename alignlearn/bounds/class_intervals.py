@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.validation import check_flag, check_numbers
 
 from .binomial import clopper_pearson
@@ -27,7 +28,7 @@ SHARES = (0.45, 0.45, 0.10)
 
 
 @dataclass(frozen=True)
-class FeatureRange:
+class FeatureRange(Result):
     """What is known about the features of a kernel over the whole distribution.
 
     Attributes

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.statistics import center_gram, target_columns
 from alignlearn.validation import (
     check_choice,
@@ -23,7 +24,7 @@ from .views import centered_gram, open_views
 
 
 @dataclass(frozen=True, eq=False)
-class DependenceTest:
+class DependenceTest(Result):
     """A test of the hypothesis that two or more things are independent.
 
     Attributes

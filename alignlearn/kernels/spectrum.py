@@ -14,6 +14,7 @@ import numpy as np
 
 from alignlearn._lapack import group_reflectors, rotate, tridiagonalise
 from alignlearn._params import ParamsMixin
+from alignlearn._text import Result
 from alignlearn.validation import check_choice, check_gram, check_test_gram, check_weights
 
 FIXES = ("clip", "flip", "shift")
@@ -25,7 +26,7 @@ _LEAST_WEIGHT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class KreinSpectrum:
+class KreinSpectrum(Result):
     """Spectrum of a Gram matrix, with its majorant; made by `krein_spectrum`.
 
     With sample weights D (divided by the largest) the decomposition is ``D^1/2 K D^1/2 = U diag(w)

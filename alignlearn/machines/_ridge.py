@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn._text import Result
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.statistics import center_gram
 from alignlearn.validation import (
@@ -127,7 +128,7 @@ def solve_definite(system, right, alpha):
 
 
 @dataclass(frozen=True)
-class RidgePath:
+class RidgePath(Result):
     """Leave-one-out results of kernel ridge regression for each alpha.
 
     Attributes

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from alignlearn._text import short
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
@@ -117,6 +118,14 @@ class AlignmentAccumulator:
         self._resolved = None
         self._n_features = None
         self._sum = None
+
+    def __repr__(self):
+        return f"AlignmentAccumulator(kernels={short(self.kernels)}, n_batches={self.n_batches})"
+
+    def __str__(self):
+        if self._sum is None:
+            return "alignment of no batch yet"
+        return f"mean of {self.n_batches} batch(es), unbiased\n{self.statistics()}"
 
     def update(self, X, y):
         """Add a batch: X of shape (b, d), y of shape (b,) or (b, c), b >= 4. Returns self."""

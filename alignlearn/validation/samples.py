@@ -250,14 +250,13 @@ def _error_of(name, found, names):
         if len(columns):
             shown = listed([c if names is None else names[c] for c in columns.tolist()], 5)
             parts.append(f"{what} in column{'s' * (len(columns) > 1)} {shown}")
-    remedy = "fill the gaps, for instance by sklearn.impute.SimpleImputer, or leave them out"
+    remedy = "Fill the gaps, for instance by sklearn.impute.SimpleImputer, or leave them out."
     if len(found["infinity"]):
         remedy = (
-            "an infinite value is to be replaced or left out; "
-            f"{name} = np.where(np.isinf({name}), np.nan, {name}) makes it a gap, which "
-            "sklearn.impute.SimpleImputer fills"
+            f"Leave infinite values out, or make them gaps by {name} = np.where(np.isinf({name}), "
+            f"np.nan, {name}), which sklearn.impute.SimpleImputer fills."
         )
+    where = " and ".join(parts)
     return ValueError(
-        f"{name} contains {' and '.join(parts)}; all values must be finite, not NaN or infinity: "
-        f"{remedy}."
+        f"{name} contains NaN or infinity; all values must be finite: {where}. {remedy}"
     )
