@@ -34,7 +34,7 @@ _WHERE = {
     "datasets": "DatasetError",
     "engine.cuda.device": "CudaOutOfMemory CudaUnavailable",
     "_warmup": "warmup",
-    "validation": "ConvergenceWarning DegenerateKernelWarning",
+    "validation": "ConvergenceWarning DegenerateKernelWarning DoubtfulResultWarning",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = (

@@ -139,6 +139,8 @@ class KernelCCA(FrameOutput, Estimator):
         self._forget()
         q = check_count("n_components", self.n_components, optional=False)
         views, problem = self._open(X, y)
+        for given, view in zip(self._listed(X, y), views):
+            inputs.doubt_scales(given, view.source.X, view.source.kernels)
         ranks = tuple(len(f.values) for f in problem.factors)
         most = min(ranks) if len(ranks) == 2 else sum(ranks)
         if q > most:

@@ -20,7 +20,7 @@ from alignlearn._text import listed
 from alignlearn.folds import fold_numbers
 from alignlearn.kernels import RankOneKernels, kernel_list
 from alignlearn.sources import open_source
-from alignlearn.statistics.targets import reads_as_regression
+from alignlearn.statistics.targets import doubt_amounts, reads_as_regression
 from alignlearn.validation import (
     check_choice,
     check_features,
@@ -218,9 +218,11 @@ def _check_data(X, y, task):
     check_choice("task", task, ("auto", "classification", "regression"))
     X = check_features(X.tocsr() if is_sparse(X) else X)
     X = X.astype(np.float64) if X.dtype != np.float64 else X
-    task = "regression" if reads_as_regression(y, task) else "classification"
+    read, task = task, "regression" if reads_as_regression(y, task) else "classification"
     check = check_targets if task == "regression" else check_labels
     y = check(y, X.shape[0])
+    if read == "auto" and task == "regression":
+        doubt_amounts(y)
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}; accepted: one target, shape (m,).")
     values, counts = np.unique(y, return_counts=True)

@@ -88,6 +88,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         weighting = get_weighting(self.weighting)
         source = self._open(X, sample_weight)
         y = check_target(source)
+        inputs.doubt_scales(X, source.X, source.kernels)
         inputs.check_room(source, [weighting], self._matrices(source))
         found = Postponed.of(self, source, y, task, weighting)
         if found is not None:

@@ -37,6 +37,9 @@ class _Several(Kernel):
     def _rebuilt(self, change):
         return type(self)(tuple(change(k) for k in self.kernels))
 
+    def added_columns(self, n):
+        return set().union(*(k.added_columns(n) for k in self.kernels))
+
     is_psd = property(lambda self: all(k.is_psd for k in self.kernels))
     is_non_negative = property(lambda self: all(k.is_non_negative for k in self.kernels))
     needs_vectors = property(lambda self: any(k.needs_vectors for k in self.kernels))
@@ -153,6 +156,9 @@ class Unary(Kernel):
     needs_vectors = property(attrgetter("kernel.needs_vectors"))
     takes_sparse = property(attrgetter("kernel.takes_sparse"))
     given_dtype = property(attrgetter("kernel.given_dtype"))
+
+    def added_columns(self, n):
+        return self.kernel.added_columns(n)
 
 
 @result_of("multiple")

@@ -152,6 +152,9 @@ class Kernel(Described):
         cost one exponential together.
     rate : float, default 0
         That of an exponential.
+    adds_columns : bool, default False
+        Whether values depend on the units of columns relative to each other, as distances and inner
+        products do.
     """
 
     is_psd = True
@@ -163,6 +166,7 @@ class Kernel(Described):
     is_non_negative = False
     is_exponential = False
     rate = 0.0
+    adds_columns = False
     __array_ufunc__ = None  # array * kernel is an error, not an array of kernels
 
     def __call__(self, X, Y=None) -> np.ndarray:
@@ -251,6 +255,10 @@ class Kernel(Described):
     def unit_form(self):
         """This kernel normalised, where that is a kernel of another form; else None."""
         return self if self.largest_value == 1.0 else None
+
+    def added_columns(self, n):
+        """Sets of columns, tuples of numbers below n, whose units it adds up."""
+        return {tuple(range(n))} if self.adds_columns and n > 1 else set()
 
     def _require_psd(self, rule):
         if not self.is_psd:

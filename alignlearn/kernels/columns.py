@@ -105,6 +105,10 @@ class Columns(Unary):
                 )
         return tuple(names.index(c) for c in self.columns)
 
+    def added_columns(self, n):
+        inner = self.kernel.added_columns(len(self.columns))
+        return {tuple(self.columns[k] for k in some) for some in inner}
+
     def lower(self, b, dst, mode):
         with b.columns(self.columns):
             return self.kernel.lower(b, dst, mode)

@@ -145,6 +145,7 @@ class MultiTaskLearner(Verbose, Estimator):
         center = check_flag("center", self.center)
         source, labels, names = self._open(X, task)
         inputs.check_sample_count(source.n_samples)
+        inputs.doubt_scales(None, source.X, source.kernels, names)
         self.tasks_, groups, values = self._targets(y, labels, source.n_samples)
         if options.discount is not None and options.discount > len(groups):
             raise ValueError(

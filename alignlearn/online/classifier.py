@@ -148,13 +148,13 @@ class KernelSGDClassifier(Classifier, KernelSGD):
             if given is None or given.size < 2:
                 raise ValueError(
                     "classes must list at least two labels in the first call of partial_fit, got "
-                    f"{None if given is None else listed(given.tolist())}."
+                    f"{None if given is None else given.tolist()}."
                 )
             return given
         if given is not None and not np.array_equal(given, self.classes_):
             raise ValueError(
-                f"classes={listed(given.tolist())} differ from those of the first call, "
-                f"{listed(self.classes_.tolist())}."
+                f"classes=[{listed(given.tolist())}] differ from those of the first call, "
+                f"[{listed(self.classes_.tolist())}]."
             )
         return self.classes_
 

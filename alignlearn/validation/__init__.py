@@ -6,12 +6,15 @@ Checked once, at the public edge: inside, code trusts its input.
 from .arguments import (
     ConvergenceWarning,
     DegenerateKernelWarning,
+    DoubtfulResultWarning,
+    a_part,
     check_choice,
     check_count,
     check_flag,
     check_number,
     check_numbers,
     check_seed,
+    doubt,
     warn,
 )
 from .grams import (
@@ -41,7 +44,9 @@ from .targets import check_labels, check_targets, check_weights, optional_weight
 __all__ = [
     "ConvergenceWarning",
     "DegenerateKernelWarning",
+    "DoubtfulResultWarning",
     "SparseRows",
+    "a_part",
     "as_array",
     "check_choice",
     "check_count",
@@ -61,6 +66,7 @@ __all__ = [
     "check_targets",
     "check_test_gram",
     "check_weights",
+    "doubt",
     "gram_like",
     "indexable_grams",
     "is_sequence",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -20,6 +22,32 @@ class ConvergenceWarning(UserWarning):
 
 class DegenerateKernelWarning(UserWarning):
     """A kernel or the target has zero variance on the sample; its alignment is set to 0."""
+
+
+class DoubtfulResultWarning(UserWarning):
+    """A result that is probably not what was meant, though nothing is wrong; the message says why.
+
+    ``warnings.simplefilter("ignore", alignlearn.DoubtfulResultWarning)`` silences all of them.
+    """
+
+
+_inside = ContextVar("inside", default=False)
+
+
+def doubt(message):
+    """Warn of a result that is probably not meant, once per fit: not where `a_part` is entered."""
+    if not _inside.get():
+        warn(message, DoubtfulResultWarning)
+
+
+@contextmanager
+def a_part():
+    """What runs here is a part of a fit, such as a fold: the whole says what is doubtful."""
+    before = _inside.set(True)
+    try:
+        yield
+    finally:
+        _inside.reset(before)
 
 
 def warn(message, category=None):
