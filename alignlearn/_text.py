@@ -47,7 +47,7 @@ def _text(value, most):
     kind = type(value)
     if kind in (list, tuple, set, frozenset, dict):
         return _container(value, most)
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, np.ndarray):
         return _array(value)
     if kind is str and len(value) > _WORD:
         return repr(value[: _WORD - 3]) + "..."
@@ -117,7 +117,8 @@ def _cell(value):
         if value.dtype.kind in "iuf" and np.all(np.isfinite(value)):
             return f"{size}, from {value.min():.4g} to {value.max():.4g}"
         return f"{size} {value.dtype}"
-    if isinstance(value, (float, np.floating)):
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float):
         return f"{value:.6g}"
     return cut(short(value), 100)
 

@@ -70,7 +70,7 @@ class Dataset:
 
     def __repr__(self):
         kind = "" if isinstance(self.X, np.ndarray) else ", sparse"
-        extra = f", extra={sorted(self.extra)}" if self.extra else ""
+        extra = f", extra=[{listed(sorted(self.extra), 5)}]" if self.extra else ""
         return (
             f"Dataset({self.name!r}, {self.task}, X {self.X.shape[0]} x {self.X.shape[1]}{kind}, "
             f"y {self.y.dtype}{list(self.y.shape)}{extra})"
@@ -173,8 +173,8 @@ def unpack(arrays: Mapping, where: str):
     sparse = all(key in arrays for key in SPARSE_KEYS)
     if target not in arrays or not (sparse or "X" in arrays):
         raise ValueError(
-            f"{where} holds {sorted(arrays)}; accepted: 'X' (or the CSR parts 'data', 'indices', "
-            "'indptr', 'shape') together with 'y' (or 'Y' for several targets)."
+            f"{where} holds {listed(sorted(arrays))}; accepted: 'X' (or the CSR parts 'data', "
+            "'indices', 'indptr', 'shape') together with 'y' (or 'Y' for several targets)."
         )
     X = _sparse_matrix(arrays, where) if sparse else _dense_matrix(arrays["X"], where)
     if 0 in X.shape:

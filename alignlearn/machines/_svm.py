@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from alignlearn._params import ParamsMixin
 from alignlearn.solvers.multiclass import (
     class_weighted,
     confidences,
@@ -35,7 +36,7 @@ _ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
-class SupportVectorClassifier(LabelScore):
+class SupportVectorClassifier(ParamsMixin, LabelScore):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w.phi_i + b)) with C_i = C times the sample's
@@ -183,7 +184,7 @@ class SupportVectorClassifier(LabelScore):
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
 
-class SupportVectorRegressor(TargetScore):
+class SupportVectorRegressor(ParamsMixin, TargetScore):
     """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the

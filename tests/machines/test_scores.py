@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score
 
 import alignlearn as al
@@ -31,6 +32,14 @@ MACHINES = {
     "krein ridge": (KreinRidge(), "indefinite"),
     "ensemble of ridges": (al.Ensemble("krr"), "grams"),
 }
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_machines_show_their_parameters(name):
+    machine = MACHINES[name][0]
+    assert repr(machine).startswith(type(machine).__name__ + "(")
+    changed = clone(machine).set_params(**dict.fromkeys({"C", "alpha"} & {*vars(machine)}, 7.0))
+    assert "=7.0" in repr(changed)
 
 
 @pytest.mark.parametrize("name", MACHINES)
