@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn._text import Result
 from alignlearn.validation import check_flag, check_numbers
 
 from .binomial import clopper_pearson
@@ -28,7 +27,7 @@ SHARES = (0.45, 0.45, 0.10)
 
 
 @dataclass(frozen=True)
-class FeatureRange(Result):
+class FeatureRange:
     """What is known about the features of a kernel over the whole distribution.
 
     Attributes

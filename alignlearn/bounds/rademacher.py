@@ -20,8 +20,6 @@ from math import ceil, comb, factorial, log
 
 import numpy as np
 
-from alignlearn._text import Result
-
 MOST_SIGNS = 2**16
 _POWERS = 24  # largest r; the best is about the logarithm of the number of kernels
 # Cortes, Mohri and Rostamizadeh (2010), Generalization bounds for learning kernels, lemma 1.
@@ -29,7 +27,7 @@ _ETA_0 = 23 / 22
 
 
 @dataclass(frozen=True)
-class KernelSizes(Result):
+class KernelSizes:
     """What the bounds need of the p kernel matrices.
 
     Attributes
