@@ -35,7 +35,7 @@ _WHERE = {
     "engine.cuda.device": "CudaOutOfMemory CudaUnavailable",
     "_warmup": "warmup",
     "persistence": "ModelFileError load save",
-    "validation": "ConvergenceWarning DegenerateKernelWarning VersionWarning",
+    "validation": "ConvergenceWarning DegenerateKernelWarning DoubtfulResultWarning VersionWarning",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = (

@@ -94,6 +94,7 @@ from alignlearn.statistics import cka as cka
 from alignlearn.statistics import hsic as hsic
 from alignlearn.validation import ConvergenceWarning as ConvergenceWarning
 from alignlearn.validation import DegenerateKernelWarning as DegenerateKernelWarning
+from alignlearn.validation import DoubtfulResultWarning as DoubtfulResultWarning
 from alignlearn.validation import VersionWarning as VersionWarning
 from alignlearn.weights import Align as Align
 from alignlearn.weights import AlignF as AlignF

@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import inspect
 
-from alignlearn._versions import Versioned
+from ._text import cut, listed, short
+from ._versions import Versioned
+
+_LONGEST = 4000  # characters of an estimator with all its parameters
 
 
 class ParamsMixin(Versioned):
@@ -70,7 +73,7 @@ class ParamsMixin(Versioned):
             if name not in valid:
                 raise ValueError(
                     f"{name!r} is not a parameter of {type(self).__name__}; accepted: "
-                    f"{', '.join(valid) or 'none'}."
+                    f"{listed(list(valid), show=str) or 'none'}."
                 )
             if separator:
                 nested.setdefault(name, {})[inner] = value
@@ -80,16 +83,17 @@ class ParamsMixin(Versioned):
             target = getattr(self, name)
             if not hasattr(target, "set_params"):
                 raise ValueError(
-                    f"{name}={target!r} of {type(self).__name__} has no parameters of its own, "
-                    f"so {name}__{next(iter(inner))} cannot be set."
+                    f"{name}={short(target)} of {type(self).__name__} has no parameters of its "
+                    f"own, so {name}__{next(iter(inner))} cannot be set."
                 )
             target.set_params(**inner)
         return self
 
     def __repr__(self):
+        """The parameters that are not the default, in a text of bounded length."""
         shown = []
         for name, parameter in self._parameters().items():
-            value = getattr(self, name)
-            if repr(value) != repr(parameter.default):
-                shown.append(f"{name}={value!r}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+            value = short(getattr(self, name))
+            if value != short(parameter.default):
+                shown.append(f"{name}={value}")
+        return cut(f"{type(self).__name__}({', '.join(shown)})", _LONGEST)

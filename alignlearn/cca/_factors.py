@@ -65,7 +65,7 @@ def exact_factor(view, name):
         raise ValueError(
             f"{name}: {view.source.names[0]} is not positive semi-definite on these samples: the "
             f"eigenvalues of its centred matrix reach from {values[0]:.3g} to {values[-1]:.3g}; "
-            "accepted: a kernel, or a matrix that `alignlearn.machines.SpectrumFix` has repaired."
+            'accepted: a kernel, or in place of a matrix K Precomputed(K, fix="clip").'
         )
     used = values > max(rounding, N * np.finfo(np.float64).eps * values[-1])
     values, vectors = values[used], vectors[:, used]

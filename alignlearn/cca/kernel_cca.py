@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.dependence import DependenceTest
 from alignlearn.dependence.permutations import permutation_p_value
 from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
@@ -138,12 +139,14 @@ class KernelCCA(FrameOutput, Estimator):
         self._forget()
         q = check_count("n_components", self.n_components, optional=False)
         views, problem = self._open(X, y)
+        for given, view in zip(self._listed(X, y), views):
+            inputs.doubt_scales(given, view.source.X, view.source.kernels)
         ranks = tuple(len(f.values) for f in problem.factors)
         most = min(ranks) if len(ranks) == 2 else sum(ranks)
         if q > most:
             raise ValueError(
                 f"n_components={q}, but the centred kernel matrices have ranks "
-                f"{', '.join(map(str, ranks))}; accepted: at most {most}."
+                f"{listed(ranks)}; accepted: at most {most}."
             )
         found = problem.solve(q)
         self.correlations_, combinations, self.eigenvalue_range_ = found

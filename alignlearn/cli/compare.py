@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from alignlearn._text import listed
+
 from .output import Output, add_output_options, add_parser, figure_path
 
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential", "matern", "rational-quadratic")
@@ -206,7 +208,7 @@ def read_data(args):
     options = {"target": args.target, "task": args.task, "missing": args.missing}
     data = datasets.load(args.data, **options, drop=args.drop)
     if data.y.ndim > 1:
-        names = ", ".join(data.target_names) or f"0 to {data.y.shape[1] - 1}"
+        names = listed(data.target_names, show=str) or f"0 to {data.y.shape[1] - 1}"
         raise ValueError(f"{data.name} has several targets; choose one by --target: {names}.")
     return data
 

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.folds import fold_numbers
 from alignlearn.kernels import RankOneKernels, kernel_list
 from alignlearn.sources import open_source
-from alignlearn.statistics.targets import reads_as_regression
+from alignlearn.statistics.targets import doubt_amounts, reads_as_regression
 from alignlearn.validation import (
     check_choice,
     check_features,
@@ -186,27 +187,26 @@ def _check_methods(methods, kernels, task):
     try:
         methods = (methods,) if isinstance(methods, str) else tuple(methods)
     except TypeError:
-        raise TypeError(
-            f"methods must be a sequence of {', '.join(METHODS)}; got {methods!r}."
-        ) from None
+        known = listed(list(METHODS), show=str)
+        raise TypeError(f"methods must be a sequence of {known}; got {methods!r:.200}.") from None
     if not methods:
-        raise ValueError(f"methods is empty; accepted: {', '.join(METHODS)}.")
+        raise ValueError(f"methods is empty; accepted: {listed(list(METHODS), show=str)}.")
     for method in methods:
         check_choice("methods", method, tuple(METHODS))
         _check_method(method, kernels, task)
     if len(set(methods)) < len(methods):
-        raise ValueError(f"methods={methods!r} names a method twice.")
+        raise ValueError(f"methods={methods!r:.200} names a method twice.")
     return methods
 
 
 def _check_method(name, kernels, task):
     method = METHODS[name]
     if method.task not in (None, task):
-        fits = [repr(n) for n, other in METHODS.items() if other.task in (None, task)]
+        fits = [n for n, other in METHODS.items() if other.task in (None, task)]
         hint = "" if task == "regression" else "; +-1 labels can be fitted with task='regression'"
         raise ValueError(
             f"methods: {name!r} is for {method.task}, but the task is {task}; accepted: "
-            f"{', '.join(fits)}{hint}."
+            f"{listed(fits)}{hint}."
         )
     if method.no_columns and isinstance(kernels, RankOneKernels):
         raise ValueError(
@@ -218,9 +218,11 @@ def _check_data(X, y, task):
     check_choice("task", task, ("auto", "classification", "regression"))
     X = check_features(X.tocsr() if is_sparse(X) else X)
     X = X.astype(np.float64) if X.dtype != np.float64 else X
-    task = "regression" if reads_as_regression(y, task) else "classification"
+    read, task = task, "regression" if reads_as_regression(y, task) else "classification"
     check = check_targets if task == "regression" else check_labels
     y = check(y, X.shape[0])
+    if read == "auto" and task == "regression":
+        doubt_amounts(y)
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}; accepted: one target, shape (m,).")
     values, counts = np.unique(y, return_counts=True)

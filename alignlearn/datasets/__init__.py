@@ -12,6 +12,7 @@ import difflib
 import os
 from collections.abc import Iterable
 
+from alignlearn._text import listed
 from alignlearn.validation import check_choice, check_number
 
 from ._data import (
@@ -187,7 +188,7 @@ def _existing_path(name_or_path) -> str:
         raise FileNotFoundError(f"name_or_path={path!r}: {reason}.")
     close = difflib.get_close_matches(path.lower().replace("-", "_"), names(), 3, 0.5)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    known = listed(names(), show=str)
     raise ValueError(
-        f"name_or_path={path!r} is neither a file nor a known set; known: {', '.join(names())}."
-        f"{hint}"
+        f"name_or_path={path!r} is neither a file nor a known set; known: {known}.{hint}"
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from alignlearn._limits import MAX_FEATURES
+from alignlearn._text import listed
 
 SPARSE_KEYS = ("data", "indices", "indptr", "shape")
 _NOT_EXTRA = {"X", "y", "Y", "feature_names", "target_names", *SPARSE_KEYS}
@@ -69,7 +70,7 @@ class Dataset:
 
     def __repr__(self):
         kind = "" if isinstance(self.X, np.ndarray) else ", sparse"
-        extra = f", extra={sorted(self.extra)}" if self.extra else ""
+        extra = f", extra=[{listed(sorted(self.extra), 5)}]" if self.extra else ""
         return (
             f"Dataset({self.name!r}, {self.task}, X {self.X.shape[0]} x {self.X.shape[1]}{kind}, "
             f"y {self.y.dtype}{list(self.y.shape)}{extra})"
@@ -172,8 +173,8 @@ def unpack(arrays: Mapping, where: str):
     sparse = all(key in arrays for key in SPARSE_KEYS)
     if target not in arrays or not (sparse or "X" in arrays):
         raise ValueError(
-            f"{where} holds {sorted(arrays)}; accepted: 'X' (or the CSR parts 'data', 'indices', "
-            "'indptr', 'shape') together with 'y' (or 'Y' for several targets)."
+            f"{where} holds {listed(sorted(arrays))}; accepted: 'X' (or the CSR parts 'data', "
+            "'indices', 'indptr', 'shape') together with 'y' (or 'Y' for several targets)."
         )
     X = _sparse_matrix(arrays, where) if sparse else _dense_matrix(arrays["X"], where)
     if 0 in X.shape:
@@ -278,7 +279,7 @@ def select_target(data: Dataset, target, task=None) -> Dataset:
     elif data.y.ndim == 2 and is_index(target) and -data.y.shape[1] <= target < data.y.shape[1]:
         y = data.y[:, target].copy()
     else:
-        known = ", ".join(map(repr, [*names, *data.extra]))
+        known = listed([*names, *data.extra])
         raise ValueError(f"target={target!r} is not known to {data.name}; accepted: {known}.")
     y, task = settle_task(y, task, data.name)
     rest = {k: v for k, v in data.extra.items() if k != target}
@@ -308,7 +309,7 @@ def column_number(option, column, names, width, where) -> int:
     if column not in names:
         close = difflib.get_close_matches(column, names, 1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        known = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
+        known = listed(names)
         raise ValueError(f"{option}={column!r} is not a column of {where}: {known}.{hint}")
     return names.index(column)
 

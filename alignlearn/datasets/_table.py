@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alignlearn import _limits
+from alignlearn._text import listed
 
 from . import _columns
 from ._columns import BLANK, MISSING, is_missing, is_number
@@ -56,7 +57,7 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
     kept, at = _kept_columns(target, drop, names, len(columns), where)
     if len(kept) < len(columns):
         gone = [repr(title) for i, title in enumerate(titles) if i not in kept]
-        notes.append(f"{_count(len(gone), 'column')} dropped: {_shown(gone)}")
+        notes.append(f"{_count(len(gone), 'column')} dropped: {listed(gone, _SHOWN, show=str)}")
         columns, titles = [columns[i] for i in kept], [titles[i] for i in kept]
     title, comma = titles.pop(at), delimiter == ";"
     columns, lines = _with_target(columns, at, comma, missing, (where, title, lines), notes)
@@ -165,7 +166,7 @@ def _named_columns(rows, lines, where):
         if not rows:
             raise ValueError(f"{where} holds a line of names but no rows.")
     elif _counts(rows[0]):
-        notes.append(f"the first line {', '.join(rows[0])} is read as a row, not as names")
+        notes.append(f"the first line {listed(rows[0], show=str)} is read as a row, not as names")
     columns = list(zip(*rows, strict=True))
     if not any(columns[-1]) and not (names and names[-1]):
         names, columns = names[:-1], columns[:-1]
@@ -270,13 +271,13 @@ def _features(columns, titles, comma, missing, context):
         names += [f"{title}={level}" for level in levels]
         blocks.append(_columns.one_hot(column, levels))
         spread.append(f"{title!r} ({_count(len(levels), 'value')})")
-        odd = ", ".join(repr(level) for level in levels if is_missing(level))
+        odd = listed([level for level in levels if is_missing(level)])
         if odd:
             notes.append(f"{odd} in column {title!r} is read as a value, not as missing")
     n_plain = len(columns) - len(spread)
     notes.append(f"features: {_count(n_plain, 'column')} of numbers")
     if spread:
-        shown = _shown(spread)
+        shown = listed(spread, _SHOWN, show=str)
         notes.append(f"words in {shown}: {_count(len(names) - n_plain, 'column')} of 0 and 1")
     return np.concatenate(blocks, axis=1), names
 
@@ -291,10 +292,6 @@ def _filled(column, title, missing, notes):
         "the most frequent"
     )
     return [word if field in BLANK else field for field in column]
-
-
-def _shown(words) -> str:
-    return ", ".join(words[:_SHOWN]) + ", ..." * (len(words) > _SHOWN)
 
 
 def _count(n, noun) -> str:

@@ -6,28 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.statistics import center_gram, target_columns
 from alignlearn.validation import (
-    as_array,
     check_choice,
     check_count,
     check_flag,
     check_gram,
     check_seed,
-    check_test_gram,
     plain,
+    real_part,
 )
 from alignlearn.validation.memory import check_gram_memory
 
 from .permutations import permutation_p_value, permuted_forms, permuted_products
 from .views import centered_gram, open_views
 
-# As of a Gram matrix that should be symmetric.
-_HERMITIAN = {np.dtype(np.complex128): 1e-8, np.dtype(np.complex64): 1e-4}
-
 
 @dataclass(frozen=True, eq=False)
-class DependenceTest:
+class DependenceTest(Result):
     """A test of the hypothesis that two or more things are independent.
 
     Attributes
@@ -245,7 +242,7 @@ def real_gram(K, *, test=False):
     a positive semi-definite K is positive semi-definite. For real coefficients and labels nothing
     is lost: ``y'Ky = y' Re(K) y``, since Im K is antisymmetric. (Fidelities ``|<phi, psi>|^2`` are
     real already.) A noisy K whose real part is indefinite is repaired, the same way for the rows of
-    new samples, by `alignlearn.machines.SpectrumFix`.
+    new samples, by `alignlearn.machines.SpectrumFix`, or by `Precomputed(K, fix=...)`.
 
     Parameters
     ----------
@@ -264,17 +261,4 @@ def real_gram(K, *, test=False):
         NaN or infinity; not square or not Hermitian to 1e-8 (complex64: 1e-4) of the largest entry,
         without ``test``.
     """
-    K = as_array("K", K)
-    if K.ndim != 2:
-        raise ValueError(f"K must be a matrix, got shape {K.shape}.")
-    if check_flag("test", test):
-        return check_test_gram("K", K.real, K.shape[1])
-    if np.iscomplexobj(K) and K.shape[0] == K.shape[1]:
-        largest, skew = np.abs(K).max(initial=0.0), np.abs(K.imag + K.imag.T).max(initial=0.0)
-        allowed = _HERMITIAN.get(K.dtype, 1e-8)
-        if skew > allowed * largest:
-            raise ValueError(
-                f"K is not Hermitian: |Im K_ij + Im K_ji| reaches {skew:.3g}, accepted is "
-                f"{allowed:g} times the largest entry {largest:.3g}; new samples need test=True."
-            )
-    return check_gram("K", K.real)
+    return real_part("K", K, test=check_flag("test", test))

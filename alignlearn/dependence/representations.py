@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
+from alignlearn._text import short, table
 from alignlearn._versions import Versioned
 from alignlearn.kernels import Columns, Linear
 from alignlearn.sources import open_source
@@ -21,6 +24,7 @@ from alignlearn.validation import (
 
 from .views import naming, view_kernels
 
+_SHOWN = 10  # columns of a printed matrix
 _ENTRIES = 2**20  # of the rows of Gram matrices that are held at once
 # An unbiased self-similarity below this share of the biased one is rounding.
 _ROUNDING = 32 * np.finfo(np.float64).eps
@@ -94,6 +98,23 @@ class CKAAccumulator(Versioned):
         self.kernels = kernels
         self.n_batches = 0
         self._sum = self._layout = self._resolved = None
+
+    def __repr__(self):
+        return f"CKAAccumulator(kernels={short(self.kernels)}, n_batches={self.n_batches})"
+
+    def __str__(self):
+        if self._sum is None:
+            return "CKA of no batch yet"
+        p, q = self._layout[0]
+        columns = min(p if q is None else q, _SHOWN)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateKernelWarning)
+            values = self.matrix()
+        rows = [(str(k), *(f"{v:.4f}" for v in row[:columns])) for k, row in enumerate(values)]
+        text = table(rows, ("", *map(str, range(columns))))
+        left = f", the first {columns} columns" if columns < values.shape[1] else ""
+        title = f"CKA of {' x '.join(map(str, values.shape))} sets of features"
+        return f"{title}, mean of {self.n_batches} batch(es){left}\n{text}"
 
     def update(self, features, other=None):
         """Add a batch, as in :func:`cka_matrix`; b >= 4 samples. Returns self."""

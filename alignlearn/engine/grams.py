@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.validation import check_finite, take
 
 from . import external, loops
@@ -195,8 +196,7 @@ class GramProducts:
 
 def _finite(values, what, kernels):
     """The values, or an error: a formula may leave its domain."""
-    names = " + ".join(str(k) for k in kernels[:3]) + (" + ..." if len(kernels) > 3 else "")
-    check_finite(f"{what} of {names}", values)
+    check_finite(f"{what} of {listed(kernels, 3, show=str, separator=' + ')}", values)
     return values
 
 

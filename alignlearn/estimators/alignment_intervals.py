@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.bounds import class_betting, class_intervals
 from alignlearn.bounds.checks import check_delta
 from alignlearn.bounds.fitted import learned_alignment_interval
@@ -25,7 +26,6 @@ from . import guarantees
 from .held_out import UNSEEN, refuse_training_samples
 
 _FIXED = "kernel chosen without these samples"
-_SCALED = "gamma='scale' takes the kernels from the sample; give numbers for gamma"
 
 
 # -- one kernel ------------------------------------------------------------------------
@@ -121,6 +121,8 @@ def _open_one(X, kernel):
     """The Gram matrix, the kernel (None for a given matrix), and what is not met."""
     if isinstance(kernel, str) and kernel == "precomputed":
         source = open_source([X], "precomputed")
+        if not source.kernels[0].is_psd:
+            raise ValueError("X is marked as indefinite; accepted: a semi-definite matrix.")
         return source.single(0).gram(), None, ()
     kernels = kernel_list(kernel)
     if len(kernels) != 1:
@@ -131,7 +133,7 @@ def _open_one(X, kernel):
         raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
     K = np.asarray(source.single(0).gram(exact=True), dtype=np.float64)
     given = kernels[0].resolve_names(column_names(X))
-    return K, used, () if given == used else (_SCALED,)
+    return K, used, () if given == used else (guarantees.FROM_SAMPLE,)
 
 
 def _labels(y, m, label_range):
@@ -244,7 +246,9 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     source = open_source(X, estimator.kernels_)
     labels = check_labels(y, source.n_samples)
     if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
-        raise ValueError(f"y must hold both classes of the fit, {list(estimator.classes_)}.")
+        raise ValueError(
+            f"y must hold both classes of the fit, {listed(estimator.classes_.tolist())}."
+        )
     if features is None:
         return result
     factors = guarantees._factors(estimator)

@@ -18,7 +18,8 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.engine.engines import open_engine
-from alignlearn.validation import check_choice, check_labels, check_targets, check_weights, warn
+from alignlearn.machines.scores import LabelScore, TargetScore
+from alignlearn.validation import check_choice, warn
 
 from .inputs import feature_names, own_or_sklearn, take_sparse
 
@@ -296,29 +297,16 @@ class Estimator(Parameters):
         )
 
 
-class Classifier:
-    """Mixin: the score of a classifier."""
+class Classifier(LabelScore):
+    """Mixin: what scikit-learn knows of a classifier."""
 
     _estimator_type = "classifier"
 
-    def score(self, X, y, sample_weight=None) -> float:
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
-        return accuracy(self.predict(X), y, sample_weight)
 
-
-class Regressor:
-    """Mixin: the score of a regressor."""
+class Regressor(TargetScore):
+    """Mixin: what scikit-learn knows of a regressor."""
 
     _estimator_type = "regressor"
-
-    def score(self, X, y, sample_weight=None) -> float:
-        """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
-
-        1 minus the residual sum of squares over the sum of squares about the mean; for a constant
-        target 1 if the residual is 0, else 0.
-        """
-        predicted = self.predict(X)
-        return r2(check_targets(y, len(predicted)), predicted, sample_weight)
 
 
 class FrameOutput:
@@ -414,32 +402,3 @@ def _name_differences(fitted, given):
             shown = [*(f"- {n}" for n in sorted(names)[:5]), *(["- ..."] if len(names) > 5 else [])]
             text += "\n".join([title, *shown, ""])
     return text or "Feature names must be in the same order as they were in fit.\n"
-
-
-def accuracy(predicted, y, sample_weight=None):
-    """Share of labels that are predicted, weighted by ``sample_weight`` (n,)."""
-    right = predicted == check_labels(y, len(predicted))
-    weight = check_weights(sample_weight, len(right))
-    return float(weight @ right / weight.sum())
-
-
-def r2(y, predicted, weight=None):
-    """Coefficient of determination, mean over targets, with sample weights (n,) if given.
-
-    1 minus the residual sum of squares over the sum of squares about the mean; for a constant
-    target 1 if the residual is 0, else 0.
-    """
-    if y.size != predicted.size:
-        raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit.")
-    y = y.reshape(predicted.shape)
-    weight = check_weights(weight, len(y))
-    weight = weight / weight.sum()
-    # The ratio does not depend on the unit of y; whether squares overflow does.
-    unit = max(np.abs(y).max(), np.abs(predicted).max()) or 1.0
-    y, predicted = y / unit, predicted / unit
-    residual = weight @ np.square(y - predicted)
-    y = y - y[0]  # a constant is exactly 0
-    total = weight @ np.square(y - weight @ y)
-    flat = np.where(residual == 0.0, 1.0, 0.0)
-    explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
-    return float(np.mean(np.where(total > 0.0, explained, flat)))

@@ -153,6 +153,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         source = open_source(X, self.kernels)
         inputs.check_sample_count(source.n_samples)
         labels = inputs.class_labels(self, y, source.n_samples)
+        inputs.doubt_scales(X, source.X, source.kernels)
         check_gram_memory(source.n_samples, len(source.names) + 3)
         grams, means = self._open(source)
         self.classes_, codes = np.unique(labels, return_inverse=True)

@@ -181,6 +181,9 @@ class MKLClassifier(KernelClassifier):
     kernels : sequence of Kernel and str, RankOneKernels or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
         Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        In ``fit`` an indefinite one is given as ``Precomputed(K, fix="clip")``, which transforms it
+        and later the rows of new samples alike, or as ``Precomputed(K, is_psd=False)``; of complex
+        Hermitian ones the real part is taken.
         All kernels but functions and given matrices also take SciPy sparse X, which stays sparse.
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
@@ -259,8 +262,9 @@ class MKLClassifier(KernelClassifier):
 
     Indefinite kernels (TL1, Log, Sigmoid, matrices marked ``is_psd=False``) are accepted without a
     warning: the machine then stops at a stationary point, as LIBSVM does; ``kernel_.is_psd`` and
-    ``summary()`` say so. Given matrices that are not marked must be positive semi-definite: ``K +
-    t I`` must have a Cholesky factor for t = 1e-8 times the mean diagonal (1e-4 for float32).
+    ``summary()`` say so. Given matrices without a mark or a ``fix`` (see `Precomputed`) must be
+    positive semi-definite: ``K + t I`` must have a Cholesky factor for t = 1e-8 times the mean
+    diagonal (1e-4 for float32).
 
     Sample weights are repetitions: an integer weight gives the statistics, the kernel and the
     machine of so many copies of the sample, and 0 those without it. One-stage rules take them too,

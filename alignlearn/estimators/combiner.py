@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from alignlearn.statistics import center_gram, target_columns
+from alignlearn.statistics.targets import reads_as_regression
 from alignlearn.validation import check_choice
 
 from . import inputs
@@ -93,7 +94,9 @@ statistics_, result_, n_features_in_, feature_names_in_
                 raise ValueError("y is constant (1 class); at least two values are needed.")
             return y
 
-        learned, _ = self._learn(X, target, task)
+        # The target has been read: what reads it again warns no more.
+        read = "regression" if reads_as_regression(y, task) else "classification"
+        learned, _ = self._learn(X, target, read)
         K = learned.gram(exact=not self.center)
         if self.center:
             self.means_ = K.mean(axis=0, dtype=np.float64)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.bounds.rademacher import KernelSizes, class_bounds, dual_norm, sign_vectors
 from alignlearn.sources import open_source
 from alignlearn.statistics import AlignmentStatistics
@@ -20,7 +21,7 @@ _MOST_EXACT = 12  # samples up to which all signs are enumerated unless draws ar
 
 
 @dataclass(frozen=True)
-class LearnedComplexity:
+class LearnedComplexity(Result):
     """Empirical Rademacher complexity of a class, and upper bounds of it.
 
     Attributes

@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 from alignlearn.folds import make_folds
-from alignlearn.kernels import gram_items
-from alignlearn.sources import GramViews
+from alignlearn.kernels import gram_items, plain_gram
+from alignlearn.sources import GramViews, gram_parts
 from alignlearn.validation import check_labels, check_targets
 
 
@@ -22,8 +22,9 @@ def cross_validate_kernels(
     ----------
     estimator : MKLClassifier or MKLRegressor
         With ``kernels="precomputed"``; it is copied for every fold.
-    grams : sequence of p matrices (m, m) or data frames, or array of shape (p, m, m)
-        May be memmaps or lazy: only the rows in use are read.
+    grams : sequence of p matrices (m, m), data frames or Precomputed, or array of shape (p, m, m)
+        May be memmaps or lazy: only the rows in use are read. A ``fix`` of a Precomputed is found
+        on each training set alone.
     y : array-like of shape (m,) or (m, c)
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
@@ -55,8 +56,8 @@ default 5
     grams = gram_items(grams, "grams")
     stratify = estimator._estimator_type == "classifier"
     y = (check_labels if stratify else check_targets)(y)
-    if len(y) != len(grams[0]):
-        raise ValueError(f"y has {len(y)} values, but the matrices have {len(grams[0])} rows.")
+    if len(y) != grams[0].shape[0]:
+        raise ValueError(f"y has {len(y)} values, but the matrices have {grams[0].shape[0]} rows.")
     found = {"test_score": [], "fit_time": [], "score_time": [], "weights": [], "alignment": []}
     folds = make_folds(cv, y, stratify, random_state)
     fitted = []
@@ -74,9 +75,9 @@ def _one_fold(estimator, grams, y, train, test, scoring, found):
     params = {k: v if k == "client" else copy.deepcopy(v) for k, v in params.items()}
     model = type(estimator)(**params)
     start = time.perf_counter()
-    model.fit(GramViews(grams, train, train), y[train])
+    model.fit(gram_parts(grams, train), y[train])
     fitted = time.perf_counter()
-    against = GramViews(grams, test, train)
+    against = GramViews([plain_gram("grams", K) for K in grams], test, train)
     score = model.score if scoring is None else lambda X, y: scoring(model, X, y)
     found["test_score"].append(float(score(against, y[test])))
     found["score_time"].append(time.perf_counter() - fitted)

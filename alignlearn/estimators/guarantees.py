@@ -11,6 +11,10 @@ from alignlearn.kernels import algebra, kernel_list
 from alignlearn.validation import check_number, check_numbers
 
 SAMPLE = "samples independent and from one law"
+FROM_SAMPLE = (
+    "gamma='scale', or the fix of a matrix, takes the kernels from the sample; give numbers for "
+    "gamma, and matrices that need no fix"
+)
 UNBOUNDED = (
     "K(x, x) has no bound that is known without the sample, and its largest value on the sample "
     "bounds nothing: give radius2"
@@ -89,13 +93,15 @@ def common(estimator, radius2):
         hypotheses.append(f"K_k(x, x) <= {radius2:g} for every kernel")
     names = list(getattr(estimator, "feature_names_in_", ())) or None
     given = kernels and [k.resolve_names(names) for k in kernel_list(estimator.kernels)]
-    if given != kernels:
-        not_met.append("gamma='scale' takes the kernels from the sample; give numbers for gamma")
+    if given != kernels or getattr(estimator.kernel_, "is_changed", False):
+        not_met.append(FROM_SAMPLE)
     weighted = "samples must have equal weights, but fit was given sample_weight"
     essential = [weighted] if estimator._ranges.weighted else []
     if (_factors(estimator) < 0).any():
         essential.append("weights must not be negative")
-    if not all(k.is_psd for k in kernels or ()):
+    # Negative weights are one reason by themselves.
+    psd = kernels is not None or (_factors(estimator) < 0).any() or estimator.kernel_.is_psd
+    if not (psd and all(k.is_psd for k in kernels or ())):
         essential.append("kernels must be positive semi-definite")
     return radii, hypotheses, not_met + essential, essential
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.bounds import held_out
 from alignlearn.bounds.guarantee import HeldOutBound
 from alignlearn.validation import check_labels, check_targets
@@ -18,7 +19,9 @@ def held_out_error(estimator, X, y, delta) -> HeldOutBound:
     predicted = _predictions(estimator, X)
     labels = check_labels(y, len(predicted))
     if not np.isin(labels, estimator.classes_).any():
-        raise ValueError(f"y holds none of the classes of the fit, {list(estimator.classes_)}.")
+        raise ValueError(
+            f"y holds none of the classes of the fit, {listed(estimator.classes_.tolist())}."
+        )
     wrong, m = (predicted != labels).astype(float), len(labels)
     value = held_out.binomial_upper(int(wrong.sum()), m, delta)
     largest_class = np.unique(labels, return_counts=True)[1].max() / m

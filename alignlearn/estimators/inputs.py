@@ -8,8 +8,12 @@ from functools import cache
 import numpy as np
 
 from alignlearn.kernels import column_names, kernel_list
-from alignlearn.validation import check_labels, check_targets, warn
+from alignlearn.validation import check_labels, check_targets, doubt, warn
 from alignlearn.validation.memory import check_gram_memory
+
+_APART = 1000.0  # standard deviations of columns in one kernel, beyond which it sees the largest
+_LOOKED_AT = 1000  # samples that tell the standard deviations
+_SINGLE = 100  # classes of one sample that look like amounts
 
 
 class DataConversionWarning(UserWarning):
@@ -76,6 +80,44 @@ def check_room(source, rules, matrices=1):
         check_gram_memory(source.n_samples, matrices, itemsize=source.dtype.itemsize)
 
 
+def doubt_scales(X, samples, kernels, names=None):
+    """Warn where a kernel adds up columns whose scales are a thousand apart.
+
+    Columns of at most two values, such as the indicators of a category, do not count.
+
+    Parameters
+    ----------
+    X : as given to ``fit``, for the names of its columns
+    samples : the same checked
+    kernels : list of Kernel with column numbers, or what else an open source has
+    names : sequence of str, optional
+        In place of those of X.
+    """
+    matrix = isinstance(samples, np.ndarray) and samples.ndim == 2
+    if not (matrix and samples.dtype.kind == "f" and isinstance(kernels, (list, tuple))):
+        return
+    sets = set().union(*(kernel.added_columns(samples.shape[1]) for kernel in kernels))
+    if not sets:
+        return
+    some = np.asarray(samples[:: -(-len(samples) // _LOOKED_AT)], dtype=np.float64)
+    some = some / (np.abs(some).max() or 1.0)
+    scale = some.std(axis=0)
+    low, high = some.min(axis=0), some.max(axis=0)
+    scale[((some == low) | (some == high)).all(axis=0)] = np.nan
+    names = column_names(X) if names is None else names
+    for columns in sorted(sets, key=len):
+        own = scale[list(columns)]
+        if np.isfinite(own).any() and np.nanmax(own) > _APART * np.nanmin(own):
+            ends = [columns[k] for k in (np.nanargmax(own), np.nanargmin(own))]
+            wide, narrow = (repr(k if names is None else names[k]) for k in ends)
+            doubt(
+                f"Columns {wide} and {narrow} of X have scales more than {_APART:g} apart, so that "
+                "a kernel on both sees little but the first; scale X, for instance by "
+                "sklearn.preprocessing.StandardScaler."
+            )
+            return
+
+
 def require_y(estimator, y):
     """Every estimator here learns from a target."""
     if y is None:
@@ -105,11 +147,24 @@ def class_labels(estimator, y, n_samples, weight=None):
                 f"sample_weight is zero for all samples of class {without[0].item()!r}; accepted: "
                 "a positive one in every class. Leave the class out."
             )
+    _doubt_classes(labels)
     if np.all(labels == labels[0]):
         raise ValueError(
             f"y has 1 class, {labels[0].item()!r}; a classifier needs at least two classes."
         )
     return labels
+
+
+def _doubt_classes(labels):
+    if len(labels) < _SINGLE:
+        return
+    counts = np.unique(labels, return_counts=True)[1]
+    single = np.count_nonzero(counts == 1)
+    if single >= max(_SINGLE, len(counts) / 2):
+        doubt(
+            f"y has {len(counts)} classes, {single} of them of one sample, which no new sample is "
+            "known to be of; if y holds amounts, use a regressor."
+        )
 
 
 def real_targets(estimator, y, n_samples, weight=None):

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
+from alignlearn.weights.base import combination_lines
 
 from . import inputs
 from .base import Estimator, OnDevice, Verbose
@@ -86,6 +88,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         weighting = get_weighting(self.weighting)
         source = self._open(X, sample_weight)
         y = check_target(source)
+        inputs.doubt_scales(X, source.X, source.kernels)
         inputs.check_room(source, [weighting], self._matrices(source))
         found = Postponed.of(self, source, y, task, weighting)
         if found is not None:
@@ -161,20 +164,8 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             (shares sum to 1). Then the alignment of the combination and of equal weights.
         """
         self._check_is_fitted()
-        w, a = self.weights_, self.statistics_.a
-        total = float(w @ a)
-        shares = w * a / total if total != 0.0 else np.zeros_like(a)
-        rows = np.arange(w.size)
-        if w.size > max_rows:
-            rows = np.sort(np.argsort(-np.abs(shares), kind="stable")[:max_rows])
-        names = [self.statistics_.names[k] for k in rows]
-        width = max([len("kernel"), *map(len, names)])
-        lines = [f"{'kernel':<{width}}  alignment    weight   share"]
-        for name, k in zip(names, rows):
-            own = self.kernel_alignments_[k]
-            lines.append(f"{name:<{width}}  {own:9.4f}  {w[k]:8.4f}  {shares[k]:6.1%}")
-        if w.size > max_rows:
-            lines.append(f"... and {w.size - max_rows} more kernels, of smaller share")
+        found = self.statistics_, self.weights_, self.kernel_alignments_
+        lines = combination_lines(*found, max_rows)
         return "\n".join([*lines, *self._verdict()])
 
     def _verdict(self):
@@ -186,9 +177,8 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             yield "The weighting could not be applied; equal weights were used."
         unidentified = self.result_.unidentified
         if unidentified:
-            names = ", ".join(self.statistics_.names[k] for k in unidentified[:10])
-            more = "" if len(unidentified) <= 10 else f" and {len(unidentified) - 10} more"
-            yield f"Weights the data does not determine: {names}{more}"
+            names = listed([self.statistics_.names[k] for k in unidentified], 10, show=str)
+            yield f"Weights the data does not determine: {names}"
         yield from self._machine_note()
         if not self.kernel_.is_psd:
             yield "The learned kernel is not guaranteed to be positive semi-definite."

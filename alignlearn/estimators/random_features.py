@@ -69,6 +69,7 @@ class _FeatureLearner(Seeded, Estimator):
         target = centered if check_flag("center", self.center) else Y
         norm = target_norm(target)
         kernel = as_kernel(self.kernel).resolve(X)
+        inputs.doubt_scales(None, X, [kernel], getattr(self, "feature_names_in_", None))
         frequencies = draw_frequencies(kernel, n_drawn, X.shape[1], rng)
         offsets = rng.uniform(0.0, 2.0 * np.pi, n_drawn) if self.offsets else None
         scores = _scores(X, target, frequencies, offsets) / (X.shape[0] * norm)

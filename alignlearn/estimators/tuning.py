@@ -13,10 +13,12 @@ import numpy as np
 
 from alignlearn.folds import make_folds
 from alignlearn.machines import paths
-from alignlearn.validation import check_choice, check_number, warn
+from alignlearn.machines.scores import r2
+from alignlearn.validation import a_part, check_choice, check_number, doubt, warn
 from alignlearn.weights import get_weighting
 
-from .base import r2
+_LEAST_GRID = 3  # values of which one is inside
+_TRIFLES = 0.02, 0.005  # of what scores differ by along a grid, and of a score
 
 
 def check_grid(name, values, default, strict=True):
@@ -85,7 +87,8 @@ def fold_weights(learner, source, y, rule, *, train, statistics):
         return rule.solve(statistics).weights * scale
     learner.set_params(kernels=source.fitted_kernels)
     weight = {} if source.weight is None else {"sample_weight": source.weight[train]}
-    learner.fit(source.samples(train), y[train], **weight)
+    with a_part():
+        learner.fit(source.samples(train), y[train], **weight)
     return learner.weights_ * learner.scale_
 
 
@@ -166,6 +169,38 @@ def search_results(candidates, scores):
         column[:] = values
     results["params"] = params
     return results, int(mean.argmax())
+
+
+def doubt_edges(results, best):
+    """Warn where the best value of a parameter ends its grid, and scores still rise there."""
+    params = results["params"]
+    for name, value in params[best].items():
+        others = {k: v for k, v in params[best].items() if k != name}
+        line = [i for i, p in enumerate(params) if {k: p[k] for k in others} == others]
+        grid = sorted({params[i][name] for i in line if isinstance(params[i][name], float)})
+        if len(grid) < _LEAST_GRID or value not in (grid[0], grid[-1]) or value in (0.0, np.inf):
+            continue
+        inner = grid[1] if value == grid[0] else grid[-2]
+        inside = next(i for i in line if params[i][name] == inner)
+        if _rises(results, inside, best, line):
+            end = "smallest" if value == grid[0] else "largest"
+            doubt(
+                f"The best {name}={value:g} is the {end} of its grid, and scores still rise there "
+                f"({results['mean_test_score'][inside]:.4g} at {inner:g}, "
+                f"{results['mean_test_score'][best]:.4g} at {value:g}): better ones may lie "
+                f"beyond; extend {name}s."
+            )
+
+
+def _rises(results, inside, best, line):
+    """Whether a candidate's score is above another one's by more than chance, and not a trifle."""
+    n = sum(key.startswith("split") for key in results)
+    scores = np.array([results[f"split{t}_test_score"] for t in range(n)])
+    gain = scores[:, best] - scores[:, inside]
+    error = gain.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
+    mean = results["mean_test_score"][line]
+    trifle = max(_TRIFLES[0] * np.ptp(mean), _TRIFLES[1] * abs(float(scores[:, inside].mean())))
+    return gain.mean() > max(2.0 * error, trifle)
 
 
 def used_part(source, y, splits):
@@ -331,3 +366,4 @@ class FoldSearch:
             setattr(self, f"{name}_", value)
         self.cv_results_, self.best_params_, self.best_index_ = results, params, best
         self.best_score_ = float(results["mean_test_score"][best])
+        doubt_edges(results, best)

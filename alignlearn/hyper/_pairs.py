@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from alignlearn._text import listed
 from alignlearn.engine import hyper_values
 from alignlearn.engine.cpu import CPU
 from alignlearn.validation import check_labels, check_symmetric, gram_like
@@ -141,7 +142,7 @@ def known_pairs(K, n_samples) -> Known:
     unknown = np.isnan(K)
     empty = np.flatnonzero(unknown.all(axis=1))
     if empty.size:
-        rows = ", ".join(map(str, empty[:5])) + (", ..." if empty.size > 5 else "")
+        rows = listed(empty, 5, show=str)
         raise ValueError(
             f"K: no similarity is known of {empty.size} of {n_samples} samples (rows {rows}); "
             "leave them out of X and K."

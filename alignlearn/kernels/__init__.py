@@ -12,8 +12,16 @@ from .families import (
     ladder,
 )
 from .features import FeatureWeighted
-from .objects import FromFunction, Precomputed, gram_items, precomputed_kernels
+from .objects import (
+    FromFunction,
+    Precomputed,
+    given_list,
+    gram_items,
+    plain_gram,
+    precomputed_kernels,
+)
 from .random_features import FourierFeatures
+from .spectrum import KreinSpectrum, SpectrumFix, krein_spectrum, open_spectrum
 from .stationary import (
     Exponential,
     ExponentialDot,
@@ -40,6 +48,7 @@ __all__ = [
     "Hamming",
     "Kernel",
     "KernelRuleError",
+    "KreinSpectrum",
     "Laplacian",
     "Linear",
     "Log",
@@ -50,15 +59,20 @@ __all__ = [
     "RationalQuadratic",
     "Scaled",
     "Sigmoid",
+    "SpectrumFix",
     "StringSpectrum",
     "as_kernel",
     "column_names",
     "distinct",
     "gaussian_kernels",
+    "given_list",
     "gram_items",
     "kernel_list",
     "kernel_samples",
+    "krein_spectrum",
     "ladder",
+    "open_spectrum",
+    "plain_gram",
     "precomputed_kernels",
     "weighted_sum",
     "weighted_terms",

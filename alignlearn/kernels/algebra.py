@@ -16,6 +16,7 @@ from operator import attrgetter
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.engine import opcodes as ops
 
 from .base import Kernel, check_exponent, result_of
@@ -36,6 +37,9 @@ class _Several(Kernel):
     def _rebuilt(self, change):
         return type(self)(tuple(change(k) for k in self.kernels))
 
+    def added_columns(self, n):
+        return set().union(*(k.added_columns(n) for k in self.kernels))
+
     is_psd = property(lambda self: all(k.is_psd for k in self.kernels))
     is_non_negative = property(lambda self: all(k.is_non_negative for k in self.kernels))
     needs_vectors = property(lambda self: any(k.needs_vectors for k in self.kernels))
@@ -54,7 +58,7 @@ class Sum(_Several):
     """``k_1 + k_2 + ...``."""
 
     def __str__(self):
-        return " + ".join(str(k) for k in self.kernels)
+        return listed(self.kernels, show=str, separator=" + ")
 
     def lower(self, b, dst, mode):
         total = self.kernels[0].lower(b, dst, mode)
@@ -96,6 +100,10 @@ def weighted_terms(kernel):
     return [k for k, _ in pairs], np.array([w for _, w in pairs])
 
 
+def _factor(kernel):
+    return f"({kernel})" if isinstance(kernel, Sum) else str(kernel)
+
+
 @result_of("product")
 @dataclass(frozen=True)
 class Product(_Several):
@@ -107,7 +115,7 @@ class Product(_Several):
             k._require_psd("a product")
 
     def __str__(self):
-        return " * ".join(f"({k})" if isinstance(k, Sum) else str(k) for k in self.kernels)
+        return listed(self.kernels, show=_factor, separator=" * ")
 
     @property
     def largest_value(self):
@@ -148,6 +156,9 @@ class Unary(Kernel):
     needs_vectors = property(attrgetter("kernel.needs_vectors"))
     takes_sparse = property(attrgetter("kernel.takes_sparse"))
     given_dtype = property(attrgetter("kernel.given_dtype"))
+
+    def added_columns(self, n):
+        return self.kernel.added_columns(n)
 
 
 @result_of("multiple")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from alignlearn._text import Described, listed
 from alignlearn._versions import Versioned
 from alignlearn.engine import grams, vectormath
 from alignlearn.engine import opcodes as ops
@@ -121,7 +122,7 @@ class _SumOfDiagonals:
 
 
 @dataclass(frozen=True)
-class Kernel(Versioned):
+class Kernel(Described, Versioned):
     """A symmetric function of two samples.
 
     Kernels are immutable, hashable, comparable and small to pickle. ``kernel(X, Y=None)`` is the
@@ -152,6 +153,9 @@ class Kernel(Versioned):
         cost one exponential together.
     rate : float, default 0
         That of an exponential.
+    adds_columns : bool, default False
+        Whether values depend on the units of columns relative to each other, as distances and inner
+        products do.
     """
 
     is_psd = True
@@ -163,6 +167,7 @@ class Kernel(Versioned):
     is_non_negative = False
     is_exponential = False
     rate = 0.0
+    adds_columns = False
     __array_ufunc__ = None  # array * kernel is an error, not an array of kernels
 
     def __call__(self, X, Y=None) -> np.ndarray:
@@ -173,7 +178,10 @@ class Kernel(Versioned):
         names, others = column_names(X), column_names(Y)
         kernel = self.resolve_names(names)
         if kernel != self and others is not None and others != names:
-            raise ValueError(f"Y has columns {others!r}, but X has {names!r}; accepted: the same.")
+            raise ValueError(
+                f"Y has columns {listed(others)}, but X has "
+                f"{listed(names) if names else 'none'}; accepted: the same."
+            )
         X = kernel_samples("X", X, [self])
         if Y is not None:
             Y = kernel_samples("Y", Y, [self])
@@ -248,6 +256,10 @@ class Kernel(Versioned):
     def unit_form(self):
         """This kernel normalised, where that is a kernel of another form; else None."""
         return self if self.largest_value == 1.0 else None
+
+    def added_columns(self, n):
+        """Sets of columns, tuples of numbers below n, whose units it adds up."""
+        return {tuple(range(n))} if self.adds_columns and n > 1 else set()
 
     def _require_psd(self, rule):
         if not self.is_psd:

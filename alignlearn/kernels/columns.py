@@ -7,10 +7,13 @@ from operator import attrgetter
 
 import numpy as np
 
+from alignlearn._text import listed, short
 from alignlearn.engine.external import select_columns
 
 from .algebra import Unary
 from .families import as_kernel
+
+_IN_A_LABEL = 5  # columns
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,12 @@ class Columns(Unary):
     kernel : Kernel or str
     columns : int, slice with explicit stop, sequence of int >= 0, str, or sequence of str
         Names are those of a data frame's columns; `resolve_names` turns them into numbers.
+    name : str, optional
+        What texts call this group of columns.
     """
 
     columns: tuple = ()
+    name: str | None = None
 
     is_exponential = property(attrgetter("kernel.is_exponential"))
     rate = property(attrgetter("kernel.rate"))
@@ -39,28 +45,52 @@ class Columns(Unary):
     def _named(self):
         return isinstance(self.columns[0], str)
 
-    def __str__(self):
+    @property
+    def _slice(self):
+        """The columns as a slice where they are in equal steps, else None."""
         first, last, n = self.columns[0], self.columns[-1], len(self.columns)
-        run = not self._named and n > 1 and self.columns == tuple(range(first, last + 1))
-        return f"{self.kernel} on {f'{first}:{last + 1}' if run else list(self.columns)}"
+        if self._named or n < 2 or not last > first:
+            return None
+        step = self.columns[1] - first
+        run = slice(first, last + 1, None if step == 1 else step)
+        equal = step > 0 and self.columns == tuple(range(first, last + 1, step))
+        return run if equal and (n > 2 or step == 1) else None
+
+    def __str__(self):
+        run = self._slice
+        if self.name is not None:
+            shown = self.name
+        elif run is None:
+            shown = f"[{listed(self.columns, _IN_A_LABEL)}]"
+        else:
+            shown = f"{run.start}:{run.stop}" + (f":{run.step}" if run.step else "")
+        return f"{self.kernel} on {shown}"
+
+    def __repr__(self):
+        run, name = self._slice, "" if self.name is None else f", name={self.name!r}"
+        if run is None or len(self.columns) < 3:
+            shown = short(self.columns)
+        else:
+            shown = f"slice({run.start}, {run.stop}{'' if run.step is None else f', {run.step}'})"
+        return f"Columns(kernel={short(self.kernel)}, columns={shown}{name})"
 
     def resolve(self, X, weight=None):
         if self._named:
             self.resolve_names(None)
         kernel = self.kernel.resolve(select_columns(X, self.columns), weight)
-        return Columns(kernel, self.columns)
+        return Columns(kernel, self.columns, self.name)
 
     def resolve_names(self, names):
         columns = self._numbers(names) if self._named else self.columns
         inside = names is not None and max(columns) < len(names)
         inner = [names[c] for c in columns] if inside else None
-        return Columns(self.kernel.resolve_names(inner), columns)
+        return Columns(self.kernel.resolve_names(inner), columns, self.name)
 
     def _numbers(self, names):
         """The numbers of the named columns."""
         if names is None:
             raise ValueError(
-                f"Columns selects {list(self.columns)} by name, but X has no column names; "
+                f"Columns selects {listed(self.columns)} by name, but X has no column names; "
                 "accepted: a data frame whose column names are strings, or column numbers."
             )
         names = list(names)
@@ -70,10 +100,14 @@ class Columns(Unary):
         ):
             if bad:
                 raise ValueError(
-                    f"Columns selects {', '.join(map(repr, bad))}, which is {problem} of X; X has "
-                    f"{_listed(names)}."
+                    f"Columns selects {listed(bad)}, which is {problem} of X; X has "
+                    f"{listed(names)}."
                 )
         return tuple(names.index(c) for c in self.columns)
+
+    def added_columns(self, n):
+        inner = self.kernel.added_columns(len(self.columns))
+        return {tuple(self.columns[k] for k in some) for some in inner}
 
     def lower(self, b, dst, mode):
         with b.columns(self.columns):
@@ -85,18 +119,13 @@ class Columns(Unary):
 
     def unit_form(self):
         unit = self.kernel.unit_form()
-        return None if unit is None else Columns(unit, self.columns)
-
-
-def _listed(names, most=20):
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+        return None if unit is None else Columns(unit, self.columns, self.name)
 
 
 def _column_tuple(columns):
     if isinstance(columns, slice):
         if columns.stop is None or (columns.start or 0) < 0 or columns.stop < 0:
-            raise ValueError(f"columns={columns!r}: a slice needs non-negative bounds.")
+            raise ValueError(f"columns={short(columns)}: a slice needs non-negative bounds.")
         columns = range(columns.stop)[columns]
     elif isinstance(columns, (int, np.integer, str)) and not isinstance(columns, bool):
         columns = (columns,)
@@ -107,7 +136,7 @@ def _column_tuple(columns):
     array = np.asarray(columns)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
         raise ValueError(
-            f"columns={columns!r}: accepted are a non-negative integer, a slice with a stop, a "
-            "column name, or a non-empty sequence of non-negative integers or of names."
+            f"columns={short(columns)}: accepted are a non-negative integer, a slice with a stop, "
+            "a column name, or a non-empty sequence of non-negative integers or of names."
         )
     return tuple(int(c) for c in array)

@@ -7,6 +7,7 @@ from inspect import signature
 
 import numpy as np
 
+from alignlearn._text import Described, listed
 from alignlearn.validation import check_number, check_numbers
 
 from .base import NAMED, Kernel
@@ -72,7 +73,7 @@ def ladder(kernel_class, multiples, **parameters):
     if unknown:
         raise TypeError(
             f"{unknown[0]!r} is not a parameter of a ladder of {kernel_class.__name__}; accepted: "
-            f"{', '.join(sorted(known - {'multiple'}))}."
+            f"{listed(sorted(known - {'multiple'}), show=str)}."
         )
     multiples = _check_positive("multiples", multiples)
     gamma = parameters.get("gamma", "scale")
@@ -112,7 +113,7 @@ def _check_positive(name, values):
 
 
 @dataclass(frozen=True)
-class RankOneKernels:
+class RankOneKernels(Described):
     """The family ``K_k = v_k v_k'`` of one kernel per column of X, dense or sparse.
 
     Pass an instance as ``kernels``; p is the number of columns. Nothing of size m x m or p m x m is
@@ -134,12 +135,12 @@ def as_kernel(kernel) -> Kernel:
     if isinstance(kernel, str):
         if kernel not in NAMED:
             raise ValueError(
-                f"kernel {kernel!r} is not known; accepted: {', '.join(sorted(NAMED))}, a "
+                f"kernel {kernel!r} is not known; accepted: {listed(sorted(NAMED), show=str)}, a "
                 "Kernel object, or FromFunction(f)."
             )
         return NAMED[kernel]()
     raise TypeError(
-        f"a kernel must be a Kernel object or a string, got {kernel!r}; wrap a function as "
+        f"a kernel must be a Kernel object or a string, got {kernel!r:.200}; wrap a function as "
         "FromFunction(f), a Gram matrix as Precomputed(K)."
     )
 
@@ -154,7 +155,7 @@ def kernel_list(kernels) -> list[Kernel]:
         kernels = list(kernels)
     except TypeError:
         raise TypeError(
-            f"kernels must be a sequence of kernels and strings, got {kernels!r}."
+            f"kernels must be a sequence of kernels and strings, got {kernels!r:.200}."
         ) from None
     if not kernels:
         raise ValueError("kernels is empty; give at least one kernel.")

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from alignlearn.validation import (
+    check_choice,
     check_symmetric,
     gram_like,
     indexable_grams,
     is_sequence,
     plain,
+    real_part,
     take,
 )
 
 from .base import Kernel
+from .spectrum import FIXES, SpectrumFix
 
 _SYMMETRY_PAIRS = 8
 # Of the largest value: functions that compute in single precision may round either order apart.
@@ -114,39 +117,89 @@ class FromFunction(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Precomputed(Kernel):
-    """A given Gram matrix, as a kernel on sample numbers.
+    """A given Gram matrix: a kernel on sample numbers, or one of those for "precomputed".
 
-    Samples are row numbers of ``gram``: X is an integer array of shape (m, 1), so that subsets,
-    cross-validation and feature sets work as for any other kernel.
+    As a kernel its samples are row numbers of ``gram``: X is an integer array of shape (m, 1), so
+    that subsets, cross-validation and feature sets work as for any other kernel. Where
+    ``kernels="precomputed"``, X is a list of matrices, and a ``Precomputed`` in place of one says
+    more of it than the matrix does; new samples then bring their rows as plain arrays.
 
     Parameters
     ----------
     gram : array-like of shape (m, m)
         ndarray, memmap or anything with ``shape``, ``dtype`` and NumPy indexing, kept by reference:
         a pickle holds it; or a data frame, of which the values are taken. Must be finite, and
-        symmetric to 1e-8 of its largest entry.
+        symmetric to 1e-8 of its largest entry. Of a complex Hermitian matrix the real part is
+        taken, the kernel of the same features over the reals (`alignlearn.dependence.real_gram`).
     is_psd : bool, default True
+        False for a matrix that is meant to be indefinite: it is used as it is.
     name : str, optional
+    fix : {"clip", "flip", "shift"}, optional
+        Make a positive semi-definite matrix of an indefinite one: negative eigenvalues w of the
+        matrix of the training samples become 0 ("clip", the nearest one), ``|w|`` ("flip"), or the
+        least is subtracted from all ("shift"). Kernel values of new samples are transformed by the
+        same map, so that both are values of one kernel, as `alignlearn.machines.SpectrumFix` does.
+        The map is found in ``fit`` on all its samples, without labels, like ``gamma="scale"``.
     """
 
     gram: object
     is_psd: bool = True
     name: str | None = None
+    fix: str | None = None
 
     takes_sparse = False
 
     def __post_init__(self):
         name = f"precomputed {self.name}" if self.name else "gram"
-        object.__setattr__(self, "gram", gram_like(name, self.gram, "a square matrix"))
+        gram = gram_like(name, _real(name, self.gram), "a square matrix")
+        object.__setattr__(self, "gram", gram)
         shape = self.gram.shape
         if shape[0] != shape[1] or shape[0] == 0:
             raise ValueError(f"{name} must be a square matrix, got shape {shape}.")
         check_symmetric(name, self.gram)
+        if self.fix is not None:
+            check_choice("fix", self.fix, FIXES)
+            object.__setattr__(self, "is_psd", True)
+
+    @property
+    def shape(self):
+        """That of the matrix, (m, m)."""
+        return self.gram.shape
+
+    @property
+    def is_marked(self):
+        """Whether it says more than its matrix does."""
+        return self.fix is not None or not self.is_psd
+
+    def fixed(self, weight=None):
+        """This kernel with the matrix as ``fix`` says, and its `SpectrumFix`, or None.
+
+        All rows are training samples, with weights (m,) if given.
+        """
+        if self.fix is None:
+            return self, None
+        change = SpectrumFix(self.fix)
+        gram = change.fit_transform(np.asarray(self.gram[:]), sample_weight=weight)
+        changed = change if change.n_negative_ else None
+        return replace(self, gram=self.gram if changed is None else gram, fix=None), changed
+
+    def resolve(self, X, weight=None):
+        if self.fix is None:
+            return self
+        rows, copies = np.unique(self._numbers(X), return_inverse=True)
+        # A sample that is repeated is one with a weight; "shift" knows it as itself by its number.
+        count = np.bincount(copies.ravel(), weight)
+        rows, count = rows[count > 0.0], count[count > 0.0]
+        change = SpectrumFix(self.fix)
+        count = None if self.fix == "shift" or np.all(count == count[0]) else count
+        gram = change.fit_extended(np.asarray(self.gram[:]), rows, count)
+        return replace(self, gram=gram if change.n_negative_ else self.gram, fix=None)
 
     # The base class compares fields, of which arrays make no truth value.
     def __eq__(self, other):
         same = type(other) is Precomputed and self.gram is other.gram
-        return same and (self.is_psd, self.name) == (other.is_psd, other.name)
+        said = (self.is_psd, self.name, self.fix)
+        return same and said == (other.is_psd, other.name, other.fix)
 
     def __hash__(self):
         return hash((id(self.gram), self.name))
@@ -175,6 +228,16 @@ class Precomputed(Kernel):
         return numbers[:, 0]
 
 
+def _real(name, gram, *, test=False):
+    """The real part of a complex Hermitian matrix, anything else as it is."""
+    return real_part(name, gram, test=test) if _is_complex(gram) else gram
+
+
+def _is_complex(gram):
+    # What has no type is a list, and read as one of real numbers.
+    return hasattr(gram, "dtype") and np.iscomplexobj(plain("gram", gram))
+
+
 def _index(numbers):
     """A slice where the numbers run in steps of one: memory maps then read only what is needed."""
     first, last = numbers[0], numbers[-1]
@@ -188,11 +251,15 @@ class _Item:
     def __init__(self, grams, k):
         self._grams, self._k = grams, k
         self._name = f"precomputed kernel {k}"
-        first = self._read()
+        self._is_complex = _is_complex(grams[k])
+        first = _real(self._name, grams[k]) if self._is_complex else self._read()
         self.shape, self.dtype = first.shape, first.dtype
 
     def _read(self):
-        return gram_like(self._name, self._grams[self._k], "a square matrix")
+        found = self._grams[self._k]
+        if self._is_complex:
+            return plain(self._name, found).real  # it was found to be Hermitian
+        return gram_like(self._name, found, "a square matrix")
 
     def __len__(self):
         return self.shape[0]
@@ -201,10 +268,30 @@ class _Item:
         return self._read()[index]
 
 
+def given_list(grams, *, test=False):
+    """A list of matrices made readable, what is Precomputed as it is; a lazy sequence as it is.
+
+    With ``test`` rows of new samples: nothing is Hermitian then.
+    """
+    if not isinstance(grams, (list, tuple)):
+        return indexable_grams(grams)
+    names = [f"precomputed kernel {k}" for k in range(len(grams))]
+    return [
+        K if isinstance(K, Precomputed) else gram_like(name, _real(name, K, test=test))
+        for name, K in zip(names, grams)
+    ]
+
+
+def plain_gram(name, gram, *, test=False):
+    """The real matrix that was given, of a Precomputed too; lazy ones are not read."""
+    return gram.gram if isinstance(gram, Precomputed) else _real(name, gram, test=test)
+
+
 def gram_items(grams, name="the list of precomputed kernels"):
     """The p given matrices as things with ``shape``, ``dtype`` and NumPy indexing, still lazy.
 
-    ``grams`` and errors as in `precomputed_kernels`, which also looks at the values.
+    What is a Precomputed stays it. ``grams`` and errors as in `precomputed_kernels`, which also
+    looks at the values.
     """
     grams = plain(name, grams)
     if not is_sequence(grams):
@@ -214,18 +301,21 @@ def gram_items(grams, name="the list of precomputed kernels"):
         )
     if len(grams) == 0:
         raise ValueError(f"{name} is empty; give at least one matrix.")
-    grams = indexable_grams(grams)
+    grams = given_list(grams)
     if isinstance(grams, np.ndarray) and grams.ndim != 3:
         raise ValueError(
             f"{name} must have shape (p, m, m), got {grams.shape}; a single matrix K goes into a "
             "list, [K]."
         )
-    items = [_Item(grams, k) for k in range(len(grams))]
-    for k, item in enumerate(items):
-        if item.shape != (items[0].shape[0],) * 2:
+    items = []
+    for k in range(len(grams)):
+        K = grams[k]
+        items.append(K if isinstance(K, Precomputed) else _Item(grams, k))
+        m, shape = items[0].shape[0], items[k].shape
+        if shape != (m, m):
             raise ValueError(
-                f"precomputed kernel {k} has shape {item.shape}; all must be square and of the "
-                f"size of the first, {items[0].shape}."
+                f"precomputed kernel {k} has shape {shape}; all must be square and of the size of "
+                f"the first, {items[0].shape}."
             )
     return items
 
@@ -235,15 +325,18 @@ def precomputed_kernels(grams):
 
     Parameters
     ----------
-    grams : sequence of (m, m) arrays or data frames, or array of shape (p, m, m)
+    grams : sequence of (m, m) arrays, data frames or Precomputed, or array of shape (p, m, m)
         May be lazy: an item is read when a block of it is needed, and not kept. Data frames are
-        read by position: their labels are not compared.
+        read by position: their labels are not compared. Complex ones must be Hermitian.
 
     Returns
     -------
     X : ndarray of shape (m, 1), int64
     kernels : list of Precomputed
     """
-    items = gram_items(grams)
-    kernels = [Precomputed(item, name=f"kernel {k}") for k, item in enumerate(items)]
-    return np.arange(len(items[0]))[:, None], kernels
+    items, kernels = gram_items(grams), []
+    for k, item in enumerate(items):
+        given, name = isinstance(item, Precomputed), f"kernel {k}"
+        kernel = replace(item, name=item.name or name) if given else Precomputed(item, name=name)
+        kernels.append(kernel)
+    return np.arange(items[0].shape[0])[:, None], kernels

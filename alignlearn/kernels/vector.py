@@ -26,6 +26,7 @@ class GammaKernel(Kernel):
 
     gamma: float | str = "scale"
 
+    adds_columns = True
     _primitive = ops.INNER_PRODUCT
 
     def __post_init__(self):
@@ -43,6 +44,8 @@ class GammaKernel(Kernel):
 @dataclass(frozen=True)
 class Linear(Kernel):
     """``<x, x'>``; "linear"."""
+
+    adds_columns = True
 
     def __str__(self):
         return "linear"
@@ -169,6 +172,7 @@ class TL1(Kernel):
     tau: float | None = None
 
     is_psd = False
+    adds_columns = True
 
     def __post_init__(self):
         if self.tau is not None:
@@ -198,6 +202,7 @@ class Log(Kernel):
     sigma: float = 1.0
 
     is_psd = False
+    adds_columns = True
 
     def __post_init__(self):
         object.__setattr__(self, "sigma", check_number("sigma", self.sigma, low=0.0, strict=True))
@@ -216,6 +221,7 @@ class Cosine(Kernel):
     """``<x, x'> / (|x| |x'|)``, 0 where a norm is 0; "cosine"."""
 
     largest_value = 1.0
+    adds_columns = True
 
     def __str__(self):
         return "cosine"

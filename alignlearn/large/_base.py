@@ -31,6 +31,7 @@ class NystromLearner(Seeded, OnDevice, Verbose, Estimator):
         self._rng = check_seed("random_state", self.random_state)
         opened = open_kernel(X, as_kernel(self.kernel), sample_weight, engine=self._engine())
         inputs.check_sample_count(opened.n_samples)
+        inputs.doubt_scales(X, opened.source.X, opened.source.kernels)
         self._store_columns(X, opened.n_features)
         return opened
 

@@ -1,11 +1,12 @@
 """Kernel machines on Gram matrices: ridge regression, support vector machines, ensembles."""
 
+from alignlearn.kernels import KreinSpectrum, SpectrumFix, krein_spectrum
+
 from ._ridge import KernelRidge, RidgePath, ridge_loo_path
 from ._svm import SupportVectorClassifier, SupportVectorRegressor
 from .ensemble import Ensemble
 from .krein import KreinRidge, KreinSVC
 from .linear import LinearSVM
-from .spectrum import KreinSpectrum, SpectrumFix, krein_spectrum
 
 __all__ = [
     "Ensemble",

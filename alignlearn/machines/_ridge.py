@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
-from alignlearn._versions import Versioned
+from alignlearn._params import ParamsMixin
+from alignlearn._text import Result
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.statistics import center_gram
 from alignlearn.validation import (
@@ -19,10 +20,12 @@ from alignlearn.validation import (
     check_weights,
 )
 
+from .scores import TargetScore
+
 _LARGEST_ALPHA = 1e250  # the inverse of a matrix of this size is one of normal numbers
 
 
-class KernelRidge(Versioned):
+class KernelRidge(ParamsMixin, TargetScore):
     """Kernel ridge regression on a precomputed Gram matrix.
 
     Minimises sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2 over f in the space of K and, with
@@ -126,7 +129,7 @@ def solve_definite(system, right, alpha):
 
 
 @dataclass(frozen=True)
-class RidgePath:
+class RidgePath(Result):
     """Leave-one-out results of kernel ridge regression for each alpha.
 
     Attributes

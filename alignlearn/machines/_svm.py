@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from alignlearn._versions import Versioned
+from alignlearn._params import ParamsMixin
 from alignlearn.solvers.multiclass import (
     class_weighted,
     confidences,
@@ -26,6 +26,8 @@ from alignlearn.validation import (
     check_weights,
 )
 
+from .scores import LabelScore, TargetScore
+
 _FEW = 0.5  # share of the samples below which rows are gathered from the matrix
 # Two classes count as separable if the distance of their convex hulls exceeds this share of the
 # diameter of the data; the square, 1e-10, still stands out from the rounding of b'Kb.
@@ -34,7 +36,7 @@ _ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
-class SupportVectorClassifier(Versioned):
+class SupportVectorClassifier(ParamsMixin, LabelScore):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w.phi_i + b)) with C_i = C times the sample's
@@ -182,7 +184,7 @@ class SupportVectorClassifier(Versioned):
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
 
-class SupportVectorRegressor(Versioned):
+class SupportVectorRegressor(ParamsMixin, TargetScore):
     """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the

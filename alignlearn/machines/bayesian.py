@@ -39,13 +39,14 @@ import numpy as np
 from scipy.special import digamma, gammaln, log_ndtr
 
 from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
+from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, warn
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True)
-class Priors:
+class Priors(Result):
     """Hyper-parameters: (shape, scale) of the gamma priors, noise of g, margin of the labels."""
 
     sample: tuple[float, float] = (1.0, 1.0)
@@ -56,7 +57,7 @@ class Priors:
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Result):
     """What prediction needs of the approximate posterior, and how it was reached.
 
     Attributes

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, warn
 
 METHODS = ("sigmoid", "isotonic")
@@ -20,7 +21,7 @@ _RIDGE = 1e-12  # on the Hessian: all decisions may be equal
 
 
 @dataclass(frozen=True)
-class Sigmoid:
+class Sigmoid(Result):
     """``1 / (1 + exp(-(slope f + intercept)))`` of a decision f.
 
     Attributes
@@ -42,7 +43,7 @@ class Sigmoid:
 
 
 @dataclass(frozen=True)
-class Isotonic:
+class Isotonic(Result):
     """The line through points that do not fall; constant beyond the first and the last.
 
     Attributes
@@ -58,7 +59,7 @@ class Isotonic:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Result):
     """Probabilities of c classes from their decisions.
 
     Attributes

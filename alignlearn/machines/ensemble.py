@@ -25,6 +25,8 @@ from alignlearn.validation import (
     is_sequence,
 )
 
+from .scores import LabelScore, TargetScore
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Ensemble(ParamsMixin):
@@ -129,6 +131,14 @@ class Ensemble(ParamsMixin):
         if self.machine == "krr":
             return values
         return predicted_labels(values, self.classes_)
+
+    def score(self, grams_test, y, sample_weight=None) -> float:
+        """R^2 for "krr", accuracy for "svc", weighted by ``sample_weight`` (n,).
+
+        ``grams_test`` as in `predict`.
+        """
+        scored = TargetScore if self.machine == "krr" else LabelScore
+        return scored.score(self, grams_test, y, sample_weight)
 
     def _check_parameters(self):
         check_choice("machine", self.machine, ("krr", "svc"))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.kernels import KreinSpectrum, open_spectrum
 from alignlearn.solvers.multiclass import encode_labels
 from alignlearn.validation import (
     ConvergenceWarning,
@@ -22,7 +23,6 @@ from alignlearn.validation import (
 
 from ._ridge import KernelRidge
 from ._svm import SupportVectorClassifier, check_start
-from .spectrum import KreinSpectrum, open_spectrum
 
 _BLOCK = 256
 

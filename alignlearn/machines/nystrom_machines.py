@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn._params import ParamsMixin
 from alignlearn.engine.threads import Progress, on_threads, thread_count
 from alignlearn.solvers import conjugate_gradient as cg
 from alignlearn.solvers.hinge import HingeResult, warn_unconverged
@@ -39,7 +40,7 @@ _SINGLE = 1e-4  # least tol for which features are held in single precision: 1e-
 _SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples for each feature, of which the preconditioner is made
 
 
-class NystromHinge:
+class NystromHinge(ParamsMixin):
     """C-SVC on Nystrom features, to a duality gap.
 
     Parameters
@@ -279,7 +280,7 @@ class RidgeProblem:
         return RidgeSolution(found.solution, intercept, found)
 
 
-class NystromKernelRidge:
+class NystromKernelRidge(ParamsMixin):
     """Kernel ridge regression with an intercept on Nystrom features.
 
     Parameters

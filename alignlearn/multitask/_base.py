@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Estimator, Verbose
 from alignlearn.kernels import RankOneKernels
@@ -144,6 +145,7 @@ class MultiTaskLearner(Verbose, Estimator):
         center = check_flag("center", self.center)
         source, labels, names = self._open(X, task)
         inputs.check_sample_count(source.n_samples)
+        inputs.doubt_scales(None, source.X, source.kernels, names)
         self.tasks_, groups, values = self._targets(y, labels, source.n_samples)
         if options.discount is not None and options.discount > len(groups):
             raise ValueError(
@@ -186,10 +188,9 @@ class MultiTaskLearner(Verbose, Estimator):
     def _warn_constant(self):
         if not self._constants:
             return
-        shown = [repr(self.tasks_[t].item()) for t in list(self._constants)[:5]]
-        more = ", ..." if len(self._constants) > 5 else ""
+        shown = listed([self.tasks_[t].item() for t in self._constants], 5)
         warn(
-            f"y does not vary within {len(self._constants)} task(s), {', '.join(shown)}{more}: "
+            f"y does not vary within {len(self._constants)} task(s), {shown}: "
             "what they have is predicted, and their weights are 0.",
             DegenerateKernelWarning,
         )

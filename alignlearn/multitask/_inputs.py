@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.estimators import inputs
 from alignlearn.validation import as_array, check_labels, is_sparse
 
@@ -44,7 +45,7 @@ def without_name(names, column):
 def _column_number(column, names, width):
     if isinstance(column, str):
         if names is None or column not in list(names):
-            known = "no column names" if names is None else f"the columns {list(names)}"
+            known = "no column names" if names is None else f"the columns {listed(list(names))}"
             raise ValueError(f"task_column={column!r}, but X has {known}.")
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
@@ -85,9 +86,8 @@ def task_rows(task, tasks, n_samples):
     known = {label: t for t, label in enumerate(tasks.tolist())}
     unseen = [label for label in found.tolist() if label not in known]
     if unseen:
-        shown = ", ".join(map(repr, tasks.tolist()[:20])) + (", ..." if len(tasks) > 20 else "")
         raise ValueError(
-            f"task holds {', '.join(map(repr, unseen[:5]))}, which fit has not seen; accepted: "
-            f"{shown}."
+            f"task holds {listed(unseen, 5)}, which fit has not seen; accepted: "
+            f"{listed(tasks.tolist())}."
         )
     return [(known[label], some) for label, some in zip(found.tolist(), rows)]

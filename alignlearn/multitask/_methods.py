@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, warn
 from alignlearn.weights.one_stage import L1SVM
 
@@ -44,7 +45,7 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class MultiTaskResult:
+class MultiTaskResult(Result):
     """Kernel weights of all tasks and how exact they are.
 
     Attributes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from alignlearn.estimators.base import r2
 from alignlearn.estimators.inputs import real_targets
 from alignlearn.machines import SupportVectorRegressor
+from alignlearn.machines.scores import r2
 from alignlearn.validation import check_number, check_targets, check_weights
 from alignlearn.weights.one_stage.svm import Duals
 

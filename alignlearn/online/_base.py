@@ -12,6 +12,7 @@ import numpy as np
 
 from alignlearn.engine import grams
 from alignlearn.estimators.base import Estimator, Seeded
+from alignlearn.estimators.inputs import doubt_scales
 from alignlearn.kernels import KernelRuleError, as_kernel, column_names, kernel_samples
 from alignlearn.validation import (
     as_array,
@@ -107,6 +108,7 @@ class KernelSGD(Seeded, Estimator):
             expansion.rule = rule
             curve = expansion.train(samples, targets, orders)
         else:
+            doubt_scales(None, samples, [kernel], names)
             expansion = Expansion(kernel, rule, targets.shape[1])
             curve = expansion.train(samples, targets, orders)
             self.kernel_, self._expansion, self.loss_curve_ = kernel, expansion, []

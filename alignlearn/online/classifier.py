@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
@@ -152,8 +153,8 @@ class KernelSGDClassifier(Classifier, KernelSGD):
             return given
         if given is not None and not np.array_equal(given, self.classes_):
             raise ValueError(
-                f"classes={given.tolist()} differ from those of the first call, "
-                f"{self.classes_.tolist()}."
+                f"classes=[{listed(given.tolist())}] differ from those of the first call, "
+                f"[{listed(self.classes_.tolist())}]."
             )
         return self.classes_
 
@@ -188,6 +189,8 @@ def _signs(labels, classes):
     """Targets -1 and +1, (m, 1) for two classes, else (m, c)."""
     unknown = np.setdiff1d(labels, classes)
     if unknown.size:
-        raise ValueError(f"y has labels that are not among the classes: {unknown.tolist()}.")
+        raise ValueError(
+            f"y has labels that are not among the classes: {listed(unknown.tolist())}."
+        )
     codes = np.searchsorted(classes, labels)
     return problem_signs(codes, classes.size, "ovr").T

@@ -33,6 +33,7 @@ _CLASSES = {
     "kernels.features": "FeatureWeighted",
     "kernels.objects": "Precomputed",
     "kernels.random_features": "FourierFeatures",
+    "kernels.spectrum": "KreinSpectrum SpectrumFix",
     "kernels.stationary": "Exponential ExponentialDot Gaussian Hamming Laplacian Matern "
     "RationalQuadratic",
     "kernels.strings": "StringSpectrum",
@@ -47,7 +48,6 @@ _CLASSES = {
     "machines.krein": "KreinRidge KreinSVC",
     "machines.linear": "LinearSVM",
     "machines.nystrom_machines": "NystromHinge NystromKernelRidge",
-    "machines.spectrum": "KreinSpectrum SpectrumFix",
     "multitask._methods": "MultiTaskResult",
     "multitask.classifier": "MultiTaskMKLClassifier",
     "multitask.regressor": "MultiTaskMKLRegressor",

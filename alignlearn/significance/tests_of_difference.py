@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result, listed, table
 from alignlearn.validation import check_choice, check_count, check_number, check_numbers
 
 
 @dataclass(frozen=True)
-class TTestResult:
+class TTestResult(Result):
     """A paired t-test of the errors of method a against those of method b.
 
     ``statistic`` is t, the ``mean_difference`` of errors_a - errors_b by its ``standard_error``,
@@ -113,7 +114,7 @@ def _t_test(errors_a, errors_b, ratio, alternative):
 
 
 @dataclass(frozen=True, eq=False)
-class FriedmanResult:
+class FriedmanResult(Result):
     """Friedman's test of k methods on n data sets.
 
     ``average_ranks`` (k,) are the column means of ``ranks`` (n, k); 1 is best, and methods that tie
@@ -131,6 +132,15 @@ class FriedmanResult:
     n_datasets: int
     names: tuple[str, ...]
     ranks: np.ndarray
+
+    def __str__(self):
+        return "\n".join(
+            [
+                _ranked(self),
+                f"Friedman's test of {len(self.names)} methods on {self.n_datasets} data sets: "
+                f"F({self.df[0]}, {self.df[1]}) = {self.f_statistic:.4g}, p = {self.p_value:.3g}",
+            ]
+        )
 
 
 def friedman_test(
@@ -176,7 +186,7 @@ def friedman_test(
 
 
 @dataclass(frozen=True, eq=False)
-class HolmResult:
+class HolmResult(Result):
     """Pairs of methods compared by their average ranks, with Holm's adjustment.
 
     ``z`` is the average rank of the first of a pair minus that of the second, by its standard error
@@ -188,6 +198,14 @@ class HolmResult:
     z: np.ndarray
     p_value: np.ndarray
     adjusted: np.ndarray
+
+    def __str__(self):
+        numbers = zip(self.z, self.p_value, self.adjusted)
+        rows = [
+            (f"{first} - {second}", f"{z:.3f}", f"{p:.3g}", f"{adjusted:.3g}")
+            for (first, second), (z, p, adjusted) in zip(self.pairs, numbers)
+        ]
+        return table(rows, ("pair", "z", "p", "adjusted p"))
 
 
 def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
@@ -215,7 +233,9 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
         first = names.index(control) if named else control
         whole = isinstance(first, (int, np.integer)) and not isinstance(first, bool)
         if not whole or first not in range(k):
-            raise ValueError(f"control={control!r}; accepted: 0 to {k - 1} or one of {names}.")
+            raise ValueError(
+                f"control={control!r}; accepted: 0 to {k - 1} or one of {listed(names)}."
+            )
         pairs = [(int(first), j) for j in range(k) if j != first]
     i, j = np.array(pairs).T
     z = (average[i] - average[j]) / _rank_error(k, n)
@@ -236,7 +256,7 @@ def holm_adjusted(p_values) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class NemenyiResult:
+class NemenyiResult(Result):
     """All pairs of k methods on n data sets, by one critical difference of average ranks.
 
     Pairs that differ by the ``critical_difference`` or more are ``significant`` (k, k); it is the
@@ -254,6 +274,19 @@ class NemenyiResult:
     level: float
     n_datasets: int
     names: tuple[str, ...]
+
+    def __str__(self):
+        groups = "; ".join(
+            listed([self.names[k] for k in group], show=str) for group in self.groups[:20]
+        )
+        return "\n".join(
+            [
+                _ranked(self),
+                f"critical difference {self.critical_difference:.4g} of average ranks at level "
+                f"{self.level:g}, on {self.n_datasets} data sets",
+                f"not told apart: {groups or 'none'}",
+            ]
+        )
 
 
 def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
@@ -285,12 +318,21 @@ def _rank_error(k, n):
     return math.sqrt(k * (k + 1) / (6 * n))
 
 
+def _ranked(result):
+    """A table of average ranks, the best first."""
+    order = np.argsort(result.average_ranks, kind="stable")
+    rows = [(result.names[k], f"{result.average_ranks[k]:.3f}") for k in order]
+    return table(rows, ("method", "average rank"))
+
+
 def _check_names(names, k):
     if names is None:
         names = [f"method {j + 1}" for j in range(k)]
     names = tuple(map(str, names))
     if len(names) != k or len(set(names)) < k:
-        raise ValueError(f"names={names!r}; accepted: {k} different names, one for each method.")
+        raise ValueError(
+            f"names={listed(names)}; accepted: {k} different names, one for each method."
+        )
     return names
 
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.validation import check_number, check_numbers
 
 
 @dataclass(frozen=True, eq=False)
-class ChiSquareBall:
+class ChiSquareBall(Result):
     """The distribution found by `chi_square_ball`, with its certificate.
 
     Attributes

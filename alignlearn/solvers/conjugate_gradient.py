@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, check_number, warn
 
 from . import panels
@@ -27,7 +28,7 @@ _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
-class CGResult:
+class CGResult(Result):
     """Solution of ``A x = b`` for each column b, and its certificate.
 
     Attributes

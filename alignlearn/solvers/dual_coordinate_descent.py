@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alignlearn._jit import jit, jit_sum
+from alignlearn._text import Result
 from alignlearn.validation import is_sparse
 
 LOSSES = ("hinge", "squared-hinge")
@@ -31,7 +32,7 @@ PART = 10**8  # products between two looks for Ctrl-C, a tenth of a second
 
 
 @dataclass(frozen=True)
-class DualCDResult:
+class DualCDResult(Result):
     """Solution and certificate of one problem.
 
     Attributes

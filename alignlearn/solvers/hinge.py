@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, warn
 
 
 @dataclass(frozen=True)
-class HingeResult:
+class HingeResult(Result):
     """Solution of q problems on the same features, and its certificate.
 
     Attributes

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, check_number, warn
 
 from . import nnqp_active as compiled
@@ -32,7 +33,7 @@ _CHECKED = 128  # rows and columns at once: a few such blocks fit into the cache
 
 
 @dataclass(frozen=True)
-class NonnegativeQPResult:
+class NonnegativeQPResult(Result):
     """Solution of ``min v'Mv - 2 v'a, v >= 0`` and its certificate.
 
     Attributes

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.validation import check_count, check_number, check_numbers
 
 _NEAR = 0.5  # least residual of a candidate, relative to the largest
@@ -33,7 +34,7 @@ _INDEFINITE = 100.0  # times the rounding that a residual may fall below 0
 
 
 @dataclass(frozen=True)
-class PartialCholesky:
+class PartialCholesky(Result):
     """Factor L of a matrix A of order n and rank r, with ``A - LL'`` positive semi-definite.
 
     Attributes

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, warn
 
 from . import smo_kernels as kernels
@@ -34,7 +35,7 @@ _TAU = 1e-12  # least curvature of a pair; LIBSVM's value
 
 
 @dataclass(frozen=True)
-class SMOResult:
+class SMOResult(Result):
     """Solution and certificate of one problem.
 
     Attributes

@@ -6,7 +6,7 @@
 
 from .families import FeatureFamily, GramFamily, open_family
 from .features import linear_groups
-from .given import GramViews
+from .given import GramViews, gram_parts
 from .opening import Opener, open_kernel, open_source
 from .source import Combination, Predictor, Source
 from .streaming import AlignmentAccumulator, alignment_statistics
@@ -21,6 +21,7 @@ __all__ = [
     "Predictor",
     "Source",
     "alignment_statistics",
+    "gram_parts",
     "linear_groups",
     "open_family",
     "open_kernel",

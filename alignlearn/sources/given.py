@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from alignlearn.engine.cpu import CPU
-from alignlearn.validation import (
-    check_psd,
-    check_test_gram,
-    gram_like,
-    indexable_grams,
-    is_sequence,
-)
+from alignlearn.kernels import Precomputed, given_list, plain_gram
+from alignlearn.validation import check_psd, check_test_gram, gram_like, is_sequence
 
 from .pairs import PairSource, centered_family
 from .source import Combination, Predictor, Source, row_blocks
@@ -23,22 +20,41 @@ class GramSum:
     Parameters
     ----------
     weights : ndarray of shape (p,)
+    marked : list of bool
+        Which matrices are meant to be indefinite.
+    changes : list of SpectrumFix or None
+        What was done to each of the training matrices, and is done to rows of new samples.
     """
 
-    def __init__(self, weights):
-        self.weights = weights
+    def __init__(self, weights, marked, changes):
+        self.weights, self._marked = weights, list(marked)
+        self._changes = [c if w != 0.0 else None for w, c in zip(weights, changes)]
 
     @property
     def is_psd(self):
-        """Whether a combination of positive semi-definite matrices is one."""
-        return bool(np.all(self.weights >= 0.0))
+        """Whether a combination of the matrices is positive semi-definite, if they are."""
+        used = np.flatnonzero(self.weights)
+        return bool(np.all(self.weights >= 0.0)) and not any(self._marked[k] for k in used)
+
+    @property
+    def is_changed(self):
+        """Whether a matrix in use was changed as the training samples said."""
+        return any(change is not None for change in self._changes)
 
     def __call__(self, grams):
-        """Weighted sum, float64 of shape (n, m), of p matrices (n, m); weight 0 is not read."""
-        return self.block(grams, slice(None), slice(None))
+        """Weighted sum, float64 of shape (n, m), of p matrices (n, m); weight 0 is not read.
+
+        They are as in ``fit`` and ``predict``: those with a ``fix`` are transformed here.
+        """
+        n_opened = np.shape(grams[0])[1]
+        return self.block(self.check(grams, n_opened), slice(None), slice(None))
+
+    def check(self, X, n_opened):
+        """p matrices (n, n_opened) of new samples as the training matrices are."""
+        return _checked(X, self.weights, n_opened, self._changes)
 
     def block(self, grams, rows, columns):
-        """Some rows and columns of it."""
+        """Some rows and columns of the sum of matrices that `check` gave."""
         n, m = gram_like("grams[0]", grams[0]).shape
         rows = np.arange(n)[rows]
         out = np.zeros((len(rows), np.arange(m)[columns].size))
@@ -60,12 +76,17 @@ class GramSource(PairSource):
     kernels : list of Precomputed
     weight, engine, progress
         As in `Source`.
+    changes : list of SpectrumFix or None, optional
+        Of kernels that are a part of others; found here where kernels have a ``fix``.
     """
 
     is_given, is_paired = True, False
 
-    def __init__(self, numbers, kernels, weight=None, **how):
+    def __init__(self, numbers, kernels, weight=None, *, changes=None, **how):
+        if changes is None:
+            kernels, changes = zip(*(kernel.fixed(weight) for kernel in kernels))
         super().__init__(np.asarray(numbers, np.float64), kernels, weight, **how)
+        self.changes, self.marked = list(changes), [not k.is_psd for k in self.kernels]
         self.rows = self.X[:, 0].astype(np.intp)
         self.grams, self.n_features = [k.gram for k in self.kernels], None
         self.n_opened = len(self.grams[0])
@@ -91,15 +112,16 @@ class GramSource(PairSource):
 
     def part(self, rows):
         """The source on the samples of an index array."""
-        return GramSource(self.X[rows], self.kernels, self._weight_of(rows), **self._how)
+        given = self.X[rows], self.kernels, self._weight_of(rows)
+        return GramSource(*given, changes=self.changes, **self._how)
 
     def kept(self):
         """Without the matrices: new samples come with their own."""
-        return _NewSamples(self.numbers(), self.names, self.n_opened)
+        return _NewSamples(self)
 
     def samples(self, rows):
         """Rows and columns of every matrix, as ``fit`` takes them."""
-        return GramViews(self.grams, rows, rows)
+        return gram_parts(self.kernels, self.rows[rows])
 
     def as_new(self, rows):
         """Rows of every matrix, with all samples that were opened."""
@@ -107,7 +129,7 @@ class GramSource(PairSource):
 
     def check(self, X):
         """p matrices (n, m) between new samples and all that were opened, of equal shape."""
-        return _checked(X, np.ones(len(self.kernels)), self.n_opened)
+        return _checked(X, np.ones(len(self.kernels)), self.n_opened, self.changes)
 
     def largest_diagonals(self):
         """The largest diagonal entry of every matrix, (p,)."""
@@ -129,10 +151,12 @@ class _NewSamples(Source):
     is_given = True
     fitted_kernels = "precomputed"
 
-    def __init__(self, rows, names, n_opened):
-        super().__init__(np.arange(n_opened)[rows])
+    def __init__(self, source):
+        rows = source.numbers()
+        super().__init__(np.arange(source.n_opened)[rows])
         self.X, self._rows = None, rows
-        self.names, self.n_opened = names, n_opened
+        self.names, self.n_opened = source.names, source.n_opened
+        self.marked, self.changes = source.marked, source.changes
 
     def numbers(self, index=None):
         """Rows of the matrices that some samples, or all, were; a slice for every row."""
@@ -140,7 +164,7 @@ class _NewSamples(Source):
 
     def check(self, X):
         """p matrices (n, m) between new samples and all that were opened, of equal shape."""
-        return _checked(X, np.ones(len(self.names)), self.n_opened)
+        return _checked(X, np.ones(len(self.names)), self.n_opened, self.changes)
 
     def combine(self, weights):
         """The combination with weights (p,)."""
@@ -151,13 +175,14 @@ class GramCombination(Combination):
     """A weighted sum of given matrices, which is exact as they are."""
 
     def __init__(self, source, weights):
-        super().__init__(source, weights, GramSum(np.asarray(weights, float)))
+        kernel = GramSum(np.asarray(weights, float), source.marked, source.changes)
+        super().__init__(source, weights, kernel)
 
     def gram(self, exact=False):
         """Training Gram matrix (m, m); a ValueError for nonnegative weights if it is indefinite."""
-        K = self.kernel(self.source.grams)
+        K = self.kernel.block(self.source.grams, slice(None), slice(None))
         if self.kernel.is_psd:
-            self._check_psd(K)
+            self._check_psd(self._of_used(K))
         return K
 
     def _check_psd(self, K):
@@ -169,7 +194,8 @@ class GramCombination(Combination):
             check_psd("X: the combination", K, dtype, overwrite=True)
         except ValueError:
             for k, dtype in zip(used, dtypes):
-                check_psd(f"X: precomputed kernel {k}", np.asarray(grams[k][:]), dtype)
+                single = self._of_used(np.asarray(grams[k][:]))
+                check_psd(f"X: precomputed kernel {k}", single, dtype)
             raise
 
     def cross_gram(self, X, exact=False, engine=None):
@@ -210,7 +236,7 @@ class GramPredictor(Predictor):
 
     def check(self, X):
         """p matrices (n, m) between new samples and all that were opened, of equal shape."""
-        return _checked(X, self._kernel.weights, self._n_opened)
+        return self._kernel.check(X, self._n_opened)
 
     def count(self, X):
         """How many checked samples there are."""
@@ -229,27 +255,64 @@ class GramPredictor(Predictor):
         return out + self.intercept
 
 
-def _checked(X, weights, n_opened):
-    """p matrices (n, n_opened), those of weight 0 not read."""
-    p, X = len(weights), indexable_grams(X)
+def _checked(X, weights, n_opened, changes):
+    """p matrices (n, n_opened), those of weight 0 not read; the others changed as in training."""
+    p, X = len(weights), given_list(X, test=True)
     if not is_sequence(X) or len(X) != p:
         given = f"{len(X)} items" if is_sequence(X) else type(X).__name__
         raise ValueError(
             f"X must be a sequence of {p} matrices (n_samples, {n_opened}), one per kernel, as in "
             f"fit; got {given}."
         )
-    n = None
+    n, found = None, {}
     for k in range(p):
-        shape = np.shape(X[k])
+        name, K = f"X: precomputed kernel {k}", X[k]
+        shape = np.shape(K)
         n = shape[0] if n is None and len(shape) == 2 else n
         if shape != (n, n_opened) or n == 0:
             raise ValueError(
-                f"X: precomputed kernel {k} has shape {shape}, accepted is (n_samples, "
-                f"{n_opened}): a row per new sample, a column per training sample."
+                f"{name} has shape {shape}, accepted is (n_samples, {n_opened}): a row per new "
+                "sample, a column per training sample."
             )
+        new = K.gram if isinstance(K, Precomputed) else K
         if weights[k] != 0.0:
-            check_test_gram(f"X: precomputed kernel {k}", X[k], n_opened)
-    return X
+            new = _new_rows(name, new, n_opened, changes[k])
+        if new is not K:
+            found[k] = new
+    return _Replaced(X, found) if found else X
+
+
+def _new_rows(name, K, n_opened, change):
+    """Checked rows of new samples; K itself where nothing has to be done to it."""
+    rows = plain_gram(name, K, test=True)
+    checked = check_test_gram(name, rows, n_opened)
+    return rows if change is None else change.transform(checked)
+
+
+def gram_parts(kernels, rows):
+    """Rows and columns of given matrices as ``fit`` takes them, with what is said of them.
+
+    ``kernels`` are Precomputed or matrices; the parts are read when they are asked for.
+    """
+    grams = [plain_gram(f"grams[{k}]", K) for k, K in enumerate(kernels)]
+    marked = [isinstance(K, Precomputed) and K.is_marked for K in kernels]
+    if not any(marked):
+        return GramViews(grams, rows, rows)
+    views = [GramView(K, rows, rows) for K in grams]
+    return [replace(K, gram=V) if m else V for K, V, m in zip(kernels, views, marked)]
+
+
+class _Replaced:
+    """A sequence with other items in some places."""
+
+    def __init__(self, items, others):
+        self._items, self._others = items, others
+
+    def __len__(self):
+        return len(self._items)
+
+    def __getitem__(self, k):
+        return self._others[k] if k in self._others else self._items[k]
 
 
 class GramView:

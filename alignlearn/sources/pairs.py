@@ -106,7 +106,7 @@ class PairCombination(Combination):
             message names those that are not.
         """
         if self.source.checks_psd and self.kernel.is_psd:
-            self._check_psd(self._gram(self.source.X, exact=True))
+            self._check_psd(self._of_used(self._gram(self.source.X, exact=True)))
         return self._gram(self.source.X, exact=exact)
 
     def _check_psd(self, K):
@@ -116,6 +116,7 @@ class PairCombination(Combination):
             for kernel in self.terms[0]:
                 if kernel.given_dtype is not None:
                     single = self._gram(self.source.X, exact=True, terms=([kernel], [1.0]))
+                    single = self._of_used(single)
                     check_psd(f"kernels: the matrix of {kernel}", single, kernel.given_dtype)
             raise
 

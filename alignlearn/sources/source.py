@@ -164,6 +164,12 @@ class Combination:
     n_features = property(lambda self: self.source.n_features)
     weight = property(lambda self: self.source.weight)
 
+    def _of_used(self, K):
+        """Rows and columns of a Gram matrix for samples of positive weight: what must be psd."""
+        if self.weight is None or self.weight.all():
+            return K
+        return K[np.ix_(self.weight > 0.0, self.weight > 0.0)]
+
     def kept(self):
         """The combination of `Source.kept`."""
         return self.source.kept().combine(self.weights)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from alignlearn._text import short
 from alignlearn._versions import Versioned
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
@@ -37,7 +38,8 @@ def alignment_statistics(
         float64 or float32 (computed in that precision, summed in float64), also a memmap: only
         blocks of rows are read. A SciPy sparse matrix, which stays sparse, unless a kernel is a
         function or a given matrix. A list of objects if all kernels are functions. With
-        ``kernels="precomputed"``, a sequence of p Gram matrices or an array (p, m, m).
+        ``kernels="precomputed"``, a sequence of p Gram matrices or `Precomputed`, or an array
+        (p, m, m).
     y : array-like of shape (m,) or (m, c)
         Real targets or class labels; see ``task``.
     kernels : sequence of Kernel and str, "precomputed" or RankOneKernels, optional
@@ -117,6 +119,14 @@ class AlignmentAccumulator(Versioned):
         self._resolved = None
         self._n_features = None
         self._sum = None
+
+    def __repr__(self):
+        return f"AlignmentAccumulator(kernels={short(self.kernels)}, n_batches={self.n_batches})"
+
+    def __str__(self):
+        if self._sum is None:
+            return "alignment of no batch yet"
+        return f"mean of {self.n_batches} batch(es), unbiased\n{self.statistics()}"
 
     def update(self, X, y):
         """Add a batch: X of shape (b, d), y of shape (b,) or (b, c), b >= 4. Returns self."""

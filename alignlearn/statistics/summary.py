@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from alignlearn._text import MOST, Result, listed, table
 from alignlearn._versions import Versioned
 from alignlearn.engine.pair_sums import sum_of_rows
 from alignlearn.validation import DegenerateKernelWarning, check_numbers, warn
@@ -17,7 +18,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
-class AlignmentStatistics(Versioned):
+class AlignmentStatistics(Result, Versioned):
     """Centred inner products of p kernels with each other and with the target.
 
     With ``Kc`` a Gram matrix centred in feature space and ``T = Yc Yc'`` the centred target kernel
@@ -62,6 +63,22 @@ class AlignmentStatistics(Versioned):
     def __post_init__(self):
         if self.total_weight is None:
             object.__setattr__(self, "total_weight", float(self.n_samples))
+
+    def __str__(self):
+        p = self.n_kernels
+        names = self.names or [f"kernel {k}" for k in range(p)]
+        numbers = zip(names, self.alignments, self.norms, self.trace)
+        rows = [
+            (name, f"{own:.4f}", f"{norm:.4g}", f"{trace:.4g}")
+            for (name, own, norm, trace), _ in zip(numbers, range(MOST))
+        ]
+        return "\n".join(
+            [
+                f"centred kernels on {self.n_samples} samples",
+                table(rows, ("kernel", "alignment", "norm", "trace"), total=p),
+                f"norm of the target {self.target_norm:.4g}",
+            ]
+        )
 
     @property
     def n_kernels(self) -> int:
@@ -200,10 +217,9 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
 
 
 def _warn_flat(names):
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     warn(
-        f"kernels: {shown} is constant on these samples up to the rounding of its values, and is "
-        "treated as zero.",
+        f"kernels: {listed(names, 3, show=str)} is constant on these samples up to the rounding of "
+        "its values, and is treated as zero.",
         DegenerateKernelWarning,
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.validation import check_choice, check_labels, check_targets, plain, warn
+from alignlearn.validation import check_choice, check_labels, check_targets, doubt, plain, warn
 
 _MANY = 20  # classes of integers above which they may well be amounts
+_FEW, _REPEATED = 10, 5  # different amounts, each so often, that may well be classes
 
 
 def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
@@ -60,6 +61,8 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
     check_choice("task", task, ("auto", "classification", "regression"))
     if reads_as_regression(y, task):
         Y = check_targets(y, n_samples, name)[used]
+        if task == "auto":
+            doubt_amounts(Y, name)
         return Y[:, None] if Y.ndim == 1 else Y
     classes, codes = np.unique(check_labels(y, n_samples, name)[used], return_inverse=True)
     if task == "auto" and len(classes) > _MANY and classes.dtype.kind in "iu":
@@ -73,6 +76,19 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
     Y = np.zeros((len(codes), len(classes)))
     Y[np.arange(len(codes)), codes] = 1.0
     return Y
+
+
+def doubt_amounts(Y, name="y"):
+    """Warn of whole floating-point numbers of few values that ``task="auto"`` reads as amounts."""
+    if Y.ndim > 1 or len(Y) < 3 * _REPEATED or np.any(np.floor(Y) != Y):
+        return
+    n = len(np.unique(Y))
+    # For two values both readings have the same target.
+    if 2 < n <= _FEW and n * _REPEATED <= len(Y):
+        doubt(
+            f"{name} holds {n} different whole numbers of floating point, which are read as "
+            'amounts; pass task="classification" or integers if they are class labels.'
+        )
 
 
 def reads_as_regression(y, task):

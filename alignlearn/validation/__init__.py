@@ -6,13 +6,16 @@ Checked once, at the public edge: inside, code trusts its input.
 from .arguments import (
     ConvergenceWarning,
     DegenerateKernelWarning,
+    DoubtfulResultWarning,
     VersionWarning,
+    a_part,
     check_choice,
     check_count,
     check_flag,
     check_number,
     check_numbers,
     check_seed,
+    doubt,
     warn,
 )
 from .grams import (
@@ -22,6 +25,7 @@ from .grams import (
     check_test_gram,
     gram_like,
     indexable_grams,
+    real_part,
 )
 from .memory import check_memory
 from .samples import (
@@ -41,8 +45,10 @@ from .targets import check_labels, check_targets, check_weights, optional_weight
 __all__ = [
     "ConvergenceWarning",
     "DegenerateKernelWarning",
+    "DoubtfulResultWarning",
     "SparseRows",
     "VersionWarning",
+    "a_part",
     "as_array",
     "check_choice",
     "check_count",
@@ -62,12 +68,14 @@ __all__ = [
     "check_targets",
     "check_test_gram",
     "check_weights",
+    "doubt",
     "gram_like",
     "indexable_grams",
     "is_sequence",
     "is_sparse",
     "optional_weights",
     "plain",
+    "real_part",
     "take",
     "warn",
 ]

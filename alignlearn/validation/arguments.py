@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
+
+from alignlearn._text import listed, short
 
 from .samples import plain
 
@@ -22,6 +26,32 @@ class DegenerateKernelWarning(UserWarning):
 
 class VersionWarning(UserWarning):
     """A model is loaded by another version of the library than the one that wrote it."""
+
+
+class DoubtfulResultWarning(UserWarning):
+    """A result that is probably not what was meant, though nothing is wrong; the message says why.
+
+    ``warnings.simplefilter("ignore", alignlearn.DoubtfulResultWarning)`` silences all of them.
+    """
+
+
+_inside = ContextVar("inside", default=False)
+
+
+def doubt(message):
+    """Warn of a result that is probably not meant, once per fit: not where `a_part` is entered."""
+    if not _inside.get():
+        warn(message, DoubtfulResultWarning)
+
+
+@contextmanager
+def a_part():
+    """What runs here is a part of a fit, such as a fold: the whole says what is doubtful."""
+    before = _inside.set(True)
+    try:
+        yield
+    finally:
+        _inside.reset(before)
 
 
 def warn(message, category=None):
@@ -46,8 +76,7 @@ def _is_ours(module):
 def check_choice(name: str, value, accepted):
     """Return ``value`` if it is one of ``accepted``, else raise a ValueError that lists them."""
     if not isinstance(value, str) or value not in accepted:
-        options = ", ".join(repr(a) for a in accepted)
-        raise ValueError(f"{name}={value!r} is not known; accepted: {options}.")
+        raise ValueError(f"{name}={short(value)} is not known; accepted: {listed(list(accepted))}.")
     return value
 
 

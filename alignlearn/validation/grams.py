@@ -9,7 +9,7 @@ import numpy as np
 from alignlearn._jit import jit
 from alignlearn._lapack import cholesky, smallest_eigenvalue
 
-from .samples import check_finite, is_sparse, plain
+from .samples import as_array, check_finite, is_sparse, plain
 
 # Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
 # K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,
@@ -145,6 +145,28 @@ def check_test_gram(name: str, K, n_train: int) -> np.ndarray:
     return K
 
 
+def real_part(name: str, K, *, test=False) -> np.ndarray:
+    """The real part of a Hermitian Gram matrix, or with ``test`` of rows of new samples.
+
+    Errors as of `check_gram` or `check_test_gram`; also where a complex K is not Hermitian.
+    """
+    K = as_array(name, K)
+    if K.ndim != 2:
+        raise ValueError(f"{name} must be a matrix, got shape {K.shape}.")
+    if test:
+        return check_test_gram(name, K.real, K.shape[1])
+    if np.iscomplexobj(K) and K.shape[0] == K.shape[1]:
+        largest, skew = np.abs(K).max(initial=0.0), np.abs(K.imag + K.imag.T).max(initial=0.0)
+        allowed = tolerance(K.real.dtype)
+        if skew > allowed * largest:
+            raise ValueError(
+                f"{name} is not Hermitian: |Im K_ij + Im K_ji| reaches {skew:.3g}, accepted is "
+                f"{allowed:g} times the largest entry {largest:.3g}; rows of new samples belong in "
+                "predict, or in real_gram with test=True."
+            )
+    return check_gram(name, K.real)
+
+
 def check_psd(name: str, K, dtype=None, *, overwrite=False):
     """Raise a ValueError if a symmetric matrix is not positive semi-definite to `TOLERANCE`.
 
@@ -176,8 +198,9 @@ def check_psd(name: str, K, dtype=None, *, overwrite=False):
     raise ValueError(
         f"{name} is not positive semi-definite: its smallest eigenvalue is about {least:.3g}, "
         f"accepted is at least -{allowed:g} times the mean diagonal entry, "
-        f"{-max(shift, 0):.3g}. Wrap a matrix that is meant to be indefinite as "
-        "Precomputed(K, is_psd=False)."
+        f'{-max(shift, 0):.3g}. Accepted in place of the matrix K: Precomputed(K, fix="clip"), '
+        'with its negative part left out (also "flip", "shift"), and Precomputed(K, '
+        "is_psd=False), as it is."
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from alignlearn._text import listed
+
 from .devices import lies_on_device, remember
 from .sparse_rows import SparseRows
 
@@ -39,9 +41,10 @@ def check_samples(name: str, X, vectors: bool = True):
         if one or not hasattr(X, "__len__") or len(X) == 0:
             raise ValueError(f"{name} must be a non-empty sequence of samples, got {X!r:.80}.")
         return X
+    names = frame_names(X)
     X = _real_array(name, X)
     _check_shape(name, X.shape)
-    check_finite(name, X)
+    check_finite(name, X, names, columns=True)
     return X
 
 
@@ -78,7 +81,7 @@ def check_sparse(name: str, X) -> SparseRows:
     if data.dtype not in (np.float32, np.float64) or not data.dtype.isnative:
         single = data.dtype.kind == "f" and data.dtype.itemsize == 4
         data = data.astype(np.float32 if single else np.float64)
-    check_finite(name, data)
+    _check_sparse_finite(name, data, indices)
     kept = data != 0
     if not kept.all():
         indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
@@ -143,7 +146,8 @@ def check_features(X):
         raise ValueError("Complex data not supported: X must hold real numbers.")
     if 0 in X.shape:
         raise ValueError(f"X has shape {X.shape}: at least one sample and feature are needed.")
-    check_finite("X", X.tocsr().data)
+    rows = X.tocsr()
+    _check_sparse_finite("X", rows.data, rows.indices)
     return X
 
 
@@ -197,8 +201,17 @@ def take(X, index):
     return X[index] if hasattr(X, "shape") else [X[i] for i in index]
 
 
-def check_finite(name: str, A):
-    """Raise a ValueError if an array holds NaN or infinity; reads it in blocks of rows."""
+def frame_names(X):
+    """Names of the columns of a data frame as a list of what they are, else None."""
+    names = getattr(X, "columns", None)
+    return None if names is None or callable(names) else list(names)
+
+
+def check_finite(name: str, A, names=None, *, columns=False):
+    """Raise a ValueError if an array holds NaN or infinity; reads it in blocks of rows.
+
+    With ``columns`` those of a matrix are features, whose ``names`` the message tells, if known.
+    """
     step = max(1, 2**20 // max(1, A[:1].size))
     for i in range(0, A.shape[0], step):
         block = A[i : i + step]
@@ -206,4 +219,44 @@ def check_finite(name: str, A):
         with np.errstate(over="ignore", invalid="ignore"):
             total = block.sum()
         if not np.isfinite(total) and not np.all(np.isfinite(block)):
-            raise ValueError(f"{name} contains NaN or infinity; all values must be finite.")
+            if not columns:
+                raise ValueError(f"{name} contains NaN or infinity; all values must be finite.")
+            raise _not_finite(name, A, names)
+
+
+def _not_finite(name, A, names):
+    """The error for a matrix of samples: in which columns there is what, and what to do."""
+    found, bad = {"NaN": [], "infinity": []}, {"NaN": np.isnan, "infinity": np.isinf}
+    step = max(1, 2**20 // max(1, A.shape[1]))
+    for what in found:
+        inside = np.zeros(A.shape[1], bool)
+        for i in range(0, len(A), step):
+            inside |= bad[what](A[i : i + step]).any(axis=0)
+        found[what] = np.flatnonzero(inside)
+    return _error_of(name, found, names)
+
+
+def _check_sparse_finite(name, data, indices):
+    """The same of the entries of a sparse matrix, whose columns are ``indices``."""
+    if not np.all(np.isfinite(data)):
+        nan, infinite = np.isnan(data), np.isinf(data)
+        found = {"NaN": np.unique(indices[nan]), "infinity": np.unique(indices[infinite])}
+        raise _error_of(name, found, None)
+
+
+def _error_of(name, found, names):
+    parts = []
+    for what, columns in found.items():
+        if len(columns):
+            shown = listed([c if names is None else names[c] for c in columns.tolist()], 5)
+            parts.append(f"{what} in column{'s' * (len(columns) > 1)} {shown}")
+    remedy = "Fill the gaps, for instance by sklearn.impute.SimpleImputer, or leave them out."
+    if len(found["infinity"]):
+        remedy = (
+            f"Leave infinite values out, or make them gaps by {name} = np.where(np.isinf({name}), "
+            f"np.nan, {name}), which sklearn.impute.SimpleImputer fills."
+        )
+    where = " and ".join(parts)
+    return ValueError(
+        f"{name} contains NaN or infinity; all values must be finite: {where}. {remedy}"
+    )

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from alignlearn._params import ParamsMixin
+from alignlearn._text import MOST, Result
 from alignlearn._versions import Versioned
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import DegenerateKernelWarning, check_choice, warn
@@ -19,7 +20,7 @@ NORMALIZATIONS = ("l1", "l2")
 
 
 @dataclass(frozen=True, eq=False)
-class WeightResult(Versioned):
+class WeightResult(Result, Versioned):
     """Weights of p kernels, how good they are, and how well they are determined.
 
     Attributes
@@ -66,6 +67,32 @@ class WeightResult(Versioned):
     fallback: bool = False
     statistics: AlignmentStatistics = field(default=None, repr=False)
 
+    def __str__(self):
+        lines = combination_lines(self.statistics, self.weights, self.kernel_alignments, MOST)
+        lines += [
+            f"alignment of the combination {self.alignment:.4f}, of equal weights "
+            f"{self.uniform_alignment:.4f}",
+            self._units(),
+        ]
+        if self.fallback:
+            lines.append("The rule could not be applied; equal weights were used.")
+        if not self.converged:
+            lines.append(f"Not converged: the residual is {self.kkt_residual:.3g}.")
+        return "\n".join(lines)
+
+    def _units(self):
+        """The line that says which kernels the weights are for."""
+        trace = self.statistics.trace[self.statistics.norms > 0.0]
+        if np.allclose(trace, self.statistics.total_weight, rtol=1e-6):
+            return (
+                'The weights are for kernels scaled to trace m, as by normalize="trace"; for the '
+                "kernels as they were they are multiplied by the factors of that (scale_)."
+            )
+        return (
+            "The weights are for the kernels as they are; those of an estimator are for kernels "
+            "scaled to trace m, unless normalize=None."
+        )
+
     @property
     def names(self) -> tuple[str, ...]:
         """The kernels' labels."""
@@ -106,6 +133,12 @@ class Weighting(ParamsMixin, ABC):
         Returns
         -------
         WeightResult
+            Its weights are those of the kernels that the statistics are of. From
+            ``alignment_statistics`` these are the kernels as they are, while an estimator first
+            scales each to trace m (``normalize="trace"``): its ``weights_`` differ by that, and are
+            found here from ``statistics.trace_normalized()[0]``. With ``scale_`` both give the same
+            combination where the rule does not depend on the kernels' units, as `AlignF` does not:
+            ``estimator.weights_ * estimator.scale_`` is proportional to these weights.
 
         Raises
         ------
@@ -177,6 +210,25 @@ def _check(statistics):
     for name in ("a", "M", "target_norm"):
         if not np.isfinite(getattr(statistics, name)).all():
             raise ValueError(f"statistics.{name} contains NaN or inf; accepted: finite numbers.")
+
+
+def combination_lines(statistics, weights, alignments, max_rows):
+    """A table of kernels with alignment, weight and share, those of the largest shares."""
+    a = statistics.a
+    total = float(weights @ a)
+    shares = weights * a / total if total != 0.0 else np.zeros_like(a)
+    rows = np.arange(weights.size)
+    if weights.size > max_rows:
+        rows = np.sort(np.argsort(-np.abs(shares), kind="stable")[:max_rows])
+    names = [statistics.names[k] if statistics.names else f"kernel {k}" for k in rows]
+    width = max([len("kernel"), *map(len, names)])
+    lines = [f"{'kernel':<{width}}  alignment    weight   share"]
+    for name, k in zip(names, rows):
+        numbers = f"{alignments[k]:9.4f}  {weights[k]:8.4f}  {shares[k]:6.1%}"
+        lines.append(f"{name:<{width}}  {numbers}")
+    if weights.size > max_rows:
+        lines.append(f"... and {weights.size - max_rows} more kernels, of smaller share")
+    return lines
 
 
 def normalized(weights, normalize):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from alignlearn._text import Result, table
 from alignlearn.solvers.nnqp import gradient, unit_scale
 from alignlearn.solvers.nnqp_pivot import descend, extended
 from alignlearn.statistics import AlignmentStatistics
@@ -25,7 +26,7 @@ _DELTA, _ROUNDING = 1e-12, 4.0 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
-class SparsePath:
+class SparsePath(Result):
     """Weights of few kernels, for each number of kernels.
 
     Attributes
@@ -56,6 +57,11 @@ class SparsePath:
     complete: bool
     n_steps: int
     statistics: AlignmentStatistics = field(repr=False)
+
+    def __str__(self):
+        numbers = zip(self.n_kernels, self.alignment, self.kkt_residual)
+        rows = [(str(n), f"{a:.4f}", f"{r:.3g}") for n, a, r in numbers]
+        return table(rows, ("kernels", "alignment", "residual"), align=">>>")
 
     def weights(self, n_kernels, normalize="l1"):
         """Weights (p,) of the best point of the path with at most ``n_kernels`` kernels.

@@ -122,7 +122,7 @@ BAD_FITS = {
 BAD_GRAMS = {
     "not symmetric": (_gram(9.0), "kernel 0 is not symmetric.*accepted is 1e-08"),
     "NaN": (_gram(np.nan), "kernel 0 contains NaN"),
-    "complex": (list(GRAMS + 1j), "kernel 0 must hold real numbers"),
+    "complex": (list(GRAMS + 1j), "kernel 0 is not Hermitian"),
     "text": ([np.full((12, 12), "a")], "kernel 0 must hold real numbers"),
     "negative eigenvalue": (
         _negative(),

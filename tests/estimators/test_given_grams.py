@@ -1,12 +1,15 @@
 """Given Gram matrices, features without pairs, and the combiner."""
 
+import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from oracle import center
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -14,6 +17,7 @@ from strategies import generators, samples
 
 import alignlearn as al
 from alignlearn.kernels import FeatureWeighted
+from alignlearn.machines import SpectrumFix
 from alignlearn.weights import AlignLinear
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5), al.Linear(), al.Laplacian(0.2)]
@@ -143,6 +147,148 @@ def test_an_indefinite_matrix_is_refused_unless_marked(marked):
         al.MKLClassifier("precomputed").fit([KERNELS[0](X), K], y)
     with pytest.raises(ValueError, match="not positive semi-definite"):
         al.MKLClassifier([al.Precomputed(K)]).fit(numbers, y)
+
+
+def _indefinite():
+    """Matrices of two kernels, the first indefinite, of training and of new samples, and labels."""
+    X, y, Z, t = _data()
+    kernels = [al.Sigmoid(0.5, -1.0), KERNELS[0]]
+    assert np.linalg.eigvalsh(kernels[0](X))[0] < -1e-3
+    return [k(X) for k in kernels], y, [k(Z, X) for k in kernels], t
+
+
+def test_what_the_error_of_an_indefinite_matrix_advises_works():
+    train, y, new, _ = _indefinite()
+    numbers = np.arange(len(y))[:, None]
+    for kernels, X in (("precomputed", train), ([al.Precomputed(train[0])], numbers)):
+        with pytest.raises(ValueError, match="Accepted in place") as caught:
+            al.MKLClassifier(kernels).fit(X, y)
+        text = " ".join(str(caught.value).split())
+        advised = re.findall(r"Precomputed\(K, [^)]*\)", text)
+        assert advised == ['Precomputed(K, fix="clip")', "Precomputed(K, is_psd=False)"]
+        for expression in advised:
+            mark = eval(expression, {"Precomputed": al.Precomputed, "K": train[0]})
+            al.MKLClassifier("precomputed").fit([mark, train[1]], y).predict(new)
+            al.MKLClassifier([mark]).fit(numbers, y).predict(numbers)
+
+
+@pytest.mark.parametrize("fix", ["clip", "flip", "shift"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        al.MKLClassifier("precomputed", probability="sigmoid"),
+        al.MKLClassifier("precomputed", weighting="lkrr"),
+        al.MKLClassifierCV("precomputed", Cs=[1.0, 10.0], cv=2),
+        al.MKLRegressor("precomputed"),
+        al.MKLRegressorCV("precomputed", alphas=[0.1, 1.0]),
+        al.KernelCombiner("precomputed"),
+        al.BayesianMKLClassifier("precomputed"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_fixed_matrices_are_those_of_spectrum_fix_for_new_samples_too(model, fix):
+    train, y, new, _ = _indefinite()
+    change = SpectrumFix(fix)
+    by_hand = [change.fit_transform(train[0]), train[1]], [change.transform(new[0]), new[1]]
+    y = (y > 0).astype(float) if "Regressor" in type(model).__name__ else y > 0
+    expected = clone(model).fit(by_hand[0], y)
+    model = clone(model).fit([al.Precomputed(train[0], fix=fix), train[1]], y)
+    assert model.kernel_.is_psd
+    call = "transform" if hasattr(model, "transform") else "predict"
+    wanted = getattr(expected, call)(by_hand[1])
+    for fitted in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_allclose(getattr(fitted, call)(new), wanted, rtol=1e-10, atol=1e-12)
+    if hasattr(model, "scale_"):
+        kernel = expected.kernel_(by_hand[1])
+        np.testing.assert_allclose(model.kernel_(new), kernel, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("fix", ["clip", "flip", "shift"])
+def test_a_fix_on_sample_numbers_is_that_of_the_training_samples(fix):
+    train, y, new, _ = _indefinite()
+    m, n = len(y), len(new[0])
+    every = np.zeros((m + n, m + n))
+    every[:m, :m], every[m:, :m], every[:m, m:] = train[0], new[0], new[0].T
+    expected = al.MKLClassifier("precomputed").fit([al.Precomputed(train[0], fix=fix)], y)
+    # In another order, and with one sample twice in place of a weight of 2.
+    order = np.r_[np.arange(1, m), 0]
+    model = al.MKLClassifier([al.Precomputed(every, fix=fix)])
+    model.fit(order[:, None], y[order])
+    found = model.decision_function(np.arange(m, m + n)[:, None])
+    np.testing.assert_allclose(found, expected.decision_function([new[0]]), atol=5e-3)
+    twice = np.r_[np.arange(m), 0]
+    resolved = al.Precomputed(every, fix=fix).resolve(twice[:, None])
+    if fix == "shift":  # by its number, a copy is the sample itself
+        assert np.array_equal(
+            resolved.gram, al.Precomputed(every, fix=fix).resolve(twice[:m, None]).gram
+        )
+        return
+    weight = np.r_[2.0, np.ones(m - 1)]
+    change = SpectrumFix(fix).fit(train[0], sample_weight=weight)
+    np.testing.assert_allclose(resolved.gram[m:, :m], change.transform(new[0]), atol=1e-12)
+    # Repetitions are what a weight counts: the matrix with the copy in it says the same.
+    copies = SpectrumFix(fix).fit_transform(train[0][np.ix_(twice, twice)])
+    np.testing.assert_allclose(resolved.gram[np.ix_(twice, twice)], copies, atol=1e-10)
+
+
+def test_a_fix_with_weights_is_that_of_repeated_samples():
+    train, y, new, _ = _indefinite()
+    weight = np.random.default_rng(3).integers(0, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    model = al.MKLClassifier("precomputed", tol=1e-8)
+    model.fit([al.Precomputed(train[0], fix="clip")], y, sample_weight=weight)
+    repeated = al.Precomputed(train[0][np.ix_(rows, rows)], fix="clip")
+    expected = clone(model).fit([repeated], y[rows])
+    np.testing.assert_allclose(
+        model.decision_function(new[:1]), expected.decision_function([new[0][:, rows]]), atol=1e-5
+    )
+    with pytest.raises(ValueError, match='"clip" and "flip", or equal weights'):
+        model.fit([al.Precomputed(train[0], fix="shift")], y, sample_weight=weight)
+
+
+def test_a_fix_is_found_on_each_training_set_of_a_cross_validation():
+    train, y, _, _ = _indefinite()
+    marked = [al.Precomputed(train[0], fix="flip"), train[1]]
+    found = al.cross_validate_kernels(al.MKLClassifier("precomputed"), marked, y, cv=3)
+    for (rows, test), score in zip(found["indices"], found["test_score"]):
+        change = SpectrumFix("flip")
+        fixed = change.fit_transform(train[0][np.ix_(rows, rows)])
+        expected = al.MKLClassifier("precomputed").fit(
+            [fixed, train[1][np.ix_(rows, rows)]], y[rows]
+        )
+        against = [change.transform(train[0][np.ix_(test, rows)]), train[1][np.ix_(test, rows)]]
+        assert expected.score(against, y[test]) == score
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda grams: [al.Precomputed(grams[0])]])
+def test_complex_hermitian_matrices_are_their_real_parts(form):
+    X, y, Z, _ = _data()
+    rng = np.random.default_rng(1)
+    U = rng.normal(size=(13, 5)) + 1j * rng.normal(size=(13, 5))
+    F, G = X @ U, Z @ U
+    K, new = F @ F.conj().T, G @ F.conj().T
+    expected = al.MKLClassifier("precomputed").fit([K.real], y)
+    model = al.MKLClassifier("precomputed").fit(form([K]), y)
+    assert np.array_equal(model.predict([new]), expected.predict([new.real]))
+    assert np.array_equal(model.predict(np.array([new])), expected.predict([new.real]))
+    assert np.array_equal(model.predict([K[:40]]), model.predict([K.real[:40]]))
+    with pytest.raises(ValueError, match="is not Hermitian"):
+        al.MKLClassifier("precomputed").fit(form([K * 1j]), y)
+
+
+def test_what_a_mark_may_say():
+    K = np.diag([2.0, -1.0])
+    with pytest.raises(ValueError, match="fix='drop' is not known; accepted: 'clip'"):
+        al.Precomputed(K, fix="drop")
+    assert al.Precomputed(K, fix="clip").is_psd
+    assert al.Precomputed(K, fix="clip") != al.Precomputed(K)
+    numbers = np.array([[0], [1]])
+    np.testing.assert_allclose(al.Precomputed(K, fix="flip")(numbers), np.diag([2.0, 1.0]))
+    np.testing.assert_allclose(al.Precomputed(K, fix="shift")(numbers), np.diag([3.0, 0.0]))
+    with pytest.raises(ValueError, match="marked as indefinite"):
+        al.alignment_interval(
+            al.Precomputed(np.eye(8), is_psd=False), np.arange(8) % 2, "precomputed", radius2=1.0
+        )
 
 
 @given(rng=generators())

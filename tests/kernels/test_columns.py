@@ -79,7 +79,7 @@ def test_names_need_a_data_frame_with_the_same_columns():
         lambda: named.resolve_names(None),
         lambda: named(pd.DataFrame(X)),
     ):
-        with pytest.raises(ValueError, match=r"\['age'\] by name, but X has no column names"):
+        with pytest.raises(ValueError, match=r"'age' by name, but X has no column names"):
             call()
     with pytest.raises(ValueError, match=r"Y has columns .*'height', 'income'"):
         named(FRAME, FRAME[["age", "height", "income"]])

@@ -168,7 +168,7 @@ def test_precomputed_refuses_what_is_no_sample_number(rows):
         (np.array([[1.0, 2.0], [0.0, 1.0]]), r"gram is not symmetric.*1e-08 times"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "gram contains NaN"),
         ([["a"]], "gram must hold real numbers"),
-        (np.array([[1j]]), "gram must hold real numbers"),
+        (np.array([[1j]]), "gram is not Hermitian"),
     ],
 )
 def test_bad_gram_is_refused_by_name(gram, message):

@@ -81,7 +81,7 @@ def test_hamming_is_the_share_of_equal_columns(dtype):
     np.testing.assert_allclose(Hamming().diag(A), 1.0, rtol=rounding)
     expected = 1 - cdist(A[:, [1, 3]], B[:, [1, 3]], "hamming")
     np.testing.assert_array_equal(Columns("hamming", [1, 3])(A, B), expected)
-    s = alignment_statistics(A, A[:, 0].astype(float), [Hamming()])
+    s = alignment_statistics(A, A[:, 0].astype(float), [Hamming()], task="regression")
     H = np.eye(len(A)) - 1 / len(A)
     K = H @ (1 - cdist(A, A, "hamming")) @ H
     np.testing.assert_allclose(

@@ -14,8 +14,10 @@ import numpy as np
 
 from alignlearn._lapack import group_reflectors, rotate, tridiagonalise
 from alignlearn._params import ParamsMixin
+from alignlearn._text import Result
 from alignlearn.validation import check_choice, check_gram, check_test_gram, check_weights
 
+FIXES = ("clip", "flip", "shift")
 _BLOCK = 256
 _COLUMNS = 512  # eigenvectors that are rotated together
 # Least weight, of the largest, with which a sample takes part in the decomposition: rounding of the
@@ -24,7 +26,7 @@ _LEAST_WEIGHT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class KreinSpectrum:
+class KreinSpectrum(Result):
     """Spectrum of a Gram matrix, with its majorant; made by `krein_spectrum`.
 
     With sample weights D (divided by the largest) the decomposition is ``D^1/2 K D^1/2 = U diag(w)
@@ -223,7 +225,7 @@ class SpectrumFix(ParamsMixin):
     def __init__(self, method="clip"):
         self.method = method
 
-    def fit(self, K, y=None):
+    def fit(self, K, y=None, sample_weight=None):
         """Decompose the training matrix.
 
         Parameters
@@ -231,18 +233,22 @@ class SpectrumFix(ParamsMixin):
         K : (m, m) float64 or float32
             Symmetric; not modified.
         y : ignored
+        sample_weight : (m,), optional
+            Not negative, as in `KreinSpectrum`: an integer counts repetitions of a sample. For
+            "shift" 0 or one other number, as a repeated sample is similar to its copies too.
 
         Raises
         ------
         ValueError
-            Unknown method; K not square, not symmetric or not finite.
+            Unknown method; K not square, not symmetric or not finite; weights that differ for
+            "shift".
         """
-        self._fit(K)
+        self._fit(K, sample_weight)
         return self
 
-    def fit_transform(self, K, y=None):
+    def fit_transform(self, K, y=None, sample_weight=None):
         """The fixed training matrix (m, m): K itself if it needs no fix, else a float64 array."""
-        spectrum = self._fit(K)
+        spectrum = self._fit(K, sample_weight)
         if not self.n_negative_:
             return spectrum.K
         if self.method != "shift":
@@ -260,21 +266,69 @@ class SpectrumFix(ParamsMixin):
             Wrong number of columns, NaN or infinity.
         """
         K_test = check_test_gram("K_test", K_test, self.n_train_)
-        if not self._gain.size:
-            return K_test
-        return K_test - ((K_test @ self._vectors) * self._gain) @ self._vectors.T
+        return self._corrected(K_test, self._parts(K_test))
 
-    def _fit(self, K):
-        check_choice("method", self.method, ("clip", "flip", "shift"))
+    def fit_extended(self, K, rows, sample_weight=None):
+        """The fix of the training matrix ``K[rows][:, rows]`` on all samples of K, (n, n).
+
+        Of a sample in ``rows`` and another one it is what `transform` gives. Of two others it is
+        ``K - sum_j g_j f_j f_j' / w_j``, with the projections f_j on the eigenvectors of negative
+        w_j, which is the same formula where the samples are those of ``rows``.
+
+        Parameters
+        ----------
+        K : (n, n) float64 or float32
+            Symmetric; not modified.
+        rows : (m,) int
+            Each at most once.
+        sample_weight : (m,), optional
+            Of the rows, as in `fit`.
+        """
+        inside = self.fit_transform(K[np.ix_(rows, rows)], sample_weight=sample_weight)
+        out = np.array(K, dtype=np.float64)
+        others = np.setdiff1d(np.arange(len(K)), rows)
+        parts = self._parts(out[np.ix_(others, rows)])
+        across = self._corrected(out[np.ix_(others, rows)], parts)
+        negative = self._negative < 0.0
+        found = parts[:, negative]
+        scale = self._gain[negative] / self._negative[negative]
+        out[np.ix_(others, others)] -= (found * scale) @ found.T
+        out[np.ix_(others, rows)], out[np.ix_(rows, others)] = across, across.T
+        out[np.ix_(rows, rows)] = inside
+        return out
+
+    def _parts(self, K):
+        """Projections of the rows of K on what is changed."""
+        return (K * self._root) @ self._vectors
+
+    def _corrected(self, K, parts):
+        if not self._gain.size:
+            return K
+        return K - ((parts * self._gain) @ self._vectors.T) * self._inverse
+
+    def _fit(self, K, sample_weight=None):
+        check_choice("method", self.method, FIXES)
         shift = self.method == "shift"
-        spectrum = krein_spectrum(K, vectors=not shift)
+        if shift and sample_weight is not None:
+            weight = check_weights(sample_weight, len(K))
+            if np.unique(weight[weight > 0.0]).size > 1:
+                raise ValueError(
+                    'fix="shift" adds to the similarity of a sample with itself, which is not '
+                    "known between repetitions of a sample, as sample_weight counts them; "
+                    'accepted: "clip" and "flip", or equal weights.'
+                )
+        spectrum = krein_spectrum(K, sample_weight, vectors=not shift)
         self.n_train_ = len(spectrum.K)
         self.eigenvalue_range_ = spectrum.eigenvalue_range
         self.n_negative_ = spectrum.n_negative
         self.shift_ = -self.eigenvalue_range_[0] if shift and self.n_negative_ else 0.0
         self._vectors = np.empty((self.n_train_, 0)) if shift else spectrum.vectors
-        negative = spectrum.eigenvalues[: self._vectors.shape[1]] < -spectrum.rounding
-        self._gain = np.where(negative, 2.0 if self.method == "flip" else 1.0, 1.0)
+        values = spectrum.eigenvalues[: self._vectors.shape[1]]
+        # Those that count as 0 are left out of products that are divided by them.
+        self._negative = np.where(values < -spectrum.rounding, values, 0.0)
+        gain = 2.0 if self.method == "flip" else 1.0
+        self._gain = np.where(self._negative < 0.0, gain, 1.0)
+        self._root, self._inverse = _roots(spectrum.sample_weight)
         return spectrum
 
 

@@ -1,0 +1,60 @@
+"""Scores of predictions: accuracy of labels and R^2 of targets, as scikit-learn defines them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.validation import check_labels, check_targets, check_weights
+
+
+class LabelScore:
+    """Mixin: ``score`` by ``predict``, the accuracy."""
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,).
+
+        ``X`` is what ``predict`` takes.
+        """
+        return accuracy(self.predict(X), y, sample_weight)
+
+
+class TargetScore:
+    """Mixin: ``score`` by ``predict``, the coefficient of determination."""
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
+
+        ``X`` is what ``predict`` takes. 1 minus the residual sum of squares over the sum of squares
+        about the mean; for a constant target 1 if the residual is 0, else 0.
+        """
+        predicted = self.predict(X)
+        return r2(check_targets(y, len(predicted)), predicted, sample_weight)
+
+
+def accuracy(predicted, y, sample_weight=None):
+    """Share of labels that are predicted, weighted by ``sample_weight`` (n,)."""
+    right = predicted == check_labels(y, len(predicted))
+    weight = check_weights(sample_weight, len(right))
+    return float(weight @ right / weight.sum())
+
+
+def r2(y, predicted, weight=None):
+    """Coefficient of determination, mean over targets, with sample weights (n,) if given.
+
+    1 minus the residual sum of squares over the sum of squares about the mean; for a constant
+    target 1 if the residual is 0, else 0.
+    """
+    if y.size != predicted.size:
+        raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit.")
+    y = y.reshape(predicted.shape)
+    weight = check_weights(weight, len(y))
+    weight = weight / weight.sum()
+    # The ratio does not depend on the unit of y; whether squares overflow does.
+    unit = max(np.abs(y).max(), np.abs(predicted).max()) or 1.0
+    y, predicted = y / unit, predicted / unit
+    residual = weight @ np.square(y - predicted)
+    y = y - y[0]  # a constant is exactly 0
+    total = weight @ np.square(y - weight @ y)
+    flat = np.where(residual == 0.0, 1.0, 0.0)
+    explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
+    return float(np.mean(np.where(total > 0.0, explained, flat)))
