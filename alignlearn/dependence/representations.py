@@ -6,11 +6,12 @@ import numpy as np
 
 from alignlearn.kernels import Columns, Linear
 from alignlearn.sources import open_source
-from alignlearn.statistics import check_sums, unbiased_from_centered
+from alignlearn.statistics import unbiased_from_centered
 from alignlearn.validation import (
     DegenerateKernelWarning,
     as_array,
     check_flag,
+    check_same_type,
     check_samples,
     is_sequence,
     is_sparse,
@@ -65,6 +66,7 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
     """
     unbiased = check_flag("unbiased", unbiased)
     sets, kernels, shape = _together(features, other, kernels)
+    sets, _ = _in_units(sets, kernels)
     return _ratios(_products(sets, kernels, unbiased), shape)
 
 
@@ -92,7 +94,7 @@ class CKAAccumulator:
     def __init__(self, kernels="linear"):
         self.kernels = kernels
         self.n_batches = 0
-        self._sum = self._layout = self._resolved = None
+        self._sum = self._units = self._layout = self._resolved = None
 
     def update(self, features, other=None):
         """Add a batch, as in :func:`cka_matrix`; b >= 4 samples. Returns self."""
@@ -108,8 +110,9 @@ class CKAAccumulator:
             kernels = self._resolved
         elif not given:
             kernels = [kernel.resolve(F) for kernel, F in zip(kernels, sets)]
+        sets, units = _in_units(sets, kernels)
         total = _products(sets, kernels, unbiased=True) / len(sets[0]) ** 2
-        self._add(total, 1, layout, kernels)
+        self._add((total, units), 1, layout, kernels)
         return self
 
     def merge(self, other):
@@ -117,10 +120,13 @@ class CKAAccumulator:
 
         Raises
         ------
+        TypeError
+            ``other`` is something else.
         ValueError
             It has seen other representations, or its kernels differ, as they do where each took
             ``gamma="scale"`` from its own first batch.
         """
+        check_same_type(self, other)
         if not other.n_batches:
             return self
         if self.n_batches and self._layout != other._layout:
@@ -130,11 +136,16 @@ class CKAAccumulator:
                 "other has other kernels; accepted: the same kernels with the same numbers "
                 '(gamma="scale" differs from batch to batch).'
             )
-        self._add(other._sum, other.n_batches, other._layout, other._resolved)
+        self._add((other._sum, other._units), other.n_batches, other._layout, other._resolved)
         return self
 
-    def _add(self, total, n_batches, layout, kernels):
-        self._sum = total + (0.0 if self._sum is None else self._sum)
+    def _add(self, added, n_batches, layout, kernels):
+        (total, units), old = added, self._units
+        if old is not None:
+            # The sum is in the larger of both units; what is lost in it is below its rounding.
+            units = np.maximum(old, units)
+            total = _rescaled(total, added[1] - units) + _rescaled(self._sum, old - units)
+        self._sum, self._units = total, units
         self.n_batches += n_batches
         self._layout, self._resolved = layout, kernels
 
@@ -175,6 +186,28 @@ def _together(features, other, kernels):
     return sets, kernels, shape
 
 
+def _in_units(sets, kernels):
+    """The sets, each of a linear kernel in units of its largest entry, and these, powers of two.
+
+    CKA of linear kernels does not depend on units; squares of their values would over- or underflow
+    in most.
+    """
+    units = np.zeros(len(sets), dtype=np.int64)
+    if isinstance(kernels, str):
+        return sets, units
+    sets = list(sets)
+    for k, kernel in enumerate(kernels):
+        if isinstance(kernel, Linear) and sets[k].size:
+            units[k] = np.frexp(np.abs(sets[k]).max())[1]
+            sets[k] = np.ldexp(np.asarray(sets[k], dtype=np.float64), -units[k])
+    return sets, units
+
+
+def _rescaled(M, units):
+    """The products of sets that are all multiplied by powers of two."""
+    return np.ldexp(M, 2 * (units[:, None] + units))
+
+
 def _products(sets, kernels, unbiased):
     """``m^2 HSIC`` of all representations with each other, (t, t)."""
     if isinstance(kernels, str):
@@ -191,13 +224,11 @@ def _products(sets, kernels, unbiased):
 
 
 def _linear_products(sets, unbiased):
-    m, t = len(sets[0]), len(sets)
+    m = len(sets[0])
     if unbiased and m < 4:
         raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
     centered = [_centered(F) for F in sets]
-    with np.errstate(over="ignore", invalid="ignore"):
-        M = _inner_products(centered)
-    check_sums(M, [f"the linear kernel of features {k}" for k in range(t)])
+    M = _inner_products(centered)
     if not unbiased:
         return M
     lengths = np.stack([np.square(F).sum(axis=1) for F in centered])

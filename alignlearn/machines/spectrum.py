@@ -14,7 +14,13 @@ import numpy as np
 
 from alignlearn._lapack import group_reflectors, rotate, tridiagonalise
 from alignlearn._params import ParamsMixin
-from alignlearn.validation import check_choice, check_gram, check_test_gram, check_weights
+from alignlearn.validation import (
+    check_choice,
+    check_fitted,
+    check_gram,
+    check_test_gram,
+    check_weights,
+)
 
 _BLOCK = 256
 _COLUMNS = 512  # eigenvectors that are rotated together
@@ -259,6 +265,7 @@ class SpectrumFix(ParamsMixin):
         ValueError
             Wrong number of columns, NaN or infinity.
         """
+        check_fitted(self, "n_train_")
         K_test = check_test_gram("K_test", K_test, self.n_train_)
         if not self._gain.size:
             return K_test
