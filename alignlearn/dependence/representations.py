@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._lapack import product
 from alignlearn.kernels import Columns, Linear
 from alignlearn.sources import open_source
 from alignlearn.statistics import unbiased_from_centered
@@ -248,12 +249,12 @@ def _inner_products(centered):
     if sum(F.shape[1] for F in centered) < m:
         for k, F in enumerate(centered):
             for j, G in enumerate(centered[: k + 1]):
-                M[k, j] = M[j, k] = np.square(F.T @ G).sum()
+                M[k, j] = M[j, k] = np.square(product(F.T, G)).sum()
     else:
         step = max(1, _ENTRIES // (m * t))
         for i in range(0, m, step):
             n = min(step, m - i)
-            rows = np.stack([F[i : i + n] @ F[i:].T for F in centered])
+            rows = np.stack([product(F[i : i + n], F[i:].T) for F in centered])
             # Pairs of a row in this block with one after it count twice.
             own = rows[:, :, :n].reshape(t, -1)
             rows = rows.reshape(t, -1)
