@@ -25,8 +25,9 @@ _REDUCED = 512  # rows of what one call reduces to tridiagonal form
 _PANEL = 32  # reflectors that are found together, as in LAPACK
 _GROUP = 64  # reflectors that are applied together
 _COLUMNS = 256  # that are rotated together
-_LEAST = 64  # rows and inner columns of a part of a product
-_FLOPS = 2e9  # of a solve or a product in one call: 0.1 s on one core
+_LEAST = 256  # rows and columns of a part of a product
+_FLOPS = 2e9  # of a solve in one call: 0.1 s on one core
+_PRODUCT = 1e10  # of a part of a product, which has twice the speed
 _ENTRIES = 4e8  # that the matrix-vector products of a panel read: 0.1 s
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
@@ -398,26 +399,29 @@ def product(A, B, out=None):
     out : ndarray of shape (r, c), optional
     """
     (r, k), c = A.shape, B.shape[1]
-    # First few rows; few of the inner columns only where rows so few would not be fast.
-    rows = max(_LEAST, int(_FLOPS / max(2.0 * k * c, 1.0)))
-    inner = max(_LEAST, int(_FLOPS / max(2.0 * min(rows, r) * c, 1.0)))
-    if rows >= r and inner >= k:
+    if 2.0 * r * k * c <= _PRODUCT:
         return np.matmul(A, B, out=out)
     out = np.empty((r, c), dtype=np.result_type(A, B)) if out is None else out
+    # Squares of the result, as large as may be, are fastest.
+    rows = min(r, max(_LEAST, int(np.sqrt(0.5 * _PRODUCT / k))))
+    columns = min(c, max(_LEAST, int(0.5 * _PRODUCT / (k * rows))))
+    rows = max(rows, int(0.5 * _PRODUCT / (k * columns)))
+    inner = max(_LEAST, int(0.5 * _PRODUCT / (rows * columns)))
     for i in range(0, r, rows):
-        part = out[i : i + rows]
-        np.matmul(A[i : i + rows, :inner], B[:inner], out=part)
-        for j in range(inner, k, inner):
-            part += A[i : i + rows, j : j + inner] @ B[j : j + inner]
+        for j in range(0, c, columns):
+            part = out[i : i + rows, j : j + columns]
+            part[:] = A[i : i + rows, :inner] @ B[:inner, j : j + columns]
+            for t in range(inner, k, inner):
+                part += A[i : i + rows, t : t + inner] @ B[t : t + inner, j : j + columns]
     return out
 
 
 def self_product(A):
     """``A A'``, exactly symmetric, in parts where it lasts."""
     r, k = A.shape
-    if 2.0 * r * r * k <= _FLOPS:
+    if 2.0 * r * r * k <= _PRODUCT:
         return A @ A.T
-    out, step = np.empty((r, r), dtype=A.dtype), max(_LEAST, min(_BLOCK, r))
+    out, step = np.empty((r, r), dtype=A.dtype), 4 * _LEAST
     for i in range(0, r, step):
         j = min(i + step, r)
         product(A[i:j], A[:j].T, out=out[i:j, :j])

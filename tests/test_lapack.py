@@ -133,12 +133,10 @@ def test_singular_values_and_vectors_are_those_of_numpy(blocks, shape, unit):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(1, 3, 2), (200, 7, 90), (90, 300, 150)])
 def test_products_in_parts_are_those_of_numpy(monkeypatch, shape, order):
-    """No part has more operations than it may, but for the least size of its sides."""
     r, k, c = shape
     A, B = (np.asarray(RNG.standard_normal(s), order=order) for s in ((r, k), (k, c)))
-    monkeypatch.setattr(_lapack, "_FLOPS", 5e4)
-    monkeypatch.setattr(_lapack, "_LEAST", 8)
-    monkeypatch.setattr(_lapack, "_BLOCK", 16)
+    for name, size in {"FLOPS": 5e4, "PRODUCT": 5e4, "LEAST": 8}.items():
+        monkeypatch.setattr(_lapack, f"_{name}", size)
     np.testing.assert_allclose(_lapack.product(A, B), A @ B, atol=1e-12)
     found = _lapack.self_product(A)
     np.testing.assert_allclose(found, A @ A.T, atol=1e-12)

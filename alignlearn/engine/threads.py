@@ -58,10 +58,6 @@ class Progress:
         print(f"alignlearn: {self._what}: {text}", file=sys.stderr, flush=True)
 
 
-class _Stopped(SystemExit):
-    """Raised in a thread whose result nobody will take; a thread that ends so ends in silence."""
-
-
 _here = threading.local()  # .stop: the flag of the work that this thread has a part in
 
 
@@ -97,7 +93,7 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
         stop = outer
     function((0, 1), *args, *([stop] if stoppable else []))
     if stop[0]:
-        raise _Stopped
+        raise SystemExit  # of this thread, as `_end` asks for; nobody takes its result
 
 
 def _on_new_threads(function, args, count, stop, watch):
@@ -128,9 +124,12 @@ def _on_new_threads(function, args, count, stop, watch):
             if error is not None:
                 errors[t] = error
     finally:
-        # Of threads that still run nobody will take the result.
-        stop[0] = True
-        _end([thread for thread in threads if thread.is_alive()])
+        if left:
+            # Of threads that still run nobody will take the result.
+            stop[0] = True
+            _end([thread for thread in threads if thread.is_alive()])
+    for thread in threads:
+        thread.join()
     for t in sorted(errors):
         raise errors[t]
 
@@ -138,7 +137,8 @@ def _on_new_threads(function, args, count, stop, watch):
 def _end(threads):
     """End threads at their next instruction of Python, and wait for that."""
     for thread in threads:
-        ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped)
+        # The one exception with which a thread ends in silence.
+        ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
     for thread in threads:
         thread.join()

@@ -1,6 +1,7 @@
 """Progress of long work on threads."""
 
 import itertools
+import queue
 import re
 import threading
 import time
@@ -116,6 +117,17 @@ def test_loops_within_a_thread_stop_with_it():
     assert ended == []
     assert all(flag[0] for flag in flags)
     assert flags
+
+
+def test_threads_that_end_a_moment_after_their_result_do_so_in_silence(monkeypatch, capfd):
+    class Slow(queue.SimpleQueue):
+        def put(self, item):
+            super().put(item)
+            time.sleep(0.02)
+
+    monkeypatch.setattr(threads, "SimpleQueue", Slow)
+    threads.on_threads(lambda thread: None, count=4)
+    assert capfd.readouterr().err == ""
 
 
 def test_every_thread_has_its_part():
