@@ -171,3 +171,54 @@ def test_ctrl_c_is_heard_while_a_routine_runs(monkeypatch):
     assert not ended.is_set()
     go_on.set()
     assert ended.wait(60.0)
+
+
+def test_no_call_does_more_than_its_share(monkeypatch):
+    """Between two calls Ctrl-C is heard: few columns at a time, by the size of what is left."""
+    call, shares = _lapack._call, []
+
+    def counted(name, *args):
+        numbers = [arg for arg in args if isinstance(arg, int)]
+        if name == "dlatrd":
+            n, k = numbers[:2]
+            shares.append((n * n * k / 2e4, k == 4))
+        if name == "dlabrd":
+            rows, columns, k = numbers[:3]
+            shares.append((2 * rows * columns * k / 2e4, k == 4))
+        if name == "dormbr":
+            length, some, other = numbers[:3]
+            shares.append((4 * length * other * some / 1e5, some == 1))
+        call(name, *args)
+
+    small = {"ENTRIES": 2e4, "FLOPS": 1e5, "REDUCED": 12, "PANEL": 8}
+    for name, size in small.items():
+        monkeypatch.setattr(_lapack, f"_{name}", size)
+    monkeypatch.setattr(_lapack, "_call", counted)
+    A = RNG.standard_normal((90, 120))
+    _lapack.svd(A.copy(), 30)
+    _lapack.eigh(A @ A.T)
+    assert len(shares) > 60
+    assert all(share <= 1.0 or least for share, least in shares)
+    assert any(share <= 1.0 and not least for share, least in shares)
+
+
+class Counted(np.ndarray):
+    """Matrices that remember how many operations their largest product took."""
+
+    largest = 0.0
+
+    def __matmul__(self, other):
+        work = 2.0 * self.size * other.shape[1]
+        Counted.largest = max(Counted.largest, work)
+        return np.asarray(self) @ np.asarray(other)
+
+
+@pytest.mark.parametrize("shape", [(60, 50, 70), (8, 5000, 8), (2000, 9, 11), (9, 11, 2000)])
+def test_no_part_of_a_product_has_more_operations_than_it_may(monkeypatch, shape):
+    r, k, c = shape
+    for name, size in {"PRODUCT": 2e4, "LEAST": 8}.items():
+        monkeypatch.setattr(_lapack, f"_{name}", size)
+    A, B = (RNG.standard_normal(s).view(Counted) for s in ((r, k), (k, c)))
+    monkeypatch.setattr(Counted, "largest", 0.0)
+    np.testing.assert_allclose(_lapack.product(A, B), np.asarray(A) @ np.asarray(B), atol=1e-10)
+    assert 0.0 < Counted.largest <= 2e4
