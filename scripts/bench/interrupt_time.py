@@ -90,6 +90,7 @@ def look(signum, frame):
 signal.signal(signal.SIGALRM, look)
 signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
 work({m})
+signal.setitimer(signal.ITIMER_REAL, 0.0)
 look(None, None)
 print(longest, flush=True)
 """
