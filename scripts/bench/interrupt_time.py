@@ -47,7 +47,7 @@ _WORK = {
     "linear-svm": (
         1_000_000,
         20.0,
-        "machines.LinearSVM(100.0, max_iter=2000).fit(X[:, :3], y > 0)",
+        "machines.LinearSVM(100.0, max_iter=200).fit(X[:, :3], y > 0)",
     ),
     "alignment-test": (4_000, 3.0, "al.alignment_test(X @ X.T, y)"),
     "hsic": (4_000, 5.0, "al.hsic_test(X, y, n_permutations=9)"),
