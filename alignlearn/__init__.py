@@ -32,6 +32,7 @@ _WHERE = {
     "comparison": "Comparison compare",
     "bounds.checks": "HypothesisNotMet",
     "datasets": "DatasetError",
+    "engine.cluster_losses": "ClusterLost",
     "engine.cuda.device": "CudaOutOfMemory CudaUnavailable",
     "_warmup": "warmup",
     "persistence": "ModelFileError load save",

@@ -29,6 +29,7 @@ from alignlearn.dependence import CKAAccumulator as CKAAccumulator
 from alignlearn.dependence import alignment_test as alignment_test
 from alignlearn.dependence import cka_matrix as cka_matrix
 from alignlearn.dependence import hsic_test as hsic_test
+from alignlearn.engine.cluster_losses import ClusterLost as ClusterLost
 from alignlearn.engine.cuda.device import CudaOutOfMemory as CudaOutOfMemory
 from alignlearn.engine.cuda.device import CudaUnavailable as CudaUnavailable
 from alignlearn.estimators import AlignedRandomFeatures as AlignedRandomFeatures

@@ -1,8 +1,11 @@
-"""Dense factorisations in place, of any size, during which Ctrl-C is heard.
+"""Dense factorisations and products, of any size, during which Ctrl-C is heard.
 
 Python hears of a signal between two of its instructions, while one LAPACK call on 8000 samples
 lasts for seconds. Large matrices are therefore taken block by block from here, in the order in
 which LAPACK's own routines do it inside: the arithmetic and its speed are the same.
+
+What has no blocks, vectors of tridiagonal and bidiagonal matrices, is left to a thread while the
+main thread waits.
 
 SciPy's wrappers copy the part of a matrix that they are given; its C pointers to the same routines
 work in place, and ctypes calls them. Matrices are float64 in C order, and symmetric: the upper
@@ -12,6 +15,7 @@ triangle is what LAPACK, which counts down columns, calls the lower one.
 from __future__ import annotations
 
 import ctypes
+import threading
 from functools import cache
 
 import numpy as np
@@ -20,8 +24,12 @@ _BLOCK = 256
 _REDUCED = 512  # rows of what one call reduces to tridiagonal form
 _PANEL = 32  # reflectors that are found together, as in LAPACK
 _GROUP = 64  # reflectors that are applied together
+_COLUMNS = 256  # that are rotated together
+_LEAST = 256  # rows and columns of a part of a product
 _FLOPS = 2e9  # of a solve in one call: 0.1 s on one core
+_PRODUCT = 1e10  # of a part of a product, which has twice the speed
 _ENTRIES = 4e8  # that the matrix-vector products of a panel read: 0.1 s
+_POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
 
 @cache
@@ -44,7 +52,33 @@ def _call(name, *args):
     _routine(name)(*map(_pointer, args))
 
 
+def _wait(name, *args):
+    """`_call`, during which Ctrl-C is heard. Arrays are arguments themselves: a thread holds them.
+
+    Nobody waits for that thread after Ctrl-C.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        _call(name, *args)
+        return
+    errors = []
+
+    def run():
+        try:
+            _call(name, *args)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_POLL)
+    if errors:
+        raise errors[0]
+
+
 def _pointer(value):
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
     if isinstance(value, int):
         # A library of 32-bit integers reads the lower half.
         return ctypes.byref(ctypes.c_int64(value))
@@ -110,6 +144,19 @@ def cholesky_solve(R, B):
                 inside = len(some), 1.0, L[0, 0], L.ld, _vector(some), m
                 _call("dtrsm", b"L", b"L", trans, b"N", m, *inside)
     return X
+
+
+def lower_solve(L, B, transposed=False):
+    """``L^-1 B``, or ``L'^-1 B``, for a lower triangular L and B of shape (m,) or (m, c)."""
+    from scipy.linalg import solve_triangular
+
+    def solve(some):
+        return solve_triangular(L, some, lower=True, trans=int(transposed), check_finite=False)
+
+    step = max(1, int(_FLOPS / max(len(L) ** 2, 1)))
+    if B.ndim == 1 or step >= B.shape[1]:
+        return solve(B)
+    return np.hstack([solve(B[:, j : j + step]) for j in range(0, B.shape[1], step)])
 
 
 def inverse_diagonal(R):
@@ -181,6 +228,79 @@ def rotate(A, factors, X, transpose=False):
         _call("dlarfb", b"R", side, b"F", b"C", c, n, *inside)
 
 
+def rotate_columns(A, factors, X):
+    """`rotate` of X (m, c) in Fortran order."""
+    for j in range(0, X.shape[1], _COLUMNS):
+        some = np.ascontiguousarray(X[:, j : j + _COLUMNS])
+        rotate(A, factors, some)
+        X[:, j : j + _COLUMNS] = some
+
+
+def eigh(A, first=0, last=None):
+    """Eigenvalues first to last, counted from 0 and ascending, and vectors of a symmetric matrix.
+
+    Parameters
+    ----------
+    A : ndarray of shape (m, m)
+        Overwritten.
+    first, last : int
+        ``last`` is m - 1 by default.
+
+    Returns
+    -------
+    values : ndarray of shape (n,)
+    vectors : ndarray of shape (m, n)
+        In Fortran order.
+    """
+    last = len(A) - 1 if last is None else last
+    exponent = _to_unit(A)
+    diagonal, beside, tau = tridiagonalise(A)
+    values, vectors = tridiagonal_vectors(diagonal, beside, first, last)
+    rotate_columns(A, group_reflectors(A, tau), vectors)
+    return np.ldexp(values, exponent), vectors
+
+
+def _to_unit(A):
+    """Divide A by a power of two, whose exponent is returned, to entries up to 1."""
+    exponent = int(np.frexp(max(float(np.abs(row).max()) for row in A))[1])
+    np.ldexp(A, -exponent, out=A)
+    return exponent
+
+
+def tridiagonal_values(diagonal, beside):
+    """All eigenvalues of a tridiagonal matrix, ascending."""
+    values, below, info = diagonal.copy(), beside.copy(), np.zeros(1, dtype=np.int64)
+    _wait("dsterf", len(values), values, below, info)
+    if info[0]:
+        raise np.linalg.LinAlgError("the eigenvalues of a tridiagonal matrix did not converge.")
+    return values
+
+
+def tridiagonal_vectors(diagonal, beside, first, last):
+    """Eigenvalues first to last and vectors (m, n), in Fortran order, of a tridiagonal matrix."""
+    first, last, m = int(first), int(last), len(diagonal)
+    n = last - first + 1
+    if m == 1 or n == 0:
+        return diagonal[first : last + 1].copy(), np.ones((m, n), order="F")
+    # Relatively robust representations: orthogonal to rounding, and no more than is asked for.
+    d, e, info = diagonal.copy(), np.append(beside, 0.0), np.zeros(1, dtype=np.int64)
+    values, Z, found = np.zeros(m), np.empty((n, m)), np.zeros(1, dtype=np.int64)
+    support, work = np.zeros(2 * m, dtype=np.int64), np.empty(18 * m)
+    some, room = (b"V", b"I", m, d, e, 0.0, 0.0, first + 1, last + 1), (found, values, Z, m, n)
+    scratch = work, work.size, np.zeros(10 * m, dtype=np.int64), 10 * m
+    _wait("dstemr", *some, *room, support, 1, *scratch, info)
+    if not info[0] and found[0] & 0x7FFFFFFF == n:
+        return values[:n], Z.T
+    # They may fail where many eigenvalues are of the size of rounding; this does not.
+    values, e, Z, info = diagonal.copy(), beside.copy(), np.empty((m, m)), info * 0
+    size = 1 + 4 * m + m * m, 3 + 5 * m
+    scratch = np.empty(size[0]), size[0], np.zeros(size[1], dtype=np.int64), size[1]
+    _wait("dstedc", b"I", m, values, e, Z, m, *scratch, info)
+    if info[0]:
+        raise np.linalg.LinAlgError("the eigenvectors of a tridiagonal matrix did not converge.")
+    return values[first : last + 1], Z[first : last + 1].T
+
+
 def smallest_eigenvalue(A):
     """Smallest eigenvalue of a symmetric matrix, which is overwritten."""
     return smallest_of_tridiagonal(*tridiagonalise(A)[:2])
@@ -196,3 +316,116 @@ def smallest_of_tridiagonal(diagonal, beside):
     unit = max(np.abs(diagonal).max(), np.abs(beside).max(), 1e-300)
     found = eigvalsh_tridiagonal(diagonal / unit, beside / unit, select="i", select_range=(0, 0))
     return float(found[0] * unit)
+
+
+def svd(A, n_vectors):
+    """Singular values, descending, and the first vectors of both sides of a matrix.
+
+    Parameters
+    ----------
+    A : ndarray of shape (r, c)
+        Overwritten, or copied where c < r.
+    n_vectors : int
+        q, at most min(r, c).
+
+    Returns
+    -------
+    U : ndarray of shape (r, q)
+    values : ndarray of shape (min(r, c),)
+    V : ndarray of shape (c, q)
+    """
+    if A.shape[0] > A.shape[1]:
+        V, values, U = svd(np.ascontiguousarray(A.T), n_vectors)
+        return U, values, V
+    exponent = _to_unit(A)
+    # LAPACK sees A', with more rows than columns: its left vectors are the right ones of A.
+    values, beside, *taus = _bidiagonalise(A)
+    n, info = len(values), np.zeros(1, dtype=np.int64)
+    left, right, unused = np.empty((n, n)), np.empty((n, n)), np.zeros(1)
+    inside = values, beside, left, n, right, n, unused, unused
+    scratch = np.empty(3 * n * n + 4 * n), np.zeros(8 * n, dtype=np.int64)
+    _wait("dbdsdc", b"U", b"I", n, *inside, *scratch, info)
+    if info[0]:
+        raise np.linalg.LinAlgError("the singular values of a matrix did not converge.")
+    V, U = np.zeros((n_vectors, A.shape[1])), np.ascontiguousarray(right.T[:n_vectors])
+    V[:, :n] = left[:n_vectors]
+    _apply_reflectors(A, b"Q", taus[0], V)
+    _apply_reflectors(A, b"P", taus[1], U)
+    return U.T, np.ldexp(values, exponent), V.T
+
+
+def _bidiagonalise(A):
+    """Overwrite A (n, m), n <= m, by reflectors; diagonal, what is above, factors of both kinds."""
+    F, (n, m), info = _Matrix(A), A.shape, ctypes.c_int64()
+    d, e, tau_q, tau_p = np.empty(n), np.zeros(n), np.empty(n), np.empty(n)
+    X, Y, ld, i = np.empty((_PANEL, m)), np.empty((_PANEL, n)), F.ld, 0
+    while n - i > _REDUCED:
+        rows, columns = m - i, n - i
+        k = max(4, min(_PANEL, int(_ENTRIES / (2 * rows * columns))))
+        out = _vector(d, i), _vector(e, i), _vector(tau_q, i), _vector(tau_p, i)
+        _call("dlabrd", rows, columns, k, F[i, i], ld, *out, _vector(X), m, _vector(Y), n)
+        j = i + k
+        size = m - j, n - j, k, -1.0
+        _call("dgemm", b"N", b"T", *size, F[j, i], ld, _vector(Y, k), n, 1.0, F[j, j], ld)
+        _call("dgemm", b"N", b"N", *size, _vector(X, k), m, F[i, j], ld, 1.0, F[j, j], ld)
+        # Where a reflector begins there is a 1 now.
+        for t in range(i, j):
+            A[t, t], A[t + 1, t] = d[t], e[t]
+        i = j
+    rest = _vector(d, i), _vector(e, i), _vector(tau_q, i), _vector(tau_p, i)
+    _call("dgebd2", m - i, n - i, F[i, i], ld, *rest, np.empty(m), ctypes.byref(info))
+    return d, e, tau_q, tau_p
+
+
+def _apply_reflectors(A, kind, tau, X):
+    """Overwrite the rows of X by their products with Q or P of `_bidiagonalise`."""
+    F, (n, m), info = _Matrix(A), A.shape, ctypes.c_int64()
+    step = min(len(X), max(1, int(_FLOPS / (4 * n * m))))
+    length, other = (m, n) if kind == b"Q" else (n, m)
+    work = np.empty(_GROUP * (step + 80))
+    for j in range(0, len(X), step):
+        some = X[j : j + step]
+        size = length, len(some), other, F[0, 0], F.ld, _vector(tau)
+        out = _vector(some), length, _vector(work), work.size, ctypes.byref(info)
+        _call("dormbr", kind, b"L", b"N", *size, *out)
+
+
+def product(A, B, out=None):
+    """``A B`` of matrices, in parts where it lasts.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (r, k) and (k, c)
+    out : ndarray of shape (r, c), optional
+    """
+    (r, k), c = A.shape, B.shape[1]
+    if 2.0 * r * k * c <= _PRODUCT:
+        return np.matmul(A, B, out=out)
+    out = np.empty((r, c), dtype=np.result_type(A, B)) if out is None else out
+    # Squares of the result, as large as may be, are fastest.
+    rows = min(r, max(_LEAST, int(np.sqrt(0.5 * _PRODUCT / k))))
+    columns = min(c, max(_LEAST, int(0.5 * _PRODUCT / (k * rows))))
+    rows = max(rows, int(0.5 * _PRODUCT / (k * columns)))
+    inner = max(_LEAST, int(0.5 * _PRODUCT / (rows * columns)))
+    for i in range(0, r, rows):
+        for j in range(0, c, columns):
+            part = out[i : i + rows, j : j + columns]
+            part[:] = A[i : i + rows, :inner] @ B[:inner, j : j + columns]
+            for t in range(inner, k, inner):
+                part += A[i : i + rows, t : t + inner] @ B[t : t + inner, j : j + columns]
+    return out
+
+
+def self_product(A):
+    """``A A'``, exactly symmetric, in parts where it lasts."""
+    r, k = A.shape
+    if 2.0 * r * r * k <= _PRODUCT:
+        return A @ A.T
+    out, step = np.empty((r, r), dtype=A.dtype), 4 * _LEAST
+    for i in range(0, r, step):
+        j = min(i + step, r)
+        product(A[i:j], A[:j].T, out=out[i:j, :j])
+        below = np.tril(out[i:j, i:j], -1)
+        out[i:j, i:j] = below + below.T + np.diag(out[i:j, i:j].diagonal())
+        out[:i, i:j] = out[i:j, :i].T
+    return out

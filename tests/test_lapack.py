@@ -1,5 +1,7 @@
 """Factorisations block by block are those of one LAPACK call, wherever the blocks end."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -77,3 +79,146 @@ def test_what_is_not_definite_is_infinite():
 def test_memory_that_lapack_would_misread_is_refused(dtype, order):
     with pytest.raises(ValueError, match="float64 array in C order"):
         _lapack.cholesky(np.array(definite(4), dtype=dtype, order=order))
+
+
+def symmetric(m, rank=None):
+    X = RNG.standard_normal((m, m if rank is None else rank))
+    return X + X.T if rank is None else X @ X.T
+
+
+@pytest.mark.parametrize("m", SIZES)
+@pytest.mark.parametrize("rank", [None, 1])
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_eigenvalues_and_vectors_are_those_of_numpy(blocks, m, rank, unit):
+    """Definite or not, singular, in any unit; all of them or the last ones."""
+    A = unit * symmetric(m, rank)
+    expected, size = np.linalg.eigvalsh(A / unit), np.linalg.norm(A / unit, 2)
+    for first in (0, m - 1):
+        values, V = _lapack.eigh(A.copy(), first)
+        np.testing.assert_allclose(values / unit, expected[first:], atol=1e-12 * size)
+        np.testing.assert_allclose(V.T @ V, np.eye(m - first), atol=1e-11)
+        np.testing.assert_allclose(A / unit @ V, V * (values / unit), atol=1e-11 * size)
+
+
+def test_vectors_of_a_matrix_that_robust_representations_fail_for(monkeypatch):
+    """Another routine of LAPACK takes their place."""
+    wait, called = _lapack._wait, []
+
+    def failing(name, *args):
+        called.append(name)
+        wait(name, *args)
+        if name == "dstemr":
+            args[-1][0] = 1  # what it says of itself
+
+    monkeypatch.setattr(_lapack, "_wait", failing)
+    A = symmetric(61)
+    values, V = _lapack.eigh(A.copy(), 5, 30)
+    assert called == ["dstemr", "dstedc"]
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[5:31], atol=1e-12)
+    np.testing.assert_allclose(A @ V, V * values, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (8, 9), (30, 61), (61, 30), (64, 64)])
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_singular_values_and_vectors_are_those_of_numpy(blocks, shape, unit):
+    A, q = RNG.standard_normal(shape), min(shape)
+    for n_vectors in (1, q):
+        U, values, V = _lapack.svd(unit * A, n_vectors)
+        np.testing.assert_allclose(values / unit, np.linalg.svd(A)[1], atol=1e-12)
+        np.testing.assert_allclose(A @ V, U * values[:n_vectors] / unit, atol=1e-12)
+        for X in (U, V):
+            np.testing.assert_allclose(X.T @ X, np.eye(n_vectors), atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(1, 3, 2), (200, 7, 90), (90, 300, 150)])
+def test_products_in_parts_are_those_of_numpy(monkeypatch, shape, order):
+    r, k, c = shape
+    A, B = (np.asarray(RNG.standard_normal(s), order=order) for s in ((r, k), (k, c)))
+    for name, size in {"FLOPS": 5e4, "PRODUCT": 5e4, "LEAST": 8}.items():
+        monkeypatch.setattr(_lapack, f"_{name}", size)
+    np.testing.assert_allclose(_lapack.product(A, B), A @ B, atol=1e-12)
+    found = _lapack.self_product(A)
+    np.testing.assert_allclose(found, A @ A.T, atol=1e-12)
+    np.testing.assert_array_equal(found, found.T)
+    L = np.tril(RNG.standard_normal((k, k))) + 3.0 * np.sqrt(k) * np.eye(k)
+    for right in (B, B[:, 0]):
+        np.testing.assert_allclose(L @ _lapack.lower_solve(L, right), right, atol=1e-12)
+        np.testing.assert_allclose(L.T @ _lapack.lower_solve(L, right, True), right, atol=1e-12)
+
+
+def test_errors_of_the_thread_are_raised_here():
+    with pytest.raises(Exception, match="argument 1"):
+        _lapack._wait("dsterf", object())
+
+
+def test_ctrl_c_is_heard_while_a_routine_runs(monkeypatch):
+    """In the main thread, which does not wait for it; the routine keeps its arrays."""
+    go_on, ended = threading.Event(), threading.Event()
+
+    def slow(name, *args):
+        go_on.wait()
+        args[0][:] = 1.0
+        ended.set()
+
+    def interrupted(thread, timeout):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_lapack, "_call", slow)
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _lapack._wait("dsterf", np.zeros(3))
+    assert not ended.is_set()
+    go_on.set()
+    assert ended.wait(60.0)
+
+
+def test_no_call_does_more_than_its_share(monkeypatch):
+    """Between two calls Ctrl-C is heard: few columns at a time, by the size of what is left."""
+    call, shares = _lapack._call, []
+
+    def counted(name, *args):
+        numbers = [arg for arg in args if isinstance(arg, int)]
+        if name == "dlatrd":
+            n, k = numbers[:2]
+            shares.append((n * n * k / 2e4, k == 4))
+        if name == "dlabrd":
+            rows, columns, k = numbers[:3]
+            shares.append((2 * rows * columns * k / 2e4, k == 4))
+        if name == "dormbr":
+            length, some, other = numbers[:3]
+            shares.append((4 * length * other * some / 1e5, some == 1))
+        call(name, *args)
+
+    small = {"ENTRIES": 2e4, "FLOPS": 1e5, "REDUCED": 12, "PANEL": 8}
+    for name, size in small.items():
+        monkeypatch.setattr(_lapack, f"_{name}", size)
+    monkeypatch.setattr(_lapack, "_call", counted)
+    A = RNG.standard_normal((90, 120))
+    _lapack.svd(A.copy(), 30)
+    _lapack.eigh(A @ A.T)
+    assert len(shares) > 60
+    assert all(share <= 1.0 or least for share, least in shares)
+    assert any(share <= 1.0 and not least for share, least in shares)
+
+
+class Counted(np.ndarray):
+    """Matrices that remember how many operations their largest product took."""
+
+    largest = 0.0
+
+    def __matmul__(self, other):
+        work = 2.0 * self.size * other.shape[1]
+        Counted.largest = max(Counted.largest, work)
+        return np.asarray(self) @ np.asarray(other)
+
+
+@pytest.mark.parametrize("shape", [(60, 50, 70), (8, 5000, 8), (2000, 9, 11), (9, 11, 2000)])
+def test_no_part_of_a_product_has_more_operations_than_it_may(monkeypatch, shape):
+    r, k, c = shape
+    for name, size in {"PRODUCT": 2e4, "LEAST": 8}.items():
+        monkeypatch.setattr(_lapack, f"_{name}", size)
+    A, B = (RNG.standard_normal(s).view(Counted) for s in ((r, k), (k, c)))
+    monkeypatch.setattr(Counted, "largest", 0.0)
+    np.testing.assert_allclose(_lapack.product(A, B), np.asarray(A) @ np.asarray(B), atol=1e-10)
+    assert 0.0 < Counted.largest <= 2e4

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._lapack import eigh, lower_solve, product, self_product
 from alignlearn.dependence.views import centered_gram, constant_view, naming
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import ConvergenceWarning, warn
@@ -54,11 +55,9 @@ def exact_factor(view, name):
     ValueError
         The kernel is constant on the samples, or indefinite.
     """
-    from scipy.linalg import eigh
-
     K, rounding = centered_gram(view, name)
     N = len(K)
-    values, vectors = eigh(K, check_finite=False)
+    values, vectors = eigh(K.copy())
     # The rounding of the entries may reach that much in an eigenvalue.
     rounding *= N
     if values[0] < -max(_INDEFINITE * values[-1], rounding):
@@ -89,17 +88,15 @@ def low_rank_factor(view, name, tol, max_rank):
     ConvergenceWarning
         ``max_rank`` columns leave more than ``tol`` of the trace.
     """
-    from scipy.linalg import eigh, solve_triangular
-
     found = _partial_cholesky(view, name, tol, max_rank)
     L = found.factor - found.factor.mean(axis=0)
-    values, V = eigh(L.T @ L, check_finite=False)
+    values, V = eigh(self_product(L.T))
     if not values.sum() > _FLAT * found.trace:
         raise constant_view(name, view)
     used = values > len(values) * np.finfo(np.float64).eps * values[-1]
     values, V = values[used], V[:, used]
-    to_landmarks = solve_triangular(found.pivot_factor, V, lower=True, trans=1)
-    return Factor(L @ V, values, None, found.pivots, to_landmarks, found.trace_error)
+    to_landmarks = lower_solve(found.pivot_factor, V, transposed=True)
+    return Factor(product(L, V), values, None, found.pivots, to_landmarks, found.trace_error)
 
 
 def _partial_cholesky(view, name, tol, max_rank):

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._lapack import eigh, product, self_product, smallest_eigenvalue, svd
+
 # Directions of less weight are left out of permutation tests: they move the statistic by that much.
 _NEGLIGIBLE = 1e-6
 
@@ -48,23 +50,21 @@ class Problem:
         range : tuple of float
             Smallest and largest gamma.
         """
-        from scipy.linalg import eigh, svd
-
         M, q = len(self.factors), n_components
         blocks = self._blocks()
         if M == 2:
-            U, s, Vt = svd(blocks[0, 1], full_matrices=False, check_finite=False)
-            parts, correlations = [U[:, :q], Vt[:q].T], s[:q]
+            U, s, V = svd(blocks[0, 1], q)
+            parts, correlations = [U, V], s[:q]
             extremes = 1.0 - s[0], 1.0 + s[0]
         else:
             S = _assembled(blocks, M)
             n = len(S)
-            values, y = eigh(S, subset_by_index=[n - q, n - 1], check_finite=False)
-            least = eigh(S, subset_by_index=[0, 0], eigvals_only=True, check_finite=False)
+            least = smallest_eigenvalue(S.copy())
+            values, y = eigh(S, n - q)
             y = np.sqrt(M) * y[:, ::-1]
             parts = np.split(y, np.cumsum([len(E) for E in self.scales])[:-1])
             correlations = values[::-1] / (M - 1)
-            extremes = 1.0 + least[0], 1.0 + values[-1]
+            extremes = 1.0 + least, 1.0 + values[-1]
         combinations = [E[:, None] * part for E, part in zip(self.scales, parts)]
         self._orient(combinations)
         # Rounding must not lead out of the interval of all eigenvalues.
@@ -140,7 +140,7 @@ class Problem:
 def _products(sides):
     """The blocks ``A_i' A_j`` above the diagonal, by (i, j)."""
     M = len(sides)
-    return {(i, j): sides[i].T @ sides[j] for i in range(M) for j in range(i + 1, M)}
+    return {(i, j): product(sides[i].T, sides[j]) for i in range(M) for j in range(i + 1, M)}
 
 
 def _assembled(blocks, M):
@@ -159,13 +159,11 @@ def _assembled(blocks, M):
 
 
 def _dependence(blocks, M, measure):
-    from scipy.linalg import eigh
-
     if M == 2:
-        return min(float(np.linalg.norm(blocks[0, 1], 2)), 1.0)
+        block = blocks[0, 1] if len(blocks[0, 1]) <= blocks[0, 1].shape[1] else blocks[0, 1].T
+        return min(float(np.sqrt(-smallest_eigenvalue(-self_product(block)))), 1.0)
     S = _assembled(blocks, M)
-    at = len(S) - 1 if measure == "max" else 0
-    value = eigh(S, subset_by_index=[at, at], eigvals_only=True, check_finite=False)[0]
+    value = -smallest_eigenvalue(-S) if measure == "max" else smallest_eigenvalue(S)
     return measured(1.0 + value, 1.0 + value, M, measure)
 
 

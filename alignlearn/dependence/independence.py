@@ -117,9 +117,11 @@ def hsic_test(
     unit /= m
     if unbiased:
         K, L, unit = _u_centered(K), _u_centered(L), unit * (m / (m - 3.0))
-    statistic = float(np.vdot(K, L)) / m * unit
-    null = permuted_products(K, L, rng, n_permutations) / m * unit
-    return DependenceTest(statistic, permutation_p_value(statistic, null), method, m, null)
+    statistic = float(np.vdot(K, L)) / m
+    null = permuted_products(K, L, rng, n_permutations) / m
+    # In the views' units both may over- or underflow.
+    p_value = permutation_p_value(statistic, null)
+    return DependenceTest(statistic * unit, p_value, method, m, null * unit)
 
 
 def _opened(views):

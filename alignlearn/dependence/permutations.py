@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._lapack import product
 from alignlearn.engine.gram_loops import permuted_products as _products
 from alignlearn.engine.threads import on_threads
 
@@ -39,7 +40,7 @@ def permuted_forms(K, Y, rng, n_permutations):
     parts = []
     for orders in permutations(rng, m, n_permutations, c):
         Z = Y[orders].transpose(1, 0, 2).reshape(m, -1)
-        parts.append(np.einsum("ij,ij->j", Z, K @ Z).reshape(-1, c).sum(axis=1))
+        parts.append(np.einsum("ij,ij->j", Z, product(K, Z)).reshape(-1, c).sum(axis=1))
     return np.concatenate(parts)
 
 

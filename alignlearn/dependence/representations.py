@@ -6,15 +6,17 @@ import warnings
 
 import numpy as np
 
+from alignlearn._lapack import product
 from alignlearn._text import short, table
 from alignlearn._versions import Versioned
 from alignlearn.kernels import Columns, Linear
 from alignlearn.sources import open_source
-from alignlearn.statistics import check_sums, unbiased_from_centered
+from alignlearn.statistics import unbiased_from_centered
 from alignlearn.validation import (
     DegenerateKernelWarning,
     as_array,
     check_flag,
+    check_same_type,
     check_samples,
     is_sequence,
     is_sparse,
@@ -70,6 +72,7 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
     """
     unbiased = check_flag("unbiased", unbiased)
     sets, kernels, shape = _together(features, other, kernels)
+    sets, _ = _in_units(sets, kernels)
     return _ratios(_products(sets, kernels, unbiased), shape)
 
 
@@ -97,7 +100,7 @@ class CKAAccumulator(Versioned):
     def __init__(self, kernels="linear"):
         self.kernels = kernels
         self.n_batches = 0
-        self._sum = self._layout = self._resolved = None
+        self._sum = self._units = self._layout = self._resolved = None
 
     def __repr__(self):
         return f"CKAAccumulator(kernels={short(self.kernels)}, n_batches={self.n_batches})"
@@ -130,8 +133,9 @@ class CKAAccumulator(Versioned):
             kernels = self._resolved
         elif not given:
             kernels = [kernel.resolve(F) for kernel, F in zip(kernels, sets)]
+        sets, units = _in_units(sets, kernels)
         total = _products(sets, kernels, unbiased=True) / len(sets[0]) ** 2
-        self._add(total, 1, layout, kernels)
+        self._add((total, units), 1, layout, kernels)
         return self
 
     def merge(self, other):
@@ -139,10 +143,13 @@ class CKAAccumulator(Versioned):
 
         Raises
         ------
+        TypeError
+            ``other`` is something else.
         ValueError
             It has seen other representations, or its kernels differ, as they do where each took
             ``gamma="scale"`` from its own first batch.
         """
+        check_same_type(self, other)
         if not other.n_batches:
             return self
         if self.n_batches and self._layout != other._layout:
@@ -152,11 +159,16 @@ class CKAAccumulator(Versioned):
                 "other has other kernels; accepted: the same kernels with the same numbers "
                 '(gamma="scale" differs from batch to batch).'
             )
-        self._add(other._sum, other.n_batches, other._layout, other._resolved)
+        self._add((other._sum, other._units), other.n_batches, other._layout, other._resolved)
         return self
 
-    def _add(self, total, n_batches, layout, kernels):
-        self._sum = total + (0.0 if self._sum is None else self._sum)
+    def _add(self, added, n_batches, layout, kernels):
+        (total, units), old = added, self._units
+        if old is not None:
+            # The sum is in the larger of both units; what is lost in it is below its rounding.
+            units = np.maximum(old, units)
+            total = _rescaled(total, added[1] - units) + _rescaled(self._sum, old - units)
+        self._sum, self._units = total, units
         self.n_batches += n_batches
         self._layout, self._resolved = layout, kernels
 
@@ -197,6 +209,28 @@ def _together(features, other, kernels):
     return sets, kernels, shape
 
 
+def _in_units(sets, kernels):
+    """The sets, each of a linear kernel in units of its largest entry, and these, powers of two.
+
+    CKA of linear kernels does not depend on units; squares of their values would over- or underflow
+    in most.
+    """
+    units = np.zeros(len(sets), dtype=np.int64)
+    if isinstance(kernels, str):
+        return sets, units
+    sets = list(sets)
+    for k, kernel in enumerate(kernels):
+        if isinstance(kernel, Linear) and sets[k].size:
+            units[k] = np.frexp(np.abs(sets[k]).max())[1]
+            sets[k] = np.ldexp(np.asarray(sets[k], dtype=np.float64), -units[k])
+    return sets, units
+
+
+def _rescaled(M, units):
+    """The products of sets that are all multiplied by powers of two."""
+    return np.ldexp(M, 2 * (units[:, None] + units))
+
+
 def _products(sets, kernels, unbiased):
     """``m^2 HSIC`` of all representations with each other, (t, t)."""
     if isinstance(kernels, str):
@@ -213,13 +247,11 @@ def _products(sets, kernels, unbiased):
 
 
 def _linear_products(sets, unbiased):
-    m, t = len(sets[0]), len(sets)
+    m = len(sets[0])
     if unbiased and m < 4:
         raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
     centered = [_centered(F) for F in sets]
-    with np.errstate(over="ignore", invalid="ignore"):
-        M = _inner_products(centered)
-    check_sums(M, [f"the linear kernel of features {k}" for k in range(t)])
+    M = _inner_products(centered)
     if not unbiased:
         return M
     lengths = np.stack([np.square(F).sum(axis=1) for F in centered])
@@ -239,12 +271,12 @@ def _inner_products(centered):
     if sum(F.shape[1] for F in centered) < m:
         for k, F in enumerate(centered):
             for j, G in enumerate(centered[: k + 1]):
-                M[k, j] = M[j, k] = np.square(F.T @ G).sum()
+                M[k, j] = M[j, k] = np.square(product(F.T, G)).sum()
     else:
         step = max(1, _ENTRIES // (m * t))
         for i in range(0, m, step):
             n = min(step, m - i)
-            rows = np.stack([F[i : i + n] @ F[i:].T for F in centered])
+            rows = np.stack([product(F[i : i + n], F[i:].T) for F in centered])
             # Pairs of a row in this block with one after it count twice.
             own = rows[:, :, :n].reshape(t, -1)
             rows = rows.reshape(t, -1)

@@ -44,10 +44,12 @@ steps take 5 minutes on 16 threads, where the exact statistics take hours.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections import deque
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from importlib import import_module
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -55,13 +57,16 @@ from weakref import WeakKeyDictionary
 import numba
 
 from .cluster_data import parted, whole
+from .cluster_losses import check_room, lost, what_is_lost, workers_seen
 
 _PACKAGES = ("alignlearn", "numba", "numpy")  # of which all need the same version
 _AHEAD = 4  # tasks in flight for each thread, which hides the way to it and back
 _SECONDS = 1.0  # of work in a task: a lost worker wastes so much, and a task costs milliseconds
 _BYTES = 2**25  # of results in a task
 _LOSSES = 3  # how often in a row all copies of the data may be lost
-_WAIT, _POLL = 60.0, 0.1  # seconds for another worker where all are lost
+_WAIT, _POLL = 60.0, 0.1  # seconds for another worker where all are lost or paused
+_LOOK = 5.0  # seconds without a result after which workers are looked at
+_TIMEOUTS = TimeoutError, asyncio.TimeoutError  # one class from Python 3.11 on
 _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
 
 
@@ -123,41 +128,70 @@ class Cluster:
         ValueError
             The client is closed, there are no workers, or some are without this package or have
             another version of it, of Numba or of NumPy.
-        RuntimeError
-            All workers were lost.
+        MemoryError
+            The data are more than a worker may hold. Nothing was sent.
+        ClusterLost
+            The scheduler, or all workers and those that took their places; or all are paused.
 
         Notes
         -----
         After an error or Ctrl-C nothing more is started; workers finish the task they are at.
         """
         client, boxes, running, losses = check_client(self._client), list(boxes), deque(), 0
-        plan = _Plan(boxes, _threads(client))
+        n_done = 0
         try:
-            send = self._sender(operation, data)
+            plan = _Plan(boxes, _threads(client))
+            send, losses = self._sender_again(operation, data, 0)
             while plan.unsent or running:
                 while plan.unsent and len(running) < plan.n_ahead:
                     group = plan.next()
                     running.append((group, send(boxes[group])))
                 group, future = running[0]
                 try:
-                    seconds, size, results = future.result()
+                    seconds, size, results = self._result(future)
                 except CancelledError as error:
                     # The client keeps the error, which would keep this frame and its futures.
                     error.__traceback__ = None
-                    losses += 1
-                    send = self._sender_again(operation, data, losses, error)
+                    send, losses = self._sender_again(operation, data, losses + 1)
                     running = deque((group, send(boxes[group])) for group, _ in running)
                     continue
                 running.popleft()
-                losses = 0
+                losses, n_done = 0, group.stop
                 plan.learn(group, seconds, size)
                 for k, result in enumerate(results, group.start):
                     take(k, result)
-        except BaseException:
+        except BaseException as error:
             self._held = {}
+            done = f"{n_done} of {len(boxes)} boxes"
+            if isinstance(error, _Lost):
+                raise lost(str(error), client, done) from error.__cause__
+            found = what_is_lost(error, client, done)
             if client.status == "running":
-                client.cancel([future for _, future in running], force=True)
+                with suppress(Exception):  # of a connection that breaks just now
+                    client.cancel([future for _, future in running], force=True)
+            if found is not None:
+                raise found from error
             raise
+
+    def _result(self, future):
+        """Result of a task, where its workers are not paused for good."""
+        paused = None
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except _TIMEOUTS:
+                if future.done():  # an error of the task
+                    raise
+            workers = workers_seen(self._client)
+            if not workers or any(status != "paused" for _, status, _, _ in workers):
+                paused = None
+                continue
+            paused = paused or time.monotonic()
+            if time.monotonic() - paused >= _WAIT:
+                raise _Lost(
+                    f"all workers are paused since {_WAIT:.0f} s, as Dask does with those whose "
+                    "memory is nearly full; give workers more memory"
+                )
 
     def _sender(self, operation, data):
         """The data on the workers, as a function that sends them boxes: ``send(boxes)``."""
@@ -168,6 +202,8 @@ class Cluster:
         # Never a name that was released: the scheduler may hear of that later.
         names = {token: f"alignlearn-{token}-{uuid4().hex}" for token in tokens}
         new = {names[t]: part for t, part in zip(tokens, parts) if t not in self._held}
+        if new:
+            check_room(client, new.values())
         sent = client.scatter(new, broadcast=True) if new else {}
         self._held = {t: self._held.get(t) or sent[names[t]] for t in tokens}
         there = [self._held[t] for t in tokens]
@@ -178,23 +214,39 @@ class Cluster:
 
         return send
 
-    def _sender_again(self, operation, data, losses, error):
-        """The same after all workers with a part of the data were lost."""
-        self._held, client = {}, check_client(self._client)
-        if losses > _LOSSES:
-            raise RuntimeError(
-                f"the workers that held the data were lost {losses} times in a row; give workers "
-                "more memory, and see their logs."
-            ) from error
+    def _sender_again(self, operation, data, losses):
+        """`_sender`, and how often in a row the workers that were to hold the data were lost."""
+        cause = None
+        while losses <= _LOSSES:
+            if self._client.status != "running":
+                raise ConnectionError(f"the client is {self._client.status}.") from cause
+            if losses:
+                self._held = {}
+                self._wait_for_workers(cause)
+            try:
+                return self._sender(operation, data), losses
+            except (OSError, *_TIMEOUTS) as error:
+                if self._client.status != "running":
+                    raise
+                losses, cause = losses + 1, error
+        raise _Lost(
+            f"the workers that held the data were lost {losses} times in a row; give workers more "
+            "memory, and see their logs"
+        ) from cause
+
+    def _wait_for_workers(self, cause):
         end = time.monotonic() + _WAIT
-        while not client.nthreads():
+        while not self._client.nthreads():
             if time.monotonic() > end:
-                raise RuntimeError(
-                    f"all workers were lost, and none came back within {_WAIT:.0f} s; start "
-                    "workers, with more memory if that was the reason."
-                ) from error
+                raise _Lost(
+                    f"all workers are lost, and none came back within {_WAIT:.0f} s; start "
+                    "workers, with more memory if that was the reason"
+                ) from cause
             time.sleep(_POLL)
-        return self._sender(operation, data)
+
+
+class _Lost(Exception):
+    """What of a cluster is lost."""
 
 
 def _itself(engine):
@@ -272,9 +324,11 @@ def _threads(client):
     new = [address for address in threads if address not in known]
     if new:
         here = _versions()()
-        for address, there in client.run(_versions(), workers=new).items():
+        # A worker that is lost meanwhile says nothing.
+        found = client.run(_versions(), workers=new, on_error="ignore")
+        for address, there in found.items():
             _check_versions(address, here, there)
-        known.update(new)
+        known.update(found)
     return sum(threads.values())
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit_sum
+from alignlearn._lapack import self_product
 from alignlearn.validation import is_sparse
 
 
@@ -76,7 +77,7 @@ def _centered(X, weight=None):
 
 def _feature_gram(X, constant, root, square):
     if not is_sparse(X):
-        G = X.T @ X
+        G = self_product(X.T)
         return np.multiply(G, G, out=G) if square else G
     total = float(root @ root)
     mean = np.asarray(X.T @ root, dtype=np.float64) / total

@@ -1,7 +1,8 @@
 """Estimators in scikit-learn's conventions, without importing scikit-learn."""
 
+from alignlearn.validation import NotFittedError
+
 from .alignment_intervals import alignment_interval
-from .base import NotFittedError
 from .bayesian import BayesianMKLClassifier
 from .classifier import MKLClassifier
 from .combiner import KernelCombiner

@@ -19,9 +19,9 @@ import numpy as np
 from alignlearn._params import ParamsMixin
 from alignlearn.engine.engines import open_engine
 from alignlearn.machines.scores import LabelScore, TargetScore
-from alignlearn.validation import check_choice, warn
+from alignlearn.validation import check_choice, not_fitted, warn
 
-from .inputs import feature_names, own_or_sklearn, take_sparse
+from .inputs import feature_names, take_sparse
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,18 +49,6 @@ verbose : bool, default False
     Report on stderr, from two seconds on, how much of the work is done.""",
 }
 _PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", re.MULTILINE | re.DOTALL)
-
-
-class NotFittedError(ValueError, AttributeError):
-    """A method that needs a fitted estimator was called before ``fit``."""
-
-
-def not_fitted(estimator):
-    """The error to raise for an estimator that is not fitted."""
-    name = type(estimator).__name__
-    return own_or_sklearn(NotFittedError)(
-        f"This {name} instance is not fitted yet; call fit with training data first."
-    )
 
 
 def _metadata(cls, method):

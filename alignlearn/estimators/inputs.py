@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from functools import cache
-
 import numpy as np
 
 from alignlearn.kernels import column_names, kernel_list
-from alignlearn.validation import check_labels, check_targets, doubt, warn
+from alignlearn.validation import check_labels, check_targets, doubt, own_or_sklearn, warn
 from alignlearn.validation.memory import check_gram_memory
 
 _APART = 1000.0  # standard deviations of columns in one kernel, beyond which it sees the largest
@@ -18,26 +15,6 @@ _SINGLE = 100  # classes of one sample that look like amounts
 
 class DataConversionWarning(UserWarning):
     """The input was accepted after a change of shape."""
-
-
-def own_or_sklearn(own):
-    """Our exception, which is scikit-learn's of the same name too where a program has loaded it."""
-    exceptions = sys.modules.get("sklearn.exceptions")
-    return own if exceptions is None else _joint(own, getattr(exceptions, own.__name__))
-
-
-@cache
-def _joint(own, theirs):
-    # It is pickled by the name of our own: there is no other way to find it.
-    def reduced(error):
-        return _rebuilt, (own, error.args)
-
-    members = {"__module__": own.__module__, "__doc__": own.__doc__, "__reduce__": reduced}
-    return type(own.__name__, (own, theirs), members)
-
-
-def _rebuilt(own, arguments):
-    return own_or_sklearn(own)(*arguments)
 
 
 def data_conversion_warning():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from alignlearn.estimators.base import OnDevice, Parameters, Seeded, not_fitted
+from alignlearn.estimators.base import OnDevice, Parameters, Seeded
 from alignlearn.solvers.k_means import k_means
 from alignlearn.validation import (
     check_choice,
@@ -15,6 +15,7 @@ from alignlearn.validation import (
     check_number,
     check_samples,
     check_seed,
+    not_fitted,
 )
 from alignlearn.validation.memory import require_memory
 

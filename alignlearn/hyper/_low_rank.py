@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._lapack import lower_solve
 from alignlearn.solvers import panels
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation.memory import require_memory
@@ -35,9 +36,7 @@ class LowRank(NamedTuple):
 
     def at_pivots(self, a):
         """Coefficients c of the landmarks with ``sum_l c_l k(., l) = L a`` on all pairs."""
-        from scipy.linalg import solve_triangular
-
-        return solve_triangular(self.pivot_factor, a, lower=True, trans=1)
+        return lower_solve(self.pivot_factor, a, transposed=True)
 
     def normal_equations(self, weight, target):
         """``L'WL`` (r, r) and ``L'Wy`` (r,)."""
@@ -71,8 +70,6 @@ def low_rank(system, solver, tol, max_rank, rng) -> LowRank:
 
 def _nystrom(system, rank, rng):
     """Landmarks drawn from all pairs; those that depend on others are left out."""
-    from scipy.linalg import solve_triangular
-
     drawn = np.sort(rng.choice(system.n_pairs, rank, replace=False))
     corner = system.submatrix(drawn)
     small = pivoted_cholesky(corner.diagonal(), lambda index: corner[:, index], tol=1e-12)
@@ -80,8 +77,8 @@ def _nystrom(system, rank, rng):
     factor = np.empty((system.n_pairs, pivots.size), order="F")
     for i in range(0, pivots.size, _COLUMNS):
         factor[:, i : i + _COLUMNS] = system.columns(pivots[i : i + _COLUMNS])
-    for part in panels.panels(len(factor)):
-        factor[part] = solve_triangular(small.pivot_factor, factor[part].T, lower=True).T
+    for part in panels.panels(len(factor), pivots.size**2):
+        factor[part] = lower_solve(small.pivot_factor, factor[part].T).T
     factor[pivots] = small.pivot_factor
     diagonal = system.diagonal()
     left = diagonal.sum() - np.einsum("ij,ij->", factor, factor)

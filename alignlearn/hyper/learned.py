@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._lapack import smallest_of_tridiagonal, tridiagonalise
 from alignlearn.kernels import Kernel
 from alignlearn.solvers.k_means import nearest
 from alignlearn.validation import check_samples
@@ -20,14 +21,12 @@ class _Evaluated(Kernel):
 
     def eigenvalue_range(self, X):
         """Smallest and largest eigenvalue of the Gram matrix of samples X (m, d), two floats."""
-        from scipy.linalg import eigh
-
         K = self(np.asarray(check_samples("X", X), dtype=np.float64))
-        ends = [
-            eigh(K, eigvals_only=True, subset_by_index=(k, k), check_finite=False)[0]
-            for k in (0, len(K) - 1)
-        ]
-        return float(ends[0]), float(ends[1])
+        diagonal, beside, _ = tridiagonalise(K)
+        return (
+            smallest_of_tridiagonal(diagonal, beside),
+            -smallest_of_tridiagonal(-diagonal, beside),
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._lapack import product
 from alignlearn.validation import check_features, check_finite, check_numbers, is_sparse
 
 from .base import Kernel
@@ -64,8 +65,9 @@ class FeatureWeighted(Kernel):
     def _product(self, X, Y):
         with np.errstate(over="ignore", invalid="ignore"):
             weighted = X.multiply(self.weights).tocsr() if is_sparse(X) else X * self.weights
-            product = weighted @ Y.T
-        return self._finite(product.toarray() if is_sparse(product) else np.asarray(product))
+            sparse = is_sparse(X) or is_sparse(Y)
+            values = weighted @ Y.T if sparse else product(weighted, Y.T)
+        return self._finite(values.toarray() if is_sparse(values) else np.asarray(values))
 
     def _finite(self, values):
         check_finite(f"{self}: the products of the columns of X", values)

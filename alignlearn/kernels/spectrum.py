@@ -12,14 +12,26 @@ from functools import cached_property
 
 import numpy as np
 
-from alignlearn._lapack import group_reflectors, rotate, tridiagonalise
+from alignlearn._lapack import (
+    group_reflectors,
+    product,
+    rotate_columns,
+    tridiagonal_values,
+    tridiagonal_vectors,
+    tridiagonalise,
+)
 from alignlearn._params import ParamsMixin
 from alignlearn._text import Result
-from alignlearn.validation import check_choice, check_gram, check_test_gram, check_weights
+from alignlearn.validation import (
+    check_choice,
+    check_fitted,
+    check_gram,
+    check_test_gram,
+    check_weights,
+)
 
 FIXES = ("clip", "flip", "shift")
 _BLOCK = 256
-_COLUMNS = 512  # eigenvectors that are rotated together
 # Least weight, of the largest, with which a sample takes part in the decomposition: rounding of the
 # majorant at a sample is that of the decomposition divided by its weight.
 _LEAST_WEIGHT = 1e-8
@@ -147,19 +159,15 @@ def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinS
     unit = 2.0 ** min(int(np.frexp(largest)[1]), 1023)
     system /= unit
     diagonal, beside, tau = tridiagonalise(system)
-    values = _tridiagonal_values(diagonal, beside)
+    values = tridiagonal_values(diagonal, beside)
     rounding = len(K) * np.finfo(np.float64).eps * np.abs(values).max()
     if K.dtype == np.float32:
         rounding = max(rounding, np.finfo(np.float32).eps * float(np.linalg.norm(values)))
     found = None
     if vectors:
         n = np.count_nonzero(values <= rounding) if values[0] < -rounding else 0
-        found = _lowest_vectors(diagonal, beside, n)
-        factors = group_reflectors(system, tau)
-        for j in range(0, n, _COLUMNS):
-            some = np.ascontiguousarray(found[:, j : j + _COLUMNS])
-            rotate(system, factors, some)
-            found[:, j : j + _COLUMNS] = some
+        _, found = tridiagonal_vectors(diagonal, beside, 0, n - 1)
+        rotate_columns(system, group_reflectors(system, tau), found)
     with np.errstate(over="ignore"):
         values, rounding = values * unit, float(rounding * unit)
     if not np.isfinite(values).all():
@@ -265,6 +273,7 @@ class SpectrumFix(ParamsMixin):
         ValueError
             Wrong number of columns, NaN or infinity.
         """
+        check_fitted(self, "n_train_")
         K_test = check_test_gram("K_test", K_test, self.n_train_)
         return self._corrected(K_test, self._parts(K_test))
 
@@ -299,12 +308,12 @@ class SpectrumFix(ParamsMixin):
 
     def _parts(self, K):
         """Projections of the rows of K on what is changed."""
-        return (K * self._root) @ self._vectors
+        return product(K * self._root, self._vectors)
 
     def _corrected(self, K, parts):
         if not self._gain.size:
             return K
-        return K - ((parts * self._gain) @ self._vectors.T) * self._inverse
+        return K - product(parts * self._gain, self._vectors.T) * self._inverse
 
     def _fit(self, K, sample_weight=None):
         check_choice("method", self.method, FIXES)
@@ -348,27 +357,3 @@ def _symmetrised(K):
         np.multiply(K[i:j], 0.5, out=out[i:j], dtype=np.float64)
         out[i:j] += np.multiply(K[:, i:j].T, 0.5, dtype=np.float64)
     return out
-
-
-def _tridiagonal_values(diagonal, beside):
-    """All eigenvalues, ascending."""
-    from scipy.linalg import eigvalsh_tridiagonal
-
-    return eigvalsh_tridiagonal(diagonal, beside) if beside.size else diagonal.copy()
-
-
-def _lowest_vectors(diagonal, beside, n):
-    """Eigenvectors (m, n) of the n lowest eigenvalues, in Fortran order."""
-    from scipy.linalg import eigh_tridiagonal
-
-    if n == 0 or not beside.size:
-        return np.ones((len(diagonal), n), order="F")
-    # Relatively robust representations: orthogonal to rounding, and no more than is asked for.
-    # They may fail where many eigenvalues are of the size of rounding; QR iterations do not.
-    some = {"select": "i", "select_range": (0, n - 1), "lapack_driver": "stemr"}
-    try:
-        found = eigh_tridiagonal(diagonal, beside, **some)[1]
-    except np.linalg.LinAlgError:
-        found = eigh_tridiagonal(diagonal, beside, lapack_driver="stev")[1][:, :n]
-    # They are columns of an m x m array, which is not kept for a few.
-    return found.copy(order="F") if 4 * n <= len(found) else np.asfortranarray(found)

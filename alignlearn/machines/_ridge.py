@@ -12,6 +12,7 @@ from alignlearn._text import Result
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.statistics import center_gram
 from alignlearn.validation import (
+    check_fitted,
     check_gram,
     check_number,
     check_numbers,
@@ -70,13 +71,14 @@ class KernelRidge(ParamsMixin, TargetScore):
         Raises
         ------
         ValueError
-            On bad input, or if K + alpha I (centred) is not positive definite.
+            On bad input; if K + alpha I (centred) is not positive definite; if it is so small
+            beside y that coefficients overflow.
         """
         alpha = check_number("alpha", self.alpha, low=0.0)
         y = check_targets(y)
         K = check_gram("K", K, len(y)) if check else K
         weight = check_weights(sample_weight, len(y))
-        root = np.sqrt(weight)
+        root, largest = np.sqrt(weight), float(np.abs(K.diagonal()).max())
         share = weight / weight.sum() if self.fit_intercept else np.zeros_like(weight)
         system = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
         means = share @ system
@@ -89,6 +91,7 @@ class KernelRidge(ParamsMixin, TargetScore):
         mean = share @ y
         right = ((y - mean).T * root).T
         self.dual_coef_ = (solve_definite(system, right, alpha).T * root).T
+        check_range(self.dual_coef_, largest, alpha)
         offset = means @ self.dual_coef_
         self.intercept_ = mean - offset if self.fit_intercept else np.zeros_like(mean)
         if y.ndim == 1:
@@ -97,6 +100,7 @@ class KernelRidge(ParamsMixin, TargetScore):
 
     def predict(self, K_test):
         """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
+        check_fitted(self, "dual_coef_")
         K_test = check_test_gram("K_test", K_test, len(self.dual_coef_))
         return K_test @ self.dual_coef_ + self.intercept_
 
@@ -117,15 +121,34 @@ def add_roots(K, root, size):
         row += (size * r) * root
 
 
+def check_range(coef, largest, alpha):
+    """Refuse coefficients with which kernel values up to ``largest`` overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        usable = np.isfinite(coef).all() and np.isfinite((np.abs(coef) * largest).sum())
+    if not usable:
+        raise ValueError(
+            f"alpha={alpha:g}: K + alpha I is so small beside y that coefficients overflow; raise "
+            "alpha, or scale K or y."
+        )
+
+
 def solve_definite(system, right, alpha):
-    """Solve with a positive definite matrix in C order, which is overwritten: no copy is made."""
+    """Solve with a positive definite matrix in C order, which is overwritten: no copy is made.
+
+    What overflows becomes infinite.
+    """
+    # Powers of two: any unit, and no rounding.
+    unit = int(np.frexp(np.abs(system.diagonal()).max())[1])
+    np.ldexp(system, -unit, out=system)
+    scale = int(np.frexp(np.abs(right).max(initial=0.0))[1])
     rounding = len(system) * np.finfo(np.float64).eps * np.abs(system.diagonal()).max()
     if not cholesky(system) or not system.diagonal().min() ** 2 > rounding:
-        raise ValueError(
+        raise np.linalg.LinAlgError(
             f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: raise "
             "alpha above minus the smallest eigenvalue of K (of the centred K with an intercept)."
         )
-    return cholesky_solve(system, right)
+    with np.errstate(over="ignore"):
+        return np.ldexp(cholesky_solve(system, np.ldexp(right, -scale)), scale - unit)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
     check_choice,
     check_count,
+    check_fitted,
     check_gram,
     check_number,
     check_targets,
@@ -180,6 +181,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         return [np.count_nonzero(s) for s in problem_signs(codes, classes.size, self.multiclass)]
 
     def _decisions(self, K_test):
+        check_fitted(self, "n_train_")
         K_test = check_test_gram("K_test", K_test, self.n_train_)
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
@@ -243,6 +245,7 @@ class SupportVectorRegressor(ParamsMixin, TargetScore):
 
     def predict(self, K_test):
         """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
+        check_fitted(self, "n_train_")
         K_test = check_test_gram("K_test", K_test, self.n_train_)
         return self.predictions(K_test[:, self.support_] @ self.dual_coef_ + self.intercept_)
 
@@ -335,6 +338,7 @@ def store_results(machine, results):
 
 def spread(machine):
     """Dual coefficients with the zeros of the samples that are not support vectors."""
+    check_fitted(machine, "n_train_")
     coef = np.zeros((machine.n_train_, machine.dual_coef_.shape[1]))
     coef[machine.support_] = machine.dual_coef_
     return coef

@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import digamma, gammaln, log_ndtr
 
-from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
+from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal, product
 from alignlearn._text import Result
 from alignlearn.validation import ConvergenceWarning, warn
 
@@ -101,7 +101,7 @@ class BayesianCombination:
 
     def __init__(self, grams, priors):
         self.grams, self.priors = grams, priors
-        self._squares = sum(K @ K for K in grams)
+        self._squares = sum(product(K, K) for K in grams)
 
     @property
     def squares(self):

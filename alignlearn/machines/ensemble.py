@@ -18,6 +18,7 @@ from alignlearn.statistics import target_norm
 from alignlearn.validation import (
     check_choice,
     check_count,
+    check_fitted,
     check_labels,
     check_number,
     check_targets,
@@ -112,6 +113,7 @@ class Ensemble(ParamsMixin):
 
     def decision_function(self, grams_test):
         """``h(x)`` for p matrices (n, m) against the training samples: (n,) or (n, c)."""
+        check_fitted(self, "dual_coef_")
         p, m, c = self.dual_coef_.shape
         if not is_sequence(grams_test) or len(grams_test) != p:
             raise ValueError(f"grams_test must be a sequence of {p} matrices, as in fit.")

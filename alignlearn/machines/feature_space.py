@@ -17,7 +17,7 @@ from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.multiclass import class_weighted, encode_labels, problem_signs
 from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse, warn
 
-from ._ridge import solve_definite
+from ._ridge import check_range, solve_definite
 from ._svm import check_options, store_results
 
 # Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
@@ -147,7 +147,7 @@ def fit_ridge(machine, combination, y):
     Raises
     ------
     ValueError
-        If alpha is lost in rounding.
+        If alpha is lost in rounding, or so small that coefficients overflow.
     """
     features = WeightedFeatures(combination)
     weight = combination.weight
@@ -158,7 +158,9 @@ def fit_ridge(machine, combination, y):
     system.flat[:: len(system) + 1] += machine.alpha
     u = solve_definite(system, np.asarray(Z.T @ _times(weight, residual)), machine.alpha)
     residual = residual - (np.asarray(Z @ u) - means @ u)
-    machine.dual_coef_ = (_times(weight, residual) / machine.alpha).reshape(y.shape)
+    with np.errstate(over="ignore"):
+        machine.dual_coef_ = (_times(weight, residual) / machine.alpha).reshape(y.shape)
+    check_range(machine.dual_coef_, 0.0, machine.alpha)
     machine.intercept_ = mean - (means @ u).reshape(y.shape[1:])
     if y.ndim == 1:
         machine.intercept_ = float(machine.intercept_)

@@ -21,7 +21,7 @@ from alignlearn.validation import (
     warn,
 )
 
-from ._ridge import KernelRidge
+from ._ridge import KernelRidge, check_range
 from ._svm import SupportVectorClassifier, check_start
 
 _BLOCK = 256
@@ -182,7 +182,8 @@ class KreinRidge(KernelRidge):
         Raises
         ------
         ValueError
-            On bad input, or if ``|K| + alpha I`` is singular to working precision.
+            On bad input; if ``|K| + alpha I`` is singular to working precision, or so small beside
+            y that coefficients overflow.
         """
         alpha = check_number("alpha", self.alpha, low=0.0)
         y = check_targets(y)
@@ -195,12 +196,14 @@ class KreinRidge(KernelRidge):
         shared = isinstance(K, KreinSpectrum)
         try:
             super().fit(spectrum.majorant, y, weight, check=False, overwrite=not shared)
-        except ValueError:
-            # What was given is checked: only the factorisation is left to fail.
+        except np.linalg.LinAlgError:
             raise ValueError(
                 f"|K| + alpha I is singular to working precision at alpha={alpha:g}; raise alpha."
             ) from None
-        self.dual_coef_ = spectrum.to_krein(self.dual_coef_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.dual_coef_ = spectrum.to_krein(self.dual_coef_)
+        largest = np.abs(np.array(spectrum.eigenvalue_range)).max()
+        check_range(self.dual_coef_, float(largest), alpha)
         return self
 
 

@@ -18,6 +18,7 @@ from alignlearn.validation import (
     check_choice,
     check_count,
     check_features,
+    check_fitted,
     check_flag,
     check_number,
     check_seed,
@@ -158,6 +159,7 @@ class LinearSVM(ParamsMixin, LabelScore):
 
         (n, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
         """
+        check_fitted(self, "coef_")
         Z = _rows(Z)
         if Z.shape[1] != len(self.coef_):
             raise ValueError(f"Z has {Z.shape[1]} columns, but in fit it had {len(self.coef_)}.")

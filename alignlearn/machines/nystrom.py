@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._lapack import lower_solve
 from alignlearn.solvers import panels
 from alignlearn.solvers.k_means import spread
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
@@ -86,8 +87,6 @@ def leverage_scores(combination, alpha, rng):
     ``(k_ii - k_iJ (K_JJ + alpha |J| / m I)^-1 k_Ji) / alpha`` for a random J, which is exact where
     J is everything.
     """
-    from scipy.linalg import solve_triangular
-
     source, m = combination.source, combination.n_samples
     pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
     centers = source.samples(pilot)
@@ -98,7 +97,7 @@ def leverage_scores(combination, alpha, rng):
     scores, products = combination.diagonal(), combination.products(Z=centers)
     least = np.finfo(np.float64).eps * scores.max()
     for rows in row_blocks(m, len(pilot)):
-        near = solve_triangular(factor, products.matrix(rows).T, lower=True, check_finite=False)
+        near = lower_solve(factor, products.matrix(rows).T)
         scores[rows] -= np.einsum("ij,ij->j", near, near)
     return np.maximum(scores, least) / alpha
 
@@ -185,11 +184,7 @@ class NystromFeatures:
         return self._solve(self.raw(rows).T).T
 
     def _solve(self, right, transposed=False):
-        from scipy.linalg import solve_triangular
-
-        return solve_triangular(
-            self.factor, right, lower=True, trans=int(transposed), check_finite=False
-        )
+        return lower_solve(self.factor, right, transposed)
 
 
 def _warn_lost_variation(K, tol, kernel):

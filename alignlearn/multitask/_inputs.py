@@ -60,7 +60,7 @@ def _column_number(column, names, width):
 
 def task_labels(task, n_samples):
     """Labels of the tasks in order, and the rows of each."""
-    labels = check_labels(task, n_samples, "task")
+    labels = check_labels(task, n_samples, "task", classes=False)
     tasks, codes = np.unique(labels, return_inverse=True)
     order = np.argsort(codes.reshape(-1), kind="stable")
     ends = np.cumsum(np.bincount(codes.reshape(-1)))

@@ -5,6 +5,7 @@ Source: Kivinen, Smola and Williamson (2004), "Online learning with kernels".
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from alignlearn.estimators.base import Estimator, Seeded
 from alignlearn.estimators.inputs import doubt_scales
 from alignlearn.kernels import KernelRuleError, as_kernel, column_names, kernel_samples
 from alignlearn.validation import (
+    ConvergenceWarning,
     as_array,
     check_choice,
     check_count,
@@ -22,10 +24,13 @@ from alignlearn.validation import (
     check_number,
     check_seed,
     is_sparse,
+    warn,
 )
 
 from ._expansion import Expansion
-from ._steps import LOSSES, NEVER, SCHEDULES, Rule
+from ._steps import LOSSES, NEVER, SCHEDULES, SQUARED, Rule
+
+_DIVERGED = 100.0  # times the loss of f = 0; outliers and noise cost less where steps do not grow
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -101,7 +106,8 @@ class KernelSGD(Seeded, Estimator):
         samples, kernel = opened
         rule = self._rule(samples, kernel)
         if self.__sklearn_is_fitted__():
-            expansion = self._expansion
+            # Steps change an expansion; a copy of this estimator has the same one.
+            expansion = copy(self._expansion)
             if self.eta0 is None:
                 # Longer samples than before would make the old steps diverge.
                 rule = rule._replace(eta0=min(rule.eta0, expansion.rule.eta0))
@@ -111,16 +117,29 @@ class KernelSGD(Seeded, Estimator):
             doubt_scales(None, samples, [kernel], names)
             expansion = Expansion(kernel, rule, targets.shape[1])
             curve = expansion.train(samples, targets, orders)
-            self.kernel_, self._expansion, self.loss_curve_ = kernel, expansion, []
+            self.kernel_, self.loss_curve_ = kernel, []
             if len(getattr(samples, "shape", ())) == 2:
                 self.n_features_in_ = samples.shape[1]
                 if names is not None:
                     self.feature_names_in_ = names
+        self._expansion = expansion
         self.loss_curve_ = [*self.loss_curve_, *(float(np.sum(losses)) for losses in curve)]
         self.support_, self.dual_coef_ = expansion.number, expansion.coef
         self.intercept_, self.truncation_error_ = expansion.intercept, expansion.error
         self.eta0_, self.n_steps_ = rule.eta0, expansion.n_steps
+        self._warn_diverged(expansion)
         return self
+
+    def _warn_diverged(self, expansion):
+        """Say where f is far worse than 0: only slopes that grow with the loss lead there."""
+        lost, zero = self.loss_curve_[-1], expansion.loss_of_zero
+        if expansion.rule.loss == SQUARED and not lost <= _DIVERGED * zero:
+            warn(
+                f"The steps diverge: in the last pass the mean loss was {lost:.3g}, that of f = 0 "
+                f"is {zero:.3g}. eta0={self.eta0_:g} is too long for these samples; accepted: "
+                "about 1 / max k(x, x), or None.",
+                ConvergenceWarning,
+            )
 
     def _passes(self, m):
         """The orders of the passes of ``fit``."""

@@ -32,6 +32,8 @@ class Expansion:
         Place of each sample among all that were ever given.
     intercept, error : ndarray of shape (q,)
     n_steps, n_seen : int
+    loss_of_zero : float
+        The largest mean loss, summed over problems, of f = 0 on the samples of a call.
     """
 
     def __init__(self, kernel, rule, n_problems):
@@ -41,6 +43,7 @@ class Expansion:
         self.number = np.zeros(0, dtype=np.int64)
         self.intercept, self.error = np.zeros(n_problems), np.zeros(n_problems)
         self.n_steps = self.n_seen = 0
+        self.loss_of_zero = 0.0
 
     def check_loaded(self):
         """ValueError where a state that anyone may have written would lead loops astray."""
@@ -90,6 +93,8 @@ class Expansion:
                 coef[columns], age[columns] = model.coef, model.age
             curve.append(losses / max(len(order), 1))
         self._check_finite(coef, intercept)
+        zero = mean_losses(self.rule.loss, np.zeros_like(targets), targets, self.rule.epsilon)
+        self.loss_of_zero = max(self.loss_of_zero, float(zero.sum()))
         kept = np.flatnonzero(age != NEVER)
         self.X, self.coef, self.age = take(X, kept), clock[0] * coef[kept], age[kept]
         self.number, self.intercept, self.error = number[kept], intercept, error

@@ -106,6 +106,11 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         ------
         ValueError, TypeError
             Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The squared loss has grown far above that of f = 0: ``eta0`` is too large.
         """
         self._restart()
         names, opened = inputs.feature_names(X), self._samples(X)

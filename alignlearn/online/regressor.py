@@ -76,6 +76,11 @@ n_features_in_, feature_names_in_
         ------
         ValueError, TypeError
             Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The squared loss has grown far above that of f = 0: ``eta0`` is too large.
         """
         self._restart()
         return self._learn(X, y, self._passes)

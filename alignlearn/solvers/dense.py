@@ -10,9 +10,11 @@ from alignlearn._lapack import (
     group_reflectors,
     rotate,
     smallest_of_tridiagonal,
+    svd,
     tridiagonalise,
 )
 
+_SMALL = 500  # rows and columns of systems that take NumPy a moment
 _BLOCK = 2**19  # entries of the block whose quadratic forms are summed at once: 4 MB
 
 
@@ -21,7 +23,16 @@ def solve_or_least_squares(A, b):
     try:
         return np.linalg.solve(A, b)
     except np.linalg.LinAlgError:
+        return least_squares(A, b)
+
+
+def least_squares(A, b):
+    """The least-squares solution of least norm, (n,), of ``A x = b``; Ctrl-C is heard."""
+    if max(A.shape) <= _SMALL:
         return np.linalg.lstsq(A, b, rcond=None)[0]
+    U, s, V = svd(np.array(A, dtype=np.float64, order="C"), min(A.shape))
+    used = s > max(A.shape) * np.finfo(np.float64).eps * s[0]
+    return V[:, used] @ ((U[:, used].T @ b) / s[used])
 
 
 def factor_damped(A, share=1e-8):

@@ -29,6 +29,7 @@ from alignlearn.validation import is_sparse
 
 LOSSES = ("hinge", "squared-hinge")
 PART = 10**8  # products between two looks for Ctrl-C, a tenth of a second
+_VISIT = 50  # products that last as long as what a visit costs beside them, out of cache
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,14 @@ class Rows(NamedTuple):
     indptr: np.ndarray
     indices: np.ndarray
     data: np.ndarray
+
+
+class Walk(NamedTuple):
+    """Where the passes are, between two calls of `_iterate`."""
+
+    order: np.ndarray  # of the coefficients; those not set aside come first
+    place: np.ndarray  # how many these are; of this pass, how many are done, and of them kept
+    limits: np.ndarray  # largest and smallest projected gradient: of the pass before, of this one
 
 
 class Problem(NamedTuple):
@@ -112,13 +121,13 @@ def dual_coordinate_descent(
     problem = _problem(rows, sign, cost, loss)
     alpha, w, intercept = np.zeros(len(sign)), np.zeros(X.shape[1]), np.zeros(3)
     everything = np.flatnonzero(cost > 0.0)
-    n_iter, goal = 0, tol
-    while n_iter < max_iter:
+    limits = np.array([np.inf, -np.inf, 0.0, 0.0])
+    walk = Walk(everything, np.array([everything.size, 0, 0]), limits)
+    n_iter, goal, part = 0, tol, visits(len(rows.data) / len(sign))
+    while n_iter < max_iter and everything.size:
         # Parts of the work, so that Ctrl-C is heard between.
-        part = min(max_iter - n_iter, max(1, PART // max(1, len(rows.data))))
-        steps, violation = _iterate(
-            rows, problem, (alpha, w, intercept), everything, (goal, part, shrinking), rng
-        )
+        options = goal, part, max_iter - n_iter, shrinking
+        steps, violation = _iterate(rows, problem, (alpha, w, intercept), walk, options, rng)
         n_iter += steps
         if violation > goal:
             continue
@@ -127,7 +136,12 @@ def dual_coordinate_descent(
         if found.converged or violation == 0.0:
             return found
         goal, w = 0.5 * goal, found.w
-    return _certificate(X, problem, alpha, max_iter, tol)
+    return _certificate(X, problem, alpha, n_iter, tol)
+
+
+def visits(width):
+    """Coefficients of rows of ``width`` entries that are visited between two looks for Ctrl-C."""
+    return max(1, int(PART / (width + _VISIT)))
 
 
 def _rows(X):
@@ -220,32 +234,45 @@ def squares(rows):
 
 
 @jit.owning
-def _iterate(rows, problem, state, everything, options, rng):
-    """Pass over the coefficients in random orders; (passes done, violation that the last one saw).
+def _iterate(rows, problem, state, walk, options, rng):
+    """Visit coefficients in random orders; (passes done, violation that the last one saw or inf).
 
-    ``state`` is as for `sweep`; ``options`` are the goal, most passes, and whether to set
-    coefficients aside.
+    ``state`` is as for `sweep`; ``options`` are the goal, most visits, most passes, and whether to
+    set coefficients aside. The walk goes on where it was, and ends where a pass over all
+    coefficients meets the goal.
     """
-    goal, n_steps, shrinking = options
-    order, active = everything.copy(), everything.size
-    above, below = np.inf, -np.inf
-    violation = np.inf
-    for n in range(n_steps):
-        for k in range(active - 1, 0, -1):
-            other = int(rng.random() * (k + 1))
-            order[k], order[other] = order[other], order[k]
-        whole = active == order.size
-        active, high, low = sweep(rows, problem, state, order[:active], (above, below))
-        violation = high - low
-        if violation <= goal and whole:
-            return n + 1, violation
-        above, below = np.inf, -np.inf
-        if violation <= goal or not shrinking:
-            active = order.size
+    goal, n_visits, n_passes, shrinking = options
+    order, place, limits = walk
+    passes = 0
+    while n_visits > 0 and passes < n_passes:
+        active, done, kept = place
+        if done == 0:
+            for k in range(active - 1, 0, -1):
+                other = int(rng.random() * (k + 1))
+                order[k], order[other] = order[other], order[k]
+        end = min(active, done + n_visits)
+        some = order[done:end]
+        n, high, low = sweep(rows, problem, state, some, (limits[0], limits[1]))
+        for k in range(n):
+            order[kept + k], some[k] = some[k], order[kept + k]
+        limits[2], limits[3] = max(limits[2], high), min(limits[3], low)
+        place[1], place[2] = end, kept + n
+        n_visits -= end - done
+        if end < active:
+            break
+        passes += 1
+        whole, high, low = active == order.size, limits[2], limits[3]
+        met = high - low <= goal
+        limits[:] = np.array([np.inf, -np.inf, 0.0, 0.0])
+        place[0], place[1], place[2] = kept + n, 0, 0
+        if met or not shrinking:
+            place[0] = order.size
         else:
-            above = high if high > 0.0 else np.inf
-            below = low if low < 0.0 else -np.inf
-    return n_steps, np.inf
+            limits[0] = high if high > 0.0 else np.inf
+            limits[1] = low if low < 0.0 else -np.inf
+        if met and whole:
+            return passes, high - low
+    return passes, np.inf
 
 
 @jit

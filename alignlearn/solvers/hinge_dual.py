@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .dual_coordinate_descent import PART, Problem, dense_rows, squares, sweep
+from .dual_coordinate_descent import Problem, dense_rows, squares, sweep, visits
 from .hinge import HingeResult, best_intercept, dual_values
 
 _FIRST = 4  # passes before the first certificate, and at least between two
@@ -122,7 +122,7 @@ class _Solver:
         problem = Problem(
             self.signs[k][part], self.upper[k][part], np.zeros(len(square)), curvature
         )
-        state, size = (alpha, self.w[k], intercept), max(1, PART // max(1, self.features.rank))
+        state, size = (alpha, self.w[k], intercept), visits(self.features.rank)
         for _ in range(0 if stop[0] else n):
             order = self.rngs[k].permutation(np.flatnonzero(active))
             high, low = 0.0, 0.0

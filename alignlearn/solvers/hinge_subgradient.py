@@ -19,8 +19,10 @@ faster global convergence" (restarts with halved steps; there inside balls that 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from alignlearn._lapack import cholesky, cholesky_solve, lower_solve, product
+
+from .dense import factor_damped
 from .hinge import HingeResult, dual_values
 from .panels import weighted_gram
 
@@ -100,11 +102,12 @@ class _Solver:
         some = np.sort(self.rng.choice(self.used, size, replace=False))
         plain, second = features.coefficients(np.eye(r)), np.zeros((r + 1, r + 1))
         for i in range(0, size, _CHUNK):
-            rows = features.raw(some[i : i + _CHUNK]) @ plain
+            rows = product(features.raw(some[i : i + _CHUNK]), plain)
             second += weighted_gram(np.column_stack([rows, np.ones(len(rows))])) / size
         second.flat[:: r + 2] += max(1.0 / self.total.mean(), 1e-12 * second.trace())
-        factor = np.linalg.cholesky(second)
-        maps = solve_triangular(factor, np.eye(r + 1), lower=True).T
+        if not cholesky(second):
+            raise np.linalg.LinAlgError("the second moments of the features are not definite.")
+        maps = lower_solve(second.T, np.eye(r + 1)).T
         return np.vstack([features.coefficients(maps[:-1]), maps[-1:]]), maps
 
     def stage(self, passes, length):
@@ -160,15 +163,14 @@ class _Solver:
         dual = (share * reach)[:, None]
         left = np.append(w - self.features.transposed_times(dual)[:, 0], -dual.sum())
         chunks = [moving[i : i + _CHUNK] for i in range(0, len(moving), _CHUNK)]
-        change = self.basis @ np.linalg.solve(
-            self._moments(chunks, loose * reach**2), self.maps.T @ left
-        )
+        moments = self._moments(chunks, loose * reach**2)
+        change = self.basis @ cholesky_solve(moments, self.maps.T @ left)
         for part in chunks:
             slope = self.features.raw(part) @ change[:-1] + change[-1]
             share[part] = np.clip(share[part] + loose[part] * reach[part] * slope, 0.0, 1.0)
 
     def _moments(self, chunks, weight):
-        """Second moments in the coordinates u, a little of the identity added."""
+        """Factor of the second moments in the coordinates u, a little of the identity added."""
         r = self.features.rank
         raw = np.zeros((r + 1, r + 1))
         for part in chunks:
@@ -177,9 +179,8 @@ class _Solver:
             raw[-1, :-1] += weight[part] @ rows
             raw[-1, -1] += weight[part].sum()
         raw[:-1, -1] = raw[-1, :-1]
-        out = self.basis.T @ raw @ self.basis
-        out.flat[:: r + 2] += 1e-9 * out.trace()
-        return out
+        out = product(product(self.basis.T, raw), self.basis)
+        return factor_damped(out, 1e-9 * len(out))
 
     def _judge(self, shares):
         """Value of the dual function at shares of the bounds, once they sum to 0."""

@@ -19,7 +19,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from alignlearn._lapack import self_product
+
 from . import panels
+from .dense import least_squares
 from .smo import SMOResult, _certificate
 
 _SHORTEN = 0.995  # of the longest step inside the bounds
@@ -202,10 +205,10 @@ class _State:
         """The least change of the free coefficients that solves their equations."""
         part = self.Z[free] - self.center
         system = np.ones((free.size + 1, free.size + 1))
-        system[1:, 1:] = part @ part.T
+        system[1:, 1:] = self_product(part)
         system[0, 0] = 0.0
         slope = part @ self._along(b) + self.linear[free] + penalty
-        return np.linalg.lstsq(system, -np.append(b.sum(), slope - self.nu), rcond=None)[0][1:]
+        return least_squares(system, -np.append(b.sum(), slope - self.nu))[1:]
 
 
 def _parts(lower, upper, epsilon):

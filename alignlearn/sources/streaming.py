@@ -11,7 +11,7 @@ from alignlearn._versions import Versioned
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
-from alignlearn.validation import check_flag
+from alignlearn.validation import check_flag, check_same_type
 
 from .opening import open_source
 from .training_sets import fold_labels
@@ -153,10 +153,13 @@ class AlignmentAccumulator(Versioned):
 
         Raises
         ------
+        TypeError
+            ``other`` is something else.
         ValueError
             The kernels differ, as they do where each accumulator took ``gamma="scale"`` from its
             own first batch: give numbers, or resolve the kernels on one sample first.
         """
+        check_same_type(self, other)
         if not other.n_batches:
             return self
         if self.n_batches and (self._resolved, self._names) != (other._resolved, other._names):

@@ -147,6 +147,12 @@ def check_numbers(name: str, values, *least) -> np.ndarray:
     return array
 
 
+def check_same_type(this, other):
+    """Raise a TypeError unless ``other``, which ``this`` is to take in, is of its class."""
+    if not isinstance(other, type(this)):
+        raise TypeError(f"other must be of type {type(this).__name__}, got {other!r:.80}.")
+
+
 def check_seed(name: str, value) -> np.random.Generator:
     """Return the random numbers of a seed or generator; None is the seed 0, so results repeat."""
     try:

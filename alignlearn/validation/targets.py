@@ -8,8 +8,11 @@ from .arguments import check_numbers
 from .samples import is_sparse, plain
 
 
-def check_labels(y, n_samples=None, name="y"):
-    """A 1-d array of class labels of one kind; mixed types, NaN and wrong lengths are errors."""
+def check_labels(y, n_samples=None, name="y", *, classes=True):
+    """A 1-d array of labels of one kind; mixed types, NaN and wrong lengths are errors.
+
+    Without ``classes`` they are of something else than classes, which the message does not name.
+    """
     if is_sparse(y):
         raise TypeError(f"{name} is a sparse matrix; a 1-d array of labels is accepted.")
     y = plain(name, y)
@@ -32,9 +35,14 @@ def check_labels(y, n_samples=None, name="y"):
     if raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
         raise ValueError(f"{name} contains NaN or infinity; all labels must be finite.")
     if raw.dtype.kind == "f" and np.any(raw != np.floor(raw)):
+        if classes:
+            raise ValueError(
+                f"Unknown label type: {name} holds continuous values; a classifier accepts class "
+                "labels."
+            )
         raise ValueError(
-            f"Unknown label type: {name} holds continuous values; a classifier accepts class "
-            "labels."
+            f"{name} holds {raw[raw != np.floor(raw)][0]:g}, which is no label; accepted: whole "
+            "numbers or strings."
         )
     if n_samples is not None and len(raw) != n_samples:
         raise ValueError(f"{name} has {len(raw)} labels, but X has {n_samples} samples.")

@@ -3,8 +3,10 @@
 
     scripts/bench/interrupt_time.py                        # all kinds of work, five times each
     scripts/bench/interrupt_time.py gram --trials 20 --samples 5000
+    scripts/bench/interrupt_time.py --deaf kcca krein      # longest time without a look for it
 
-Each trial is a process that computes until it gets SIGINT.
+Each trial is a process that computes until it gets SIGINT. With --deaf it does the work once, and a
+timer says how long Python's main thread ran no instruction at most: no signal is heard meanwhile.
 """
 
 from __future__ import annotations
@@ -26,10 +28,45 @@ _WORK = {
     "ridge": (8_000, 8.0, "al.MKLRegressor(kernels, machine='krr').fit(X, y)"),
     "leave-one-out": (5_000, 20.0, "al.MKLRegressorCV(kernels).fit(X, y)"),
     "one-stage": (3_000, 20.0, "al.compare(X, y, kernels, methods=('uniform', 'lkrr'))"),
+    "kcca": (3_000, 15.0, "al.KernelCCA(solver='exact').fit(X, y)"),
+    "kcca-low-rank": (
+        20_000,
+        8.0,
+        "al.KernelCCA(solver='low-rank', max_rank=1500, tol=1e-12).fit(X, y)",
+    ),
+    "multi-task": (
+        4_000,
+        4.0,
+        "al.MultiTaskMKLClassifier(kernels).fit(X, y > 0, task=np.arange(m) < 0.05 * m)",
+    ),
+    "multi-task-regression": (
+        4_000,
+        4.0,
+        "al.MultiTaskMKLRegressor(kernels).fit(X, y, task=np.arange(m) < 0.05 * m)",
+    ),
+    "linear-svm": (
+        1_000_000,
+        20.0,
+        "machines.LinearSVM(100.0, max_iter=200).fit(X[:, :3], y > 0)",
+    ),
+    "alignment-test": (4_000, 3.0, "al.alignment_test(X @ X.T, y)"),
+    "hsic": (4_000, 5.0, "al.hsic_test(X, y, n_permutations=9)"),
+    "krein": (4_000, 20.0, "machines.KreinSVC().fit(np.tanh(0.3 * X @ X.T - 0.2), y > 0)"),
+    "bayesian": (3_000, 30.0, "al.BayesianMKLClassifier(kernels).fit(X, y > 0)"),
+    "rank-one": (
+        20_000,
+        20.0,
+        "al.MKLClassifier(al.RankOneKernels()).fit(np.tile(X, (1, 50)), y > 0)",
+    ),
+    "linear": (200_000, 5.0, "al.MKLRegressor('linear').fit(np.tile(X, (1, 15)), y)"),
+    "nystrom": (50_000, 15.0, "al.NystromRidge('rbf', n_centers=2500).fit(X, y)"),
+    "nystrom-svc": (30_000, 15.0, "al.NystromSVC('rbf', n_centers=2500).fit(X, y > 0)"),
+    "cka": (8_000, 5.0, "al.cka_matrix([np.tile(X, (1, 150))] * 2)"),
 }
 _LONGEST = 60.0  # seconds until a process that does not stop is killed
 _PROGRAM = """
 import signal, time, numpy as np, alignlearn as al
+from alignlearn import machines
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
 rng = np.random.default_rng(0)
 kernels = al.gaussian_kernels(2.0 ** np.arange(-7, 3))
@@ -39,11 +76,23 @@ def work(m):
     {call}
 work(300)
 print("ready", flush=True)
-try:
+{measure}"""
+_UNTIL = """try:
     while True:
         work({m})
 except KeyboardInterrupt:
     print(time.monotonic(), time.process_time(), flush=True)
+"""
+_DEAF = """longest, last = 0.0, time.thread_time()
+def look(signum, frame):
+    global longest, last
+    longest, last = max(longest, time.thread_time() - last), time.thread_time()
+signal.signal(signal.SIGALRM, look)
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+work({m})
+signal.setitimer(signal.ITIMER_REAL, 0.0)
+look(None, None)
+print(longest, flush=True)
 """
 
 
@@ -67,7 +116,7 @@ def delay(kind, samples=None, wait=None, *, processor=False):
         machine does not change. On Linux only.
     """
     m, longest, call = _WORK[kind]
-    program = _PROGRAM.format(call=call, m=samples or m)
+    program = _PROGRAM.format(call=call, measure=_UNTIL.format(m=samples or m))
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
     ) as process:
@@ -89,17 +138,30 @@ def delay(kind, samples=None, wait=None, *, processor=False):
     return float(stopped.split()[processor]) - sent[processor] if stopped else float("inf")
 
 
+def deaf(kind, samples=None):
+    """Most processor seconds in which the main thread did not look for a signal, on Linux.
+
+    Where it waits for other threads it looks at once.
+    """
+    m, _, call = _WORK[kind]
+    program = _PROGRAM.format(call=call, measure=_DEAF.format(m=samples or m))
+    run = [sys.executable, "-W", "ignore", "-c", program]
+    return float(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()[-1])
+
+
 def main():
     """Print the table."""
 
     def extend(parser):
         parser.add_argument("--trials", type=int, default=5)
+        parser.add_argument("--deaf", action="store_true", help="the longest time without a look")
         parser.add_argument("--samples", type=int, help="default: as in the table of the source")
 
     args = options(__doc__, _WORK, extend=extend)
     print(f"{'work':<14} {'m':>8} {'trials':>7} {'largest':>9} {'median':>9}  (seconds)")
     for kind in args.rows:
-        delays = sorted(delay(kind, args.samples) for _ in range(args.trials))
+        measure = deaf if args.deaf else delay
+        delays = sorted(measure(kind, args.samples) for _ in range(args.trials))
         m, middle = args.samples or _WORK[kind][0], delays[len(delays) // 2]
         print(f"{kind:<14} {m:>8} {len(delays):>7} {delays[-1]:>9.3f} {middle:>9.3f}", flush=True)
 

@@ -25,3 +25,12 @@ def test_streamed_statistics_stop(monkeypatch, script, threads):
 def test_factorisations_stop(script, kind, samples):
     """A Cholesky factor takes seconds by then, a reduction to tridiagonal form ten."""
     assert script.delay(kind, samples=samples, wait=2.5, processor=True) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "samples", "wait"),
+    [("kcca", 2500, 2.0), ("multi-task", 5000, 2.5)],
+)
+def test_threads_and_decompositions_stop(script, kind, samples, wait):
+    """Of all eigenvectors, and of a task that another thread works on."""
+    assert script.delay(kind, samples=samples, wait=wait, processor=True) < 2.0

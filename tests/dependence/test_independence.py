@@ -308,3 +308,17 @@ def test_units_of_a_target_change_no_p_value(unit):
     here, there = (alignment_test(K, u * y, random_state=0) for u in (1.0, unit))
     assert there.statistic == pytest.approx(here.statistic, rel=1e-9)
     assert there.p_value == here.p_value
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_the_p_value_of_linear_kernels_is_the_same_in_any_unit(unit, unbiased):
+    """The statistic itself is below or above what float64 holds; its rank is not."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(30, 2))
+    Y = X[:, :1] + 0.3 * rng.normal(size=(30, 1))
+    options = {"kernels": "linear", "n_permutations": 99, "unbiased": unbiased}
+    plain = hsic_test(X, Y, **options)
+    with np.errstate(over="ignore"):
+        found = hsic_test(unit * X, unit * Y, **options)
+    assert found.p_value == plain.p_value == 0.01

@@ -1,5 +1,6 @@
 """CKA of sets of features: definitions, invariances, mini-batches, the heat map."""
 
+import copy
 import itertools
 
 import numpy as np
@@ -167,8 +168,8 @@ def test_sparse_features_are_refused():
 
 
 def test_features_that_overflow_are_named():
-    with pytest.raises(ValueError, match="linear kernel of features 1 has values"):
-        cka_matrix([A, 1e160 * A])
+    with pytest.raises(ValueError, match=r"polynomial.* has values that are not finite"):
+        cka_matrix([A, 1e160 * A], kernels=["linear", al.Polynomial(1.0)])
 
 
 def test_width_of_a_gaussian_is_fixed_by_the_first_batch():
@@ -220,3 +221,59 @@ def test_heat_map_shows_the_values_with_names(tmp_path):
         plot_cka(values, names=["one"])
     with pytest.raises(ValueError, match="values"):
         plot_cka(np.full((2, 2), np.nan))
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+@pytest.mark.parametrize("unit", [1e-300, 1e-85, 1e85, 1e300])
+def test_linear_cka_is_the_same_in_any_unit(unit, unbiased):
+    """Of all sets, of one, and beside another kernel; squares of squares would not be numbers."""
+    first = layers(np.random.default_rng(3), 20, (3, 8, 30))
+    scaled = [first[0], unit * first[1], first[2]]
+    for kernels in ("linear", ["linear", "linear", al.Gaussian(0.3)]):
+        plain = cka_matrix(first, kernels=kernels, unbiased=unbiased)
+        found = cka_matrix(scaled, kernels=kernels, unbiased=unbiased)
+        np.testing.assert_allclose(found, plain, atol=1e-12)
+    found = cka_matrix([unit * F for F in first], unbiased=unbiased)
+    np.testing.assert_allclose(found, cka_matrix(first, unbiased=unbiased), atol=1e-12)
+
+
+def test_batches_in_different_units_of_magnitude_add_up():
+    """A unit is that of a batch; sums are those of one unit, whatever came first."""
+    rng = np.random.default_rng(4)
+    batches = [[f * F for F in layers(rng, 12, (3, 5))] for f in (1.0, 1e-3, 40.0)]
+    plain = sum_of_batches(batches)
+    tiny = [[1e-85 * F for F in batch] for batch in batches]
+    for found in (sum_of_batches(tiny), sum_of_batches(tiny[::-1])):
+        np.testing.assert_allclose(found.matrix(), plain.matrix(), atol=1e-12)
+    merged = sum_of_batches(tiny[2:]).merge(sum_of_batches(tiny[:2]))
+    np.testing.assert_allclose(merged.matrix(), plain.matrix(), atol=1e-12)
+    # The largest batch has nearly all of the sum.
+    largest = cka_matrix(batches[2], unbiased=True)
+    np.testing.assert_allclose(plain.matrix(), largest, atol=1e-4)
+    assert np.abs(plain.matrix() - largest).max() > 1e-9
+
+
+def sum_of_batches(batches):
+    accumulator = CKAAccumulator()
+    for batch in batches:
+        accumulator.update(batch)
+    return accumulator
+
+
+@pytest.mark.parametrize("other", [3, None, "linear", al.AlignmentAccumulator()])
+def test_an_accumulator_merges_nothing_else(other):
+    with pytest.raises(TypeError, match="other must be of type CKAAccumulator, got"):
+        CKAAccumulator().merge(other)
+
+
+def test_a_copy_of_an_accumulator_goes_its_own_way():
+    rng = np.random.default_rng(5)
+    first, second = (layers(rng, 8, (3, 5)) for _ in range(2))
+    original = CKAAccumulator().update(first)
+    before = original.matrix()
+    other = copy.copy(original).update(second)
+    empty = CKAAccumulator()
+    copy.copy(empty).merge(original).update(second)
+    assert (original.n_batches, other.n_batches, empty.n_batches) == (1, 2, 0)
+    np.testing.assert_array_equal(original.matrix(), before)
+    assert np.abs(other.matrix() - before).max() > 1e-3

@@ -8,13 +8,17 @@ import signal
 import sys
 import threading
 import time
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import alignlearn
+from alignlearn.engine import cluster as engine_cluster
 from alignlearn.engine.cluster import Cluster
+from alignlearn.engine.cluster_losses import ClusterLost, what_is_lost
 from alignlearn.engine.cuda.device import CudaUnavailable, available
 from alignlearn.engine.engines import open_engine
 
@@ -351,3 +355,138 @@ def test_workers_without_the_package_are_refused(dask_workers):
         client.run(_hide, "alignlearn")
         with pytest.raises(ValueError, match=r"has no alignlearn; accepted: .*alignlearn=="):
             _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
+
+
+@contextmanager
+def threads_only(n_workers=2, **options):
+    """A cluster of threads of this process, which starts at once: (client, cluster)."""
+    addresses = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
+    options = {"threads_per_worker": 1, "memory_limit": 0, **addresses, **options}
+    with (
+        distributed.LocalCluster(n_workers, processes=False, **options) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client, cluster
+
+
+KEPT = r"nothing of them is lost: make a new client and call again, or call without one\.$"
+
+
+@pytest.mark.parametrize("what", ["cluster", "client"])
+def test_a_scheduler_or_client_that_is_closed_during_a_run(what):
+    with threads_only() as (client, cluster):
+        close = {"cluster": cluster.close, "client": client.close}[what]
+        target, data, boxes = Cluster(client, Here(0.002)), _points(), _boxes(200, 10)
+        with pytest.raises(
+            ClusterLost, match=rf"connection to the scheduler.* of 210 boxes.*{KEPT}"
+        ):
+            _results(target, "sums", data, boxes, (3, close))
+        # Used again, it is refused before anything is done.
+        calls = []
+        with pytest.raises(ValueError, match="client is closed, not running; accepted"):
+            _results(target, "sums", data, boxes, (0, calls.append))
+    assert not calls
+
+
+def test_workers_of_which_none_comes_back(monkeypatch):
+    monkeypatch.setattr(engine_cluster, "_WAIT", 0.3)
+    with threads_only() as (client, cluster):
+
+        def lose():
+            cluster.scale(0)
+            assert _until(lambda: not client.nthreads())
+
+        with pytest.raises(ClusterLost, match=f"all workers are lost, and none came back.*{KEPT}"):
+            _results(Cluster(client, Here(0.002)), "sums", _points(), _boxes(200, 10), (3, lose))
+
+
+@pytest.mark.parametrize("error", [TimeoutError("No valid workers found"), OSError("closed")])
+@pytest.mark.parametrize("times", [2, 100])
+def test_workers_that_are_lost_again_while_they_get_the_data(monkeypatch, error, times):
+    """Two losses in a row change nothing; where there is no end, the error says what to do."""
+    scatter, left = distributed.Client.scatter, [times]
+
+    def failing(self, *args, **options):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise error
+        return scatter(self, *args, **options)
+
+    monkeypatch.setattr(distributed.Client, "scatter", failing)
+    data, boxes = _points(), _boxes(200, 20)
+    with threads_only() as (client, _):
+        target = Cluster(client, Here())
+        if times == 2:
+            _equal(_results(target, "sums", data, boxes), _results(Here(), "sums", data, boxes))
+            return
+        message = f"lost 4 times in a row; give workers more memory.*0 of 55 boxes.*{KEPT}"
+        with pytest.raises(ClusterLost, match=message) as caught:
+            _results(target, "sums", data, boxes)
+    assert caught.value.__cause__ is error
+    assert left == [times - 4]
+
+
+def test_tasks_that_kill_their_workers():
+    """Dask gives such a task up; the error has the limits of memory."""
+    with threads_only(1, memory_limit="1GiB") as (client, _):
+        error = distributed.KilledWorker("task", SimpleNamespace(address="tcp://a:1"), 3)
+        found = what_is_lost(error, client, "3 of 9 boxes")
+    message = str(found)
+    assert isinstance(found, ClusterLost)
+    assert message.startswith(
+        "client: the workers that did the same task died, one after the other"
+    )
+    assert "3 of 9 boxes were done. Workers have 1.0 GiB of memory or more." in message
+
+
+def test_other_errors_stay_what_they_are():
+    here = SimpleNamespace(status="running")
+    assert what_is_lost(ValueError("of a box"), here, "") is None
+    assert what_is_lost(KeyboardInterrupt(), SimpleNamespace(status="closed"), "") is None
+    lost = what_is_lost(
+        AttributeError("'NoneType' object has no attribute 'ncores'"),
+        SimpleNamespace(status="connecting", scheduler=SimpleNamespace(address="tcp://b:2")),
+        "0 of 1 boxes",
+    )
+    assert "connection to the scheduler at tcp://b:2 is lost" in str(lost)
+
+
+def test_data_that_no_worker_has_room_for_are_not_sent():
+    data = _points(4000, 40)  # 1.2 MiB
+    with threads_only(1, memory_limit="1MiB") as (client, _):
+        with pytest.raises(MemoryError, match=r"take 1 MiB on every worker, but .* has 1 MiB of"):
+            _results(Cluster(client, Here()), "sums", data, _boxes(200, 50))
+        assert not _there(client)
+
+
+def _pause(dask_worker):
+    dask_worker.status = distributed.Status.paused
+
+
+def test_workers_that_stay_paused(monkeypatch):
+    """As those whose memory is full; without an error the run would wait for ever."""
+    monkeypatch.setattr(engine_cluster, "_WAIT", 0.2)
+    monkeypatch.setattr(engine_cluster, "_LOOK", 0.05)
+    message = f"all workers are paused.*more memory; .*{KEPT}"
+    data, boxes = _points(), _boxes(200, 5)
+    with threads_only() as (client, _), pytest.raises(ClusterLost, match=message):
+        _results(Cluster(client, Here(0.002)), "sums", data, boxes, (3, lambda: client.run(_pause)))
+
+
+@pytest.mark.parametrize("kind", ["MKLClassifier", "MKLRegressorCV"])
+def test_a_closed_client_is_refused_before_any_work(kind):
+    calls = []
+
+    def kernel(x, y):
+        calls.append(1)
+        return float(x @ y)
+
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    with threads_only(1) as (client, _):
+        client.close()
+        model = getattr(alignlearn, kind)([alignlearn.FromFunction(kernel)], client=client)
+        with pytest.raises(
+            ValueError, match=r"client is closed, not running; accepted: .*Make a new"
+        ):
+            model.fit(X, X[:, 0] > 0 if kind == "MKLClassifier" else X[:, 0])
+    assert not calls

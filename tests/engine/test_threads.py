@@ -1,7 +1,11 @@
 """Progress of long work on threads."""
 
 import itertools
+import queue
 import re
+import threading
+import time
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -43,3 +47,94 @@ def test_who_watches_changes_nothing(monkeypatch, capsys):
         np.testing.assert_array_equal(one.a, other.a)
     with pytest.raises(TypeError, match="verbose"):
         al.alignment_statistics(X, y, verbose="yes")
+
+
+class Stop(KeyboardInterrupt):
+    """Ctrl-C, as it is raised in the main thread."""
+
+
+def interrupt():
+    raise Stop
+
+
+def patient(ended, steps=20_000):
+    """Python code of a worker that would go on for 20 seconds and more."""
+    for _ in range(steps):
+        time.sleep(0.001)
+    ended.append(True)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_python_code_on_other_threads_hears_of_ctrl_c(count, capfd):
+    """It ends between two instructions, not when it is done, and in silence."""
+    ended, before = [], threading.active_count()
+    with pytest.raises(Stop):
+        threads.on_threads(
+            lambda thread, stop: None if stop[0] else patient(ended),
+            count=count,
+            stoppable=True,
+            watch=interrupt,
+        )
+    assert ended == []
+    assert threading.active_count() == before
+    assert capfd.readouterr().err == ""
+
+
+def test_an_error_of_one_thread_ends_the_others():
+    ended = []
+
+    def work(thread, stop):
+        if not stop[0]:
+            patient(ended) if thread[0] else int("no number")
+
+    with pytest.raises(ValueError, match="no number"):
+        threads.on_threads(work, count=3, stoppable=True)
+    assert ended == []
+
+
+def test_loops_within_a_thread_stop_with_it():
+    """A compiled loop within an item of work looks at the flag of that work."""
+    flags, ended = [], []
+
+    def loop(thread, stop):
+        if stop[0]:
+            return  # to be compiled
+        flags.append(stop)
+        for _ in range(20_000):
+            if stop[0]:
+                return
+            with suppress(SystemExit):  # compiled code would not hear of it
+                time.sleep(0.001)
+        ended.append(True)
+
+    def work(thread, stop):
+        if not stop[0]:
+            threads.on_threads(loop, count=1, stoppable=True)
+            ended.append(True)
+
+    with pytest.raises(Stop):
+        threads.on_threads(work, count=2, stoppable=True, watch=interrupt)
+    assert ended == []
+    assert all(flag[0] for flag in flags)
+    assert flags
+
+
+def test_threads_that_end_a_moment_after_their_result_do_so_in_silence(monkeypatch, capfd):
+    class Slow(queue.SimpleQueue):
+        def put(self, item):
+            super().put(item)
+            time.sleep(0.02)
+
+    monkeypatch.setattr(threads, "SimpleQueue", Slow)
+    threads.on_threads(lambda thread: None, count=4)
+    assert capfd.readouterr().err == ""
+
+
+def test_every_thread_has_its_part():
+    found = np.zeros(7)
+
+    def work(thread):
+        found[thread[0] :: thread[1]] += 1.0 + thread[0]
+
+    threads.on_threads(work, count=3)
+    np.testing.assert_array_equal(found, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0])

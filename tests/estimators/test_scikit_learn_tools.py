@@ -142,7 +142,7 @@ import sys
 sys.modules["sklearn"] = None
 import numpy as np
 import alignlearn as al
-from alignlearn.estimators.base import NotFittedError
+from alignlearn import NotFittedError
 X = np.random.default_rng(0).normal(size=(40, 3))
 y = np.where(X[:, 0] > 0, "b", "a")
 model = al.MKLClassifier()

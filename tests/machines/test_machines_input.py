@@ -4,10 +4,17 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn.exceptions
 from sklearn.metrics.pairwise import rbf_kernel
 
+import alignlearn as al
 from alignlearn.machines import (
+    Ensemble,
     KernelRidge,
+    KreinRidge,
+    KreinSVC,
+    LinearSVM,
+    SpectrumFix,
     SupportVectorClassifier,
     SupportVectorRegressor,
     ridge_loo_path,
@@ -138,3 +145,64 @@ def test_leave_one_out_at_the_largest_alpha():
     np.testing.assert_allclose(found, [4e-150, 3.5e-150, 1.5e-150])
     with pytest.raises(ValueError, match=r"alphas=1e\+308 is out of range; accepted: .*1e\+250"):
         ridge_loo_path(np.eye(3), y, [1e308])
+
+
+@pytest.mark.parametrize(
+    ("machine", "method"),
+    [
+        (LinearSVM(), "predict"),
+        (LinearSVM(), "decision_function"),
+        (SVM(), "predict"),
+        (SVM(), "decision_function"),
+        (SVM(), "full_dual_coef"),
+        (REG(), "predict"),
+        (REG(), "full_dual_coef"),
+        (RIDGE(), "predict"),
+        (KreinSVC(), "predict"),
+        (KreinRidge(), "predict"),
+        (Ensemble(), "predict"),
+        (SpectrumFix(), "transform"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_before_fit(machine, method):
+    """The error of the estimators, which is scikit-learn's too."""
+    argument = () if method == "full_dual_coef" else (EYE,)
+    with pytest.raises(al.NotFittedError, match="is not fitted yet; call fit") as caught:
+        getattr(machine, method)(*argument)
+    assert type(machine).__name__ in str(caught.value)
+    assert isinstance(caught.value, sklearn.exceptions.NotFittedError)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("machine", [KernelRidge, KreinRidge])
+def test_ridge_gives_numbers_or_refuses(machine, intercept):
+    """Coefficients of y / alpha that are no numbers, however small K and alpha are."""
+    X, y, refused = np.random.default_rng(0).normal(size=(8, 2)), np.arange(8.0), []
+    indefinite = np.tanh(X @ X.T - 0.5)
+    for K in (np.zeros((8, 8)), 1e-308 * indefinite, 1e-308 * (X @ X.T), np.outer(y, -y)):
+        for alpha in (0.0, 1e-320, 1e-308, 1e-300):
+            for unit in (1.0, 1e300):
+                fit = machine(alpha, fit_intercept=intercept)
+                try:
+                    fit.fit(K, unit * y)
+                except ValueError as error:
+                    refused.append(str(error))
+                else:
+                    assert np.isfinite(fit.predict(K)).all()
+    assert 0 < len(refused) < 32
+    assert all("raise alpha" in message for message in refused)
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**1000])
+@pytest.mark.parametrize("machine", [KernelRidge, KreinRidge])
+def test_ridge_has_the_same_bits_in_every_unit(machine, unit):
+    X, y = np.random.default_rng(1).normal(size=(20, 2)), np.arange(20.0)
+    K = X @ X.T if machine is KernelRidge else np.tanh(X @ X.T - 0.5)
+    plain, scaled = machine(0.1).fit(K, y), machine(0.1 * unit).fit(unit * K, y)
+    np.testing.assert_array_equal(scaled.dual_coef_ * unit, plain.dual_coef_)
+
+
+def test_ridge_of_no_kernel_and_the_least_alpha_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"alpha=1e-308: .* coefficients overflow; raise alpha"):
+        KreinRidge(1e-308, fit_intercept=False).fit(np.zeros((3, 3)), np.array([1.0, 2.0, 3.0]))

@@ -52,7 +52,7 @@ def test_parameters(kind, parameters, error, message):
     [
         (TASK[:-1], ValueError, "task has 23 labels, but X has 24"),
         (np.column_stack([TASK, TASK]), ValueError, "task must be a 1-d array"),
-        (TASK + 0.5, ValueError, "task holds continuous values"),
+        (TASK + 0.5, ValueError, "task holds 0.5, which is no label"),
         (np.where(TASK == 0, np.nan, TASK), ValueError, "task contains NaN"),
         ([0, "a"] * 12, TypeError, "task holds labels of mixed type"),
         (np.arange(24), ValueError, "one class within every task"),
@@ -144,3 +144,12 @@ def test_targets_inside_the_tube_are_a_constant_each(coupling):
     assert model.result_.converged
     assert len(np.unique(model.predict(X))) <= 2
     assert np.abs(model.predict(X) - y).max() <= 0.1
+
+
+@pytest.mark.parametrize("kind", ["MultiTaskMKLClassifier", "MultiTaskMKLRegressor"])
+def test_labels_of_tasks_are_no_classes(kind):
+    y = Y if kind.endswith("Classifier") else X[:, 0]
+    with pytest.raises(ValueError, match=r"^task holds 1\.5, which is no label; accepted: whole"):
+        getattr(al, kind)().fit(X, y, TASK + 1.5)
+    with pytest.raises(ValueError, match=r"task holds 0\.25"):
+        getattr(al, kind)(task_column=0).fit(np.column_stack([TASK + 0.25, X]), y)

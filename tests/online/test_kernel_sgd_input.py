@@ -1,5 +1,7 @@
 """Kernel SGD: bad input is refused by name, and leaves what was learned as it was."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,55 @@ def test_the_risk_of_unknown_labels_is_refused():
     machine = KernelSGDClassifier().fit(X, Y)
     with pytest.raises(ValueError, match="y has labels that are not among the classes: 2"):
         machine.regularized_risk(X, np.where(Y, 2, 0))
+
+
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("eta0", [1.0, 100.0])
+@pytest.mark.parametrize("kind", [KernelSGDClassifier, KernelSGDRegressor])
+def test_steps_that_diverge_are_named(kind, eta0, partial):
+    """Steps with the squared loss and eta0 k(x, x) > 2 grow; half of that does not."""
+    X = 3.0 * np.random.default_rng(2).normal(size=(60, 4))
+    y = X[:, 0] if kind is KernelSGDRegressor else X[:, 0] > 0.0
+    model = kind("linear", eta0=eta0, loss="squared", n_passes=2)
+    fit = model.fit
+    if partial:
+        classes = [False, True]
+        fit = model.partial_fit
+        if kind is KernelSGDClassifier:
+            fit = partial_of(model, classes)
+    with pytest.warns(al.ConvergenceWarning, match=f"The steps diverge.*eta0={eta0:g} is too long"):
+        fit(X, y)
+    largest = np.square(X).sum(axis=1).max()
+    kind("linear", eta0=1.0 / (largest + 1.0), loss="squared").fit(X, y)  # a warning is an error
+
+
+def partial_of(model, classes):
+    return lambda X, y: model.partial_fit(X, y, classes=classes)
+
+
+def test_noise_and_outliers_are_no_divergence():
+    """One sample a call: of a target that is noise, and beyond those seen before."""
+    model, rng = KernelSGDRegressor(), np.random.default_rng(1)
+    for x, y in zip(rng.normal(size=(60, 2)), rng.standard_cauchy(60)):
+        model.partial_fit(x[None], [y])
+    KernelSGDClassifier(loss="squared").fit(X, rng.permutation(Y))
+
+
+@pytest.mark.parametrize("budget", [None, 5])
+@pytest.mark.parametrize("kind", [KernelSGDClassifier, KernelSGDRegressor])
+def test_a_copy_goes_its_own_way(kind, budget):
+    """What a copy learns leaves the original as it was, to the last bit, and the reverse."""
+    y = Y if kind is KernelSGDClassifier else X[:, 0]
+    original = kind(budget=budget).fit(X[:30], y[:30])
+    before, curve = original.predict(X), list(original.loss_curve_)
+    coef = original.dual_coef_.copy()
+    other = copy.copy(original)
+    other.partial_fit(X[30:], y[30:])
+    assert (original.n_steps_, other.n_steps_) == (150, 160)
+    np.testing.assert_array_equal(original.predict(X), before)
+    np.testing.assert_array_equal(original.dual_coef_, coef)
+    assert original.loss_curve_ == curve
+    alone = kind(budget=budget).fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    original.partial_fit(X[30:], y[30:])
+    for model in (original, other):
+        np.testing.assert_array_equal(model.dual_coef_, alone.dual_coef_)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.svm import LinearSVC
 
+from alignlearn.solvers import dual_coordinate_descent as dcd
 from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
 from alignlearn.solvers.low_rank import low_rank_svm
 
@@ -148,3 +149,39 @@ def test_a_limit_of_passes_is_reported():
     assert not found.converged
     assert found.kkt_violation > 1e-3
     assert found.n_iter == 2
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("shrinking", [True, False])
+def test_every_part_is_bounded_and_parts_change_no_more_than_the_order(
+    monkeypatch, loss, shrinking
+):
+    """Between two looks for Ctrl-C few coefficients are visited, however narrow their rows are."""
+    X, sign, cost = made(5, (300, 2), 0.5, 1.0, 0.3, False, False, 1.0, False)
+    options = {"loss": loss, "tol": 1e-6, "shrinking": shrinking}
+    whole = dual_coordinate_descent(X, sign, cost, **options)
+    iterate, changed = dcd._iterate, []
+
+    def counted(rows, problem, state, *args):
+        before = state[0].copy()
+        found = iterate(rows, problem, state, *args)
+        changed.append(np.count_nonzero(state[0] != before))
+        return found
+
+    monkeypatch.setattr(dcd, "_iterate", counted)
+    monkeypatch.setattr(dcd, "PART", 70 * (dcd._VISIT + 2))
+    assert dcd.visits(2) == 70
+    found = dual_coordinate_descent(X, sign, cost, **options)
+    assert max(changed) <= 70
+    assert len(changed) >= 10
+    assert found.converged
+    # Passes in parts are passes; one loop over 300 is 5 parts.
+    assert found.n_iter < 3 * whole.n_iter + 10
+    np.testing.assert_allclose(found.objective, whole.objective, rtol=1e-9)
+
+
+def test_a_visit_costs_more_than_its_products():
+    """Rows of one entry: their number counts, or a part would last for seconds."""
+    assert dcd.visits(1) * (1 + dcd._VISIT) <= dcd.PART
+    assert dcd.visits(1) < 3e6
+    assert dcd.visits(10**9) == 1

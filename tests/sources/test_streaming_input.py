@@ -1,5 +1,7 @@
 """Statistics averaged over mini-batches, and what streaming refuses."""
 
+import copy
+
 import numpy as np
 import oracle
 import pytest
@@ -208,3 +210,20 @@ def test_offsets_of_features_cost_no_digits(form, kernels):
     ours, exact = (alignment_statistics(form(A), y, kernels) for A in (X, origin))
     for name in ("a", "M", "trace"):
         np.testing.assert_allclose(getattr(ours, name), getattr(exact, name), rtol=1e-13)
+
+
+@pytest.mark.parametrize("other", [3, None, "rbf"])
+def test_an_accumulator_merges_nothing_else(other):
+    with pytest.raises(TypeError, match="other must be of type AlignmentAccumulator, got"):
+        AlignmentAccumulator(["rbf"]).merge(other)
+
+
+def test_a_copy_of_an_accumulator_goes_its_own_way():
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    original = AlignmentAccumulator([Gaussian(1.0)]).update(X[:10], y[:10])
+    before = original.statistics()
+    other = copy.copy(original).update(X[10:], y[10:])
+    assert (original.n_batches, other.n_batches) == (1, 2)
+    np.testing.assert_array_equal(original.statistics().M, before.M)
+    assert other.statistics().M[0, 0] != before.M[0, 0]

@@ -1,0 +1,91 @@
+"""What becomes of a run whose cluster is lost, or has too little memory, said in one place."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+_KEPT = (
+    "The data are in this process, and nothing of them is lost: make a new client and call again, "
+    "or call without one."
+)
+_MOST = 0.8  # of a worker's memory for the data: there Dask pauses it
+
+
+class ClusterLost(RuntimeError):
+    """A Dask cluster was lost while it worked; the message says what of it."""
+
+
+def what_is_lost(error, client, done):
+    """The `ClusterLost` that an error of a run stands for, or None where it has other reasons.
+
+    Parameters
+    ----------
+    error : BaseException
+    client : dask.distributed.Client
+    done : str
+        What the run had done, such as "3 of 10 boxes".
+    """
+    if not isinstance(error, Exception) or isinstance(error, ClusterLost):
+        return None
+    if isinstance(error, sys.modules["distributed"].KilledWorker):
+        return lost(
+            f"the workers that did the same task died, one after the other ({error})", client, done
+        )
+    # What a client raises then is of many types; its status is not.
+    if client.status != "running":
+        address = getattr(client.scheduler, "address", None)
+        at = "" if address is None else f" at {address}"
+        return lost(
+            f"the connection to the scheduler{at} is lost, which was closed or cannot be reached "
+            f"(the client is {client.status})",
+            client,
+            done,
+        )
+    return None
+
+
+def lost(what, client, done):
+    """The `ClusterLost` that says what was lost."""
+    limits = [worker[2] for worker in workers_seen(client) if worker[2]]
+    memory = f" Workers have {_size(min(limits))} of memory or more." if limits else ""
+    return ClusterLost(f"client: {what}; {done} were done.{memory} {_KEPT}")
+
+
+def workers_seen(client):
+    """(address, status, limit of memory, memory in use) of all workers; nothing where none is told.
+
+    Bytes; the limit is 0 where there is none.
+    """
+
+    # Sent as code: a scheduler need not have this package.
+    def seen(dask_scheduler):
+        return [
+            (w.address, w.status.name, w.memory_limit or 0, w.metrics.get("memory", 0))
+            for w in dask_scheduler.workers.values()
+        ]
+
+    if client.status != "running":
+        return []
+    try:
+        return client.run_on_scheduler(seen)
+    except Exception:  # of a connection that breaks just now
+        return []
+
+
+def check_room(client, parts):
+    """A MemoryError where the arrays that a worker is to get are more than it may hold."""
+    need = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+    for address, _, limit, _ in workers_seen(client):
+        if limit and need > _MOST * limit:
+            raise MemoryError(
+                f"client: the data take {_size(need)} on every worker, but the one at {address} "
+                f"has {_size(limit)} of memory in all; accepted: workers with a larger "
+                "memory_limit, fewer samples, or arrays that are mapped from a file "
+                "(numpy.memmap), which are not sent. Nothing was sent."
+            )
+
+
+def _size(n):
+    return f"{n / 2**30:.1f} GiB" if n >= 2**30 else f"{n / 2**20:.0f} MiB"
