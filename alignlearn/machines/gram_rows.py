@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from alignlearn.solvers.smo_rows import RowCache
+from alignlearn.solvers.smo_rows import RowCache, type_of_rows
 
 _MATRICES = 1.3  # that a machine holds at its peak
 # Samples up to which the whole matrix is made, as rows in parts save little there (measured on
@@ -107,8 +107,10 @@ def _pilot(combination, machine, y, n):
     machine.tol = max(10.0 * machine.tol, 1e-2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # float32 as the rows of a cache: one compilation.
-        machine.fit(part.gram().astype(np.float32), y, part.weight, check=False)
+        # As the rows of a cache: one compilation.
+        gram = part.gram()
+        gram = gram.astype(type_of_rows(np.abs(gram).max()), copy=False)
+        machine.fit(gram, y, part.weight, check=False)
     support = np.count_nonzero(machine.dual_coef_, axis=0)
     return float(support @ machine.problem_sizes(y)), int(support.max())
 

@@ -102,7 +102,10 @@ class _Solver:
         for i in range(0, size, _CHUNK):
             rows = features.raw(some[i : i + _CHUNK]) @ plain
             second += weighted_gram(np.column_stack([rows, np.ones(len(rows))])) / size
-        second.flat[:: r + 2] += max(1.0 / self.total.mean(), 1e-12 * second.trace())
+        # That of the features, whose unit the intercept does not have.
+        size = second[:-1, :-1].trace() or 1.0
+        added = max(1.0 / (size * self.total.mean()), 1e-12)
+        second.flat[:: r + 2] += added * np.append(np.full(r, size), 1.0)
         factor = np.linalg.cholesky(second)
         maps = solve_triangular(factor, np.eye(r + 1), lower=True).T
         return np.vstack([features.coefficients(maps[:-1]), maps[-1:]]), maps

@@ -18,7 +18,7 @@ information" (the pair); Chang and Lin (2011), "LIBSVM" (shrinking and the stopp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,9 @@ from .smo_rows import MatrixRows
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of a coefficient, relative to the largest
 _CUSHION, _FEWEST = 1.25, 1000  # of a working set: times the violating variables, and at least
 _LARGE = 2000  # samples above which a part of them gives the start, if there is no matrix
-_TAU = 1e-12  # least curvature of a pair; LIBSVM's value
+# Least curvature of a pair: in units of its first diagonal entry, as LIBSVM's for a kernel of ones,
+# and where that is 0 in units of the whole matrix, smaller since entries may differ much.
+_TAU, _LEAST_TAU = 1e-12, 1e-20
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,46 @@ def smo(
     SMOResult
         ``converged`` is false if the violation stays above ``tol``; nothing is raised.
     """
+    unit = unit_of(linear, epsilon)
+    if unit != 1.0:
+        start = None if start is None else np.asarray(start, dtype=np.float64) / unit
+        linear, bounds, epsilon = divided(linear, bounds, epsilon, unit)
+    limits = tol / unit, max(10**7, 100 * len(linear)) if max_iter is None else max_iter
+    return multiplied(_solved(K, linear, bounds, epsilon, start, limits, shrinking), unit)
+
+
+def unit_of(values, other=0.0):
+    """A power of two close to the largest absolute value: in such units no square overflows."""
+    largest = max(float(np.abs(values).max(initial=0.0)), float(other))
+    return float(np.ldexp(1.0, np.clip(np.frexp(largest)[1] - 1, -1000, 1000))) if largest else 1.0
+
+
+def divided(linear, bounds, epsilon, unit):
+    """A problem in other units of the slopes, and so of the coefficients."""
+    with np.errstate(over="ignore"):  # a bound beyond all numbers is none
+        return linear / unit, (bounds[0] / unit, bounds[1] / unit), epsilon / unit
+
+
+def multiplied(result, unit):
+    """The result of a problem that was divided so."""
+    if unit == 1.0:
+        return result
+    with np.errstate(over="ignore"):
+        return replace(
+            result,
+            coef=result.coef * unit,
+            multiplier=result.multiplier * unit,
+            gradient=result.gradient * unit,
+            objective=result.objective * unit * unit,
+            duality_gap=result.duality_gap * unit * unit,
+            kkt_violation=result.kkt_violation * unit,
+        )
+
+
+def _solved(K, linear, bounds, epsilon, start, limits, shrinking):
+    """The same in units in which slopes are of order 1; limits are tol and max_iter."""
     lower, upper = bounds
-    m = len(linear)
-    if max_iter is None:
-        max_iter = max(10**7, 100 * m)
+    m, (tol, max_iter) = len(linear), limits
     coef = np.zeros(m) if start is None else _feasible(start, lower, upper)
     n_before = 0
     gram = MatrixRows(K) if isinstance(K, np.ndarray) else K
@@ -143,6 +181,7 @@ class _Problem:
         self.gram, self.linear, self.epsilon = gram, linear, epsilon
         self.lower, self.upper = lower, upper
         self.state, self.drift, self.working = None, np.inf, []
+        self.least = _LEAST_TAU * gram.scale
 
     def minimise(self, coef, tol, max_iter, shrinking):
         """Run SMO from ``coef``; the number of steps. The result is in ``coef``, ``gradient``."""
@@ -182,7 +221,7 @@ class _Problem:
         """At most so many steps on the active variables; how many, and the violation left."""
         # What rounding of the rows adds must not undo a solution of the active part.
         tol = self.tol if self.gram.exact else 0.8 * self.tol
-        done, limits = 0, np.array([tol, _TAU, self.epsilon])
+        done, limits = 0, np.array([tol, _TAU, self.least, self.epsilon])
         while True:
             n, violation, missing = kernels.iterate(
                 self.gram.active, self.state, self.last, limits, most - done

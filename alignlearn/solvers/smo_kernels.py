@@ -29,7 +29,7 @@ GRADIENT, UP, DOWN, DIAGONAL, LOWER, UPPER, BETA = range(7)
 _SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 _MOST = 24  # variables of a direction; then it starts afresh
 _LEAST_CURVED = 1e-4  # of a pair's curvature, for what a conjugate direction leaves of it
-TOL, TAU, EPSILON = range(3)
+TOL, TAU, LEAST, EPSILON = range(4)
 
 
 class Active(NamedTuple):
@@ -196,13 +196,13 @@ def _set_slopes(state, k, epsilon):
 def iterate(active, state, last, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables.
 
-    ``limits`` = (tol, tau, epsilon); ``last`` is the `Direction` that the call before left for the
+    ``limits`` = (tol, least curvature in units of the diagonal, and at all, epsilon); ``last`` is the `Direction` that the call before left for the
     same active variables, at first `no_direction`. Returns the steps done, the violation left, and
     a variable whose row is needed to go on and not at hand, else -1.
     """
     gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
     beta, lower, upper = state[BETA], state[LOWER], state[UPPER]
-    size, tau, time = active.index.size, limits[TAU], active.used.size - 1
+    size, time = active.index.size, active.used.size - 1
     low_bits, violation = np.int64(1), np.inf
     while low_bits < size:
         low_bits = 2 * low_bits + 1
@@ -215,6 +215,7 @@ def iterate(active, state, last, limits, n_steps):
             return n, violation, i
         row_i = active.rows[slot]
         slope_i = gradient[i] + up[i]
+        tau = max(limits[TAU] * abs(diagonal[i]), limits[LEAST])
         j, violation = _partner(gradient, down, diagonal, row_i, i, slope_i, tau, low_bits)
         if violation <= limits[TOL] or n == n_steps:
             return n, violation, np.int64(-1)

@@ -19,6 +19,7 @@ _FEWEST = 16  # rows computed at a time, where there is room for them; else so m
 _LOADED, _MULTIPLIED = 2**20, 2**21  # of rows to be kept, many of which may not be used; of others
 _BLOCK_SHARE = 8  # of the memory, to the block of rows being computed
 _ALIGNMENT = 16  # a row is a multiple of so many values
+_NARROW = 1e-20, 1e20  # sizes of values that float32 holds, with room for smaller and larger ones
 
 
 class MatrixRows:
@@ -40,6 +41,7 @@ class MatrixRows:
         self._whole = part is None
         self.diagonal = diagonal[self._part].astype(np.float64)
         self.steps_between_shrinks = max(self._part.size // 2, _LEAST_STEPS)
+        self.scale = _scale(self.diagonal, lambda: self.K[self._part[0]])
 
     def activate(self, index):
         """Make these variables active, or all if they are most; returns the active ones."""
@@ -124,8 +126,9 @@ class RowCache:
         check_cache_memory(n_samples, memory)
         self.rows, self.times, self.m, self.memory = rows, times, n_samples, memory
         self.diagonal = self._diagonal() if diagonal is None else diagonal
+        self.scale = _scale(self.diagonal, lambda: rows(None)(np.zeros(1, dtype=np.intp)))
         self._block = (memory - _own_arrays(n_samples)) // _BLOCK_SHARE
-        self._set_type(np.float32)
+        self._set_type(type_of_rows(self.scale))
 
     def subset(self, index):
         """The same for some of the samples."""
@@ -318,6 +321,17 @@ def least_memory(n_samples):
     """Bytes below which `RowCache` cannot work: its rows are float64 in the end."""
     two_rows = 8 * 2 * _with_room(n_samples)
     return _own_arrays(n_samples) + -(-two_rows * _BLOCK_SHARE // (_BLOCK_SHARE - 1))
+
+
+def type_of_rows(largest):
+    """float32, or float64 for values that it does not hold."""
+    return np.float32 if _NARROW[0] <= largest <= _NARROW[1] else np.float64
+
+
+def _scale(diagonal, first_row):
+    """How large values are: by the diagonal or, where kernels lack a constant, by a row."""
+    largest = np.abs(diagonal).max(initial=0.0)
+    return float(largest or np.abs(first_row()).max(initial=0.0)) or 1.0
 
 
 def _own_arrays(n_samples):
