@@ -196,9 +196,10 @@ def _set_slopes(state, k, epsilon):
 def iterate(active, state, last, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables.
 
-    ``limits`` = (tol, least curvature in units of the diagonal, and at all, epsilon); ``last`` is the `Direction` that the call before left for the
-    same active variables, at first `no_direction`. Returns the steps done, the violation left, and
-    a variable whose row is needed to go on and not at hand, else -1.
+    ``limits`` = (tol, least curvature of a pair in units of its first diagonal entry, and at all,
+    epsilon); ``last`` is the `Direction` that the call before left for the same active variables,
+    at first `no_direction`. Returns the steps done, the violation left, and a variable whose row is
+    needed to go on and not at hand, else -1.
     """
     gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
     beta, lower, upper = state[BETA], state[LOWER], state[UPPER]

@@ -143,12 +143,12 @@ def test_bad_input():
 @pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])
 def test_kernels_beyond_single_precision(unit):
     """Rows are then kept in double precision, and so is the pilot's matrix."""
-    X, y = samples(n_classes=2)
-    source = open_source(X, [unit * al.Gaussian(0.5)]).single(0)
+    X, y, _ = samples(n_classes=2)
+    source = opened(X, [al.Gaussian(0.5)], [unit])
     rows = row_cache(source, 10**8)
     machine = SupportVectorClassifier(1.0 / unit, tol=1e-6).fit(rows, y)
     other = SupportVectorClassifier(tol=1e-6).fit(al.Gaussian(0.5)(X), y)
     np.testing.assert_allclose(machine.objective_ * unit, other.objective_, rtol=1e-6)
-    plain = open_source(X, [al.Gaussian(0.5)]).single(0)
+    plain = opened(X, [al.Gaussian(0.5)], [1.0])
     pays = rows_pay(plain, SupportVectorClassifier(), y, most_whole=0)
     assert rows_pay(source, machine, y, most_whole=0) == pays
