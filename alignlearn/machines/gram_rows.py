@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from alignlearn.solvers.smo_rows import RowCache, type_of_rows
+from alignlearn.solvers.smo_rows import FullRows, RowCache, type_of_rows
 
 _MATRICES = 1.3  # that a machine holds at its peak
 # Samples up to which the whole matrix is made, as rows in parts save little there (measured on
@@ -118,4 +118,5 @@ def _pilot(combination, machine, y, n):
 def row_cache(combination, memory):
     """A `RowCache` of the training Gram matrix of a combination."""
     rows, options = combination.row_cache_options()
-    return RowCache(rows, combination.n_samples, memory, **options)
+    kind = FullRows if matrix_fits(combination.source, memory) else RowCache
+    return kind(rows, combination.n_samples, memory, **options)

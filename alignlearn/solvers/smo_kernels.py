@@ -36,17 +36,17 @@ class Active(NamedTuple):
     """The rows of the Gram matrix of the active variables that are at hand.
 
     ``rows`` is ``source`` itself while all variables are active, or what ``buffer`` holds: rows
-    gathered from ``source`` when first used or, where ``source`` is empty, put there by a
-    `RowCache`. Both are read-only views whatever was given: one array type, hence one compilation,
-    and what is not meant to be written cannot be.
+    gathered from ``source`` when first used or put there by a `RowCache`. Both are read-only views
+    whatever was given: one array type, hence one compilation, and what is not meant to be written
+    cannot be.
     """
 
-    source: np.ndarray  # (m, m), read-only; (0, 0) for rows that are computed elsewhere
+    source: np.ndarray  # (any, m), read-only
     rows: np.ndarray  # (slots, >= n), read-only
-    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where no slot is -1
-    slot: np.ndarray  # (n,): where in ``rows`` a variable's row is, or -1
+    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where no slot is below -1
+    slot: np.ndarray  # (n,): where in ``rows`` a row is; -1: nowhere; -2 - k: in row k of source
     used: np.ndarray  # (slots + 1,): when each row was last used; at the end the time
-    index: np.ndarray  # (n,): the active variables' rows and columns in ``source``
+    index: np.ndarray  # (n,): the active variables' columns in ``source``
 
 
 class Direction(NamedTuple):
@@ -108,10 +108,10 @@ def _find(active, i):
     """
     index, used, slot = active.index, active.used, active.slot[i]
     n = index.size
+    if slot == -1:
+        return slot
     if slot < 0:
-        if active.source.shape[0] == 0:
-            return slot
-        full, row = active.source[index[i]], active.buffer[i]
+        full, row = active.source[-2 - slot], active.buffer[i]
         for k in range(n):
             row[k] = full[index[k]]
         active.slot[i] = slot = i
