@@ -18,6 +18,7 @@ information" (the pair); Chang and Lin (2011), "LIBSVM" (shrinking and the stopp
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -124,7 +125,7 @@ def smo(
 def unit_of(values, other=0.0):
     """A power of two close to the largest absolute value: in such units no square overflows."""
     largest = max(float(np.abs(values).max(initial=0.0)), float(other))
-    return float(np.ldexp(1.0, np.clip(np.frexp(largest)[1] - 1, -1000, 1000))) if largest else 1.0
+    return math.ldexp(1.0, min(max(math.frexp(largest)[1] - 1, -1000), 1000)) if largest else 1.0
 
 
 def divided(linear, bounds, epsilon, unit):
@@ -194,10 +195,11 @@ class _Problem:
         """Run SMO from ``coef``; the number of steps. The result is in ``coef``, ``gradient``."""
         self.coef, self.tol = coef, tol
         self.gradient, self.included = self.linear.copy(), np.zeros(coef.size)
-        self.rough = False
-        self.update_gradient()
-        n_iter = 0
-        if self.violation() > tol:
+        self.rough, n_iter = False, 0
+        if coef.any():
+            self.update_gradient()
+        # Steps on a matrix see at once whether none is needed.
+        if self.gram.exact or self.violation() > tol:
             n_iter = self.descend(max_iter, shrinking)
             self.store()
         _snap(coef, self.lower, self.upper)
