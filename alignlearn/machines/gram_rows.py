@@ -18,6 +18,9 @@ _MATRICES = 1.3  # that a machine holds at its peak
 # Samples up to which the whole matrix is made, as rows in parts save little there (measured on
 # ijcnn1).
 _MOST_WHOLE = 3000
+# Samples up to which whole rows are kept: of more, those of a working set are so much shorter that
+# computing some again costs less (measured: 20,000 take 2 to 3 times as long).
+_MOST_FULL = 6000
 _PILOT = 500  # samples
 # Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
 # rows pay (measured; it falls with the number of samples).
@@ -118,5 +121,6 @@ def _pilot(combination, machine, y, n):
 def row_cache(combination, memory):
     """A `RowCache` of the training Gram matrix of a combination."""
     rows, options = combination.row_cache_options()
-    kind = FullRows if matrix_fits(combination.source, memory) else RowCache
+    few = combination.n_samples <= _MOST_FULL and matrix_fits(combination.source, memory)
+    kind = FullRows if few else RowCache
     return kind(rows, combination.n_samples, memory, **options)
