@@ -13,7 +13,7 @@ from .boxes import row_boxes
 from .external import BLOCK, most_rows, select_columns
 from .program import Mode, Program, compile_kernels, padded
 from .sparse import SparsePrimitive, sparse_rows
-from .threads import on_threads
+from .threads import on_threads, thread_count
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
@@ -25,8 +25,14 @@ _TILE_ROWS, _LEAST_COLUMNS = 8, 32
 # Of products with a Gram matrix: wide tiles of few rows, since only dot products are to be reduced
 # (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
+_GRAM_BLOCK = (
+    512  # of a matrix of two sets of samples, likewise (4.3 to 3.0 ns, float32 2.1 to 1.7)
+)
 _CACHE_LINE = 64  # bytes; also the widest vector register
 FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
+# Registers and features times pairs, a hundredth of a second or two: as many pairs are few where
+# one thread is allowed, which a second one would only leave free for Ctrl-C.
+_FEW_ALONE = 2**27
 
 
 class PairData(NamedTuple):
@@ -118,12 +124,19 @@ def product_block(program, itemsize, side):
     return _even(min(_PRODUCT_BLOCK, max(8, pairs // PRODUCT_ROWS // 8 * 8)), side)
 
 
-def over_pairs(loop, work, n_pairs):
+def over_pairs(loop, work, n_pairs, program=None):
     """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
-    if n_pairs <= FEW_PAIRS:
+    if few_pairs(n_pairs, program):
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
     else:
         on_threads(loop, *work, stoppable=True)
+
+
+def few_pairs(n_pairs, program=None):
+    """Whether so many pairs are not worth starting threads."""
+    if thread_count() > 1 or program is None or program.external:
+        return n_pairs <= FEW_PAIRS
+    return n_pairs * (program.n_rows + len(program.features)) <= _FEW_ALONE
 
 
 def compiled(program, means=None):
@@ -221,7 +234,7 @@ class BoundPairs:
     """
 
     def __init__(self, kernels, weights, X, Z, exact):
-        own, Z = Z is None, X if Z is None else Z
+        self._own, Z = Z is None, X if Z is None else Z
         if is_sparse(X) != is_sparse(Z):
             X, Z = sparse_rows(X), sparse_rows(Z)
         self._VX, self._VZ = vectors(kernels, X), vectors(kernels, Z)
@@ -237,7 +250,7 @@ class BoundPairs:
         for samples in (X, Z):
             check_domains(self.program, samples)
         self._FX = factor_values(self.program, X)
-        self._FZ = self._FX if own else factor_values(self.program, Z)
+        self._FZ = self._FX if self._own else factor_values(self.program, Z)
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)
         if self.weights.shape != (len(kernels),):
             raise ValueError(
@@ -261,7 +274,10 @@ class BoundPairs:
     @property
     def shape(self):
         """(columns per block, rows per tile) of the loops."""
-        return tile_shape(self.program, self.dtype.itemsize, len(self.Z))
+        given = self.program, self.dtype.itemsize, len(self.Z)
+        if self._own:
+            return tile_shape(*given)
+        return min(product_block(*given), _even(_GRAM_BLOCK, given[-1])), PRODUCT_ROWS
 
     def rows(self, rows):
         """Vectors and factor values of some of X."""

@@ -13,7 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from . import external, hyper_values, loops, times_loops
-from .binding import FEW_PAIRS, PRODUCT_ROWS, on_cache_lines, product_block, scratch, tile_shape
+from .binding import (
+    FEW_PAIRS,
+    PRODUCT_ROWS,
+    few_pairs,
+    on_cache_lines,
+    product_block,
+    scratch,
+    tile_shape,
+)
 from .boxes import InOrder
 from .program import padded
 from .threads import on_threads
@@ -153,7 +161,7 @@ class Cpu:
         function, stop = OPERATIONS[operation], np.zeros(1, dtype=np.bool_)
         # Inside a box (a kernel that is a function may use others) all threads are busy.
         nested = getattr(self._inside, "busy", False)
-        if nested or not boxes or n_pairs(data, boxes) <= FEW_PAIRS:
+        if nested or not boxes or _few(operation, data, boxes):
             for k, box in enumerate(boxes):
                 take(k, function(data, box, stop))
         else:
@@ -171,6 +179,12 @@ class Cpu:
                     results.put(k, result)
         finally:
             self._inside.busy = False
+
+
+def _few(operation, data, boxes):
+    n = n_pairs(data, boxes)
+    # What others cost does not follow from the program alone.
+    return few_pairs(n, data.program) if operation == "times" else n <= FEW_PAIRS
 
 
 def n_pairs(data, boxes):

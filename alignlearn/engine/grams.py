@@ -13,6 +13,7 @@ from .binding import (
     check_domains,
     compiled,
     factor_values,
+    frozen,
     over_pairs,
     program_of,
     scratch,
@@ -21,7 +22,7 @@ from .binding import (
 from .boxes import cells, into_rows
 from .cpu import CPU
 from .threads import thread_count
-from .tiles import evaluator
+from .tiles import evaluator, is_common
 
 _DIAGONAL_ROWS = 4  # of a tile of which the diagonal is taken; the features go in fours, too
 
@@ -62,7 +63,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
         memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
         work = (VX, VZ, FX, FZ, values), pairs.weights, pairs.shape, memory, symmetric, part
         work = evaluator(program, pairs.dtype), pairs.ops, *work
-        over_pairs(loops.weighted_gram, work, part.size)
+        over_pairs(loops.weighted_gram, work, part.size, program)
 
     everything = slice(None)
     if not program.external:
@@ -84,6 +85,32 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
         for rows, values in external.strips(program, X, Z):
             fill(rows, everything, values, False, out[rows])
     return _finite(out, "the Gram matrix", kernels)
+
+
+class GramRows:
+    """Rows of ``sum_k weights_k K_k(X, Z)``, some at a time, for common programs on this machine.
+
+    Parameters
+    ----------
+    kernels, weights, X, Z, exact
+        As in `weighted_gram`; what does not depend on the rows is prepared once.
+    """
+
+    def __init__(self, kernels, weights, X, Z, *, exact=True):
+        self._pairs, self._kernels = BoundPairs(kernels, weights, X, Z, exact), kernels
+        pairs, program = self._pairs, self._pairs.program
+        self._evaluator, self._columns = evaluator(program, pairs.dtype), pairs.columns(slice(None))
+        self._memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
+
+    def fill(self, index, out):
+        """Put rows of some of X into ``out`` (len(index), len(Z)), of the samples' dtype."""
+        pairs, (VZ, FZ) = self._pairs, self._columns
+        VX, FX = pairs.rows(index)
+        data = frozen(VX), VZ, FX, FZ, np.empty((0, *out.shape))
+        work = data, pairs.weights, pairs.shape, self._memory, False, out
+        work = self._evaluator, pairs.ops, *work
+        over_pairs(loops.weighted_gram, work, out.size, pairs.program)
+        return _finite(out, "the Gram matrix", self._kernels)
 
 
 def gram_times(kernels, weights, X, Z, V, *, exact=True, engine=CPU):
@@ -138,6 +165,11 @@ class GramProducts:
     def lacks_sides(self):
         """Whether the products lack terms f(x) + f(z) of the kernel, not only a constant."""
         return self._pairs.program.lacks_sides
+
+    @property
+    def is_common(self):
+        """Whether values need common operations on the samples' numbers alone."""
+        return is_common(self._pairs.program)
 
     def times(self, V):
         """``K V``, (n,) or (n, c) as V, float64."""

@@ -315,15 +315,16 @@ def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, sym
 
     ``data`` is (X, Z, factor values of X, those of Z, external values of the pairs), ``scratch``
     what `binding.scratch` gives for every thread. With ``symmetric``, Z is X: only blocks on and
-    above the diagonal are computed, then mirrored.
+    above the diagonal are computed, then mirrored. Otherwise blocks have fewer rows than columns.
     """
     code, parameters, primitives, features, means, n_kernels = program
     X, Z, FX, FZ, external = data
     block, rows = shape
     W, tile, x = scratch[0][thread[0]], scratch[1][thread[0]], scratch[2][thread[0]]
     n, m = X.shape[0], Z.shape[0]
-    for ib in range(thread[0] * block, n, thread[1] * block):
-        ie = min(ib + block, n)
+    high = block if symmetric else min(block, 64)
+    for ib in range(thread[0] * high, n, thread[1] * high):
+        ie = min(ib + high, n)
         for jb in range(ib if symmetric else 0, m, block):
             if stop[0]:
                 return

@@ -12,12 +12,15 @@ import warnings
 
 import numpy as np
 
-from alignlearn.solvers.smo_rows import RowCache
+from alignlearn.solvers.smo_rows import FullRows, RowCache, type_of_rows
 
 _MATRICES = 1.3  # that a machine holds at its peak
 # Samples up to which the whole matrix is made, as rows in parts save little there (measured on
 # ijcnn1).
 _MOST_WHOLE = 3000
+# Samples up to which whole rows are kept: of more, those of a working set are so much shorter that
+# computing some again costs less (measured: 20,000 take 2 to 3 times as long).
+_MOST_FULL = 6000
 _PILOT = 500  # samples
 # Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
 # rows pay (measured; it falls with the number of samples).
@@ -107,8 +110,10 @@ def _pilot(combination, machine, y, n):
     machine.tol = max(10.0 * machine.tol, 1e-2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # float32 as the rows of a cache: one compilation.
-        machine.fit(part.gram().astype(np.float32), y, part.weight, check=False)
+        # As the rows of a cache: one compilation.
+        gram = part.gram()
+        gram = gram.astype(type_of_rows(np.abs(gram).max()), copy=False)
+        machine.fit(gram, y, part.weight, check=False)
     support = np.count_nonzero(machine.dual_coef_, axis=0)
     return float(support @ machine.problem_sizes(y)), int(support.max())
 
@@ -116,4 +121,6 @@ def _pilot(combination, machine, y, n):
 def row_cache(combination, memory):
     """A `RowCache` of the training Gram matrix of a combination."""
     rows, options = combination.row_cache_options()
-    return RowCache(rows, combination.n_samples, memory, **options)
+    few = combination.n_samples <= _MOST_FULL and matrix_fits(combination.source, memory)
+    kind = FullRows if few else RowCache
+    return kind(rows, combination.n_samples, memory, **options)

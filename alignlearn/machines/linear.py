@@ -29,6 +29,8 @@ from alignlearn.validation import (
 
 from .scores import LabelScore
 
+_LARGEST = 1e150  # feature
+
 
 class LinearSVM(ParamsMixin, LabelScore):
     """C-SVC on the features themselves, without an intercept and without a pair of samples.
@@ -177,7 +179,15 @@ class LinearSVM(ParamsMixin, LabelScore):
 def _rows(Z):
     Z = check_features(Z)
     Z = Z.tocsr() if is_sparse(Z) else np.ascontiguousarray(Z)
-    return Z.astype(np.float64, copy=False)
+    Z = Z.astype(np.float64, copy=False)
+    values = Z.data if is_sparse(Z) else Z
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest > _LARGEST:
+        raise ValueError(
+            f"Z has absolute values up to {largest:.3g}; accepted: at most {_LARGEST:g}, since "
+            "products of features are summed. Use a larger unit of the features."
+        )
+    return Z
 
 
 def _warn_unconverged(result, tol):

@@ -18,6 +18,7 @@ from ._base import MultiTaskLearner, stacked
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_LARGEST = 1e100  # target
 _TOL = 1e-3  # of the final machines, in units of the spread of y
 
 
@@ -86,6 +87,11 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
 
     def _targets(self, y, task, n_samples):
         y = real_targets(self, y, n_samples)
+        if np.abs(y).max() > _LARGEST:
+            raise ValueError(
+                f"y has absolute values up to {np.abs(y).max():.3g}; accepted: at most {_LARGEST:g}"
+                ", since products of targets are summed. Use a larger unit of y."
+            )
         self._same_samples = y.ndim == 2
         if not self._same_samples:
             tasks, groups = stacked(task, n_samples)
@@ -108,7 +114,9 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
         return Duals.tube(values[None], float(self.C), float(self.epsilon)), values[:, None]
 
     def _machine(self, values):
-        return SupportVectorRegressor(self.C, self.epsilon, tol=_TOL * float(values.std()))
+        largest = float(np.abs(values).max())  # so that no square is 0
+        tol = _TOL * largest * float((values / largest).std())
+        return SupportVectorRegressor(self.C, self.epsilon, tol=tol)
 
     def predict(self, X, task=None) -> np.ndarray:
         """Predictions for n samples.

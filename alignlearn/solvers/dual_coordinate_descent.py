@@ -184,7 +184,7 @@ def _certificate(X, problem, alpha, n_iter, tol):
     return DualCDResult(
         coef=coef,
         w=w,
-        objective=float(0.5 * w @ w - alpha.sum() + 0.5 * problem.added @ alpha**2),
+        objective=float(0.5 * w @ w - alpha.sum() + 0.5 * (problem.added * alpha) @ alpha),
         duality_gap=float(gap.sum()),
         kkt_violation=violation,
         n_iter=n_iter,

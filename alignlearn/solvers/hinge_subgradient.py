@@ -104,7 +104,10 @@ class _Solver:
         for i in range(0, size, _CHUNK):
             rows = product(features.raw(some[i : i + _CHUNK]), plain)
             second += weighted_gram(np.column_stack([rows, np.ones(len(rows))])) / size
-        second.flat[:: r + 2] += max(1.0 / self.total.mean(), 1e-12 * second.trace())
+        # That of the features, whose unit the intercept does not have.
+        size = second[:-1, :-1].trace() or 1.0
+        added = max(1.0 / (size * self.total.mean()), 1e-12)
+        second.flat[:: r + 2] += added * np.append(np.full(r, size), 1.0)
         if not cholesky(second):
             raise np.linalg.LinAlgError("the second moments of the features are not definite.")
         maps = lower_solve(second.T, np.eye(r + 1)).T

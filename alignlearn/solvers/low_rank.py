@@ -23,7 +23,7 @@ from alignlearn._lapack import self_product
 
 from . import panels
 from .dense import least_squares
-from .smo import SMOResult, _certificate
+from .smo import SMOResult, _certificate, divided, multiplied, unit_of
 
 _SHORTEN = 0.995  # of the longest step inside the bounds
 
@@ -51,6 +51,13 @@ def low_rank_svm(Z, linear, bounds, *, epsilon=0.0, tol=1e-3, max_iter=100) -> S
         Coefficients within rounding of a bound, or of 0 where ``epsilon`` is above 0, are there.
         ``converged`` is false if the violation stays above ``tol``; nothing is raised.
     """
+    unit = unit_of(linear, epsilon)
+    problem = divided(linear, bounds, epsilon, unit)
+    return multiplied(_solved(Z, *problem, tol / unit, max_iter), unit)
+
+
+def _solved(Z, linear, bounds, epsilon, tol, max_iter):
+    """The same in units in which slopes are of order 1."""
     best = _result(Z, np.zeros(len(linear)), linear, bounds, epsilon, (0, tol))
     if best.converged:
         return best
@@ -204,11 +211,14 @@ class _State:
     def _correction(self, b, free, penalty):
         """The least change of the free coefficients that solves their equations."""
         part = self.Z[free] - self.center
-        system = np.ones((free.size + 1, free.size + 1))
-        system[1:, 1:] = self_product(part)
+        block = self_product(part)
+        # The sum's equation in units of the others: a least singular value is relative to all.
+        unit = unit_of(block.diagonal())
+        system = np.full((free.size + 1, free.size + 1), unit)
+        system[1:, 1:] = block
         system[0, 0] = 0.0
         slope = part @ self._along(b) + self.linear[free] + penalty
-        return least_squares(system, -np.append(b.sum(), slope - self.nu))[1:]
+        return least_squares(system, -np.append(unit * b.sum(), slope - self.nu))[1:]
 
 
 def _parts(lower, upper, epsilon):

@@ -18,7 +18,8 @@ information" (the pair); Chang and Lin (2011), "LIBSVM" (shrinking and the stopp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +32,9 @@ from .smo_rows import MatrixRows
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of a coefficient, relative to the largest
 _CUSHION, _FEWEST = 1.25, 1000  # of a working set: times the violating variables, and at least
 _LARGE = 2000  # samples above which a part of them gives the start, if there is no matrix
-_TAU = 1e-12  # least curvature of a pair; LIBSVM's value
+# Least curvature of a pair: in units of its first diagonal entry, as LIBSVM's for a kernel of ones,
+# and where that is 0 in units of the whole matrix, smaller since entries may differ much.
+_TAU, _LEAST_TAU = 1e-12, 1e-20
 
 
 @dataclass(frozen=True)
@@ -112,18 +115,61 @@ def smo(
     SMOResult
         ``converged`` is false if the violation stays above ``tol``; nothing is raised.
     """
-    lower, upper = bounds
-    m = len(linear)
-    if max_iter is None:
-        max_iter = max(10**7, 100 * m)
-    coef = np.zeros(m) if start is None else _feasible(start, lower, upper)
-    n_before = 0
+    unit = unit_of(linear, epsilon)
+    if unit != 1.0:
+        start = None if start is None else np.asarray(start, dtype=np.float64) / unit
+        linear, bounds, epsilon = divided(linear, bounds, epsilon, unit)
+    limits = tol / unit, max(10**7, 100 * len(linear)) if max_iter is None else max_iter
+    return multiplied(_solved(K, linear, bounds, epsilon, start, limits, shrinking), unit)
+
+
+def unit_of(values, other=0.0):
+    """A power of two close to the largest absolute value: in such units no square overflows."""
+    largest = max(float(np.abs(values).max(initial=0.0)), float(other))
+    return math.ldexp(1.0, min(max(math.frexp(largest)[1] - 1, -1000), 1000)) if largest else 1.0
+
+
+def divided(linear, bounds, epsilon, unit):
+    """A problem in other units of the slopes, and so of the coefficients."""
+    with np.errstate(over="ignore"):  # a bound beyond all numbers is none
+        return linear / unit, (bounds[0] / unit, bounds[1] / unit), epsilon / unit
+
+
+def multiplied(result, unit):
+    """The result of a problem that was divided so."""
+    if unit == 1.0:
+        return result
+    with np.errstate(over="ignore"):
+        return replace(
+            result,
+            coef=result.coef * unit,
+            multiplier=result.multiplier * unit,
+            gradient=result.gradient * unit,
+            objective=result.objective * unit * unit,
+            duality_gap=result.duality_gap * unit * unit,
+            kkt_violation=result.kkt_violation * unit,
+        )
+
+
+def _solved(K, linear, bounds, epsilon, start, limits, shrinking):
+    """The same in units in which slopes are of order 1; limits are tol and max_iter."""
     gram = MatrixRows(K) if isinstance(K, np.ndarray) else K
-    if start is None and not gram.exact and m > _LARGE:
-        coef, n_before = _nested_start(gram, linear, bounds, epsilon, tol, max_iter)
-    problem = _Problem(gram, linear, lower, upper, float(epsilon))
+    start = None if start is None else _feasible(start, *bounds)
+    problem, n_iter = _minimised(gram, linear, bounds, float(epsilon), start, limits, shrinking)
+    problem.make_exact()
+    return _certificate(problem, n_iter, limits[0])
+
+
+def _minimised(gram, linear, bounds, epsilon, coef, limits, shrinking=True, exact=True):
+    """A solved `_Problem` and its steps; not ``exact`` to the precision of the rows kept."""
+    (tol, max_iter), n_before = limits, 0
+    if coef is None:
+        coef = np.zeros(len(linear))
+        if not gram.exact and len(linear) > _LARGE:
+            n_before = _nested_start(coef, gram, linear, bounds, epsilon, limits)
+    problem = _Problem(gram, linear, *bounds, epsilon, exact)
     n_iter = problem.minimise(coef, tol, max(max_iter - n_before, 0), shrinking)
-    return _certificate(problem, n_before + n_iter, tol)
+    return problem, n_before + n_iter
 
 
 def warn_unconverged(result, tol):
@@ -140,18 +186,21 @@ def warn_unconverged(result, tol):
 class _Problem:
     """The problem, the coefficients, and the part of them that is active."""
 
-    def __init__(self, gram, linear, lower, upper, epsilon):
-        self.gram, self.linear, self.epsilon = gram, linear, epsilon
+    def __init__(self, gram, linear, lower, upper, epsilon, exact):
+        self.gram, self.linear, self.epsilon, self.exact = gram, linear, epsilon, exact
         self.lower, self.upper = lower, upper
         self.state, self.drift, self.working = None, np.inf, []
+        self.least = _LEAST_TAU * gram.scale
 
     def minimise(self, coef, tol, max_iter, shrinking):
         """Run SMO from ``coef``; the number of steps. The result is in ``coef``, ``gradient``."""
         self.coef, self.tol = coef, tol
         self.gradient, self.included = self.linear.copy(), np.zeros(coef.size)
-        self.update_gradient()
-        n_iter = 0
-        if self.violation() > tol:
+        self.rough, n_iter = False, 0
+        if coef.any():
+            self.update_gradient()
+        # Steps on a matrix see at once whether none is needed.
+        if self.gram.exact or self.violation() > tol:
             n_iter = self.descend(max_iter, shrinking)
             self.store()
         _snap(coef, self.lower, self.upper)
@@ -183,7 +232,7 @@ class _Problem:
         """At most so many steps on the active variables; how many, and the violation left."""
         # What rounding of the rows adds must not undo a solution of the active part.
         tol = self.tol if self.gram.exact else 0.8 * self.tol
-        done, limits = 0, np.array([tol, _TAU, self.epsilon])
+        done, limits = 0, np.array([tol, _TAU, self.least, self.epsilon])
         while True:
             n, violation, missing = kernels.iterate(
                 self.gram.active, self.state, self.last, limits, most - done
@@ -224,19 +273,36 @@ class _Problem:
             moved = np.flatnonzero(change)
             if moved.size:
                 self.gram.add_products(self.gradient, moved, change[moved])
+                self.rough = self.gram.keeps_all
         self.included = self.coef.copy()
+
+    def make_exact(self):
+        """Find the gradient of all variables anew where rows were too rough for it."""
+        if self.rough:
+            self.gradient, used = self.linear.copy(), np.flatnonzero(self.coef)
+            self.gram.exact_products(self.gradient, used, self.coef[used])
+            self.rough = False
 
     def check(self, stuck):
         """Violation among all variables; whether nothing is left to try where a part is stuck."""
         self.store()
         idle = not self.shrunk and self.gram.finest and np.array_equal(self.coef, self.included)
         self.update_gradient()
-        drift = np.abs(self.gradient[self.gram.index] - self.state[kernels.GRADIENT]).max()
+        violation, drift = self.violation(), self.drifted()
+        enough = violation > self.tol or not self.exact
+        if enough and self.rough and not stuck and drift <= 0.1 * self.tol:
+            return violation, False
+        self.make_exact()
+        drift = self.drifted()
         # Rounding of the rows may keep the active part from being solved.
         if stuck or drift > max(0.1 * self.tol, 0.25 * self.drift):
             self.gram.refine()
         self.drift, violation = drift, self.violation()
         return violation, stuck and (idle or violation <= self.rounding(self.coef))
+
+    def drifted(self):
+        """How far the gradient of the active variables is from the one that steps have left."""
+        return np.abs(self.gradient[self.gram.index] - self.state[kernels.GRADIENT]).max()
 
     def violation(self):
         """The violation among all variables, by a gradient that is up to date."""
@@ -296,7 +362,8 @@ class _Problem:
 
     def _take(self, state, index):
         """Go on with some of the variables of a state."""
-        self.state = np.ascontiguousarray(state[:, index])
+        everything = self.gram.exact and index.size == state.shape[1]  # a cache has its own order
+        self.state = state if everything else state.take(index, axis=1)
         self.last = kernels.no_direction(index.size)
 
 
@@ -316,6 +383,8 @@ def _multiplier(up, down):
 
 def slopes(coef, lower, upper, epsilon):
     """One-sided slopes of epsilon |b| within the bounds; +inf (up), -inf (down) where blocked."""
+    if epsilon == 0.0:
+        return np.where(coef >= upper, np.inf, 0.0), np.where(coef <= lower, -np.inf, 0.0)
     up = np.where(coef >= upper, np.inf, np.where(coef < 0.0, -epsilon, epsilon))
     down = np.where(coef <= lower, -np.inf, np.where(coef > 0.0, epsilon, -epsilon))
     return up, down
@@ -381,15 +450,12 @@ def _feasible(start, lower, upper):
     return coef
 
 
-def _nested_start(gram, linear, bounds, epsilon, tol, max_iter):
-    """The solution of the problem on a quarter of the samples, 0 elsewhere, and its steps."""
-    m = len(linear)
+def _nested_start(coef, gram, linear, bounds, epsilon, limits):
+    """Put the solution of the problem on a quarter of the samples into ``coef``; its steps."""
+    m, (tol, max_iter) = len(linear), limits
     index = np.sort(np.random.default_rng(0).permutation(m)[: m // 4])
-    lower, upper = bounds
-    part = smo(
-        gram.subset(index), linear[index], (lower[index], upper[index]),
-        epsilon=epsilon, tol=10.0 * tol, max_iter=max_iter,
-    )  # fmt: skip
-    coef = np.zeros(m)
+    bounds, limits = (bounds[0][index], bounds[1][index]), (10.0 * tol, max_iter)
+    given = gram.subset(index), linear[index], bounds, epsilon, None, limits
+    part, n_iter = _minimised(*given, exact=False)
     coef[index] = part.coef
-    return coef, part.n_iter
+    return n_iter

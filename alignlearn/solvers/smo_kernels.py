@@ -29,24 +29,24 @@ GRADIENT, UP, DOWN, DIAGONAL, LOWER, UPPER, BETA = range(7)
 _SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 _MOST = 24  # variables of a direction; then it starts afresh
 _LEAST_CURVED = 1e-4  # of a pair's curvature, for what a conjugate direction leaves of it
-TOL, TAU, EPSILON = range(3)
+TOL, TAU, LEAST, EPSILON = range(4)
 
 
 class Active(NamedTuple):
     """The rows of the Gram matrix of the active variables that are at hand.
 
     ``rows`` is ``source`` itself while all variables are active, or what ``buffer`` holds: rows
-    gathered from ``source`` when first used or, where ``source`` is empty, put there by a
-    `RowCache`. Both are read-only views whatever was given: one array type, hence one compilation,
-    and what is not meant to be written cannot be.
+    gathered from ``source`` when first used or put there by a `RowCache`. Both are read-only views
+    whatever was given: one array type, hence one compilation, and what is not meant to be written
+    cannot be.
     """
 
-    source: np.ndarray  # (m, m), read-only; (0, 0) for rows that are computed elsewhere
+    source: np.ndarray  # (any, m), read-only
     rows: np.ndarray  # (slots, >= n), read-only
-    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where no slot is -1
-    slot: np.ndarray  # (n,): where in ``rows`` a variable's row is, or -1
+    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where no slot is below -1
+    slot: np.ndarray  # (n,): where in ``rows`` a row is; -1: nowhere; -2 - k: in row k of source
     used: np.ndarray  # (slots + 1,): when each row was last used; at the end the time
-    index: np.ndarray  # (n,): the active variables' rows and columns in ``source``
+    index: np.ndarray  # (n,): the active variables' columns in ``source``
 
 
 class Direction(NamedTuple):
@@ -108,10 +108,10 @@ def _find(active, i):
     """
     index, used, slot = active.index, active.used, active.slot[i]
     n = index.size
+    if slot == -1:
+        return slot
     if slot < 0:
-        if active.source.shape[0] == 0:
-            return slot
-        full, row = active.source[index[i]], active.buffer[i]
+        full, row = active.source[-2 - slot], active.buffer[i]
         for k in range(n):
             row[k] = full[index[k]]
         active.slot[i] = slot = i
@@ -196,13 +196,14 @@ def _set_slopes(state, k, epsilon):
 def iterate(active, state, last, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables.
 
-    ``limits`` = (tol, tau, epsilon); ``last`` is the `Direction` that the call before left for the
-    same active variables, at first `no_direction`. Returns the steps done, the violation left, and
-    a variable whose row is needed to go on and not at hand, else -1.
+    ``limits`` = (tol, least curvature of a pair in units of its first diagonal entry, and at all,
+    epsilon); ``last`` is the `Direction` that the call before left for the same active variables,
+    at first `no_direction`. Returns the steps done, the violation left, and a variable whose row is
+    needed to go on and not at hand, else -1.
     """
     gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
     beta, lower, upper = state[BETA], state[LOWER], state[UPPER]
-    size, tau, time = active.index.size, limits[TAU], active.used.size - 1
+    size, time = active.index.size, active.used.size - 1
     low_bits, violation = np.int64(1), np.inf
     while low_bits < size:
         low_bits = 2 * low_bits + 1
@@ -215,6 +216,7 @@ def iterate(active, state, last, limits, n_steps):
             return n, violation, i
         row_i = active.rows[slot]
         slope_i = gradient[i] + up[i]
+        tau = max(limits[TAU] * abs(diagonal[i]), limits[LEAST])
         j, violation = _partner(gradient, down, diagonal, row_i, i, slope_i, tau, low_bits)
         if violation <= limits[TOL] or n == n_steps:
             return n, violation, np.int64(-1)

@@ -19,9 +19,49 @@ _FEWEST = 16  # rows computed at a time, where there is room for them; else so m
 _LOADED, _MULTIPLIED = 2**20, 2**21  # of rows to be kept, many of which may not be used; of others
 _BLOCK_SHARE = 8  # of the memory, to the block of rows being computed
 _ALIGNMENT = 16  # a row is a multiple of so many values
+_NARROW = 1e-20, 1e20  # sizes of values that float32 holds, with room for smaller and larger ones
 
 
-class MatrixRows:
+class _Gathered:
+    """Active variables whose rows are in a matrix ``K``, or gathered from it when first used."""
+
+    @property
+    def _whole(self):
+        """Whether no rows are gathered, as all variables are active."""
+        return self.active.rows is self.active.source
+
+    def worth_keeping(self, n):
+        """Whether it pays to reduce the active variables to n of them."""
+        share = _WORTH_COPYING if self._whole else _WORTH_COMPACTING
+        return n < share * self.index.size
+
+    def keep(self, kept):
+        """Reduce the active variables to the positions ``kept`` of them."""
+        active, self.index = self.active, self.index[kept]
+        if self._whole:
+            buffer = self._memory(kept.size, self.K.dtype)
+            slot = active.slot[kept]
+            slot = np.where(slot < 0, slot, -2 - slot)
+            active = active._replace(rows=_read_only(buffer), buffer=buffer, slot=slot)
+        else:
+            active = active._replace(slot=self._compact(active.buffer, active.slot, kept))
+        self.active = active._replace(index=active.index[kept])
+
+    @staticmethod
+    def _compact(rows, slot, kept):
+        """Move kept rows and columns, in place, to the front; row i is in slot i, if gathered."""
+        there = slot[kept] >= 0
+        for new in np.flatnonzero(there):
+            rows[new, : kept.size] = rows[kept[new]].take(kept)
+        return np.where(there, np.arange(kept.size), slot[kept])
+
+    @staticmethod
+    def _memory(n, dtype):
+        # Zeros: the loops may read, though not use, a row that is not there yet.
+        return np.zeros((n, -(-n // 8) * 8), dtype=dtype)
+
+
+class MatrixRows(_Gathered):
     """The rows of a matrix in memory, or those of some samples.
 
     Parameters
@@ -33,13 +73,15 @@ class MatrixRows:
     """
 
     exact = finest = True
+    keeps_all = False
 
     def __init__(self, K, part=None):
         self.K, diagonal = _read_only(K), K.diagonal()
         self._part = np.arange(len(K)) if part is None else part
-        self._whole = part is None
+        self._all = part is None
         self.diagonal = diagonal[self._part].astype(np.float64)
         self.steps_between_shrinks = max(self._part.size // 2, _LEAST_STEPS)
+        self.scale = _scale(self.diagonal, lambda: self.K[self._part[0]])
 
     def activate(self, index):
         """Make these variables active, or all if they are most; returns the active ones."""
@@ -47,35 +89,10 @@ class MatrixRows:
         buffer, used = np.empty((0, 0), dtype=self.K.dtype), np.zeros(len(self.K) + 1, np.int64)
         self.index = np.arange(n)
         self.active = kernels.Active(self.K, self.K, buffer, self._part, used, self._part)
-        if self._whole and not self.worth_keeping(index.size):
+        if self._all and not self.worth_keeping(index.size):
             return self.index
         self.keep(index)
         return index
-
-    def worth_keeping(self, n):
-        """Whether it pays to reduce the active variables to n of them."""
-        share = _WORTH_COPYING if self.active.rows is self.K else _WORTH_COMPACTING
-        return n < share * self.index.size
-
-    def keep(self, kept):
-        """Reduce the active variables to the positions ``kept`` of them."""
-        active, self.index = self.active, self.index[kept]
-        if active.rows is self.K:
-            # Zeros: the loops may read, though not use, a row that is not there yet.
-            buffer = np.zeros((kept.size, -(-kept.size // 8) * 8), dtype=self.K.dtype)
-            slot = np.full(kept.size, -1)
-            active = active._replace(rows=_read_only(buffer), buffer=buffer, slot=slot)
-        else:
-            active = active._replace(slot=self._compact(active.buffer, active.slot, kept))
-        self.active = active._replace(index=active.index[kept])
-
-    @staticmethod
-    def _compact(rows, slot, kept):
-        """Move kept rows and columns, in place, to the front; row i is in slot i, if not in -1."""
-        there = slot[kept] >= 0
-        for new in np.flatnonzero(there):
-            rows[new, : kept.size] = rows[kept[new]].take(kept)
-        return np.where(there, np.arange(kept.size), -1)
 
     def refine(self):
         """The rows are as exact as they can be."""
@@ -86,7 +103,7 @@ class MatrixRows:
         for first in range(0, used.size, step):
             some = slice(first, first + step)
             rows = self.K[self._part[used[some]]]
-            gradient += weights[some] @ (rows if self._whole else rows.take(self._part, axis=1))
+            gradient += weights[some] @ (rows if self._all else rows.take(self._part, axis=1))
 
 
 class RowCache:
@@ -105,6 +122,8 @@ class RowCache:
         of the columns, where the weights sum to 0; found from ``rows`` by default.
     diagonal : (m,) float64, optional
         Found from ``rows`` by default.
+    single : callable, optional
+        As ``rows``, to the precision of float32, for rows that are kept so.
 
     Raises
     ------
@@ -118,14 +137,16 @@ class RowCache:
     makes no progress any more, `refine` keeps the rows in float64 from then on.
     """
 
-    exact = False
+    exact = keeps_all = False
 
-    def __init__(self, rows, n_samples, memory, *, times=None, diagonal=None):
+    def __init__(self, rows, n_samples, memory, *, times=None, diagonal=None, single=None):
         check_cache_memory(n_samples, memory)
+        self.single = rows if single is None else single
         self.rows, self.times, self.m, self.memory = rows, times, n_samples, memory
         self.diagonal = self._diagonal() if diagonal is None else diagonal
+        self.scale = _scale(self.diagonal, lambda: rows(None)(np.zeros(1, dtype=np.intp)))
         self._block = (memory - _own_arrays(n_samples)) // _BLOCK_SHARE
-        self._set_type(np.float32)
+        self._set_type(type_of_rows(self.scale))
 
     def subset(self, index):
         """The same for some of the samples."""
@@ -133,16 +154,24 @@ class RowCache:
         def taken(some):
             return index if some is None else index[some]
 
-        def rows(columns):
-            compute = self.rows(taken(columns))
-            return lambda some: compute(index[some])
+        def part_of(whole):
+            def rows(columns):
+                compute = whole(taken(columns))
+                return lambda some, *out: compute(index[some], *out)
+
+            return rows
 
         def times(some, columns, weights):
             return self.times(taken(some), index[columns], weights)
 
-        times = None if self.times is None else times
-        diagonal = self.diagonal[index]
-        return RowCache(rows, index.size, self.memory, times=times, diagonal=diagonal)
+        return type(self)(
+            part_of(self.rows),
+            index.size,
+            self.memory,
+            times=None if self.times is None else times,
+            diagonal=self.diagonal[index],
+            single=part_of(self.single),
+        )
 
     def _diagonal(self):
         step, out = 128, np.empty(self.m)
@@ -157,6 +186,11 @@ class RowCache:
         self.dtype = np.dtype(dtype)
         self._size = min(share // self.dtype.itemsize, self.m * _with_room(self.m))
         self._store = None
+
+    @property
+    def _kept_rows(self):
+        """What gives rows to be kept."""
+        return self.rows if self.finest else self.single
 
     @property
     def finest(self):
@@ -187,7 +221,7 @@ class RowCache:
         order = np.concatenate([self.index[stays], added])
         n_rows = self._keep_rows(order, stays, self.active.buffer.shape[1])
         if n_rows and added.size:
-            compute, owners = self.rows(added), order[self._owner[:n_rows]]
+            compute, owners = self._kept_rows(added), order[self._owner[:n_rows]]
             step = self._rows_in(_LOADED, added.size)
             for first in range(0, n_rows, step):
                 block = compute(owners[first : first + step])
@@ -241,7 +275,7 @@ class RowCache:
             used=np.zeros(n_slots + 1, dtype=np.int64),
             index=index,
         )
-        self._compute = self.rows(index)
+        self._compute = self._kept_rows(index)
         self.steps_between_shrinks = max(_STEPS * index.size, _LEAST_STEPS)
 
     def worth_keeping(self, n):
@@ -304,6 +338,75 @@ class RowCache:
             self._set_type(np.float64)
 
 
+class FullRows(_Gathered, RowCache):
+    """Whole rows of a matrix for which there is memory, each computed when it is first needed.
+
+    Arguments are those of `RowCache`; ``memory`` is that of the matrix in float64, of which a part
+    is used. Products with rows at hand are to the precision of these rows; `exact_products` are
+    what a solution is accepted by.
+    """
+
+    keeps_all = True
+
+    def _set_type(self, dtype):
+        self.dtype, m = np.dtype(dtype), self.m
+        # A system that gives memory where it is written gives no more than is needed.
+        self.K = np.empty((m, m), dtype=dtype)
+        self.place, self._n_rows, self._fill = np.full(m, -1), 0, None
+
+    @property
+    def most(self):
+        """Number of variables up to which rows fit."""
+        return self.m
+
+    def activate(self, index):
+        """Make these variables active; returns the active ones."""
+        self.index = np.arange(self.m)
+        used, buffer = np.zeros(self.m + 1, np.int64), np.empty((0, 0), dtype=self.dtype)
+        source = _read_only(self.K)
+        self.active = kernels.Active(source, source, buffer, self.place.copy(), used, self.index)
+        if self.worth_keeping(index.size):
+            self.keep(index)
+        self.steps_between_shrinks = max(_STEPS * self.index.size, _LEAST_STEPS)
+        return self.index
+
+    def load(self, needed, urgency):
+        """As `RowCache.load`."""
+        slot, n = self.active.slot, self._rows_in(_LOADED, self.m)
+        urgency = np.where(slot == -1, urgency, 0.0)
+        urgency[needed] = np.inf
+        wanted = np.flatnonzero(urgency)
+        if wanted.size > n:
+            wanted = wanted[np.argpartition(-urgency[wanted], n - 1)[:n]]
+        self._compute(self.index[wanted])
+        place = self.place[self.index[wanted]]
+        slot[wanted] = place if self._whole else -2 - place
+
+    def _compute(self, samples):
+        """Compute rows that are not there."""
+        samples = samples[self.place[samples] < 0]
+        self._fill, step = self._fill or self._kept_rows(None), self._rows_in(_LOADED, self.m)
+        for first in range(0, samples.size, step):
+            some = samples[first : first + step]
+            last = self._n_rows + some.size
+            self._fill(some, self.K[self._n_rows : last])
+            self.place[some] = np.arange(self._n_rows, last)
+            self._n_rows = last
+
+    def add_products(self, gradient, used, weights):
+        """gradient += sum_k weights[k] K[used[k]] to the precision of the rows kept."""
+        self._compute(used)
+        step = max(_GATHERED // self.m, 1)
+        place, weights = self.place[used], weights.astype(self.dtype)
+        for first in range(0, used.size, step):
+            some = slice(first, first + step)
+            gradient += weights[some] @ self.K[place[some]]
+
+    def exact_products(self, gradient, used, weights):
+        """The same, exactly."""
+        RowCache.add_products(self, gradient, used, weights)
+
+
 def check_cache_memory(n_samples, memory):
     """Refuse memory that does not hold two rows, with what would do."""
     least = least_memory(n_samples)
@@ -318,6 +421,17 @@ def least_memory(n_samples):
     """Bytes below which `RowCache` cannot work: its rows are float64 in the end."""
     two_rows = 8 * 2 * _with_room(n_samples)
     return _own_arrays(n_samples) + -(-two_rows * _BLOCK_SHARE // (_BLOCK_SHARE - 1))
+
+
+def type_of_rows(largest):
+    """float32, or float64 for values that it does not hold."""
+    return np.float32 if _NARROW[0] <= largest <= _NARROW[1] else np.float64
+
+
+def _scale(diagonal, first_row):
+    """How large values are: by the diagonal or, where kernels lack a constant, by a row."""
+    largest = np.abs(diagonal).max(initial=0.0)
+    return float(largest or np.abs(first_row()).max(initial=0.0)) or 1.0
 
 
 def _own_arrays(n_samples):

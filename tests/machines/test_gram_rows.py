@@ -7,7 +7,7 @@ from scipy import sparse
 import alignlearn as al
 from alignlearn.kernels import FromFunction
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
-from alignlearn.machines.gram_rows import gram_or_rows, row_cache
+from alignlearn.machines.gram_rows import gram_or_rows, row_cache, rows_pay
 from alignlearn.solvers.smo_rows import RowCache, least_memory
 from alignlearn.sources import open_source
 
@@ -138,3 +138,17 @@ def test_bad_input():
         SupportVectorClassifier().fit(rows, y[:-1])
     with pytest.raises(ValueError, match=f"K has {M} rows but y has {M - 1} values"):
         SupportVectorRegressor().fit(rows, y[:-1])
+
+
+@pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])
+def test_kernels_beyond_single_precision(unit):
+    """Rows are then kept in double precision, and so is the pilot's matrix."""
+    X, y, _ = samples(n_classes=2)
+    source = opened(X, [al.Gaussian(0.5)], [unit])
+    rows = row_cache(source, 10**8)
+    machine = SupportVectorClassifier(1.0 / unit, tol=1e-6).fit(rows, y)
+    other = SupportVectorClassifier(tol=1e-6).fit(al.Gaussian(0.5)(X), y)
+    np.testing.assert_allclose(machine.objective_ * unit, other.objective_, rtol=1e-6)
+    plain = opened(X, [al.Gaussian(0.5)], [1.0])
+    pays = rows_pay(plain, SupportVectorClassifier(), y, most_whole=0)
+    assert rows_pay(source, machine, y, most_whole=0) == pays

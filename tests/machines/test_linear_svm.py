@@ -106,3 +106,9 @@ def test_bad_samples():
 def test_stopping_short_is_a_warning():
     with pytest.warns(al.ConvergenceWarning, match="stopped after 1 passes with a projected"):
         LinearSVM(100.0, max_iter=1).fit(X, Y2)
+
+
+def test_features_beyond_products_are_refused():
+    for Z in (1e200 * X, csr_array(-1e200 * X)):
+        with pytest.raises(ValueError, match=r"absolute values up to .*e\+200; accepted: at most"):
+            LinearSVM().fit(Z, Y2)

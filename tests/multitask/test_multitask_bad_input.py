@@ -100,6 +100,17 @@ def test_targets():
         al.MultiTaskMKLClassifier().fit(np.ones_like(X), Y, TASK)
 
 
+@pytest.mark.parametrize("method", ["onmkl", "uniform", "kta", "rpkl", "onjkl", "independent"])
+def test_targets_beyond_products_are_refused(method):
+    with pytest.raises(ValueError, match=r"absolute values up to .*e\+200; accepted: at most 1e"):
+        al.MultiTaskMKLRegressor(method=method).fit(X, 1e200 * X[:, 0], TASK)
+
+
+def test_small_targets_are_within_the_tube():
+    model = al.MultiTaskMKLRegressor().fit(X, 1e-200 * X[:, 0], TASK)
+    np.testing.assert_allclose(model.predict(X, TASK), 0.0, atol=1e-199)
+
+
 def test_predictions():
     model = al.MultiTaskMKLClassifier()
     with pytest.raises(AttributeError, match="not fitted"):

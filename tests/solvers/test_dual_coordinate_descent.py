@@ -185,3 +185,14 @@ def test_a_visit_costs_more_than_its_products():
     assert dcd.visits(1) * (1 + dcd._VISIT) <= dcd.PART
     assert dcd.visits(1) < 3e6
     assert dcd.visits(10**9) == 1
+
+
+@pytest.mark.parametrize("exponent", [-490, -66, 66, 490])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_unit_of_the_features_changes_no_bit(exponent, loss):
+    X, sign, cost = made(0, (100, 4), 0.5, 1.0, 0.5, False, False, 1.0, False)
+    s = 2.0**exponent
+    base = dual_coordinate_descent(X, sign, cost, loss=loss)
+    found = dual_coordinate_descent(s * X, sign, cost / s / s, loss=loss)
+    np.testing.assert_array_equal(found.coef * s * s, base.coef)
+    assert found.n_iter == base.n_iter

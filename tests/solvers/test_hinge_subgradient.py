@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import generators
 
 from alignlearn.solvers.hinge import warn_unconverged
+from alignlearn.solvers.hinge_dual import hinge_dual
 from alignlearn.solvers.hinge_subgradient import hinge_subgradient
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.validation import ConvergenceWarning
@@ -118,3 +119,22 @@ def test_stopping_short_is_reported():
     assert not found.converged
     with pytest.warns(ConvergenceWarning, match="stopped after 1 passes with a duality gap of"):
         warn_unconverged(found, 1e-6)
+
+
+@pytest.mark.parametrize("exponent", [-250, -66, 66, 250])
+@pytest.mark.parametrize("solver", [hinge_subgradient, hinge_dual])
+def test_the_unit_of_the_features_changes_no_bit(exponent, solver):
+    X, sign = problem(np.random.default_rng(0), 300, 4)
+    s, options = 2.0**exponent, {"max_passes": 20, "tol": 1e-3}
+
+    def solved(unit):
+        features = Dense(unit * X)
+        features.held = np.ascontiguousarray(unit * X)
+        features.rows = features.raw
+        cost = np.full(len(X), 1.0 / unit**2)
+        return solver(features, sign[None], cost, rng=np.random.default_rng(1), **options)
+
+    base, found = solved(1.0), solved(s)
+    np.testing.assert_array_equal(s * found.coordinates, base.coordinates)
+    np.testing.assert_array_equal(found.intercepts, base.intercepts)
+    assert found.n_passes == base.n_passes

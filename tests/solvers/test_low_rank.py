@@ -202,3 +202,22 @@ def test_rows_beyond_one_panel():
     assert found.converged
     assert found.duality_gap <= 1e-6
     np.testing.assert_allclose(found.gradient, Z @ (Z.T @ found.coef) - y, atol=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [-250, -66, 66, 250])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_the_units_of_features_and_targets_change_no_bit(exponent, epsilon):
+    rng = np.random.default_rng(0)
+    Z, s = rng.normal(size=(120, 4)), 2.0**exponent
+    y = Z[:, 0] + rng.normal(size=120)
+    y = y if epsilon else np.sign(y)
+    upper = np.ones(120) if epsilon else np.maximum(y, 0.0)
+    lower = -np.ones(120) if epsilon else np.minimum(y, 0.0)
+    base = low_rank_svm(Z, -y, (lower, upper), epsilon=epsilon)
+    assert base.converged
+    found = low_rank_svm(s * Z, -y, (lower / s / s, upper / s / s), epsilon=epsilon)
+    np.testing.assert_array_equal(found.coef * s * s, base.coef)
+    bounds = s * lower, s * upper
+    found = low_rank_svm(Z, -s * y, bounds, epsilon=s * epsilon, tol=1e-3 * s)
+    np.testing.assert_array_equal(found.coef / s, base.coef)
+    assert found.n_iter == base.n_iter

@@ -9,6 +9,7 @@ from sklearn.svm import SVC, SVR
 
 from alignlearn.solvers import smo_kernels
 from alignlearn.solvers.smo import smo
+from alignlearn.solvers.smo_rows import RowCache
 
 TIGHT = 1e-9
 
@@ -314,3 +315,62 @@ def test_order_of_samples_and_scale_do_not_matter(seed, m, C):
     np.testing.assert_allclose(
         K[np.ix_(order, order)] @ moved.coef, (K @ base.coef)[order], atol=1e-6 * max(C, 1.0)
     )
+
+
+def units_problem(epsilon, shifted):
+    """60 points with repetitions; with ``shifted`` a kernel that lacks its constant: diagonal 0."""
+    K, sign, bounds = problem(60, seed=3, C=20.0)
+    K = np.kron(K[:30, :30], np.ones((2, 2))) - float(shifted)
+    if epsilon == 0.0:
+        return K, -sign, bounds
+    return K, -np.random.default_rng(5).standard_normal(60), (np.full(60, -20.0), np.full(60, 20.0))
+
+
+def rows_of(K):
+    def rows(columns):
+        return lambda index: K[index] if columns is None else K[np.ix_(index, columns)]
+
+    return RowCache(rows, len(K), 10**6)
+
+
+@pytest.mark.parametrize("exponent", [-990, -500, -60, 60, 500, 990])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+@pytest.mark.parametrize("shifted", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, rows_of])
+def test_the_unit_of_the_kernel_changes_no_bit(exponent, epsilon, shifted, form):
+    K, linear, bounds = units_problem(epsilon, shifted)
+    s = 2.0**exponent
+    base = smo(form(K), linear, bounds, epsilon=epsilon)
+    found = smo(form(s * K), linear, (bounds[0] / s, bounds[1] / s), epsilon=epsilon)
+    assert base.converged
+    assert found.converged
+    if form is rows_of and abs(exponent) > 60:  # float32 holds no such values: rows are float64
+        assert found.n_iter < 2000
+        assert found.objective * s == pytest.approx(base.objective, rel=1e-4)
+        return
+    assert found.n_iter == base.n_iter < 2000
+    np.testing.assert_array_equal(found.coef * s, base.coef)
+    assert found.objective * s == base.objective
+    assert (found.multiplier, found.kkt_violation) == (base.multiplier, base.kkt_violation)
+
+
+@pytest.mark.parametrize("exponent", [-990, -500, 500, 990])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_the_unit_of_the_targets_changes_no_bit(exponent, epsilon):
+    K, linear, bounds = units_problem(epsilon, shifted=False)
+    v = 2.0**exponent
+    base = smo(K, linear, bounds, epsilon=epsilon)
+    bounds = v * bounds[0], v * bounds[1]
+    found = smo(K, v * linear, bounds, epsilon=v * epsilon, tol=1e-3 * v)
+    assert found.n_iter == base.n_iter
+    np.testing.assert_array_equal(found.coef / v, base.coef)
+    assert found.kkt_violation == v * base.kkt_violation
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_targets_in_any_unit_end(unit):
+    """Bounds and tolerance stay: every coefficient is at a bound, or all are 0."""
+    K, linear, bounds = units_problem(0.1, shifted=False)
+    found = smo(K, unit * linear, bounds, epsilon=0.1)
+    assert found.n_iter < 2000
+    assert set(np.unique(np.abs(found.coef))) <= ({20.0, 0.0} if unit > 1.0 else {0.0})

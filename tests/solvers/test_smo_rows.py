@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alignlearn.solvers.smo import smo
-from alignlearn.solvers.smo_rows import RowCache, least_memory
+from alignlearn.solvers.smo_rows import FullRows, RowCache, least_memory
 
 from test_smo import gaussian_gram, kkt_violation, problem, value  # isort: skip
 
@@ -20,23 +20,29 @@ class Rows:
     def __call__(self, columns):
         block = self.K if columns is None else self.K[:, columns]
 
-        def compute(index):
+        def compute(index, out=None):
             self.n_rows += len(index)
-            out = block[index]
-            self.largest = max(self.largest, out.nbytes)
-            return out
+            found = block[index]
+            self.largest = max(self.largest, found.nbytes)
+            if out is not None:
+                out[:] = found
+            return found
 
         return compute
+
+
+FULL = 10**9  # memory, in rooms for two rows, with which whole rows are kept
 
 
 def cached(K, memory=None):
     rows = Rows(K)
     memory = least_memory(len(K)) if memory is None else memory
-    return RowCache(rows, len(K), memory), rows
+    kind = FullRows if memory >= FULL else RowCache
+    return kind(rows, len(K), memory), rows
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
-@pytest.mark.parametrize("room", [1, 2, 100])
+@pytest.mark.parametrize("room", [1, 2, 100, FULL])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
 def test_the_solution_is_that_of_the_matrix(C, room, epsilon):
     K, sign, bounds = problem(200, seed=1, C=C)
@@ -54,7 +60,7 @@ def test_the_solution_is_that_of_the_matrix(C, room, epsilon):
     assert (rows.n_rows > 200) if room == 1 else True  # evicted ones, again
 
 
-@given(seed=st.integers(0, 10**6), m=st.integers(2, 40), room=st.floats(1.0, 3.0))
+@given(seed=st.integers(0, 10**6), m=st.integers(2, 40), room=st.floats(1.0, 3.0) | st.just(FULL))
 def test_any_memory_that_is_accepted_does(seed, m, room):
     K, sign, bounds = problem(m, seed, C=10.0)
     cache, _ = cached(K, int(room * least_memory(m)))
@@ -63,7 +69,7 @@ def test_any_memory_that_is_accepted_does(seed, m, room):
     assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-7
 
 
-@pytest.mark.parametrize("room", [1, 30])
+@pytest.mark.parametrize("room", [1, 30, FULL])
 def test_a_tolerance_below_single_precision_is_reached(room):
     K, sign, bounds = problem(200, seed=2, C=10.0)
     cache, _ = cached(K, room * least_memory(200))
@@ -71,7 +77,7 @@ def test_a_tolerance_below_single_precision_is_reached(room):
     assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-10
 
 
-@pytest.mark.parametrize("room", [1, 30])
+@pytest.mark.parametrize("room", [1, 30, FULL])
 def test_rows_that_single_precision_cannot_hold_are_refined(room):
     """A constant of 1e8 leaves nothing of the kernel in float32."""
     K, sign, bounds = problem(120, seed=3, C=1.0)
@@ -173,3 +179,19 @@ def test_too_little_memory_is_refused_with_what_would_do():
     with pytest.raises(ValueError, match=f"memory={least - 1} bytes .* at least {least}"):
         cached(K, least - 1)
     cached(K, least)
+
+
+def test_whole_rows_are_computed_once_and_kept_for_the_next_problem():
+    K, sign, bounds = problem(2400, seed=4, C=1.0)
+    rows = Rows(K)
+    cache = FullRows(rows, 2400, 10**9)
+    first = smo(cache, -sign, bounds, tol=1e-5)
+    assert first.converged
+    # Of the start's samples and, to accept a solution, products with its coefficients, exactly.
+    again = rows.n_rows
+    second = smo(cache, -sign, bounds, tol=1e-5, start=first.coef)
+    assert second.n_iter <= 1
+    assert rows.n_rows - again <= 2 * np.count_nonzero(first.coef)
+    computed = np.flatnonzero(cache.place >= 0)
+    np.testing.assert_allclose(cache.K[cache.place[computed]], K[computed], rtol=1e-6)
+    assert len(np.unique(cache.place[computed])) == computed.size < 2400
