@@ -230,12 +230,12 @@ class Precomputed(Kernel):
 
 def _real(name, gram, *, test=False):
     """The real part of a complex Hermitian matrix, anything else as it is."""
-    return real_part(name, gram, test=test) if _is_complex(gram) else gram
+    return real_part(name, gram, test=test) if _is_complex(name, gram) else gram
 
 
-def _is_complex(gram):
+def _is_complex(name, gram):
     # What has no type is a list, and read as one of real numbers.
-    return hasattr(gram, "dtype") and np.iscomplexobj(plain("gram", gram))
+    return hasattr(gram, "dtype") and np.iscomplexobj(plain(name, gram))
 
 
 def _index(numbers):
@@ -251,7 +251,7 @@ class _Item:
     def __init__(self, grams, k):
         self._grams, self._k = grams, k
         self._name = f"precomputed kernel {k}"
-        self._is_complex = _is_complex(grams[k])
+        self._is_complex = _is_complex(self._name, grams[k])
         first = _real(self._name, grams[k]) if self._is_complex else self._read()
         self.shape, self.dtype = first.shape, first.dtype
 

@@ -26,6 +26,10 @@ from .scores import TargetScore
 _LARGEST_ALPHA = 1e250  # the inverse of a matrix of this size is one of normal numbers
 
 
+class NotDefinite(ValueError):
+    """A system that is not positive definite to working precision."""
+
+
 class KernelRidge(ParamsMixin, TargetScore):
     """Kernel ridge regression on a precomputed Gram matrix.
 
@@ -143,7 +147,7 @@ def solve_definite(system, right, alpha):
     scale = int(np.frexp(np.abs(right).max(initial=0.0))[1])
     rounding = len(system) * np.finfo(np.float64).eps * np.abs(system.diagonal()).max()
     if not cholesky(system) or not system.diagonal().min() ** 2 > rounding:
-        raise np.linalg.LinAlgError(
+        raise NotDefinite(
             f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: raise "
             "alpha above minus the smallest eigenvalue of K (of the centred K with an intercept)."
         )

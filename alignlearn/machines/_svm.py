@@ -37,6 +37,13 @@ _ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
+def _costs(C, weight):
+    """C times the weights; numbers where C is one."""
+    with np.errstate(over="ignore"):
+        costs = C * weight
+    return costs if np.isinf(C) else np.minimum(costs, np.finfo(np.float64).max)
+
+
 class SupportVectorClassifier(ParamsMixin, LabelScore):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
@@ -144,7 +151,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
                 refuse_rows(K)
                 result = hard_margin(K, sign, start=start, **options)
             else:
-                reach = C * weight * sign
+                reach = _costs(C, weight) * sign
                 bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
                 result = solve(K, -sign, bounds, start=start, **options)
             warn_unconverged(result, options["tol"])
@@ -229,7 +236,7 @@ class SupportVectorRegressor(ParamsMixin, TargetScore):
         epsilon = check_number("epsilon", self.epsilon, low=0.0)
         y = check_targets(y)
         K = check_matrix(K, len(y), check)
-        reach = C * check_weights(sample_weight, len(y))
+        reach = _costs(C, check_weights(sample_weight, len(y)))
         targets = y.reshape(len(y), -1).T
         starts = check_start(alpha0, len(y), len(targets))
         starts = [None] * len(targets) if starts is None else starts.T

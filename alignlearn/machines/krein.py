@@ -21,7 +21,7 @@ from alignlearn.validation import (
     warn,
 )
 
-from ._ridge import KernelRidge, check_range
+from ._ridge import KernelRidge, NotDefinite, check_range
 from ._svm import SupportVectorClassifier, check_start
 
 _BLOCK = 256
@@ -196,7 +196,7 @@ class KreinRidge(KernelRidge):
         shared = isinstance(K, KreinSpectrum)
         try:
             super().fit(spectrum.majorant, y, weight, check=False, overwrite=not shared)
-        except np.linalg.LinAlgError:
+        except NotDefinite:
             raise ValueError(
                 f"|K| + alpha I is singular to working precision at alpha={alpha:g}; raise alpha."
             ) from None

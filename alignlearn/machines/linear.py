@@ -123,7 +123,7 @@ class LinearSVM(ParamsMixin, LabelScore):
         ConvergenceWarning
             If a problem stops above ``tol``; the message gives the violation reached.
         """
-        C = check_number("C", self.C, low=0.0, strict=True)
+        C = check_number("C", self.C, low=0.0, high=1e250, strict=True)
         options = {
             "loss": check_choice("loss", self.loss, LOSSES),
             "tol": check_number("tol", self.tol, low=0.0, strict=True),

@@ -90,10 +90,10 @@ class NystromHinge(ParamsMixin):
 
     def check(self):
         """Raise an error for a parameter that is out of range."""
-        check_number("C", self.C, low=0.0, strict=True)
+        check_number("C", self.C, low=1e-250, high=1e250)
         check_choice("solver", self.solver, SOLVERS)
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
-        check_number("tol", self.tol, low=0.0, strict=True)
+        check_number("tol", self.tol, low=0.0, high=1e250, strict=True)
         check_count("max_iter", self.max_iter)
 
     def fit(self, features, y, sample_weight=None, *, memory, rng, verbose=False):
@@ -124,10 +124,10 @@ class NystromHinge(ParamsMixin):
         self.check()
         self.classes_, codes = encode_labels(y)
         weight = check_weights(sample_weight, codes.size)
-        cost = self.C * class_weighted(weight, self.class_weight, self.classes_, codes)
+        cost = float(self.C) * class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         solve = {"dual": self._dual, "subgradient": self._steps}[self.solver]
-        options = {"tol": self.tol, "rng": rng, "watch": _watch(verbose)}
+        options = {"tol": float(self.tol), "rng": rng, "watch": _watch(verbose)}
         options["max_passes"] = self.max_iter or _PASSES[self.solver]
         result = solve(features, (signs, cost), memory, options)
         warn_unconverged(result, self.tol)

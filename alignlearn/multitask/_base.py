@@ -83,7 +83,7 @@ class MultiTaskLearner(Verbose, Estimator):
                 f"solver='bcd' with coupling={coupling!r}; accepted: coupling='none', as in the "
                 "paper, or solver='newton'."
             )
-        beta = check_number("beta", self.beta, low=0.0, strict=True)
+        beta = check_number("beta", self.beta, low=1e-100, high=1e100)
         eta = self.eta
         if eta is None:
             eta = 4.0 * beta if method == "onmkl" else PRINTED_ETA
@@ -95,7 +95,7 @@ class MultiTaskLearner(Verbose, Estimator):
             discount = check_number("discount", discount, low=1.0)
         return Options(
             method=method,
-            C=check_number("C", self.C, low=0.0, strict=True),
+            C=check_number("C", self.C, low=1e-100, high=1e100),
             beta=beta,
             eta=eta,
             coupling=coupling,

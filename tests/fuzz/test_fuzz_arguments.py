@@ -16,7 +16,8 @@ from alignlearn.kernels.base import KernelRuleError
 
 # What an error may call an argument instead, since it may lie in what it belongs to.
 _ALSO = {
-    "X": "y precomputed Gram kernels Columns columns feature sample samples dimensions",
+    "X": "y precomputed Gram kernels Columns columns feature sample samples dimensions "
+    "Z",
     "X_": "X y Gram sample_weight", "T": "X Z Gram view", "T_task": "task",
     "Y": "X Gram view", "views": "view X", "features": "samples", "multiple": "gamma",
     "multiples": "multiple",
