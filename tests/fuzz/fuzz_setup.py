@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from draws import require
 from fuzz_algebra import random_kernels
-from fuzz_data import LD, benign, samples
+from fuzz_data import CONTAINERS, LD, benign, samples
 from fuzz_kernels import evaluated, linear
 from fuzz_truth import LD_EPS, bounded, center, norm, out_of_range
 
@@ -71,8 +71,8 @@ def setup(draws, *, low=6, high=40, psd=True, double=False, linear_only=False):
     T = type(S)(np.asarray(X[m:], S.exact.dtype), None, S.eps)
     T.given = X[m:].astype("f4" if S.eps > 1e-10 else "f8")
     T.exact = T.given.astype(LD)
-    if "frame" in S.tags:
-        T.given = type(S.given)(T.given, columns=S.given.columns)
+    for kind in {"frame", "polars"} & S.tags:
+        T.given = CONTAINERS[kind](T.given)
     base = np.concatenate([S.exact, T.exact]).astype(float)
     specs = [linear(draws, base)] if linear_only else random_kernels(draws, base)
     while psd and not all(s.psd for s in specs):
