@@ -34,7 +34,8 @@ _WHERE = {
     "datasets": "DatasetError",
     "engine.cuda.device": "CudaOutOfMemory CudaUnavailable",
     "_warmup": "warmup",
-    "validation": "ConvergenceWarning DegenerateKernelWarning",
+    "persistence": "ModelFileError load save",
+    "validation": "ConvergenceWarning DegenerateKernelWarning VersionWarning",
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = (
@@ -51,6 +52,7 @@ _MODULES = (
     "machines",
     "multitask",
     "online",
+    "persistence",
     "significance",
     "statistics",
     "theory",

@@ -15,6 +15,7 @@ from alignlearn import large as large
 from alignlearn import machines as machines
 from alignlearn import multitask as multitask
 from alignlearn import online as online
+from alignlearn import persistence as persistence
 from alignlearn import significance as significance
 from alignlearn import statistics as statistics
 from alignlearn import weights as weights
@@ -81,6 +82,9 @@ from alignlearn.multitask import MultiTaskMKLClassifier as MultiTaskMKLClassifie
 from alignlearn.multitask import MultiTaskMKLRegressor as MultiTaskMKLRegressor
 from alignlearn.online import KernelSGDClassifier as KernelSGDClassifier
 from alignlearn.online import KernelSGDRegressor as KernelSGDRegressor
+from alignlearn.persistence import ModelFileError as ModelFileError
+from alignlearn.persistence import load as load
+from alignlearn.persistence import save as save
 from alignlearn.sources import AlignmentAccumulator as AlignmentAccumulator
 from alignlearn.sources import alignment_statistics as alignment_statistics
 from alignlearn.statistics import AlignmentStatistics as AlignmentStatistics
@@ -90,6 +94,7 @@ from alignlearn.statistics import cka as cka
 from alignlearn.statistics import hsic as hsic
 from alignlearn.validation import ConvergenceWarning as ConvergenceWarning
 from alignlearn.validation import DegenerateKernelWarning as DegenerateKernelWarning
+from alignlearn.validation import VersionWarning as VersionWarning
 from alignlearn.weights import Align as Align
 from alignlearn.weights import AlignF as AlignF
 from alignlearn.weights import AlignLinear as AlignLinear

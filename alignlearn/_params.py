@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import inspect
 
+from alignlearn._versions import Versioned
 
-class ParamsMixin:
+
+class ParamsMixin(Versioned):
     """``get_params``, ``set_params`` and ``repr`` from the signature of ``__init__``.
 
     A subclass stores every argument of its constructor under the argument's own name, unchanged;
@@ -23,18 +25,23 @@ class ParamsMixin:
 
     def __getstate__(self):
         """The state without ``client``, a connection that cannot be copied or sent."""
-        state = dict(vars(self))
+        state = super().__getstate__()
         if "client" in state:
             state["client"] = None
         return state
 
     def __sklearn_clone__(self):
-        """For `sklearn.base.clone`: a client is shared, everything else copied."""
+        """For `sklearn.base.clone`: a client is shared, everything else copied.
+
+        With it go the requests of metadata, which are data here and an object of theirs elsewhere.
+        """
         from sklearn.base import BaseEstimator
 
         found = BaseEstimator.__sklearn_clone__(copy.copy(self))
         if "client" in vars(self):
             found.client = self.client
+        if "_requests" in vars(self):
+            found._requests = copy.deepcopy(self._requests)
         return found
 
     def get_params(self, deep=True):

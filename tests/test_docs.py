@@ -1,4 +1,4 @@
-"""The pages for developers: what they name exists, and no finding on the papers is left out."""
+"""The pages of docs/: what they name exists, and no finding on the papers is left out."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from alignlearn.theory import CLAIMS
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs/development").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 
 pytestmark = pytest.mark.skipif(not PAGES[0].is_file(), reason="needs the source tree")

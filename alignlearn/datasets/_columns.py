@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 
-from . import _limits
+from alignlearn import _limits
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 """Fields, in lower case, that stand for a missing number."""

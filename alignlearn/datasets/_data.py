@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ._limits import MAX_FEATURES
+from alignlearn._limits import MAX_FEATURES
 
 SPARSE_KEYS = ("data", "indices", "indptr", "shape")
 _NOT_EXTRA = {"X", "y", "Y", "feature_names", "target_names", *SPARSE_KEYS}

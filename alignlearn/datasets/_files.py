@@ -8,7 +8,8 @@ import re
 
 import numpy as np
 
-from . import _limits
+from alignlearn import _limits
+
 from ._data import Dataset, drop_columns, select_target, settle_task, unpack
 from ._table import parse_table
 
@@ -98,50 +99,22 @@ def read_npz(path) -> dict:
     The sizes that the headers claim are compared with the sizes of the members, and their sum with
     the limit of memory, before an array is allocated.
     """
-    import struct
     import zipfile
-    import zlib
 
-    damage = (ValueError, EOFError, LookupError, OSError, RuntimeError, struct.error, MemoryError)
-    damage += (AttributeError, OverflowError, zipfile.BadZipFile, zlib.error)
     with open(path, "rb") as file:
         try:
             if file.read(2) != b"PK":
                 raise ValueError("it is not a zip archive")
+            _limits.check_directory(file)
             with zipfile.ZipFile(file) as archive:
                 members = archive.infolist()
-                _limits.check_bytes(sum(_claimed(archive, m) for m in members), "its arrays")
-                return {m.filename.removesuffix(".npy"): _array(archive, m) for m in members}
-        except damage as exc:
+                claimed = sum(_limits.claimed_bytes(archive, m) for m in members)
+                _limits.check_bytes(claimed, "its arrays")
+                read = {m.filename.removesuffix(".npy"): m for m in members}
+                return {name: _limits.read_array(archive, m) for name, m in read.items()}
+        except _limits.damages() as exc:
             why = " ".join(str(exc).split())
             raise ValueError(f"{path} is not a readable npz file of plain arrays: {why}.") from exc
-
-
-def _claimed(archive, info) -> int:
-    """Bytes of memory that a member needs, with at least 8 for an entry (as float64)."""
-    from numpy.lib import format as npy
-
-    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    with archive.open(info) as member:
-        version = npy.read_magic(member)
-        if version not in readers:
-            raise ValueError(f"{info.filename} has format {version}; accepted: {list(readers)}")
-        shape, _, dtype = readers[version](member)
-        start = member.tell()
-    if dtype.hasobject:
-        raise ValueError(f"{info.filename} holds Python objects; accepted: numbers and strings")
-    count = math.prod(shape)
-    if count * dtype.itemsize != info.file_size - start:
-        raise ValueError(
-            f"{info.filename} has {info.file_size - start} bytes, but its header says {shape} of "
-            f"{dtype}"
-        )
-    return count * max(dtype.itemsize, 8)
-
-
-def _array(archive, info):
-    with archive.open(info) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
 
 
 def read_npz_dataset(path, *, target=None, task=None) -> Dataset:

@@ -14,8 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from alignlearn._limits import decompress, read_limited
+
 from ._files import parse_svmlight
-from ._limits import decompress, read_limited
 
 
 def archive_member(raw: bytes, name: str) -> bytes:

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _columns, _limits
+from alignlearn import _limits
+
+from . import _columns
 from ._columns import BLANK, MISSING, is_missing, is_number
 from ._data import column_number
 

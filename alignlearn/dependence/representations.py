@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._versions import Versioned
 from alignlearn.kernels import Columns, Linear
 from alignlearn.sources import open_source
 from alignlearn.statistics import check_sums, unbiased_from_centered
@@ -68,7 +69,7 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
     return _ratios(_products(sets, kernels, unbiased), shape)
 
 
-class CKAAccumulator:
+class CKAAccumulator(Versioned):
     """`cka_matrix` from mini-batches: averages of unbiased HSIC, one batch in memory at a time.
 
     Every batch gives U-statistics of all pairs of representations; their averages estimate the same

@@ -225,6 +225,9 @@ class BoundPairs:
         if is_sparse(X) != is_sparse(Z):
             X, Z = sparse_rows(X), sparse_rows(Z)
         self._VX, self._VZ = vectors(kernels, X), vectors(kernels, Z)
+        widths = [(X if is_sparse(X) else V).shape[1] for X, V in ((X, self._VX), (Z, self._VZ))]
+        if widths[0] != widths[1]:  # the loops would read past the ends
+            raise ValueError(f"X has {widths[0]} columns, but the kernel's samples {widths[1]}.")
         if self._VX.dtype != self._VZ.dtype:
             self._VX, self._VZ = (frozen(V.astype(np.float64)) for V in (self._VX, self._VZ))
         self.X, self.Z, self.dtype = X, Z, self._VX.dtype

@@ -74,7 +74,7 @@ def _request_setter(method):
     """``set_fit_request`` and its like."""
 
     def set_request(self, **requests):
-        self._metadata_request = _requested(self, method, requests)
+        self._requests = _requested(self, method, requests)
         return self
 
     set_request.__name__ = f"set_{method}_request"
@@ -101,7 +101,7 @@ def _request_setter(method):
 
 
 def _requested(estimator, method, requests):
-    """The estimator's ``MetadataRequest`` with some requests changed."""
+    """The requests of all methods, some changed, as data: {method: {argument: request}}."""
     from sklearn import get_config
     from sklearn.utils.metadata_routing import UNCHANGED
 
@@ -120,7 +120,7 @@ def _requested(estimator, method, requests):
             )
         if request != UNCHANGED:
             getattr(routing, method).add_request(param=argument, alias=request)
-    return routing
+    return {method: dict(getattr(routing, method).requests) for method in _ROUTED}
 
 
 def _with_shared_texts(doc, names):
@@ -206,14 +206,15 @@ class Estimator(Parameters):
 
     def get_metadata_routing(self):
         """What scikit-learn's meta-estimators may pass to each method, a ``MetadataRequest``."""
-        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+        from sklearn.utils.metadata_routing import MetadataRequest
 
-        if hasattr(self, "_metadata_request"):
-            return get_routing_for_object(self._metadata_request)
+        asked = getattr(self, "_requests", None)
+        if asked is None:
+            asked = {method: dict.fromkeys(_metadata(type(self), method)) for method in _ROUTED}
         routing = MetadataRequest(owner=type(self).__name__)
-        for method in _ROUTED:
-            for argument in _metadata(type(self), method):
-                getattr(routing, method).add_request(param=argument, alias=None)
+        for method, requests in asked.items():
+            for argument, request in requests.items():
+                getattr(routing, method).add_request(param=argument, alias=request)
         return routing
 
     def __sklearn_is_fitted__(self):

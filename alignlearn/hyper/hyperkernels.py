@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from alignlearn._versions import Versioned
 from alignlearn.engine import grams, hyper_values
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.cpu import CPU
@@ -46,7 +47,7 @@ def _variance(rule, X):
     return 1.0 / resolve_gamma(rule, X, ops.SQUARED_DISTANCE)
 
 
-class HyperKernel:
+class HyperKernel(Versioned):
     """Base of the hyper-kernels: evaluation on arrays of pairs.
 
     ``_sections_psd`` says that every section ``k(p, (., .))`` is a positive semi-definite kernel.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from alignlearn._versions import Versioned
 from alignlearn.engine import grams, vectormath
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.program import Mode
@@ -120,7 +121,7 @@ class _SumOfDiagonals:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(Versioned):
     """A symmetric function of two samples.
 
     Kernels are immutable, hashable, comparable and small to pickle. ``kernel(X, Y=None)`` is the

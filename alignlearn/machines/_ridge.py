@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn._versions import Versioned
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.statistics import center_gram
 from alignlearn.validation import (
@@ -21,7 +22,7 @@ from alignlearn.validation import (
 _LARGEST_ALPHA = 1e250  # the inverse of a matrix of this size is one of normal numbers
 
 
-class KernelRidge:
+class KernelRidge(Versioned):
     """Kernel ridge regression on a precomputed Gram matrix.
 
     Minimises sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2 over f in the space of K and, with

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from alignlearn._versions import Versioned
 from alignlearn.solvers.multiclass import (
     class_weighted,
     confidences,
@@ -33,7 +34,7 @@ _ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
-class SupportVectorClassifier:
+class SupportVectorClassifier(Versioned):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w.phi_i + b)) with C_i = C times the sample's
@@ -181,7 +182,7 @@ class SupportVectorClassifier:
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
 
-class SupportVectorRegressor:
+class SupportVectorRegressor(Versioned):
     """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the

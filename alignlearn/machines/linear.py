@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._versions import Versioned
 from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
 from alignlearn.solvers.multiclass import (
     class_weighted,
@@ -26,7 +27,7 @@ from alignlearn.validation import (
 )
 
 
-class LinearSVM:
+class LinearSVM(Versioned):
     """C-SVC on the features themselves, without an intercept and without a pair of samples.
 
     Minimises |w|^2 / 2 + sum_i C_i loss(1 - y_i w'z_i) with C_i = C times the sample's weight times

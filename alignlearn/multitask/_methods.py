@@ -211,4 +211,8 @@ def _coupled(tasks, options):
         tasks,
     )
     start = np.vstack([one.weights for one in rough])
+    if all(one.value == 0.0 for one in rough):
+        # Constants lose nothing on any task, so that kernels only cost.
+        coefs = [one.coefs[0] for one in rough]
+        return Solution(np.zeros_like(start), coefs, 0.0, 0.0, 0, np.zeros(start.shape[1]))
     return coupled(tasks, cost, ridge, start=start, tol=options.tol, max_iter=limit)

@@ -110,7 +110,9 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
     scale = np.ones(len(source.names))
     if normalize == "trace":
         total = sum(opened[key][0].traces() for key in keys)
-        scale = np.divide(sizes.sum(), total, out=np.zeros_like(total), where=total > 1e-300)
+        # Of less than this squares are rounding: the kernel counts as constant.
+        usable = total > 3e-154
+        scale = np.divide(sizes.sum(), total, out=np.zeros_like(total), where=usable)
     tasks = []
     for problem in problems:
         family, inner = opened[id(problem.rows)]
@@ -122,7 +124,7 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
                 parts[id(problem.rows)],
                 family,
                 scale,
-                inner * np.outer(scale, scale),
+                inner * scale[:, None] * scale,  # in turn: a square of them overflows first
                 family.traces() * scale,
                 family.quadratic(columns) * scale,
                 problem.labels,

@@ -42,6 +42,17 @@ class Expansion:
         self.intercept, self.error = np.zeros(n_problems), np.zeros(n_problems)
         self.n_steps = self.n_seen = 0
 
+    def check_loaded(self):
+        """ValueError where a state that anyone may have written would lead loops astray."""
+        n, q = self.coef.shape
+        lengths = [self.age.shape, self.number.shape, (0 if self.X is None else len(self.X),)]
+        ends = [self.intercept.shape, self.error.shape]
+        if lengths != [(n,)] * 3 or ends != [(q,)] * 2:
+            raise ValueError("an expansion needs a coefficient for each sample and problem")
+        arrays = self.coef, self.intercept, self.error, self.age, self.number
+        if [a.dtype.kind for a in arrays] != ["f", "f", "f", "i", "i"]:
+            raise ValueError("an expansion needs real coefficients and whole ages")
+
     def train(self, X, targets, orders):
         """Step through new samples in each of some orders.
 
@@ -112,8 +123,10 @@ class Expansion:
 
     def regularized_risk(self, X, targets):
         """Mean loss plus alpha / 2 times the squared norm of f without intercept, (q,)."""
-        rule = self.rule
-        risk = mean_losses(rule.loss, self.decisions(X), targets, rule.epsilon)
+        rule, decisions = self.rule, self.decisions(X)
+        if decisions.shape != targets.shape:
+            raise ValueError(f"{targets.shape[1]} targets for {decisions.shape[1]} problems.")
+        risk = mean_losses(rule.loss, decisions, targets, rule.epsilon)
         if len(self.coef):
             values = self.decisions(self.X) - self.intercept
             risk += 0.5 * rule.alpha * np.sum(self.coef * values, axis=0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from alignlearn._versions import Versioned
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
@@ -85,7 +86,7 @@ def alignment_statistics(
     return list(source.training_statistics(y, task, fold_labels(folds, source.n_samples)))
 
 
-class AlignmentAccumulator:
+class AlignmentAccumulator(Versioned):
     """Alignment statistics averaged over mini-batches.
 
     Every batch gives unbiased (U-statistic) estimates of ``E[K_kc K_lc]`` and ``E[K_kc T]``; their

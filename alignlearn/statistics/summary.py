@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from alignlearn._versions import Versioned
 from alignlearn.engine.pair_sums import sum_of_rows
 from alignlearn.validation import DegenerateKernelWarning, check_numbers, warn
 
@@ -16,7 +17,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
-class AlignmentStatistics:
+class AlignmentStatistics(Versioned):
     """Centred inner products of p kernels with each other and with the target.
 
     With ``Kc`` a Gram matrix centred in feature space and ``T = Yc Yc'`` the centred target kernel

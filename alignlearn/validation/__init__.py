@@ -6,6 +6,7 @@ Checked once, at the public edge: inside, code trusts its input.
 from .arguments import (
     ConvergenceWarning,
     DegenerateKernelWarning,
+    VersionWarning,
     check_choice,
     check_count,
     check_flag,
@@ -41,6 +42,7 @@ __all__ = [
     "ConvergenceWarning",
     "DegenerateKernelWarning",
     "SparseRows",
+    "VersionWarning",
     "as_array",
     "check_choice",
     "check_count",

@@ -20,6 +20,10 @@ class DegenerateKernelWarning(UserWarning):
     """A kernel or the target has zero variance on the sample; its alignment is set to 0."""
 
 
+class VersionWarning(UserWarning):
+    """A model is loaded by another version of the library than the one that wrote it."""
+
+
 def warn(message, category=None):
     """Warn at the line of the caller's own code: the first frame outside the library.
 

@@ -42,9 +42,34 @@ class SparseRows:
     def __repr__(self):
         return f"<{self.shape[0]} x {self.shape[1]} sparse samples, {len(self.data)} entries>"
 
-    def __reduce__(self):
+    def __getstate__(self):
         centered = None if self.centered is self.data else self.centered
-        return SparseRows, (self.indptr, self.indices, self.data, self.shape[1], centered)
+        names = "indptr", "indices", "data", "n_columns", "centered"
+        return dict(zip(names, (self.indptr, self.indices, self.data, self.shape[1], centered)))
+
+    def __setstate__(self, state):
+        self.__init__(**state)
+
+    def check_loaded(self):
+        """ValueError where a state that anyone may have written would lead loops astray."""
+        indptr, indices, entries = self.indptr, self.indices, len(self.data)
+        n_columns = self.shape[1]
+        kinds = (
+            indptr.dtype.kind,
+            indices.dtype.kind,
+            self.data.dtype.kind,
+            self.centered.dtype.kind,
+        )
+        shapes = {a.shape for a in (indices, self.data, self.centered)}
+        if kinds != ("i", "i", "f", "f") or shapes != {(entries,)} or indptr.ndim != 1:
+            raise ValueError("sparse rows need three arrays of integers and two of numbers")
+        if indptr[0] != 0 or indptr[-1] != entries or np.any(np.diff(indptr) < 0):
+            raise ValueError("sparse rows need indptr that increases from 0 to their entries")
+        rises = np.ones(entries + 1, dtype=bool)
+        rises[1:-1] = np.diff(indices) > 0
+        rises[indptr] = True
+        if not rises.all() or np.any(indices < 0) or np.any(indices >= n_columns):
+            raise ValueError("sparse rows need columns that increase, below their number")
 
     def __getitem__(self, index):
         """Rows by a slice or an array of numbers."""

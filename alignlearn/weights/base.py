@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from alignlearn._params import ParamsMixin
+from alignlearn._versions import Versioned
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import DegenerateKernelWarning, check_choice, warn
 
@@ -18,7 +19,7 @@ NORMALIZATIONS = ("l1", "l2")
 
 
 @dataclass(frozen=True, eq=False)
-class WeightResult:
+class WeightResult(Versioned):
     """Weights of p kernels, how good they are, and how well they are determined.
 
     Attributes

@@ -15,8 +15,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from alignlearn import datasets
-from alignlearn.datasets import _limits
+from alignlearn import _limits, datasets
 from alignlearn.datasets._parsers import archive_member
 
 ZEROS = bytes(1 << 20)

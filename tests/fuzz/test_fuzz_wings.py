@@ -156,7 +156,7 @@ def test_units(draws):
     names = ("NystromRidge", "NystromSVC", "MultiTaskMKLClassifier", "BayesianMKLClassifier",
              "HyperKernelClassifier", "KernelSGDClassifier")  # fmt: skip
     name, model, (X, y), new = _drawn(draws, *names)
-    unit = 2.0 ** draws.whole(-300, 300)
+    unit = 2.0 ** draws.whole(-240, 300)
     units = np.full(X.shape[1], unit)
     units[-1] = 1.0 if name.startswith("MultiTask") else unit  # the task
     first = _outputs(model.fit(X, y), new)[-1]

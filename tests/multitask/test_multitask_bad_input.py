@@ -130,3 +130,17 @@ def test_a_fit_that_fails_leaves_an_estimator_that_is_not_fitted():
 def test_too_few_steps_are_a_warning_that_states_the_gap():
     with pytest.warns(al.ConvergenceWarning, match="relative duality gap of"):
         al.MultiTaskMKLClassifier(max_iter=1, tol=1e-12).fit(X, Y, TASK)
+
+
+@pytest.mark.parametrize("coupling", ["none", "ridge"])
+def test_targets_inside_the_tube_are_a_constant_each(coupling):
+    """Nothing is lost without kernels: an objective of 0, which no relative gap is reached of."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(20, 3)), np.arange(20) % 2])
+    y = 0.01 * rng.normal(size=20)
+    model = al.MultiTaskMKLRegressor(["rbf", "linear"], coupling=coupling, task_column=-1)
+    assert not model.fit(X, y).weights_.any()
+    assert model.result_.objective == 0.0
+    assert model.result_.converged
+    assert len(np.unique(model.predict(X))) <= 2
+    assert np.abs(model.predict(X) - y).max() <= 0.1

@@ -7,6 +7,7 @@ a file made to fill the memory is refused first.
 from __future__ import annotations
 
 import io
+import math
 
 MAX_TEXT = 2**30
 """Bytes of text, and of a member of an archive, after decompression."""
@@ -17,10 +18,14 @@ MAX_FEATURES = 2**27
 MAX_RATIO = 1000
 """Expanded to compressed size, for what expands to more than ``RATIO_FROM`` bytes."""
 RATIO_FROM = 2**26
+MAX_MEMBERS = 100_000
+"""Members of a zip: each takes memory before any is looked at."""
 
 # Measured: a field of a csv file in its row and its column, or a pair of an svmlight file.
 _FIELD_BYTES = 110
 _CHUNK = 1 << 20
+_LONGEST_END = 2**16 + 22 + 20 + 56  # bytes of the end of a zip, with its remark
+_MEMBER_BYTES = 64  # in the list at the end, with a short name
 
 
 def check_bytes(size: int, what: str):
@@ -76,3 +81,67 @@ def decompress(raw: bytes) -> bytes:
             return read_limited(stream, len(raw))
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as exc:
         raise ValueError(f"the compressed content is damaged ({exc})") from exc
+
+
+def damages():
+    """The errors that reading a damaged or hostile zip of arrays may raise."""
+    import struct
+    import zipfile
+    import zlib
+
+    found = (ValueError, EOFError, LookupError, OSError, RuntimeError, struct.error, MemoryError)
+    return *found, AttributeError, OverflowError, zipfile.BadZipFile, zlib.error
+
+
+def check_directory(file):
+    """ValueError where a zip lists more than ``MAX_MEMBERS``, before `zipfile` reads the list.
+
+    Its end says how long the list is, in 20 + 56 bytes before that again where it is very long.
+    """
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _LONGEST_END))
+    end = file.read()
+    file.seek(0)
+    at = end.rfind(b"PK\5\6")
+    if at < 0 or len(end) < at + 22:
+        raise ValueError("it is not a zip archive")
+    listed = int.from_bytes(end[at + 12 : at + 16], "little")
+    if end[max(at - 20, 0) : at].startswith(b"PK\6\7"):
+        listed = max(listed % 0xFFFFFFFF, int.from_bytes(end[at - 36 : at - 28], "little"))
+    if listed > MAX_MEMBERS * _MEMBER_BYTES:
+        raise ValueError(f"it lists more members than the {MAX_MEMBERS} that are accepted")
+
+
+def claimed_bytes(archive, info) -> int:
+    """Bytes of memory for an array in a zip, at least 8 for an entry (as float64).
+
+    ValueError where the sizes of header and member differ, or where it holds Python objects.
+    """
+    from numpy.lib import format as npy
+
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    with archive.open(info) as member:
+        version = npy.read_magic(member)
+        if version not in readers:
+            raise ValueError(f"{info.filename} has format {version}; accepted: {list(readers)}")
+        shape, _, dtype = readers[version](member)
+        start = member.tell()
+    if dtype.hasobject:
+        raise ValueError(f"{info.filename} holds Python objects; accepted: numbers and strings")
+    count = math.prod(shape)
+    if count * dtype.itemsize != info.file_size - start:
+        raise ValueError(
+            f"{info.filename} has {info.file_size - start} bytes, but its header says {shape} of "
+            f"{dtype}"
+        )
+    return count * max(dtype.itemsize, 8)
+
+
+def read_array(archive, info):
+    """The array of a member of a zip, after `claimed_bytes`."""
+    from numpy.lib import format as npy
+
+    with archive.open(info) as member:
+        array = npy.read_array(member, allow_pickle=False)
+        member.read(1)  # the checksum is compared at the end
+    return array

@@ -1,0 +1,8 @@
+"""Models in one file that holds data and no code: ``save`` and ``load``.
+
+The format is described in docs/model-files.md.
+"""
+
+from ._files import ModelFileError, load, save
+
+__all__ = ["ModelFileError", "load", "save"]

@@ -1,0 +1,106 @@
+"""What the state of a loaded object must look like before the library works with it.
+
+Not what is sensible: the numbers of a model are those of whoever wrote the file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+from dataclasses import MISSING, fields, is_dataclass
+from types import FunctionType
+
+import numpy as np
+
+from alignlearn._params import ParamsMixin
+from alignlearn._versions import KEY, Versioned
+from alignlearn.kernels import Kernel
+from alignlearn.sources import Combination, Predictor
+from alignlearn.validation import SparseRows
+
+_ARRAY = (np.ndarray, numbers.Number)
+_WHOLE = (int, np.integer)
+# Attributes that many classes have, each of one meaning in all of them.
+_KINDS = {
+    "_predictor": (Predictor, Combination),
+    "_predictors": (list, tuple),
+    "base_kernel_": Kernel,
+    "classes_": (np.ndarray, list),
+    "coef": _ARRAY,
+    "coef_": _ARRAY,
+    "dual_coef_": _ARRAY,
+    "feature_names_in_": np.ndarray,
+    "intercept": _ARRAY,
+    "intercept_": _ARRAY,
+    "n_batches": _WHOLE,
+    "n_features_in_": _WHOLE,
+    "scale_": _ARRAY,
+    "support_": (np.ndarray, list),
+    "support_samples": (np.ndarray, SparseRows, list, type(None)),
+    "tasks_": np.ndarray,
+    "weights_": _ARRAY,
+}
+# What annotations of results and records say, as far as they say one thing.
+_ANNOTATED = {
+    "bool": (bool, np.bool_),
+    "float": numbers.Real,
+    "int": _WHOLE,
+    "str": str,
+    "tuple": tuple,
+    "np.ndarray": np.ndarray,
+    "Kernel": Kernel,
+}
+
+
+def completed(cls, state):
+    """The state with the defaults of what it lacks: parameters that are newer than the file.
+
+    ValueError where an object of the class has no such attributes.
+    """
+    for name, value in state.items():
+        if not name.isidentifier() or name.startswith("__") or name == KEY:
+            raise ValueError(f"{name!r:.40} is not the name of an attribute")
+        _check_shadow(cls, name)
+        wanted = _KINDS.get(name)
+        if wanted is not None and not isinstance(value, wanted):
+            raise ValueError(f"{name} is {type(value).__name__}")
+    state = {**_defaults(cls, set(state)), **state}
+    if is_dataclass(cls) and not issubclass(cls, ParamsMixin):  # parameters are checked in a fit
+        check_fields({f.name: f.type for f in fields(cls)}, state)
+    return state
+
+
+def _defaults(cls, given):
+    """The defaults of the parameters or fields that are not among those given."""
+    known = {}
+    if is_dataclass(cls):
+        known = {f.name: f.default for f in fields(cls)}
+    elif issubclass(cls, Versioned):  # estimators and machines keep parameters by their names
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        variadic = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+        known = {p.name: p.default for p in parameters if p.kind not in variadic}
+    lacking = {name: value for name, value in known.items() if name not in given}
+    for name, value in lacking.items():
+        if value is MISSING or value is inspect.Parameter.empty:
+            raise ValueError(f"it lacks {name}")
+    return lacking
+
+
+def _check_shadow(cls, name):
+    """No attribute takes the place of a method, or of what a class computes itself."""
+    found = inspect.getattr_static(cls, name, None)
+    if isinstance(found, (FunctionType, property, classmethod, staticmethod)):
+        raise ValueError(f"{name} is no attribute, but what the class computes")
+
+
+def check_fields(annotations, state):
+    """ValueError where fields lack or are not what their annotation says."""
+    for name, annotation in annotations.items():
+        if name not in state:
+            raise ValueError(f"it lacks {name}")
+        options = [part.strip().partition("[")[0] for part in str(annotation).split("|")]
+        known = [_ANNOTATED.get(option) for option in options if option != "None"]
+        if None in known or state[name] is None:
+            continue
+        if not any(isinstance(state[name], kinds) for kinds in known):
+            raise ValueError(f"{name} is {type(state[name]).__name__}, not {annotation}")

@@ -1,0 +1,307 @@
+"""``save`` and ``load``: the file around a description, written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+import zlib
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import alignlearn
+from alignlearn import _limits
+from alignlearn._versions import is_version, warn_of_version
+
+from ._reading import Reader
+from ._writing import MAX_DIGITS, Writer
+
+FORMAT, VERSION = "alignlearn model", 1
+MAX_DESCRIPTION = 2**26
+"""Bytes of the description: what it makes of them in memory is some thirty times as many."""
+_DESCRIPTION = "model.json"
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
+_MAX_RATIO = 1100  # deflated, bytes are at least a 1032nd of what they were
+_LARGE, _LOOKED_AT = 2**20, 2**13  # bytes, and entries that tell whether deflating pays
+_HEADER = 1000  # bytes before the entries of an array, at most
+
+
+class ModelFileError(ValueError):
+    """A file is no model file, is damaged, or holds what no model of the library has."""
+
+
+def save(model, path) -> None:
+    """Write a model into one file that holds data and no code.
+
+    Parameters
+    ----------
+    model : estimator, kernel, machine, rule for weights or result of the library
+        Fitted or not; also a list, tuple or dict of such.
+    path : str, path-like or binary file object
+        A file that exists is replaced, once the new one is whole.
+
+    Raises
+    ------
+    TypeError
+        The model holds a function, an object of a class that is not the library's, or an array of
+        objects other than numbers and strings; the message names the attribute.
+    ValueError
+        It is larger than files may be (see `load`), or holds itself.
+    OSError
+        The file cannot be written.
+
+    See Also
+    --------
+    load : What it reads, and what it refuses.
+
+    Examples
+    --------
+    >>> import io
+    >>> import alignlearn as al
+    >>> file = io.BytesIO()
+    >>> al.save(al.Gaussian(0.5), file)
+    >>> al.load(file)
+    Gaussian(gamma=0.5, multiple=1.0)
+    """
+    writer = Writer()
+    try:
+        writer.item(model)
+    except RecursionError:
+        raise ValueError("the model is nested too deeply to be written.") from None
+    if not writer.values:
+        raise TypeError(f"model={model!r:.40} is no model; accepted: estimators and kernels.")
+    head = {"format": FORMAT, "version": VERSION, "library": alignlearn.__version__}
+    text = json.dumps({**head, "values": writer.values}, allow_nan=False, separators=(",", ":"))
+    if len(text) > MAX_DESCRIPTION:
+        raise ValueError(
+            f"the description of the model has {len(text)} bytes; accepted: {MAX_DESCRIPTION}."
+        )
+    _limits.check_bytes(sum(map(_claim, writer.arrays)), "the arrays of the model")
+    if len(writer.arrays) >= _limits.MAX_MEMBERS:
+        raise ValueError(
+            f"the model has {len(writer.arrays)} large arrays; accepted: less than "
+            f"{_limits.MAX_MEMBERS}."
+        )
+    with _opened(path) as file:
+        _write(file, text, writer.arrays)
+
+
+def _claim(array):
+    return array.size * max(array.itemsize, 8)
+
+
+def _write(file, text, arrays):
+    def member(archive, name, size, method=zipfile.ZIP_DEFLATED):
+        info = zipfile.ZipInfo(name, _FIRST_DAY)
+        info.compress_type, info.external_attr = method, 0o644 << 16
+        info.file_size = size  # beyond 2 GiB its header is another
+        return archive.open(info, "w")
+
+    with zipfile.ZipFile(file, "w") as archive:
+        with member(archive, _DESCRIPTION, len(text)) as part:
+            part.write(text.encode("ascii"))
+        for k, array in enumerate(arrays):
+            with member(archive, _name(k), array.nbytes + _HEADER, _method(array)) as part:
+                np.lib.format.write_array(part, array, allow_pickle=False)
+
+
+def _method(array):
+    """Large arrays of digits without order, which deflating would not make smaller, are stored."""
+    if array.nbytes < _LARGE:
+        return zipfile.ZIP_DEFLATED
+    some = np.ascontiguousarray(array.ravel(order="K")[:: max(1, array.size // _LOOKED_AT)])
+    small = len(zlib.compress(some.tobytes())) < 0.9 * some.nbytes
+    return zipfile.ZIP_DEFLATED if small else zipfile.ZIP_STORED
+
+
+def _name(k):
+    return f"{k}.npy"
+
+
+@contextmanager
+def _opened(path):
+    """A file to write: one beside the path, which takes its place when all is written."""
+    if hasattr(path, "write"):
+        if isinstance(path, io.TextIOBase):
+            raise TypeError(f"path={path!r:.60} is a text file; accepted: one opened with 'wb'.")
+        yield path
+        return
+    path = os.path.realpath(os.fsdecode(path))
+    if os.path.exists(path) and not os.path.isfile(path):  # a folder is an error, a pipe is not
+        whole = io.BytesIO()
+        with open(path, "wb") as file:
+            yield whole
+            file.write(whole.getvalue())
+        return
+    folder = os.path.dirname(path)
+    temporary = os.path.join(folder, f".{os.urandom(8).hex()}.part")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"the folder {folder} does not exist.") from error
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def load(path) -> Any:
+    """Read what `save` has written. Nothing is executed, whoever wrote the file.
+
+    Parameters
+    ----------
+    path : str, path-like or binary file object
+
+    Returns
+    -------
+    object
+        Of the class that was saved, with the same parameters, attributes and predictions.
+
+    Raises
+    ------
+    ModelFileError
+        A ValueError: the file is no model file, is damaged or of a later format, names a class
+        that is not among the library's savable ones, has attributes of wrong kinds, or would take
+        more than 4 GiB for its arrays, 64 MiB for its description, or ten million values.
+    OSError
+        There is no such file, it is a folder, or it cannot be read.
+
+    Warns
+    -----
+    VersionWarning
+        Another version of the library wrote the file; the message says what has changed since.
+
+    Notes
+    -----
+    A file is checked for its form and not for its sense: a model from a stranger does nothing but
+    predict, and may predict anything. The format is described in docs/model-files.md.
+    """
+    if hasattr(path, "read"):
+        model, version = _load(_seekable(path), "the file")
+    else:
+        path = os.fsdecode(path)
+        with open(path, "rb") as file:
+            model, version = _load(file, path)
+    warn_of_version(version)
+    return model
+
+
+def _seekable(file):
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(f"path={file!r:.60} is a text file; accepted: one opened with 'rb'.")
+    if getattr(file, "seekable", bool)():
+        return file
+    raw = file.read(_limits.MAX_BYTES + 1)
+    if len(raw) > _limits.MAX_BYTES:
+        raise ModelFileError(f"the file has more than {_limits.MAX_BYTES} bytes.")
+    return io.BytesIO(raw)
+
+
+def _load(file, where):
+    try:
+        with np.errstate(all="ignore"):
+            return _read(file)
+    # Checks of the library may end in any error for values that its own files never have.
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise ModelFileError(f"{where} is not a readable model file: {why:.500}.") from error
+
+
+def _read(file):
+    _limits.check_directory(file)
+    with zipfile.ZipFile(file) as archive:
+        head = _head(archive)
+        arrays = _array_members(archive)
+        claimed = sum(_limits.claimed_bytes(archive, info) for info in arrays)
+        _limits.check_bytes(claimed, "its arrays")
+        used = set()
+
+        def array(k):
+            if type(k) is not int or not 0 <= k < len(arrays) or k in used:
+                raise ValueError(f"{k!r:.40} is no array of the file, or is read before")
+            used.add(k)
+            return _limits.read_array(archive, arrays[k])
+
+        model = Reader(array).model(head["values"])
+        if len(used) < len(arrays):
+            raise ValueError("it has arrays that no value is")
+    return model, head["library"]
+
+
+def _head(archive):
+    """The description, and that this version of the library reads it."""
+    names = archive.namelist()
+    if names.count(_DESCRIPTION) != 1:
+        raise ValueError(f"it has no member {_DESCRIPTION}, or several")
+    _check_packing(archive.getinfo(_DESCRIPTION))
+    with archive.open(_DESCRIPTION) as stream:
+        text = stream.read(MAX_DESCRIPTION + 1)
+    if len(text) > MAX_DESCRIPTION:
+        raise ValueError(f"its description has more than {MAX_DESCRIPTION} bytes")
+    return _parsed(text)
+
+
+def _array_members(archive):
+    """The members that are arrays, by number; ValueError where there are others."""
+    names = archive.namelist()
+    wanted = [_name(k) for k in range(len(names) - 1)]
+    if sorted(names) != sorted([_DESCRIPTION, *wanted]):
+        raise ValueError(f"it holds other members than {_DESCRIPTION} and arrays by number")
+    found = [archive.getinfo(name) for name in wanted]
+    for info in found:
+        _check_packing(info)
+    return found
+
+
+def _check_packing(info):
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{info.filename} is compressed in another way than by deflating")
+    if info.file_size > _MAX_RATIO * (info.compress_size + 1):
+        raise ValueError(f"{info.filename} claims to expand further than deflating can")
+
+
+def _parsed(text):
+    head = json.loads(
+        text.decode("ascii"),
+        object_pairs_hook=_unique,
+        parse_int=_integer,
+        parse_constant=_no_constant,
+    )
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise ValueError(f"its description does not say that it is an {FORMAT!r}")
+    version, library = head.get("version"), head.get("library")
+    if type(version) is not int or version < 1 or not is_version(library):
+        raise ValueError("it does not say which version wrote it")
+    if version > VERSION:
+        raise ValueError(
+            f"it has the format {version} of alignlearn {library}, and alignlearn "
+            f"{alignlearn.__version__} reads up to {VERSION}; update alignlearn"
+        )
+    if set(head) != {"format", "version", "library", "values"}:
+        raise ValueError("its description has other parts than format 1")
+    return head
+
+
+def _unique(pairs):
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _integer(digits):
+    if len(digits.lstrip("-")) > MAX_DIGITS:
+        raise ValueError(f"an integer has more than {MAX_DIGITS} digits")
+    return int(digits)
+
+
+def _no_constant(word):
+    raise ValueError(f"{word} is not a number in JSON")

@@ -1,0 +1,105 @@
+"""The classes whose objects a model file may hold, by the names that stand there for them.
+
+A name is the package and the class. Where a class moves inside its package, its line moves here and
+files keep their names; a class that is renamed is listed in ``RENAMED`` as well.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+_CLASSES = {
+    "bounds.guarantee": "AlignmentInterval ErrorBound HeldOutBound RiskBound",
+    "cca.kernel_cca": "KernelCCA",
+    "dependence.independence": "DependenceTest",
+    "dependence.representations": "CKAAccumulator",
+    "estimators.bayesian": "BayesianMKLClassifier",
+    "estimators.classifier": "MKLClassifier",
+    "estimators.combiner": "KernelCombiner",
+    "estimators.guarantees": "SampleRanges",
+    "estimators.random_features": "AlignedRandomFeatures AlignedRandomFeaturesClassifier",
+    "estimators.regressor": "MKLRegressor",
+    "estimators.tuned": "MKLClassifierCV MKLRegressorCV",
+    "hyper.classifier": "HyperKernelClassifier",
+    "hyper.hyperkernels": "GaussianHyperKernel WishartHyperKernel",
+    "hyper.learned": "ClusterKernel LearnedKernel",
+    "hyper.regression": "HyperKRR HyperNNLS HyperSVR",
+    "hyper.tuned": "HyperKernelClassifierCV",
+    "kernels.algebra": "Exponentiated Normalized Power Product Scaled Shifted SignedSum Sum "
+    "_ExponentialOfDistance",
+    "kernels.columns": "Columns",
+    "kernels.families": "RankOneKernels",
+    "kernels.features": "FeatureWeighted",
+    "kernels.objects": "Precomputed",
+    "kernels.random_features": "FourierFeatures",
+    "kernels.stationary": "Exponential ExponentialDot Gaussian Hamming Laplacian Matern "
+    "RationalQuadratic",
+    "kernels.strings": "StringSpectrum",
+    "kernels.vector": "Binomial Cosine Linear Log Polynomial Sigmoid TL1",
+    "large.ridge": "NystromRidge NystromRidgeClassifier",
+    "large.svc": "NystromSVC",
+    "machines._ridge": "KernelRidge RidgePath",
+    "machines._svm": "SupportVectorClassifier SupportVectorRegressor",
+    "machines.bayesian": "Posterior",
+    "machines.calibration": "Calibration Isotonic Sigmoid",
+    "machines.ensemble": "Ensemble",
+    "machines.krein": "KreinRidge KreinSVC",
+    "machines.linear": "LinearSVM",
+    "machines.nystrom_machines": "NystromHinge NystromKernelRidge",
+    "machines.spectrum": "KreinSpectrum SpectrumFix",
+    "multitask._methods": "MultiTaskResult",
+    "multitask.classifier": "MultiTaskMKLClassifier",
+    "multitask.regressor": "MultiTaskMKLRegressor",
+    "online._expansion": "Expansion",
+    "online._steps": "Rule",
+    "online.classifier": "KernelSGDClassifier",
+    "online.regressor": "KernelSGDRegressor",
+    "solvers.chi_square": "ChiSquareBall",
+    "sources.features": "FeatureCombination FeaturePredictor FeatureSource",
+    "sources.given": "GramCombination GramPredictor GramSum _NewSamples",
+    "sources.pairs": "PairCombination PairPredictor PairSource",
+    "sources.streaming": "AlignmentAccumulator",
+    "statistics.summary": "AlignmentStatistics",
+    "validation.sparse_rows": "SparseRows",
+    "weights.base": "WeightResult",
+    "weights.one_stage.aligned": "AlignedKRR",
+    "weights.one_stage.base": "OneStageResult",
+    "weights.one_stage.l1svm": "L1SVM",
+    "weights.one_stage.lkrr": "LKRR",
+    "weights.path": "SparsePath",
+    "weights.two_stage": "Align AlignF AlignLinear AlignLq Uniform",
+}
+RENAMED: dict[str, str] = {}
+"""A name in files of earlier versions -> the name of today."""
+
+_MODULES = {
+    f"{module.partition('.')[0]}.{name}": module
+    for module, names in _CLASSES.items()
+    for name in names.split()
+}
+
+
+def class_named(name):
+    """The class that a name in a file stands for; None for any other name."""
+    name = RENAMED.get(name, name)
+    return _loaded(name) if name in _MODULES else None
+
+
+@cache
+def _loaded(name):
+    module = import_module(f"alignlearn.{_MODULES[name]}")
+    return getattr(module, name.partition(".")[2])
+
+
+def name_of(cls):
+    """The name of a class in files; None for one that files do not hold."""
+    library, *path = cls.__module__.split(".")
+    name = f"{path[0]}.{cls.__qualname__}" if path else ""
+    known = library == "alignlearn" and name in _MODULES and class_named(name) is cls
+    return name if known else None
+
+
+def names():
+    """All names."""
+    return sorted(_MODULES)

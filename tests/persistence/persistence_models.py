@@ -1,0 +1,195 @@
+"""A small fitted model of every estimator, and kernels of every kind that are data."""
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix
+
+import alignlearn as al
+from alignlearn.machines import (
+    KernelRidge,
+    KreinRidge,
+    KreinSVC,
+    LinearSVM,
+    SpectrumFix,
+    SupportVectorClassifier,
+    SupportVectorRegressor,
+    krein_spectrum,
+    ridge_loo_path,
+)
+from alignlearn.weights import sparse_path
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 3))
+NEW = RNG.normal(size=(7, 3))
+SIGNAL = X[:, 0] + np.sin(2.0 * X[:, 1])
+LABELS = np.where(SIGNAL > 0.0, "up", "down")
+THREE = np.digitize(SIGNAL, [-0.5, 0.5])
+TASK = np.array(["one", "two"])[np.arange(24) % 2]
+KERNELS = [al.Gaussian(0.3), al.Gaussian(0.05), al.Linear(), al.Columns("laplacian", [0, 2])]
+GRAMS = [kernel(X) for kernel in KERNELS]
+NEW_GRAMS = [kernel(NEW, X) for kernel in KERNELS]
+SIGNS = np.where(np.arange(24) % 3 == 0, -1.0, 1.0)
+INDEFINITE = GRAMS[0] * SIGNS[:, None] * SIGNS - 0.3 * GRAMS[2]
+
+
+def outputs(model, data):
+    """What a model says of new data, all of it, by name."""
+    args, options = data
+    found = {}
+    for name in ("predict", "decision_function", "predict_proba", "transform"):
+        if hasattr(model, name):
+            found[name] = np.asarray(getattr(model, name)(*args, **options))
+    return found
+
+
+def on(*args, **options):
+    return args, options
+
+
+NEW_DATA = on(NEW)
+BY_TASK = on(NEW, task=np.array(["one", "two"])[np.arange(7) % 2])
+
+
+def two_stage():
+    yield "MKLClassifier", al.MKLClassifier(KERNELS).fit(X, LABELS), NEW_DATA
+    many = al.MKLClassifier(KERNELS, multiclass="ovr", class_weight={0: 1.0, 1: 2.0, 2: 1.0})
+    yield "MKLClassifier ovr", many.fit(X, THREE), NEW_DATA
+    sure = al.MKLClassifier(KERNELS, probability="sigmoid", weighting=al.AlignLq(3.0))
+    yield "MKLClassifier probability", sure.fit(X, THREE), NEW_DATA
+    sparse = al.MKLClassifier([al.Linear(), al.Gaussian(0.3)])
+    yield "MKLClassifier sparse", sparse.fit(csr_matrix(X * (X > 0)), LABELS), NEW_DATA
+    yield "MKLClassifier columns", al.MKLClassifier(al.RankOneKernels()).fit(X, LABELS), NEW_DATA
+    given = al.MKLClassifier("precomputed").fit(GRAMS, LABELS)
+    yield "MKLClassifier precomputed", given, on(NEW_GRAMS)
+    rows = al.MKLClassifier([al.Precomputed(GRAMS[0]), al.Precomputed(GRAMS[2], name="given")])
+    yield "MKLClassifier rows", rows.fit(np.arange(24)[:, None], LABELS), on([[0], [5]])
+    yield "MKLRegressor", al.MKLRegressor(KERNELS).fit(X, SIGNAL), NEW_DATA
+    svr = al.MKLRegressor(KERNELS, machine="svr", random_state=np.random.default_rng(3))
+    yield "MKLRegressor svr", svr.fit(X, SIGNAL), NEW_DATA
+    rule = al.MKLRegressor(KERNELS, weighting="lkrr").fit(X, SIGNAL)
+    yield "MKLRegressor lkrr", rule, NEW_DATA
+    aligned = al.MKLRegressor(KERNELS, weighting=al.AlignedKRR()).fit(X, SIGNAL)
+    yield "MKLRegressor aligned-krr", aligned, NEW_DATA
+    hinge = al.MKLClassifier(KERNELS, weighting=al.L1SVM()).fit(X, LABELS)
+    yield "MKLClassifier l1-svm", hinge, NEW_DATA
+    linear = al.MKLRegressor(KERNELS, weighting=al.AlignLinear()).fit(X, SIGNAL)
+    yield "MKLRegressor alignf-linear", linear, NEW_DATA
+    for weighting in (al.Uniform(), al.Align(), al.AlignF()):
+        name = f"MKLRegressor {type(weighting).__name__}"
+        yield name, al.MKLRegressor(KERNELS, weighting=weighting).fit(X, SIGNAL), NEW_DATA
+    isotonic = al.MKLClassifier(KERNELS, probability="isotonic", machine="nystrom", n_centers=9)
+    yield "MKLClassifier isotonic", isotonic.fit(X, LABELS), NEW_DATA
+    few = al.MKLRegressor(KERNELS, weighting=al.LKRR(), machine="nystrom", n_centers=9)
+    yield "MKLRegressor nystrom", few.fit(X, SIGNAL), NEW_DATA
+    descent = al.MKLClassifier(al.RankOneKernels(("a", "b", "c")), machine="dual-cd")
+    yield "MKLClassifier dual-cd", descent.fit(X, LABELS), NEW_DATA
+    yield "KernelCombiner", al.KernelCombiner(KERNELS).fit(X, LABELS), NEW_DATA
+    given = al.KernelCombiner("precomputed", center=False).fit(GRAMS, LABELS)
+    yield "KernelCombiner precomputed", given, on(NEW_GRAMS)
+    thin = al.KernelCombiner(al.RankOneKernels()).fit(csr_matrix(X * (X > 0)), LABELS)
+    yield "KernelCombiner columns", thin, on(csr_matrix(NEW))
+    table = pd.DataFrame(X, columns=["width", "height", "mass"])
+    named = al.MKLClassifier([al.Columns("rbf", ["mass"]), al.Columns("linear", "width")])
+    yield "MKLClassifier named", named.fit(table, THREE), on(table[:5])
+    found = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=2).fit(X, LABELS)
+    yield "MKLClassifierCV", found, NEW_DATA
+    found = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0], cv=2).fit(X, SIGNAL)
+    yield "MKLRegressorCV", found, NEW_DATA
+    yield "BayesianMKLClassifier", al.BayesianMKLClassifier(KERNELS).fit(X, LABELS), NEW_DATA
+    features = al.AlignedRandomFeatures(n_features=8, random_state=0).fit(X, LABELS)
+    yield "AlignedRandomFeatures", features, NEW_DATA
+    features = al.AlignedRandomFeaturesClassifier(n_features=8, offsets=True).fit(X, LABELS)
+    yield "AlignedRandomFeaturesClassifier", features, NEW_DATA
+
+
+def wings():
+    for cls in (al.HyperKernelClassifier, al.HyperKernelClassifierCV):
+        yield cls.__name__, cls().fit(X[:, :2], LABELS), on(NEW[:, :2])
+    clipped = al.HyperKernelClassifier(machine="clip", regression="nnls").fit(X[:, :2], THREE)
+    yield "HyperKernelClassifier clip", clipped, on(NEW[:, :2])
+    for cls in (al.NystromRidge, al.NystromRidgeClassifier, al.NystromSVC):
+        y = SIGNAL if cls is al.NystromRidge else LABELS
+        yield cls.__name__, cls(al.Gaussian(0.3), n_centers=10).fit(X, y), NEW_DATA
+    yield "KernelSGDClassifier", al.KernelSGDClassifier().fit(X, LABELS), NEW_DATA
+    yield "KernelSGDRegressor", al.KernelSGDRegressor(budget=9).fit(X, SIGNAL), NEW_DATA
+    yield "KernelCCA", al.KernelCCA().fit(X, X[:, :2] ** 2), NEW_DATA
+    three = al.KernelCCA(2, kernels="linear").fit([X, X**2, X[:, :2]])
+    yield "KernelCCA three views", three, on([NEW, NEW**2, NEW[:, :2]])
+    classifier = al.MultiTaskMKLClassifier(KERNELS).fit(X, LABELS, TASK)
+    yield "MultiTaskMKLClassifier", classifier, BY_TASK
+    regressor = al.MultiTaskMKLRegressor(KERNELS).fit(X, SIGNAL, TASK)
+    yield "MultiTaskMKLRegressor", regressor, BY_TASK
+    words = ["abcab", "bcabc", "cccab", "aabbcc", "cabca", "bbbac"]
+    strings = al.MKLClassifier([al.StringSpectrum(2), al.StringSpectrum(1, normalize=True)])
+    yield "MKLClassifier strings", strings.fit(words, [0, 1, 0, 1, 0, 1]), on(["abc", "ccc"])
+
+
+def machines():
+    K, L = GRAMS[0], NEW_GRAMS[0]
+    yield "SupportVectorClassifier", SupportVectorClassifier().fit(K, THREE), on(L)
+    yield "SupportVectorRegressor", SupportVectorRegressor().fit(K, SIGNAL), on(L)
+    yield "KernelRidge", KernelRidge().fit(K, SIGNAL), on(L)
+    yield "KreinSVC", KreinSVC().fit(INDEFINITE, LABELS), on(L)
+    yield "KreinRidge", KreinRidge().fit(INDEFINITE, SIGNAL), on(L)
+    yield "LinearSVM", LinearSVM().fit(X, LABELS), NEW_DATA
+    yield "SpectrumFix", SpectrumFix("flip").fit(INDEFINITE), on(L)
+    yield "Ensemble", al.Ensemble().fit(GRAMS, SIGNAL), on(NEW_GRAMS)
+    yield "Ensemble svc", al.Ensemble("svc", n_folds=2).fit(GRAMS, LABELS), on(NEW_GRAMS)
+
+
+def hyper_regressors():
+    data = on(NEW[:, :2])
+    yield "HyperKRR", al.HyperKRR().fit(X[:, :2], LABELS), data
+    yield "HyperKRR clusters", al.HyperKRR(decomposition=2).fit(X[:, :2], LABELS), data
+    yield "HyperSVR", al.HyperSVR(al.WishartHyperKernel()).fit(X[:, :2], LABELS), data
+    yield "HyperNNLS", al.HyperNNLS().fit(X[:, :2], LABELS), data
+
+
+def fitted():
+    """(name, model, what its methods are called with) of all."""
+    yield from two_stage()
+    yield from wings()
+    yield from machines()
+    yield from hyper_regressors()
+
+
+def results():
+    """Results of the library that are data: (name, value)."""
+    statistics = al.alignment_statistics(X, LABELS, KERNELS)
+    yield "AlignmentStatistics", statistics
+    yield "WeightResult", al.AlignF().solve(statistics)
+    yield "SparsePath", sparse_path(statistics)
+    yield "KreinSpectrum", krein_spectrum(INDEFINITE)
+    yield "RidgePath", ridge_loo_path(GRAMS[0], SIGNAL, [0.1, 1.0])
+    layers = al.CKAAccumulator().update([X, X**2])
+    yield "CKAAccumulator", layers
+    yield "AlignmentAccumulator", al.AlignmentAccumulator(KERNELS).update(X, LABELS)
+    yield "DependenceTest", al.hsic_test(X, X[:, :1], n_permutations=9)
+    classifier = al.MKLClassifier(KERNELS).fit(X, LABELS)
+    yield "AlignmentInterval", classifier.alignment_interval_
+    yield "ErrorBound", classifier.bound(X, LABELS, radius2=20.0)
+    regressor = al.MKLRegressor(KERNELS).fit(X, SIGNAL)
+    yield "RiskBound", regressor.bound(X, SIGNAL, radius2=20.0, label_range=(-9.0, 9.0))
+    yield "HeldOutBound", classifier.bound(NEW, np.resize(LABELS, 7), held_out=True)
+    yield "RankOneKernels", al.RankOneKernels(("a", "b", "c"))
+    yield "GaussianHyperKernel", al.GaussianHyperKernel(0.5)
+    yield "WishartHyperKernel", al.WishartHyperKernel()
+
+
+def kernels():
+    """Kernels on X of every kind that is data."""
+    one, two = al.Gaussian(0.3), al.Linear()
+    yield from (al.Gaussian("median", multiple=2.0), al.Laplacian(0.2), al.Exponential(0.4), two)
+    yield from (al.ExponentialDot(0.1), al.Matern(2.5, length_scale=2.0), al.Matern(0.5))
+    yield from (al.RationalQuadratic(0.5), al.Hamming(), al.Polynomial(0.2, 1.0, 2), al.Cosine())
+    yield from (al.Binomial(0.01, 0.5), al.Sigmoid(0.1), al.TL1(), al.Log())
+    yield from (one + two, one * two, 0.5 * one, one + 2.0, two**3, (0.1 * two).exp())
+    yield from ((0.1 * two).exp().normalized(), (two + 1.0).normalized())
+    yield (0.1 * two).exp().unit_form()
+    yield al.Columns(one + two, slice(0, 2))
+    yield al.Columns("linear", ["width", "height"])
+    yield al.FourierFeatures([[1.0, 0.5, 0.0], [0.1, 0.2, 0.3]], [1.0, 2.0], [0.0, 0.5])
+    yield al.kernels.FeatureWeighted([1.0, 2.0, 0.5])
+    yield al.kernels.weighted_sum([one, two], [1.0, -0.5])
+    yield al.HyperKRR().fit(X[:, :2], LABELS).kernel_
+    yield al.HyperKRR(decomposition=2).fit(X[:, :2], LABELS).kernel_

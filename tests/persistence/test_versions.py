@@ -1,0 +1,189 @@
+"""Models that another version of the library wrote: pickles, files, and what is said of them."""
+
+import copy
+import io
+import json
+import pickle
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import persistence_models as models
+import pytest
+from sklearn.base import clone
+
+import alignlearn as al
+from alignlearn import _versions
+from alignlearn.machines import (
+    KernelRidge,
+    KreinRidge,
+    KreinSVC,
+    LinearSVM,
+    SupportVectorClassifier,
+    SupportVectorRegressor,
+)
+
+KEPT = Path(__file__).parent / "files"
+
+
+PICKLED = [
+    al.MKLClassifier(models.KERNELS).fit(models.X, models.LABELS),
+    al.MKLRegressorCV(),
+    al.BayesianMKLClassifier(),
+    al.KernelCombiner(),
+    al.AlignedRandomFeatures(),
+    al.MultiTaskMKLClassifier(),
+    al.HyperKernelClassifier(),
+    al.HyperKRR(),
+    al.NystromSVC(),
+    al.KernelSGDRegressor(),
+    al.KernelCCA(),
+    al.Ensemble(),
+    al.AlignLq(3.0),
+    al.L1SVM(),
+    al.CKAAccumulator(),
+    al.AlignmentAccumulator(),
+    al.alignment_statistics(models.X, models.LABELS, models.KERNELS),
+    KernelRidge(),
+    KreinRidge(),
+    KreinSVC(),
+    LinearSVM(),
+    SupportVectorClassifier(),
+    SupportVectorRegressor(),
+    al.Gaussian(0.5),
+    al.Columns(al.Linear() + 1.0, [0]),
+    al.GaussianHyperKernel(),
+    models.KERNELS[0].normalized(),
+]
+
+
+@pytest.mark.parametrize("thing", PICKLED, ids=lambda thing: type(thing).__name__)
+def test_a_pickle_carries_the_version(thing, monkeypatch):
+    raw = pickle.dumps(thing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same = pickle.loads(raw)
+    assert vars(same).keys() == vars(thing).keys()
+    assert _versions.KEY not in vars(same)
+    monkeypatch.setattr(al, "__version__", "7.5.0")
+    with pytest.warns(al.VersionWarning, match=r"alignlearn 0\.1\.0 .* alignlearn 7\.5\.0") as said:
+        pickle.loads(raw)
+    assert {entry.filename for entry in said} == {__file__}
+
+
+def test_what_changed_in_between_is_said(monkeypatch):
+    changes = {
+        "0.1.0": ("not this, which the pickle has.",),
+        "0.2.0": ("weights_ are float64.", "means_ are kept."),
+        "0.10.0": ("probabilities are of another rule.",),
+        "0.11.0": ("nor this, which is later.",),
+    }
+    monkeypatch.setattr(_versions, "CHANGES", changes)
+    raw = pickle.dumps(al.Gaussian(0.5))
+    monkeypatch.setattr(al, "__version__", "0.10.3")
+    with pytest.warns(al.VersionWarning) as said:
+        assert pickle.loads(raw) == al.Gaussian(0.5)
+    (text,) = {str(entry.message) for entry in said}
+    assert text == (
+        "A model written by alignlearn 0.1.0 is loaded by alignlearn 0.10.3: Since 0.2.0: weights_ "
+        "are float64. Since 0.2.0: means_ are kept. Since 0.10.0: probabilities are of another "
+        "rule."
+    )
+    later = pickle.dumps(al.Gaussian(0.5))
+    monkeypatch.setattr(al, "__version__", "0.2.0")
+    with pytest.warns(al.VersionWarning, match=r"later version changed is not known here"):
+        pickle.loads(later)
+
+
+def test_copies_say_nothing(monkeypatch):
+    model = PICKLED[0]
+    monkeypatch.setattr(al, "__version__", "7.5.0")
+    for other in (copy.copy(model), copy.deepcopy(model), clone(model)):
+        assert _versions.KEY not in vars(other)
+
+
+def test_a_file_of_another_version(monkeypatch):
+    file = io.BytesIO()
+    al.save(al.Gaussian(0.5), file)
+    monkeypatch.setattr(al, "__version__", "0.2.0")
+    with pytest.warns(al.VersionWarning, match=r"0\.1\.0.*0\.2\.0") as said:
+        assert al.load(file) == al.Gaussian(0.5)
+    assert len(said) == 1
+    assert said[0].filename == __file__
+
+
+def without(raw, *names):
+    """A file without some attributes, as one of a version that had none of them."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive, zipfile.ZipFile(out, "w") as older:
+        for member in archive.namelist():
+            content = archive.read(member)
+            if member == "model.json":
+                head = json.loads(content)
+                for value in head["values"]:
+                    for name in names:
+                        value.get("state", {}).pop(name, None)
+                content = json.dumps(head).encode()
+            older.writestr(member, content)
+    return out
+
+
+def test_parameters_that_are_newer_than_a_file_have_their_default():
+    """Of a fitted estimator, a machine, a rule and a kernel; what has no default is needed."""
+    model = al.MKLClassifier(models.KERNELS, weighting=al.AlignLq(3.0), C=5.0)
+    model.fit(models.X, models.LABELS)
+    file = io.BytesIO()
+    al.save([model, al.Ensemble("svc", C=3.0), KreinSVC(), al.Matern(2.5, multiple=3.0)], file)
+    found = al.load(without(file.getvalue(), "C", "q", "multiple", "n_folds"))
+    assert found[0].get_params()["C"] == 1.0
+    assert found[0].weighting.q == al.AlignLq().q
+    assert found[0].predict(models.NEW).tolist() == model.predict(models.NEW).tolist()
+    assert (found[1].C, found[1].n_folds) == (1.0, 5)
+    assert (found[2].C, found[3]) == (1.0, al.Matern(2.5))
+    al.save(al.Gaussian(1.0) + al.Linear(), file := io.BytesIO())
+    older = without(file.getvalue(), "kernels")
+    with pytest.raises(al.ModelFileError, match="lacks kernels"):
+        al.load(older)
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        *(("0.1.0", True), ("0.2.0rc1", True), ("1", True), ("0.2.0.dev1+g0a1b2c", True)),
+        *(("", False), ("a.b", False), ("0.1.0 ", False), ("0.1\n.0", False), (None, False)),
+        *(("0." + "1" * 50, False), ("1.0" * 99, False)),
+    ],
+)
+def test_what_is_a_version(text, good):
+    assert _versions.is_version(text) == good
+
+
+# --- the promise ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*/*.model")), ids=lambda path: path.stem)
+def test_files_of_earlier_versions_are_read(path):
+    """Predictions as written then; to rounding, as that was another processor."""
+    expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", al.VersionWarning)
+        model = al.load(path)
+    data = models.on(*map(np.array, expected["args"]))
+    if "task" in expected:
+        data[1]["task"] = np.array(expected["task"])
+    found = models.outputs(model, data)
+    assert found.keys() == expected["outputs"].keys()
+    for name, values in expected["outputs"].items():
+        if isinstance(values[0], str):
+            assert found[name].tolist() == values
+        else:
+            np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-11)
+
+
+def test_every_version_has_files():
+    folders = {folder.name: list(folder.glob("*.model")) for folder in KEPT.iterdir()}
+    assert len(folders["0.1"]) >= 8
+    assert ".".join(al.__version__.split(".")[:2]) in folders
+    files = [path for path in KEPT.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 40_000 * len(folders)
