@@ -21,7 +21,7 @@ from alignlearn.machines.target_ridge import TargetRidge, target_blocks
 from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
 
-ALPHAS = np.logspace(-2.0, 4.0, 25).tolist()
+ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 64
 _LEAST_CLUSTERS = 8
 # Candidates that a target is tried on, beside equal weights: work grows with the targets.

@@ -261,8 +261,8 @@ class MKLRegressorCV(_Search, KernelRegressor):
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
     alphas : sequence of float, optional
-        "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 25
-        from 1e-2 to 1e4. Positive for
+        "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
+        from 1e-4 to 1e4. Positive for
         leave-one-out, otherwise >= 0.
     Cs : sequence of float, optional
         "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
