@@ -37,7 +37,7 @@ class KernelRegressor(Regressor, MachineChoice, Seeded, LinearInFeatures, Kernel
     def predict(self, X) -> np.ndarray:
         """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
         values = self._decisions(X)
-        return values[:, 0] if self.dual_coef_.ndim == 1 else values
+        return values[:, 0] if np.ndim(self.intercept_) == 0 else values
 
     def bound(
         self,

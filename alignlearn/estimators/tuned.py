@@ -16,9 +16,9 @@ import numpy as np
 from alignlearn.engine.threads import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.solvers.multiclass import predicted_labels
-from alignlearn.validation import check_choice
+from alignlearn.validation import check_choice, check_flag, check_seed
 
-from . import inputs, tuning
+from . import inputs, per_target, tuning
 from ._calibrated import calibrate, check_classes, check_probability
 from .classifier import KernelClassifier, MKLClassifier
 from .learner import FROM_STATISTICS
@@ -257,8 +257,12 @@ class MKLRegressorCV(_Search, KernelRegressor):
         As in `MKLRegressor`.
     weighting : str, object, or list of them, default "alignf"
         Several are compared.
+    per_target : bool, default False
+        Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
+        an alpha for each. See the notes.
     alphas : sequence of float, optional
-        "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios. Positive for
+        "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
+        from 1e-4 to 1e4. Positive for
         leave-one-out, otherwise >= 0.
     Cs : sequence of float, optional
         "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
@@ -282,6 +286,11 @@ class MKLRegressorCV(_Search, KernelRegressor):
         "svr": the chosen value.
     weighting_, best_score_, best_params_, best_index_, cv_results_, n_splits_
         As in `MKLClassifierCV`. For leave-one-out ``split0_test_score`` is the one score.
+    uniform_score_ : ndarray of shape (q,)
+        With ``per_target``: R^2 by cross-validation of equal weights at the best alpha.
+        ``best_score_`` is R^2 too then, (q,), as is ``alpha_``; ``weights_`` are (p, q) of sum 1.
+    candidates_, candidate_ : ndarray of shape (n, p) and (q,)
+        With ``per_target``: the weights that were tried, and the number of each target's.
     weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
 statistics_, result_, coef_, support_, dual_coef_, intercept_, n_iter_, machine_, n_features_in_, \
 feature_names_in_
@@ -293,6 +302,13 @@ feature_names_in_
     That serves to choose alpha, not to judge the kernel; to compare weightings, or for a score to
     report, use folds, where weights are learned on each training set alone.
 
+    With ``per_target`` targets share at most 64 weight vectors: equal weights, single kernels, and
+    the centres of clusters of the targets' own weights, found by alignment that is corrected for
+    noise. Every target takes the best of those near its own, and the best alpha, by exact
+    leave-one-out or folds; the candidates themselves are found on all samples. Training sets must
+    be all samples that are not tested. Weights are not contributions: how much of a target a kernel
+    explains depends on the others too.
+
     Peaks of memory at m = 5000, in (m, m) matrices: 1.1 for leave-one-out, 1.2 for ridge with
     folds, 1.3 for "svr", whose solver keeps up to 0.3 of a matrix of rows close together.
     """
@@ -300,6 +316,7 @@ feature_names_in_
     _plain, _fixed = MKLRegressor, {}
 
     machine: str = "krr"
+    per_target: bool = False
     alphas: Any = None
     Cs: Any = None
     cv: Any = None
@@ -329,6 +346,10 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("krr", "svr"))
         source = self._open(X, sample_weight)
+        if check_flag("per_target", self.per_target):
+            return self._fit_per_target(X, y, source, groups)
+        for name in ("candidates_", "candidate_", "uniform_score_"):
+            self.__dict__.pop(name, None)
         y = inputs.real_targets(self, y, source.n_samples, source.weight)
         if self.machine == "svr":
             parameter, values = "C", tuning.check_grid("Cs", self.Cs, _CS)
@@ -340,6 +361,65 @@ feature_names_in_
         path = self._path(splits)
         self._search(X, y, source, splits, parameter=parameter, values=values, path=path)
         return self
+
+    def _fit_per_target(self, X, y, source, groups):
+        rule = per_target.checked_rule(self)
+        given = inputs.real_targets(self, y, source.n_samples, source.weight)
+        alphas = tuning.check_grid("alphas", self.alphas, per_target.ALPHAS)
+        splits = self._splits(given, groups)
+        source, Y, splits = tuning.used_part(source, given.reshape(len(given), -1), splits)
+        per_target.check_varies(Y)
+        inputs.check_room(source, [], len(source.names) + 2)
+        statistics = source.statistics(Y[:, 0], "regression")
+        scale = np.ones(len(source.names))
+        if self.normalize == "trace":
+            scale = statistics.trace_normalized()[1]
+        scale = np.where(statistics.norms > 0.0, scale, 0.0)
+        weight = np.ones(len(Y)) if source.weight is None else source.weight
+        family = source.family(np.ones(len(scale)), rooted=source.weight is not None)
+        folds = per_target.test_sets(splits, len(Y))
+        targets = per_target.Targets(family, scale, Y, weight, folds)
+        rng = check_seed("random_state", self.random_state)
+        found = per_target.choose(targets, alphas, rng, rule == "uniform", self.verbose)
+        predictor, coef = per_target.fitted_machine(targets, found, source)
+        self._store_targets(X, source, given, scale, found)
+        self.n_splits_ = len(Y) if splits is None else len(splits)
+        if coef is not None:
+            self.dual_coef_ = coef
+        one = given.ndim == 1
+        self.intercept_ = float(predictor.intercept[0]) if one else predictor.intercept
+        self._predictor = predictor
+        return self
+
+    def _store_targets(self, X, source, y, scale, found):
+        """Take over what was found for every target; nothing stays of a fit with one kernel."""
+        self._forget(*_KEPT)
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
+            del self.__dict__[name]
+        self._store_columns(X, source.n_features)
+        self.kernels_, self.scale_, self._names = source.fitted_kernels, scale, source.names
+        self.weights_, self.alpha_ = found.weights, found.alpha
+        self.best_score_, self.uniform_score_ = found.score, found.uniform_score
+        self.candidates_, self.candidate_ = found.candidates, found.chosen
+
+    def summary(self, max_rows=30) -> str:
+        """The learned combination as a text table; with ``per_target`` the weights of all targets.
+
+        Parameters and result as of `MKLRegressor.summary`; with ``per_target`` a line per kernel:
+        mean and largest weight over the targets, and of how many it has more than half.
+        """
+        if not hasattr(self, "candidates_"):
+            return super().summary(max_rows)
+        return per_target.summary(self, max_rows)
+
+    def bound(self, *args, **options):
+        """As `MKLRegressor.bound`; a ValueError with ``per_target``, which has no one kernel."""
+        if hasattr(self, "candidates_"):
+            raise ValueError(
+                "bound is for one kernel; with per_target=True every target has its own. Accepted: "
+                "a fit of one target with per_target=False."
+            )
+        return super().bound(*args, **options)
 
     def _path(self, splits):
         if self.machine == "svr":

@@ -95,6 +95,10 @@ class GramFamily:
                 return
             _loops.symmetric_product(self.grams[k], D, out[k])
 
+    def quadratics(self, D):
+        """``d_c' K_k d_c``, shape (c, p)."""
+        return np.stack([np.einsum("ij,ij->i", D @ K, D) for K in self.grams], axis=1)
+
     def quadratic(self, D):
         """``sum_c d_c' K_k d_c``, shape (p,), in one pass."""
         out = np.empty(self.n_kernels)
@@ -227,9 +231,13 @@ class FeatureFamily:
         product = (self.XT @ D.T).T if self.sparse else D @ self.X
         return product - D.sum(axis=1)[:, None] * self.mean
 
+    def quadratics(self, D):
+        """``d_c' K_k d_c``, shape (c, p)."""
+        return self._sum_groups(np.square(self.forms(D)))
+
     def quadratic(self, D):
         """``sum_c d_c' K_k d_c``, shape (p,)."""
-        return self._sum_groups(np.square(self.forms(D)).sum(axis=0))
+        return self.quadratics(D).sum(axis=0)
 
     def cross(self, D, F, E, G):
         """``sum_c d_c' K_k e_c``, shape (p,), with F = forms(D) and G = forms(E)."""

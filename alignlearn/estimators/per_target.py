@@ -1,0 +1,373 @@
+"""Weights and a penalty for every target: `MKLRegressorCV` with ``per_target=True``.
+
+Candidates are few weight vectors that all targets share: equal weights, every kernel alone, and the
+centres of clusters of each target's own weights, which alignment finds without the bias of noise.
+Each target is tried on equal weights and on those of the others that are nearest to its own, with
+every penalty, by errors of cross-validation in closed form (`TargetRidge`); the best are taken.
+
+Random search (Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant 2022, "Feature-space selection
+with banded ridge regression") tries random weights on every target instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from alignlearn.engine.threads import Progress
+from alignlearn.machines.target_ridge import TargetRidge, target_blocks
+from alignlearn.solvers.k_means import k_means
+from alignlearn.solvers.nnqp_rows import nonnegative_rows
+
+ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
+_N_CANDIDATES = 64
+_LEAST_CLUSTERS = 8
+# Candidates that a target is tried on, beside equal weights: work grows with the targets.
+_NEAREST, _NEAREST_OF_MANY, _MANY = 15, 7, 2000
+_PROMISING = 0.01  # share by which squares may be larger before penalties are refined
+_CLUSTERED = 20_000  # targets that the clusters are found from
+_ROWS = 2**14  # targets whose distances are held at once
+_SPECTRA = 2**29  # bytes of decompositions that are kept until the last fit
+
+
+@dataclass
+class TargetSearch:
+    """What every target is fitted with, and how well its candidates did.
+
+    Attributes
+    ----------
+    candidates : ndarray of shape (n, p)
+        Weights that sum to 1; the first are equal.
+    chosen : ndarray of int of shape (q,)
+    alpha, score, uniform_score : ndarray of shape (q,)
+        The scores are R^2 by cross-validation, of the choice and of the best penalty with equal
+        weights.
+    """
+
+    candidates: np.ndarray
+    chosen: np.ndarray
+    alpha: np.ndarray
+    score: np.ndarray
+    uniform_score: np.ndarray
+
+    @property
+    def weights(self):
+        """The weights of every target, (p, q)."""
+        return self.candidates[self.chosen].T
+
+
+class Targets:
+    """Kernels, targets and folds of one search.
+
+    Parameters
+    ----------
+    family : GramFamily or FeatureFamily
+        Centred and rooted kernels as they are.
+    scale : ndarray of shape (p,)
+        Their factors; 0 leaves a kernel out.
+    Y : ndarray of shape (m, q)
+    sample_weight : ndarray of shape (m,)
+        Positive.
+    folds : list of ndarray of int, or None for leave-one-out
+    """
+
+    def __init__(self, family, scale, Y, sample_weight, folds):
+        self.family, self.scale, self.Y = family, scale, Y
+        self.root, self.folds = np.sqrt(sample_weight), folds
+        self.means = (sample_weight / sample_weight.sum()) @ Y
+        self._kept, self._spectra = 0, {}
+
+    def block(self, columns):
+        """Some targets, centred and times the roots of the weights, (m, c) float64."""
+        return self.root[:, None] * (self.Y[:, columns] - self.means[columns])
+
+    def blocks(self, columns):
+        """Parts of some columns that are held at once."""
+        return [columns[part] for part in target_blocks(len(self.Y), len(columns))]
+
+    def own_weights(self):
+        """Weights of every target by alignment without the bias of noise, (q, p), of sum 1.
+
+        ``y'K y`` holds, of noise of variance s^2 in y, s^2 times the trace of K on average: this
+        is taken off as if all of y were noise, which favours kernels of flat spectrum less.
+        """
+        q, p, w = self.Y.shape[1], len(self.scale), np.square(self.root)
+        inner, size = np.empty((q, p)), np.empty(q)
+        for columns in self.blocks(np.arange(q)):
+            Y = self.block(columns)
+            inner[columns] = self.family.quadratics(Y.T) * self.scale
+            size[columns] = np.einsum("ij,ij->j", Y, Y)
+        left = w.sum() - np.square(w).sum() / w.sum()
+        noise = self.scale * self.family.weighted_traces(w) / left
+        usable = np.flatnonzero(self.scale)
+        M = self.family.products(np.zeros((1, len(w))))[1] * np.outer(self.scale, self.scale)
+        found = np.zeros((q, p))
+        found[:, usable], _ = nonnegative_rows(
+            M[np.ix_(usable, usable)], (inner - size[:, None] * noise)[:, usable]
+        )
+        total = found.sum(axis=1, keepdims=True)
+        equal = (self.scale > 0.0) / usable.size
+        return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), equal)
+
+    def ridge(self, weights, number):
+        """The `TargetRidge` of a candidate; some are kept."""
+        if number not in self._spectra:
+            made = TargetRidge(self.family, weights * self.scale, self.root)
+            if self._kept + 2 * made.vectors.nbytes > _SPECTRA:
+                return made
+            self._kept += 2 * made.vectors.nbytes
+            self._spectra[number] = made
+        return self._spectra[number]
+
+    def sizes(self):
+        """Sums of squares that R^2 is relative to, (q,): of the test sets."""
+        found = np.empty(self.Y.shape[1])
+        for columns in self.blocks(np.arange(found.size)):
+            squares = np.square(self.block(columns))
+            parts = [slice(None)] if self.folds is None else self.folds
+            found[columns] = sum(squares[rows].sum(axis=0) for rows in parts)
+        return found
+
+
+def choose(targets, alphas, rng, uniform=False, verbose=False) -> TargetSearch:
+    """The best candidate and penalty of every target.
+
+    Parameters
+    ----------
+    targets : Targets
+    alphas : list of float
+    rng : numpy.random.Generator
+    uniform : bool
+        Equal weights for all: only the penalties are chosen.
+    verbose : bool
+    """
+    q, alphas = targets.Y.shape[1], np.unique(alphas)
+    equal = (targets.scale > 0.0) / np.count_nonzero(targets.scale)
+    candidates, tried = equal[None], np.ones((1, q), dtype=bool)
+    if not uniform and np.count_nonzero(targets.scale) > 1:
+        candidates, tried = _candidates(targets, equal, rng)
+    best, alpha = np.full(q, np.inf), np.zeros(q)
+    chosen = np.zeros(q, dtype=np.intp)
+    progress = Progress(f"{len(candidates)} combinations of kernels") if verbose else None
+    for g, weights in enumerate(candidates):
+        columns = np.flatnonzero(tried[g])
+        if columns.size:
+            ridge = targets.ridge(weights, g)
+            for part in targets.blocks(columns):
+                better, squares, found = _best_alpha(targets, ridge, part, alphas, best[part])
+                best[part[better]], alpha[part[better]] = squares[better], found[better]
+                chosen[part[better]] = g
+        if g == 0:
+            equal_squares = best.copy()
+        if progress is not None:
+            progress((g + 1) / len(candidates))
+    size = targets.sizes()
+    return TargetSearch(candidates, chosen, alpha, 1.0 - best / size, 1.0 - equal_squares / size)
+
+
+def _candidates(targets, equal, rng):
+    """Weights (n, p), and which targets each is tried on, (n, q)."""
+    own = targets.own_weights()
+    some = own
+    if len(own) > _CLUSTERED:
+        some = own[np.sort(rng.choice(len(own), _CLUSTERED, replace=False))]
+    alone = np.eye(equal.size)[targets.scale > 0.0]
+    clusters = max(_LEAST_CLUSTERS, _N_CANDIDATES - 1 - len(alone))
+    candidates = np.unique(np.vstack([alone, k_means(some, clusters, rng)[0]]), axis=0)
+    tried = np.ones((1 + len(candidates), len(own)), dtype=bool)
+    near = _NEAREST if len(own) <= _MANY else _NEAREST_OF_MANY
+    if len(candidates) > near:
+        for i in range(0, len(own), _ROWS):
+            D = cdist(own[i : i + _ROWS], candidates, "sqeuclidean")
+            tried[1:, i : i + _ROWS] = (np.partition(D, near - 1, axis=1)[:, [near - 1]] >= D).T
+    return np.vstack([equal, candidates]), tried
+
+
+def _best_alpha(targets, ridge, columns, alphas, best):
+    """(where the candidate is better, sums of squares, penalties) of some targets.
+
+    Every fourth penalty is tried; for targets that the candidate may be better for, also those
+    beside the best, at half the distance and again.
+    """
+    Y = targets.block(columns)
+    projected = ridge.project(Y)
+    least, at = np.full(len(columns), np.inf), np.zeros(len(columns), dtype=np.intp)
+
+    def attempt(k, some):
+        found = ridge.squares(Y[:, some], projected[:, some], alphas[k], targets.folds)
+        less = found < least[some]
+        least[some[less]], at[some[less]] = found[less], k
+
+    everything = np.arange(len(columns))
+    for k in np.unique([*range(0, len(alphas), 4), len(alphas) - 1]):
+        attempt(k, everything)
+    for step in (2, 1):
+        promising, middle = least < (1.0 + _PROMISING) * best, at.copy()
+        for k in range(len(alphas)):
+            beside = np.flatnonzero(promising & (np.abs(middle - k) == step))
+            if beside.size:
+                attempt(k, beside)
+    return least < best, least, alphas[at]
+
+
+class TargetPredictor:
+    """Predictions of ridge regression with weights of its own for every target.
+
+    Parameters
+    ----------
+    combination : Combination
+        Of any weights; its kernels are evaluated one by one.
+    coef : ndarray of shape (m, q)
+        Dual coefficients, whose columns sum to 0.
+    weights : ndarray of shape (p, q)
+        Of the kernels as they are.
+    intercept : ndarray of shape (q,)
+        Of the kernels as they are.
+    """
+
+    is_linear = False
+
+    def __init__(self, combination, coef, weights, intercept):
+        source = combination.source
+        self._singles = [source.single(k) for k in range(len(weights))]
+        self.is_given, self.n_features = source.is_given, source.n_features
+        self.coef, self.weights, self.intercept = coef, weights, intercept
+        self._part = combination.predictor(None, coef[:, :1], 0.0, exact=True)
+
+    def check(self, X):
+        """New samples, validated, but for their width."""
+        return self._part.check(X)
+
+    def decisions(self, X, engine):
+        """``sum_k sum_i weights_kj coef_ij k(x, x_i)`` and the intercept, (n, q)."""
+        found = self.intercept
+        for single, weights in zip(self._singles, self.weights):
+            used = np.flatnonzero(weights)
+            if used.size:
+                part = single.predictor(None, self.coef[:, used] * weights[used], 0.0, exact=True)
+                found = found + _spread(part.decisions(X, engine), used, weights.size)
+        return found
+
+
+def _spread(values, columns, n_columns):
+    """Values of some columns among zeros."""
+    if columns.size == n_columns:
+        return values
+    out = np.zeros((len(values), n_columns))
+    out[:, columns] = values
+    return out
+
+
+def fitted_machine(targets, search, source):
+    """The predictor of the chosen candidates, and dual coefficients where the kernels need them.
+
+    Parameters
+    ----------
+    targets : Targets
+    search : TargetSearch
+    source : Source
+
+    Returns
+    -------
+    predictor
+    coef : ndarray of shape (m, q), or None for kernels that are linear in the features
+    """
+    weights = search.weights * targets.scale[:, None]
+    if source.is_linear:
+        coef = np.empty((source.n_features, weights.shape[1]))
+        for columns, C in _coefficients(targets, search):
+            per_feature = np.stack([source.per_feature(w) for w in weights[:, columns].T], axis=1)
+            coef[:, columns] = per_feature * (source.X.T @ C)
+        share = np.square(targets.root) / np.square(targets.root).sum()
+        intercept = targets.means - (source.X.T @ share) @ coef
+        learned = source.combine(targets.scale)
+        return learned.linear_predictor(coef, intercept, exact=True), None
+    coef = np.empty(targets.Y.shape)
+    for columns, C in _coefficients(targets, search):
+        coef[:, columns] = C
+    kept = source.combine(targets.scale).kept()
+    share = (np.square(targets.root) / np.square(targets.root).sum())[:, None]
+    singles = [source.single(k) for k in range(len(weights))]
+    means = np.hstack([one.times(share) for one in singles]).T  # of each kernel, (p, m)
+    intercept = targets.means - np.einsum("kj,kj->j", weights, means @ coef)
+    return TargetPredictor(kept, coef, weights, intercept), coef
+
+
+def _coefficients(targets, search):
+    """Parts of the targets, and the dual coefficients (m, c) of each."""
+    for g in np.unique(search.chosen):
+        ridge = targets.ridge(search.candidates[g], g)
+        for columns in targets.blocks(np.flatnonzero(search.chosen == g)):
+            projected = ridge.project(targets.block(columns))
+            C = ridge.coefficients(projected, search.alpha[columns])
+            yield columns, targets.root[:, None] * C
+
+
+def test_sets(splits, n_samples):
+    """The test sets of folds whose training sets are all other samples; None for None."""
+    if splits is None:
+        return None
+    for which, (train, test) in enumerate(splits):
+        left = np.ones(n_samples, dtype=bool)
+        left[train] = False
+        if not np.array_equal(np.flatnonzero(left), np.sort(test)):
+            raise ValueError(
+                f"cv: with per_target=True a training set must be all samples that are not tested; "
+                f"fold {which} of cv trains on {len(train)} and tests on {len(test)} of "
+                f"{n_samples}."
+            )
+    return [np.asarray(test) for _, test in splits]
+
+
+def check_varies(y):
+    """Raise for targets that are constant, by number."""
+    constant = np.flatnonzero(y.min(axis=0) == y.max(axis=0))
+    if constant.size:
+        shown = ", ".join(map(str, constant[:20])) + ", ..." * (constant.size > 20)
+        raise ValueError(
+            f"y is constant in {constant.size} of {y.shape[1]} columns ({shown}), of which nothing "
+            "can be learned; accepted: targets that vary. Leave them out."
+        )
+
+
+def checked_rule(estimator):
+    """ "alignf" or "uniform"; an error for parameters that ``per_target`` does not go with."""
+    rule, scoring = estimator.weighting, estimator.scoring
+    if rule not in ("alignf", "uniform"):
+        raise ValueError(
+            f"weighting={rule!r:.80} does not go with per_target=True; accepted: 'alignf', "
+            "'uniform'."
+        )
+    if estimator.machine != "krr":
+        raise ValueError(f"machine={estimator.machine!r} does not go with per_target=True: 'krr'.")
+    if scoring is not None and scoring != "r2":
+        raise ValueError(
+            f"scoring={scoring!r:.80} does not go with per_target=True; accepted: None, 'r2'."
+        )
+    return rule
+
+
+def summary(estimator, max_rows):
+    """The weights of all targets as a text table."""
+    weights, names = estimator.weights_, estimator._names
+    p, q = weights.shape
+    mean = weights.mean(axis=1)
+    rows = np.arange(p)
+    if p > max_rows:
+        rows = np.sort(np.argsort(-mean, kind="stable")[:max_rows])
+    width = max([len("kernel"), *(len(names[k]) for k in rows)])
+    lines = [f"{'kernel':<{width}}  mean weight  largest  above 1/2"]
+    for k in rows:
+        most = np.count_nonzero(weights[k] > 0.5)
+        lines.append(f"{names[k]:<{width}}  {mean[k]:11.4f}  {weights[k].max():7.4f}  {most:9d}")
+    if p > max_rows:
+        lines.append(f"... and {p - max_rows} more kernels, of smaller mean weight")
+    better = np.count_nonzero(estimator.best_score_ > estimator.uniform_score_)
+    lines.append(
+        f"{q} targets: mean R^2 by cross-validation {estimator.best_score_.mean():.4f}, of equal "
+        f"weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
+    )
+    lines.append("Weights are not contributions: these depend on what the other kernels explain.")
+    return "\n".join(lines)

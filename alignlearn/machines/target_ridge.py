@@ -1,0 +1,147 @@
+"""Kernel ridge regression of many targets on one matrix: all penalties, with their error by folds.
+
+With the centred matrix ``K = U diag(s) U'`` the residuals of ridge regression with an intercept are
+``e = Q y``, ``Q = I - 11'/m - U diag(s / (s + alpha)) U'``, and those of the samples of a set F by
+the fit without F are ``Q_FF^-1 e_F``, exact for a kernel that does not change. So one decomposition
+serves every target, every penalty and every partition into folds, leave-one-out among them.
+
+The constant is no direction of the kernel: were its eigenvalue 0 counted among those of U, the
+smallest penalties would seem perfect. With sample weights w everything is of the matrix and the
+targets times the square roots of w, and the constant becomes their vector.
+
+Sources: Allen (1974), "The relationship between variable selection and data augmentation and a
+method for prediction" (PRESS); Cawley and Talbot (2004), "Fast exact leave-one-out cross-validation
+of sparse least-squares support vector machines", for sets of samples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn.sources import FeatureFamily
+
+_BLOCK = 2**22  # values of targets that are held at once: 32 MB
+
+
+class TargetRidge:
+    """One combination of kernels, ready for ridge regression of any target.
+
+    Parameters
+    ----------
+    family : GramFamily or FeatureFamily
+        Kernels that are centred, and times the roots of the samples' weights.
+    weights : ndarray of shape (p,)
+        Not negative.
+    root : ndarray of shape (m,)
+        Square roots of the sample weights.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Eigenvalues that count.
+    vectors : ndarray of shape (m, r)
+        Orthonormal, and orthogonal to ``root``.
+    """
+
+    def __init__(self, family, weights, root):
+        self.constant = root / np.linalg.norm(root)
+        used = None
+        if isinstance(family, FeatureFamily) and not family.sparse:
+            used = np.flatnonzero(weights[family.owner])
+        if used is not None and used.size < family.n_samples - 1:
+            Z = family.X[:, used] * np.sqrt(weights[family.owner[used]])
+            self.values, self.vectors = _from_features(Z)
+        else:
+            self.values, self.vectors = _from_gram(family.gram(weights), self.constant)
+        self._square = np.square(self.vectors)
+        # Whether no direction is left but the constant: then residuals lose no digits.
+        self._complete = self.values.size == family.n_samples - 1
+
+    def project(self, Y):
+        """Centred and rooted targets (m, c) in the directions of the kernel, (r, c)."""
+        return self.vectors.T @ Y
+
+    def squares(self, Y, projected, alpha, folds=None):
+        """Sums of squared errors by cross-validation, (c,).
+
+        Parameters
+        ----------
+        Y : ndarray of shape (m, c)
+            Centred and rooted.
+        projected : ndarray of shape (r, c)
+        alpha : float
+        folds : list of ndarray of int, optional
+            Disjoint test sets; by default each sample is one.
+        """
+        kept = self.values / (self.values + alpha)
+        left = alpha / (self.values + alpha)
+        if folds is None:
+            share = self._square @ left if self._complete else self._rest() - self._square @ kept
+            E = self._residuals(Y, projected, kept, left, 1.0 / share)
+            return np.einsum("ij,ij->j", E, E)
+        E = self._residuals(Y, projected, kept, left, np.ones(len(Y)))
+        found = np.zeros(Y.shape[1])
+        for rows in folds:
+            R = self._left_out(rows, kept, left, E[rows])
+            found += np.einsum("ij,ij->j", R, R)
+        return found
+
+    def _rest(self):
+        return 1.0 - np.square(self.constant)
+
+    def _residuals(self, Y, projected, kept, left, factor):
+        """Residuals of the fit on all samples, each times its factor."""
+        U = self.vectors * factor[:, None]
+        if self._complete:
+            return U @ (left[:, None] * projected)
+        E = U @ (-kept[:, None] * projected)
+        E += factor[:, None] * Y
+        return E
+
+    def _left_out(self, rows, kept, left, E):
+        """Errors on a test set of the fit without it, from the residuals with it."""
+        U = self.vectors[rows]
+        if self._complete:
+            Q = (U * left) @ U.T
+        else:
+            Q = (U * -kept) @ U.T - np.outer(self.constant[rows], self.constant[rows])
+            Q.flat[:: len(Q) + 1] += 1.0
+        if not cholesky(Q):
+            raise ValueError(
+                "alphas: the smallest is lost in rounding where a fold is left out; accepted: "
+                "larger ones."
+            )
+        return cholesky_solve(Q, E)
+
+    def coefficients(self, projected, alphas):
+        """Rooted dual coefficients (m, c), for a penalty of each target (c,)."""
+        return self.vectors @ (projected / (self.values[:, None] + alphas))
+
+
+def _from_features(Z):
+    """Eigenvalues and vectors of ``ZZ'`` for fewer columns than rows."""
+    values, V = np.linalg.eigh(Z.T @ Z)
+    counts = values > len(values) * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    values = values[counts]
+    return values, Z @ (V[:, counts] / np.sqrt(values))
+
+
+def _from_gram(K, constant):
+    """Eigenvalues and vectors of a centred matrix, without the constant's."""
+    size = float(np.abs(K).sum(axis=1).max()) or 1.0  # at least the largest eigenvalue
+    # The constant gets the largest one, so that it is the last.
+    K += (2.0 * size) * np.outer(constant, constant)
+    values, vectors = np.linalg.eigh(K)
+    if values[0] < -1e-10 * size:
+        raise ValueError(
+            f"kernels: the centred combination has an eigenvalue of {values[0]:.3g}, so ridge "
+            "regression has no solution for small alphas; accepted: positive semi-definite kernels."
+        )
+    return np.maximum(values[:-1], 0.0), vectors[:, :-1]
+
+
+def target_blocks(n_samples, n_targets):
+    """Slices of targets that are held at once."""
+    step = max(1, _BLOCK // n_samples)
+    return [slice(i, min(i + step, n_targets)) for i in range(0, n_targets, step)]

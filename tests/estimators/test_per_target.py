@@ -1,0 +1,230 @@
+"""Weights and alpha for every target: against refits, laws, and the truth of a simulated design."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from sklearn.model_selection import GroupKFold, ShuffleSplit
+
+import alignlearn as al
+from alignlearn.solvers.nnqp_rows import nonnegative_rows
+
+SIZES = (4, 8, 30)
+EDGES = np.cumsum([0, *SIZES])
+PARTS = [slice(a, b) for a, b in pairwise(EDGES)]
+LINEAR = [al.Columns(al.Linear(), part) for part in PARTS]
+GAUSSIAN = [al.Columns(al.Gaussian(), part) for part in PARTS]
+NARROW = [al.Columns(al.Linear(), PARTS[0]), al.Columns(al.Linear(), PARTS[1])]  # 12 < m columns
+KINDS = pytest.mark.parametrize(
+    "kernels", [LINEAR, GAUSSIAN, NARROW], ids=["dual", "rbf", "primal"]
+)
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
+ALPHAS = [0.01, 1.0, 30.0]
+
+
+def design(m=36, q=5, seed=0):
+    """Targets of one feature space each, in turn, and new samples."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m + 40, EDGES[-1]))
+    signal = [X[:, PARTS[j % 3]] @ rng.normal(size=SIZES[j % 3]) for j in range(q)]
+    Y = np.column_stack([s / s.std() for s in signal]) + 0.7 * rng.normal(size=(m + 40, q))
+    return X[:m], Y[:m], X[m:], Y[m:]
+
+
+def sample_weight(m, weighted):
+    return np.random.default_rng(1).integers(1, 4, m).astype(float) if weighted else None
+
+
+def combined(model, j):
+    """The kernel of one target, with numbers for what was read from the samples."""
+    terms = zip(model.weights_[:, j] * model.scale_, model.kernels_)
+    return sum(w * kernel for w, kernel in terms if w > 0.0)
+
+
+def refit(model, j, X, y, weight):
+    options = {"weighting": "uniform", "normalize": None, "machine": "krr"}
+    machine = al.MKLRegressor([combined(model, j)], alpha=model.alpha_[j], **options)
+    return machine.fit(X, y, weight)
+
+
+@KINDS
+@WEIGHTED
+def test_predictions_are_those_of_a_machine_for_each_target(kernels, weighted):
+    X, Y, new, _ = design()
+    weight = sample_weight(len(X), weighted)
+    model = al.MKLRegressorCV(kernels, per_target=True, alphas=ALPHAS).fit(X, Y, weight)
+    found = model.predict(new)
+    assert found.shape == (len(new), Y.shape[1])
+    assert (model.weights_.shape, model.alpha_.shape) == ((len(kernels), 5), (5,))
+    np.testing.assert_allclose(model.weights_.sum(axis=0), 1.0)
+    for j in range(Y.shape[1]):
+        alone = refit(model, j, X, Y[:, j], weight)
+        np.testing.assert_allclose(found[:, j], alone.predict(new), atol=1e-8)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(new), found)
+
+
+@KINDS
+@WEIGHTED
+@pytest.mark.parametrize("cv", ["loo", 3, "runs"])
+def test_scores_are_those_of_refits(kernels, weighted, cv):
+    """R^2 of predictions of each fold by a machine that is fitted to the others."""
+    X, Y, _, _ = design(q=3)
+    weight, runs = sample_weight(len(X), weighted), np.arange(len(X)) // 9
+    folds = {"loo": range(len(X)), 3: None, "runs": runs}[cv]
+    model = al.MKLRegressorCV(
+        kernels, per_target=True, alphas=ALPHAS, cv=runs if cv == "runs" else cv
+    )
+    model.fit(X, Y, weight)
+    if folds is None:
+        splits = model._splits(Y, None)
+    else:
+        splits = [(np.flatnonzero(folds != np.array(k)), np.flatnonzero(folds == np.array(k)))
+                  for k in np.unique(folds)]  # fmt: skip
+    w = np.ones(len(X)) if weight is None else weight
+    assert model.n_splits_ == len(splits)
+    for j in range(Y.shape[1]):
+        predicted = np.empty(len(X))
+        for train, test in splits:
+            machine = refit(model, j, X[train], Y[train, j], None if weight is None else w[train])
+            predicted[test] = machine.predict(X[test])
+        y = Y[:, j]
+        size = np.average(np.square(y - np.average(y, weights=w)), weights=w)
+        expected = 1.0 - np.average(np.square(y - predicted), weights=w) / size
+        assert model.best_score_[j] == pytest.approx(expected, abs=1e-8)
+
+
+def test_small_penalties_are_not_perfect():
+    """The direction of the constant, counted among those of the kernel, makes them so."""
+    X, Y, _, _ = design(m=20)
+    noise = np.random.default_rng(3).normal(size=Y.shape)
+    model = al.MKLRegressorCV(GAUSSIAN, per_target=True, alphas=[1e-8, 1e-6, 1e-3, 1e3])
+    assert model.fit(X, noise).best_score_.max() < 0.5
+    assert (model.alpha_ == 1e3).mean() > 0.5
+
+
+def test_every_target_gets_its_own_space():
+    X, Y, new, truth = design(m=200, q=30)
+    model = al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
+    assert np.mean(model.weights_.argmax(axis=0) == np.arange(30) % 3) == 1.0
+    together = al.MKLRegressorCV(LINEAR).fit(X, Y)
+    assert model.score(new, truth) > together.score(new, truth) + 0.05
+    assert np.all(model.best_score_ >= model.uniform_score_)
+    assert model.best_score_.mean() > model.uniform_score_.mean() + 0.02
+
+
+def test_equal_weights_have_an_alpha_for_every_target():
+    X, Y, _, _ = design()
+    model = al.MKLRegressorCV(LINEAR, per_target=True, weighting="uniform", alphas=ALPHAS)
+    model.fit(X, Y)
+    np.testing.assert_array_equal(model.weights_, np.full((3, 5), 1 / 3))
+    np.testing.assert_array_equal(model.best_score_, model.uniform_score_)
+    for j in range(5):
+        alone = al.MKLRegressorCV(LINEAR, weighting="uniform", alphas=ALPHAS).fit(X, Y[:, j])
+        assert model.alpha_[j] == alone.alpha_
+
+
+def test_targets_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
+    from alignlearn.machines import target_ridge
+
+    X, Y, new, _ = design(q=9)
+    for kernels in (LINEAR, GAUSSIAN):
+        model = al.MKLRegressorCV(kernels, per_target=True)
+        first = model.fit(X, Y).predict(new)
+        monkeypatch.setattr(target_ridge, "_BLOCK", 2 * len(X))
+        monkeypatch.setattr("alignlearn.estimators.per_target._SPECTRA", 0)
+        np.testing.assert_allclose(model.fit(X, Y).predict(new), first, atol=1e-10)
+        monkeypatch.undo()
+
+
+def test_one_target_and_given_matrices():
+    X, Y, new, _ = design()
+    grams = [X[:, part] @ X[:, part].T for part in PARTS]
+    against = [new[:, part] @ X[:, part].T for part in PARTS]
+    model = al.MKLRegressorCV(LINEAR, per_target=True, alphas=ALPHAS).fit(X, Y[:, 0])
+    found = model.predict(new)
+    assert (found.shape, model.weights_.shape, model.alpha_.shape) == ((40,), (3, 1), (1,))
+    given = al.MKLRegressorCV("precomputed", per_target=True, alphas=ALPHAS).fit(grams, Y[:, 0])
+    np.testing.assert_allclose(given.predict(against), found, atol=1e-8)
+
+
+def test_splitters_with_groups():
+    X, Y, _, _ = design()
+    groups = np.arange(len(X)) // 6
+    model = al.MKLRegressorCV(LINEAR, per_target=True, cv=GroupKFold(3)).fit(X, Y, groups=groups)
+    assert model.n_splits_ == 3
+    cut = ShuffleSplit(3, train_size=10, test_size=5, random_state=0)
+    with pytest.raises(ValueError, match="training set must be all samples that are not tested"):
+        al.MKLRegressorCV(LINEAR, per_target=True, cv=cut).fit(X, Y)
+
+
+def test_samples_of_weight_zero_take_no_part():
+    X, Y, new, _ = design()
+    weight = np.r_[np.zeros(6), np.ones(30)]
+    for kernels in (LINEAR, GAUSSIAN[:1]):
+        kernels = [k.resolve(X) for k in kernels]
+        model = al.MKLRegressorCV(kernels, per_target=True, alphas=ALPHAS)
+        found = model.fit(X, Y, weight).predict(new)
+        np.testing.assert_allclose(model.fit(X[6:], Y[6:]).predict(new), found, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"weighting": "align"}, "weighting='align' does not go with per_target"),
+        ({"machine": "svr"}, "machine='svr' does not go with per_target"),
+        ({"scoring": "neg_mean_absolute_error"}, "scoring='neg_mean_absolute_error' does not go"),
+        ({"per_target": "yes"}, "per_target must be True or False"),
+        ({"alphas": [0.0, 1.0]}, "alphas=0.0 is out of range"),
+    ],
+)
+def test_what_does_not_go_together(options, words):
+    X, Y, _, _ = design()
+    with pytest.raises((ValueError, TypeError), match=words):
+        al.MKLRegressorCV(LINEAR, **{"per_target": True, **options}).fit(X, Y)
+
+
+def test_targets_that_cannot_be_learned():
+    X, Y, _, _ = design()
+    Y[:, 1] = 3.0
+    with pytest.raises(ValueError, match=r"y is constant in 1 of 5 columns \(1\)"):
+        al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
+    Y[0, 1] = np.nan
+    with pytest.raises(ValueError, match="y contains NaN"):
+        al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
+
+
+def test_constant_kernels_have_no_weight():
+    X, Y, _, _ = design()
+    X[:, PARTS[1]] = 2.0
+    model = al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
+    assert not model.weights_[1].any()
+    np.testing.assert_allclose(model.weights_.sum(axis=0), 1.0)
+
+
+def test_another_fit_leaves_nothing_of_the_first():
+    X, Y, _, _ = design()
+    model = al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
+    assert "5 targets: mean R^2" in model.summary()
+    assert "Weights are not contributions" in model.summary()
+    with pytest.raises(ValueError, match="every target has its own"):
+        model.bound()
+    assert not hasattr(model, "kernel_")
+    model.set_params(per_target=False).fit(X, Y)
+    assert not hasattr(model, "candidates_")
+    assert model.summary().startswith("kernel")
+    model.set_params(per_target=True).fit(X, Y)
+    assert not hasattr(model, "cv_results_")
+
+
+def test_many_small_programs_are_solved_like_one_by_one():
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(9, 5))
+    M, A = factor.T @ factor, rng.normal(size=(40, 5))
+    found, residual = nonnegative_rows(M, A, tol=1e-12)
+    root = np.linalg.cholesky(M).T
+    expected = [nnls(root, np.linalg.solve(root.T, a))[0] for a in A]
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    assert residual < 1e-8
