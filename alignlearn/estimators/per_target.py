@@ -16,10 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from alignlearn.engine.cpu import CPU
 from alignlearn.engine.threads import Progress
 from alignlearn.machines.target_ridge import TargetRidge, target_blocks
 from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
+from alignlearn.sources import Predictor
 
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 64
@@ -212,7 +214,7 @@ def _best_alpha(targets, ridge, columns, alphas, best):
     return least < best, least, alphas[at]
 
 
-class TargetPredictor:
+class TargetPredictor(Predictor):
     """Predictions of ridge regression with weights of its own for every target.
 
     Parameters
@@ -227,20 +229,19 @@ class TargetPredictor:
         Of the kernels as they are.
     """
 
-    is_linear = False
-
     def __init__(self, combination, coef, weights, intercept):
+        super().__init__(coef, intercept)
         source = combination.source
         self._singles = [source.single(k) for k in range(len(weights))]
         self.is_given, self.n_features = source.is_given, source.n_features
-        self.coef, self.weights, self.intercept = coef, weights, intercept
+        self.weights = weights
         self._part = combination.predictor(None, coef[:, :1], 0.0, exact=True)
 
     def check(self, X):
         """New samples, validated, but for their width."""
         return self._part.check(X)
 
-    def decisions(self, X, engine):
+    def decisions(self, X, engine=CPU):
         """``sum_k sum_i weights_kj coef_ij k(x, x_i)`` and the intercept, (n, q)."""
         found = self.intercept
         for single, weights in zip(self._singles, self.weights):

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn._lapack import cholesky, cholesky_solve, eigh, product, self_product
 from alignlearn.sources import FeatureFamily
 
+_WHOLE = 1000  # rows of what is decomposed without a look for Ctrl-C: a third of a second
 _BLOCK = 2**22  # values of targets that are held at once: 32 MB
 
 
@@ -60,7 +61,7 @@ class TargetRidge:
 
     def project(self, Y):
         """Centred and rooted targets (m, c) in the directions of the kernel, (r, c)."""
-        return self.vectors.T @ Y
+        return product(self.vectors.T, Y)
 
     def squares(self, Y, projected, alpha, folds=None):
         """Sums of squared errors by cross-validation, (c,).
@@ -119,9 +120,14 @@ class TargetRidge:
         return self.vectors @ (projected / (self.values[:, None] + alphas))
 
 
+def _eigh(A):
+    """Eigenvalues and vectors; in parts, which take longer, where the whole lasts too long."""
+    return np.linalg.eigh(A) if len(A) <= _WHOLE else eigh(A)
+
+
 def _from_features(Z):
     """Eigenvalues and vectors of ``ZZ'`` for fewer columns than rows."""
-    values, V = np.linalg.eigh(Z.T @ Z)
+    values, V = _eigh(self_product(Z.T))
     counts = values > len(values) * np.finfo(np.float64).eps * max(values[-1], 0.0)
     values = values[counts]
     return values, Z @ (V[:, counts] / np.sqrt(values))
@@ -132,7 +138,7 @@ def _from_gram(K, constant):
     size = float(np.abs(K).sum(axis=1).max()) or 1.0  # at least the largest eigenvalue
     # The constant gets the largest one, so that it is the last.
     K += (2.0 * size) * np.outer(constant, constant)
-    values, vectors = np.linalg.eigh(K)
+    values, vectors = _eigh(K)
     if values[0] < -1e-10 * size:
         raise ValueError(
             f"kernels: the centred combination has an eigenvalue of {values[0]:.3g}, so ridge "

@@ -18,6 +18,7 @@ _CLASSES = {
     "estimators.classifier": "MKLClassifier",
     "estimators.combiner": "KernelCombiner",
     "estimators.guarantees": "SampleRanges",
+    "estimators.per_target": "TargetPredictor",
     "estimators.random_features": "AlignedRandomFeatures AlignedRandomFeaturesClassifier",
     "estimators.regressor": "MKLRegressor",
     "estimators.tuned": "MKLClassifierCV MKLRegressorCV",

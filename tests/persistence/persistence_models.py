@@ -95,6 +95,8 @@ def two_stage():
     yield "MKLClassifierCV", found, NEW_DATA
     found = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0], cv=2).fit(X, SIGNAL)
     yield "MKLRegressorCV", found, NEW_DATA
+    found = al.MKLRegressorCV(KERNELS, per_target=True).fit(X, np.column_stack([SIGNAL, X[:, 2]]))
+    yield "MKLRegressorCV per target", found, NEW_DATA
     yield "BayesianMKLClassifier", al.BayesianMKLClassifier(KERNELS).fit(X, LABELS), NEW_DATA
     features = al.AlignedRandomFeatures(n_features=8, random_state=0).fit(X, LABELS)
     yield "AlignedRandomFeatures", features, NEW_DATA
