@@ -10,9 +10,7 @@ thread waits while others compute, and loops that may last look at a flag once p
 
 from __future__ import annotations
 
-import sys
 import threading
-import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
@@ -24,36 +22,6 @@ _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 def thread_count() -> int:
     """Threads to use: Numba's setting (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``)."""
     return get_num_threads()
-
-
-class Progress:
-    """Lines on stderr that say how much of long work is done, the first after two seconds."""
-
-    def __init__(self, what):
-        self._what, self._last, self._first = what, time.monotonic(), None
-
-    def __call__(self, share):
-        """Say that this share of the work is done, if nothing was said for two seconds."""
-        now = time.monotonic()
-        if share and self._first is None:
-            self._first = now, share  # what came before may have been compilation
-        if not share or now - self._last < 2.0:
-            return
-        start, before = self._first
-        text = f"{share:.0%} done"
-        if share > before:
-            text += f", about {(now - start) * (1.0 - share) / (share - before):.0f} s left"
-        self._print(text, now)
-
-    def say(self, text):
-        """Say how far the work is, if nothing was said for two seconds."""
-        now = time.monotonic()
-        if now - self._last >= 2.0:
-            self._print(text, now)
-
-    def _print(self, text, now):
-        self._last = now
-        print(f"alignlearn: {self._what}: {text}", file=sys.stderr, flush=True)
 
 
 def on_threads(function, *args, count=None, stoppable=False, watch=None):
@@ -70,7 +38,7 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
         Pass one more argument, an array with a flag: where ``stop[0]`` is true the function returns
         at once. It becomes true at Ctrl-C and where another thread failed.
     watch : callable, optional
-        Called without arguments several times a second, in the main thread only.
+        Called without arguments several times a second, in the thread of the caller only.
     """
     count = thread_count() if count is None else count
     stop = np.ones(1, dtype=np.bool_)

@@ -44,8 +44,11 @@ device : {"auto", "cpu", "cuda"}, default "auto"
 client : dask.distributed.Client, optional
     Its workers evaluate the pairs. Copies share it; pickles are without.""",
     "verbose": """\
-verbose : bool, default False
-    Report on stderr, from two seconds on, how much of the work is done.""",
+verbose : bool or callable, default False
+    True reports on stderr, from two seconds on, how much of the work is done. A function is called
+    as ``verbose(done, total, what)``, in the thread that called ``fit``: at most ten times a second
+    for each piece of work, and at its end with ``done == total``. What it raises ends the fit, and
+    the estimator is not fitted. Copies share the function; pickles are without.""",
 }
 _PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -175,7 +178,7 @@ class OnDevice:
 class Verbose:
     """Mixin: the parameter ``verbose``."""
 
-    verbose: bool = False
+    verbose: Any = False
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

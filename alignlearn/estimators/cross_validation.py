@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from alignlearn._params import OF_PROCESS
 from alignlearn.folds import make_folds
 from alignlearn.kernels import gram_items
 from alignlearn.sources import GramViews
@@ -71,7 +72,7 @@ default 5
 
 def _one_fold(estimator, grams, y, train, test, scoring, found):
     params = estimator.get_params(deep=False)
-    params = {k: v if k == "client" else copy.deepcopy(v) for k, v in params.items()}
+    params = {k: v if k in OF_PROCESS else copy.deepcopy(v) for k, v in params.items()}
     model = type(estimator)(**params)
     start = time.perf_counter()
     model.fit(GramViews(grams, train, train), y[train])

@@ -18,6 +18,7 @@ from alignlearn.validation import (
     check_count,
     check_flag,
     check_number,
+    check_progress,
     warn,
 )
 
@@ -105,7 +106,7 @@ class MultiTaskLearner(Verbose, Estimator):
             loss=self._loss(),
             tol=check_number("tol", self.tol, low=0.0, strict=True),
             max_iter=check_count("max_iter", self.max_iter),
-            verbose=check_flag("verbose", self.verbose),
+            verbose=check_progress("verbose", self.verbose),
         )
 
     def _samples(self, X, task):

@@ -12,6 +12,7 @@ from .arguments import (
     check_flag,
     check_number,
     check_numbers,
+    check_progress,
     check_seed,
     warn,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "check_memory",
     "check_number",
     "check_numbers",
+    "check_progress",
     "check_psd",
     "check_samples",
     "check_seed",
