@@ -107,10 +107,15 @@ class ParamsMixin(Versioned):
             target.set_params(**inner)
         return self
 
+    def _described(self, name, default):
+        """The text of a parameter's value, and whether it is another one than the default's."""
+        text = repr(getattr(self, name))
+        return text, text != repr(default)
+
     def __repr__(self):
         shown = []
         for name, parameter in self._parameters().items():
-            value = getattr(self, name)
-            if repr(value) != repr(parameter.default):
-                shown.append(f"{name}={value!r}")
+            value, changed = self._described(name, parameter.default)
+            if changed:
+                shown.append(f"{name}={value}")
         return f"{type(self).__name__}({', '.join(shown)})"

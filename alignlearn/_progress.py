@@ -82,7 +82,7 @@ class Progress:
 
     def report(self):
         """Tell how much is done, unless that was told lately; for the thread of this object."""
-        if self._quiet:
+        if self._quiet or self._told == self._total:
             return
         now = time.monotonic()
         if self._last is None or now - self._last >= _OFTEN:

@@ -20,6 +20,7 @@ from alignlearn._params import ParamsMixin
 from alignlearn.engine.engines import open_engine
 from alignlearn.validation import check_choice, check_labels, check_targets, check_weights, warn
 
+from ._html import estimator_html
 from .inputs import feature_names, own_or_sklearn, take_sparse
 
 if TYPE_CHECKING:
@@ -226,6 +227,14 @@ class Estimator(Parameters):
     def _check_is_fitted(self):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
+
+    def _repr_html_(self):
+        """What a notebook shows: the parameters and, after ``fit``, the weights of the kernels."""
+        return estimator_html(self)
+
+    def _kernel_weights(self):
+        """One weight for each of ``kernels_`` to be shown, and a text on what they are means of."""
+        return self.weights_, ""
 
     def _forget(self, *names):
         """Drop what an earlier fit left, so that one that fails leaves none that is fitted.

@@ -234,6 +234,9 @@ class MultiTaskLearner(Verbose, Estimator):
         self._store_columns(X, None if n is None else n + extra)
         self._predictor = source.combine(np.ones(p)).predictor(np.arange(0), np.zeros((0, 1)))
 
+    def _kernel_weights(self):
+        return self.weights_.mean(axis=0), f", means over {len(self.weights_)} tasks"
+
     # Predictions
 
     def _by_task(self, X, task):
