@@ -70,7 +70,7 @@ class Progress:
         self._what, self._total = what, int(total)
         self._is_lines = not callable(to)
         self._to = Lines() if self._is_lines else to
-        self._quiet = self._is_lines and not to
+        self._quiet = self._total == 0 or (self._is_lines and not to)
         self._thread, self._last = threading.get_ident(), None
         self._done, self._told, self._note = 0, None, None
 
