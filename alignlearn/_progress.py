@@ -1,7 +1,7 @@
 """How far long work is: told to a function of the user's, or printed on stderr.
 
 Whatever has a parameter ``verbose`` makes a `Progress` of it for each piece of its work, in the
-thread that was asked to do it, and nothing else of the library prints there.
+thread that was asked to do it; nothing else of the library says how far work is.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Progress:
         Of whatever is counted.
     to : bool or callable
         As `check_progress` returns it: nobody is told, `Lines` are printed, or the function is
-        called as ``to(done, total, what)``, in the thread that makes this object alone: the first
-        time when something is done, then ten times a second at most, and once at the end with
+        called as ``to(done, total, what)``, in the thread that makes this object alone: ten times a
+        second at most, also where nothing is done meanwhile, and once at the end with
         ``done == total``. From one call to the next ``done`` does not fall. What the function
         raises ends the work.
     """

@@ -20,8 +20,8 @@ _STYLE = """\
 .alignlearn-box .alignlearn-title {font-weight: bold;}
 .alignlearn-box .alignlearn-faint {opacity: .7; font-weight: normal;}
 .alignlearn-box table.alignlearn-table {border-collapse: collapse; border: 0; margin: 2px 0 6px;
-  color: inherit; background: none;}
-.alignlearn-box .alignlearn-table tr {background: none;}
+  width: auto; table-layout: auto; color: inherit; background: none;}
+.alignlearn-box table.alignlearn-table tbody tr {background: none;}
 .alignlearn-box .alignlearn-table td {border: 0; padding: 0 10px 0 0; text-align: left;
   vertical-align: top; font-family: monospace; font-size: 12px; overflow-wrap: anywhere;
   color: inherit;}
