@@ -23,9 +23,11 @@ _STYLE = """\
   width: auto; table-layout: auto; color: inherit; background: none;}
 .alignlearn-box table.alignlearn-table tbody tr {background: none;}
 .alignlearn-box .alignlearn-table td {border: 0; padding: 0 10px 0 0; text-align: left;
-  vertical-align: top; font-family: monospace; font-size: 12px; overflow-wrap: anywhere;
+  vertical-align: top; font-family: monospace; font-size: 12px; white-space: nowrap;
   color: inherit;}
-.alignlearn-box .alignlearn-table td.alignlearn-number {text-align: right; white-space: nowrap;}
+.alignlearn-box .alignlearn-table td.alignlearn-value {white-space: normal;
+  overflow-wrap: anywhere;}
+.alignlearn-box .alignlearn-table td.alignlearn-number {text-align: right;}
 .alignlearn-box .alignlearn-changed td {font-weight: bold;}
 .alignlearn-box .alignlearn-track {display: inline-block; width: 120px; height: 9px;
   background: rgba(128, 128, 128, .2);}
@@ -68,8 +70,9 @@ def _parameters(estimator):
     rows, n_changed = [], 0
     for name, parameter in estimator._parameters().items():
         value, changed = _described(estimator, name, parameter.default)
+        value = f"<td class='alignlearn-value'>{value}</td>"
         kind, mark = (" class='alignlearn-changed'", "*") if changed else ("", "")
-        rows.append(f"<tr{kind}><td>{mark}</td><td>{_text(name)}</td><td>{value}</td></tr>")
+        rows.append(f"<tr{kind}><td>{mark}</td><td>{_text(name)}</td>{value}</tr>")
         n_changed += changed
     head = f"parameters <span class='alignlearn-faint'>{n_changed} of {len(rows)} changed *</span>"
     opened = " open" if n_changed else ""
