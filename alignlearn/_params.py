@@ -10,6 +10,22 @@ from ._versions import Versioned
 
 _LONGEST = 4000  # characters of an estimator with all its parameters
 
+OF_PROCESS = ("client", "verbose")
+"""Parameters that copies share: a connection, and perhaps a function of the user's program."""
+
+
+def _without(state):
+    """A state without a client and without a function that is told of progress.
+
+    Neither can be sent to other processes, or means anything there.
+    """
+    state = dict(state)
+    if "client" in state:
+        state["client"] = None
+    if callable(state.get("verbose")):
+        state["verbose"] = False
+    return state
+
 
 class ParamsMixin(Versioned):
     """``get_params``, ``set_params`` and ``repr`` from the signature of ``__init__``.
@@ -27,22 +43,27 @@ class ParamsMixin(Versioned):
         return {p.name: p for p in sorted(named, key=lambda p: p.name)}
 
     def __getstate__(self):
-        """The state without ``client``, a connection that cannot be copied or sent."""
-        state = super().__getstate__()
-        if "client" in state:
-            state["client"] = None
-        return state
+        """The state without what belongs to this process, see `_without`."""
+        return _without(super().__getstate__())
+
+    def __copy__(self):
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
+        return found
 
     def __sklearn_clone__(self):
-        """For `sklearn.base.clone`: a client is shared, everything else copied.
+        """For `sklearn.base.clone`: ``client`` and ``verbose`` are shared, everything else copied.
 
         With it go the requests of metadata, which are data here and an object of theirs elsewhere.
         """
         from sklearn.base import BaseEstimator
 
-        found = BaseEstimator.__sklearn_clone__(copy.copy(self))
-        if "client" in vars(self):
-            found.client = self.client
+        bare = copy.copy(self)
+        vars(bare).update(_without(vars(self)))
+        found = BaseEstimator.__sklearn_clone__(bare)
+        for name in OF_PROCESS:
+            if name in vars(self):
+                setattr(found, name, getattr(self, name))
         if "_requests" in vars(self):
             found._requests = copy.deepcopy(self._requests)
         return found
@@ -89,11 +110,16 @@ class ParamsMixin(Versioned):
             target.set_params(**inner)
         return self
 
+    def _described(self, name, default):
+        """The text of a parameter's value, and whether it is another one than the default's."""
+        text = short(getattr(self, name))
+        return text, text != short(default)
+
     def __repr__(self):
         """The parameters that are not the default, in a text of bounded length."""
         shown = []
         for name, parameter in self._parameters().items():
-            value = short(getattr(self, name))
-            if value != short(parameter.default):
+            value, changed = self._described(name, parameter.default)
+            if changed:
                 shown.append(f"{name}={value}")
         return cut(f"{type(self).__name__}({', '.join(shown)})", _LONGEST)

@@ -238,8 +238,7 @@ def _compare(args):
         output.note(note)
     output.print()
     protocol = Protocol(n_folds=args.folds, scale=args.scale, random_state=args.random_state)
-    report = args.verbose or (lambda done: output.step("fold", done, args.folds))
-    report = False if args.quiet else report
+    report = (args.verbose and not args.quiet) or output.step
     comparison = compare(
         X, y, kernels, protocol=protocol, methods=methods, task=data.task, verbose=report
     )

@@ -8,10 +8,10 @@ import json
 import math
 import os
 import sys
-import time
+
+from alignlearn._progress import Lines
 
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
-_SILENT = 2.0  # seconds of work without progress
 
 
 def figure_path(out, stem):
@@ -90,8 +90,8 @@ class Output:
     def __init__(self, args):
         self.path, self.quiet = args.json, args.quiet
         self.stdout = io.StringIO() if args.json == "-" else sys.stdout
-        self.progress = not args.quiet and (args.verbose or sys.stderr.isatty())
-        self.start = time.monotonic()
+        shown = not args.quiet and (args.verbose or sys.stderr.isatty())
+        self._lines = Lines() if shown else None
         if args.json not in (None, "-"):
             self.path = os.path.expanduser(args.json)
             folder = os.path.dirname(self.path) or "."
@@ -107,11 +107,10 @@ class Output:
         if not self.quiet:
             self.print(f"note: {text}")
 
-    def step(self, what, done, total):
-        """One line of progress on stderr, for work that takes more than two seconds."""
-        seconds = time.monotonic() - self.start
-        if self.progress and seconds > _SILENT:
-            print(f"{what} {done} of {total}, {seconds:.0f} s", file=sys.stderr, flush=True)
+    def step(self, done, total, what):
+        """Progress on stderr where that is a terminal, or asked for; as ``verbose`` takes it."""
+        if self._lines is not None:
+            self._lines(done, total, what)
 
     def json(self, result):
         """Write the results, a dict, if they are asked for; NaN and infinity become null."""

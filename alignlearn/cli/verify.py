@@ -78,7 +78,7 @@ def run_verify(args) -> int:
     def note(finding, total):
         findings.append(finding)
         if args.json == "-" or args.verbose:  # otherwise the table shows how far the work is
-            output.step("claim", len(findings), total)
+            output.step(len(findings), total, "claims")
 
     with contextlib.ExitStack() as files:
         stream = output.stdout

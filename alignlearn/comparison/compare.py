@@ -10,12 +10,12 @@ alignment, section 5 (protocol) and appendix C (tests).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from alignlearn._progress import Progress, say
 from alignlearn._text import listed
 from alignlearn.folds import fold_numbers
 from alignlearn.kernels import RankOneKernels, kernel_list
@@ -26,6 +26,7 @@ from alignlearn.validation import (
     check_features,
     check_labels,
     check_number,
+    check_progress,
     check_targets,
     is_sparse,
 )
@@ -78,7 +79,8 @@ def compare(
     protocol : Protocol, optional
         Folds, scaling of the columns, grid of C or alpha, random state.
     verbose : bool or callable
-        Progress on stderr; or a function that is called with the number of folds that are done.
+        True reports every fold on stderr; or a function that is called as
+        ``verbose(done, total, what)`` with the number of folds that are done.
 
     Returns
     -------
@@ -93,6 +95,7 @@ def compare(
         The matrices do not fit into free memory; raised before the work.
     """
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
+    verbose = check_progress("verbose", verbose)
     X, y, task = _check_data(X, y, task)
     kernels = kernels if isinstance(kernels, RankOneKernels) else kernel_list(kernels)
     methods = _check_methods(methods, kernels, task)
@@ -105,13 +108,13 @@ def compare(
     folds = split(y, protocol.n_folds, task, protocol.random_state)
     parts = [_rotate(folds, t) for t in range(protocol.n_folds)]
     trials = []
-    for t, statistics in enumerate(_statistics(X, y, kernels, task, protocol, parts)):
-        trial = Trial(X, y, kernels, task, parts[t], protocol, statistics)
-        trials.append([trial.outcome(method) for method in methods])
-        if callable(verbose):
-            verbose(t + 1)
-        elif verbose:
-            _report(t, protocol.n_folds, methods, trials[-1])
+    with Progress("folds", len(parts), verbose is not True and verbose) as progress:
+        for t, statistics in enumerate(_statistics(X, y, kernels, task, protocol, parts)):
+            trial = Trial(X, y, kernels, task, parts[t], protocol, statistics)
+            trials.append([trial.outcome(method) for method in methods])
+            progress(t + 1)
+            if verbose is True:
+                _report(t, len(parts), methods, trials[-1])
     return Comparison(
         methods=methods,
         kernel_names=trial.names,
@@ -239,11 +242,9 @@ def _check_data(X, y, task):
 
 def _report(t, n_folds, methods, outcomes):
     for method, outcome in zip(methods, outcomes):
-        print(
+        say(
             "fold {}/{}  {:<14} error {error:.4g}  validation {validation_error:.4g}  alignment "
             "{alignment:.4f}  parameter {parameter:.4g}".format(
                 t + 1, n_folds, method, **outcome.numbers
-            ),
-            file=sys.stderr,
-            flush=True,
+            )
         )

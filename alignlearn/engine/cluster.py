@@ -110,7 +110,7 @@ class Cluster:
     def __reduce__(self):
         return _itself, (self._inner,)
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         """Call ``take(k, result)`` for every box, in their order.
 
         Parameters
@@ -122,6 +122,8 @@ class Cluster:
         boxes : sequence of tuple of int
             Rows (i0, i1), or rows and columns (i0, i1, j0, j1).
         take : callable
+        watch : callable, optional
+            Not called: this thread takes the results.
 
         Raises
         ------

@@ -145,7 +145,7 @@ class Cpu:
     def __reduce__(self):
         return "CPU"  # of another process, its own
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         """Run an operation on every box, and pass the results on in the order of the boxes.
 
         Parameters
@@ -157,6 +157,9 @@ class Cpu:
         boxes : list of tuple
         take : callable
             ``take(k, result)`` is called once for each box, k = 0, 1, ..., never twice at once.
+        watch : callable, optional
+            Called without arguments, several times a second, in this thread, where ``take`` is
+            called in others.
         """
         function, stop = OPERATIONS[operation], np.zeros(1, dtype=np.bool_)
         # Inside a box (a kernel that is a function may use others) all threads are busy.
@@ -165,7 +168,8 @@ class Cpu:
             for k, box in enumerate(boxes):
                 take(k, function(data, box, stop))
         else:
-            on_threads(self._deal, function, data, boxes, InOrder(len(boxes), take), stoppable=True)
+            work = function, data, boxes, InOrder(len(boxes), take)
+            on_threads(self._deal, *work, stoppable=True, watch=watch)
 
     def _deal(self, thread, function, data, boxes, results, stop):
         if stop[0]:

@@ -21,7 +21,7 @@ class Auto:
     def __reduce__(self):
         return "AUTO"
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         """As `Cpu.run_boxes`."""
         engine = CPU
         if boxes and pays(n_pairs(data, boxes)) and available():
@@ -35,11 +35,11 @@ class Auto:
             take(k, result)
 
         try:
-            engine.run_boxes(operation, data, boxes, count)
+            engine.run_boxes(operation, data, boxes, count, watch)
         except CudaOutOfMemory:
             if taken:  # others have filled the device meanwhile: nothing is taken twice
                 raise
-            CPU.run_boxes(operation, data, boxes, take)
+            CPU.run_boxes(operation, data, boxes, take, watch)
 
 
 AUTO = Auto()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._progress import Progress
 from alignlearn.validation import is_sparse, take
 
 from .binding import PairData, check_domains, compiled, factor_values, frozen, program_of, vectors
@@ -13,7 +15,6 @@ from .boxes import cells, pair_side
 from .cpu import CPU, pair_sums
 from .external import most_side
 from .program import Mode
-from .threads import Progress
 
 _PILOT_SIDE = 24
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
@@ -110,8 +111,8 @@ def centered_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
         Centred target columns.
     kernels : list of Kernel
         Resolved.
-    verbose : bool, default False
-        Whether to report on stderr how many of the pairs are done.
+    verbose : bool or callable, default False
+        Who is told how many of the pairs are done, as in `Progress`.
     weight : ndarray of shape (m,), optional
         Sample weights, positive; Y is centred at its weighted mean.
     engine : Cpu, Cuda or Cluster
@@ -159,7 +160,7 @@ class FoldSums:
         n, (p, m) = len(starts) - 1, (len(kernels), len(X))
         self._S, self._a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self._row_sums, self._diagonal = np.zeros((n, p, m)), np.zeros((p, m))
-        self._add_all(engine, Progress(f"pairs of {m} samples") if verbose else None)
+        self._add_all(engine, verbose)
         lower = np.tril_indices(p, -1)
         self._S[..., lower[0], lower[1]] = self._S[..., lower[1], lower[0]]
         for g, h in zip(*np.triu_indices(n, 1)):
@@ -188,21 +189,20 @@ class FoldSums:
         self._eps = np.array([max(_eps(d), _eps(V.dtype)) for d in given])
         self._shift = np.where([k.is_exponential for k in kernels], 0.0, np.abs(shift))
 
-    def _add_all(self, engine, progress):
+    def _add_all(self, engine, verbose):
         """Run all boxes of pairs on the engine."""
         m, program = self._diagonal.shape[1], self._data.program
         most = {"most": most_side(program)} if program.external else {}
         owners, boxes = cells(self._starts, pair_side(m, **most))
-        sizes = np.array([(i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes], dtype=np.float64)
-        done = np.cumsum(sizes) / sizes.sum()
+        done = list(accumulate((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes))
 
         def take(k, sums):
             with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
                 self._add(*owners[k], boxes[k], sums)
-            if progress is not None:
-                progress(done[k])
+            progress(done[k])
 
-        engine.run_boxes("pair_sums", self._data, boxes, take)
+        with Progress(f"pairs of {m} samples", done[-1], verbose) as progress:
+            engine.run_boxes("pair_sums", self._data, boxes, take, progress.report)
 
     def _add(self, g, h, box, sums):
         rows, columns = slice(*box[:2]), slice(*box[2:])

@@ -12,9 +12,7 @@ Python code on the other threads hears of it as the main thread would, between t
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
-import time
 from queue import Empty, SimpleQueue
 
 import numpy as np
@@ -26,36 +24,6 @@ _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 def thread_count() -> int:
     """Threads to use: Numba's setting (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``)."""
     return get_num_threads()
-
-
-class Progress:
-    """Lines on stderr that say how much of long work is done, the first after two seconds."""
-
-    def __init__(self, what):
-        self._what, self._last, self._first = what, time.monotonic(), None
-
-    def __call__(self, share):
-        """Say that this share of the work is done, if nothing was said for two seconds."""
-        now = time.monotonic()
-        if share and self._first is None:
-            self._first = now, share  # what came before may have been compilation
-        if not share or now - self._last < 2.0:
-            return
-        start, before = self._first
-        text = f"{share:.0%} done"
-        if share > before:
-            text += f", about {(now - start) * (1.0 - share) / (share - before):.0f} s left"
-        self._print(text, now)
-
-    def say(self, text):
-        """Say how far the work is, if nothing was said for two seconds."""
-        now = time.monotonic()
-        if now - self._last >= 2.0:
-            self._print(text, now)
-
-    def _print(self, text, now):
-        self._last = now
-        print(f"alignlearn: {self._what}: {text}", file=sys.stderr, flush=True)
 
 
 _here = threading.local()  # .stop: the flag of the work that this thread has a part in
@@ -77,7 +45,7 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
         at once. It becomes true at Ctrl-C and where another thread failed, also of work that this
         call is a part of.
     watch : callable, optional
-        Called without arguments several times a second, in the main thread only.
+        Called without arguments several times a second, in the thread of the caller only.
     """
     count = thread_count() if count is None else count
     stop, outer = np.ones(1, dtype=np.bool_), getattr(_here, "stop", None)

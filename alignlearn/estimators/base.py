@@ -21,6 +21,7 @@ from alignlearn.engine.engines import open_engine
 from alignlearn.machines.scores import LabelScore, TargetScore
 from alignlearn.validation import check_choice, not_fitted, warn
 
+from ._html import estimator_html
 from .inputs import feature_names, take_sparse
 
 if TYPE_CHECKING:
@@ -45,8 +46,11 @@ device : {"auto", "cpu", "cuda"}, default "auto"
 client : dask.distributed.Client, optional
     Its workers evaluate the pairs. Copies share it; pickles are without.""",
     "verbose": """\
-verbose : bool, default False
-    Report on stderr, from two seconds on, how much of the work is done.""",
+verbose : bool or callable, default False
+    True reports on stderr, from two seconds on, how much of the work is done. A function is called
+    as ``verbose(done, total, what)``, in the thread that called ``fit``: at most ten times a second
+    for each piece of work, and at its end with ``done == total``. What it raises ends the fit, and
+    the estimator is not fitted. Copies share the function; pickles are without.""",
 }
 _PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -164,7 +168,7 @@ class OnDevice:
 class Verbose:
     """Mixin: the parameter ``verbose``."""
 
-    verbose: bool = False
+    verbose: Any = False
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -212,6 +216,14 @@ class Estimator(Parameters):
     def _check_is_fitted(self):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
+
+    def _repr_html_(self):
+        """What a notebook shows: the parameters and, after ``fit``, the weights of the kernels."""
+        return estimator_html(self)
+
+    def _kernel_weights(self):
+        """One weight for each of ``kernels_`` to be shown, and a text on what they are means of."""
+        return self.weights_, ""
 
     def _forget(self, *names):
         """Drop what an earlier fit left, so that one that fails leaves none that is fitted.

@@ -241,6 +241,11 @@ class BayesianMKLClassifier(Classifier, Estimator):
             for k, s in enumerate(self.scale_)
         ]
 
+    def _kernel_weights(self):
+        if self.weights_.ndim == 1:
+            return super()._kernel_weights()
+        return np.abs(self.weights_).mean(axis=1), f", mean sizes over {len(self.classes_)} classes"
+
     def _alignments(self, grams, sign):
         """Centred alignments of the learned and of the uniform combination."""
         return tuple(

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from alignlearn._params import OF_PROCESS
 from alignlearn.folds import make_folds
 from alignlearn.kernels import gram_items, plain_gram
 from alignlearn.sources import GramViews, gram_parts
@@ -72,7 +73,7 @@ default 5
 
 def _one_fold(estimator, grams, y, train, test, scoring, found):
     params = estimator.get_params(deep=False)
-    params = {k: v if k == "client" else copy.deepcopy(v) for k, v in params.items()}
+    params = {k: v if k in OF_PROCESS else copy.deepcopy(v) for k, v in params.items()}
     model = type(estimator)(**params)
     start = time.perf_counter()
     model.fit(gram_parts(grams, train), y[train])

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from alignlearn._progress import Progress
 from alignlearn.engine.cpu import CPU
-from alignlearn.engine.threads import Progress
 from alignlearn.machines.target_ridge import TargetRidge, target_blocks
 from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
@@ -143,7 +143,8 @@ def choose(targets, alphas, rng, uniform=False, verbose=False) -> TargetSearch:
     rng : numpy.random.Generator
     uniform : bool
         Equal weights for all: only the penalties are chosen.
-    verbose : bool
+    verbose : bool or callable
+        Of a source.
     """
     q, alphas = targets.Y.shape[1], np.unique(alphas)
     equal = (targets.scale > 0.0) / np.count_nonzero(targets.scale)
@@ -152,19 +153,17 @@ def choose(targets, alphas, rng, uniform=False, verbose=False) -> TargetSearch:
         candidates, tried = _candidates(targets, equal, rng)
     best, alpha = np.full(q, np.inf), np.zeros(q)
     chosen = np.zeros(q, dtype=np.intp)
-    progress = Progress(f"{len(candidates)} combinations of kernels") if verbose else None
-    for g, weights in enumerate(candidates):
-        columns = np.flatnonzero(tried[g])
-        if columns.size:
-            ridge = targets.ridge(weights, g)
+    with Progress("combinations of kernels", len(candidates), verbose) as progress:
+        for g, weights in enumerate(candidates):
+            columns = np.flatnonzero(tried[g])
+            ridge = targets.ridge(weights, g) if columns.size else None
             for part in targets.blocks(columns):
                 better, squares, found = _best_alpha(targets, ridge, part, alphas, best[part])
                 best[part[better]], alpha[part[better]] = squares[better], found[better]
                 chosen[part[better]] = g
-        if g == 0:
-            equal_squares = best.copy()
-        if progress is not None:
-            progress((g + 1) / len(candidates))
+            if g == 0:
+                equal_squares = best.copy()
+            progress(g + 1)
     size = targets.sizes()
     return TargetSearch(candidates, chosen, alpha, 1.0 - best / size, 1.0 - equal_squares / size)
 

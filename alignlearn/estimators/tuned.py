@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn.engine.threads import Progress
+from alignlearn._progress import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_choice, check_flag, check_seed
@@ -78,7 +78,6 @@ class _Search(tuning.FoldSearch):
         ]
         scores = np.empty((len(folds), len(values), len(rules)))
         kept = np.empty(scores.shape, dtype=object)
-        progress = Progress(f"{len(folds)} folds") if self.verbose else None
 
         def take(job, predictions):
             t, r, _, same = jobs[job]
@@ -88,10 +87,10 @@ class _Search(tuning.FoldSearch):
                 if predict is not None:
                     kept[t, k, r], found = found, predict(found)
                 scores[t, k, r] = score(y[test], found, *weight)
-            if progress is not None:
-                progress((job + 1) / len(jobs))
+            progress(job + 1)
 
-        tuning.each(self.client, fits, [job[:3] for job in jobs], take)
+        with Progress(f"{len(folds)} folds", len(jobs), source.progress) as progress:
+            tuning.each(self.client, fits, [job[:3] for job in jobs], take)
         candidates = {parameter: values, "weighting": given}
         if not several:
             del candidates["weighting"]
@@ -158,8 +157,6 @@ default 5
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
     client : dask.distributed.Client, optional
         Its workers evaluate the pairs, and take the folds. Copies share it; pickles are without.
-    verbose : bool, default False
-        Report on stderr how many of the pairs of samples, and then of the folds, are done.
 
     Attributes
     ----------
@@ -275,8 +272,6 @@ class MKLRegressorCV(_Search, KernelRegressor):
         leave-one-out it is called once, on the predictions of all samples.
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
-    verbose : bool, default False
-        Report on stderr how many of the pairs of samples, and then of the folds, are done.
 
     Attributes
     ----------
@@ -380,7 +375,7 @@ feature_names_in_
         folds = per_target.test_sets(splits, len(Y))
         targets = per_target.Targets(family, scale, Y, weight, folds)
         rng = check_seed("random_state", self.random_state)
-        found = per_target.choose(targets, alphas, rng, rule == "uniform", self.verbose)
+        found = per_target.choose(targets, alphas, rng, rule == "uniform", source.progress)
         predictor, coef = per_target.fitted_machine(targets, found, source)
         self._store_targets(X, source, given, scale, found)
         self.n_splits_ = len(Y) if splits is None else len(splits)

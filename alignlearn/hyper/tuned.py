@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn.engine.threads import Progress
+from alignlearn._progress import Progress
 from alignlearn.estimators import tuning
 from alignlearn.estimators.base import Verbose
 from alignlearn.machines import paths
-from alignlearn.validation import check_flag
+from alignlearn.validation import check_progress
 
 from ._stages import STRENGTHS, GramMachine, kernel_path
 from .classifier import HyperKernelClassifier, HyperKernelLearner
@@ -56,8 +56,6 @@ default 5
     random_state : int or numpy.random.Generator, optional
         Of the shuffle, and of stage 1 where it draws pairs; None is a fixed seed, so results
         repeat.
-    verbose : bool, default False
-        Report on stderr how many of the learned kernels are done.
 
     Attributes
     ----------
@@ -99,22 +97,21 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
         """
         given = X
         X, labels = self._open(X, y)
-        verbose = check_flag("verbose", self.verbose)
+        verbose = check_progress("verbose", self.verbose)
         score = tuning.get_score(self.scoring, self._estimator_type)
         candidates = self._candidates()
         splits = self._splits(labels, groups)
         # Axes in the order of the sorted names: C, alpha or kernel_C, multiple.
         shape = [len(candidates[name]) for name in sorted(candidates)]
         scores = np.empty((len(splits), shape[0], int(np.prod(shape[1:-1])), shape[-1]))
-        progress = Progress(f"{len(splits)} folds") if verbose else None
         jobs = list(product(range(len(splits)), range(shape[-1])))
-        for done, (t, b) in enumerate(jobs, start=1):
-            models = self._models(candidates, candidates["multiple"][b])
-            test = labels[splits[t][1]]
-            for a, predictions in enumerate(_path(models, X, labels, splits[t], candidates["C"])):
-                scores[t, :, a, b] = [score(test, predicted) for predicted in predictions]
-            if progress is not None:
-                progress(done / len(jobs))
+        with Progress(f"{len(splits)} folds", len(jobs), verbose) as progress:
+            for done, (t, b) in enumerate(jobs, start=1):
+                models = self._models(candidates, candidates["multiple"][b])
+                test, path = labels[splits[t][1]], (X, labels, splits[t], candidates["C"])
+                for a, predictions in enumerate(_path(models, *path)):
+                    scores[t, :, a, b] = [score(test, predicted) for predicted in predictions]
+                progress(done)
         results, best = tuning.search_results(candidates, scores)
         model = self._untuned(**results["params"][best]).fit(given, y)
         fitted = {k: v for k, v in vars(model).items() if k not in model._parameters()}

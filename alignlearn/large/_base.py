@@ -12,7 +12,7 @@ from alignlearn.estimators.base import Estimator, OnDevice, Seeded, Verbose
 from alignlearn.kernels import as_kernel
 from alignlearn.machines.nystrom import CENTERS, NystromFeatures, centers_count, choose_centers
 from alignlearn.sources import open_kernel
-from alignlearn.validation import check_choice, check_flag, check_seed
+from alignlearn.validation import check_choice, check_progress, check_seed
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,7 +27,7 @@ class NystromLearner(Seeded, OnDevice, Verbose, Estimator):
         """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""
         self._forget()
         check_choice("centers", self.centers, CENTERS)
-        check_flag("verbose", self.verbose)
+        check_progress("verbose", self.verbose)
         self._rng = check_seed("random_state", self.random_state)
         opened = open_kernel(X, as_kernel(self.kernel), sample_weight, engine=self._engine())
         inputs.check_sample_count(opened.n_samples)

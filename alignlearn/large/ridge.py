@@ -53,8 +53,6 @@ class NystromRidge(Regressor, NystromLearner):
         Most steps of conjugate gradients, each one pass over samples and centres.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the preconditioner; None is the seed 0, so results repeat.
-    verbose : bool, default False
-        Report on stderr, every two seconds, how many steps are done.
 
     Attributes
     ----------

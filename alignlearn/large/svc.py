@@ -47,8 +47,6 @@ class NystromSVC(Classifier, NystromLearner):
         that are computed again for every four passes or more, until those not set aside fit.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the order of the samples; None is the seed 0, so results repeat.
-    verbose : bool, default False
-        Report on stderr, after stages, the passes done and the gap reached.
 
     Attributes
     ----------

@@ -6,13 +6,16 @@ Source: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kern
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn._params import ParamsMixin
-from alignlearn.engine.threads import Progress, on_threads, thread_count
+from alignlearn._progress import Progress
+from alignlearn.engine.threads import on_threads, thread_count
 from alignlearn.solvers import conjugate_gradient as cg
 from alignlearn.solvers.hinge import HingeResult, warn_unconverged
 from alignlearn.solvers.hinge_dual import hinge_dual
@@ -109,7 +112,8 @@ class NystromHinge(ParamsMixin):
             values with the centres), these are kept rather than computed again and again.
         rng : numpy.random.Generator
             Of the order in which samples are visited.
-        verbose : bool
+        verbose : bool or callable
+            Who is told of the passes, as in `Progress`.
 
         Raises
         ------
@@ -127,9 +131,11 @@ class NystromHinge(ParamsMixin):
         cost = float(self.C) * class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         solve = {"dual": self._dual, "subgradient": self._steps}[self.solver]
-        options = {"tol": float(self.tol), "rng": rng, "watch": _watch(verbose)}
-        options["max_passes"] = self.max_iter or _PASSES[self.solver]
-        result = solve(features, (signs, cost), memory, options)
+        passes = self.max_iter or _PASSES[self.solver]
+        options = {"tol": float(self.tol), "rng": rng, "max_passes": passes}
+        with Progress("support vectors on Nystrom features", passes, verbose) as progress:
+            options["watch"] = partial(_report, progress)
+            result = solve(features, (signs, cost), memory, options)
         warn_unconverged(result, self.tol)
         self.support_ = features.centers
         self.dual_coef_ = features.coefficients(result.coordinates)
@@ -188,11 +194,8 @@ def _spread(function, count):
     on_threads(function, count=min(count, thread_count()), stoppable=True)
 
 
-def _watch(verbose):
-    if not verbose:
-        return None
-    progress = Progress("support vectors on Nystrom features")
-    return lambda done, gap: progress.say(f"{done} passes, duality gap {gap:.2g} of the objective")
+def _report(progress, done, gap):
+    progress(done, f"{done} passes, duality gap {gap:.2g} of the objective")
 
 
 class RidgeSolution(NamedTuple):
@@ -225,8 +228,8 @@ class RidgeProblem:
     fit_intercept : bool
     rng : numpy.random.Generator
         Of the sample that the preconditioner is made of.
-    verbose : bool
-        Report on stderr how many steps are done.
+    verbose : bool or callable
+        Who is told how many steps are done, as in `Progress`.
     """
 
     def __init__(self, features, y, weight, *, fit_intercept=True, rng, verbose=False):
@@ -237,7 +240,7 @@ class RidgeProblem:
         products = features.transposed_times(columns)
         self._right, self._mean = products[:, :-1], products[:, -1]
         self._second = self._sampled(rng)
-        self._progress = Progress("conjugate gradients") if verbose else None
+        self._verbose = verbose
 
     def _sampled(self, rng):
         """``Phi' diag(w) Phi`` centred, as a sample gives it."""
@@ -259,23 +262,18 @@ class RidgeProblem:
         near.flat[:: len(near) + 1] += max(alpha, rounding)
         if not cholesky(near):
             raise ValueError(f"alpha={alpha:g} is lost in rounding; accepted: larger values.")
-        steps = [0]
+        steps = count(1)
 
         def apply(V):
-            steps[0] += 1
-            if self._progress is not None:
-                self._progress.say(f"{steps[0]} steps")
+            done = next(steps)
+            progress(done, f"{done} steps")
             shift = self._mean @ V
             return self.features.normal_times(V, shift=shift, weight=self._weight) + alpha * V
 
-        found = cg.conjugate_gradient(
-            apply,
-            self._right,
-            precondition=lambda V: cholesky_solve(near, V),
-            tol=tol,
-            max_iter=max_iter,
-            start=start,
-        )
+        options = {"tol": tol, "max_iter": max_iter, "start": start}
+        options["precondition"] = partial(cholesky_solve, near)
+        with Progress("conjugate gradients", max_iter, self._verbose) as progress:
+            found = cg.conjugate_gradient(apply, self._right, **options)
         intercept = self._target - self._mean @ found.solution
         return RidgeSolution(found.solution, intercept, found)
 

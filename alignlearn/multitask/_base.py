@@ -19,6 +19,7 @@ from alignlearn.validation import (
     check_count,
     check_flag,
     check_number,
+    check_progress,
     warn,
 )
 
@@ -106,7 +107,7 @@ class MultiTaskLearner(Verbose, Estimator):
             loss=self._loss(),
             tol=check_number("tol", self.tol, low=0.0, strict=True),
             max_iter=check_count("max_iter", self.max_iter),
-            verbose=check_flag("verbose", self.verbose),
+            verbose=check_progress("verbose", self.verbose),
         )
 
     def _samples(self, X, task):
@@ -233,6 +234,9 @@ class MultiTaskLearner(Verbose, Estimator):
         n, extra = source.n_features, self.task_column is not None
         self._store_columns(X, None if n is None else n + extra)
         self._predictor = source.combine(np.ones(p)).predictor(np.arange(0), np.zeros((0, 1)))
+
+    def _kernel_weights(self):
+        return self.weights_.mean(axis=0), f", means over {len(self.weights_)} tasks"
 
     # Predictions
 

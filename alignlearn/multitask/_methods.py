@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Options:
     loss: dict
     tol: float
     max_iter: int | None
-    verbose: bool
+    verbose: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ def solve(tasks, options):
     elif options.method == "onmkl" and options.coupling != "none":
         found, identity = [_coupled(tasks, options)], np.zeros(len(tasks))
     else:
-        pairs = each(partial(_one, options), tasks, "tasks" if options.verbose else None)
+        pairs = each(partial(_one, options), tasks, verbose=options.verbose)
         found, identity = [pair[0] for pair in pairs], np.array([pair[1] for pair in pairs])
     return _result(tasks, options, found, identity), [b for one in found for b in one.coefs]
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from alignlearn.engine.threads import Progress, on_threads
+from alignlearn._progress import Progress
+from alignlearn.engine.threads import on_threads
 from alignlearn.sources import GramFamily, Source
 from alignlearn.statistics import center_gram, check_sums
 from alignlearn.validation.memory import require_memory
@@ -88,7 +89,7 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
         Centre every kernel matrix at the mean of its task.
     normalize : {"trace"} or None
         Scale every kernel to a mean diagonal of 1 over all tasks.
-    verbose : bool, default False
+    verbose : bool or callable, default False
 
     Returns
     -------
@@ -103,8 +104,8 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
     _check_room([rows.size for rows in groups.values()], len(source.names))
     parts = {key: source.part(rows) for key, rows in groups.items()}
     keys = list(groups)
-    progress = "kernel matrices of the tasks" if verbose else None
-    found = each(lambda key: _open(parts[key], center), keys, progress)
+    what = "kernel matrices of the tasks"
+    found = each(lambda key: _open(parts[key], center), keys, what, verbose)
     opened = dict(zip(keys, found))
     sizes = np.array([groups[key].size for key in keys], dtype=np.float64)
     scale = np.ones(len(source.names))
@@ -134,18 +135,15 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
     return tasks
 
 
-def each(function, items, progress=None):
+def each(function, items, what="tasks", verbose=False):
     """``[function(item) for item in items]``, the items dealt to threads one by one.
 
-    Where a thread works on a task of its own the loops inside it must not start others. With a
-    text as ``progress``, stderr hears how many items are done.
+    Where a thread works on a task of its own the loops inside it must not start others. ``what``
+    and ``verbose`` are those of a `Progress` in items.
     """
     items = list(items)
     found, numbers = [None] * len(items), iter(range(len(items)))
-    report = None if progress is None else Progress(progress)
-
-    def watch():
-        report(sum(item is not None for item in found) / len(items))
+    ended = []  # lengthened in one step that no thread interrupts
 
     def work(thread, stop):
         if stop[0]:
@@ -157,10 +155,13 @@ def each(function, items, progress=None):
                 if stop[0]:
                     return
                 found[i] = function(items[i])
+                ended.append(i)
+                progress(len(ended))
         finally:
             numba.set_num_threads(before)
 
-    on_threads(work, stoppable=True, watch=None if report is None else watch)
+    with Progress(what, len(items), verbose) as progress:
+        on_threads(work, stoppable=True, watch=progress.report)
     return found
 
 

@@ -12,7 +12,7 @@ from alignlearn.kernels import (
     precomputed_kernels,
     weighted_terms,
 )
-from alignlearn.validation import check_features, check_flag, optional_weights
+from alignlearn.validation import check_features, check_progress, optional_weights
 
 from .features import FeatureSource, linear_groups
 from .given import GramSource
@@ -56,7 +56,7 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
     ValueError, TypeError
         Bad samples or kernels; the message names the argument and what is accepted.
     """
-    how = {"engine": engine, "progress": check_flag("verbose", progress)}
+    how = {"engine": engine, "progress": check_progress("verbose", progress)}
     if isinstance(kernels, Opener):
         return kernels.open(X, sample_weight, **how)
     if isinstance(kernels, str) and kernels == "precomputed":

@@ -39,8 +39,8 @@ class Source:
         matrices and combinations are of the samples as they are.
     engine : Cpu, Auto, Cuda or Cluster
         What pairs of samples are evaluated on.
-    progress : bool
-        Whether passes over all pairs report on stderr how far they are.
+    progress : bool or callable
+        Who is told how far passes over all pairs are, as in `Progress`; nobody after pickling.
 
     Attributes
     ----------
@@ -68,6 +68,10 @@ class Source:
         self.X, self.weight, self.engine, self.progress = X, weight, engine, progress
         self.n_samples = len(X) if isinstance(X, list) else X.shape[0]
         self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
+
+    def __getstate__(self):
+        # Who is told is in this process, and not on a worker.
+        return {**vars(self), "progress": False}
 
     @property
     def _how(self):

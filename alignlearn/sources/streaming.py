@@ -11,7 +11,7 @@ from alignlearn._versions import Versioned
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
-from alignlearn.validation import check_flag, check_same_type
+from alignlearn.validation import check_flag, check_progress, check_same_type
 
 from .opening import open_source
 from .training_sets import fold_labels
@@ -28,7 +28,7 @@ def alignment_statistics(
     sample_weight: Any = None,
     device: str = "auto",
     client: Any = None,
-    verbose: bool = False,
+    verbose: Any = False,
 ) -> Any:
     """Everything stage 1 needs, in one pass over the pairs of samples.
 
@@ -62,8 +62,9 @@ def alignment_statistics(
         pay, where there is one.
     client : dask.distributed.Client, optional
         Its workers evaluate the pairs.
-    verbose : bool, default False
-        Report on stderr, from two seconds on, how many of the pairs are done.
+    verbose : bool or callable, default False
+        True reports on stderr, from two seconds on, how many of the pairs are done. A function is
+        called as ``verbose(done, total, what)``, see `MKLClassifier`.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def alignment_statistics(
     if folds is not None and check_flag("unbiased", unbiased):
         raise ValueError("unbiased=True is not available together with folds.")
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
-    how = {"engine": open_engine(device, client), "progress": check_flag("verbose", verbose)}
+    how = {"engine": open_engine(device, client), "progress": check_progress("verbose", verbose)}
     source = open_source(X, kernels, pairs=unbiased, sample_weight=sample_weight, **how)
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)

@@ -52,8 +52,8 @@ def training_statistics(sample, kernels, names, training_sets, verbose=False, en
     names : tuple of str
     training_sets : list of ndarray of int
         Sample numbers, each at most once in a set.
-    verbose : bool, default False
-        Whether to report progress on stderr.
+    verbose : bool or callable, default False
+        Who is told of progress, as in `Progress`.
     engine : Cpu, Cuda or Cluster
         What it runs on.
 

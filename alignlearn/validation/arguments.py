@@ -87,6 +87,18 @@ def check_flag(name: str, value) -> bool:
     return bool(value)
 
 
+def check_progress(name: str, value):
+    """Return True, False or a callable, who `Progress` tells how far work is; else a TypeError."""
+    if callable(value):
+        return value
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(
+            f"{name} must be True or False, or a function of (done, total, what); got "
+            f"{value!r:.80}."
+        )
+    return bool(value)
+
+
 def check_number(name: str, value, *, low=None, high=None, strict=False, finite=True) -> float:
     """Return ``value`` as a float within the stated range, else raise an error that states it."""
     real = (int, float, np.integer, np.floating)

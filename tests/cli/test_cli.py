@@ -144,7 +144,7 @@ def test_verbose_reports_on_stderr_and_warnings_become_notes(csv, capsys):
     options = "--methods uniform,alignf-linear --kernels rbf,rbf --verbose --no-figure"
     assert main(["compare", csv, *options.split()]) == 0
     err = capsys.readouterr().err.splitlines()
-    assert sum(line.startswith("fold ") for line in err) == 10
+    assert sum(line.startswith("alignlearn: fold ") for line in err) == 10
     notes = [line for line in err if line.startswith("alignlearn: note: AlignLinear: M is")]
     assert notes
     assert len(set(notes)) == len(notes)

@@ -9,7 +9,8 @@ import pytest
 from alignlearn.theory import CLAIMS
 from alignlearn.theory.figures.curves import find_curve
 
-from alignlearn.cli import main, output
+from alignlearn import _progress
+from alignlearn.cli import main
 from alignlearn.comparison import Protocol, compare
 
 
@@ -110,9 +111,11 @@ def test_quiet_leaves_out_notes_and_progress(table, capsys):
 def test_a_terminal_gets_a_line_for_each_fold_of_long_work(table, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert run(capsys, *COMPARE, "--no-figure")[2] == ""
-    monkeypatch.setattr(output, "_SILENT", 0.0)
+    monkeypatch.setattr(_progress, "_EVERY", 0.0)
+    monkeypatch.setattr(_progress, "_OFTEN", 0.0)
     lines = run(capsys, *COMPARE, "--no-figure")[2].splitlines()
-    assert [line.split(",")[0] for line in lines] == [f"fold {k} of 5" for k in range(1, 6)]
+    start = [line.partition(",")[0] for line in lines]
+    assert start == [f"alignlearn: folds: {k}% done" for k in range(20, 101, 20)]
     assert run(capsys, *COMPARE, "--no-figure", "--quiet")[2] == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
     assert run(capsys, *COMPARE, "--no-figure")[2] == ""

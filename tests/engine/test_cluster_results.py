@@ -68,7 +68,7 @@ class KillsOne:
         self._client, self._cluster, self._alive = client, Cluster(client, inner), True
         self.operations = self._cluster.operations
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         def taking(k, result):
             take(k, result)
             if self._alive and len(boxes) > 3:

@@ -225,9 +225,9 @@ def statistics_work(X, rng):
     seen = []
 
     class Recorder(Cuda):
-        def run_boxes(self, operation, data, boxes, take):
+        def run_boxes(self, operation, data, boxes, take, watch=None):
             seen.append(data)
-            super().run_boxes(operation, data, boxes, take)
+            super().run_boxes(operation, data, boxes, take, watch)
 
     Y = rng.standard_normal((N, 1))
     centered_sums(X, Y - Y.mean(axis=0), [Gaussian(0.05), Laplacian(0.02)], engine=Recorder())

@@ -439,7 +439,7 @@ def test_verbose_reports_folds_and_changes_nothing(monkeypatch, capsys):
     X = rng.normal(size=(60, 3))
     clock = itertools.count(0.0, 5.0)
     time = SimpleNamespace(monotonic=lambda: next(clock))
-    monkeypatch.setattr("alignlearn.engine.threads.time", time)
+    monkeypatch.setattr("alignlearn._progress.time", time)
     for model, y in ((al.MKLClassifierCV(), X[:, 0] > 0), (al.MKLRegressorCV(cv=3), X[:, 0])):
         quiet = model.fit(X, y).predict(X)
         assert capsys.readouterr().err == ""

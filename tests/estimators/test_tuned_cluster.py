@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import threading
 import warnings
 
 import numpy as np
@@ -48,6 +49,38 @@ def test_results_are_those_of_one_process(dask_client, name, weight):
     alone = pickle.loads(pickle.dumps(there))
     assert alone.client is None
     np.testing.assert_array_equal(alone.predict(X[:9]), here.predict(X[:9]))
+
+
+class Screen(list):
+    """Is told of progress, by the main thread, and cannot be sent to a worker."""
+
+    def __call__(self, done, total, what):
+        assert threading.current_thread() is threading.main_thread()
+        self.append((done, total, what))
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("cannot pickle a screen")
+
+
+@pytest.mark.parametrize("name", ["one-stage", "ridge"])
+def test_progress_is_told_here_and_never_on_a_worker(dask_client, name, capfd):
+    model, y = CASES[name]
+    told, n_folds = Screen(), model.cv
+    model = clone(model).set_params(client=dask_client, verbose=told).fit(X, y)
+    of_folds = [done for done, _, what in told if what == f"{n_folds} folds"]
+    total = next(total for _, total, what in told if what == f"{n_folds} folds")
+    assert of_folds == sorted(of_folds)
+    assert of_folds[-1] == total
+    assert told[-1][0] == told[-1][1]
+    assert capfd.readouterr() == ("", "")
+
+    def stop(done, total, what):
+        if "folds" in what:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        model.set_params(verbose=stop).fit(X, y)
+    assert not model.__sklearn_is_fitted__()
 
 
 class Elsewhere(al.AlignF):

@@ -165,10 +165,10 @@ def test_equal_samples_leave_fewer_centres():
 
 
 def test_progress(capsys, monkeypatch):
-    from alignlearn.engine import threads
+    from alignlearn import _progress
 
     clock = iter(np.arange(0.0, 1e6, 5.0))
-    monkeypatch.setattr(threads.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
     X, y = data(200)
     al.NystromRidge(KERNEL, 0.01, n_centers=20, verbose=True).fit(X, y)
     assert "conjugate gradients: 1 steps" in capsys.readouterr().err

@@ -78,7 +78,7 @@ class Cuda:
             check()
         self._memory = memory
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         """Run an operation on every box, and pass the results on in the order of the boxes.
 
         Parameters
@@ -92,6 +92,8 @@ class Cuda:
         take : callable
             ``take(k, result)`` is called once for each box, k = 0, 1, ...; results are arrays of
             the host.
+        watch : callable, optional
+            Not called: this thread takes the results.
 
         Raises
         ------

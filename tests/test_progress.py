@@ -1,0 +1,340 @@
+"""``verbose``: lines on stderr, or calls of a function, for each piece of long work."""
+
+import copy
+import inspect
+import itertools
+import pickle
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import alignlearn as al
+from alignlearn import _progress
+from alignlearn.comparison import Protocol, compare
+from alignlearn.engine import threads
+from alignlearn.estimators.base import Verbose
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+LABELS, TARGETS, TASK = X[:, 0] > 0, X[:, 0] + 0.1 * X[:, 1], np.arange(60) % 3
+SMALL, NYSTROM = {"kernels": ["rbf", "linear"]}, {"kernel": "rbf", "n_centers": 10}
+LEARNERS = [
+    (al.KernelCombiner(**SMALL), (LABELS,)),
+    (al.MKLClassifier(**SMALL), (LABELS,)),
+    (al.MKLClassifierCV(**SMALL, Cs=[1.0, 2.0], cv=3), (LABELS,)),
+    (al.MKLRegressor(**SMALL), (TARGETS,)),
+    (al.MKLRegressorCV(**SMALL, alphas=[0.1, 1.0], cv=3), (TARGETS,)),
+    (al.MultiTaskMKLClassifier(**SMALL), (LABELS, TASK)),
+    (al.MultiTaskMKLRegressor(**SMALL, method="uniform"), (TARGETS, TASK)),
+    (al.NystromRidge(**NYSTROM), (TARGETS,)),
+    (al.NystromRidgeClassifier(**NYSTROM), (LABELS,)),
+    (al.NystromSVC(**NYSTROM), (LABELS,)),
+    (al.NystromSVC(**NYSTROM, solver="subgradient", tol=0.5), (LABELS,)),
+    (al.HyperKernelClassifierCV(multiples=[1.0, 2.0], alphas=[1.0], cv=3), (LABELS,)),
+]
+each_learner = pytest.mark.parametrize(
+    ("learner", "given"), LEARNERS, ids=lambda v: type(v).__name__ if hasattr(v, "fit") else ""
+)
+
+
+class Calls(list):
+    """Keeps what it is told, and by which thread; it can neither be copied nor pickled."""
+
+    def __init__(self, end=None):
+        super().__init__()
+        self.end, self.threads = end, set()
+
+    def __call__(self, done, total, what):
+        self.append((done, total, what))
+        self.threads.add(threading.current_thread())
+        if len(self) - 1 == self.end:
+            raise Enough
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("cannot pickle what is on the screen")
+
+    def pieces(self):
+        """The names of all pieces of work, each of which was told up to its end."""
+        names, under_way = [], {}
+        for done, total, what in self:
+            assert type(done) is type(total) is int
+            before, of = under_way.pop(what, (0, total))
+            assert 0 <= before <= done <= total == of
+            if done < total:
+                under_way[what] = done, total
+            else:
+                names.append(what)
+        assert not under_way
+        return names
+
+
+class Enough(Exception):
+    pass
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands still; ``clock.now`` is set."""
+    found = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: found.now))
+    return found
+
+
+# The one printer
+
+
+def test_lines_come_every_two_seconds_and_extrapolate(clock, capsys):
+    with _progress.Progress("work", 10, True) as progress:
+        for clock.now, done in ((1.0, 1), (3.0, 3), (4.0, 4), (5.5, 5), (9.0, 9), (10.0, 9)):
+            progress(done)
+        clock.now = 12.0
+    assert capsys.readouterr().err.splitlines() == [
+        "alignlearn: work: 30% done, about 7 s left",
+        "alignlearn: work: 50% done, about 6 s left",
+        "alignlearn: work: 90% done, about 1 s left",
+        "alignlearn: work: 100% done",
+    ]
+
+
+def test_lines_of_other_work_start_over_and_a_note_takes_the_place_of_shares(clock, capsys):
+    lines = _progress.Lines()
+    for clock.now, work in (
+        (2.0, (5, 10, "first")),
+        (4.0, (1, 4, "second")),
+        (5.0, (2, 4, "second")),
+        (6.0, (3, 4, "second")),
+        (9.0, (3, 4, "second", "3 steps")),
+        (12.0, (0, 4, "third")),
+    ):
+        lines(*work)
+    assert capsys.readouterr().err.splitlines() == [
+        "alignlearn: first: 50% done",
+        "alignlearn: second: 25% done",
+        "alignlearn: second: 75% done, about 1 s left",
+        "alignlearn: second: 3 steps",
+    ]
+
+
+def test_without_a_stderr_nothing_is_printed(clock, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr", None)
+    lines = _progress.Lines()
+    clock.now = 5.0
+    lines(1, 2, "work")
+    assert capsys.readouterr().out == ""
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 0.3), st.integers(-1, 12)), max_size=40))
+def test_a_function_is_told_seldom_and_up_to_the_end(steps):
+    clock, told = SimpleNamespace(now=0.0), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: clock.now))
+        with _progress.Progress("work", 10, lambda *work: told.append((clock.now, *work))) as step:
+            for seconds, done in steps:
+                clock.now += seconds
+                step(done)
+    counts = [done for _, done, _, _ in told]
+    assert counts == sorted(counts)
+    assert counts[-1] == 10
+    assert counts.count(10) == 1
+    assert {(total, what) for _, _, total, what in told} == {(10, "work")}
+    # The end is told whenever it comes.
+    times = [now for now, *_ in told[:-1]]
+    assert all(b - a >= 0.1 for a, b in itertools.pairwise(times))
+    # What is known is told once a tenth of a second is over: the control of the line above.
+    assert len(told) >= 1 + sum(a < 10 for a in counts[:-1])
+
+
+def test_work_that_fails_has_no_end_and_no_work_no_call():
+    told = Calls()
+    with pytest.raises(KeyError), _progress.Progress("work", 3, told) as progress:
+        {}[progress(1)]
+    assert told == [(1, 3, "work")]
+    with _progress.Progress("nothing", 0, told):
+        pass
+    assert told == [(1, 3, "work")]
+
+
+def test_other_threads_only_count(clock):
+    told = Calls()
+    with _progress.Progress("work", 5, told) as progress, ThreadPoolExecutor(1) as pool:
+        for clock.now in range(1, 4):
+            pool.submit(progress, clock.now).result()
+        assert told == []
+        progress.report()
+    assert told == [(3, 5, "work"), (5, 5, "work")]
+    assert told.threads == {threading.current_thread()}
+
+
+# Whoever has it
+
+
+def test_statistics_are_the_same_to_the_last_bit(monkeypatch, capsys):
+    X, y = rng.normal(size=(3000, 3)), rng.normal(size=3000)
+    folds = np.arange(3000) % 5
+    quiet = al.alignment_statistics(X, y), al.alignment_statistics(X, y, folds=folds)[1]
+    assert capsys.readouterr().err == ""
+    clock = itertools.count(0.0, 5.0)
+    monkeypatch.setattr(threads, "_POLL", 1e-4)
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    verbose = al.alignment_statistics(X, y, verbose=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines
+    assert all(re.match(r"alignlearn: pairs of 3000 samples: \d+% done", line) for line in lines)
+    told = Calls()
+    on_folds = al.alignment_statistics(X, y, folds=folds, verbose=told)[1]
+    assert capsys.readouterr().err == ""
+    assert told.pieces() == ["pairs of 3000 samples"]
+    for one, other in zip(quiet, (verbose, on_folds)):
+        np.testing.assert_array_equal(one.M, other.M)
+        np.testing.assert_array_equal(one.a, other.a)
+    with pytest.raises(TypeError, match=r"verbose must be True or False, or a function of \(done"):
+        al.alignment_statistics(X, y, verbose="yes")
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_work_of_other_threads_is_told_while_it_lasts(raises):
+    X, y, told, here = rng.normal(size=(400, 3)), rng.normal(size=400), Calls(), []
+    going_on, main = threading.Event(), threading.current_thread()
+
+    def slow(x, z):
+        if threading.current_thread() is not main:
+            assert going_on.wait(60.0)
+        return x @ z
+
+    def tell(*work):
+        here.append(threading.current_thread())
+        told(*work)
+        going_on.set()
+        if raises:
+            raise Enough
+
+    with pytest.raises(Enough) if raises else nullcontext():
+        al.alignment_statistics(X, y, [al.FromFunction(slow)], verbose=tell)
+    assert told[0][0] < told[0][1]
+    assert set(here) == {main}
+    if raises:
+        assert len(told) == 1
+    else:
+        assert told.pieces() == ["pairs of 400 samples"]
+
+
+def test_every_learner_with_the_parameter_is_looked_at():
+    named = [getattr(al, name) for name in al.__all__]
+    have = {cls for cls in named if inspect.isclass(cls) and issubclass(cls, Verbose)}
+    assert have == {type(learner) for learner, _ in LEARNERS}
+
+
+def predicted(model):
+    kind = al.KernelCombiner
+    known = {"task": TASK} if hasattr(model, "tasks_") else {}
+    return model.transform(X) if isinstance(model, kind) else model.predict(X, **known)
+
+
+@each_learner
+def test_a_function_is_told_of_every_piece_and_changes_nothing(learner, given, capsys):
+    told = Calls()
+    model = clone(learner).set_params(verbose=told).fit(X, *given)
+    assert told.pieces()
+    assert told.threads == {threading.current_thread()}
+    np.testing.assert_array_equal(predicted(model), predicted(clone(learner).fit(X, *given)))
+    assert model.verbose is told
+    assert capsys.readouterr() == ("", "")
+
+
+@each_learner
+def test_what_a_function_raises_ends_the_fit_at_any_call(learner, given):
+    told = Calls()
+    clone(learner).set_params(verbose=told).fit(X, *given)
+    model = clone(learner).fit(X, *given)  # of an earlier fit nothing is left, either
+    # Where calls come at what time decides how many there are, but not the last of each piece.
+    for end in range(len(told.pieces())):
+        stopper = Calls(end)
+        with pytest.raises(Enough):
+            model.set_params(verbose=stopper).fit(X, *given)
+        assert len(stopper) == end + 1
+        assert not model.__sklearn_is_fitted__()
+    model.set_params(verbose=False).fit(X, *given)
+    np.testing.assert_array_equal(predicted(model), predicted(clone(learner).fit(X, *given)))
+
+
+def test_a_fit_in_another_thread_tells_it_there():
+    told = Calls()
+    model = al.MKLRegressor(**SMALL, verbose=told)
+    with ThreadPoolExecutor(1, "of fit") as pool:
+        pool.submit(model.fit, X, TARGETS).result()
+    assert told.pieces() == ["pairs of 60 samples"]
+    assert [thread.name for thread in told.threads] == ["of fit_0"]
+
+
+@each_learner
+def test_copies_share_a_function_and_pickles_are_without(learner, given):
+    told = Calls()
+    model = clone(learner).set_params(verbose=told)
+    assert clone(model).verbose is told
+    assert copy.copy(model).verbose is told
+    for found in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert found.verbose is False
+        assert found.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+    assert model.verbose is told
+    assert pickle.loads(pickle.dumps(clone(model).set_params(verbose=True))).verbose is True
+    model = pickle.loads(pickle.dumps(model.fit(X, *given)))
+    np.testing.assert_array_equal(predicted(model), predicted(clone(learner).fit(X, *given)))
+
+
+def test_a_model_file_is_without_it(tmp_path):
+    told = Calls()
+    model = al.MKLClassifier(**SMALL, verbose=told).fit(X, LABELS)
+    al.save(model, tmp_path / "model")
+    found = al.load(tmp_path / "model")
+    assert found.verbose is False
+    np.testing.assert_array_equal(found.predict(X), model.predict(X))
+
+
+def test_searches_of_scikit_learn_share_it():
+    told = Calls()
+    model = al.MKLClassifier(**SMALL, verbose=told)
+    search = GridSearchCV(model, {"C": [1.0, 2.0]}, cv=2).fit(X, LABELS)
+    assert search.best_estimator_.verbose is told
+    assert told.pieces() == ["pairs of 30 samples"] * 4 + ["pairs of 60 samples"]
+
+
+def test_steps_of_an_iteration_are_told_up_to_the_most(clock, capsys, monkeypatch):
+    told = Calls()
+    monkeypatch.setattr(_progress, "_OFTEN", 0.0)
+    model = al.NystromRidge(**NYSTROM, alpha=1e-3, tol=1e-12, max_iter=50, verbose=told)
+    model.fit(X, TARGETS)
+    steps = [done for done, total, _ in told if total == 50]
+    assert steps[:-1] == list(range(1, len(steps)))
+    assert len(steps) - 1 >= model.n_iter_
+    assert steps[-1] == 50
+
+
+# Comparisons
+
+
+def test_a_comparison_tells_its_folds(capsys):
+    protocol, options = Protocol(n_folds=4, grid=[1.0]), {"methods": ("uniform", "align")}
+    told = Calls()
+    found = compare(X, LABELS, protocol=protocol, verbose=told, **options)
+    assert told.pieces() == ["folds"]
+    assert {total for _, total, _ in told} == {4}
+    stopper = Calls(0)
+    with pytest.raises(Enough):
+        compare(X, LABELS, protocol=protocol, verbose=stopper, **options)
+    assert stopper == [(1, 4, "folds")]
+    assert capsys.readouterr().err == ""
+    again = compare(X, LABELS, protocol=protocol, verbose=True, **options)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line[:20] for line in lines[::2]] == [f"alignlearn: fold {k}/4" for k in range(1, 5)]
+    np.testing.assert_array_equal(found.weights, again.weights)
+    with pytest.raises(TypeError, match="verbose must be True or False"):
+        compare(X, LABELS, verbose="yes")
