@@ -416,6 +416,11 @@ feature_names_in_
             )
         return super().bound(*args, **options)
 
+    def _kernel_weights(self):
+        if not hasattr(self, "candidates_"):
+            return super()._kernel_weights()
+        return self.weights_.mean(axis=1), f", means over {len(self.alpha_)} targets"
+
     def _path(self, splits):
         if self.machine == "svr":
             options = {"epsilon": self.epsilon, "tol": self.tol, "max_iter": self.max_iter}

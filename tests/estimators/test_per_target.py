@@ -209,6 +209,7 @@ def test_another_fit_leaves_nothing_of_the_first():
     model = al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
     assert "5 targets: mean R^2" in model.summary()
     assert "Weights are not contributions" in model.summary()
+    assert "means over 5 targets" in model._repr_html_()
     with pytest.raises(ValueError, match="every target has its own"):
         model.bound()
     assert not hasattr(model, "kernel_")

@@ -178,7 +178,10 @@ def _dependence():
         "kernels": (pool.optional(pool.kernel_lists), "rbf")})  # fmt: skip
     yield Call("alignment_test", _tested(al.alignment_test), {
         **draws, "K": _K, "y": (pool.labels, LABELS), "task": (CHOICE, "auto")})  # fmt: skip
-    features = {"features": views, "unbiased": (FLAG, False),
+    # An array is a list of sets of features, and what has more axes is laid flat.
+    sets = (lambda valid: [(v, must and np.ndim(v) != 4) if isinstance(v, np.ndarray) else (v, must)
+                           for v, must in views[0](valid)], views[1])  # fmt: skip
+    features = {"features": sets, "unbiased": (FLAG, False),
                 "kernels": (pool.kernel_lists, "linear")}  # fmt: skip
     yield Call("cka_matrix", al.cka_matrix, features)
 
