@@ -87,7 +87,7 @@ class Recorded:
         self._inner, self.in_place, self.operations = inner, inner.in_place, inner.operations
         self.work, self.bytes = [], 0
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         """As the other engine."""
         from dask.sizeof import sizeof
 
@@ -97,4 +97,4 @@ class Recorded:
             self.bytes += sizeof(result)
             take(k, result)
 
-        self._inner.run_boxes(operation, data, boxes, note)
+        self._inner.run_boxes(operation, data, boxes, note, watch)

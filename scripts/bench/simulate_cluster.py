@@ -175,7 +175,7 @@ class Pause:
     operations = frozenset({"wait"})
     in_place = True
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         for k, (milliseconds, _) in enumerate(boxes):
             time.sleep(1e-3 * milliseconds)
             take(k, None)
