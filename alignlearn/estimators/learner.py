@@ -118,9 +118,19 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             statistics, scale = statistics.trace_normalized()
         if not np.any(statistics.norms > 0.0):
             _refuse_unusable(statistics.names, traces)
+        return self._solved(weighting, source, y, task, statistics, scale), scale
+
+    def _solved(self, weighting, source, y, task, statistics, scale):
+        """The `WeightResult` for kernels times ``scale``, whose statistics are known."""
         if callable(getattr(weighting, "solve_grams", None)):
-            return solve_one_stage(self, weighting, source, y, task, statistics, scale), scale
-        return weighting.solve(statistics), scale
+            return solve_one_stage(self, weighting, source, y, task, statistics, scale)
+        return weighting.solve(statistics)
+
+    def _as_plain(self):
+        """An estimator that is not fitted, with the parameters of this fit and nothing to tune."""
+        plain = type(self)(**self.get_params(deep=False))
+        plain.chosen_machine_ = self.chosen_machine_
+        return plain
 
     def _matrices(self, source):
         """Gram matrices that the machine holds."""
@@ -161,9 +171,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             (shares sum to 1). Then the alignment of the combination and of equal weights.
         """
         self._check_is_fitted()
-        w, a = self.weights_, self.statistics_.a
-        total = float(w @ a)
-        shares = w * a / total if total != 0.0 else np.zeros_like(a)
+        w, shares = self.weights_, self._shares()
         rows = np.arange(w.size)
         if w.size > max_rows:
             rows = np.sort(np.argsort(-np.abs(shares), kind="stable")[:max_rows])
@@ -176,6 +184,12 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         if w.size > max_rows:
             lines.append(f"... and {w.size - max_rows} more kernels, of smaller share")
         return "\n".join([*lines, *self._verdict()])
+
+    def _shares(self):
+        """Shares (p,) of the combination's inner product with the target; 0 where that is 0."""
+        products = self.weights_ * self.statistics_.a
+        total = float(products.sum())
+        return products / total if total != 0.0 else np.zeros_like(products)
 
     def _verdict(self):
         learned, uniform = self.alignment_, self.uniform_alignment_

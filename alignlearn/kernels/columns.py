@@ -88,6 +88,15 @@ class Columns(Unary):
         return None if unit is None else Columns(unit, self.columns)
 
 
+def column_group(kernel):
+    """The columns that a kernel, or a multiple of it, is on; None for one on all columns."""
+    while isinstance(kernel, Unary):
+        if isinstance(kernel, Columns):
+            return kernel.columns
+        kernel = kernel.kernel
+    return None
+
+
 def _listed(names, most=20):
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(repr, names[:most])) + more

@@ -1,0 +1,413 @@
+"""Contributions of kernels to predictions: parts of R^2 that add up, losses without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from alignlearn._versions import Versioned
+from alignlearn.kernels import column_group
+from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.sources import open_source
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_memory,
+    check_seed,
+    check_targets,
+    check_weights,
+    is_sparse,
+)
+from alignlearn.weights import get_weighting
+
+from . import per_target, tuning
+from .base import r2_by_target
+from .inspected import aligned
+from .kernel_table import training_source
+
+METHODS = ("product", "leave-out", "refit", "permutation")
+OTHERS = "other kernels"
+_TITLES = {
+    "product": "parts of R^2 that add up to it (product measure)",
+    "leave-out": "loss in {scoring} without the term of the group, nothing else changed",
+    "refit": "loss in {scoring} without the group, fitted again",
+    "permutation": "mean loss in {scoring} with the group's term permuted among samples",
+}
+_FEW_TARGETS = 6  # that a table has a column for
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions(Versioned):
+    """Contributions of groups of kernels to the predictions of q targets; 1 for a classifier.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the groups.
+    values : ndarray of shape (n_groups, q)
+        Parts of R^2 for "product", else how much the score falls.
+    total : ndarray of shape (q,)
+        Score of the whole model on these samples.
+    offset : ndarray of shape (q,)
+        What R^2 loses as predictions have another mean than the targets: with it ``values`` of
+        "product" add up to ``total``. 0 for other methods.
+    spread : ndarray of shape (n_groups, q)
+        "permutation": standard deviation over the repeats. 0 for other methods.
+    method, scoring : str
+    n_samples : int
+        Those of positive weight.
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    total: np.ndarray
+    offset: np.ndarray
+    spread: np.ndarray
+    method: str
+    scoring: str
+    n_samples: int
+
+    def table(self, max_rows=30) -> str:
+        """The groups as a text table; of more than ``max_rows`` those of the largest values."""
+        rows = np.arange(len(self.names))
+        if rows.size > max_rows:
+            size = np.abs(self.values).mean(axis=1)
+            rows = np.sort(np.argsort(-size, kind="stable")[:max_rows])
+        columns = [["group", *(self.names[k] for k in rows)], *self._columns(rows)]
+        columns[0] += self._below()
+        lines = aligned(columns)
+        if rows.size < len(self.names):
+            hidden = f"... and {len(self.names) - rows.size} more groups, of smaller contributions"
+            lines.insert(1 + rows.size, hidden)
+        title = _TITLES[self.method].format(scoring=self.scoring)
+        return "\n".join([f"{title}; {self.n_samples} samples", *lines])
+
+    def _below(self):
+        """What rows below the groups are."""
+        return ["means differ", "R^2"] if self.method == "product" else [f"{self.scoring} of all"]
+
+    def _columns(self, rows):
+        """Columns of numbers, as text, each with its head."""
+        product, q = self.method == "product", len(self.total)
+        below = np.vstack([self.offset, self.total]) if product else self.total[None]
+        V = np.vstack([self.values[rows], below])
+        if q > _FEW_TARGETS:
+            kinds = {"mean": np.mean, "sd": np.std, "least": np.min, "most": np.max}
+            head = f"of {q} targets: mean"
+            found = {head if n == "mean" else n: f(V, axis=1) for n, f in kinds.items()}
+        else:
+            found = {f"target {j}" if q > 1 else "value": V[:, j] for j in range(q)}
+        columns = [[head, *(f"{v:.4f}" for v in values)] for head, values in found.items()]
+        if self.method == "permutation" and q == 1:
+            texts = [f"{v:.4f}" for v in self.spread[rows, 0]]
+            columns.append(["sd of repeats", *texts, ""])
+        return columns
+
+    def __str__(self):
+        return self.table()
+
+
+def contributions(
+    model, X, y, *, method, groups, scoring, sample_weight, fit, n_repeats, random_state
+) -> Contributions:
+    """`MKLClassifier.contributions` and that of the other models."""
+    X = model._check_test(X)
+    regression = model._estimator_type == "regressor"
+    method = ("product" if regression else "leave-out") if method is None else method
+    _check_method(method, regression, fit)
+    names, members = kernel_groups(model, groups)
+    n_repeats = check_count("n_repeats", n_repeats, optional=False)
+    rng = check_seed("random_state", random_state)
+    decisions = model._predictor.decisions(X, model._engine())
+    weight = check_weights(sample_weight, len(decisions))
+    used = weight > 0.0
+    if np.count_nonzero(used) < 2:
+        raise ValueError(
+            "X has 1 sample of positive weight; at least 2 are needed for contributions."
+        )
+    F, weight = decisions[used], weight[used] / weight.sum()
+    score, scoring, Y = _scorer(model, y, used, weight, scoring)
+    total = score(F)
+    values, spread = np.zeros((2, len(names), len(total)))
+    offset = np.zeros_like(total)
+    if method == "refit":
+        refit = _Refit(model, fit)
+    if method == "product":
+        measure = _Product(Y, F, weight)
+        offset = measure.offset
+    orders = [rng.permutation(len(F)) for _ in range(n_repeats)] if method == "permutation" else ()
+    for g, index in enumerate(members):
+        weights = _kernel_weights(model)[index]
+        if not weights.any():
+            continue
+        if method == "refit":
+            values[g] = total - score(refit.decisions(index, X, decisions)[used])
+            continue
+        T = kernel_term(model, X, index)[used]
+        T = T - weight @ T
+        if method == "product":
+            values[g] = measure(T)
+        elif method == "leave-out":
+            values[g] = total - score(F - T)
+        else:
+            losses = np.array([total - score(F + (T[order] - T)) for order in orders])
+            values[g], spread[g] = losses.mean(axis=0), losses.std(axis=0, ddof=n_repeats > 1)
+    return Contributions(names, values, total, offset, spread, method, scoring, len(F))
+
+
+def _check_method(method, regression, fit):
+    check_choice("method", method, METHODS)
+    if method == "product" and not regression:
+        raise ValueError(
+            "method='product' is for regressors, as it adds up to R^2; accepted for classifiers: "
+            "'leave-out', 'refit', 'permutation'."
+        )
+    if (method == "refit") != (fit is not None):
+        raise ValueError(
+            "method='refit' goes with fit=(X_train, y_train), the training samples, and no other "
+            f"method does; got method={method!r} and fit={'None' if fit is None else 'samples'}."
+        )
+    if fit is not None and (not isinstance(fit, (tuple, list)) or len(fit) not in (2, 3)):
+        raise TypeError("fit must be a tuple (X, y) or (X, y, sample_weight) of training samples.")
+
+
+# Groups of kernels
+
+
+def kernel_names(model):
+    """Names of the kernels of a fitted model."""
+    return model._names if hasattr(model, "candidates_") else model.statistics_.names
+
+
+def kernel_groups(model, groups):
+    """(names, index arrays) of the groups that ``contributions`` is asked for."""
+    names = kernel_names(model)
+    if groups is None:
+        return _distinct_names(names), [np.array([k]) for k in range(len(names))]
+    if isinstance(groups, str) and groups == "columns":
+        return _by_columns(model, names)
+    if not isinstance(groups, Mapping) or not groups:
+        raise TypeError(
+            "groups must be a dict {'name': [numbers or names of kernels]}, 'columns' or None, got "
+            f"{groups!r:.80}."
+        )
+    owner, members = {}, []
+    for group, kernels in groups.items():
+        if not isinstance(group, str):
+            raise TypeError(f"groups: a name must be a str, got {group!r:.80}.")
+        single = isinstance(kernels, (str, int, np.integer))
+        members.append([_number(k, group, names) for k in ([kernels] if single else kernels)])
+        if not members[-1]:
+            raise ValueError(f"groups: {group!r} is empty; accepted: at least one kernel.")
+        for k in members[-1]:
+            if k in owner:
+                where = f"{owner[k]!r} and {group!r}" if owner[k] != group else f"{group!r} twice"
+                raise ValueError(
+                    f"groups: kernel {k}, {names[k]}, is in {where}; accepted: each at most once."
+                )
+            owner[k] = group
+    others = [k for k in range(len(names)) if k not in owner]
+    if others and OTHERS in groups:
+        raise ValueError(
+            f"groups: {OTHERS!r} is the name of kernels in no group, {names[others[0]]} among "
+            "them; accepted: another name."
+        )
+    found = [*groups, *([OTHERS] if others else [])]
+    return tuple(found), [np.array(k) for k in [*members, *([others] if others else [])]]
+
+
+def _number(kernel, group, names):
+    """The number of a kernel that a group names."""
+    p = len(names)
+    if isinstance(kernel, (int, np.integer)) and not isinstance(kernel, bool):
+        if not 0 <= kernel < p:
+            raise ValueError(
+                f"groups: {group!r} has kernel {kernel}, which the model has not; accepted: 0 to "
+                f"{p - 1}."
+            )
+        return int(kernel)
+    if not isinstance(kernel, str):
+        raise TypeError(f"groups: {group!r} holds {kernel!r:.80}; accepted: numbers and names.")
+    found = [k for k in range(p) if names[k] == kernel]
+    if len(found) != 1:
+        what = f"the name of kernels {found}" if found else "no kernel of the model"
+        shown = ", ".join(names[:20]) + ", ..." * (p > 20)
+        raise ValueError(
+            f"groups: {group!r} has {kernel!r:.80}, which is {what}; accepted: numbers 0 to "
+            f"{p - 1}, or names that only one kernel has, of {shown}."
+        )
+    return found[0]
+
+
+def _distinct_names(names):
+    """Names with a number where several kernels share one."""
+    twice = (
+        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
+    )
+    return tuple(f"{name} ({k})" if name in twice else name for k, name in enumerate(names))
+
+
+def _by_columns(model, names):
+    """Kernels on the same columns of X."""
+    kernels = model.kernels_
+    if isinstance(kernels, str):
+        raise ValueError(
+            "groups='columns' is for kernels of the columns of X, not for given matrices; "
+            "accepted: a dict, or None."
+        )
+    if not isinstance(kernels, list):  # a kernel for each column
+        return kernel_groups(model, None)
+    found = {}
+    for k, kernel in enumerate(kernels):
+        found.setdefault(column_group(kernel), []).append(k)
+    labels = [_column_label(c, getattr(model, "feature_names_in_", None)) for c in found]
+    return _distinct_names(tuple(labels)), [np.array(index) for index in found.values()]
+
+
+def _column_label(columns, names):
+    if columns is None:
+        return "all columns"
+    if len(columns) <= 3 and names is not None:
+        return ", ".join(names[c] for c in columns)
+    run = len(columns) > 1 and columns == tuple(range(columns[0], columns[-1] + 1))
+    return f"columns {columns[0]}:{columns[-1] + 1}" if run else f"columns {list(columns)}"
+
+
+# Terms and scores
+
+
+def _kernel_weights(model):
+    """Weights of the kernels as they are, (p,) or (p, q)."""
+    return (model.weights_.T * model.scale_).T
+
+
+def kernel_term(model, X, index):
+    """The part of the decisions on checked samples that some kernels make, up to a constant."""
+    weights = _kernel_weights(model)
+    part = np.zeros_like(weights)
+    part[index] = weights[index]
+    predictor, engine = model._predictor, model._engine()
+    if not predictor.is_linear:
+        return predictor.reweighted(part).decisions(X, engine)
+    # A coefficient is the sum over kernels of their weights times one number of the feature.
+    source = open_source(X, model.kernels_, engine=engine)
+    per_feature = partial(np.apply_along_axis, source.per_feature, 0)
+    whole, own = per_feature(weights), per_feature(part)
+    whole, own = (A.reshape(len(A), -1) for A in (whole, own))
+    share = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0.0)
+    some = np.flatnonzero(share.any(axis=1))
+    coef = share[some] * predictor.coef[some]
+    if is_sparse(X):
+        return np.asarray(X.tocsc()[:, some] @ coef)
+    Z = X[:, some]
+    return (Z - Z.mean(axis=0, dtype=np.float64)) @ coef
+
+
+class _Product:
+    """The product measure of centred terms, and what is lost as means differ."""
+
+    def __init__(self, Y, F, weight):
+        self.unit = np.maximum(np.abs(Y).max(axis=0), np.abs(F).max(axis=0))
+        Y, F = Y / self.unit, F / self.unit
+        gap = weight @ (Y - F)
+        Y, F = Y - Y[0], F - F[0]
+        Y, F = Y - weight @ Y, F - weight @ F
+        self.size = weight @ np.square(Y)
+        self._rest = weight[:, None] * (2.0 * Y - F)
+        self.offset = -np.square(gap) / self.size
+
+    def __call__(self, T):
+        return np.einsum("ij,ij->j", T / self.unit, self._rest) / self.size
+
+
+def _scorer(model, y, used, weight, scoring):
+    """(score of decisions, its name, targets or None); scores have shape (q,)."""
+    if model._estimator_type == "regressor":
+        if scoring is not None:
+            check_choice("scoring", scoring, ("r2",))
+        Y = check_targets(y, used.size)
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        q = np.size(model.intercept_)
+        if Y.shape[1] != q:
+            raise ValueError(
+                f"y has {Y.shape[1]} columns; accepted: {q}, the number of targets in fit."
+            )
+        Y = Y[used]
+        per_target.check_varies(Y, "of which R^2 does not exist")
+        return lambda F: r2_by_target(Y, F, weight), "r2", Y
+    labels = check_labels(y, used.size)[used]
+    if scoring == "neg_log_loss":
+        return _log_loss(model, labels, weight), scoring, None
+    if not callable(scoring) and scoring is not None:
+        check_choice("scoring", scoring, (*tuning.SCORES["classifier"], "neg_log_loss"))
+    score = tuning.get_score(scoring, "classifier")
+    equal = weight.max() == weight.min()
+
+    def of_decisions(raw):
+        found = predicted_labels(model.machine_.confidences(raw), model.classes_)
+        return np.array([score(labels, found, *(() if equal else (weight,)))])
+
+    name = getattr(scoring, "__name__", "score") if callable(scoring) else scoring or "accuracy"
+    return of_decisions, name, None
+
+
+def _log_loss(model, labels, weight):
+    if model.probability is None or model.calibration_ is None:
+        raise ValueError(
+            "scoring='neg_log_loss' needs probabilities, which probability=None in fit gives none "
+            "of; accepted: a model that was fitted with probability='sigmoid' or 'isotonic'."
+        )
+    unknown = np.setdiff1d(labels, model.classes_)
+    if unknown.size:
+        raise ValueError(
+            f"y has class {unknown[0].item()!r}, which has no probability; accepted: "
+            f"{model.classes_.tolist()}."
+        )
+    at = np.arange(len(labels)), np.searchsorted(model.classes_, labels)
+
+    def of_decisions(raw):
+        P = model.calibration_.probabilities(model.machine_.confidences(raw))
+        return np.array([weight @ np.log(np.maximum(P[at], np.finfo(P.dtype).eps))])
+
+    return of_decisions
+
+
+# Fits without a group
+
+
+class _Refit:
+    """The model fitted again without some kernels, with its alpha or C and its training samples."""
+
+    def __init__(self, model, fit):
+        self.model, self.engine = model, model._engine()
+        self.source, self.y = training_source(model, "fit", *fit)
+
+    def decisions(self, index, X, decisions):
+        """Decisions on checked samples without the kernels of an index array."""
+        model = self.model
+        kept = model.scale_.copy()
+        kept[index] = 0.0
+        if not kept.any():
+            raise ValueError(
+                "method='refit': a group holds every kernel that varies, and without it nothing "
+                "is left to fit; accepted: groups that leave a kernel."
+            )
+        if hasattr(model, "candidates_"):
+            predictor = per_target.without(model, self.source, self.y, kept)
+            found = predictor.decisions(X, self.engine)
+            same = ~model.weights_[index].any(axis=0)
+            found[:, same] = decisions[:, same]
+            return found
+        plain, regression = model._as_plain(), model._estimator_type == "regressor"
+        task = "regression" if regression else "classification"
+        statistics = model.statistics_.scaled(kept != 0.0)
+        rule = get_weighting(plain.weighting)
+        result = plain._solved(rule, self.source, self.y, task, statistics, kept)
+        learned = self.source.combine(result.weights * kept)
+        memory = check_memory("memory", plain.memory)
+        _, predictor = plain._train(learned, self.y, memory)
+        return predictor.decisions(X, self.engine)
