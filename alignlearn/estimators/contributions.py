@@ -25,8 +25,8 @@ from alignlearn.validation import (
 from alignlearn.weights import get_weighting
 
 from . import per_target, tuning
+from ._tables import aligned
 from .base import r2_by_target
-from .inspected import aligned
 from .kernel_table import training_source
 
 METHODS = ("product", "leave-out", "refit", "permutation")

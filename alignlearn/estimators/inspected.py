@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._tables import NOT_CONTRIBUTIONS
+
 if TYPE_CHECKING:
     from .contributions import Contributions
-
-NOT_CONTRIBUTIONS = (
-    "Weights are not contributions, which depend on what the other kernels explain: "
-    "contributions(X, y) has these."
-)
-
-
-def aligned(columns):
-    """Lines of a text table of columns of str: the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in columns]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
-        for row in zip(*columns)
-    ]
 
 
 class Inspected:

@@ -10,7 +10,7 @@ from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 
 from . import inputs, tuning
-from .inspected import aligned
+from ._tables import aligned
 
 
 def kernel_table(model, X=None, y=None, *, sample_weight, folds, random_state, frame):

@@ -22,7 +22,7 @@ from alignlearn.machines.target_ridge import TargetRidge, target_blocks
 from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
 
-from .inspected import NOT_CONTRIBUTIONS
+from ._tables import NOT_CONTRIBUTIONS
 
 ALPHAS = np.logspace(-2.0, 4.0, 25).tolist()
 _N_CANDIDATES = 64
