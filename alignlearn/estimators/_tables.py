@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-NOT_CONTRIBUTIONS = (
-    "Weights are not contributions, which depend on what the other kernels explain: "
-    "contributions(X, y) has these."
-)
+NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
 def aligned(columns):
