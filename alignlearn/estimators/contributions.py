@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -139,15 +139,15 @@ def contributions(
     if method == "product":
         measure = _Product(Y, F, weight)
         offset = measure.offset
+    terms = _Terms(model, X)
     orders = [rng.permutation(len(F)) for _ in range(n_repeats)] if method == "permutation" else ()
     for g, index in enumerate(members):
-        weights = _kernel_weights(model)[index]
-        if not weights.any():
+        if not terms.weights[index].any():
             continue
         if method == "refit":
             values[g] = total - score(refit.decisions(index, X, decisions)[used])
             continue
-        T = kernel_term(model, X, index)[used]
+        T = terms(index)[used]
         T = T - weight @ T
         if method == "product":
             values[g] = measure(T)
@@ -199,7 +199,7 @@ def kernel_groups(model, groups):
     for group, kernels in groups.items():
         if not isinstance(group, str):
             raise TypeError(f"groups: a name must be a str, got {group!r:.80}.")
-        single = isinstance(kernels, (str, int, np.integer))
+        single = isinstance(kernels, (str, int, np.integer)) or not isinstance(kernels, Iterable)
         members.append([_number(k, group, names) for k in ([kernels] if single else kernels)])
         if not members[-1]:
             raise ValueError(f"groups: {group!r} is empty; accepted: at least one kernel.")
@@ -245,10 +245,8 @@ def _number(kernel, group, names):
 
 def _distinct_names(names):
     """Names with a number where several kernels share one."""
-    twice = (
-        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
-    )
-    return tuple(f"{name} ({k})" if name in twice else name for k, name in enumerate(names))
+    count = Counter(names)
+    return tuple(f"{name} ({k})" if count[name] > 1 else name for k, name in enumerate(names))
 
 
 def _by_columns(model, names):
@@ -285,26 +283,47 @@ def _kernel_weights(model):
     return (model.weights_.T * model.scale_).T
 
 
-def kernel_term(model, X, index):
-    """The part of the decisions on checked samples that some kernels make, up to a constant."""
-    weights = _kernel_weights(model)
-    part = np.zeros_like(weights)
-    part[index] = weights[index]
-    predictor, engine = model._predictor, model._engine()
-    if not predictor.is_linear:
-        return predictor.reweighted(part).decisions(X, engine)
-    # A coefficient is the sum over kernels of their weights times one number of the feature.
-    source = open_source(X, model.kernels_, engine=engine)
-    per_feature = partial(np.apply_along_axis, source.per_feature, 0)
-    whole, own = per_feature(weights), per_feature(part)
-    whole, own = (A.reshape(len(A), -1) for A in (whole, own))
-    share = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0.0)
-    some = np.flatnonzero(share.any(axis=1))
-    coef = share[some] * predictor.coef[some]
-    if is_sparse(X):
-        return np.asarray(X.tocsc()[:, some] @ coef)
-    Z = X[:, some]
-    return (Z - Z.mean(axis=0, dtype=np.float64)) @ coef
+class _Terms:
+    """Parts of the decisions on checked samples that some kernels make, up to a constant."""
+
+    def __init__(self, model, X):
+        self.weights, self.predictor = _kernel_weights(model), model._predictor
+        self.X, self.engine = X, model._engine()
+        if self.predictor.is_linear:
+            source = open_source(X, model.kernels_, engine=self.engine)
+            self.owners = _owners(source.column_groups(), source.n_features)
+            self.X = X.tocsc() if is_sparse(X) else X
+            self.whole = self._per_feature(slice(None))
+
+    def _per_feature(self, index):
+        weights = self.weights[index]
+        return self.owners[:, index] @ weights.reshape(len(weights), -1)
+
+    def __call__(self, index):
+        """The sum of the terms (n, q) of kernels that an index array names."""
+        if not self.predictor.is_linear:
+            part = np.zeros_like(self.weights)
+            part[index] = self.weights[index]
+            return self.predictor.reweighted(part).decisions(self.X, self.engine)
+        # A coefficient is one number of its feature times the summed weights of the kernels on it.
+        own = self._per_feature(index)
+        some = np.flatnonzero(own.any(axis=1))
+        own, whole = own[some], self.whole[some]
+        share = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0.0)
+        Z, coef = self.X[:, some], share * self.predictor.coef[some]
+        if is_sparse(Z):
+            return np.asarray(Z @ coef)
+        return (Z - Z.mean(axis=0, dtype=np.float64)) @ coef
+
+
+def _owners(groups, n_features):
+    """How often a kernel has a feature, times its scale: a sparse matrix (d, p)."""
+    from scipy.sparse import csc_array
+
+    rows = np.concatenate([columns for columns, _ in groups])
+    values = np.concatenate([np.full(len(columns), scale) for columns, scale in groups])
+    starts = np.cumsum([0, *(len(columns) for columns, _ in groups)])
+    return csc_array((values, rows, starts), shape=(n_features, len(groups)))
 
 
 class _Product:

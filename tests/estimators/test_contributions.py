@@ -274,6 +274,7 @@ def test_groups():
         ({"a": ["rbf"]}, ValueError, "'rbf', which is no kernel of the model"),
         ({"a": [True]}, TypeError, "holds True"),
         ({"a": [0.0]}, TypeError, "holds 0.0"),
+        ({"a": None}, TypeError, "holds None"),
         ({"a": []}, ValueError, "'a' is empty"),
         ({1: [0]}, TypeError, "a name must be a str"),
         ({}, TypeError, "groups must be a dict"),
@@ -350,3 +351,49 @@ def test_text_and_pickle():
     assert "target 1" in str(few)
     text = str(al.MKLClassifier(PAIRS).fit(X, Y[:, 0] > 0).contributions(new, Y_new[:, 0] > 0))
     assert text.splitlines()[-1].startswith("accuracy of all")
+
+
+@pytest.mark.parametrize("machine", ["dual-cd", "nystrom", "svm"])
+def test_terms_of_every_machine_for_classes(machine):
+    X, y, new, y_new = classes(3)
+    kernels = LINEAR if machine == "dual-cd" else PAIRS
+    options = {"n_centers": 30} if machine == "nystrom" else {}
+    model = al.MKLClassifier(kernels, machine=machine, **options).fit(X, y)
+    found = model.contributions(new, y_new)
+    mean = X.mean(axis=0) * (machine == "dual-cd")  # which centres features, without an intercept
+    T = naive_terms(model, X - mean, new - mean)
+    raw = model._decisions(new)
+    np.testing.assert_allclose((raw - T.sum(axis=0)).std(axis=0), 0.0, atol=1e-7)
+    left = [model.machine_.confidences(raw - t).argmax(axis=1) for t in T]
+    expected = [found.total[0] - np.mean(model.classes_[best] == y_new) for best in left]
+    np.testing.assert_allclose(found.values[:, 0], expected, atol=1e-12)
+
+
+def test_given_matrices_with_weights_of_each_target():
+    X, Y, new, Y_new = design(q=3)
+    options = {"per_target": True, "alphas": [0.5, 5.0]}
+    given = al.MKLRegressorCV("precomputed", **options).fit([k(X) for k in PAIRS], Y)
+    plain = al.MKLRegressorCV(PAIRS, **options).fit(X, Y)
+    test = [k(new, X) for k in PAIRS]
+    found, expected = given.contributions(test, Y_new), plain.contributions(new, Y_new)
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-8)
+    fits = {"fit": ([k(X) for k in PAIRS], Y)}, {"fit": (X, Y)}
+    found = given.contributions(test, Y_new, method="refit", **fits[0])
+    expected = plain.contributions(new, Y_new, method="refit", **fits[1])
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-8)
+
+
+def test_data_frames_and_names_of_columns():
+    pandas = pytest.importorskip("pandas")
+    X, y, new, y_new = design()
+    names = [f"c{k}" for k in range(8)]
+    kernels = [al.Columns(al.Linear(), ["c0", "c1"]), al.Columns(al.Gaussian(0.1), names[2:])]
+    frame, frame_new = pandas.DataFrame(X, columns=names), pandas.DataFrame(new, columns=names)
+    model = al.MKLRegressor(kernels).fit(frame, y)
+    found = model.contributions(frame_new, y_new, groups="columns")
+    assert found.names == ("c0, c1", "columns 2:8")
+    refit = model.contributions(frame_new, y_new, method="refit", fit=(frame, y))
+    assert refit.values.all()
+    assert model.kernel_table(frame, y)["spread"].all()
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.kernel_table(frame[names[::-1]], y)
