@@ -416,10 +416,10 @@ class _Refit:
                 "is left to fit; accepted: groups that leave a kernel."
             )
         if hasattr(model, "candidates_"):
-            predictor = per_target.without(model, self.source, self.y, kept)
-            found = predictor.decisions(X, self.engine)
-            same = ~model.weights_[index].any(axis=0)
-            found[:, same] = decisions[:, same]
+            found, columns = decisions.copy(), np.flatnonzero(model.weights_[index].any(axis=0))
+            Y = self.y.reshape(len(self.y), -1)
+            predictor = per_target.without(model, self.source, Y, kept, columns)
+            found[:, columns] = predictor.decisions(X, self.engine)
             return found
         plain, regression = model._as_plain(), model._estimator_type == "regressor"
         task = "regression" if regression else "classification"

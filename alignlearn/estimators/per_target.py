@@ -276,19 +276,21 @@ def open_targets(source, Y, scale, folds=None):
     return Targets(family, scale, Y, weight, folds)
 
 
-def without(estimator, source, y, scale):
-    """The predictor with the same penalties without kernels of ``scale`` 0.
+def without(estimator, source, Y, scale, columns):
+    """The predictor of some targets with the same penalties, without kernels of ``scale`` 0.
 
     Other weights of every target keep their ratios; where none is left, they are equal.
     """
     left = estimator.candidates_ * (scale != 0.0)
     total = left.sum(axis=1, keepdims=True)
     equal = (scale != 0.0) / np.count_nonzero(scale)
-    candidates = np.where(total > 0.0, left / np.where(total > 0.0, total, 1.0), equal)
-    scores = estimator.best_score_, estimator.uniform_score_
-    search = TargetSearch(candidates, estimator.candidate_, estimator.alpha_, *scores)
-    targets = open_targets(source, y.reshape(len(y), -1), scale)
-    return fitted_machine(targets, search, source)[0]
+    left = np.where(total > 0.0, left / np.where(total > 0.0, total, 1.0), equal)
+    # Some are equal now, and have one decomposition.
+    candidates, number = np.unique(left, axis=0, return_inverse=True)
+    chosen = number.reshape(-1)[estimator.candidate_[columns]]
+    scores = estimator.best_score_[columns], estimator.uniform_score_[columns]
+    search = TargetSearch(candidates, chosen, estimator.alpha_[columns], *scores)
+    return fitted_machine(open_targets(source, Y[:, columns], scale), search, source)[0]
 
 
 def fitted_machine(targets, search, source):
