@@ -132,31 +132,47 @@ def contributions(
     F, weight = decisions[used], weight[used] / weight.sum()
     score, scoring, Y = _scorer(model, y, used, weight, scoring)
     total = score(F)
-    values, spread = np.zeros((2, len(names), len(total)))
     offset = np.zeros_like(total)
     if method == "refit":
         refit = _Refit(model, fit)
-    if method == "product":
-        measure = _Product(Y, F, weight)
-        offset = measure.offset
-    terms = _Terms(model, X)
-    orders = [rng.permutation(len(F)) for _ in range(n_repeats)] if method == "permutation" else ()
+
+        def measured(index):
+            return total - score(refit.decisions(index, X, decisions)[used]), 0.0
+    else:
+        terms = _Terms(model, X)
+        of_term, offset = _measure(method, (F, Y, weight), score, (n_repeats, rng))
+
+        def measured(index):
+            T = terms(index)[used]
+            return of_term(T - weight @ T)
+
+    values, spread = np.zeros((2, len(names), len(total)))
     for g, index in enumerate(members):
-        if not terms.weights[index].any():
-            continue
-        if method == "refit":
-            values[g] = total - score(refit.decisions(index, X, decisions)[used])
-            continue
-        T = terms(index)[used]
-        T = T - weight @ T
-        if method == "product":
-            values[g] = measure(T)
-        elif method == "leave-out":
-            values[g] = total - score(F - T)
-        else:
-            losses = np.array([total - score(F + (T[order] - T)) for order in orders])
-            values[g], spread[g] = losses.mean(axis=0), losses.std(axis=0, ddof=n_repeats > 1)
+        if _kernel_weights(model)[index].any():
+            values[g], spread[g] = measured(index)
     return Contributions(names, values, total, offset, spread, method, scoring, len(F))
+
+
+def _measure(method, sample, score, repeats):
+    """``of_term(T) -> (value, spread)`` of a centred term (n, q), and the offset.
+
+    ``sample`` are decisions, targets and weights that sum to 1.
+    """
+    F, Y, weight = sample
+    if method == "product":
+        product = _Product(Y, F, weight)
+        return (lambda T: (product(T), 0.0)), product.offset
+    total = score(F)
+    if method == "leave-out":
+        return (lambda T: (total - score(F - T), 0.0)), np.zeros_like(total)
+    n_repeats, rng = repeats
+    orders = [rng.permutation(len(F)) for _ in range(n_repeats)]
+
+    def permuted(T):
+        losses = np.array([total - score(F + (T[order] - T)) for order in orders])
+        return losses.mean(axis=0), losses.std(axis=0, ddof=n_repeats > 1)
+
+    return permuted, np.zeros_like(total)
 
 
 def _check_method(method, regression, fit):
@@ -336,6 +352,12 @@ class _Product:
         Y, F = Y - Y[0], F - F[0]
         Y, F = Y - weight @ Y, F - weight @ F
         self.size = weight @ np.square(Y)
+        lost = np.flatnonzero(~(self.size > 0.0))
+        if lost.size:
+            raise ValueError(
+                f"y: target {lost[0]} varies by so much less than its predictions that R^2 is "
+                "beyond the range of float64; accepted: y in the units of fit."
+            )
         self._rest = weight[:, None] * (2.0 * Y - F)
         self.offset = -np.square(gap) / self.size
 
@@ -370,7 +392,7 @@ def _scorer(model, y, used, weight, scoring):
         found = predicted_labels(model.machine_.confidences(raw), model.classes_)
         return np.array([score(labels, found, *(() if equal else (weight,)))])
 
-    name = getattr(scoring, "__name__", "score") if callable(scoring) else scoring or "accuracy"
+    name = "scoring(y, predicted)" if callable(scoring) else scoring or "accuracy"
     return of_decisions, name, None
 
 

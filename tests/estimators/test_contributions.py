@@ -321,6 +321,7 @@ def test_bad_input():
         ((new[:1], y_new[:1]), "X has 1 sample"),
         ((new, np.column_stack([y_new, y_new])), "y has 2 columns; accepted: 1"),
         ((new, np.ones(30)), r"constant in 1 of 1 columns \(0\), of which R\^2 does not exist"),
+        ((new, 1e-200 * y_new), "beyond the range of float64"),
         ((new, y_new[:-1]), "y has 29 targets"),
         ((new[:, :7], y_new), "7 features"),
     ):
