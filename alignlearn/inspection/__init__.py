@@ -3,8 +3,9 @@
 A display holds what it draws: ``from_estimator`` finds it and draws it, ``plot`` draws it again.
 """
 
-from .displays import CKADisplay, ContributionsDisplay, CVScoreDisplay, KernelWeightsDisplay
+from .displays import CKADisplay, ContributionsDisplay, KernelWeightsDisplay
 from .labels import tick_labels, tidy
+from .scores import CVScoreDisplay
 
 __all__ = [
     "CKADisplay",

@@ -1,4 +1,4 @@
-"""Displays of fitted models: weights, contributions, scores of a search, similarity of kernels."""
+"""Displays of fitted models: weights, contributions, similarity of kernels."""
 
 from __future__ import annotations
 
@@ -9,25 +9,14 @@ import numpy as np
 from alignlearn.dependence import cka_matrix, plot_cka
 from alignlearn.validation import check_choice, check_count
 
-from .labels import tick_labels, tidy
+from .labels import COLOURS, new_axes, tick_labels, tidy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Okabe and Ito's colours, which colour-blind readers tell apart, and markers that differ as well.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
-_MARKERS = "os^DvPX"
 _FEW_TARGETS = 6  # bars up to here, an image beyond
 _EACH = 0.34  # inches of a row
 _LONGEST = 40  # letters of a name
-
-
-def _axes(ax, width, height):
-    from matplotlib.figure import Figure
-
-    if ax is None:
-        ax = Figure(figsize=(width, height), layout="constrained").add_subplot()
-    return ax
 
 
 def _rows(ax, names):
@@ -91,7 +80,7 @@ class KernelWeightsDisplay:
         p = weight.size
         shown = np.sort(np.argsort(-np.abs(weight), kind="stable")[:most])
         at = np.arange(shown.size)
-        ax = self.ax_ = _axes(ax, 6.4, 1.3 + _EACH * shown.size)
+        ax = self.ax_ = new_axes(ax, 6.4, 1.3 + _EACH * shown.size)
         self.figure_ = ax.figure
         spread, error = self.table.get("spread"), {}
         if spread is not None:
@@ -100,10 +89,10 @@ class KernelWeightsDisplay:
             if weight.min() >= 0.0:
                 left = np.minimum(left, weight[shown])  # no weight is below 0
             error = {"xerr": [left, right], "error_kw": style}
-        self.bars_ = ax.barh(at, weight[shown], 0.7, color=_COLOURS[0], label="weight", **error)
+        self.bars_ = ax.barh(at, weight[shown], 0.7, color=COLOURS[0], label="weight", **error)
         if "alignment" in self.table:
             own = np.asarray(self.table["alignment"])[shown]
-            point = {"color": _COLOURS[1], "markersize": 6, "linestyle": "none"}
+            point = {"color": COLOURS[1], "markersize": 6, "linestyle": "none"}
             ax.plot(own, at, "D", label="alignment of it alone", **point)
             ax.legend(frameon=False, fontsize=9, loc="best")
         _rows(ax, [str(self.table["kernel"][k]) for k in shown])
@@ -185,7 +174,7 @@ class ContributionsDisplay:
         per_row = max(_EACH, 0.16 * q) if kind == "bars" else 1.2 * _EACH
         least = {"violins": 4.2, "image": 3.2, "bars": 0.0}[kind]
         height = max(least, (1.4 + per_row * shown.size) * (kind != "violins"))
-        ax = self.ax_ = _axes(ax, 6.4, height)
+        ax = self.ax_ = new_axes(ax, 6.4, height)
         self.figure_ = ax.figure
         getattr(self, f"_{kind}")(ax, shown)
         part, score = found.method == "product", _score_name(found.scoring)
@@ -212,7 +201,7 @@ class ContributionsDisplay:
                 style = {"elinewidth": 1.2, "capsize": 2.0, "ecolor": "#222222"}
                 error = {"xerr": found.spread[shown, j], "error_kw": style}
             where = at + (j - 0.5 * (q - 1)) * width
-            ax.barh(where, found.values[shown, j], width, color=_COLOURS[j], label=f"target {j}",
+            ax.barh(where, found.values[shown, j], width, color=COLOURS[j], label=f"target {j}",
                     **error)  # fmt: skip
         _rows(ax, [found.names[k] for k in shown])
         ax.axvline(0.0, color="#222222", linewidth=0.8)
@@ -234,9 +223,9 @@ class ContributionsDisplay:
         found, at = self.contributions, np.arange(shown.size)
         drawn = ax.violinplot(found.values[shown].T, at, widths=0.8, showmedians=True)
         for body in drawn["bodies"]:
-            body.set(facecolor=_COLOURS[0], alpha=0.6)
+            body.set(facecolor=COLOURS[0], alpha=0.6)
         for name in ("cmedians", "cmins", "cmaxes", "cbars"):
-            drawn[name].set(color=_COLOURS[0], linewidth=1.0)
+            drawn[name].set(color=COLOURS[0], linewidth=1.0)
         labels, _ = tick_labels([found.names[k] for k in shown], _LONGEST)
         ax.set_xticks(at, labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.axhline(0.0, color="#222222", linewidth=0.8)
@@ -245,142 +234,6 @@ class ContributionsDisplay:
 
 def _score_name(scoring):
     return {"r2": "$R^2$", "neg_log_loss": "log-likelihood"}.get(scoring, scoring.replace("_", " "))
-
-
-class CVScoreDisplay:
-    """Scores of a search by cross-validation against C or alpha, a line for every rule.
-
-    Parameters
-    ----------
-    parameter : {"C", "alpha"}
-    values : ndarray of shape (n,)
-        Ascending.
-    scores : dict of str to ndarray of shape (n_splits, n)
-        Of every rule for the weights.
-    best : (str, float)
-        The chosen rule and value.
-    score_name : str
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure
-    lines_ : list of matplotlib.lines.Line2D
-    """
-
-    def __init__(self, parameter, values, scores, best, score_name="score"):
-        self.parameter, self.values, self.scores = parameter, values, scores
-        self.best, self.score_name = best, score_name
-
-    @classmethod
-    def from_estimator(cls, estimator, *, ax=None) -> Self:
-        """Draw the scores of a fitted search.
-
-        Parameters
-        ----------
-        estimator : fitted MKLClassifierCV or MKLRegressorCV
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; default a new figure.
-
-        Returns
-        -------
-        CVScoreDisplay
-
-        Raises
-        ------
-        ValueError
-            The estimator holds no scores of candidates: it is no search, or has chosen for every
-            target by itself (``per_target``).
-        """
-        if hasattr(estimator, "_check_is_fitted"):
-            estimator._check_is_fitted()
-        results = getattr(estimator, "cv_results_", None)
-        if results is None:
-            raise ValueError(
-                f"{type(estimator).__name__} has no cv_results_; accepted: a fitted "
-                "MKLClassifierCV, or MKLRegressorCV with per_target=False."
-            )
-        parameter = "C" if "param_C" in results else "alpha"
-        values = np.asarray(results[f"param_{parameter}"], float)
-        rules = results.get("param_weighting", [estimator.weighting_] * len(values))
-        n_splits = sum(name.startswith("split") for name in results)
-        every = np.array([results[f"split{t}_test_score"] for t in range(n_splits)])
-        distinct, scores = np.unique(values), {}
-        for number, rule in enumerate(_in_order(rules)):
-            mine = np.array([_same(rule, other) for other in rules])
-            order = np.flatnonzero(mine)[np.argsort(values[mine], kind="stable")]
-            keep = np.unique(values[order], return_index=True)[1]
-            name = _rule_name(rule)
-            name = f"{name} ({number})" if name in scores else name
-            scores[name] = every[:, order[keep]]
-            if mine[estimator.best_index_]:
-                best = name, float(values[estimator.best_index_])
-        default = "accuracy" if parameter == "C" and hasattr(estimator, "classes_") else "score"
-        scoring = estimator.scoring
-        label = default if scoring is None else str(getattr(scoring, "__name__", scoring))
-        if scoring is None and default == "score":
-            label = "neg_root_mean_squared_error"
-        return cls(parameter, distinct, scores, best, label).plot(ax=ax)
-
-    def plot(self, *, ax=None) -> Self:
-        """Draw it; ``ax`` as of ``from_estimator``."""
-        ax = self.ax_ = _axes(ax, 6.4, 4.2)
-        self.figure_, self.lines_ = ax.figure, []
-        at, ticks = _positions(self.values)
-        for k, (name, scores) in enumerate(self.scores.items()):
-            colour, marker = _COLOURS[k % len(_COLOURS)], _MARKERS[k % len(_MARKERS)]
-            mean, spread = scores.mean(axis=0), scores.std(axis=0)
-            self.lines_ += ax.plot(at, mean, marker=marker, color=colour, label=name, markersize=5)
-            if len(scores) > 1:
-                ax.fill_between(at, mean - spread, mean + spread, color=colour, alpha=0.12, lw=0)
-        name, value = self.best
-        k = int(np.flatnonzero(self.values == value)[0])
-        point = {"markersize": 15, "markerfacecolor": "none", "markeredgecolor": "#222222"}
-        label = f"chosen: {self.parameter} = {value:.3g}"
-        ax.plot(at[k], self.scores[name][:, k].mean(), "o", linestyle="none", label=label, **point)
-        ax.set_xticks(*ticks)
-        n = len(next(iter(self.scores.values())))
-        folds = f"mean and standard deviation over {n} folds" if n > 1 else "one score"
-        ax.set(xlabel=self.parameter, ylabel=self.score_name.replace("_", " "))
-        ax.set_title(f"Cross-validation: {folds}", fontsize=11)
-        ax.legend(frameon=False)
-        tidy(ax)
-        return self
-
-
-def _in_order(rules):
-    found = []
-    for rule in rules:
-        if not any(_same(rule, other) for other in found):
-            found.append(rule)
-    return found
-
-
-def _same(rule, other):
-    return rule is other or (isinstance(rule, str) and isinstance(other, str) and rule == other)
-
-
-def _rule_name(rule):
-    return rule if isinstance(rule, str) else repr(rule)
-
-
-def _positions(values):
-    """Logarithms of values, 0 and infinity a step beside them, and ticks for these."""
-    inside = (values > 0.0) & np.isfinite(values)
-    at = np.zeros(values.size)
-    at[inside] = np.log10(values[inside])
-    low, high = (at[inside].min(), at[inside].max()) if inside.any() else (0.0, 0.0)
-    step = max(1.0, 0.1 * (high - low))
-    at[values == 0.0], at[np.isinf(values)] = low - step, high + step
-    whole = np.arange(np.ceil(low - 1e-9), np.floor(high + 1e-9) + 1.0)
-    whole = whole[:: max(1, int(np.ceil(whole.size / 10)))]
-    if whole.size < 2:
-        ticks, labels = at[inside], [f"{v:.3g}" for v in values[inside]]
-    else:
-        ticks, labels = whole, [f"$10^{{{int(t)}}}$" for t in whole]
-    outside = np.flatnonzero(~inside)
-    labels = [*labels, *("0" if values[k] == 0.0 else r"$\infty$" for k in outside)]
-    return at, (np.concatenate([ticks, at[outside]]), labels)
 
 
 class CKADisplay:

@@ -1,4 +1,4 @@
-"""How figures of kernels look: short names of kernels, axes without a frame."""
+"""How figures of kernels look: colours, short names of kernels, axes without a frame."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ import re
 
 import numpy as np
 
+# Okabe and Ito's colours, which colour-blind readers tell apart, and markers that differ as well.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
+MARKERS = "os^DvPX"
 _WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
+
+
+def new_axes(ax, width, height):
+    """The axes given, or those of a new figure of so many inches; no window is opened."""
+    from matplotlib.figure import Figure
+
+    if ax is None:
+        ax = Figure(figsize=(width, height), layout="constrained").add_subplot()
+    return ax
 
 
 def tidy(axes):
