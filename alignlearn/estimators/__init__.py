@@ -6,6 +6,7 @@ from .bayesian import BayesianMKLClassifier
 from .classifier import MKLClassifier
 from .combiner import KernelCombiner
 from .complexity import rademacher
+from .contributions import Contributions
 from .cross_validation import cross_validate_kernels
 from .inputs import DataConversionWarning
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
@@ -16,6 +17,7 @@ __all__ = [
     "AlignedRandomFeatures",
     "AlignedRandomFeaturesClassifier",
     "BayesianMKLClassifier",
+    "Contributions",
     "DataConversionWarning",
     "KernelCombiner",
     "MKLClassifier",
