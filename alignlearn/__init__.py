@@ -26,6 +26,7 @@ _WHERE = {
     "MKLRegressorCV NotFittedError alignment_interval cross_validate_kernels",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
+    "inspection": "CKADisplay CVScoreDisplay ContributionsDisplay KernelWeightsDisplay",
     "large": "NystromRidge NystromRidgeClassifier NystromSVC",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",
     "online": "KernelSGDClassifier KernelSGDRegressor",
@@ -48,6 +49,7 @@ _MODULES = (
     "engine",
     "estimators",
     "hyper",
+    "inspection",
     "kernels",
     "large",
     "machines",

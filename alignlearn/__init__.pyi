@@ -10,6 +10,7 @@ from alignlearn import dependence as dependence
 from alignlearn import engine as engine
 from alignlearn import estimators as estimators
 from alignlearn import hyper as hyper
+from alignlearn import inspection as inspection
 from alignlearn import kernels as kernels
 from alignlearn import large as large
 from alignlearn import machines as machines
@@ -51,6 +52,10 @@ from alignlearn.hyper import HyperKRR as HyperKRR
 from alignlearn.hyper import HyperNNLS as HyperNNLS
 from alignlearn.hyper import HyperSVR as HyperSVR
 from alignlearn.hyper import WishartHyperKernel as WishartHyperKernel
+from alignlearn.inspection import CKADisplay as CKADisplay
+from alignlearn.inspection import ContributionsDisplay as ContributionsDisplay
+from alignlearn.inspection import CVScoreDisplay as CVScoreDisplay
+from alignlearn.inspection import KernelWeightsDisplay as KernelWeightsDisplay
 from alignlearn.kernels import TL1 as TL1
 from alignlearn.kernels import Binomial as Binomial
 from alignlearn.kernels import Columns as Columns

@@ -57,6 +57,12 @@ def test_estimators_and_comparison() -> None:
     assert labels.shape == (12,)
     assert 0.0 <= accuracy <= 1.0
     fitted: al.MKLRegressor = clf  # type: ignore[assignment]
+    losses: np.ndarray = clf.contributions(X, LABELS).values
+    assert losses.shape == (2, 1)
+    no_values: int = clf.contributions(X, LABELS).names  # type: ignore[assignment]
+    assert no_values == clf.statistics_.names
+    similar: al.CKADisplay = al.CKADisplay.from_estimator(clf)
+    assert similar.values.shape == (2, 2)
     text: float = clf.summary()  # type: ignore[assignment]
     assert (fitted, text) == (clf, clf.summary())
     with pytest.raises(TypeError):

@@ -39,6 +39,7 @@ examples:
   alignlearn compare breast_cancer
   alignlearn compare table.csv --target price --task regression
   alignlearn compare table.csv --target price --drop name --drop 3
+  alignlearn compare breast_cancer --explain
   alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
   alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
   alignlearn compare sonar --methods uniform,alignf,svm-cv,aligned-rf,bayesian-mkl
@@ -60,6 +61,12 @@ def add_command(commands):
     )
     add_data_options(parser)
     _add_protocol(parser)
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="also print the kernels of the best method: weights, how much these vary with the "
+        "samples, contributions to predictions",
+    )
     add_kernel_options(parser, "training folds", "folds and subset")
     add_figure_options(parser, "compare")
     add_output_options(parser, "every method of every fold on stderr")
@@ -214,7 +221,7 @@ def read_data(args):
 
 
 def _compare(args):
-    from alignlearn.comparison import Protocol, compare, plot_comparison
+    from alignlearn.comparison import Protocol, compare, explain, plot_comparison
     from alignlearn.comparison.memory import check_comparison
     from alignlearn.validation import is_sparse
 
@@ -243,10 +250,15 @@ def _compare(args):
         X, y, kernels, protocol=protocol, methods=methods, task=data.task, verbose=report
     )
     output.print(comparison)
+    results = _results(comparison)
+    if args.explain:
+        method, table, text = explain(comparison, X, y, kernels)
+        output.print(f"\n{text}")
+        results["explained"] = {"method": method, "kernels": table}
     if figure is not None:
         plot_comparison(comparison, figure, title=f"{data.name}, {family}")
         output.print(f"\nfigure: {figure}")
-    output.json({"data": data.name, **_results(comparison), "notes": notes, "figure": figure})
+    output.json({"data": data.name, **results, "notes": notes, "figure": figure})
     return 0
 
 

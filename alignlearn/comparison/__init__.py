@@ -2,6 +2,7 @@
 
 from .candidates import Candidate, Method, own_kernel_candidates
 from .compare import compare, split
+from .explain import explain
 from .figure import plot_comparison
 from .methods import DEFAULT_METHODS, METHODS
 from .result import Comparison, Protocol
@@ -17,6 +18,7 @@ __all__ = [
     "Method",
     "Protocol",
     "compare",
+    "explain",
     "own_kernel_candidates",
     "plot_comparison",
     "split",

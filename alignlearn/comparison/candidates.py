@@ -60,6 +60,8 @@ class Method:
         `comparison.hyper` draws.
     no_columns : str
         Why it is not available for RankOneKernels, if it is not.
+    rule : str, optional
+        What estimators call the rule for the weights, if it is one of theirs.
     """
 
     candidates: Callable
@@ -68,6 +70,7 @@ class Method:
     learns: bool = True
     holds: frozenset = frozenset()
     no_columns: str = ""
+    rule: str | None = None
 
 
 def own_kernel_candidates(trial, kernel):

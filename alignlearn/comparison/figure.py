@@ -5,17 +5,15 @@ matplotlib is imported by the function that draws, and no window is ever opened.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
+
+from alignlearn.inspection import tick_labels, tidy
 
 from .columns import COLUMNS, ERROR_NAMES
 from .methods import METHODS
 
 _MOST_BARS = 20
 _MOST_COLUMNS = 6  # of the legend
-_LONGEST = 20
-_WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
 
 
 def plot_comparison(comparison, path=None, *, title=""):
@@ -94,7 +92,7 @@ def _draw_weights(axes, comparison):
     axes.set(xlabel=what, ylabel="weight (kernels of equal trace)")
     axes.set_title(f"Learned weights: mean and range over {rows.shape[1]} folds", fontsize=11)
     axes.legend(frameon=False)
-    _tidy(axes)
+    tidy(axes)
 
 
 def _draw_errors(axes, comparison, name):
@@ -120,45 +118,4 @@ def _draw_errors(axes, comparison, name):
     axes.set(xlabel=COLUMNS[name].axis, ylabel=f"test error ({ERROR_NAMES[comparison.task]})")
     axes.set_title("Large: mean of a method. Small: one fold, joined by a line.", fontsize=11)
     axes.margins(0.08)
-    _tidy(axes)
-
-
-def _tidy(axes):
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def tick_labels(names):
-    """Short labels for kernels, and what they are: only the gammas if all are Gaussian.
-
-    Returns
-    -------
-    labels : list of str
-    what : str
-    """
-    matches = [_WITH_GAMMA.fullmatch(name) for name in names]
-    gammas = [m and _power_of_two(float(m[3] or 1.0)) for m in matches]
-    units = {bool(m[2]) for m in matches if m}
-    gaussian = all(m and m[1] == "gaussian" for m in matches)
-    if gaussian and units == {True}:
-        return gammas, "gamma of the Gaussian, times 1 / (features x variance)"
-    if gaussian and units == {False}:
-        return gammas, "gamma of the Gaussian, per squared unit of X"
-    if len(units) > 1:
-        return [_short(name) for name in names], "kernel"
-    labels = [f"{m[1]} {g}" if m else _short(name) for m, g, name in zip(matches, gammas, names)]
-    if not units:
-        return labels, "kernel"
-    return labels, "kernel, gamma" + (" times 1 / (features x variance)" if True in units else "")
-
-
-def _short(name):
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
-
-
-def _power_of_two(value):
-    exponent = np.log2(value)
-    nearest = round(exponent)
-    # Names carry four digits of gamma.
-    return f"$2^{{{nearest}}}$" if abs(exponent - nearest) < 1e-3 else f"{value:.3g}"
+    tidy(axes)

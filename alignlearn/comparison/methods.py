@@ -37,7 +37,8 @@ def _two_stage(weighting, trial):
 
 
 def _rule(name, colour, marker, label=None, **traits):
-    return Method(partial(_two_stage, name), (label or name, colour, marker), **traits)
+    style = label or name, colour, marker
+    return Method(partial(_two_stage, name), style, rule=name, **traits)
 
 
 # Okabe and Ito's palette keeps its differences for colour-blind readers; markers differ as well.

@@ -163,7 +163,7 @@ class OneStage:
 
 def _one_stage(name, style, **traits):
     """The entry of a method whose matrices all of them share in a trial."""
-    return Method(lambda trial: trial.shared(OneStage).candidates(name), style, **traits)
+    return Method(lambda trial: trial.shared(OneStage).candidates(name), style, rule=name, **traits)
 
 
 METHODS = {

@@ -7,6 +7,7 @@ from .bayesian import BayesianMKLClassifier
 from .classifier import MKLClassifier
 from .combiner import KernelCombiner
 from .complexity import rademacher
+from .contributions import Contributions
 from .cross_validation import cross_validate_kernels
 from .inputs import DataConversionWarning
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
@@ -17,6 +18,7 @@ __all__ = [
     "AlignedRandomFeatures",
     "AlignedRandomFeaturesClassifier",
     "BayesianMKLClassifier",
+    "Contributions",
     "DataConversionWarning",
     "KernelCombiner",
     "MKLClassifier",

@@ -22,6 +22,7 @@ from . import inputs
 from ._calibrated import CalibratedProbabilities, calibrate_on_folds, check_probability
 from ._machines import MachineChoice, linear_classifier, nystrom_classifier
 from .base import Classifier, Seeded, SupportVectors
+from .inspected import Inspected
 from .learner import KernelLearner, LinearInFeatures
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelClassifier(
     Classifier,
+    Inspected,
     MachineChoice,
     CalibratedProbabilities,
     SupportVectors,

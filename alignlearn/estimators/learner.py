@@ -121,9 +121,19 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             statistics, scale = statistics.trace_normalized()
         if not np.any(statistics.norms > 0.0):
             _refuse_unusable(statistics.names, traces)
+        return self._solved(weighting, source, y, task, statistics, scale), scale
+
+    def _solved(self, weighting, source, y, task, statistics, scale):
+        """The `WeightResult` for kernels times ``scale``, whose statistics are known."""
         if callable(getattr(weighting, "solve_grams", None)):
-            return solve_one_stage(self, weighting, source, y, task, statistics, scale), scale
-        return weighting.solve(statistics), scale
+            return solve_one_stage(self, weighting, source, y, task, statistics, scale)
+        return weighting.solve(statistics)
+
+    def _as_plain(self):
+        """An estimator that is not fitted, with the parameters of this fit and nothing to tune."""
+        plain = type(self)(**self.get_params(deep=False))
+        plain.chosen_machine_ = self.chosen_machine_
+        return plain
 
     def _matrices(self, source):
         """Gram matrices that the machine holds."""
@@ -167,6 +177,12 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         found = self.statistics_, self.weights_, self.kernel_alignments_
         lines = combination_lines(*found, max_rows)
         return "\n".join([*lines, *self._verdict()])
+
+    def _shares(self):
+        """Shares (p,) of the combination's inner product with the target; 0 where that is 0."""
+        products = self.weights_ * self.statistics_.a
+        total = float(products.sum())
+        return products / total if total != 0.0 else np.zeros_like(products)
 
     def _verdict(self):
         learned, uniform = self.alignment_, self.uniform_alignment_

@@ -11,6 +11,7 @@ with banded ridge regression") tries random weights on every target instead.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from alignlearn.machines.target_ridge import TargetRidge, target_blocks
 from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
 from alignlearn.sources import Predictor
+
+from ._tables import NOT_CONTRIBUTIONS
 
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 64
@@ -240,9 +243,15 @@ class TargetPredictor(Predictor):
         """New samples, validated, but for their width."""
         return self._part.check(X)
 
+    def reweighted(self, weights):
+        """These coefficients with other weights (p, q) of the kernels, and no intercept."""
+        part = copy.copy(self)
+        part.weights, part.intercept = weights, np.zeros(weights.shape[1])
+        return part
+
     def decisions(self, X, engine=CPU):
         """``sum_k sum_i weights_kj coef_ij k(x, x_i)`` and the intercept, (n, q)."""
-        found = self.intercept
+        found = self.intercept + np.zeros((self._part.count(X), 1))
         for single, weights in zip(self._singles, self.weights):
             used = np.flatnonzero(weights)
             if used.size:
@@ -258,6 +267,30 @@ def _spread(values, columns, n_columns):
     out = np.zeros((len(values), n_columns))
     out[:, columns] = values
     return out
+
+
+def open_targets(source, Y, scale, folds=None):
+    """The `Targets` of a source and of targets (m, q) on samples of positive weight."""
+    weight = np.ones(len(Y)) if source.weight is None else source.weight
+    family = source.family(np.ones(len(scale)), rooted=source.weight is not None)
+    return Targets(family, scale, Y, weight, folds)
+
+
+def without(estimator, source, Y, scale, columns):
+    """The predictor of some targets with the same penalties, without kernels of ``scale`` 0.
+
+    Other weights of every target keep their ratios; where none is left, they are equal.
+    """
+    left = estimator.candidates_ * (scale != 0.0)
+    total = left.sum(axis=1, keepdims=True)
+    equal = (scale != 0.0) / np.count_nonzero(scale)
+    left = np.where(total > 0.0, left / np.where(total > 0.0, total, 1.0), equal)
+    # Some are equal now, and have one decomposition.
+    candidates, number = np.unique(left, axis=0, return_inverse=True)
+    chosen = number.reshape(-1)[estimator.candidate_[columns]]
+    scores = estimator.best_score_[columns], estimator.uniform_score_[columns]
+    search = TargetSearch(candidates, chosen, estimator.alpha_[columns], *scores)
+    return fitted_machine(open_targets(source, Y[:, columns], scale), search, source)[0]
 
 
 def fitted_machine(targets, search, source):
@@ -321,14 +354,14 @@ def test_sets(splits, n_samples):
     return [np.asarray(test) for _, test in splits]
 
 
-def check_varies(y):
-    """Raise for targets that are constant, by number."""
+def check_varies(y, lack="of which nothing can be learned"):
+    """Raise for targets that are constant, by number, and say what they ``lack``."""
     constant = np.flatnonzero(y.min(axis=0) == y.max(axis=0))
     if constant.size:
         shown = ", ".join(map(str, constant[:20])) + ", ..." * (constant.size > 20)
         raise ValueError(
-            f"y is constant in {constant.size} of {y.shape[1]} columns ({shown}), of which nothing "
-            "can be learned; accepted: targets that vary. Leave them out."
+            f"y is constant in {constant.size} of {y.shape[1]} columns ({shown}), {lack}; "
+            "accepted: targets that vary. Leave them out."
         )
 
 
@@ -369,5 +402,5 @@ def summary(estimator, max_rows):
         f"{q} targets: mean R^2 by cross-validation {estimator.best_score_.mean():.4f}, of equal "
         f"weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
     )
-    lines.append("Weights are not contributions: these depend on what the other kernels explain.")
+    lines.append(NOT_CONTRIBUTIONS)
     return "\n".join(lines)

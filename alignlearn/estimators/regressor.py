@@ -20,6 +20,7 @@ from alignlearn.validation import (
 from ._machines import MachineChoice, nystrom_ridge, ridge_on_pairs
 from .base import Regressor, Seeded
 from .inputs import real_targets
+from .inspected import Inspected
 from .learner import KernelLearner, LinearInFeatures
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelRegressor(Regressor, MachineChoice, Seeded, LinearInFeatures, KernelLearner):
+class KernelRegressor(Regressor, Inspected, MachineChoice, Seeded, LinearInFeatures, KernelLearner):
     """Base of `MKLRegressor` and of its search: shared parameters, predictions and guarantees."""
 
     epsilon: float = 0.1
@@ -203,43 +204,56 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         """
         check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         memory = check_memory("memory", self.memory)
-        if self.machine == "svr":
-            machine = SupportVectorRegressor(
-                self.C, self.epsilon, tol=self.tol, max_iter=self.max_iter
-            )
-        else:
-            strict = self.machine == "nystrom"
-            machine = KernelRidge(check_number("alpha", self.alpha, low=0.0, strict=strict))
+        self._untrained()  # checks its parameters, before the work
 
         def targets_of(source):
             return real_targets(self, y, source.n_samples, source.weight)
 
         learned, y = self._learn(X, targets_of, "regression", sample_weight)
-        self.chosen_machine_, options = self._chosen(learned.source), {}
-        of_features = None
-        if self.chosen_machine_ == "nystrom":
-            machine, options = nystrom_ridge(self, learned, y), {"exact": True}
-        elif self.chosen_machine_ == "svr":
-            machine.fit(gram_or_rows(learned, memory, machine, y), y, learned.weight, check=False)
-        elif machine.alpha > 0.0 and fits_in_features(learned):
-            of_features = fit_ridge(machine, learned, y)
-        else:
-            ridge_on_pairs(machine, learned, y, memory)
+        self.chosen_machine_ = self._chosen(learned.source)
+        machine, predictor = self._train(learned, y, memory)
         self.machine_ = machine
-        self.support_ = getattr(machine, "support_", np.arange(learned.n_samples))
-        # A shape that also serves where no sample is a support vector.
-        shape = machine.dual_coef_.shape[1:] or (1,)
-        columns = machine.dual_coef_.reshape(self.support_.size, *shape)
-        if of_features is None:
-            given = self.support_, columns, machine.intercept_
-            self._predictor = learned.predictor(*given, **options)
-        else:
-            self._predictor = learned.linear_predictor(of_features, machine.intercept_)
-        intercept = self._predictor.intercept
+        self.support_ = _support(machine, learned)
+        columns, intercept = _columns(machine, self.support_), predictor.intercept
         if y.ndim == 1:
             self.dual_coef_ = columns[:, 0]
             self.intercept_ = float(np.ravel(intercept)[0])
         else:
             self.dual_coef_, self.intercept_ = columns, intercept
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
+        self._predictor = predictor
         return self
+
+    def _untrained(self):
+        """The machine that is asked for; the one for "nystrom" is made of the kernel."""
+        if self.machine == "svr":
+            options = {"tol": self.tol, "max_iter": self.max_iter}
+            return SupportVectorRegressor(self.C, self.epsilon, **options)
+        strict = self.machine == "nystrom"
+        return KernelRidge(check_number("alpha", self.alpha, low=0.0, strict=strict))
+
+    def _train(self, learned, y, memory):
+        """The chosen machine on a combination, and its predictor."""
+        machine, options = self._untrained(), {}
+        if self.chosen_machine_ == "nystrom":
+            machine, options = nystrom_ridge(self, learned, y), {"exact": True}
+        elif self.chosen_machine_ == "svr":
+            machine.fit(gram_or_rows(learned, memory, machine, y), y, learned.weight, check=False)
+        elif machine.alpha > 0.0 and fits_in_features(learned):
+            of_features = fit_ridge(machine, learned, y)
+            return machine, learned.linear_predictor(of_features, machine.intercept_)
+        else:
+            ridge_on_pairs(machine, learned, y, memory)
+        support = _support(machine, learned)
+        given = support, _columns(machine, support), machine.intercept_
+        return machine, learned.predictor(*given, **options)
+
+
+def _support(machine, learned):
+    """Samples with a dual coefficient; all of them for ridge regression."""
+    return getattr(machine, "support_", np.arange(learned.n_samples))
+
+
+def _columns(machine, support):
+    """The dual coefficients with an axis of targets, also where no sample is a support vector."""
+    return machine.dual_coef_.reshape(support.size, *(machine.dual_coef_.shape[1:] or (1,)))

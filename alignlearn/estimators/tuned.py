@@ -99,6 +99,11 @@ class _Search(tuning.FoldSearch):
         self.n_splits_ = source.n_samples if splits is None else len(splits)
         return list(kept.reshape(len(folds), -1)[:, results[1]])
 
+    def _as_plain(self):
+        plain = self._untuned(self.weighting_).set_params(**self.best_params_)
+        plain.chosen_machine_ = self.chosen_machine_
+        return plain
+
     def _untuned(self, rule):
         """The estimator of these parameters and one rule, with nothing to choose."""
         shared = {n: getattr(self, n) for n in self._plain._parameters() if n in self._parameters()}
@@ -370,10 +375,7 @@ feature_names_in_
         if self.normalize == "trace":
             scale = statistics.trace_normalized()[1]
         scale = np.where(statistics.norms > 0.0, scale, 0.0)
-        weight = np.ones(len(Y)) if source.weight is None else source.weight
-        family = source.family(np.ones(len(scale)), rooted=source.weight is not None)
-        folds = per_target.test_sets(splits, len(Y))
-        targets = per_target.Targets(family, scale, Y, weight, folds)
+        targets = per_target.open_targets(source, Y, scale, per_target.test_sets(splits, len(Y)))
         rng = check_seed("random_state", self.random_state)
         found = per_target.choose(targets, alphas, rng, rule == "uniform", source.progress)
         predictor, coef = per_target.fitted_machine(targets, found, source)

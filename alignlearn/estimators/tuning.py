@@ -62,7 +62,13 @@ def shared_weights(given, rule, parameter, n_values):
 
 
 def fold_weights(learner, source, y, rule, *, train, statistics):
-    """Weights of the kernels as they are, learned on one training set.
+    """Weights of the kernels as they are, learned on one training set: see `fold_result`."""
+    weights, scale = fold_result(learner, source, y, rule, train=train, statistics=statistics)
+    return weights * scale
+
+
+def fold_result(learner, source, y, rule, *, train, statistics):
+    """Weights of the normalised kernels that one training set gives, and factors of these.
 
     Parameters
     ----------
@@ -84,12 +90,12 @@ def fold_weights(learner, source, y, rule, *, train, statistics):
         scale = 1.0
         if learner.normalize == "trace":
             statistics, scale = statistics.trace_normalized()
-        return rule.solve(statistics).weights * scale
+        return rule.solve(statistics).weights, scale
     learner.set_params(kernels=source.fitted_kernels)
     weight = {} if source.weight is None else {"sample_weight": source.weight[train]}
     with a_part():
         learner.fit(source.samples(train), y[train], **weight)
-    return learner.weights_ * learner.scale_
+    return learner.weights_, learner.scale_
 
 
 def _accuracy(y, predicted, weight=None):

@@ -2,7 +2,7 @@
 
 from .algebra import Scaled, weighted_sum, weighted_terms
 from .base import Kernel, KernelRuleError, column_names, kernel_samples
-from .columns import Columns
+from .columns import Columns, column_group
 from .families import (
     RankOneKernels,
     as_kernel,
@@ -62,6 +62,7 @@ __all__ = [
     "SpectrumFix",
     "StringSpectrum",
     "as_kernel",
+    "column_group",
     "column_names",
     "distinct",
     "gaussian_kernels",

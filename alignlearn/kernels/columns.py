@@ -122,6 +122,15 @@ class Columns(Unary):
         return None if unit is None else Columns(unit, self.columns, self.name)
 
 
+def column_group(kernel):
+    """The columns that a kernel, or a multiple of it, is on; None for one on all columns."""
+    while isinstance(kernel, Unary):
+        if isinstance(kernel, Columns):
+            return kernel.columns
+        kernel = kernel.kernel
+    return None
+
+
 def _column_tuple(columns):
     if isinstance(columns, slice):
         if columns.stop is None or (columns.start or 0) < 0 or columns.stop < 0:

@@ -39,7 +39,12 @@ def accuracy(predicted, y, sample_weight=None):
 
 
 def r2(y, predicted, weight=None):
-    """Coefficient of determination, mean over targets, with sample weights (n,) if given.
+    """The mean over targets of `r2_by_target`."""
+    return float(np.mean(r2_by_target(y, predicted, weight)))
+
+
+def r2_by_target(y, predicted, weight=None):
+    """Coefficient of determination of every target, with sample weights (n,) if given.
 
     1 minus the residual sum of squares over the sum of squares about the mean; for a constant
     target 1 if the residual is 0, else 0.
@@ -57,4 +62,4 @@ def r2(y, predicted, weight=None):
     total = weight @ np.square(y - weight @ y)
     flat = np.where(residual == 0.0, 1.0, 0.0)
     explained = 1.0 - residual / np.where(total > 0.0, total, 1.0)
-    return float(np.mean(np.where(total > 0.0, explained, flat)))
+    return np.where(total > 0.0, explained, flat)

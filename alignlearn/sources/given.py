@@ -246,6 +246,11 @@ class GramPredictor(Predictor):
         """Some of the checked samples."""
         return GramViews(X, rows, np.arange(self._n_opened))
 
+    def reweighted(self, weights):
+        """These coefficients with other weights of the kernels; see `Predictor.reweighted`."""
+        kernel = GramSum(np.asarray(weights, float))
+        return GramPredictor(kernel, self._n_opened, self._support, self.coef, 0.0)
+
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept, (n, q), in blocks of rows."""
         n = self.count(X)

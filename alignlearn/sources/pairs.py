@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from alignlearn.engine import grams, pair_sums
@@ -242,10 +244,17 @@ class PairPredictor(Predictor):
         """New samples, validated, but for their width."""
         return _checked(X, self._kernels, self.n_features)
 
+    def reweighted(self, weights):
+        """These coefficients with other weights of the kernels; see `Predictor.reweighted`."""
+        part, used = copy.copy(self), np.flatnonzero(weights)
+        part._terms = [self._kernels[k] for k in used], np.asarray(weights)[used]
+        part.intercept = part._trained = 0.0
+        return part
+
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
         Z, values = self.support_samples, np.zeros((len(X), self.coef.shape[1]))
-        if len(Z):
+        if len(Z) and self._terms[0]:
             options = {"exact": self._exact, "engine": engine}
             values = grams.gram_times(*self._terms, X, Z, self.coef, **options)
         return values + self._trained

@@ -288,3 +288,11 @@ class Predictor:
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
         raise NotImplementedError
+
+    def reweighted(self, weights):
+        """These coefficients with other weights (p,) of the kernels, and no intercept.
+
+        Its decisions are those of one term of the machine where all other weights are 0, up to a
+        constant. Not where ``is_linear``: coefficients of features hold the weights.
+        """
+        raise NotImplementedError

@@ -1,5 +1,6 @@
 """The command line: files of every kind, the table and figure, and errors on one line."""
 
+import json
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from alignlearn import datasets
 from alignlearn.cli import compare as command
 from alignlearn.cli import main
 from alignlearn.cli.main import parse
-from alignlearn.comparison import Protocol, compare
+from alignlearn.comparison import Protocol, compare, explain
 from alignlearn.kernels import (
     Gaussian,
     Hamming,
@@ -255,3 +256,21 @@ def test_a_reader_that_stops_early_is_no_error(csv):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+def test_explain_prints_the_kernels_of_the_winner(csv, table, folder, capsys):
+    options = ["--kernels", "linear,rbf", "--gammas", "-2:0", "--no-figure"]
+    assert main(["compare", csv, *options, "--explain"]) == 0
+    printed = capsys.readouterr().out
+    kernels = [Linear(), *(Gaussian(2.0**k) for k in range(-2, 1))]
+    found = compare(*table, kernels)
+    _, _, text = explain(found, *table, kernels)
+    assert printed.rstrip().endswith(text)
+    assert main(["compare", csv, *options]) == 0
+    assert "lowest mean error" not in capsys.readouterr().out
+    methods = ["--methods", "alignf", "--explain", "--json", "-"]
+    assert main(["compare", csv, *options, *methods]) == 0
+    explained = json.loads(capsys.readouterr().out)["explained"]
+    assert explained["method"] == "alignf"
+    assert explained["kernels"]["kernel"] == [str(k) for k in kernels]
+    assert len(explained["kernels"]["contribution"]) == 4

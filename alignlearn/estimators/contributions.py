@@ -1,0 +1,351 @@
+"""Contributions of kernels to predictions: parts of R^2 that add up, losses without a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alignlearn._versions import Versioned
+from alignlearn.machines.scores import r2_by_target
+from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.sources import open_source
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_memory,
+    check_seed,
+    check_targets,
+    check_weights,
+    is_sparse,
+)
+from alignlearn.weights import get_weighting
+
+from . import per_target, tuning
+from ._tables import aligned
+from .kernel_groups import kernel_groups
+from .kernel_table import training_source
+
+METHODS = ("product", "leave-out", "refit", "permutation")
+_TITLES = {
+    "product": "parts of R^2 that add up to it (product measure)",
+    "leave-out": "loss in {scoring} without the term of the group, nothing else changed",
+    "refit": "loss in {scoring} without the group, fitted again",
+    "permutation": "mean loss in {scoring} with the group's term permuted among samples",
+}
+_FEW_TARGETS = 6  # that a table has a column for
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions(Versioned):
+    """Contributions of groups of kernels to the predictions of q targets; 1 for a classifier.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the groups.
+    values : ndarray of shape (n_groups, q)
+        Parts of R^2 for "product", else how much the score falls.
+    total : ndarray of shape (q,)
+        Score of the whole model on these samples.
+    offset : ndarray of shape (q,)
+        What R^2 loses as predictions have another mean than the targets: with it ``values`` of
+        "product" add up to ``total``. 0 for other methods.
+    spread : ndarray of shape (n_groups, q)
+        "permutation": standard deviation over the repeats. 0 for other methods.
+    method, scoring : str
+    n_samples : int
+        Those of positive weight.
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    total: np.ndarray
+    offset: np.ndarray
+    spread: np.ndarray
+    method: str
+    scoring: str
+    n_samples: int
+
+    def table(self, max_rows=30) -> str:
+        """The groups as a text table; of more than ``max_rows`` those of the largest values."""
+        rows = np.arange(len(self.names))
+        if rows.size > max_rows:
+            size = np.abs(self.values).mean(axis=1)
+            rows = np.sort(np.argsort(-size, kind="stable")[:max_rows])
+        columns = [["group", *(self.names[k] for k in rows)], *self._columns(rows)]
+        columns[0] += self._below()
+        lines = aligned(columns)
+        if rows.size < len(self.names):
+            hidden = f"... and {len(self.names) - rows.size} more groups, of smaller contributions"
+            lines.insert(1 + rows.size, hidden)
+        title = _TITLES[self.method].format(scoring=self.scoring)
+        return "\n".join([f"{title}; {self.n_samples} samples", *lines])
+
+    def _below(self):
+        """What rows below the groups are."""
+        return ["means differ", "R^2"] if self.method == "product" else [f"{self.scoring} of all"]
+
+    def _columns(self, rows):
+        """Columns of numbers, as text, each with its head."""
+        product, q = self.method == "product", len(self.total)
+        below = np.vstack([self.offset, self.total]) if product else self.total[None]
+        V = np.vstack([self.values[rows], below])
+        if q > _FEW_TARGETS:
+            kinds = {"mean": np.mean, "sd": np.std, "least": np.min, "most": np.max}
+            head = f"of {q} targets: mean"
+            found = {head if n == "mean" else n: f(V, axis=1) for n, f in kinds.items()}
+        else:
+            found = {f"target {j}" if q > 1 else "value": V[:, j] for j in range(q)}
+        columns = [[head, *(f"{v:.4f}" for v in values)] for head, values in found.items()]
+        if self.method == "permutation" and q == 1:
+            texts = [f"{v:.4f}" for v in self.spread[rows, 0]]
+            columns.append(["sd of repeats", *texts, ""])
+        return columns
+
+    def __str__(self):
+        return self.table()
+
+
+def contributions(
+    model, X, y, *, method, groups, scoring, sample_weight, fit, n_repeats, random_state
+) -> Contributions:
+    """`MKLClassifier.contributions` and that of the other models."""
+    X = model._check_test(X)
+    regression = model._estimator_type == "regressor"
+    method = ("product" if regression else "leave-out") if method is None else method
+    _check_method(method, regression, fit)
+    names, members = kernel_groups(model, groups)
+    n_repeats = check_count("n_repeats", n_repeats, optional=False)
+    rng = check_seed("random_state", random_state)
+    decisions = model._predictor.decisions(X, model._engine())
+    weight = check_weights(sample_weight, len(decisions))
+    used = weight > 0.0
+    if np.count_nonzero(used) < 2:
+        raise ValueError(
+            "X has 1 sample of positive weight; at least 2 are needed for contributions."
+        )
+    F, weight = decisions[used], weight[used] / weight.sum()
+    score, scoring, Y = _scorer(model, y, used, weight, scoring)
+    total = score(F)
+    offset = np.zeros_like(total)
+    if method == "refit":
+        refit = _Refit(model, fit)
+
+        def measured(index):
+            return total - score(refit.decisions(index, X, decisions)[used]), 0.0
+    else:
+        terms = _Terms(model, X)
+        of_term, offset = _measure(method, (F, Y, weight), score, (n_repeats, rng))
+
+        def measured(index):
+            T = terms(index)[used]
+            return of_term(T - weight @ T)
+
+    values, spread = np.zeros((2, len(names), len(total)))
+    for g, index in enumerate(members):
+        if _kernel_weights(model)[index].any():
+            values[g], spread[g] = measured(index)
+    return Contributions(names, values, total, offset, spread, method, scoring, len(F))
+
+
+def _measure(method, sample, score, repeats):
+    """``of_term(T) -> (value, spread)`` of a centred term (n, q), and the offset.
+
+    ``sample`` are decisions, targets and weights that sum to 1.
+    """
+    F, Y, weight = sample
+    if method == "product":
+        product = _Product(Y, F, weight)
+        return (lambda T: (product(T), 0.0)), product.offset
+    total = score(F)
+    if method == "leave-out":
+        return (lambda T: (total - score(F - T), 0.0)), np.zeros_like(total)
+    n_repeats, rng = repeats
+    orders = [rng.permutation(len(F)) for _ in range(n_repeats)]
+
+    def permuted(T):
+        losses = np.array([total - score(F + (T[order] - T)) for order in orders])
+        return losses.mean(axis=0), losses.std(axis=0, ddof=n_repeats > 1)
+
+    return permuted, np.zeros_like(total)
+
+
+def _check_method(method, regression, fit):
+    check_choice("method", method, METHODS)
+    if method == "product" and not regression:
+        raise ValueError(
+            "method='product' is for regressors, as it adds up to R^2; accepted for classifiers: "
+            "'leave-out', 'refit', 'permutation'."
+        )
+    if (method == "refit") != (fit is not None):
+        raise ValueError(
+            "method='refit' goes with fit=(X_train, y_train), the training samples, and no other "
+            f"method does; got method={method!r} and fit={'None' if fit is None else 'samples'}."
+        )
+    if fit is not None and (not isinstance(fit, (tuple, list)) or len(fit) not in (2, 3)):
+        raise TypeError("fit must be a tuple (X, y) or (X, y, sample_weight) of training samples.")
+
+
+# Terms and scores
+
+
+def _kernel_weights(model):
+    """Weights of the kernels as they are, (p,) or (p, q)."""
+    return (model.weights_.T * model.scale_).T
+
+
+class _Terms:
+    """Parts of the decisions on checked samples that some kernels make, up to a constant."""
+
+    def __init__(self, model, X):
+        self.weights, self.predictor = _kernel_weights(model), model._predictor
+        self.X, self.engine = X, model._engine()
+        if self.predictor.is_linear:
+            source = open_source(X, model.kernels_, engine=self.engine)
+            self.owners = _owners(source.column_groups(), source.n_features)
+            self.X = X.tocsc() if is_sparse(X) else X
+            self.whole = self._per_feature(slice(None))
+
+    def _per_feature(self, index):
+        weights = self.weights[index]
+        return self.owners[:, index] @ weights.reshape(len(weights), -1)
+
+    def __call__(self, index):
+        """The sum of the terms (n, q) of kernels that an index array names."""
+        if not self.predictor.is_linear:
+            part = np.zeros_like(self.weights)
+            part[index] = self.weights[index]
+            return self.predictor.reweighted(part).decisions(self.X, self.engine)
+        # A coefficient is one number of its feature times the summed weights of the kernels on it.
+        own = self._per_feature(index)
+        some = np.flatnonzero(own.any(axis=1))
+        own, whole = own[some], self.whole[some]
+        share = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0.0)
+        Z, coef = self.X[:, some], share * self.predictor.coef[some]
+        if is_sparse(Z):
+            return np.asarray(Z @ coef)
+        return (Z - Z.mean(axis=0, dtype=np.float64)) @ coef
+
+
+def _owners(groups, n_features):
+    """How often a kernel has a feature, times its scale: a sparse matrix (d, p)."""
+    from scipy.sparse import csc_array
+
+    rows = np.concatenate([columns for columns, _ in groups])
+    values = np.concatenate([np.full(len(columns), scale) for columns, scale in groups])
+    starts = np.cumsum([0, *(len(columns) for columns, _ in groups)])
+    return csc_array((values, rows, starts), shape=(n_features, len(groups)))
+
+
+class _Product:
+    """The product measure of centred terms, and what is lost as means differ."""
+
+    def __init__(self, Y, F, weight):
+        self.unit = np.maximum(np.abs(Y).max(axis=0), np.abs(F).max(axis=0))
+        Y, F = Y / self.unit, F / self.unit
+        gap = weight @ (Y - F)
+        Y, F = Y - Y[0], F - F[0]
+        Y, F = Y - weight @ Y, F - weight @ F
+        self.size = weight @ np.square(Y)
+        lost = np.flatnonzero(~(self.size > 0.0))
+        if lost.size:
+            raise ValueError(
+                f"y: target {lost[0]} varies by so much less than its predictions that R^2 is "
+                "beyond the range of float64; accepted: y in the units of fit."
+            )
+        self._rest = weight[:, None] * (2.0 * Y - F)
+        self.offset = -np.square(gap) / self.size
+
+    def __call__(self, T):
+        return np.einsum("ij,ij->j", T / self.unit, self._rest) / self.size
+
+
+def _scorer(model, y, used, weight, scoring):
+    """(score of decisions, its name, targets or None); scores have shape (q,)."""
+    if model._estimator_type == "regressor":
+        if scoring is not None:
+            check_choice("scoring", scoring, ("r2",))
+        Y = check_targets(y, used.size)
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        q = np.size(model.intercept_)
+        if Y.shape[1] != q:
+            raise ValueError(
+                f"y has {Y.shape[1]} columns; accepted: {q}, the number of targets in fit."
+            )
+        Y = Y[used]
+        per_target.check_varies(Y, "of which R^2 does not exist")
+        return lambda F: r2_by_target(Y, F, weight), "r2", Y
+    labels = check_labels(y, used.size)[used]
+    if scoring == "neg_log_loss":
+        return _log_loss(model, labels, weight), scoring, None
+    if not callable(scoring) and scoring is not None:
+        check_choice("scoring", scoring, (*tuning.SCORES["classifier"], "neg_log_loss"))
+    score = tuning.get_score(scoring, "classifier")
+    equal = weight.max() == weight.min()
+
+    def of_decisions(raw):
+        found = predicted_labels(model.machine_.confidences(raw), model.classes_)
+        return np.array([score(labels, found, *(() if equal else (weight,)))])
+
+    name = "scoring(y, predicted)" if callable(scoring) else scoring or "accuracy"
+    return of_decisions, name, None
+
+
+def _log_loss(model, labels, weight):
+    if model.probability is None or model.calibration_ is None:
+        raise ValueError(
+            "scoring='neg_log_loss' needs probabilities, which probability=None in fit gives none "
+            "of; accepted: a model that was fitted with probability='sigmoid' or 'isotonic'."
+        )
+    unknown = np.setdiff1d(labels, model.classes_)
+    if unknown.size:
+        raise ValueError(
+            f"y has class {unknown[0].item()!r}, which has no probability; accepted: "
+            f"{model.classes_.tolist()}."
+        )
+    at = np.arange(len(labels)), np.searchsorted(model.classes_, labels)
+
+    def of_decisions(raw):
+        P = model.calibration_.probabilities(model.machine_.confidences(raw))
+        return np.array([weight @ np.log(np.maximum(P[at], np.finfo(P.dtype).eps))])
+
+    return of_decisions
+
+
+# Fits without a group
+
+
+class _Refit:
+    """The model fitted again without some kernels, with its alpha or C and its training samples."""
+
+    def __init__(self, model, fit):
+        self.model, self.engine = model, model._engine()
+        self.source, self.y = training_source(model, "fit", *fit)
+
+    def decisions(self, index, X, decisions):
+        """Decisions on checked samples without the kernels of an index array."""
+        model = self.model
+        kept = model.scale_.copy()
+        kept[index] = 0.0
+        if not kept.any():
+            raise ValueError(
+                "method='refit': a group holds every kernel that varies, and without it nothing "
+                "is left to fit; accepted: groups that leave a kernel."
+            )
+        if hasattr(model, "candidates_"):
+            found, columns = decisions.copy(), np.flatnonzero(model.weights_[index].any(axis=0))
+            Y = self.y.reshape(len(self.y), -1)
+            predictor = per_target.without(model, self.source, Y, kept, columns)
+            found[:, columns] = predictor.decisions(X, self.engine)
+            return found
+        plain, regression = model._as_plain(), model._estimator_type == "regressor"
+        task = "regression" if regression else "classification"
+        statistics = model.statistics_.scaled(kept != 0.0)
+        rule = get_weighting(plain.weighting)
+        result = plain._solved(rule, self.source, self.y, task, statistics, kept)
+        learned = self.source.combine(result.weights * kept)
+        memory = check_memory("memory", plain.memory)
+        _, predictor = plain._train(learned, self.y, memory)
+        return predictor.decisions(X, self.engine)

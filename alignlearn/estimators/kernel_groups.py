@@ -1,0 +1,109 @@
+"""Groups of a model's kernels, named by the user or by the columns that kernels are on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from alignlearn.kernels import column_group
+
+OTHERS = "other kernels"
+
+
+def kernel_names(model):
+    """Names of the kernels of a fitted model."""
+    return model._names if hasattr(model, "candidates_") else model.statistics_.names
+
+
+def kernel_groups(model, groups):
+    """(names, index arrays) of the groups that ``contributions`` is asked for."""
+    names = kernel_names(model)
+    if groups is None:
+        return _distinct_names(names), [np.array([k]) for k in range(len(names))]
+    if isinstance(groups, str) and groups == "columns":
+        return _by_columns(model, names)
+    if not isinstance(groups, Mapping) or not groups:
+        raise TypeError(
+            "groups must be a dict {'name': [numbers or names of kernels]}, 'columns' or None, got "
+            f"{groups!r:.80}."
+        )
+    owner, members = {}, []
+    for group, kernels in groups.items():
+        if not isinstance(group, str):
+            raise TypeError(f"groups: a name must be a str, got {group!r:.80}.")
+        single = isinstance(kernels, (str, int, np.integer)) or not isinstance(kernels, Iterable)
+        members.append([_number(k, group, names) for k in ([kernels] if single else kernels)])
+        if not members[-1]:
+            raise ValueError(f"groups: {group!r} is empty; accepted: at least one kernel.")
+        for k in members[-1]:
+            if k in owner:
+                where = f"{owner[k]!r} and {group!r}" if owner[k] != group else f"{group!r} twice"
+                raise ValueError(
+                    f"groups: kernel {k}, {names[k]}, is in {where}; accepted: each at most once."
+                )
+            owner[k] = group
+    others = [k for k in range(len(names)) if k not in owner]
+    if others and OTHERS in groups:
+        raise ValueError(
+            f"groups: {OTHERS!r} is the name of kernels in no group, {names[others[0]]} among "
+            "them; accepted: another name."
+        )
+    found = [*groups, *([OTHERS] if others else [])]
+    return tuple(found), [np.array(k) for k in [*members, *([others] if others else [])]]
+
+
+def _number(kernel, group, names):
+    """The number of a kernel that a group names."""
+    p = len(names)
+    if isinstance(kernel, (int, np.integer)) and not isinstance(kernel, bool):
+        if not 0 <= kernel < p:
+            raise ValueError(
+                f"groups: {group!r} has kernel {kernel}, which the model has not; accepted: 0 to "
+                f"{p - 1}."
+            )
+        return int(kernel)
+    if not isinstance(kernel, str):
+        raise TypeError(f"groups: {group!r} holds {kernel!r:.80}; accepted: numbers and names.")
+    found = [k for k in range(p) if names[k] == kernel]
+    if len(found) != 1:
+        what = f"the name of kernels {found}" if found else "no kernel of the model"
+        shown = ", ".join(names[:20]) + ", ..." * (p > 20)
+        raise ValueError(
+            f"groups: {group!r} has {kernel!r:.80}, which is {what}; accepted: numbers 0 to "
+            f"{p - 1}, or names that only one kernel has, of {shown}."
+        )
+    return found[0]
+
+
+def _distinct_names(names):
+    """Names with a number where several kernels share one."""
+    count = Counter(names)
+    return tuple(f"{name} ({k})" if count[name] > 1 else name for k, name in enumerate(names))
+
+
+def _by_columns(model, names):
+    """Kernels on the same columns of X."""
+    kernels = model.kernels_
+    if isinstance(kernels, str):
+        raise ValueError(
+            "groups='columns' is for kernels of the columns of X, not for given matrices; "
+            "accepted: a dict, or None."
+        )
+    if not isinstance(kernels, list):  # a kernel for each column
+        return kernel_groups(model, None)
+    found = {}
+    for k, kernel in enumerate(kernels):
+        found.setdefault(column_group(kernel), []).append(k)
+    labels = [_column_label(c, getattr(model, "feature_names_in_", None)) for c in found]
+    return _distinct_names(tuple(labels)), [np.array(index) for index in found.values()]
+
+
+def _column_label(columns, names):
+    if columns is None:
+        return "all columns"
+    if len(columns) <= 3 and names is not None:
+        return ", ".join(names[c] for c in columns)
+    run = len(columns) > 1 and columns == tuple(range(columns[0], columns[-1] + 1))
+    return f"columns {columns[0]}:{columns[-1] + 1}" if run else f"columns {list(columns)}"

@@ -1,0 +1,132 @@
+"""The table of a fitted model's kernels: weights, and how much these vary with the samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.folds import make_folds
+from alignlearn.sources import open_source
+from alignlearn.validation import check_choice
+from alignlearn.weights import get_weighting
+
+from . import inputs, tuning
+from ._tables import aligned
+
+
+def kernel_table(model, X=None, y=None, *, sample_weight, folds, random_state, frame):
+    """`MKLClassifier.kernel_table` and that of the other models."""
+    model._check_is_fitted()
+    if frame is not None:
+        check_choice("frame", frame, ("pandas",))
+    if (X is None) != (y is None):
+        raise ValueError("kernel_table: X and y must be given together.")
+    if hasattr(model, "candidates_"):
+        if X is not None:
+            raise ValueError(
+                "kernel_table: with per_target=True the table is over the targets; accepted: no "
+                "samples."
+            )
+        table = _over_targets(model)
+    else:
+        table = _of_one_kernel(model)
+        if X is not None:
+            W = jackknife_weights(model, X, y, sample_weight, folds, random_state)
+            table["spread"] = jackknife_spread(W)
+            table["zero"] = np.mean(W == 0.0, axis=0)
+    if frame is None:
+        return table
+    from pandas import DataFrame
+
+    return DataFrame(table)
+
+
+def _of_one_kernel(model):
+    unidentified = np.zeros(model.weights_.size, dtype=bool)
+    unidentified[list(model.result_.unidentified)] = True
+    return {
+        "kernel": np.array(model.statistics_.names, dtype=object),
+        "alignment": model.kernel_alignments_.copy(),
+        "weight": model.weights_.copy(),
+        "share": model._shares(),
+        "unidentified": unidentified,
+    }
+
+
+def _over_targets(model):
+    W = model.weights_
+    return {
+        "kernel": np.array(model._names, dtype=object),
+        "weight": W.mean(axis=1),
+        "spread": W.std(axis=1),
+        "largest": W.max(axis=1),
+        "zero": np.mean(W == 0.0, axis=1),
+    }
+
+
+def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=None):
+    """Weights learned on all samples but those of each fold in turn, (n_folds, p)."""
+    source, y = training_source(model, "X", X, y, sample_weight)
+    classes = model._estimator_type == "classifier"
+    splits = make_folds(folds, y, classes, random_state)
+    plain, statistics = model._as_plain(), [None] * len(splits)
+    rule = get_weighting(plain.weighting)
+    if tuning.from_statistics(rule):
+        task = "classification" if classes else "regression"
+        statistics = source.training_statistics(y, task, [train for train, _ in splits])
+    found = []
+    for (train, _), of_set in zip(splits, statistics):
+        again = type(plain)(**plain.get_params(deep=False))
+        options = {"train": train, "statistics": of_set}
+        found.append(tuning.fold_result(again, source, y, rule, **options)[0])
+    return np.array(found)
+
+
+def training_source(model, name, X, y, sample_weight=None):
+    """The fitted kernels on the training samples of positive weight, and y as checked.
+
+    Other samples are refused as far as sizes tell; errors call them ``name``.
+    """
+    model._check_names(X)
+    how = {"engine": model._engine(), "progress": model.verbose}
+    source = open_source(X, model.kernels_, sample_weight=sample_weight, **how)
+    classes = model._estimator_type == "classifier"
+    check = inputs.class_labels if classes else inputs.real_targets
+    y = check(model, y, source.n_samples, weight=source.weight)
+    source, y, _ = tuning.used_part(source, y, None)
+    n, d = source.n_samples, source.n_features
+    known = n if hasattr(model, "candidates_") else model.statistics_.n_samples
+    width, q = getattr(model, "n_features_in_", d), np.size(model.intercept_)
+    if (n, d) != (known, width):
+        raise ValueError(
+            f"{name} has {n} samples of {d} features; accepted: those that the model was fitted "
+            f"to, {known} of {width}."
+        )
+    if not classes and y.reshape(n, -1).shape[1] != q:
+        raise ValueError(f"y of {name} has shape {y.shape}; accepted: {q} targets, as in fit.")
+    return source, y
+
+
+def jackknife_spread(W):
+    """``sqrt((g - 1) / g * sum_t (w_t - mean)^2)`` over the rows of W (g, p)."""
+    return np.sqrt((len(W) - 1) * W.var(axis=0))
+
+
+def table_text(table, max_rows=30) -> str:
+    """A dict of columns as a text table; of many rows those of the largest weights."""
+    rows = np.arange(len(table["kernel"]))
+    if rows.size > max_rows:
+        rows = np.sort(np.argsort(-np.abs(table["weight"]), kind="stable")[:max_rows])
+    columns = [["kernel", *(str(table["kernel"][k]) for k in rows)]]
+    for name, values in table.items():
+        if name != "kernel":
+            columns.append([name, *(_text(name, values[k]) for k in rows)])
+    lines = aligned(columns)
+    if rows.size < len(table["kernel"]):
+        lines.append(f"... and {len(table['kernel']) - rows.size} more, of smaller weight")
+    return "\n".join(lines)
+
+
+def _text(name, value):
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    return f"{value:.0%}" if name in ("share", "zero") else f"{value:.4f}"

@@ -1,0 +1,318 @@
+"""Displays of fitted models: weights, contributions, similarity of kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from alignlearn.dependence import cka_matrix, plot_cka
+from alignlearn.validation import check_choice, check_count
+
+from .labels import COLOURS, new_axes, tick_labels, tidy
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_FEW_TARGETS = 6  # bars up to here, an image beyond
+_EACH = 0.34  # inches of a row
+_LONGEST = 40  # letters of a name
+
+
+def _rows(ax, names):
+    """Names of rows, the first one on top."""
+    labels, what = tick_labels(list(names), _LONGEST)
+    ax.set_yticks(np.arange(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    if what != "kernel":
+        ax.set_ylabel(what)
+    tidy(ax)
+    ax.grid(visible=False, axis="y")
+    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+
+
+class KernelWeightsDisplay:
+    """Weights of the kernels of a fitted model as bars, with how much they vary.
+
+    Parameters
+    ----------
+    table : dict of ndarray
+        Of ``model.kernel_table()``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+    bars_ : matplotlib.container.BarContainer
+    """
+
+    def __init__(self, table):
+        self.table = table
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X=None, y=None, *, ax=None, max_kernels=30, **options: Any
+    ) -> Self:
+        """Draw the weights of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted MKLClassifier, MKLRegressor or one of their searches
+        X, y : optional
+            The training samples: then lines show the spread of the weights.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; default a new figure.
+        max_kernels : int, default 30
+            Of more kernels those of the largest weights are drawn.
+        **options
+            Of ``estimator.kernel_table``.
+
+        Returns
+        -------
+        KernelWeightsDisplay
+        """
+        return cls(estimator.kernel_table(X, y, **options)).plot(ax=ax, max_kernels=max_kernels)
+
+    def plot(self, *, ax=None, max_kernels=30) -> Self:
+        """Draw it; parameters as of ``from_estimator``."""
+        most = check_count("max_kernels", max_kernels, optional=False)
+        weight = np.asarray(self.table["weight"])
+        p = weight.size
+        shown = np.sort(np.argsort(-np.abs(weight), kind="stable")[:most])
+        at = np.arange(shown.size)
+        ax = self.ax_ = new_axes(ax, 6.4, 1.3 + _EACH * shown.size)
+        self.figure_ = ax.figure
+        spread, error = self.table.get("spread"), {}
+        if spread is not None:
+            style = {"elinewidth": 1.2, "capsize": 3.0, "ecolor": "#222222"}
+            right = left = np.asarray(spread)[shown]
+            if weight.min() >= 0.0:
+                left = np.minimum(left, weight[shown])  # no weight is below 0
+            error = {"xerr": [left, right], "error_kw": style}
+        self.bars_ = ax.barh(at, weight[shown], 0.7, color=COLOURS[0], label="weight", **error)
+        if "alignment" in self.table:
+            own = np.asarray(self.table["alignment"])[shown]
+            point = {"color": COLOURS[1], "markersize": 6, "linestyle": "none"}
+            ax.plot(own, at, "D", label="alignment of it alone", **point)
+            ax.legend(frameon=False, fontsize=9, loc="best")
+        _rows(ax, [str(self.table["kernel"][k]) for k in shown])
+        ax.axvline(0.0, color="#222222", linewidth=0.8)
+        over = "over targets" if "largest" in self.table else "over samples"
+        with_spread = "" if spread is None else f", with spread {over}"
+        less = "" if shown.size == p else f"; {shown.size} of {p} kernels"
+        ax.set_xlabel(
+            f"{'mean weight' if 'largest' in self.table else 'weight'}{with_spread}{less}"
+        )
+        return self
+
+
+class ContributionsDisplay:
+    """Contributions of kernels to the predictions of a fitted model: bars, an image or violins.
+
+    Parameters
+    ----------
+    contributions : Contributions
+        Of ``model.contributions(X, y)``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+    image_ : matplotlib.image.AxesImage
+        Of kind "image".
+    order_ : ndarray of shape (q,)
+        Of kind "image": the targets from left to right.
+    """
+
+    def __init__(self, contributions):
+        self.contributions = contributions
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X, y, *, ax=None, kind="auto", max_groups=30, **options: Any
+    ) -> Self:
+        """Draw the contributions on new samples.
+
+        Parameters
+        ----------
+        estimator : fitted MKLClassifier, MKLRegressor or one of their searches
+        X, y : n samples and their labels or targets
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; default a new figure.
+        kind : {"auto", "bars", "image", "violins"}, default "auto"
+            "bars": a bar for every target, for up to 6 of them; "image": a column for every target,
+            sorted by its largest group; "violins": the distribution over targets. "auto": one of
+            the first two.
+        max_groups : int, default 30
+            Of more groups those of the largest contributions are drawn.
+        **options
+            Of ``estimator.contributions``, such as ``method`` and ``groups``.
+
+        Returns
+        -------
+        ContributionsDisplay
+        """
+        found = estimator.contributions(X, y, **options)
+        return cls(found).plot(ax=ax, kind=kind, max_groups=max_groups)
+
+    def plot(self, *, ax=None, kind="auto", max_groups=30) -> Self:
+        """Draw it; parameters as of ``from_estimator``."""
+        check_choice("kind", kind, ("auto", "bars", "image", "violins"))
+        most = check_count("max_groups", max_groups, optional=False)
+        found, q = self.contributions, len(self.contributions.total)
+        few = q <= _FEW_TARGETS
+        if kind == "bars" and not few:
+            raise ValueError(
+                f"kind='bars' is for up to {_FEW_TARGETS} targets, there are {q}; accepted: "
+                "'image', 'violins'."
+            )
+        if kind == "violins" and q < 2:
+            raise ValueError("kind='violins' is for several targets, there is 1; accepted: 'bars'.")
+        kind = ("bars" if few else "image") if kind == "auto" else kind
+        size = np.abs(found.values).mean(axis=1)
+        shown = np.sort(np.argsort(-size, kind="stable")[:most])
+        per_row = max(_EACH, 0.16 * q) if kind == "bars" else 1.2 * _EACH
+        least = {"violins": 4.2, "image": 3.2, "bars": 0.0}[kind]
+        height = max(least, (1.4 + per_row * shown.size) * (kind != "violins"))
+        ax = self.ax_ = new_axes(ax, 6.4, height)
+        self.figure_ = ax.figure
+        getattr(self, f"_{kind}")(ax, shown)
+        part, score = found.method == "product", _score_name(found.scoring)
+        what = "part of $R^2$ (product measure)" if part else f"loss in {score}, {found.method}"
+        if kind == "image":
+            ax.figure.colorbar(self.image_, ax=ax, label=what)
+            ax.set_xlabel(f"{q} targets, sorted by their largest group")
+        else:
+            (ax.set_ylabel if kind == "violins" else ax.set_xlabel)(what)
+        less = "" if shown.size == len(found.names) else f"; {shown.size} of {len(found.names)}"
+        means = found.total.mean()
+        ax.set_title(
+            f"{'mean ' * (q > 1)}{score} of all: {means:.3f}, {found.n_samples} samples{less}",
+            fontsize=11,
+        )
+        return self
+
+    def _bars(self, ax, shown):
+        found, q = self.contributions, len(self.contributions.total)
+        at, width = np.arange(shown.size), 0.8 / q
+        for j in range(q):
+            error = {}
+            if found.method == "permutation":
+                style = {"elinewidth": 1.2, "capsize": 2.0, "ecolor": "#222222"}
+                error = {"xerr": found.spread[shown, j], "error_kw": style}
+            where = at + (j - 0.5 * (q - 1)) * width
+            ax.barh(where, found.values[shown, j], width, color=COLOURS[j], label=f"target {j}",
+                    **error)  # fmt: skip
+        _rows(ax, [found.names[k] for k in shown])
+        ax.axvline(0.0, color="#222222", linewidth=0.8)
+        if q > 1:
+            ax.legend(frameon=False, fontsize=9)
+
+    def _image(self, ax, shown):
+        found = self.contributions
+        V = found.values[shown]
+        largest = V.argmax(axis=0)
+        self.order_ = np.lexsort((-V.max(axis=0), largest))
+        reach = float(np.abs(V).max()) or 1.0
+        options = {"cmap": "PuOr_r", "vmin": -reach, "vmax": reach, "interpolation": "nearest"}
+        self.image_ = ax.imshow(V[:, self.order_], aspect="auto", **options)
+        labels, _ = tick_labels([found.names[k] for k in shown], _LONGEST)
+        ax.set_yticks(np.arange(shown.size), labels)
+
+    def _violins(self, ax, shown):
+        found, at = self.contributions, np.arange(shown.size)
+        drawn = ax.violinplot(found.values[shown].T, at, widths=0.8, showmedians=True)
+        for body in drawn["bodies"]:
+            body.set(facecolor=COLOURS[0], alpha=0.6)
+        for name in ("cmedians", "cmins", "cmaxes", "cbars"):
+            drawn[name].set(color=COLOURS[0], linewidth=1.0)
+        labels, _ = tick_labels([found.names[k] for k in shown], _LONGEST)
+        ax.set_xticks(at, labels, rotation=45, ha="right", rotation_mode="anchor")
+        ax.axhline(0.0, color="#222222", linewidth=0.8)
+        tidy(ax)
+
+
+def _score_name(scoring):
+    return {"r2": "$R^2$", "neg_log_loss": "log-likelihood"}.get(scoring, scoring.replace("_", " "))
+
+
+class CKADisplay:
+    """Similarities of kernels or of representations as a heat map.
+
+    Parameters
+    ----------
+    values : array-like of shape (p, q)
+    names, other_names : sequence of str, optional
+        Of rows and of columns; default numbers.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+    """
+
+    def __init__(self, values, names=None, other_names=None):
+        self.values, self.names, self.other_names = values, names, other_names
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, title="") -> Self:
+        """Draw the centred alignments of a fitted model's kernels with each other.
+
+        Parameters
+        ----------
+        estimator : fitted MKLClassifier, MKLRegressor or one of their searches
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; default a new figure.
+        title : str
+
+        Returns
+        -------
+        CKADisplay
+
+        Raises
+        ------
+        ValueError
+            With ``per_target``, which keeps no statistics.
+        """
+        if hasattr(estimator, "_check_is_fitted"):
+            estimator._check_is_fitted()
+        statistics = getattr(estimator, "statistics_", None)
+        if statistics is None:
+            raise ValueError(
+                f"{type(estimator).__name__} has no statistics_; accepted: a model of one kernel "
+                "combination, per_target=False."
+            )
+        norms = np.where(statistics.norms > 0.0, statistics.norms, 1.0)
+        values = np.clip(statistics.M / np.outer(norms, norms), -1.0, 1.0)
+        names, _ = tick_labels(list(statistics.names), _LONGEST)
+        return cls(values, names).plot(ax=ax, title=title)
+
+    @classmethod
+    def from_representations(
+        cls, representations, others=None, *, names=None, other_names=None, ax=None, title="",
+        **options: Any,
+    ) -> Self:  # fmt: skip
+        """Draw the similarities of sets of features of the same samples.
+
+        Parameters
+        ----------
+        representations, others : sequence of array-like of shape (m, d)
+            As `cka_matrix` takes them.
+        names, other_names, title, ax
+            As in `alignlearn.dependence.plot_cka`.
+        **options
+            Of `cka_matrix`, such as ``unbiased``.
+
+        Returns
+        -------
+        CKADisplay
+        """
+        values = cka_matrix(representations, others, **options)
+        return cls(values, names, other_names).plot(ax=ax, title=title)
+
+    def plot(self, *, ax=None, title="") -> Self:
+        """Draw it; parameters as of ``from_estimator``."""
+        names = {"names": self.names, "other_names": self.other_names}
+        self.ax_ = plot_cka(self.values, **names, title=title, ax=ax)
+        self.figure_ = self.ax_.figure
+        return self

@@ -1,0 +1,71 @@
+"""How figures of kernels look: colours, short names of kernels, axes without a frame."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+# Okabe and Ito's colours, which colour-blind readers tell apart, and markers that differ as well.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
+MARKERS = "os^DvPX"
+_WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
+
+
+def new_axes(ax, width, height):
+    """The axes given, or those of a new figure of so many inches; no window is opened."""
+    from matplotlib.figure import Figure
+
+    if ax is None:
+        ax = Figure(figsize=(width, height), layout="constrained").add_subplot()
+    return ax
+
+
+def tidy(axes):
+    """Only the axes that are read, and lines to read values by."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def tick_labels(names, longest=20):
+    """Short labels for kernels, and what they are: only the gammas if all are Gaussian.
+
+    Parameters
+    ----------
+    names : list of str
+    longest : int, default 20
+        Letters of a label.
+
+    Returns
+    -------
+    labels : list of str
+    what : str
+    """
+    matches = [_WITH_GAMMA.fullmatch(name) for name in names]
+    gammas = [m and _power_of_two(float(m[3] or 1.0)) for m in matches]
+    units = {bool(m[2]) for m in matches if m}
+    gaussian = all(m and m[1] == "gaussian" for m in matches)
+    if gaussian and units == {True}:
+        return gammas, "gamma of the Gaussian, times 1 / (features x variance)"
+    if gaussian and units == {False}:
+        return gammas, "gamma of the Gaussian, per squared unit of X"
+    if len(units) > 1:
+        return [_short(name, longest) for name in names], "kernel"
+    labels = [
+        f"{m[1]} {g}" if m else _short(name, longest) for m, g, name in zip(matches, gammas, names)
+    ]
+    if not units:
+        return labels, "kernel"
+    return labels, "kernel, gamma" + (" times 1 / (features x variance)" if True in units else "")
+
+
+def _short(name, longest):
+    return name if len(name) <= longest else f"{name[: longest - 3]}..."
+
+
+def _power_of_two(value):
+    exponent = np.log2(value)
+    nearest = round(exponent)
+    # Names carry four digits of gamma.
+    return f"$2^{{{nearest}}}$" if abs(exponent - nearest) < 1e-3 else f"{value:.3g}"

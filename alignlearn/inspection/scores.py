@@ -1,0 +1,148 @@
+"""The display of a search by cross-validation: scores against C or alpha, for every rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .labels import COLOURS, MARKERS, new_axes, tidy
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class CVScoreDisplay:
+    """Scores of a search by cross-validation against C or alpha, a line for every rule.
+
+    Parameters
+    ----------
+    parameter : {"C", "alpha"}
+    values : ndarray of shape (n,)
+        Ascending.
+    scores : dict of str to ndarray of shape (n_splits, n)
+        Of every rule for the weights.
+    best : (str, float)
+        The chosen rule and value.
+    score_name : str
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+    lines_ : list of matplotlib.lines.Line2D
+    """
+
+    def __init__(self, parameter, values, scores, best, score_name="score"):
+        self.parameter, self.values, self.scores = parameter, values, scores
+        self.best, self.score_name = best, score_name
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None) -> Self:
+        """Draw the scores of a fitted search.
+
+        Parameters
+        ----------
+        estimator : fitted MKLClassifierCV or MKLRegressorCV
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; default a new figure.
+
+        Returns
+        -------
+        CVScoreDisplay
+
+        Raises
+        ------
+        ValueError
+            The estimator holds no scores of candidates: it is no search, or has chosen for every
+            target by itself (``per_target``).
+        """
+        if hasattr(estimator, "_check_is_fitted"):
+            estimator._check_is_fitted()
+        results = getattr(estimator, "cv_results_", None)
+        if results is None:
+            raise ValueError(
+                f"{type(estimator).__name__} has no cv_results_; accepted: a fitted "
+                "MKLClassifierCV, or MKLRegressorCV with per_target=False."
+            )
+        parameter = "C" if "param_C" in results else "alpha"
+        values = np.asarray(results[f"param_{parameter}"], float)
+        rules = results.get("param_weighting", [estimator.weighting_] * len(values))
+        n_splits = sum(name.startswith("split") for name in results)
+        every = np.array([results[f"split{t}_test_score"] for t in range(n_splits)])
+        distinct, scores = np.unique(values), {}
+        for number, rule in enumerate(_in_order(rules)):
+            mine = np.array([_same(rule, other) for other in rules])
+            order = np.flatnonzero(mine)[np.argsort(values[mine], kind="stable")]
+            keep = np.unique(values[order], return_index=True)[1]
+            name = _rule_name(rule)
+            name = f"{name} ({number})" if name in scores else name
+            scores[name] = every[:, order[keep]]
+            if mine[estimator.best_index_]:
+                best = name, float(values[estimator.best_index_])
+        default = "accuracy" if parameter == "C" and hasattr(estimator, "classes_") else "score"
+        scoring = estimator.scoring
+        label = default if scoring is None else str(getattr(scoring, "__name__", scoring))
+        if scoring is None and default == "score":
+            label = "neg_root_mean_squared_error"
+        return cls(parameter, distinct, scores, best, label).plot(ax=ax)
+
+    def plot(self, *, ax=None) -> Self:
+        """Draw it; ``ax`` as of ``from_estimator``."""
+        ax = self.ax_ = new_axes(ax, 6.4, 4.2)
+        self.figure_, self.lines_ = ax.figure, []
+        at, ticks = _positions(self.values)
+        for k, (name, scores) in enumerate(self.scores.items()):
+            colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+            mean, spread = scores.mean(axis=0), scores.std(axis=0)
+            self.lines_ += ax.plot(at, mean, marker=marker, color=colour, label=name, markersize=5)
+            if len(scores) > 1:
+                ax.fill_between(at, mean - spread, mean + spread, color=colour, alpha=0.12, lw=0)
+        name, value = self.best
+        k = int(np.flatnonzero(self.values == value)[0])
+        point = {"markersize": 15, "markerfacecolor": "none", "markeredgecolor": "#222222"}
+        label = f"chosen: {self.parameter} = {value:.3g}"
+        ax.plot(at[k], self.scores[name][:, k].mean(), "o", linestyle="none", label=label, **point)
+        ax.set_xticks(*ticks)
+        n = len(next(iter(self.scores.values())))
+        folds = f"mean and standard deviation over {n} folds" if n > 1 else "one score"
+        ax.set(xlabel=self.parameter, ylabel=self.score_name.replace("_", " "))
+        ax.set_title(f"Cross-validation: {folds}", fontsize=11)
+        ax.legend(frameon=False)
+        tidy(ax)
+        return self
+
+
+def _in_order(rules):
+    found = []
+    for rule in rules:
+        if not any(_same(rule, other) for other in found):
+            found.append(rule)
+    return found
+
+
+def _same(rule, other):
+    return rule is other or (isinstance(rule, str) and isinstance(other, str) and rule == other)
+
+
+def _rule_name(rule):
+    return rule if isinstance(rule, str) else repr(rule)
+
+
+def _positions(values):
+    """Logarithms of values, 0 and infinity a step beside them, and ticks for these."""
+    inside = (values > 0.0) & np.isfinite(values)
+    at = np.zeros(values.size)
+    at[inside] = np.log10(values[inside])
+    low, high = (at[inside].min(), at[inside].max()) if inside.any() else (0.0, 0.0)
+    step = max(1.0, 0.1 * (high - low))
+    at[values == 0.0], at[np.isinf(values)] = low - step, high + step
+    whole = np.arange(np.ceil(low - 1e-9), np.floor(high + 1e-9) + 1.0)
+    whole = whole[:: max(1, int(np.ceil(whole.size / 10)))]
+    if whole.size < 2:
+        ticks, labels = at[inside], [f"{v:.3g}" for v in values[inside]]
+    else:
+        ticks, labels = whole, [f"$10^{{{int(t)}}}$" for t in whole]
+    outside = np.flatnonzero(~inside)
+    labels = [*labels, *("0" if values[k] == 0.0 else r"$\infty$" for k in outside)]
+    return at, (np.concatenate([ticks, at[outside]]), labels)

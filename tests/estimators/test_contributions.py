@@ -1,0 +1,400 @@
+"""Contributions of kernels: against terms from dual coefficients, refits, laws and scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.metrics import log_loss, r2_score
+
+import alignlearn as al
+
+PAIRS = [
+    al.Columns(al.Gaussian(0.1), slice(0, 4)),
+    al.Columns(al.Gaussian(0.3), slice(4, 8)),
+    al.Columns(al.Linear(), slice(0, 8)),
+]
+LINEAR = [al.Columns(al.Linear(), slice(a, b)) for a, b in ((0, 4), (2, 6), (6, 8))]  # overlap
+M = 60
+
+
+def design(q=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(M + 30, 8))
+    B = rng.normal(size=(8, q or 1)) * np.array([2, 2, 1, 1, 1, 0, 0.5, 0.5])[:, None]
+    Y = X @ B + np.sin(3.0 * X[:, :1]) + 0.5 * rng.normal(size=(M + 30, q or 1)) + 0.3
+    Y = Y[:, 0] if q is None else Y
+    return X[:M], Y[:M], X[M:], Y[M:]
+
+
+def classes(c, seed=0):
+    X, y, new, y_new = design(seed=seed)
+    edges = np.quantile(y, np.linspace(0.0, 1.0, c + 1)[1:-1])
+    return X, np.searchsorted(edges, y), new, np.searchsorted(edges, y_new)
+
+
+def naive_terms(model, X, new):
+    """f_k = w_k s_k K_k(new, support) coef, (p, n, q), less its mean."""
+    weights = (model.weights_.T * model.scale_).T
+    coef = model.dual_coef_.reshape(len(model.dual_coef_), -1)
+    support = getattr(model, "support_", np.arange(len(X)))
+    terms = [w * (K(new, X[support]) @ coef) for w, K in zip(weights, model.kernels_)]
+    return np.array([T - T.mean(axis=0) for T in terms])
+
+
+REGRESSORS = pytest.mark.parametrize(
+    "model",
+    [
+        al.MKLRegressor(PAIRS, alpha=0.5),
+        al.MKLRegressor(PAIRS, machine="svr", C=3.0),
+        al.MKLRegressor(PAIRS, machine="nystrom", n_centers=20, alpha=0.5),
+        al.MKLRegressorCV(PAIRS, weighting=["align", "uniform"], cv=3),
+        al.MKLRegressor(PAIRS, weighting="lkrr", alpha=0.5),
+        al.MKLRegressor(LINEAR, weighting="uniform"),
+    ],
+    ids=["krr", "svr", "nystrom", "cv", "lkrr", "overlapping columns"],
+)
+
+
+@REGRESSORS
+def test_product_measure_is_that_of_the_terms_and_adds_up(model):
+    X, y, new, y_new = design()
+    model.fit(X, y)
+    found = model.contributions(new, y_new)
+    T, f = naive_terms(model, X, new)[:, :, 0], model.predict(new)
+    u, size = y_new - y_new.mean(), np.square(y_new - y_new.mean()).sum()
+    expected = T @ (2.0 * u - (f - f.mean())) / size
+    assert found.names == tuple(map(str, model.kernels_))
+    np.testing.assert_allclose(found.values[:, 0], expected, atol=1e-8)
+    assert found.total[0] == pytest.approx(r2_score(y_new, f))
+    np.testing.assert_allclose(found.values.sum(axis=0) + found.offset, found.total, atol=1e-10)
+    assert found.offset[0] == pytest.approx(-len(f) * np.square(y_new.mean() - f.mean()) / size)
+    assert np.abs(found.values).max() > 0.1
+
+
+@REGRESSORS
+def test_left_out_and_permuted_terms(model):
+    X, y, new, y_new = design()
+    model.fit(X, y)
+    T, f = naive_terms(model, X, new)[:, :, 0], model.predict(new)
+    left_out = model.contributions(new, y_new, method="leave-out")
+    expected = [r2_score(y_new, f) - r2_score(y_new, f - t) for t in T]
+    np.testing.assert_allclose(left_out.values[:, 0], expected, atol=1e-8)
+    permuted = model.contributions(new, y_new, method="permutation", n_repeats=3, random_state=5)
+    rng = np.random.default_rng(5)
+    orders = [rng.permutation(len(new)) for _ in range(3)]
+    losses = [[r2_score(y_new, f) - r2_score(y_new, f - t + t[o]) for o in orders] for t in T]
+    np.testing.assert_allclose(permuted.values[:, 0], np.mean(losses, axis=1), atol=1e-8)
+    np.testing.assert_allclose(permuted.spread[:, 0], np.std(losses, axis=1, ddof=1), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernels", [PAIRS, LINEAR], ids=["pairs", "linear"])
+def test_many_targets_have_weights_of_their_own(kernels):
+    X, Y, new, Y_new = design(q=4)
+    model = al.MKLRegressorCV(kernels, per_target=True, alphas=[0.1, 10.0]).fit(X, Y)
+    found = model.contributions(new, Y_new)
+    assert found.values.shape == (3, 4)
+    sums = found.values.sum(axis=0) + found.offset
+    np.testing.assert_allclose(sums, r2_score(Y_new, model.predict(new), multioutput="raw_values"))
+    assert not found.values[model.weights_ == 0.0].any()
+    for j in range(4):
+        w = model.weights_[:, j] * model.scale_
+        one = al.MKLRegressor(
+            [sum(v * k for v, k in zip(w, model.kernels_) if v)],
+            weighting="uniform", normalize=None, alpha=model.alpha_[j],
+        ).fit(X, Y[:, j])  # fmt: skip
+        terms = [v * (k(new, X) @ one.dual_coef_) for v, k in zip(w, model.kernels_)]
+        u, f = Y_new[:, j] - Y_new[:, j].mean(), sum(terms)
+        expected = [(t - t.mean()) @ (2 * u - (f - f.mean())) / (u @ u) for t in terms]
+        np.testing.assert_allclose(found.values[:, j], expected, atol=1e-7)
+
+
+def test_orthogonal_columns_contribute_their_squared_correlations():
+    """Hoffman (1960): of least squares on uncorrelated columns the measure is r^2."""
+    rng = np.random.default_rng(1)
+    X = np.linalg.qr(np.column_stack([np.ones(40), rng.normal(size=(40, 3))]))[0][:, 1:]
+    y = X @ [3.0, 1.0, 0.0] + 0.2 * rng.normal(size=40)
+    kernels = [al.Columns(al.Linear(), k) for k in range(3)]
+    model = al.MKLRegressor(kernels, weighting="uniform", alpha=1e-10).fit(X, y)
+    found = model.contributions(X, y)
+    expected = [np.corrcoef(x, y)[0, 1] ** 2 for x in X.T]
+    np.testing.assert_allclose(found.values[:, 0], expected, atol=1e-7)
+    assert found.offset[0] == pytest.approx(0.0, abs=1e-15)
+
+
+WEIGHTINGS = ["alignf", "align", "uniform", "lkrr"]
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("kernels", [PAIRS, LINEAR], ids=["pairs", "linear"])
+def test_refit_is_a_fit_of_the_other_kernels(weighting, kernels):
+    X, y, new, y_new = design()
+    model = al.MKLRegressor(kernels, weighting=weighting, alpha=0.5).fit(X, y)
+    groups = {"first": [0], "last two": [1, str(kernels[2])]}
+    found = model.contributions(new, y_new, method="refit", fit=(X, y), groups=groups)
+    assert found.names == ("first", "last two")
+    for g, left in enumerate([[1, 2], [0]]):
+        rest = al.MKLRegressor([kernels[k] for k in left], weighting=weighting, alpha=0.5)
+        loss = model.score(new, y_new) - rest.fit(X, y).score(new, y_new)
+        assert found.values[g, 0] == pytest.approx(loss, abs=1e-7)
+
+
+@pytest.mark.parametrize("weighting", ["alignf", "l1-svm"])
+def test_refit_of_a_search_keeps_its_C(weighting):
+    X, y, new, y_new = classes(3)
+    model = al.MKLClassifierCV(PAIRS, weighting=weighting, Cs=[1.0, 10.0], cv=3).fit(X, y)
+    weight = np.ones(M)
+    found = model.contributions(new, y_new, method="refit", fit=(X, y, weight))
+    for g in range(3):
+        rest = [k for i, k in enumerate(PAIRS) if i != g]
+        alone = al.MKLClassifier(rest, weighting=weighting, C=model.C_).fit(X, y)
+        loss = model.score(new, y_new) - alone.score(new, y_new)
+        assert found.values[g, 0] == pytest.approx(loss, abs=1e-12)
+
+
+def test_refit_with_weights_of_each_target_keeps_their_ratios():
+    X, Y, new, Y_new = design(q=3)
+    weight = np.random.default_rng(0).integers(0, 3, M).astype(float)
+    model = al.MKLRegressorCV(PAIRS, per_target=True, alphas=[0.1, 10.0]).fit(X, Y, weight)
+    found = model.contributions(new, Y_new, method="refit", fit=(X, Y, weight))
+    for g in range(3):
+        for j in range(3):
+            w = np.where(np.arange(3) == g, 0.0, model.weights_[:, j])
+            w = (w / w.sum() if w.any() else (np.arange(3) != g) / 2.0) * model.scale_
+            kernel = sum(v * k for v, k in zip(w, model.kernels_) if v)
+            options = {"weighting": "uniform", "normalize": None, "alpha": model.alpha_[j]}
+            alone = al.MKLRegressor([kernel], **options).fit(X, Y[:, j], weight)
+            loss = found.total[j] - alone.score(new, Y_new[:, j])
+            assert found.values[g, j] == pytest.approx(loss, abs=1e-7)
+
+
+@pytest.mark.parametrize("c", [2, 3])
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_classifiers_lose_accuracy_and_likelihood(c, multiclass):
+    X, y, new, y_new = classes(c)
+    y, y_new = np.array(list("abc"))[y], np.array(list("abc"))[y_new]
+    model = al.MKLClassifier(PAIRS, multiclass=multiclass, probability="sigmoid").fit(X, y)
+    raw = model._decisions(new)
+    assert model.contributions(new, y_new).method == "leave-out"
+    for scoring in ("accuracy", "neg_log_loss"):
+        found = model.contributions(new, y_new, scoring=scoring)
+        for g, term in enumerate(naive_terms(model, X, new)):
+            confidence = model.machine_.confidences(raw - term)
+            if scoring == "accuracy":
+                best = confidence > 0.0 if c == 2 else confidence.argmax(axis=1)
+                expected = np.mean(model.classes_[np.asarray(best, int)] == y_new)
+            else:
+                expected = -log_loss(y_new, model.calibration_.probabilities(confidence))
+            assert found.total[0] - found.values[g, 0] == pytest.approx(expected)
+    assert np.abs(found.values).max() > 0.01
+
+
+def test_given_matrices_and_sparse_columns():
+    X, y, new, y_new = design()
+    Ks, test = [k(X) for k in PAIRS], [k(new, X) for k in PAIRS]
+    given = al.MKLRegressor("precomputed", alpha=0.5).fit(Ks, y)
+    plain = al.MKLRegressor(PAIRS, alpha=0.5).fit(X, y)
+    for options in ({}, {"method": "leave-out"}):
+        expected = plain.contributions(new, y_new, **options).values
+        np.testing.assert_allclose(given.contributions(test, y_new, **options).values, expected)
+    found = given.contributions(test, y_new, method="refit", fit=(Ks, y)).values
+    expected = plain.contributions(new, y_new, method="refit", fit=(X, y)).values
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    with pytest.raises(ValueError, match="columns' is for kernels of the columns of X"):
+        given.contributions(test, y_new, groups="columns")
+
+    rank_one = al.MKLRegressor(al.RankOneKernels()).fit(X, y)
+    sparse = al.MKLRegressor(al.RankOneKernels()).fit(csr_array(X), y)
+    dense = rank_one.contributions(new, y_new)
+    np.testing.assert_allclose(dense.values.sum() + dense.offset, dense.total)
+    found = sparse.contributions(csr_array(new), y_new).values
+    np.testing.assert_allclose(found, dense.values, atol=1e-8)
+
+
+def test_sample_weights_are_repetitions():
+    X, y, new, y_new = design()
+    model = al.MKLRegressor(PAIRS).fit(X, y)
+    counts = np.random.default_rng(0).integers(0, 3, len(new))
+    rows = np.repeat(np.arange(len(new)), counts)
+    for method in ("product", "leave-out"):
+        found = model.contributions(new, y_new, method=method, sample_weight=counts)
+        repeated = model.contributions(new[rows], y_new[rows], method=method)
+        np.testing.assert_allclose(found.values, repeated.values, atol=1e-12)
+        np.testing.assert_allclose(found.offset, repeated.offset, atol=1e-12)
+    X, y, new, y_new = classes(3)
+    clf = al.MKLClassifier(PAIRS, probability="sigmoid").fit(X, y)
+    for scoring in ("accuracy", "neg_log_loss", "balanced_accuracy"):
+        found = clf.contributions(new, y_new, scoring=scoring, sample_weight=counts)
+        repeated = clf.contributions(new[rows], y_new[rows], scoring=scoring)
+        np.testing.assert_allclose(found.values, repeated.values, atol=1e-12)
+
+
+def test_units_of_y_do_not_matter():
+    X, y, new, y_new = design()
+    model, huge = al.MKLRegressor(PAIRS).fit(X, y), al.MKLRegressor(PAIRS).fit(X, 1e70 * y)
+    expected = model.contributions(new, y_new).values
+    np.testing.assert_allclose(huge.contributions(new, 1e70 * y_new).values, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["product", "leave-out", "refit", "permutation"])
+def test_a_kernel_of_weight_zero_contributes_nothing(method):
+    X, y, new, y_new = design()
+    zero = al.Columns(al.Gaussian(1.0), 8)  # of a constant column
+    X, new = np.column_stack([X, np.ones(M)]), np.column_stack([new, np.ones(30)])
+    model = al.MKLRegressor([*PAIRS, zero]).fit(X, y)
+    assert model.weights_[3] == 0.0
+    fit = {"fit": (X, y)} if method == "refit" else {}
+    found = model.contributions(new, y_new, method=method, **fit)
+    assert found.values[3, 0] == 0.0
+    assert found.values[:3].all()
+
+
+def test_groups():
+    X, y, new, y_new = design()
+    kernels = [*PAIRS, al.Columns(al.Gaussian(0.1), slice(0, 4)), al.Linear()]
+    model = al.MKLRegressor(kernels).fit(X, y)
+    alone = model.contributions(new, y_new)
+    assert alone.names[0] == "gaussian(gamma=0.1) on 0:4 (0)"  # the name of two kernels
+    by_columns = model.contributions(new, y_new, groups="columns")
+    assert by_columns.names == ("columns 0:4", "columns 4:8", "columns 0:8", "all columns")
+    named = model.contributions(new, y_new, groups={"a": [0, 3], "b": "linear"})
+    assert named.names == ("a", "b", "other kernels")
+    np.testing.assert_allclose(named.values[0], alone.values[[0, 3]].sum(axis=0))
+    np.testing.assert_allclose(named.values[0], by_columns.values[0])
+    np.testing.assert_allclose(named.values.sum() + named.offset, named.total)
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        ({"a": [0], "b": [0]}, ValueError, "kernel 0, .* is in 'a' and 'b'"),
+        ({"a": [1, 1]}, ValueError, "is in 'a' twice"),
+        ({"a": [3]}, ValueError, "has kernel 3, which the model has not; accepted: 0 to 2"),
+        ({"a": [-1]}, ValueError, "has kernel -1"),
+        ({"a": ["rbf"]}, ValueError, "'rbf', which is no kernel of the model"),
+        ({"a": [True]}, TypeError, "holds True"),
+        ({"a": [0.0]}, TypeError, "holds 0.0"),
+        ({"a": None}, TypeError, "holds None"),
+        ({"a": []}, ValueError, "'a' is empty"),
+        ({1: [0]}, TypeError, "a name must be a str"),
+        ({}, TypeError, "groups must be a dict"),
+        ("rows", TypeError, "groups must be a dict"),
+        ({"other kernels": [0]}, ValueError, "is the name of kernels in no group"),
+    ],
+)
+def test_groups_that_the_model_has_not(groups, error, message):
+    X, y, new, y_new = design()
+    model = al.MKLRegressor(PAIRS).fit(X, y)
+    with pytest.raises(error, match=message):
+        model.contributions(new, y_new, groups=groups)
+
+
+def test_a_name_of_two_kernels_is_no_name():
+    X, y, new, y_new = design()
+    model = al.MKLRegressor([PAIRS[0], PAIRS[0], PAIRS[1]]).fit(X, y)
+    with pytest.raises(ValueError, match=r"which is the name of kernels \[0, 1\]"):
+        model.contributions(new, y_new, groups={"a": [str(PAIRS[0])]})
+
+
+def test_bad_input():
+    X, y, new, y_new = design()
+    model = al.MKLRegressor(PAIRS).fit(X, y)
+    for options, error, message in (
+        ({"method": "shapley"}, ValueError, "method='shapley' is not known; accepted: 'product'"),
+        ({"method": "refit"}, ValueError, "goes with fit="),
+        ({"fit": (X, y)}, ValueError, "goes with fit="),
+        ({"method": "refit", "fit": X}, TypeError, "fit must be a tuple"),
+        ({"method": "refit", "fit": (new, y_new)}, ValueError, "fit has 30 samples of 8 features"),
+        ({"method": "refit", "fit": (X, np.c_[y, y])}, ValueError, "accepted: 1 targets"),
+        (
+            {"method": "refit", "fit": (X, y), "groups": {"all": [0, 1, 2]}},
+            ValueError,
+            "nothing is left to fit",
+        ),
+        ({"scoring": "accuracy"}, ValueError, "scoring='accuracy' is not known"),
+        ({"n_repeats": 0}, ValueError, "n_repeats"),
+        ({"sample_weight": np.eye(30)[0]}, ValueError, "1 sample of positive weight"),
+    ):
+        with pytest.raises(error, match=message):
+            model.contributions(new, y_new, **options)
+    for bad, message in (
+        ((new[:1], y_new[:1]), "X has 1 sample"),
+        ((new, np.column_stack([y_new, y_new])), "y has 2 columns; accepted: 1"),
+        ((new, np.ones(30)), r"constant in 1 of 1 columns \(0\), of which R\^2 does not exist"),
+        ((new, 1e-200 * y_new), "beyond the range of float64"),
+        ((new, y_new[:-1]), "y has 29 targets"),
+        ((new[:, :7], y_new), "7 features"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.contributions(*bad)
+    with pytest.raises(al.NotFittedError):
+        al.MKLRegressor(PAIRS).contributions(new, y_new)
+    clf = al.MKLClassifier(PAIRS).fit(X, y > 0.0)
+    with pytest.raises(ValueError, match="method='product' is for regressors"):
+        clf.contributions(new, y_new > 0.0, method="product")
+    with pytest.raises(ValueError, match="needs probabilities"):
+        clf.contributions(new, y_new > 0.0, scoring="neg_log_loss")
+    one_class = clf.contributions(new, np.ones(30, dtype=bool))
+    assert one_class.total[0] == np.mean(clf.predict(new))
+
+
+def test_text_and_pickle():
+    X, Y, new, Y_new = design(q=8)
+    model = al.MKLRegressorCV(PAIRS, per_target=True, alphas=[1.0]).fit(X, Y)
+    found = model.contributions(new, Y_new)
+    text = str(found)
+    assert "of 8 targets: mean" in text
+    assert text.splitlines()[-1].startswith("R^2")
+    assert len(found.table(max_rows=1).splitlines()) == 6
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.values, found.values)
+    few = al.MKLRegressor(PAIRS).fit(X, Y[:, :2]).contributions(new, Y_new[:, :2])
+    assert "target 1" in str(few)
+    text = str(al.MKLClassifier(PAIRS).fit(X, Y[:, 0] > 0).contributions(new, Y_new[:, 0] > 0))
+    assert text.splitlines()[-1].startswith("accuracy of all")
+
+
+@pytest.mark.parametrize("machine", ["dual-cd", "nystrom", "svm"])
+def test_terms_of_every_machine_for_classes(machine):
+    X, y, new, y_new = classes(3)
+    kernels = LINEAR if machine == "dual-cd" else PAIRS
+    options = {"n_centers": 30} if machine == "nystrom" else {}
+    model = al.MKLClassifier(kernels, machine=machine, **options).fit(X, y)
+    found = model.contributions(new, y_new)
+    mean = X.mean(axis=0) * (machine == "dual-cd")  # which centres features, without an intercept
+    T = naive_terms(model, X - mean, new - mean)
+    raw = model._decisions(new)
+    np.testing.assert_allclose((raw - T.sum(axis=0)).std(axis=0), 0.0, atol=1e-7)
+    left = [model.machine_.confidences(raw - t).argmax(axis=1) for t in T]
+    expected = [found.total[0] - np.mean(model.classes_[best] == y_new) for best in left]
+    np.testing.assert_allclose(found.values[:, 0], expected, atol=1e-12)
+
+
+def test_given_matrices_with_weights_of_each_target():
+    X, Y, new, Y_new = design(q=3)
+    options = {"per_target": True, "alphas": [0.5, 5.0]}
+    given = al.MKLRegressorCV("precomputed", **options).fit([k(X) for k in PAIRS], Y)
+    plain = al.MKLRegressorCV(PAIRS, **options).fit(X, Y)
+    test = [k(new, X) for k in PAIRS]
+    found, expected = given.contributions(test, Y_new), plain.contributions(new, Y_new)
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-8)
+    fits = {"fit": ([k(X) for k in PAIRS], Y)}, {"fit": (X, Y)}
+    found = given.contributions(test, Y_new, method="refit", **fits[0])
+    expected = plain.contributions(new, Y_new, method="refit", **fits[1])
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-8)
+
+
+def test_data_frames_and_names_of_columns():
+    pandas = pytest.importorskip("pandas")
+    X, y, new, y_new = design()
+    names = [f"c{k}" for k in range(8)]
+    kernels = [al.Columns(al.Linear(), ["c0", "c1"]), al.Columns(al.Gaussian(0.1), names[2:])]
+    frame, frame_new = pandas.DataFrame(X, columns=names), pandas.DataFrame(new, columns=names)
+    model = al.MKLRegressor(kernels).fit(frame, y)
+    found = model.contributions(frame_new, y_new, groups="columns")
+    assert found.names == ("c0, c1", "columns 2:8")
+    refit = model.contributions(frame_new, y_new, method="refit", fit=(frame, y))
+    assert refit.values.all()
+    assert model.kernel_table(frame, y)["spread"].all()
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.kernel_table(frame[names[::-1]], y)

@@ -1,0 +1,174 @@
+"""Displays: what is drawn is what the model says, in scikit-learn's conventions."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+
+M = 60
+KERNELS = [
+    al.Columns(al.Gaussian(0.1), slice(0, 3)),
+    al.Columns(al.Linear(), slice(3, 6)),
+    al.Columns(al.Linear(), slice(0, 6)),
+]
+
+
+def design(q=None):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(M + 30, 6))
+    Y = X @ rng.normal(size=(6, q or 1)) + 0.5 * rng.normal(size=(M + 30, q or 1))
+    Y = Y[:, 0] if q is None else Y
+    return X[:M], Y[:M], X[M:], Y[M:]
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y, _, _ = design()
+    return al.MKLRegressor(KERNELS).fit(X, y)
+
+
+def per_target(q):
+    X, Y, new, Y_new = design(q)
+    fitted = al.MKLRegressorCV(KERNELS, per_target=True, alphas=[1.0, 10.0]).fit(X, Y)
+    return fitted, new, Y_new
+
+
+def widths(bars):
+    return [bar.get_width() for bar in bars]
+
+
+def test_weights_are_bars_with_their_spread(model, tmp_path):
+    X, y, _, _ = design()
+    display = al.KernelWeightsDisplay.from_estimator(model, X, y, folds=5)
+    np.testing.assert_allclose(widths(display.bars_), model.weights_)
+    (lines,) = display.bars_.errorbar[2]
+    ends = np.array([segment[:, 0] for segment in lines.get_segments()])
+    spread = model.kernel_table(X, y, folds=5)["spread"]
+    np.testing.assert_allclose(ends[:, 1], model.weights_ + spread)
+    np.testing.assert_allclose(ends[:, 0], np.maximum(model.weights_ - spread, 0.0), atol=1e-12)
+    (points,) = [line for line in display.ax_.lines if line.get_marker() == "D"]
+    np.testing.assert_allclose(points.get_xdata(), model.kernel_alignments_)
+    labels = [t.get_text() for t in display.ax_.get_yticklabels()]
+    assert labels == list(map(str, KERNELS))
+    assert display.figure_ is display.ax_.figure
+    display.figure_.savefig(tmp_path / "weights.png")
+    again = display.plot(ax=display.figure_.add_subplot(), max_kernels=2)
+    assert again is display
+    assert len(display.bars_) == 2
+    assert "2 of 3 kernels" in display.ax_.get_xlabel()
+
+
+@pytest.mark.parametrize("method", ["product", "leave-out", "permutation"])
+def test_contributions_of_one_target_are_bars(model, method, tmp_path):
+    _, _, new, y_new = design()
+    display = al.ContributionsDisplay.from_estimator(model, new, y_new, method=method)
+    found = model.contributions(new, y_new, method=method)
+    np.testing.assert_allclose(widths(display.ax_.patches), found.values[:, 0])
+    assert f"{found.total[0]:.3f}" in display.ax_.get_title()
+    display.figure_.savefig(tmp_path / "bars.svg")
+
+
+def test_contributions_of_targets(tmp_path):
+    few, new, Y_new = per_target(3)
+    display = al.ContributionsDisplay.from_estimator(few, new, Y_new)
+    values = few.contributions(new, Y_new).values
+    np.testing.assert_allclose(widths(display.ax_.patches), values.T.ravel())
+    many, new, Y_new = per_target(9)
+    values = many.contributions(new, Y_new).values
+    display = al.ContributionsDisplay.from_estimator(many, new, Y_new)
+    drawn = np.asarray(display.image_.get_array())
+    np.testing.assert_allclose(drawn, values[:, display.order_])
+    largest = drawn.argmax(axis=0)
+    assert np.all(np.diff(largest) >= 0)
+    assert all(np.all(np.diff(drawn[k, largest == k]) <= 0) for k in range(3))
+    display.figure_.savefig(tmp_path / "image.png")
+    violins = al.ContributionsDisplay.from_estimator(many, new, Y_new, kind="violins")
+    violins.figure_.savefig(tmp_path / "violins.png")
+    assert len(violins.ax_.get_xticks()) == 3
+    with pytest.raises(ValueError, match="kind='bars' is for up to 6 targets, there are 9"):
+        display.plot(kind="bars")
+    with pytest.raises(ValueError, match="kind='pie' is not known"):
+        display.plot(kind="pie")
+    weights = al.KernelWeightsDisplay.from_estimator(many)
+    np.testing.assert_allclose(widths(weights.bars_), many.weights_.mean(axis=1))
+
+
+def test_one_target_has_no_violins(model):
+    _, _, new, y_new = design()
+    with pytest.raises(ValueError, match="kind='violins' is for several targets"):
+        al.ContributionsDisplay.from_estimator(model, new, y_new, kind="violins")
+
+
+def test_scores_of_a_search_against_its_parameter(tmp_path):
+    X, y, _, _ = design()
+    rules = ["uniform", "alignf", al.AlignLq(2.0), al.AlignLq(4.0)]
+    kernels = [al.Gaussian(0.1), al.Gaussian(1.0)]  # of full rank, so that alpha may be 0
+    search = al.MKLRegressorCV(kernels, weighting=rules, alphas=[1.0, 0.0, 0.1], cv=3).fit(X, y)
+    display = al.CVScoreDisplay.from_estimator(search)
+    assert display.parameter == "alpha"
+    np.testing.assert_array_equal(display.values, [0.0, 0.1, 1.0])
+    assert [line.get_label() for line in display.lines_][:2] == ["uniform", "alignf"]
+    results = search.cv_results_
+    for line, rule in zip(display.lines_, rules):
+        mine = np.array([r is rule for r in results["param_weighting"]])
+        mine |= np.array([isinstance(rule, str) and r == rule for r in results["param_weighting"]])
+        order = np.argsort(results["param_alpha"][mine])
+        np.testing.assert_allclose(line.get_ydata(), results["mean_test_score"][mine][order])
+    assert display.best[1] == search.alpha_
+    chosen = display.ax_.lines[-1]
+    assert chosen.get_ydata()[0] == pytest.approx(search.best_score_)
+    assert f"alpha = {search.alpha_:.3g}" in chosen.get_label()
+    display.figure_.savefig(tmp_path / "scores.png")
+    labels = y > 0.0
+    hard = al.MKLClassifierCV(KERNELS, Cs=[np.inf, 1.0, 1.0], cv=3)
+    hard.fit(X + 10.0 * np.where(labels, 1.0, -1.0)[:, None], labels)
+    display = al.CVScoreDisplay.from_estimator(hard)
+    assert display.ax_.get_ylabel() == "accuracy"
+    assert [t.get_text() for t in display.ax_.get_xticklabels()][-1] == r"$\infty$"
+    display.figure_.savefig(tmp_path / "scores.png")
+
+
+def test_what_has_no_scores(model):
+    with pytest.raises(ValueError, match="MKLRegressor has no cv_results_"):
+        al.CVScoreDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match="per_target=False"):
+        al.CVScoreDisplay.from_estimator(per_target(2)[0])
+    with pytest.raises(ValueError, match="MKLRegressorCV has no statistics_"):
+        al.CKADisplay.from_estimator(per_target(2)[0])
+    for display in (al.CVScoreDisplay, al.CKADisplay, al.KernelWeightsDisplay):
+        with pytest.raises(al.NotFittedError):
+            display.from_estimator(al.MKLRegressorCV(KERNELS))
+
+
+def test_similarity_of_kernels_and_of_representations(model, tmp_path):
+    display = al.CKADisplay.from_estimator(model, title="kernels")
+    X = design()[0]
+    grams = [al.center_kernel(kernel(X)) for kernel in KERNELS]
+    np.testing.assert_allclose(display.values, [[al.cka(K, L) for L in grams] for K in grams])
+    assert display.ax_.get_title() == "kernels"
+    display.figure_.savefig(tmp_path / "cka.png")
+    layers = [X[:, :2], X[:, 1:5]]
+    display = al.CKADisplay.from_representations(layers, names=["one", "two"], unbiased=True)
+    np.testing.assert_allclose(display.values, al.cka_matrix(layers, unbiased=True))
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["one", "two"]
+
+
+def test_many_kernels_of_weight_zero_are_drawn(tmp_path):
+    X, y, new, y_new = design()
+    many = al.MKLRegressor(al.gaussian_kernels(2.0 ** np.arange(-30, 15))).fit(X, y)
+    display = al.ContributionsDisplay.from_estimator(many, new, y_new, max_groups=4)
+    assert len(display.ax_.patches) == 4
+    display = al.KernelWeightsDisplay.from_estimator(many)
+    assert len(display.bars_) == 30
+
+
+def test_matplotlib_is_imported_by_what_draws():
+    code = (
+        "import sys, alignlearn as al, alignlearn.inspection as i;"
+        "al.CKADisplay, al.ContributionsDisplay, al.CVScoreDisplay, al.KernelWeightsDisplay;"
+        "assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
