@@ -30,6 +30,10 @@ class GramSum:
         self.weights, self._marked = weights, list(marked)
         self._changes = [c if w != 0.0 else None for w, c in zip(weights, changes)]
 
+    def reweighted(self, weights):
+        """The sum with other weights (p,), of the same matrices."""
+        return GramSum(weights, self._marked, self._changes)
+
     @property
     def is_psd(self):
         """Whether a combination of the matrices is positive semi-definite, if they are."""
@@ -248,7 +252,7 @@ class GramPredictor(Predictor):
 
     def reweighted(self, weights):
         """These coefficients with other weights of the kernels; see `Predictor.reweighted`."""
-        kernel = GramSum(np.asarray(weights, float))
+        kernel = self._kernel.reweighted(np.asarray(weights, float))
         return GramPredictor(kernel, self._n_opened, self._support, self.coef, 0.0)
 
     def decisions(self, X, engine=CPU):
