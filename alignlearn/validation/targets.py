@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._text import listed
+
 from .arguments import check_numbers
 from .samples import is_sparse, plain
 
@@ -67,7 +69,11 @@ def check_targets(y, n_samples=None, name="y", *, columns=True):
         accepted = "(m,) or (m, c)" if columns else "(m,)"
         raise ValueError(f"{name} must have shape {accepted}, got {y.shape}.")
     if not np.all(np.isfinite(y)):
-        raise ValueError(f"{name} contains NaN or infinity; all targets must be finite.")
+        where = ""
+        if y.ndim == 2 and y.shape[1] > 1:
+            bad = np.flatnonzero(~np.isfinite(y).all(axis=0))
+            where = f" in {bad.size} of {y.shape[1]} columns ({listed(bad.tolist())})"
+        raise ValueError(f"{name} contains NaN or infinity{where}; all targets must be finite.")
     if n_samples is not None and y.shape[0] != n_samples:
         raise ValueError(f"{name} has {y.shape[0]} targets, but X has {n_samples} samples.")
     return y
