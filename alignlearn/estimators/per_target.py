@@ -1,9 +1,10 @@
 """Weights and a penalty for every target: `MKLRegressorCV` with ``per_target=True``.
 
-Candidates are few weight vectors that all targets share: equal weights, every kernel alone, and the
-centres of clusters of each target's own weights, which alignment finds without the bias of noise.
-Each target is tried on equal weights and on those of the others that are nearest to its own, with
-every penalty, by errors of cross-validation in closed form (`TargetRidge`); the best are taken.
+Candidates are few weight vectors that all targets share: equal weights, every kernel alone, the
+centres of clusters of each target's own weights, which alignment finds without the bias of noise,
+and some drawn at random. Each target is tried on the drawn ones, on equal weights and on those of
+the others that are nearest to its own, with every penalty, by errors of cross-validation in closed
+form (`TargetRidge`); the best are taken.
 
 Random search (Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant 2022, "Feature-space selection
 with banded ridge regression") tries random weights on every target instead.
@@ -27,10 +28,12 @@ from alignlearn.sources import Predictor
 from ._tables import NOT_CONTRIBUTIONS
 
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
-_N_CANDIDATES = 64
+_N_CANDIDATES = 24
 _LEAST_CLUSTERS = 8
 # Candidates that a target is tried on, beside equal weights: work grows with the targets.
-_NEAREST, _NEAREST_OF_MANY, _MANY = 15, 7, 2000
+_NEAREST, _NEAREST_OF_MANY, _MANY = 8, 5, 2000
+# Any weights, tried on all targets: alignment may prefer others than ridge regression does.
+_DRAWN, _DRAWN_OF_MANY = 32, 4
 _PROMISING = 0.01  # share by which squares may be larger before penalties are refined
 _CLUSTERED = 20_000  # targets that the clusters are found from
 _ROWS = 2**14  # targets whose distances are held at once
@@ -186,7 +189,11 @@ def _candidates(targets, equal, rng):
         for i in range(0, len(own), _ROWS):
             D = cdist(own[i : i + _ROWS], candidates, "sqeuclidean")
             tried[1:, i : i + _ROWS] = (np.partition(D, near - 1, axis=1)[:, [near - 1]] >= D).T
-    return np.vstack([equal, candidates]), tried
+    n_drawn = _DRAWN if len(own) <= _MANY else _DRAWN_OF_MANY
+    drawn = np.zeros((n_drawn, equal.size))
+    drawn[:, targets.scale > 0.0] = rng.dirichlet(np.ones(len(alone)), n_drawn)
+    everywhere = np.ones((n_drawn, len(own)), dtype=bool)
+    return np.vstack([equal, candidates, drawn]), np.vstack([tried, everywhere])
 
 
 def _best_alpha(targets, ridge, columns, alphas, best):

@@ -302,9 +302,9 @@ feature_names_in_
     That serves to choose alpha, not to judge the kernel; to compare weightings, or for a score to
     report, use folds, where weights are learned on each training set alone.
 
-    With ``per_target`` targets share at most 64 weight vectors: equal weights, single kernels, and
-    the centres of clusters of the targets' own weights, found by alignment that is corrected for
-    noise. Every target takes the best of those near its own, and the best alpha, by exact
+    With ``per_target`` targets share some 60 weight vectors: equal weights, single kernels, the
+    centres of clusters of the targets' own weights, found by alignment that is corrected for noise,
+    and random ones. Every target takes the best of these near its own, and the best alpha, by exact
     leave-one-out or folds; the candidates themselves are found on all samples. Training sets must
     be all samples that are not tested. Weights are not contributions: how much of a target a kernel
     explains depends on the others too.
