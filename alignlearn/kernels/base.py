@@ -13,6 +13,8 @@ from alignlearn.engine import opcodes as ops
 from alignlearn.engine.program import Mode
 from alignlearn.validation import check_samples, check_sparse, is_sparse
 
+from .gradients import NoGradient
+
 _CANCELLED = 8.0  # units of rounding that a kernel's values may differ by and be the same
 LARGEST_POWER = 10**6  # they are repeated products
 NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
@@ -252,6 +254,24 @@ class Kernel(Described, Versioned):
         b.emit(ops.ADD, dst, row, f0=1.0)
         b.emit(ops.CLEAR, dst, row, f0=_CANCELLED)
         b.release(row)
+
+    def gradient(self):
+        """The gradient in the first sample, `alignlearn.kernels.gradients.GradientTerm` objects.
+
+        Raises
+        ------
+        NoGradient
+        """
+        raise NoGradient(
+            f"{self}: its gradient is not known as kernels times samples; accepted are functions "
+            "of |x - x'| or of <x, x'> (Gaussian, Exponential, Matern, RationalQuadratic, Linear, "
+            "Polynomial, ExponentialDot, Binomial), and sums, multiples, products, powers and "
+            "exponentials of these, also on some columns."
+        )
+
+    def widths(self, multiples):
+        """This kernel with each of some multiples of gamma, if that is a rule; else itself."""
+        return [self]
 
     def unit_form(self):
         """This kernel normalised, where that is a kernel of another form; else None."""
