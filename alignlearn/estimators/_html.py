@@ -11,7 +11,8 @@ from html import escape
 
 import numpy as np
 
-MOST = 20  # rows of kernels
+from alignlearn._text import MOST, largest
+
 _VALUE, _NAME = 200, 80  # characters of a parameter's value; of a name
 _STYLE = """\
 .alignlearn-box {font-family: sans-serif; font-size: 13px; line-height: 1.5; color: inherit;
@@ -103,11 +104,10 @@ def _weights(estimator):
         return ""
     weights, of = estimator._kernel_weights()
     size = np.where(np.isfinite(weights), np.abs(weights), 0.0)
-    shown = np.sort(np.argsort(-size, kind="stable")[:MOST])
-    largest = size.max(initial=0.0)
+    most = size.max(initial=0.0)
     rows = [
-        _bar(_kernel_name(estimator, k), weights[k], size[k] / largest if largest else 0.0)
-        for k in shown
+        _bar(_kernel_name(estimator, k), weights[k], size[k] / most if most else 0.0)
+        for k in largest(size, MOST)
     ]
     if weights.size > MOST:
         rows.append(f"<tr><td colspan='3'>and {weights.size - MOST} more</td></tr>")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._tables import NOT_CONTRIBUTIONS
-
 if TYPE_CHECKING:
     from .contributions import Contributions
+
+
+NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
 class Inspected:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.kernels import column_group
 
 OTHERS = "other kernels"
@@ -14,7 +15,7 @@ OTHERS = "other kernels"
 
 def kernel_names(model):
     """Names of the kernels of a fitted model."""
-    return model._names if hasattr(model, "candidates_") else model.statistics_.names
+    return model._names if model._own_weights else model.statistics_.names
 
 
 def kernel_groups(model, groups):
@@ -69,10 +70,9 @@ def _number(kernel, group, names):
     found = [k for k in range(p) if names[k] == kernel]
     if len(found) != 1:
         what = f"the name of kernels {found}" if found else "no kernel of the model"
-        shown = ", ".join(names[:20]) + ", ..." * (p > 20)
         raise ValueError(
             f"groups: {group!r} has {kernel!r:.80}, which is {what}; accepted: numbers 0 to "
-            f"{p - 1}, or names that only one kernel has, of {shown}."
+            f"{p - 1}, or names that only one kernel has, of {listed(names, show=str)}."
         )
     return found[0]
 
