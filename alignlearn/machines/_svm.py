@@ -164,7 +164,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 
         (n_test, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
         """
-        return self.confidences(self._decisions(K_test))
+        return self.confidences(self.problem_decisions(K_test))
 
     def confidences(self, raw):
         """The same from the decisions (n_test, n_problems) of the problems."""
@@ -172,7 +172,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 
     def predict(self, K_test):
         """Labels (n_test,) of largest confidence from the kernel (n_test, m) against training."""
-        return self.predictions(self._decisions(K_test))
+        return self.predictions(self.problem_decisions(K_test))
 
     def predictions(self, raw):
         """The same from the decisions (n_test, n_problems) of the problems."""
@@ -187,7 +187,8 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         classes, codes = encode_labels(y)
         return [np.count_nonzero(s) for s in problem_signs(codes, classes.size, self.multiclass)]
 
-    def _decisions(self, K_test):
+    def problem_decisions(self, K_test):
+        """Decisions (n_test, n_problems) of the problems of two classes."""
         check_fitted(self, "n_train_")
         K_test = check_test_gram("K_test", K_test, self.n_train_)
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
