@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn._text import Result
+from alignlearn._text import Result, table
 from alignlearn.engine import grams
 from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import as_kernel, column_names
@@ -60,6 +60,8 @@ class ScalePath(Result):
     iterates : ndarray of shape (n_iterations + 1, d) or (n_iterations + 1, d, d)
     best : int
         The iteration of the smallest error; 0 is no iteration.
+    varies : ndarray of bool of shape (d,)
+        Features that are not constant.
     """
 
     scales: np.ndarray
@@ -68,6 +70,7 @@ class ScalePath(Result):
     changes: np.ndarray
     iterates: np.ndarray
     best: int
+    varies: np.ndarray
 
 
 def learned_scales(
@@ -118,7 +121,7 @@ def learned_scales(
     best = int(np.argmin(errors))
     found = iterates[best]
     scales, matrix = (np.diagonal(found).copy(), found) if full else (found, None)
-    rest = np.array(errors), np.array(changes), np.array(iterates), best
+    rest = np.array(errors), np.array(changes), np.array(iterates), best, varies
     return ScalePath(scales, matrix, *rest)
 
 
@@ -232,27 +235,27 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         Warns
         -----
         DoubtfulResultWarning
-            One feature has all of the scale, or scales of X are a thousand apart.
+            One feature has nearly all of the scale, or scales of X are a thousand apart.
         """
         options = self._checked_options()
         self._forget("matrix_")
         given, X = X, _samples(X, options["full"])
         inputs.check_sample_count(len(X))
         kernel = as_kernel(self.kernel).resolve_names(column_names(given))
-        kernel.widths([1.0])[0].resolve(X[:2]).gradient()  # refuses at once
+        kernel.resolve(X[:2]).gradient()  # refuses at once
         Y, weight, X = self._targets(X, y, sample_weight)
         inputs.doubt_scales(given, X, [kernel])
         rng = check_seed("random_state", self.random_state)
-        some = _draw(Y, check_count("max_samples", self.max_samples, optional=False), rng)
+        some = _draw(Y, check_count("max_samples", self.max_samples, low=2, optional=False), rng)
         X, Y, weight = _rows(some, X, Y, weight)
+        _check_varies(X)
         check_gram_memory(len(X), 2)
-        engine = self._engine()
-        self.search_ = self._search(kernel, X, Y, weight, rng, engine)
+        options["engine"], options["weight"] = self._engine(), weight
+        self.search_ = self._search(kernel, X, Y, weight, rng, options["engine"])
         if self.search_ is None:
             self.kernel_, self.alpha_ = kernel.resolve(X, weight), float(self.alpha)
         else:
             self.kernel_, self.alpha_ = self.search_.kernel, self.search_.alpha
-        options["engine"], options["weight"] = engine, weight
         self.path_ = learned_scales(X, Y, self.kernel_, self.alpha_, **options)
         self._store_columns(given, X.shape[1])
         if options["full"]:
@@ -275,8 +278,7 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         if reads_as_regression(y, self.task):
             y = inputs.real_targets(self, y, len(X), weight)
             Y = target_columns(y, len(X), "regression", weight=weight)
-            # Targets in different units count alike.
-            Y = Y / (np.sqrt(np.average(np.square(Y), axis=0, weights=_positive(weight))) + 1e-300)
+            Y = _in_units(Y, _positive(weight))
         else:
             y = inputs.class_labels(self, y, len(X), weight)
             Y = target_columns(y, len(X), "classification", weight=weight)
@@ -287,26 +289,26 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
     def _search(self, kernel, X, Y, weight, rng, engine):
         """The table that kernel and alpha are chosen from; None where there is no choice."""
         kernels = [k.resolve(X, weight) for k in kernel.widths(WIDTHS)]
-        if len(kernels) == 1 and self.alpha is not None:
-            return None
+        ridges = RIDGES
+        if self.alpha is not None:
+            if len(kernels) == 1:
+                return None
+            ridges = None
         n = check_count("search_samples", self.search_samples, low=2, optional=False)
         X, Y, weight = _rows(_draw(Y, n, rng), X, Y, weight)
-        table = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine)
-        return table
+        return leave_one_out_width_and_ridge(
+            X, Y, kernels, ridges, weight, alphas=[self.alpha], engine=engine
+        )
 
     def _doubt_collapse(self):
         total, worth = self.scales_.sum(), np.square(self.scales_).sum()
         if total > 1.0 and total**2 < _ALONE * worth:  # of one that varies the sum is 1
             k = int(np.argmax(self.scales_))
-            name = repr(k if self._names is None else self._names[k])
+            name = repr(self._names()[k])
             doubt(
                 f"Feature {name} of X has nearly all of the scale, so that others hardly count; "
                 "leave it out if it tells the target by mistake."
             )
-
-    @property
-    def _names(self):
-        return getattr(self, "feature_names_in_", None)
 
     def transform(self, X):
         """The features of n samples times the roots of the scales, (n, d), or a data frame."""
@@ -328,16 +330,75 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
     def _n_features_out(self):
         return self.n_features_in_
 
+    def _names(self):
+        """Names of the features, x0, x1, ... where they have none."""
+        own = getattr(self, "feature_names_in_", None)
+        numbered = (f"x{j}" for j in range(self.n_features_in_))
+        return np.array(list(numbered), dtype=object) if own is None else own
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of the output: those of the features, or numbered with ``full``.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features, where ``fit`` saw none.
+
+        Returns
+        -------
+        ndarray of str, dtype object
+        """
+        numbered = super().get_feature_names_out(input_features)
+        if self.full:
+            return numbered
+        return self._names() if input_features is None else np.array(input_features, dtype=object)
+
+    def summary(self, max_rows=30) -> str:
+        """The scales, largest first, what was chosen, and the error of each iteration, as text."""
+        self._check_is_fitted()
+        order, names, path = np.argsort(-self.scales_, kind="stable"), self._names(), self.path_
+        rows = [(str(names[j]), f"{self.scales_[j]:.4g}") for j in order[:max_rows]]
+        errors = ", ".join(f"{error:.4g}" for error in path.errors)
+        constant = np.count_nonzero(~path.varies)
+        return "\n".join(
+            [
+                table(rows, ("feature", "scale"), total=len(names)),
+                f"{self.kernel_}, alpha={self.alpha_:.3g}",
+                f"leave-one-out errors of the iterations {errors}; number {path.best} is kept",
+                *([f"{constant} constant features have scale 0"] if constant else []),
+            ]
+        )
+
 
 def _positive(weight):
     return None if weight is None else weight[weight > 0.0]
+
+
+def _in_units(Y, weight):
+    """Columns of targets over their root mean squares: what has other units counts alike."""
+    Y = Y / (np.abs(Y).max(axis=0) + 1e-300)  # squares of small numbers would vanish
+    size = np.sqrt(np.average(np.square(Y), axis=0, weights=weight))
+    return Y / np.where(size > 0.0, size, 1.0)
 
 
 def _samples(X, full):
     X = check_features(X)
     if not is_sparse(X):
         return X
+    if full:
+        raise TypeError(
+            "X is a sparse matrix, which a full matrix would make dense; accepted with full=True "
+            "are arrays, such as X.toarray()."
+        )
     return check_sparse("X", X)
+
+
+def _check_varies(X):
+    if not _varying(X).any():
+        raise ValueError(
+            "X: every feature is constant on the training samples, so nothing can be learned; "
+            "accepted: samples on which at least one varies."
+        )
 
 
 def _draw(Y, n, rng):

@@ -13,8 +13,6 @@ from alignlearn.engine import opcodes as ops
 from alignlearn.engine.program import Mode
 from alignlearn.validation import check_samples, check_sparse, is_sparse
 
-from .gradients import NoGradient
-
 _CANCELLED = 8.0  # units of rounding that a kernel's values may differ by and be the same
 LARGEST_POWER = 10**6  # they are repeated products
 NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
@@ -260,9 +258,10 @@ class Kernel(Described, Versioned):
 
         Raises
         ------
-        NoGradient
+        TypeError
+            It is not of that form, or not known.
         """
-        raise NoGradient(
+        raise TypeError(
             f"{self}: its gradient is not known as kernels times samples; accepted are functions "
             "of |x - x'| or of <x, x'> (Gaussian, Exponential, Matern, RationalQuadratic, Linear, "
             "Polynomial, ExponentialDot, Binomial), and sums, multiples, products, powers and "

@@ -23,10 +23,6 @@ from alignlearn.validation import is_sparse
 _ENTRIES = 2**21  # of a strip of a matrix of kernels, or of gradients: 16 MB
 
 
-class NoGradient(TypeError):
-    """A kernel whose gradient is not known, or is no sum of terms."""
-
-
 class GradientTerm(NamedTuple):
     """``factor * kernel(x, x')`` times ``x - x'`` or ``x'``, a part of a gradient in x.
 
@@ -68,7 +64,8 @@ class Gradients:
 
     Raises
     ------
-    NoGradient
+    TypeError
+        The gradient of the kernel is no sum of terms.
     """
 
     def __init__(self, kernel, X, coef, Z=None, *, gram=None, engine=CPU):

@@ -23,8 +23,7 @@ class LeaveOneOutTable(Result):
     alphas : ndarray of shape (p, n)
         Those of each kernel.
     errors : ndarray of shape (p, n)
-        (Weighted) mean squared error, over samples and targets; infinite where there is no
-        solution.
+        (Weighted) mean squared error, over samples and targets.
     best : tuple of int
         Place of the smallest; of those that differ by rounding only that of the largest alpha, and
         the first of them.
@@ -46,7 +45,9 @@ class LeaveOneOutTable(Result):
         return float(self.alphas[self.best])
 
 
-def leave_one_out_width_and_ridge(X, Y, kernels, ridges, weight=None, engine=CPU):
+def leave_one_out_width_and_ridge(
+    X, Y, kernels, ridges=None, weight=None, *, alphas=None, engine=CPU
+):
     """The table of leave-one-out errors of p kernels and n penalties; one reduction per kernel.
 
     Parameters
@@ -57,21 +58,29 @@ def leave_one_out_width_and_ridge(X, Y, kernels, ridges, weight=None, engine=CPU
         Real and finite.
     kernels : sequence of Kernel
         Resolved; widths of one, for instance.
-    ridges : sequence of float > 0
+    ridges : sequence of float > 0, optional
         alpha over the mean diagonal of the kernel's matrix, which for many kernels is 1.
     weight : ndarray of shape (m,), optional
         Positive.
+    alphas : sequence of float > 0, optional
+        In place of ridges.
     engine : Cpu, Cuda or Cluster
 
     Returns
     -------
     LeaveOneOutTable
+
+    Raises
+    ------
+    ValueError
+        A matrix of a kernel plus alpha on its diagonal is not positive definite.
     """
-    ridges = np.asarray(ridges, dtype=np.float64)
-    alphas, errors = np.empty((2, len(kernels), len(ridges)))
+    given = np.asarray(alphas if ridges is None else ridges, dtype=np.float64)
+    alphas, errors = np.empty((2, len(kernels), len(given)))
     for k, kernel in enumerate(kernels):
         K = grams.weighted_gram([kernel], [1.0], X, engine=engine).astype(np.float64, copy=False)
-        alphas[k] = ridges * (float(np.mean(K.diagonal())) or 1.0)
+        unit = 1.0 if ridges is None else float(np.mean(K.diagonal())) or 1.0
+        alphas[k] = unit * given
         options = {"sample_weight": weight, "check": False, "overwrite": True}
         errors[k] = ridge_loo_path(K, Y, alphas[k], **options).loo_mse
     least = errors <= errors.min() * (1.0 + len(Y) * np.finfo(np.float64).eps)

@@ -29,7 +29,7 @@ _CLASSES = {
     "hyper.regression": "HyperKRR HyperNNLS HyperSVR",
     "hyper.tuned": "HyperKernelClassifierCV",
     "kernels.algebra": "Exponentiated Normalized Power Product Scaled Shifted SignedSum Sum "
-    "_ExponentialOfDistance",
+    "_AnyProduct _ExponentialOfDistance",
     "kernels.columns": "Columns",
     "kernels.families": "RankOneKernels",
     "kernels.features": "FeatureWeighted",
@@ -37,7 +37,7 @@ _CLASSES = {
     "kernels.random_features": "FourierFeatures",
     "kernels.spectrum": "KreinSpectrum SpectrumFix",
     "kernels.stationary": "Exponential ExponentialDot Gaussian Hamming Laplacian Matern "
-    "RationalQuadratic",
+    "RationalQuadratic _ExponentialOverDistance",
     "kernels.strings": "StringSpectrum",
     "kernels.vector": "Binomial Cosine Linear Log Polynomial Sigmoid TL1",
     "large.ridge": "NystromRidge NystromRidgeClassifier",

@@ -102,6 +102,9 @@ def two_stage():
     yield "AlignedRandomFeatures", features, NEW_DATA
     features = al.AlignedRandomFeaturesClassifier(n_features=8, offsets=True).fit(X, LABELS)
     yield "AlignedRandomFeaturesClassifier", features, NEW_DATA
+    yield "FeatureScales", al.FeatureScales().fit(X, LABELS), NEW_DATA
+    turned = al.FeatureScales(al.Matern(2.5), alpha=0.1, full=True).fit(X, SIGNAL)
+    yield "FeatureScales full", turned, NEW_DATA
 
 
 def wings():
