@@ -24,13 +24,11 @@ from alignlearn.validation import take
 from alignlearn.weights import get_weighting
 
 from . import tuning
-from .feature_scales import RIDGES, WIDTHS, learned_scales, transformed
-from .feature_scales import _draw as draw
-from .feature_scales import _in_units as in_units
-from .feature_scales import _root as root_of
+from .feature_scales import RIDGES, WIDTHS, draw, in_units, learned_scales, root_of, rows_of, transformed
 
 _SEARCHED = 250  # samples that a width is chosen on
 _SCALED = 2000  # samples that scales are learned on
+_MOST_FULL = 50  # features of which a matrix is learned
 _LOSS = 0.3  # of the log loss, in units of accuracy
 _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
 
@@ -98,7 +96,7 @@ class Problem:
     ----------
     source : Source
         Of the ladder, as opened from ``kernels``; of samples of positive weight.
-    kernels : as given to the estimator
+    kernels : as given to the estimator; None is the default ladder
     y : ndarray of shape (m,) or (m, q)
         As checked.
     task : {"classification", "regression"}
@@ -106,18 +104,35 @@ class Problem:
     """
 
     def __init__(self, source, kernels, y, task, rng):
-        self.source, self.kernels, self.y, self.task = source, kernels, y, task
+        self.source, self.y, self.task = source, y, task
+        # Rules for gamma are for the features with their scales, too.
+        self.kernels = None if kernels is None else source.fitted_kernels
         Y = target_columns(y, source.n_samples, task, weight=source.weight)
         self.Y = in_units(Y, source.weight) if task == "regression" else Y
-        self.single, self.alpha = self._single(rng)
+        self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
         self._roots = None, {}
+
+    def ways(self, plan):
+        """The ways of a plan that these kernels have, the `Plan` with these."""
+        paired = self.source.is_paired
+        vectors = paired and getattr(self.source.X, "ndim", 0) == 2 and has_gradient(self.single)
+        some = [
+            way
+            for way in plan.ways
+            if (way.rule is not None or paired)
+            and (not way.scaled or vectors)
+            and (not way.full or self.source.n_features <= _MOST_FULL)
+        ]
+        if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
+            some = [way for way in some if way.rule == "uniform"]
+        return plan._replace(ways=tuple(some))
 
     def _single(self, rng):
         """The kernel and the penalty of the smallest leave-one-out error on some samples."""
         source, kernels = self.source, self.source.fitted_kernels
         if self.kernels is None:
             kernels = [k.resolve(source.X, source.weight) for k in Gaussian().widths(WIDTHS)]
-        X, Y, weight = _rows(draw(self.Y, _SEARCHED, rng), source.X, self.Y, source.weight)
+        X, Y, weight = rows_of(draw(self.Y, _SEARCHED, rng), source.X, self.Y, source.weight)
         found = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine=source.engine)
         return found.kernel, found.alpha
 
@@ -129,7 +144,7 @@ class Problem:
         if full not in found:
             source, Y, weight = self.source, self.Y[train], self.source.weight
             some = train if len(train) <= _SCALED else train[draw(Y, _SCALED, _generator())]
-            X, Y, weight = _rows(some, source.X, self.Y, weight)
+            X, Y, weight = rows_of(some, source.X, self.Y, weight)
             options = {"weight": weight, "full": full, "engine": source.engine}
             path = learned_scales(X, Y, self.single, self.alpha, **options)
             found[full] = root_of(path.matrix if full else path.scales)
@@ -146,10 +161,12 @@ class Problem:
         return open_source(X, kernels, sample_weight=self.source.weight, **how), root
 
 
-def _rows(some, X, Y, weight):
-    if some is None:
-        return X, Y, weight
-    return take(X, some), Y[some], None if weight is None else weight[some]
+def has_gradient(kernel):
+    """Whether the gradient of a kernel is known."""
+    try:
+        return bool(kernel.gradient())
+    except TypeError:
+        return False
 
 
 class Fits(NamedTuple):
@@ -225,7 +242,7 @@ class Found(NamedTuple):
 
     Attributes
     ----------
-    scores, accuracies : ndarray of shape (n_ways, n_values, n_folds)
+    scores, shown : ndarray of shape (n_ways, n_values, n_folds)
         NaN where it was not tried.
     order : list of (int, int)
         The best way and value, and those to be averaged with it.
@@ -234,7 +251,7 @@ class Found(NamedTuple):
     """
 
     scores: np.ndarray
-    accuracies: np.ndarray
+    shown: np.ndarray
     order: list
     kept: dict
 

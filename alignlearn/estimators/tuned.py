@@ -15,13 +15,13 @@ import numpy as np
 
 from alignlearn._progress import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
-from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.solvers.multiclass import confidences, predicted_labels
 from alignlearn.validation import check_choice, check_flag, check_seed
 
-from . import inputs, per_target, tuning
+from . import inputs, per_target, strategies, tuning
 from ._calibrated import calibrate, check_classes, check_probability
+from .averages import Strategic, candidate_table
 from .classifier import KernelClassifier, MKLClassifier
-from .learner import FROM_STATISTICS
 from .regressor import KernelRegressor, MKLRegressor
 
 if TYPE_CHECKING:
@@ -32,8 +32,13 @@ _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
 
-class _Search(tuning.FoldSearch):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _Search(Strategic, tuning.FoldSearch):
     """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
+
+    weighting: Any = None
+    strategy: str = "auto"
+    ensemble: bool = True
 
     def _search(self, X, y, source, splits, *, parameter, values, path, predict=None):
         """Choose, fit on everything, and store the results.
@@ -60,7 +65,7 @@ class _Search(tuning.FoldSearch):
             What ``path`` returned for the chosen candidate in every fold; with ``predict`` only.
         """
         score = tuning.get_score(self.scoring, self._estimator_type)
-        given, rules, several = tuning.check_weightings(self.weighting)
+        given, rules, several = tuning.check_weightings(self._rule())
         inputs.check_room(source, rules)
         last_fit = X, y, source.weight
         source, y, splits = tuning.used_part(source, y, splits)
@@ -100,7 +105,8 @@ class _Search(tuning.FoldSearch):
         return list(kept.reshape(len(folds), -1)[:, results[1]])
 
     def _as_plain(self):
-        plain = self._untuned(self.weighting_).set_params(**self.best_params_)
+        chosen = {k: v for k, v in self.best_params_.items() if k != "method"}
+        plain = self._untuned(self.weighting_).set_params(**chosen)
         plain.chosen_machine_ = self.chosen_machine_
         return plain
 
@@ -124,8 +130,7 @@ class _Search(tuning.FoldSearch):
         # The parameter of the machine, and the weighting if several were given.
         model = self._untuned(weighting).set_params(**params).fit(X, y, weight)
         fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k in _KEPT}
-        for name in (*_KEPT, *FROM_STATISTICS):
-            self.__dict__.pop(name, None)
+        self._forget_all()
         self._adopt(fitted, results, best)
         self.weighting_ = model.weighting
 
@@ -233,12 +238,48 @@ calibration_, n_features_in_, feature_names_in_
 
         splits = self._splits(labels, groups)
         check_classes(probability, labels, splits, source.weight)
+        if self._by_strategy():
+            return self._fit_classes(X, labels, source, splits, values, probability)
         search = {"parameter": "C", "values": values, "path": path}
         search["predict"] = predict if keep else None
         decisions = self._search(X, labels, source, splits, **search)
         if keep:
             tests = [test for _, test in splits]
             self.calibration_ = calibrate(probability, labels, tests, decisions, source.weight)
+        return self
+
+    def _fit_classes(self, X, labels, source, splits, values, probability):
+        """The fit by a strategy."""
+        classes, codes = np.unique(labels, return_inverse=True)
+        used = np.arange(len(labels)) if source.weight is None else np.flatnonzero(source.weight)
+        codes, weight = codes[used], None if source.weight is None else source.weight[used]
+        folds = splits if source.weight is None else tuning.used_splits(splits, source.weight)
+        given = None if self.scoring is None else tuning.get_score(self.scoring, "classifier")
+
+        def score(t, raw):
+            test = folds[t][1]
+            of_fold = None if weight is None else weight[test]
+            if given is None:
+                return strategies.class_score(
+                    raw, codes[test], classes.size, self.multiclass, of_fold
+                )
+            found = confidences(raw, classes.size, self.multiclass)
+            more = () if of_fold is None else (of_fold,)
+            value = given(classes[codes[test]], predicted_labels(found, classes), *more)
+            return value, value
+
+        machine = self._untuned("uniform")._machine
+        path = partial(paths.classifier_predictions, machine, decisions="raw")
+        how = {"parameter": "C", "values": values, "path": path, "score": score}
+        found, shares = self._fit_by_strategy(X, labels, source, splits, **how)
+        self.calibration_ = None
+        if probability is not None:
+            averages = [
+                confidences(sum(map(np.multiply, shares, raw)), classes.size, self.multiclass)
+                for raw in zip(*(found.kept[at] for at in found.order))
+            ]
+            tests = [test for _, test in splits]
+            self.calibration_ = calibrate(probability, labels, tests, averages, source.weight)
         return self
 
     def _untuned(self, rule):
@@ -328,13 +369,19 @@ feature_names_in_
 
     def _leave_one_out(self):
         if self.cv is None:
-            single = not isinstance(self.weighting, (list, tuple)) or len(self.weighting) == 1
-            return self.machine == "krr" and single
+            rule = self._rule()
+            single = not isinstance(rule, (list, tuple)) or len(rule) == 1
+            return self.machine == "krr" and single and (self.per_target or rule != "auto")
         loo = isinstance(self.cv, str) and self.cv == "loo"
         if loo and self.machine != "krr":
             raise ValueError(
                 f"cv='loo' is for machine='krr', where it has a closed form; got machine="
                 f"{self.machine!r}. Give a number of folds."
+            )
+        if loo and self._by_strategy() and not self.per_target:
+            raise ValueError(
+                "cv='loo' does not go with weighting='auto', as scales are learned from all "
+                "targets; give a number of folds, or weighting='alignf'."
             )
         return loo
 
@@ -353,8 +400,6 @@ feature_names_in_
         source = self._open(X, sample_weight)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
-        for name in ("candidates_", "candidate_", "uniform_score_"):
-            self.__dict__.pop(name, None)
         y = inputs.real_targets(self, y, source.n_samples, source.weight)
         if self.machine == "svr":
             parameter, values = "C", tuning.check_grid("Cs", self.Cs, _CS)
@@ -364,7 +409,25 @@ feature_names_in_
             values = tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
         splits = self._splits(y, groups)
         path = self._path(splits)
+        if self._by_strategy():
+            return self._fit_targets(X, y, source, splits, parameter, values, path)
         self._search(X, y, source, splits, parameter=parameter, values=values, path=path)
+        return self
+
+    def _fit_targets(self, X, y, source, splits, parameter, values, path):
+        """The fit by a strategy."""
+        given = tuning.get_score(self.scoring, "regressor")
+        used, folds, weight = y, splits, source.weight
+        if weight is not None:
+            used, folds, weight = y[weight > 0.0], tuning.used_splits(splits, weight), weight[weight > 0.0]
+
+        def score(t, predicted):
+            test = folds[t][1]
+            value = given(used[test], predicted, *(() if weight is None else (weight[test],)))
+            return value, value
+
+        how = {"parameter": parameter, "values": values, "path": path, "score": score}
+        self._fit_by_strategy(X, y, source, splits, **how)
         return self
 
     def _fit_per_target(self, X, y, source, groups):
@@ -394,9 +457,7 @@ feature_names_in_
 
     def _store_targets(self, X, source, y, scale, found):
         """Take over what was found for every target; nothing stays of a fit with one kernel."""
-        self._forget(*_KEPT)
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
-            del self.__dict__[name]
+        self._forget_all()
         self._store_columns(X, source.n_features)
         self.kernels_, self.scale_, self._names = source.fitted_kernels, scale, source.names
         self.weights_, self.alpha_ = found.weights, found.alpha

@@ -14,6 +14,7 @@ _CLASSES = {
     "cca.kernel_cca": "KernelCCA",
     "dependence.independence": "DependenceTest",
     "dependence.representations": "CKAAccumulator",
+    "estimators.averages": "AveragePredictor Member",
     "estimators.bayesian": "BayesianMKLClassifier",
     "estimators.classifier": "MKLClassifier",
     "estimators.combiner": "KernelCombiner",
@@ -35,6 +36,7 @@ _CLASSES = {
     "kernels.features": "FeatureWeighted",
     "kernels.objects": "Precomputed",
     "kernels.random_features": "FourierFeatures",
+    "kernels.rescaled": "Rescaled",
     "kernels.spectrum": "KreinSpectrum SpectrumFix",
     "kernels.stationary": "Exponential ExponentialDot Gaussian Hamming Laplacian Matern "
     "RationalQuadratic _ExponentialOverDistance",

@@ -1,0 +1,274 @@
+"""Machines whose decisions are added up, and the estimators that choose them by a strategy."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alignlearn._progress import Progress
+from alignlearn._text import Described, table
+from alignlearn._versions import Versioned
+from alignlearn.engine.cpu import CPU
+from alignlearn.kernels import Rescaled
+from alignlearn.sources import Predictor
+from alignlearn.validation import check_choice, check_flag, check_seed
+
+from . import inputs, tuning
+from .feature_scales import transformed
+from .strategies import PLANS, Fits, Problem, search
+
+_OF_ALL = ("classes_", "machine_", "chosen_machine_", "_ranges")
+_OF_ONE = (
+    "kernel_ kernels_ weights_ scale_ alignment_ uniform_alignment_ kernel_alignments_ statistics_ "
+    "result_ support_ dual_coef_ n_iter_ scales_"
+).split()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Member(Described, Versioned):
+    """One of the machines whose decisions are added up.
+
+    Attributes
+    ----------
+    name : str
+        The way its kernel was made.
+    share : float
+        What its decisions are multiplied by.
+    factors : ndarray of shape (d,) or (d, d), or None
+        What features are multiplied by.
+    model : MKLClassifier or MKLRegressor
+        Fitted to these features.
+    """
+
+    name: str
+    share: float
+    factors: Any
+    model: Any
+
+    @property
+    def kernels(self):
+        """Its kernels, of the features as they are."""
+        kernels = self.model.kernels_
+        return kernels if self.factors is None else [Rescaled(k, self.factors) for k in kernels]
+
+    @property
+    def kernel(self):
+        """Its learned kernel, of the features as they are."""
+        kernel = self.model.kernel_
+        return kernel if self.factors is None else Rescaled(kernel, self.factors)
+
+    def of(self, X):
+        """Checked samples as its model takes them."""
+        return X if self.factors is None else transformed(X, self.factors)
+
+
+class AveragePredictor(Predictor):
+    """The sum of the decisions of members, each times its share.
+
+    Parameters
+    ----------
+    members : sequence of Member
+    """
+
+    def __init__(self, members):
+        self.parts = [(m.share, m.factors, m.model._predictor, m.model.weights_.size) for m in members]
+        super().__init__(None, sum(share * p.intercept for share, _, p, _ in self.parts))
+        self.is_given, self.n_features = self._first.is_given, self._first.n_features
+
+    @property
+    def _first(self):
+        return self.parts[0][2]
+
+    def check(self, X):
+        """New samples, validated, but for their width."""
+        return self._first.check(X)
+
+    def count(self, X):
+        """How many checked samples there are."""
+        return self._first.count(X)
+
+    def take(self, X, rows):
+        """Some of the checked samples."""
+        return self._first.take(X, rows)
+
+    def decisions(self, X, engine=CPU):
+        """The sum of the decisions, (n, q)."""
+        return sum(
+            share * part.decisions(X if factors is None else transformed(X, factors), engine)
+            for share, factors, part, _ in self.parts
+        )
+
+    def reweighted(self, weights):
+        """The same with other weights of the kernels, those of all members in a row."""
+        again, done = copy.copy(self), 0
+        again.parts = []
+        for share, factors, part, n in self.parts:
+            again.parts.append((share, factors, part.reweighted(weights[done : done + n]), n))
+            done += n
+        again.intercept = 0.0
+        return again
+
+
+class Strategic:
+    """Mixin of the searches: the choice of a strategy, and what is known of its members."""
+
+    def _rule(self):
+        """``weighting``, or what stands for None."""
+        if self.weighting is None:
+            return "auto" if self.kernels is None else "alignf"
+        return self.weighting
+
+    def _by_strategy(self):
+        return isinstance(self._rule(), str) and self._rule() == "auto"
+
+    def _plan(self):
+        plan = PLANS[check_choice("strategy", self.strategy, tuple(PLANS))]
+        return plan if check_flag("ensemble", self.ensemble) else plan._replace(averaged=1)
+
+    def _fit_by_strategy(self, X, y, source, splits, *, parameter, values, path, score):
+        """Choose the ways and values by folds, fit them on everything and keep their average.
+
+        Parameters as of `_search`; ``score(fold, predictions)`` as of `strategies.search`, on the
+        samples of positive weight.
+        """
+        plan, values = self._plan(), sorted(values)
+        inputs.check_room(source, [])
+        used, y_used, folds = tuning.used_part(source, y, splits)
+        task = "classification" if self._estimator_type == "classifier" else "regression"
+        rng = check_seed("random_state", self.random_state)
+        problem = Problem(used, self.kernels, y_used, task, rng)
+        plan = problem.ways(plan)
+        statistics = self._fold_statistics(used, y_used, task, folds)
+        learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
+        fits = Fits(problem, folds, statistics, learners, parameter, path)
+        total = len(folds)
+        with Progress(f"{total} folds", total, source.progress) as progress:
+            found = search(fits, plan, values, score, self.client, progress)
+        members = [
+            self._member(plan.ways[w], {parameter: values[k]}, problem, (X, y, source))
+            for w, k in found.order
+        ]
+        shares = self._shares_of(found)
+        members = [Member(m.name, s, m.factors, m.model) for m, s in zip(members, shares)]
+        self._store_members(X, source, members, *_results(found, plan, parameter, values))
+        self.n_splits_ = len(folds)
+        return found, shares
+
+    def _fold_statistics(self, source, y, task, folds):
+        trains = [train for train, _ in folds]
+        found = source.training_statistics(y, task, trains, unbiased=self.unbiased)
+        return tuning.InTurn(found) if self.client is None else list(found)
+
+    def _shares_of(self, found):
+        """What each member's decisions are multiplied by."""
+        n = len(found.order)
+        if self._estimator_type == "regressor" or n == 1:
+            return [1.0 / n] * n
+        sizes = [np.mean([np.abs(f).mean() for f in found.kept[at]]) for at in found.order]
+        return [1.0 / (n * (size or 1.0)) for size in sizes]
+
+    def _member(self, way, chosen, problem, given):
+        """The `Member` of a way, of share 1."""
+        X, y, source = given
+        model = self._untuned(way.rule or "uniform").set_params(**chosen)
+        root = None
+        if way.scaled:
+            root = problem.root(np.arange(problem.source.n_samples), way.full)
+        if way.rule is None or way.scaled:
+            kernels = [problem.single] if way.rule is None else problem.kernels
+            model.set_params(kernels=kernels)
+            X = source.X if root is None else transformed(source.X, root)
+        return Member(way.name, 1.0, root, model.fit(X, y, source.weight))
+
+    def _store_members(self, X, source, members, results, best):
+        """Take over the one member, or what is common to several."""
+        model = members[0].model
+        self._forget_all()
+        fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k in _OF_ALL}
+        if len(members) > 1:
+            fitted = {k: fitted[k] for k in _OF_ALL if k in fitted}
+        elif "_postponed" in vars(model):
+            fitted["_postponed"] = model._postponed
+        predictor = AveragePredictor(members)
+        if len(members) == 1:
+            fitted["kernel_"], fitted["kernels_"] = members[0].kernel, members[0].kernels
+            factors = members[0].factors
+            predictor = model._predictor if factors is None else predictor
+            if factors is not None:
+                M = np.square(factors) if factors.ndim == 1 else np.diagonal(factors @ factors)
+                fitted["scales_"] = M
+        self._adopt(fitted, results, best)
+        self._store_columns(X, source.n_features)
+        self.members_ = tuple(members)
+        self.weighting_ = model.weighting
+        if len(members) > 1:
+            intercept = predictor.intercept
+            self.intercept_ = float(intercept) if np.ndim(intercept) == 0 else intercept
+        self._predictor = predictor
+
+    def _forget_all(self):
+        """Drop what earlier fits left."""
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
+            del self.__dict__[name]
+        self._forget("_postponed", "_ranges")
+
+    def __getattr__(self, name):
+        if name in _OF_ONE and len(vars(self).get("members_", ())) > 1:
+            raise AttributeError(
+                f"{type(self).__name__} has no {name}: decisions are an average of "
+                f"{len(self.members_)} machines, each with its own in members_[i].model; "
+                "ensemble=False fits one."
+            )
+        return super().__getattribute__(name)  # raises again, and says why
+
+
+def _results(found, plan, parameter, values):
+    """``cv_results_``, and the index of the best candidate."""
+    params = [
+        {parameter: value, "method": way.name} for way in plan.ways for value in values
+    ]
+    n = found.scores.shape[2]
+    scores, shown = (A.reshape(len(params), n) for A in (found.scores, found.shown))
+    tried = np.isfinite(scores).sum(axis=1)
+    results = {f"split{t}_test_score": scores[:, t] for t in range(n)}
+    mean = results["mean_test_score"] = np.nanmean(scores, axis=1)
+    results["std_test_score"] = np.nanstd(scores, axis=1)
+    results["n_splits"] = tried
+    order = np.where(tried == n, mean, mean - np.ptp(mean) - 1.0)
+    results["rank_test_score"] = 1 + np.array([np.sum(order > s) for s in order])
+    results["mean_test_shown"] = np.nanmean(shown, axis=1)
+    for name in (parameter, "method"):
+        column = [p[name] for p in params]
+        results[f"param_{name}"] = np.array(column, dtype=float if name == parameter else object)
+    results["params"] = params
+    w, k = found.order[0]
+    return results, w * len(values) + k
+
+
+def candidate_table(estimator):
+    """The ways with the score of their best candidate, its standard error, and who is averaged."""
+    results = estimator.cv_results_
+    names = list(dict.fromkeys(results["param_method"]))
+    parameter = next(k[6:] for k in results if k.startswith("param_") and k != "param_method")
+    rows, taken = [], [m.name for m in estimator.members_]
+    for name in names:
+        index = np.flatnonzero(results["param_method"] == name)
+        full = index[results["n_splits"][index] == results["n_splits"][index].max()]
+        best = full[results["mean_test_score"][full].argmax()]
+        n = int(results["n_splits"][best])
+        error = results["std_test_score"][best] / np.sqrt(max(n - 1, 1))
+        rows.append(
+            (
+                name,
+                f"{results[f'param_{parameter}'][best]:.3g}",
+                f"{results['mean_test_score'][best]:.4f}",
+                f"{error:.4f}",
+                f"{n}",
+                "yes" if name in taken else "",
+            )
+        )
+    header = "method", parameter, "score", "s.e.", "folds", "used"
+    return table(rows, header)
