@@ -199,14 +199,37 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
 
     Notes
     -----
+    A recursive feature machine is this and a machine on what it gives: in a pipeline
+    ``make_pipeline(FeatureScales(), MKLClassifierCV())``, which learns its own widths, or
+    ``KernelRidge(alpha_)`` of `alignlearn.machines` on the matrix of ``kernel_``.
+
     The leave-one-out errors are those of a machine on scales that all samples have chosen, so they
-    compare iterations and are too small as errors of prediction.
+    compare iterations and are too small as errors of prediction. A sample is left out with its
+    whole weight.
+
+    Features count in the units that they have: scale them first, as for any kernel of distances. A
+    feature that does not vary has scale 0, and new samples in which it does are mapped to 0 there.
+
+    Kernels of the L1 distance, such as `Laplacian`, have no gradient that is a sum of kernels times
+    samples, and are refused; `Exponential` is the Laplacian of the L2 distance, which papers on
+    recursive feature machines use.
+
+    Sparse samples stay sparse and are not made dense, but for some rows at a time. Memory: two
+    matrices of at most ``max_samples`` squared, and the gradients of some rows.
 
     References
     ----------
     Radhakrishnan, Beaglehole, Pandit and Belkin (2024), Mechanism for feature learning in neural
     networks and backpropagation-free machine learning models. Allen (1974) for leave-one-out
     errors.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 4))
+    >>> y = X[:, 0] + np.square(X[:, 2])
+    >>> FeatureScales().fit(X, y).scales_.round(1).tolist()
+    [1.3, 0.0, 2.7, 0.0]
     """
 
     kernel: Any = field(default="rbf", kw_only=False)
