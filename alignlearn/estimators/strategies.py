@@ -24,11 +24,12 @@ from alignlearn.validation import take
 from alignlearn.weights import get_weighting
 
 from . import tuning
-from .feature_scales import RIDGES, WIDTHS, draw, in_units, learned_scales, root_of, rows_of, transformed
+from .feature_scales import RIDGES, WIDTHS, draw, in_units, learned_scales, ridge_on, root_of, rows_of, transformed
 
-_SEARCHED = 250  # samples that a width is chosen on
+_SEARCHED = 200  # samples that a width is chosen on
 _SCALED = 2000  # samples that scales are learned on
-_MOST_FULL = 50  # features of which a matrix is learned
+_TRIMMED = 5  # values of a grid whose ends are left out at first
+_MOST_FULL = 100  # features of which a matrix is learned
 _LOSS = 0.3  # of the log loss, in units of accuracy
 _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
 
@@ -59,8 +60,9 @@ WAYS = (
     Way("single", None, False),
     Way("scaled-single", None, True),
     Way("scaled-uniform", "uniform", True),
+    Way("rotated-single", None, True, True),
 )
-MORE_WAYS = (*WAYS, Way("scaled-alignf", "alignf", True), Way("rotated-single", None, True, True))
+MORE_WAYS = (*WAYS, Way("scaled-alignf", "alignf", True))
 
 
 class Plan(NamedTuple):
@@ -108,7 +110,9 @@ class Problem:
         # Rules for gamma are for the features with their scales, too.
         self.kernels = None if kernels is None else source.fitted_kernels
         Y = target_columns(y, source.n_samples, task, weight=source.weight)
-        self.Y = in_units(Y, source.weight) if task == "regression" else Y
+        if task == "regression":
+            Y = in_units(Y, source.weight)
+        self.Y = Y[:, :1] if task == "classification" and Y.shape[1] == 2 else Y
         self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
         self._roots = None, {}
 
@@ -142,11 +146,15 @@ class Problem:
             self._roots = train, {}
         found = self._roots[1]
         if full not in found:
-            source, Y, weight = self.source, self.Y[train], self.source.weight
-            some = train if len(train) <= _SCALED else train[draw(Y, _SCALED, _generator())]
-            X, Y, weight = rows_of(some, source.X, self.Y, weight)
-            options = {"weight": weight, "full": full, "engine": source.engine}
-            path = learned_scales(X, Y, self.single, self.alpha, **options)
+            source, some = self.source, train
+            if len(train) > _SCALED:
+                some = train[draw(self.Y[train], _SCALED, np.random.default_rng(0))]
+            X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
+            asked = X, Y, self.single, self.alpha
+            how = {"weight": weight, "engine": source.engine, "certified": False}
+            if "start" not in found:
+                found["start"] = ridge_on(*asked, **how)
+            path = learned_scales(*asked, **how, full=full, start=found["start"])
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]
 
@@ -187,14 +195,25 @@ class Fits(NamedTuple):
         problem, train = self.problem, self.folds[t][0]
         source, root = problem.opened(way, train)
         learner = copy.copy(self.learners[way.rule]).set_params(**{self.parameter: values[0]})
-        rule, known = get_weighting(learner.weighting), source is problem.source
-        statistics = self.statistics[t] if known else None
-        if statistics is None:
-            statistics = source.part(train).statistics(problem.y[train], problem.task)
-        weights = tuning.fold_weights(
-            learner, source, problem.y, rule, train=train, statistics=statistics
-        )
+        if way.rule is None:
+            weights = _unit_trace(source.part(train), learner.normalize)
+        else:
+            statistics = self.statistics[t] if source is problem.source else None
+            if statistics is None:
+                statistics = source.part(train).statistics(problem.y[train], problem.task)
+            of_fold = {"train": train, "statistics": statistics}
+            rule = get_weighting(learner.weighting)
+            weights = tuning.fold_weights(learner, source, problem.y, rule, **of_fold)
         return list(self.path(source.combine(weights), problem.y, self.folds[t], values))
+
+
+def _unit_trace(source, normalize):
+    """The factor (1,) by which one kernel has mean diagonal 1 when centred, or 1."""
+    if normalize is None:
+        return np.ones(1)
+    K = source.single(0).gram()
+    share = np.full(len(K), 1.0 / len(K)) if source.weight is None else source.weight / source.weight.sum()
+    return np.array([1.0 / max(float(share @ K.diagonal() - share @ (K @ share)), 1e-300)])
 
 
 # Scores
@@ -291,12 +310,24 @@ def search(fits, plan, values, score, client, progress):
 
         tuning.each(client, fits, jobs, take)
 
-    run(range(first), [(w, everything) for w in range(len(plan.ways))])
+    one_by_one = first < n and fits.parameter == "C"  # all values of alpha cost as much as one
+    # The largest C takes longest: ends of the grid are tried where their neighbours are best.
+    inner = everything[1:-1] if one_by_one and len(values) >= _TRIMMED else everything
+    run(range(first), [(w, inner) for w in range(len(plan.ways))])
     ranked = _ranked(scores[:, :, :first])
     if first < n:
+        reach = 1 if one_by_one else len(values)
+        going = [
+            (w, [j for j in everything if abs(j - k) <= reach]) for w, k in ranked[: plan.kept]
+        ]
         done = first
-        going = [(w, [j for j in everything if abs(j - k) <= 1]) for w, k in ranked[: plan.kept]]
         run(range(first, n), going)
+        later = np.where(np.isnan(scores[:, :, first:]), -np.inf, scores[:, :, first:]).mean(axis=2)
+        for w, at in going:
+            best = later[w].argmax()
+            if best not in inner:
+                done = n - first
+                run(range(first), [(w, [best])])
         ranked = _ranked(scores)
     order = ranked[: plan.averaged]
     kept = {(w, k): [kept[w, k, t] for t in range(n)] for w, k in order}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _KEPT = ("_predictor", "_postponed", "_ranges")  # of a fit, beside its attributes
+_ROUGH = 1e-2  # tolerance of machines that are only compared
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
@@ -268,8 +269,8 @@ calibration_, n_features_in_, feature_names_in_
             value = given(classes[codes[test]], predicted_labels(found, classes), *more)
             return value, value
 
-        machine = self._untuned("uniform")._machine
-        path = partial(paths.classifier_predictions, machine, decisions="raw")
+        rough = self._untuned("uniform").set_params(tol=max(self.tol, _ROUGH))
+        path = partial(paths.classifier_predictions, rough._machine, decisions="raw")
         how = {"parameter": "C", "values": values, "path": path, "score": score}
         found, shares = self._fit_by_strategy(X, labels, source, splits, **how)
         self.calibration_ = None
