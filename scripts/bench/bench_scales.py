@@ -152,10 +152,12 @@ def splits_of(name, n):
 
 
 def compare(names, n, methods):
-    print(f"{'':18s}" + "".join(f"{m:>16s}" for m in methods) + "   (mean, s.e., seconds)")
+    print(f"{'':18s}" + "".join(f"{m:>18s}" for m in methods) + "   (mean, s.e., seconds)")
     for name in names:
         classes, splits = splits_of(name, n)
         scores, seconds = np.zeros((len(methods), n)), np.zeros(len(methods))
+        for method in methods:  # imports and compiles
+            METHODS[method](splits[0], classes)
         for s, split in enumerate(splits):
             for k, method in enumerate(methods):
                 start = time.process_time()
@@ -163,7 +165,7 @@ def compare(names, n, methods):
                 seconds[k] += time.process_time() - start
         error = scores.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(len(methods))
         cells = zip(scores.mean(axis=1), error, seconds)
-        print(f"{name:18s}" + "".join(f"{m:6.3f} {e:.3f}{t:5.1f}" for m, e, t in cells), flush=True)
+        print(f"{name:18s}" + "".join(f"{m:6.3f} {e:.3f}{t:6.2f}" for m, e, t in cells), flush=True)
 
 
 def timings():
