@@ -175,8 +175,8 @@ def inverse_diagonal(R):
 
 def _row_squares(A):
     """Sums of squares of the rows of an upper triangle, of which A has the first rows."""
-    upper = np.triu(A)
-    return np.einsum("ij,ij->i", upper, upper)
+    upper, rest = np.triu(A[:, : len(A)]), A[:, len(A) :]
+    return np.einsum("ij,ij->i", upper, upper) + np.einsum("ij,ij->i", rest, rest)
 
 
 def tridiagonalise(A):

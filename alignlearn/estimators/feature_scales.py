@@ -12,7 +12,8 @@ from alignlearn.engine import grams
 from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import as_kernel, column_names
 from alignlearn.kernels.gradients import Gradients
-from alignlearn.machines._ridge import ridge_coefficients, ridge_leave_one_out
+from alignlearn.machines import KernelRidge
+from alignlearn.machines._ridge import ridge_leave_one_out
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.statistics.targets import reads_as_regression, target_columns
 from alignlearn.validation import (
@@ -82,9 +83,9 @@ def learned_scales(
     weight=None,
     n_iterations=2,
     full=False,
-    engine=CPU,
-    certified=True,
+    choose=True,
     start=None,
+    engine=CPU,
 ) -> ScalePath:
     """Scales of the features for a kernel and a penalty, from checked samples and targets.
 
@@ -105,26 +106,22 @@ def learned_scales(
     n_iterations : int, default 2
     full : bool, default False
         Learn a matrix, from the mean of the outer products of the gradients, in place of scales.
-    engine : Cpu, Cuda or Cluster
-    certified : bool, default True
-        Find the errors, which take most of the time, and the best iteration by them; otherwise the
-        last one is the best, and the errors are NaN.
+    choose : bool, default True
+        False takes the last iteration and finds no errors, in less than half the time.
     start : tuple, optional
         What `ridge_on` gives for the features as they are.
+    engine : Cpu, Cuda or Cluster
     """
     varies = _varying(X)
     equal = varies / 1.0
     iterates = [np.diag(equal) if full else equal]
     errors, changes, size = [], [], max(float(varies.sum()), 1.0)
-    for t in range(n_iterations + 1):
+    for t in range(n_iterations + choose):
         root = root_of(iterates[-1])
         scaled = transformed(X, root)
-        if t == n_iterations and not certified:
-            break
-        known = start if t == 0 else None
-        options = {"weight": weight, "engine": engine, "certified": certified}
-        K, coef, error = known or ridge_on(scaled, Y, kernel, alpha, **options)
-        errors.append(error)
+        known, how = start if t == 0 else None, {"weight": weight, "engine": engine}
+        K, coef, error = known or ridge_on(scaled, Y, kernel, alpha, choose, **how)
+        errors += [error] if choose else []
         if t == n_iterations:
             break
         squares = Gradients(kernel, scaled, coef, gram=K, engine=engine).squares(weight, full)
@@ -135,20 +132,19 @@ def learned_scales(
             break
         iterates.append(new * (size / total))
         changes.append(np.abs(iterates[-1] - iterates[-2]).sum() / np.abs(iterates[-2]).sum())
-    best = int(np.argmin(errors)) if certified else len(iterates) - 1
+    best = int(np.argmin(errors)) if choose else len(iterates) - 1
     found = iterates[best]
     scales, matrix = (np.diagonal(found).copy(), found) if full else (found, None)
     rest = np.array(errors), np.array(changes), np.array(iterates), best, varies
     return ScalePath(scales, matrix, *rest)
 
 
-def ridge_on(X, Y, kernel, alpha, *, weight=None, engine=CPU, certified=True):
-    """Matrix of a kernel, dual coefficients of ridge regression, and leave-one-out error or NaN."""
+def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU):
+    """Matrix of a kernel, coefficients (m, c) of ridge regression, leave-one-out error or None."""
     K = grams.weighted_gram([kernel], [1.0], X, engine=engine)
-    system = np.array(K, dtype=np.float64)
-    if not certified:
-        return K, ridge_coefficients(system, Y, alpha, weight), np.nan
-    coef, residuals = ridge_leave_one_out(system, Y, alpha, weight)
+    if not with_error:
+        return K, KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
+    coef, residuals = ridge_leave_one_out(np.array(K, dtype=np.float64), Y, alpha, weight)
     return K, coef, np.average(np.square(residuals).mean(axis=1), weights=weight)
 
 

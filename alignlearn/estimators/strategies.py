@@ -151,10 +151,10 @@ class Problem:
                 some = train[draw(self.Y[train], _SCALED, np.random.default_rng(0))]
             X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
             asked = X, Y, self.single, self.alpha
-            how = {"weight": weight, "engine": source.engine, "certified": False}
+            how = {"weight": weight, "engine": source.engine}
             if "start" not in found:
                 found["start"] = ridge_on(*asked, **how)
-            path = learned_scales(*asked, **how, full=full, start=found["start"])
+            path = learned_scales(*asked, choose=False, start=found["start"], full=full, **how)
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]
 

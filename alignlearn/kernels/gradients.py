@@ -127,6 +127,9 @@ class Gradients:
         return found[:, V.shape[1] :].T[:, :, None] * X - inner
 
     def _product(self, rows, terms, V):
+        kernel, gram = self._gram
+        if gram is not None and len(terms) == 1 and terms[0].kernel == kernel:
+            return product(gram[rows].astype(np.float64, copy=False), terms[0].factor * V)
         if self._engine.in_place:
             return product(self._values(rows, terms), V)
         kernels, factors = [t.kernel for t in terms], [t.factor for t in terms]
@@ -134,9 +137,6 @@ class Gradients:
 
     def _values(self, rows, terms):
         """Rows of the matrix of the terms' kernels, float64."""
-        kernel, gram = self._gram
-        if gram is not None and len(terms) == 1 and terms[0].kernel == kernel:
-            return terms[0].factor * gram[rows].astype(np.float64, copy=False)
         kernels, factors = [t.kernel for t in terms], [t.factor for t in terms]
         whole = self._X is self._Z and rows == slice(0, len(self._Z))
         samples = (self._X,) if whole else (self._X[rows], self._Z)

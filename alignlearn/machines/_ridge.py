@@ -129,17 +129,6 @@ def _system(K, y, alpha, weight, fit_intercept):
     return _System(((y - mean).T * root).T, root, share, mean, means, constant)
 
 
-def ridge_coefficients(K, Y, alpha, weight=None):
-    """Dual coefficients (m, c) of ridge regression with an intercept; as `ridge_leave_one_out`."""
-    weight = np.ones(len(Y)) if weight is None else weight
-    largest = float(np.abs(K.diagonal()).max())
-    parts = _system(K, Y, alpha, weight, True)
-    unit = factor_definite(K, alpha)
-    coef = parts.root[:, None] * _solve_factored(K, parts.right, unit)
-    check_range(coef, largest, alpha)
-    return coef
-
-
 def ridge_leave_one_out(K, Y, alpha, weight=None):
     """Ridge regression with an intercept for one alpha, and its leave-one-out residuals.
 

@@ -86,6 +86,9 @@ def test_scales_are_those_of_the_naive_iteration(y, kind):
     change = [np.abs(b - a).sum() / D for a, b in pairwise(iterates)]
     np.testing.assert_allclose(found.path_.changes, change, rtol=1e-6)
     assert found.search_ is None
+    last = learned_scales(X, centered(y), kernel, 0.1, choose=False)
+    np.testing.assert_allclose(last.scales, iterates[2], rtol=1e-7)
+    assert (last.best, last.errors.size) == (2, 0)
     # They have found what there is: noise has less scale.
     assert found.scales_[:2].min() > found.scales_[2:].max()
 
