@@ -21,10 +21,21 @@ from .feature_scales import transformed
 from .strategies import PLANS, Fits, Problem, search
 
 _OF_ALL = ("classes_", "machine_", "chosen_machine_", "_ranges")
-_OF_ONE = (
-    "kernel_ kernels_ weights_ scale_ alignment_ uniform_alignment_ kernel_alignments_ statistics_ "
-    "result_ support_ dual_coef_ n_iter_ scales_"
-).split()
+_OF_ONE = [
+    "kernel_",
+    "kernels_",
+    "weights_",
+    "scale_",
+    "alignment_",
+    "uniform_alignment_",
+    "kernel_alignments_",
+    "statistics_",
+    "result_",
+    "support_",
+    "dual_coef_",
+    "n_iter_",
+    "scales_",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +85,9 @@ class AveragePredictor(Predictor):
     """
 
     def __init__(self, members):
-        self.parts = [(m.share, m.factors, m.model._predictor, m.model.weights_.size) for m in members]
+        self.parts = [
+            (m.share, m.factors, m.model._predictor, m.model.weights_.size) for m in members
+        ]
         super().__init__(None, sum(share * p.intercept for share, _, p, _ in self.parts))
         self.is_given, self.n_features = self._first.is_given, self._first.n_features
 
@@ -227,9 +240,7 @@ class Strategic:
 
 def _results(found, plan, parameter, values):
     """``cv_results_``, and the index of the best candidate."""
-    params = [
-        {parameter: value, "method": way.name} for way in plan.ways for value in values
-    ]
+    params = [{parameter: value, "method": way.name} for way in plan.ways for value in values]
     n = found.scores.shape[2]
     scores, shown = (A.reshape(len(params), n) for A in (found.scores, found.shown))
     tried = np.isfinite(scores).sum(axis=1)

@@ -20,11 +20,20 @@ from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.solvers.multiclass import confidences
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
-from alignlearn.validation import take
 from alignlearn.weights import get_weighting
 
 from . import tuning
-from .feature_scales import RIDGES, WIDTHS, draw, in_units, learned_scales, ridge_on, root_of, rows_of, transformed
+from .feature_scales import (
+    RIDGES,
+    WIDTHS,
+    draw,
+    in_units,
+    learned_scales,
+    ridge_on,
+    root_of,
+    rows_of,
+    transformed,
+)
 
 _SEARCHED = 200  # samples that a width is chosen on
 _SCALED = 2000  # samples that scales are learned on
@@ -212,7 +221,11 @@ def _unit_trace(source, normalize):
     if normalize is None:
         return np.ones(1)
     K = source.single(0).gram()
-    share = np.full(len(K), 1.0 / len(K)) if source.weight is None else source.weight / source.weight.sum()
+    share = (
+        np.full(len(K), 1.0 / len(K))
+        if source.weight is None
+        else source.weight / source.weight.sum()
+    )
     return np.array([1.0 / max(float(share @ K.diagonal() - share @ (K @ share)), 1e-300)])
 
 

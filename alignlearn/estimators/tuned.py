@@ -20,7 +20,7 @@ from alignlearn.validation import check_choice, check_flag, check_seed
 
 from . import inputs, per_target, strategies, tuning
 from ._calibrated import calibrate, check_classes, check_probability
-from .averages import Strategic, candidate_table
+from .averages import Strategic
 from .classifier import KernelClassifier, MKLClassifier
 from .regressor import KernelRegressor, MKLRegressor
 
@@ -420,7 +420,11 @@ feature_names_in_
         given = tuning.get_score(self.scoring, "regressor")
         used, folds, weight = y, splits, source.weight
         if weight is not None:
-            used, folds, weight = y[weight > 0.0], tuning.used_splits(splits, weight), weight[weight > 0.0]
+            used, folds, weight = (
+                y[weight > 0.0],
+                tuning.used_splits(splits, weight),
+                weight[weight > 0.0],
+            )
 
         def score(t, predicted):
             test = folds[t][1]

@@ -123,7 +123,11 @@ def boosting(classes, folds, tuned):
     machine = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     if not tuned:
         return machine(random_state=0)
-    grid = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31], "l2_regularization": [0, 1, 10]}
+    grid = {
+        "learning_rate": [0.03, 0.1],
+        "max_leaf_nodes": [7, 31],
+        "l2_regularization": [0, 1, 10],
+    }
     return GridSearchCV(machine(random_state=0), grid, cv=folds)
 
 
@@ -192,7 +196,9 @@ def report(name, args):
 
 def summarise(rows, kinds):
     """Print what holds over the data sets."""
-    print(f"\n{'':<10} mean gain  worst t (corrected)  gains  |t| > 2: better / worse  times faster")
+    print(
+        f"\n{'':<10} mean gain  worst t (corrected)  gains  |t| > 2: better / worse  times faster"
+    )
     for kind in kinds:
         table = np.array([of_set[kind] for of_set in rows.values()])
         gain, corrected, t, share = table[:, 1], table[:, 3], table[:, 4], table[:, 6]
