@@ -20,22 +20,12 @@ from . import inputs, tuning
 from .feature_scales import transformed
 from .strategies import PLANS, Fits, Problem, search
 
+_WEIGHTS_ALONE = ("uniform", "alignf")  # ways that only learn weights of the given kernels
 _OF_ALL = ("classes_", "machine_", "chosen_machine_", "_ranges")
-_OF_ONE = [
-    "kernel_",
-    "kernels_",
-    "weights_",
-    "scale_",
-    "alignment_",
-    "uniform_alignment_",
-    "kernel_alignments_",
-    "statistics_",
-    "result_",
-    "support_",
-    "dual_coef_",
-    "n_iter_",
-    "scales_",
-]
+_OF_ONE = (
+    *("kernel_", "kernels_", "weights_", "scale_", "scales_", "alignment_", "uniform_alignment_"),
+    *("kernel_alignments_", "statistics_", "result_", "support_", "dual_coef_", "n_iter_"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +109,11 @@ class AveragePredictor(Predictor):
         again, done = copy.copy(self), 0
         again.parts = []
         for share, factors, part, n in self.parts:
+            if part.is_linear:
+                raise ValueError(
+                    "contributions are not known for an average of machines that are linear in the "
+                    "features; accepted: a fit with ensemble=False."
+                )
             again.parts.append((share, factors, part.reweighted(weights[done : done + n]), n))
             done += n
         again.intercept = 0.0
@@ -222,6 +217,94 @@ class Strategic:
             self.intercept_ = float(intercept) if np.ndim(intercept) == 0 else intercept
         self._predictor = predictor
 
+    @property
+    def _several(self):
+        """Whether decisions are an average of several machines."""
+        return len(vars(self).get("members_", ())) > 1
+
+    def _refuse_several(self, what):
+        if self._several:
+            raise ValueError(
+                f"{what} is for one machine, and decisions are an average of {len(self.members_)}; "
+                "accepted: a fit with ensemble=False, or members_[i].model."
+            )
+
+    def _refuse_chosen(self, what):
+        """Refuse what holds for weights that were learned, but not for kernels that were."""
+        self._refuse_several(what)
+        if "members_" in vars(self) and self.members_[0].name not in _WEIGHTS_ALONE:
+            raise ValueError(
+                f"{what} allows for weights learned on these samples; the kernel of the method "
+                f"{self.members_[0].name!r} has more that was. Accepted: samples that played no "
+                "part in fit, with held_out=True, or weighting='alignf'."
+            )
+
+    def _kernel_names(self):
+        if not self._several:
+            return super()._kernel_names()
+        return tuple(f"{m.name}: {name}" for m in self.members_ for name in m.model._kernel_names())
+
+    def _term_weights(self):
+        if not self._several:
+            return super()._term_weights()
+        return np.concatenate([m.model._term_weights() for m in self.members_])
+
+    def summary(self, max_rows=30) -> str:
+        """The learned combination as a text table; after a strategy also what it tried.
+
+        Parameters
+        ----------
+        max_rows : int, default 30
+            With more kernels than this, those of the largest shares are shown.
+
+        Returns
+        -------
+        str
+            As of `MKLClassifier.summary`. After a strategy first a line for each method: its best
+            value, score and standard error of this over folds, on how many folds it was tried, and
+            whether it is used; for an average the combination of each of its machines.
+        """
+        self._check_is_fitted()
+        if "members_" not in vars(self):
+            return super().summary(max_rows)
+        parts = [candidate_table(self)]
+        if not self._several:
+            return "\n\n".join([*parts, super().summary(max_rows)])
+        for m in self.members_:
+            parts.append(f"{m.name}, times {m.share:.3g}:\n{m.model.summary(max_rows)}")
+        return "\n\n".join(parts)
+
+    def alignment_interval(self, X, y, delta=0.05, *, held_out=False, **options):
+        """As of `MKLClassifier`; for the kernels of a strategy from held-out samples alone."""
+        self._check_is_fitted()
+        self._refuse_several("alignment_interval")
+        if not held_out:
+            self._refuse_chosen("alignment_interval")
+        return super().alignment_interval(X, y, delta, held_out=held_out, **options)
+
+    @property
+    def alignment_interval_(self):
+        """As of `MKLClassifier`; a ValueError for the kernels of most strategies."""
+        self._check_is_fitted()
+        self._refuse_chosen("alignment_interval_")
+        return super().alignment_interval_
+
+    def bound(self, *args, held_out=False, **options):
+        """As of `MKLClassifier` and `MKLRegressor`; a ValueError where it does not hold.
+
+        That is with ``per_target``, which has no one kernel, and after a strategy that averages
+        machines or learns more than weights, but with ``held_out=True``.
+        """
+        self._check_is_fitted()
+        if self._own_weights:
+            raise ValueError(
+                "bound is for one kernel; with per_target=True every target has its own. Accepted: "
+                "a fit of one target with per_target=False."
+            )
+        if not held_out:
+            self._refuse_chosen("bound")
+        return super().bound(*args, held_out=held_out, **options)
+
     def _forget_all(self):
         """Drop what earlier fits left."""
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
@@ -229,7 +312,7 @@ class Strategic:
         self._forget("_postponed", "_ranges")
 
     def __getattr__(self, name):
-        if name in _OF_ONE and len(vars(self).get("members_", ())) > 1:
+        if name in _OF_ONE and self._several:
             raise AttributeError(
                 f"{type(self).__name__} has no {name}: decisions are an average of "
                 f"{len(self.members_)} machines, each with its own in members_[i].model; "
@@ -245,18 +328,26 @@ def _results(found, plan, parameter, values):
     scores, shown = (A.reshape(len(params), n) for A in (found.scores, found.shown))
     tried = np.isfinite(scores).sum(axis=1)
     results = {f"split{t}_test_score": scores[:, t] for t in range(n)}
-    mean = results["mean_test_score"] = np.nanmean(scores, axis=1)
-    results["std_test_score"] = np.nanstd(scores, axis=1)
+    mean = results["mean_test_score"] = _mean(scores)
+    results["std_test_score"] = np.sqrt(_mean(np.square(scores - mean[:, None])))
     results["n_splits"] = tried
-    order = np.where(tried == n, mean, mean - np.ptp(mean) - 1.0)
-    results["rank_test_score"] = 1 + np.array([np.sum(order > s) for s in order])
-    results["mean_test_shown"] = np.nanmean(shown, axis=1)
+    # What more folds have tried is ahead: only that can be chosen.
+    ahead = (tried[:, None] > tried) | ((tried[:, None] == tried) & (mean[:, None] > mean))
+    results["rank_test_score"] = 1 + ahead.sum(axis=0)
+    results["mean_test_shown"] = _mean(shown)
     for name in (parameter, "method"):
         column = [p[name] for p in params]
         results[f"param_{name}"] = np.array(column, dtype=float if name == parameter else object)
     results["params"] = params
     w, k = found.order[0]
     return results, w * len(values) + k
+
+
+def _mean(values):
+    """Means of the rows without NaN, NaN where there is nothing else."""
+    counts = np.isfinite(values).sum(axis=1)
+    total = np.where(counts > 0, np.nansum(values, axis=1), np.nan)
+    return total / np.maximum(counts, 1)
 
 
 def candidate_table(estimator):

@@ -195,6 +195,7 @@ class Estimator(Parameters):
     """The check for a fit, scikit-learn's tags and metadata routing."""
 
     _estimator_type = None
+    _several = False  # whether a fit averages machines
     _fitted_marker = "_predictor"  # the attribute that ``fit`` sets last
 
     def __init_subclass__(cls, **kwargs):

@@ -28,6 +28,10 @@ def kernel_table(model, X=None, y=None, *, sample_weight, folds, random_state, f
                 "samples."
             )
         columns = _over_targets(model)
+    elif model._several:
+        if X is not None:
+            model._refuse_several("kernel_table with samples")
+        columns = _of_members(model)
     else:
         columns = _of_one_kernel(model)
         if X is not None:
@@ -51,6 +55,14 @@ def _of_one_kernel(model):
         "share": shares(model.statistics_, model.weights_),
         "unidentified": unidentified,
     }
+
+
+def _of_members(model):
+    """The tables of the machines that are averaged, one after the other."""
+    tables = [_of_one_kernel(m.model) for m in model.members_]
+    methods = [np.repeat(m.name, len(t["kernel"])) for m, t in zip(model.members_, tables)]
+    columns = {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
+    return {"kernel": columns.pop("kernel"), "method": np.concatenate(methods), **columns}
 
 
 def _over_targets(model):
@@ -122,7 +134,7 @@ def table_text(columns, max_rows=30) -> str:
 
 
 def _text(name, value):
-    if name == "kernel":
+    if name in ("kernel", "method"):
         return str(value)
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"

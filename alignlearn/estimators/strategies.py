@@ -168,14 +168,14 @@ class Problem:
         return found[full]
 
     def opened(self, way, train):
-        """The source of a way on all samples, and the roots of its scales or None."""
+        """The source of a way on all samples, with scales learned on a training set."""
         root = self.root(train, way.full) if way.scaled else None
         if root is None and way.rule is not None:
-            return self.source, None
+            return self.source
         X = self.source.X if root is None else transformed(self.source.X, root)
         kernels = self.kernels if way.rule is not None else [self.single]
         how = {"engine": self.source.engine, "progress": self.source.progress}
-        return open_source(X, kernels, sample_weight=self.source.weight, **how), root
+        return open_source(X, kernels, sample_weight=self.source.weight, **how)
 
 
 def has_gradient(kernel):
@@ -202,7 +202,7 @@ class Fits(NamedTuple):
 
     def _of(self, t, way, values):
         problem, train = self.problem, self.folds[t][0]
-        source, root = problem.opened(way, train)
+        source = problem.opened(way, train)
         learner = copy.copy(self.learners[way.rule]).set_params(**{self.parameter: values[0]})
         if way.rule is None:
             weights = _unit_trace(source.part(train), learner.normalize)
@@ -221,11 +221,8 @@ def _unit_trace(source, normalize):
     if normalize is None:
         return np.ones(1)
     K = source.single(0).gram()
-    share = (
-        np.full(len(K), 1.0 / len(K))
-        if source.weight is None
-        else source.weight / source.weight.sum()
-    )
+    weight = np.ones(len(K)) if source.weight is None else source.weight
+    share = weight / weight.sum()
     return np.array([1.0 / max(float(share @ K.diagonal() - share @ (K @ share)), 1e-300)])
 
 
@@ -336,7 +333,7 @@ def search(fits, plan, values, score, client, progress):
         done = first
         run(range(first, n), going)
         later = np.where(np.isnan(scores[:, :, first:]), -np.inf, scores[:, :, first:]).mean(axis=2)
-        for w, at in going:
+        for w, _ in going:
             best = later[w].argmax()
             if best not in inner:
                 done = n - first

@@ -143,6 +143,13 @@ class _Search(Strategic, tuning.FoldSearch):
         return super()._open(X, sample_weight)
 
 
+def _of_used(y, weight, splits):
+    """Targets, weights and splits of the samples of positive weight."""
+    if weight is None:
+        return y, None, splits
+    return y[weight > 0.0], weight[weight > 0.0], tuning.used_splits(splits, weight)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifierCV(_Search, KernelClassifier):
     """`MKLClassifier` that chooses ``C``, and if asked the weighting, by cross-validation.
@@ -252,9 +259,7 @@ calibration_, n_features_in_, feature_names_in_
     def _fit_classes(self, X, labels, source, splits, values, probability):
         """The fit by a strategy."""
         classes, codes = np.unique(labels, return_inverse=True)
-        used = np.arange(len(labels)) if source.weight is None else np.flatnonzero(source.weight)
-        codes, weight = codes[used], None if source.weight is None else source.weight[used]
-        folds = splits if source.weight is None else tuning.used_splits(splits, source.weight)
+        codes, weight, folds = _of_used(codes, source.weight, splits)
         given = None if self.scoring is None else tuning.get_score(self.scoring, "classifier")
 
         def score(t, raw):
@@ -418,13 +423,7 @@ feature_names_in_
     def _fit_targets(self, X, y, source, splits, parameter, values, path):
         """The fit by a strategy."""
         given = tuning.get_score(self.scoring, "regressor")
-        used, folds, weight = y, splits, source.weight
-        if weight is not None:
-            used, folds, weight = (
-                y[weight > 0.0],
-                tuning.used_splits(splits, weight),
-                weight[weight > 0.0],
-            )
+        used, weight, folds = _of_used(y, source.weight, splits)
 
         def score(t, predicted):
             test = folds[t][1]
@@ -472,21 +471,15 @@ feature_names_in_
     def summary(self, max_rows=30) -> str:
         """The learned combination as a text table; with ``per_target`` the weights of all targets.
 
-        Parameters and result as of `MKLRegressor.summary`; with ``per_target`` a line per kernel:
-        mean and largest weight over the targets, and of how many it has more than half.
+        Parameters and result as of `MKLClassifierCV.summary`; with ``per_target`` a line per
+        kernel: mean and largest weight over the targets, and of how many it has more than half.
         """
         if not self._own_weights:
             return super().summary(max_rows)
         return per_target.summary(self, max_rows)
 
-    def bound(self, *args, **options):
-        """As `MKLRegressor.bound`; a ValueError with ``per_target``, which has no one kernel."""
-        if self._own_weights:
-            raise ValueError(
-                "bound is for one kernel; with per_target=True every target has its own. Accepted: "
-                "a fit of one target with per_target=False."
-            )
-        return super().bound(*args, **options)
+    def _kernel_names(self):
+        return self._names if self._own_weights else super()._kernel_names()
 
     def _kernel_weights(self):
         if not self._own_weights:
