@@ -8,7 +8,7 @@ x; proofs.md, section 9.
 
 import numpy as np
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -81,7 +81,12 @@ CLAIM = replace(
     source=f"{P1}, footnote 4",
     statement=r"\max_x \mathrm{E}_{x'}K^2(x,x')/\mathrm{E}K^2 = 1 \iff K^2 \text{ is constant}",
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "Equality holds whenever E[K^2(x, x')] over x' does not depend on x, as for any "
+        "kernel that rotates along with uniform points on a circle; the earlier proofs "
+        "are sound there."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -1,10 +1,10 @@
 """The predictor of a sample recovers the sample alignment.
 
 Statement (after theorem 14 of the 2012 paper): with h_S(x) = (1/m) sum_i y_i K_c(x, x_i) /
-(||K_c||_F/m ||yy'||_F/m), the mean of y h_S over the sample is the sample alignment. Checked:
-both sides; K_c is read as the kernel centred over the distribution. Verdict: false as printed;
-true when kernel and labels are centred on the sample (`predictors.h_sample`); proofs.md, section
-11.
+(||K_c||_F/m ||yy'||_F/m), the mean of y h_S over the sample is the sample alignment. Checked: both
+sides; K_c is read as the kernel centred over the distribution. Verdict: unstated hypothesis; false
+as printed; true when kernel and labels are centred on the sample (`predictors.h_sample`);
+proofs.md, section 11.
 """
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..prelude import (
     FiniteDistribution,
     HypothesisNotMet,
     NegativeControl,
+    Status,
     center,
     replace,
 )
@@ -90,7 +91,11 @@ CLAIM = replace(
     statement=r"\hat{\mathrm{E}}[y h_S(x)] = \hat\rho(K, K_Y)",
     hypotheses="K_c centred over the distribution.",
     bound=bound,
-    status="false",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "It needs kernel and labels centred on the sample, where the text centres over "
+        "the distribution; centre both on the sample and it is exact."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

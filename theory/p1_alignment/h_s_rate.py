@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.bounds.predictors import root_risk_deviation
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, replace
 from ..reference import predictors
 from . import h_s_deviation
 
@@ -100,7 +100,11 @@ CLAIM = Claim(
     bound=bound,
     measure=measure,
     cases=cases,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "For classification the two error rates need not approach each other: where h* is"
+        " near 0 the sign of h_S is noise; ask for a margin."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -10,7 +10,7 @@ in the limit.
 
 import numpy as np
 
-from ..prelude import P2, Claim, Mutant, NegativeControl, combine
+from ..prelude import P2, Claim, Mutant, NegativeControl, Status, combine
 from ..reference.learners import lkrr_weights
 from .algorithm_1 import cases as problem_cases
 
@@ -60,6 +60,7 @@ def _control_case(radius=1e4):
 CLAIM = Claim(
     name="p2-algorithm-1-hessian",
     source=f"{P2}, Algorithm 1, new",
+    status=Status.NEW,
     statement=(
         r"d'Nd \le d'(M(\beta)\beta - M(\alpha)\alpha) < 3\,d'Nd,\ "
         r"M \preceq -\tfrac12 \nabla^2 P \prec 3M;\ \text{no 2-cycle for } \eta \ge \tfrac13"

@@ -10,7 +10,7 @@ import numpy as np
 
 from alignlearn.bounds.neighbourhood import projections, tasks_of
 
-from ..prelude import P3, Claim, NegativeControl, replace
+from ..prelude import P3, Claim, NegativeControl, Status, replace
 from .tasks import random_tasks, terms_of
 
 
@@ -63,7 +63,11 @@ CLAIM = replace(
     statement=r"\mathrm{rank}\,A = M+MT",
     hypotheses="Linearly independent kernels in every task.",
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "A never is positive definite: its rank is at most MT and it has M + MT rows; "
+        "every inverse of A has to be read as a pseudo-inverse."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, note="the counterexample itself"),

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import hyper
 from .problems import random_case
 
@@ -80,7 +80,12 @@ CLAIM = replace(
     bound=bound,
     measure=measure,
     scale=lambda case: 1.0,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "The space of the Gaussian hyper-kernel does not contain every kernel: values at "
+        "pairs with one midpoint have a fixed positive ratio, so yy' cannot be learned on"
+        " a grid."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import hyper
 from .problems import random_case, ridge_coefficients
 
@@ -84,7 +84,11 @@ CLAIM = replace(
     source=f"{P4}, section 2.1",
     statement=r"k^*_X(gs, gt) = k^*_X(s, t)",
     measure=measure,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "Only the hyper-kernel is invariant, when all four points move; the learned "
+        "kernel moves with its training points and is not stationary."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(
