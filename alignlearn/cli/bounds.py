@@ -191,7 +191,8 @@ def _list_curves(output):
     for name in CURVES:
         output.print(f"  {name:<{width}}  {CLAIMS[name].status.value:<19}  {place(CLAIMS[name])}")
     known = {
-        name: {"status": CLAIMS[name].status.value, "source": place(CLAIMS[name])} for name in CURVES
+        name: {"status": CLAIMS[name].status.value, "source": place(CLAIMS[name])}
+        for name in CURVES
     }
     output.json({"claims": known})
 

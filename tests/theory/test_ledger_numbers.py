@@ -1,5 +1,6 @@
 """The numbers of the counterexamples, to the digits in which they are known."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np

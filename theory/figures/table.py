@@ -107,8 +107,8 @@ def counts() -> str:
     parts = [f"{found[status]} {words}" for status, words in _COUNTED.items() if found[status]]
     follow = sum(bool(claim.follows) for claim in CLAIMS.values())
     return (
-        f"Of {len(CLAIMS) - ours} claims of the five papers: {', '.join(parts)}.\n"
-        f"{follow} of them follow from the slip of another row, which their row names. "
+        f"Of {len(CLAIMS) - ours} claims of the five papers, {', '.join(parts[:-1])},\nand {parts[-1]}. "
+        f"{follow} of them follow from the slip of another row,\nwhich their row names. "
         f"{ours} claims are new (ours)."
     )
 
@@ -164,7 +164,9 @@ def _row(claim):
         forms.append(f"machine-checked: [{proof.name}](../theory/{proof.parent.name}/{proof.name})")
     last = "; ".join(forms) or "-"
     name, status = f"`{claim.name}`", claim.status.value
-    return f"| {' | '.join((name, _source(claim), status, _remark(claim), _checked(claim), last))} |"
+    return (
+        f"| {' | '.join((name, _source(claim), status, _remark(claim), _checked(claim), last))} |"
+    )
 
 
 def _remark(claim):

@@ -6,6 +6,9 @@ M(beta))/2: d'Nd <= d'(M(beta) beta - M(alpha) alpha) < 3 d'Nd. Nearby points gi
 3 M. So Algorithm 1 has no 2-cycle for eta >= 1/3, on any data; proofs.md, section 6. Checked: both
 inequalities, relative to d'Nd, at points near and far. Verdict: holds; both constants are attained
 in the limit.
+
+Machine-checked in Coq (algorithm_1_hessian.v): the inequality of two points that both rest on, 0 <=
+(n - m)'(Z - X) <= 2 (n + m)'u, for vectors of any finite length, and that 2 cannot be lowered.
 """
 
 import numpy as np
