@@ -107,8 +107,9 @@ def counts() -> str:
     parts = [f"{found[status]} {words}" for status, words in _COUNTED.items() if found[status]]
     follow = sum(bool(claim.follows) for claim in CLAIMS.values())
     return (
-        f"Of {len(CLAIMS) - ours} claims of the five papers, {', '.join(parts[:-1])},\nand {parts[-1]}. "
-        f"{follow} of them follow from the slip of another row,\nwhich their row names. "
+        f"Of {len(CLAIMS) - ours} claims of the five papers, {', '.join(parts[:4])},\n"
+        f"{', '.join(parts[4:-1])}, and {parts[-1]}.\n"
+        f"{follow} of them follow from the slip of another row, which their row names. "
         f"{ours} claims are new (ours)."
     )
 

@@ -49,6 +49,11 @@ def without_signs(case):
     return _near(_projection(case).distance, case["rho"], case)
 
 
+def bound(case):
+    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
+    return _near(neighbourhood.distance_to_cone(tasks), case["rho"], case)
+
+
 def measure(case):
     return _near(least_distance(case), case["rho"], case)
 
@@ -62,11 +67,6 @@ def far_target():
     """n = 2, K = I, Khat off the diagonal, rho = 3/2, R = 1: empty, and (7) gives .353553."""
     target = np.array([[0.0, 1.0], [1.0, 0.0]])
     return {"kernels": [np.eye(2)[None]], "targets": [target], "rho": 1.5, "radius": 1.0}
-
-
-def bound(case):
-    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
-    return _near(neighbourhood.distance_to_cone(tasks), case["rho"], case)
 
 
 def _twice(case):

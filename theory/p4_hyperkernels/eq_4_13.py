@@ -89,7 +89,9 @@ CLAIM = replace(
     ),
     bound=bound,
     status=Status.MISPRINT,
-    remark="The letter c stands for epsilon in the exponent; the final constant has the right letter.",
+    remark=(
+        "The letter c stands for epsilon in the exponent; the final constant has the right letter."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

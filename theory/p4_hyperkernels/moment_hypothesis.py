@@ -91,7 +91,9 @@ CLAIM = replace(
     bound=bound,
     measure=measure,
     status=Status.MISPRINT,
-    remark="The factorial of c stands for c i!; with the constant c! no normal noise satisfies (3.3).",
+    remark=(
+        "The factorial of c stands for c i!; with the constant c! no normal noise satisfies (3.3)."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(
