@@ -1,9 +1,9 @@
 """The bias of the alignment numerator.
 
 Statement (lemma 19 of the 2012 paper): |E_S f - E[K_c K'_c]| <= 18 R^2 R'^2/m. Checked: the exact
-bias, by enumerating all samples of m points from a finite support. Verdict: true, proof wrong; its
-proof does not (see `p1-lemma-19-table`), so the statement as printed is a gap. Sharpened:
-(2m^2-3m+2)/m^3 <= 2/m in place of 18/m, sharp at x = +-1, K = K' = xx'; proofs.md, section 6.
+bias, by enumerating all samples of m points from a finite support. Verdict: true, proof wrong (see
+`p1-lemma-19-table`). Sharpened: (2m^2-3m+2)/m^3 <= 2/m in place of 18/m, sharp at x = +-1, K = K' =
+xx'; proofs.md, section 6.
 
 `p1-lemma-19-table`. The expectation of the alignment numerator, term by term. Statement (proof of
 lemma 19 of the 2012 paper): a table of nine coefficients for E_S f. Checked: against the
@@ -82,8 +82,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.PROOF_WRONG,
     remark=(
-        "The bound is true and can be halved; two rows of the table of coefficients it is"
-        " read from are wrong."
+        "The bound is true, and a ninth of it will do; three of the nine coefficients that it is "
+        "read from are wrong."
     ),
     corrected=SHARP,
     sharp=False,
@@ -173,7 +173,7 @@ TABLE = replace(
     bound=table_bound,
     status=Status.MISPRINT,
     remark=(
-        "Two coefficients of the expansion are miscounted; whoever removes the bias with "
+        "Three of the nine coefficients are miscounted; whoever removes the bias with "
         "the printed table leaves some of it in."
     ),
     counterexample=table_counterexample,

@@ -2,7 +2,7 @@
 
 Statement (proposition 7 of the 2012 paper): the maximum of mu'a subject to sum mu_k^q <= Lambda is
 at mu_k ~ a_k^(1/(q-1)), and mu >= 0 need not be required. Checked: no feasible mu does better.
-Verdict: misprint; false. For odd q the constraint does not bound negative entries (mu = (t, -t) is
+Verdict: misprint. For odd q the constraint does not bound negative entries (mu = (t, -t) is
 feasible for all t), for q that is not an integer it is undefined there; for even q it is right.
 Correct: sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser is that of
 `AlignLq`; it is also checked against the closed form and the constraint.
@@ -10,7 +10,7 @@ Correct: sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser
 `p1-prop-7-linear`. Proposition 7 at q = 1: all the weight on one kernel. Statement (after
 proposition 7 of the 2012 paper): for q = 1, that is under sum mu_k <= Lambda, mu'a is largest with
 all the weight on the largest a_k; mu >= 0 need not be required. Checked: no feasible mu does better
-than Lambda max a_k. Verdict: misprint; false; (1 + t, -t) is feasible for Lambda = 1 and a = (2,
+than Lambda max a_k. Verdict: misprint; (1 + t, -t) is feasible for Lambda = 1 and a = (2,
 1), and its value 2 + t has no bound. Correct: sum |mu_k| <= Lambda, or mu >= 0; proofs.md, section
 2.
 """

@@ -1,7 +1,7 @@
 """The constant factor between the partially normalised alignment and the alignment.
 
 Statement (before proposition 10 of the 2012 paper): rho_0(mu) = <K_mu,c, yy'>/||K_mu,c|| =
-||yy'||_F^2 rho(mu). Checked: both sides. Verdict: misprint; false; neither the square nor the
+||yy'||_F^2 rho(mu). Checked: both sides. Verdict: misprint; neither the square nor the
 missing centring is right. Correct: rho_0 = ||(yy')_c||_F rho = ||y_c||^2 rho, so that rho =
 ||v||_M/||y_c||^2 at alignf's solution, and the constraint rho >= Omega of section 3.4 reads Omega
 ||y_c||^2 (mu'M mu)^(1/2) <= mu'a; proofs.md, section 3.

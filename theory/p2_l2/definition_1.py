@@ -2,7 +2,7 @@
 
 Statement (definition 1 and its use after lemma 1, 2009 paper): if Phi_i(x)'Phi_j(x) = 0 for all x
 and i != j, then |sum_k c_k Phi_k alpha|^2 = sum_k c_k^2 |Phi_k alpha|^2. Checked: both sides for
-random features that meet (18). Verdict: misprint; false. (18) is for equal points only; Phi_1 =
+random features that meet (18). Verdict: misprint. (18) is for equal points only; Phi_1 =
 (e1, e2), Phi_2 = (e2, e1) at two points meet it, and Phi_1 alpha = Phi_2 alpha for alpha = (1, 1).
 Correct: Phi_i(x)'Phi_j(x') = 0 for all x, x'. As feature maps may be chosen, any kernels have such
 ones, in the direct sum of their spaces: the definition excludes nothing; proofs.md, section 7.

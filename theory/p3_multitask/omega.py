@@ -1,13 +1,13 @@
 """The regulariser of the neighbourhood matrices.
 
 Statement ((9) of the paper): the part of (7) that depends on Khat is Omega = d'A^-1 b + b'A^-1 b/2
-- 4c. Checked: the bracket of (7) at Khat minus that at Khat = 0. Verdict: misprint; false, by a
+- 4c. Checked: the bracket of (7) at Khat minus that at Khat = 0. Verdict: misprint, by a
 sign-changing amount: -4c should be -2c. Correct: Omega = d'A^+b + b'A^+b/2 - 2c = 2 [d'A^+V'v -
 ||(I - P)v||^2]; proofs.md, section 3. The error makes model (10) unbounded (`p3-model`).
 
 `p3-omega-bound`. Whether the regulariser bounds the complexity. Statement (section 4.1 of the
 paper): the complexity of the class (1) can be bounded by the quantity Omega of (9). Checked: the
-complexity by enumeration. Verdict: misprint; false; Omega is 0 for Khat = 0 and may be negative.
+complexity by enumeration. Verdict: misprint; Omega is 0 for Khat = 0 and may be negative.
 Correct: at fixed kernels, rho and R the bound (7) is an increasing function of Omega (with -2c):
 (1/n) (R/2T)^(1/2) (Omega + [d'A^+d + 2 tr P]/2 + 2 rho)^(1/2); proofs.md, section 6.
 """

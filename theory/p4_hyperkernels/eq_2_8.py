@@ -3,7 +3,7 @@
 Statement ((2.7) and (2.8) of the 2020 paper): beta = beta-hat - beta-check, where the hat belongs
 to the constraint k + b - K <= eps + xi-hat. Checked: at the pairs where k + b overshoots by more
 than eps, where beta-hat = C, and at those where it falls short; and the duality gap. Verdict:
-misprint; false; with the labels of (2.7) it is beta-check - beta-hat. The value of the dual is
+misprint; with the labels of (2.7) it is beta-check - beta-hat. The value of the dual is
 right, as renaming does not change it; proofs.md, section 6.
 
 `p4-svr-bias`. Where the bias of support vector regression goes. Statement ((2.3) and (2.7) of the

@@ -2,8 +2,8 @@
 
 Statement (A.4 of the 2020 paper): lambda^((r-1)/2) m^(-1/(2-theta)) with lambda = m^-alpha falls as
 m^-[1/(2-theta) + alpha (r-1)/(2-theta)]. Checked: the logarithm to base m. Verdict: misprint;
-false; alpha (r - 1)/2. As 2 - theta <= 2 the printed exponent is conservative, so that theorem 1
-stays true; proofs.md, section 13.
+for alpha (r - 1)/2. As 2 - theta <= 2 the printed exponent is conservative, so that theorem 1 stays
+true; proofs.md, section 13.
 """
 
 import math
