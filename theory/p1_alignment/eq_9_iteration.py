@@ -116,7 +116,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-eq-9-iteration",
-    source=f"{P1}, section 3.4",
+    source=f"{P1}, section 3.4, after (9)",
     statement=(
         r"\alpha \leftarrow \tfrac12(\alpha + (K_{\mu(\alpha)} + I)^{-1}y)"
         r"\ \text{converges in 10 to 50 iterations}"

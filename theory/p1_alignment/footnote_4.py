@@ -59,7 +59,7 @@ def _control_case():
 
 CORRECTED = Claim(
     name="p1-footnote-4-corrected",
-    source=f"{P1}, footnote 4, corrected",
+    source=f"{P1}, section 4.2, footnote 4, corrected",
     statement=(
         r"\max_x \mathrm{E}_{x'}K^2(x,x') = \mathrm{E}K^2 \iff"
         r" \mathrm{E}_{x'}K^2(x,x') \text{ is a.s. constant in } x"
@@ -78,7 +78,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-footnote-4",
-    source=f"{P1}, footnote 4",
+    source=f"{P1}, section 4.2, footnote 4",
     statement=r"\max_x \mathrm{E}_{x'}K^2(x,x')/\mathrm{E}K^2 = 1 \iff K^2 \text{ is constant}",
     bound=bound,
     status=Status.FALSE,

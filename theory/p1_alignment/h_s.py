@@ -72,7 +72,7 @@ def _uncentered_labels(case):
 
 CORRECTED = Claim(
     name="p1-h-s-corrected",
-    source=f"{P1}, after Theorem 14, corrected",
+    source=f"{P1}, section 4.2, after Theorem 14, corrected",
     statement=r"\tfrac1m \sum_i (y_i - \bar y) h_S(x_i) = \hat\rho(K, yy^\top)",
     hypotheses="Kernel and labels centred on the sample, where both vary.",
     kind="identity",
@@ -87,7 +87,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-h-s",
-    source=f"{P1}, after Theorem 14",
+    source=f"{P1}, section 4.2, after Theorem 14",
     statement=r"\hat{\mathrm{E}}[y h_S(x)] = \hat\rho(K, K_Y)",
     hypotheses="K_c centred over the distribution.",
     bound=bound,

@@ -76,7 +76,7 @@ PART = 0.04
 CORRECTED = replace(
     h_s_deviation.CLAIM,
     name="p1-h-s-rate-corrected",
-    source=f"{P1}, after Theorem 14, corrected",
+    source=f"{P1}, section 4.2, after Theorem 14, corrected",
     statement=(
         r"|R(h_S)^{1/2} - R(h^*)^{1/2}| \le \tfrac{\sqrt{A+\tau^2}D+s\tau}{M} = O(1/\sqrt m)"
         r"\text{ for the squared loss}"
@@ -93,7 +93,7 @@ CORRECTED = replace(
 
 CLAIM = Claim(
     name="p1-h-s-rate",
-    source=f"{P1}, after Theorem 14",
+    source=f"{P1}, section 4.2, after Theorem 14",
     statement=r"|R(h^*) - R(h_S)| \le O(1/\sqrt m)\ \text{in classification and regression}",
     hypotheses="None printed.",
     kind="upper",

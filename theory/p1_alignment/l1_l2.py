@@ -35,7 +35,7 @@ def corrected_bound(case):
 
 CORRECTED = Claim(
     name="p1-l1-l2-corrected",
-    source=f"{P1}, end of section 4.3, corrected",
+    source=f"{P1}, section 4.3, last paragraph, corrected",
     statement=r"\|\mu\|_1 \le \sqrt{p\,\Lambda_2},\ \Lambda_2 = \|\mu\|_2^2",
     hypotheses="mu >= 0.",
     kind="upper",
@@ -51,7 +51,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-l1-l2",
-    source=f"{P1}, end of section 4.3",
+    source=f"{P1}, section 4.3, last paragraph",
     statement=r"\|\mu\|_1 \le \sqrt p\,\Lambda_2,\ \Lambda_2 = \|\mu\|_2^2",
     bound=bound,
     status=Status.MISPRINT,

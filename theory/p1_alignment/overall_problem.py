@@ -89,7 +89,7 @@ def _twice_the_ridge(case):
 
 CORRECTED = Claim(
     name="p1-overall-problem-corrected",
-    source=f"{P1}, section 3.4, corrected",
+    source=f"{P1}, section 3.4, before (8), corrected",
     statement=(
         r"\max_\alpha \min_{\mu\ge0} -\lambda\alpha^\top\alpha + 2\alpha^\top y"
         r" - \mu^\top(\gamma a + b_\alpha) + \gamma'\mu^\top\mu + \gamma''\mu^\top M\mu"
@@ -110,7 +110,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-overall-problem",
-    source=f"{P1}, section 3.4",
+    source=f"{P1}, section 3.4, before (8)",
     statement=(
         r"\max_{\alpha,\mu\ge0} -\lambda\alpha^\top\alpha + 2\alpha^\top y"
         r" + \mu^\top(\gamma a + b_\alpha) - \gamma'\mu^\top\mu - \gamma''\mu^\top M\mu"

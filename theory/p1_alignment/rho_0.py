@@ -58,7 +58,7 @@ def _uncentered(case):
 
 CORRECTED = Claim(
     name="p1-rho-0-corrected",
-    source=f"{P1}, definition of rho_0, corrected",
+    source=f"{P1}, section 3.2.2, before Proposition 10, corrected",
     statement=r"\hat\rho_0(\mu) = \|(yy^\top)_c\|_F\,\hat\rho(\mu) = \|y_c\|^2\,\hat\rho(\mu)",
     hypotheses="The centred kernel and the centred labels are not zero.",
     kind="identity",
@@ -73,7 +73,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-rho-0",
-    source=f"{P1}, definition of rho_0",
+    source=f"{P1}, section 3.2.2, before Proposition 10",
     statement=r"\hat\rho_0(\mu) = \|yy^\top\|_F^2\,\hat\rho(\mu)",
     bound=bound,
     status=Status.MISPRINT,

@@ -116,7 +116,7 @@ def _larger_exponent(case):
 
 CORRECTED = Claim(
     name="p1-theorem-12-rate-corrected",
-    source=f"{P1}, after Theorem 12, corrected",
+    source=f"{P1}, section 4.1, after Theorem 12, corrected",
     statement=(
         r"\Pr[|\rho-\hat\rho|>\epsilon] \le 3\exp\big(-\tfrac m8"
         r"(\tfrac{\epsilon}{6B} - \tfrac{2}{\sqrt{3m}})_+^2\big)"
@@ -140,7 +140,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-theorem-12-rate",
-    source=f"{P1}, after Theorem 12",
+    source=f"{P1}, section 4.1, after Theorem 12",
     statement=r"\Pr[|\rho-\hat\rho|>\epsilon] \le O(e^{-m\epsilon^2})",
     bound=bound,
     status=Status.MISPRINT,

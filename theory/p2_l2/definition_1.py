@@ -98,7 +98,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p2-definition-1",
-    source=f"{P2}, Definition 1 and (18)",
+    source=f"{P2}, section 4.2, Definition 1 and (18)",
     statement=(
         r"\Phi_i(x)^\top\Phi_j(x) = 0 \Rightarrow \|\textstyle\sum_k c_k\Phi_k\alpha\|^2 ="
         r" \sum_k c_k^2\|\Phi_k\alpha\|^2"

@@ -69,7 +69,7 @@ def _control_case():
 
 CLAIM = Claim(
     name="p2-y-norm",
-    source=f"{P2}, after (20)",
+    source=f"{P2}, section 4.2, after (20)",
     statement=r"\|Y^{-1}\| \le 1/\lambda",
     hypotheses="The printed Y; v, v' not zero.",
     kind="upper",

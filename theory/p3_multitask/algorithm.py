@@ -120,7 +120,7 @@ def _twice(case):
 
 CORRECTED = Claim(
     name="p3-algorithm-corrected",
-    source=f"{P3}, section 4.2, corrected",
+    source=f"{P3}, section 4.2, after (12), corrected",
     statement=(
         r"\theta_t \leftarrow \arg\min_{\theta\ge0} \|\theta-\theta_t\|_{G_t}^2 +"
         r" \tfrac2\eta(\beta d_t - q_t)^\top\theta"
@@ -139,7 +139,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p3-algorithm",
-    source=f"{P3}, section 4.2",
+    source=f"{P3}, section 4.2, after (12)",
     statement=r"J(\theta^{(k+1)}) \le J(\theta^{(k)})",
     hypotheses="eta >= 4 beta.",
     kind="upper",

@@ -45,7 +45,7 @@ def _one_more(case):
 
 CORRECTED = Claim(
     name="p3-matrix-a-corrected",
-    source=f"{P3}, after (4), corrected",
+    source=f"{P3}, section 3, after (4), corrected",
     statement=r"\mathrm{rank}\,A = \sum_t \mathrm{rank}\,G_t \le MT < M+MT",
     hypotheses="None.",
     kind="identity",
@@ -59,7 +59,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p3-matrix-a",
-    source=f"{P3}, after (4)",
+    source=f"{P3}, section 3, after (4)",
     statement=r"\mathrm{rank}\,A = M+MT",
     hypotheses="Linearly independent kernels in every task.",
     bound=bound,

@@ -68,7 +68,7 @@ def _less(case):
 
 CORRECTED = Claim(
     name="p4-concatenation-corrected",
-    source=f"{P4}, after (2.9), corrected",
+    source=f"{P4}, section 2.3, after (2.9), corrected",
     statement=(
         r"J(\tilde\beta) - J(\beta^*) = r^\top\underline{\mathbf{K}}"
         r"(\underline{\mathbf{K}}+\lambda I)^{-1}r \le \|r\|^2"
@@ -87,7 +87,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p4-concatenation",
-    source=f"{P4}, after (2.9)",
+    source=f"{P4}, section 2.3, after (2.9)",
     statement=r"J(\tilde\beta) \le 1.05\,J(\beta^*)",
     hypotheses="None stated; the hyper-kernel between clusters is small.",
     kind="upper",

@@ -54,7 +54,7 @@ def _one_power(case):
 
 CORRECTED = Claim(
     name="p4-cost-corrected",
-    source=f"{P4}, section 2.3, corrected",
+    source=f"{P4}, section 2.3, after (2.9), corrected",
     statement=r"m^4/v^3,\quad m^2u^2/v,\quad m^6/v^5",
     hypotheses="v clusters of equal size, u columns for each.",
     kind="identity",
@@ -68,7 +68,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p4-cost",
-    source=f"{P4}, section 2.3",
+    source=f"{P4}, section 2.3, after (2.9)",
     statement=r"m^4/v^3,\quad m^2u^2/v^3",
     bound=bound,
     measure=measure,

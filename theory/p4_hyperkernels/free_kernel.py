@@ -58,7 +58,7 @@ def _wider(case):
 
 CORRECTED = Claim(
     name="p4-free-kernel-corrected",
-    source=f"{P4}, introduction, corrected",
+    source=f"{P4}, section 1, corrected",
     statement=r"k^*(s,t) = e^{-\|s-t\|^2/(2v_1)}\, k^*\big(\tfrac{s+t}2,\tfrac{s+t}2\big)",
     hypotheses="Gaussian hyper-kernel, v1 = sigma^2 as printed, 2 sigma^2 for the integral.",
     kind="identity",
@@ -73,7 +73,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p4-free-kernel",
-    source=f"{P4}, introduction",
+    source=f"{P4}, section 1",
     statement=r"\forall K\ \exists\beta:\ k^*(x_i, x_j) = K_{ij}",
     hypotheses="K a positive definite target.",
     kind="upper",

@@ -63,7 +63,7 @@ def _moved_less(case):
 
 CORRECTED = Claim(
     name="p4-invariance-corrected",
-    source=f"{P4}, section 2.1, corrected",
+    source=f"{P4}, section 2.1, before Definition 2.1, corrected",
     statement=r"k^*_{gX}(gs, gt) = k^*_X(s, t)",
     hypotheses="g a motion; Gaussian hyper-kernel; k* depends on X through the hyper-kernel only.",
     kind="identity",
@@ -81,7 +81,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p4-invariance",
-    source=f"{P4}, section 2.1",
+    source=f"{P4}, section 2.1, before Definition 2.1",
     statement=r"k^*_X(gs, gt) = k^*_X(s, t)",
     measure=measure,
     status=Status.FALSE,

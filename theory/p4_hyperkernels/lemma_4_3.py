@@ -166,7 +166,7 @@ def _smaller(case):
 
 STEP_CORRECTED = Claim(
     name="p4-lemma-4-3-step-corrected",
-    source=f"{P4}, (4.6), corrected",
+    source=f"{P4}, section 4.2, (4.6), corrected",
     statement=r"\mathrm{E}e^{hU} \le \frac1{m!}\sum_\pi \mathrm{E}e^{hU_\pi} = \mathrm{E}e^{hU_1}",
     hypotheses="Independent points, xi symmetric, h real.",
     kind="upper",
@@ -180,7 +180,7 @@ STEP_CORRECTED = Claim(
 STEP = replace(
     STEP_CORRECTED,
     name="p4-lemma-4-3-step",
-    source=f"{P4}, (4.6)",
+    source=f"{P4}, section 4.2, (4.6)",
     statement=(
         r"P\{\tfrac1{m!}\textstyle\sum_\pi U_\pi \ge t\} \le \tfrac1{m!}\sum_\pi P\{U_\pi \ge t\}"
     ),
