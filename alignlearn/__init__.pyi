@@ -78,6 +78,7 @@ from alignlearn.kernels import RankOneKernels as RankOneKernels
 from alignlearn.kernels import RationalQuadratic as RationalQuadratic
 from alignlearn.kernels import Sigmoid as Sigmoid
 from alignlearn.kernels import StringSpectrum as StringSpectrum
+from alignlearn.kernels import columns_by_prefix as columns_by_prefix
 from alignlearn.kernels import gaussian_kernels as gaussian_kernels
 from alignlearn.kernels import ladder as ladder
 from alignlearn.large import NystromRidge as NystromRidge
@@ -92,6 +93,8 @@ from alignlearn.persistence import ModelFileError as ModelFileError
 from alignlearn.persistence import load as load
 from alignlearn.persistence import save as save
 from alignlearn.sources import AlignmentAccumulator as AlignmentAccumulator
+from alignlearn.sources import GramStack as GramStack
+from alignlearn.sources import Tables as Tables
 from alignlearn.sources import alignment_statistics as alignment_statistics
 from alignlearn.statistics import AlignmentStatistics as AlignmentStatistics
 from alignlearn.statistics import alignment as alignment

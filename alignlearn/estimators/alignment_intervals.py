@@ -243,7 +243,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     if estimator.classes_.size != 2:
         raise ValueError(f"alignment_interval: for two classes, got {estimator.classes_.size}.")
     result, features = _prepared(estimator, delta, radius2)
-    source = open_source(X, estimator.kernels_)
+    source = open_source(estimator._as_fitted(X), estimator.kernels_)
     labels = check_labels(y, source.n_samples)
     if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
         raise ValueError(

@@ -17,6 +17,7 @@ from alignlearn.validation import check_features, check_progress, optional_weigh
 from .features import FeatureSource, linear_groups
 from .given import GramSource
 from .pairs import PairSource
+from .tables import GramStack, as_tables, open_tables
 
 
 class Opener:
@@ -36,9 +37,10 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or a list of objects, a SciPy sparse matrix or p Gram matrices, as ``kernels`` allows.
-    kernels : sequence of Kernel and str, RankOneKernels, Opener, "precomputed" or None
-        None is the default ladder of Gaussians.
+        Or a list of objects, a SciPy sparse matrix, p Gram matrices or several tables, as
+        ``kernels`` allows.
+    kernels : sequence of Kernel and str, dict, RankOneKernels, Opener, "precomputed" or None
+        None is the default ladder of Gaussians; see `kernel_list` and `table_kernels`.
     pairs : bool
         Evaluate linear kernels pair by pair too, as U-statistics need.
     sample_weight : array-like of shape (m,), optional
@@ -60,8 +62,10 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
     if isinstance(kernels, Opener):
         return kernels.open(X, sample_weight, **how)
     if isinstance(kernels, str) and kernels == "precomputed":
-        numbers, kernels = precomputed_kernels(X)
+        X = as_tables(X, kernels)
+        numbers, kernels = precomputed_kernels(X.kernels() if isinstance(X, GramStack) else X)
         return GramSource(numbers, kernels, optional_weights(sample_weight, len(numbers)), **how)
+    X, kernels = open_tables(X, kernels)
     if isinstance(kernels, RankOneKernels):
         X = check_features(X)
         weight = optional_weights(sample_weight, X.shape[0])
