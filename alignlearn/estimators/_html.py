@@ -11,6 +11,8 @@ from html import escape
 
 import numpy as np
 
+from .kernel_groups import named_groups
+
 MOST = 20  # rows of kernels
 _VALUE, _NAME = 200, 80  # characters of a parameter's value; of a name
 _STYLE = """\
@@ -102,16 +104,27 @@ def _weights(estimator):
     if not hasattr(estimator, "kernels_"):
         return ""
     weights, of = estimator._kernel_weights()
+    kernels = _bars(weights, lambda k: _kernel_name(estimator, k))
+    groups = _tried(lambda: named_groups(estimator), None)
+    if groups is None:
+        return f"<div>weights of the kernels{of}</div>{kernels}"
+    sums = np.array([weights[index].sum() for index in groups[1]])
+    tables = _bars(sums, lambda k: _text(groups[0][k]))
+    return (
+        f"<div>sums of weights{of}</div>{tables}"
+        f"<details><summary>weights of the kernels</summary>{kernels}</details>"
+    )
+
+
+def _bars(weights, name):
+    """A table of the largest weights, with names by number."""
     size = np.where(np.isfinite(weights), np.abs(weights), 0.0)
     shown = np.sort(np.argsort(-size, kind="stable")[:MOST])
     largest = size.max(initial=0.0)
-    rows = [
-        _bar(_kernel_name(estimator, k), weights[k], size[k] / largest if largest else 0.0)
-        for k in shown
-    ]
+    rows = [_bar(name(k), weights[k], size[k] / largest if largest else 0.0) for k in shown]
     if weights.size > MOST:
         rows.append(f"<tr><td colspan='3'>and {weights.size - MOST} more</td></tr>")
-    return f"<div>weights of the kernels{of}</div>{_table(rows)}"
+    return _table(rows)
 
 
 def _kernel_name(estimator, k):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._tables import NOT_CONTRIBUTIONS
+from ._tables import NOT_CONTRIBUTIONS, sums_line
+from .kernel_groups import named_groups
 
 if TYPE_CHECKING:
     from .contributions import Contributions
@@ -45,7 +46,8 @@ class Inspected:
             "permutation": loss where the group's term is that of another sample, at random.
         groups : dict, "columns" or None
             ``{"name": [numbers or names of kernels]}``; those in no group are one more, "other
-            kernels". "columns": kernels on the same columns are a group. None: each is one.
+            kernels". "columns": kernels of the same name (of a table, or of a dict ``kernels``), or
+            on the same columns, are a group. None: each is one.
         scoring : str or callable, optional
             Of classifiers "accuracy" (default), "balanced_accuracy", "neg_log_loss", for which
             ``probability`` is needed, or ``scoring(y_true, y_predicted)``; of regressors "r2".
@@ -103,6 +105,7 @@ class Inspected:
         X=None,
         y=None,
         *,
+        groups=None,
         sample_weight=None,
         folds=10,
         random_state=None,
@@ -115,6 +118,9 @@ class Inspected:
         X, y, sample_weight : optional
             The training samples, as in ``fit``: then weights are learned without each fold in turn,
             from one pass over the pairs where the rule needs no more. Not with ``per_target``.
+        groups : dict, "columns" or None
+            As in `contributions`: a row for each group, with sums of weights and shares, and the
+            alignment of what the group has of the combination.
         folds : int, default 10
             Also what else `MKLClassifierCV` takes as ``cv``, such as labels of runs that are left
             out together.
@@ -143,10 +149,13 @@ class Inspected:
         from .kernel_table import kernel_table
 
         return kernel_table(
-            self, X, y, sample_weight=sample_weight, folds=folds, random_state=random_state,
-            frame=frame,
+            self, X, y, groups=groups, sample_weight=sample_weight, folds=folds,
+            random_state=random_state, frame=frame,
         )  # fmt: skip
 
     def _verdict(self):
         yield from super()._verdict()
+        groups = named_groups(self)
+        if groups is not None:
+            yield sums_line(*groups, self.weights_, self._shares())
         yield NOT_CONTRIBUTIONS

@@ -25,7 +25,8 @@ from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
 from alignlearn.sources import Predictor
 
-from ._tables import NOT_CONTRIBUTIONS
+from ._tables import NOT_CONTRIBUTIONS, sums_line
+from .kernel_groups import named_groups
 
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 24
@@ -409,5 +410,8 @@ def summary(estimator, max_rows):
         f"{q} targets: mean R^2 by cross-validation {estimator.best_score_.mean():.4f}, of equal "
         f"weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
     )
+    groups = named_groups(estimator)
+    if groups is not None:
+        lines.append(sums_line(*groups, mean))
     lines.append(NOT_CONTRIBUTIONS)
     return "\n".join(lines)

@@ -221,7 +221,8 @@ class GramStack(_BySample):
 
     def __init__(self, grams):
         if isinstance(grams, GramStack):
-            grams = dict(zip(grams.names, grams.grams))
+            vars(self).update(vars(grams))
+            return
         if not isinstance(grams, Mapping):
             grams = {f"kernel {k}": gram for k, gram in enumerate(plain("grams", grams))}
         self.names = tuple(check_group_names("grams", grams))
@@ -401,7 +402,7 @@ def table_kernels(tables, kernels) -> list[Kernel]:
         given = kernel_list(kernels)
         everywhere = [k.resolve_names(tables.columns) for k in given if column_group(k) is not None]
         on_each = [k for k in given if column_group(k) is None]
-        own = {name: on_each for name in tables.names}  # noqa: C420
+        own = {name: on_each for name in tables.names}
     found = []
     for name, span in tables.spans().items():
         columns = column_names(tables.tables[name])
