@@ -24,7 +24,7 @@ _WHERE = {
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "DataConversionWarning KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor "
-    "MKLRegressorCV NotFittedError alignment_interval cross_validate_kernels",
+    "MKLRegressorCV NotFittedError TableTransformer alignment_interval cross_validate_kernels",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "inspection": "CKADisplay CVScoreDisplay ContributionsDisplay KernelWeightsDisplay",

@@ -43,6 +43,7 @@ from alignlearn.estimators import MKLClassifierCV as MKLClassifierCV
 from alignlearn.estimators import MKLRegressor as MKLRegressor
 from alignlearn.estimators import MKLRegressorCV as MKLRegressorCV
 from alignlearn.estimators import NotFittedError as NotFittedError
+from alignlearn.estimators import TableTransformer as TableTransformer
 from alignlearn.estimators import alignment_interval as alignment_interval
 from alignlearn.estimators import cross_validate_kernels as cross_validate_kernels
 from alignlearn.hyper import GaussianHyperKernel as GaussianHyperKernel

@@ -12,6 +12,7 @@ from .cross_validation import cross_validate_kernels
 from .inputs import DataConversionWarning
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
+from .table_transformer import TableTransformer
 from .tuned import MKLClassifierCV, MKLRegressorCV
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "NotFittedError",
+    "TableTransformer",
     "alignment_interval",
     "cross_validate_kernels",
     "rademacher",
