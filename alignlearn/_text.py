@@ -9,6 +9,7 @@ import numpy as np
 MOST = 20  # names in a message, items of a list, rows of a table
 _LONGEST = 2000  # characters of a representation
 _WORD = 200  # of a single value in it
+_NAME = 100  # of a name at the start of a line of a table
 
 
 def listed(items, most=MOST, *, show=repr, separator=", "):
@@ -123,28 +124,41 @@ def _cell(value):
     return cut(short(value), 100)
 
 
-def table(rows, header, *, total=None, align=None):
+def largest(sizes, most):
+    """Numbers of the ``most`` largest sizes, in the order of the rows; of all where no more."""
+    if len(sizes) <= most:
+        return np.arange(len(sizes))
+    return np.sort(np.argsort(-sizes, kind="stable")[:most])
+
+
+def table(rows, header, *, total=None, align=None, most=MOST, more="", below=()):
     """Lines of aligned columns, the first of names and the others of numbers.
 
     Parameters
     ----------
     rows : sequence of tuple of str
-        The first 20 are shown.
+        The first ``most`` are shown.
     header : tuple of str
     total : int, optional
         How many rows there are; default those given.
     align : str, optional
         "<" or ">" for each column; default the first one to the left.
+    most : int, default 20
+    more : str, default ""
+        What rows are that are not shown.
+    below : sequence of tuple of str
+        Rows after all others.
     """
     align = align or "<" + ">" * (len(header) - 1)
     total = len(rows) if total is None else total
     # A name has a line to itself, and numbers beside it.
-    shown = [(cut(row[0], 60), *row[1:]) for row in rows[:MOST]]
+    shown = [(cut(row[0], _NAME), *row[1:]) for row in [*rows[:most], *below]]
     widths = [max(map(len, column)) for column in zip(header, *shown)]
     lines = [
         "  ".join(f"{cell:{a}{w}}" for cell, a, w in zip(row, align, widths)).rstrip()
         for row in (header, *shown)
     ]
-    if total > len(shown):
-        lines.append(f"... and {total - len(shown)} more")
+    hidden = total - len(rows[:most])
+    if hidden > 0:
+        lines.insert(len(lines) - len(below), f"... and {hidden} more{more}")
     return "\n".join(lines)

@@ -25,9 +25,8 @@ _TILE_ROWS, _LEAST_COLUMNS = 8, 32
 # Of products with a Gram matrix: wide tiles of few rows, since only dot products are to be reduced
 # (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
-_GRAM_BLOCK = (
-    512  # of a matrix of two sets of samples, likewise (4.3 to 3.0 ns, float32 2.1 to 1.7)
-)
+# Of a matrix of two sets of samples, likewise (4.3 to 3.0 ns, float32 2.1 to 1.7).
+_GRAM_BLOCK = 512
 _CACHE_LINE = 64  # bytes; also the widest vector register
 FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
 # Registers and features times pairs, a hundredth of a second or two: as many pairs are few where

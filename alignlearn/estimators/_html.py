@@ -11,9 +11,10 @@ from html import escape
 
 import numpy as np
 
+from alignlearn._text import MOST, largest
+
 from .kernel_groups import named_groups
 
-MOST = 20  # rows of kernels
 _VALUE, _NAME = 200, 80  # characters of a parameter's value; of a name
 _STYLE = """\
 .alignlearn-box {font-family: sans-serif; font-size: 13px; line-height: 1.5; color: inherit;
@@ -119,9 +120,8 @@ def _weights(estimator):
 def _bars(weights, name):
     """A table of the largest weights, with names by number."""
     size = np.where(np.isfinite(weights), np.abs(weights), 0.0)
-    shown = np.sort(np.argsort(-size, kind="stable")[:MOST])
-    largest = size.max(initial=0.0)
-    rows = [_bar(name(k), weights[k], size[k] / largest if largest else 0.0) for k in shown]
+    most = size.max(initial=0.0)
+    rows = [_bar(name(k), weights[k], size[k] / most if most else 0.0) for k in largest(size, MOST)]
     if weights.size > MOST:
         rows.append(f"<tr><td colspan='3'>and {weights.size - MOST} more</td></tr>")
     return _table(rows)

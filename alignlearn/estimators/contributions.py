@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._text import largest, table
 from alignlearn._versions import Versioned
 from alignlearn.machines.scores import r2_by_target
 from alignlearn.solvers.multiclass import predicted_labels
@@ -23,7 +24,6 @@ from alignlearn.validation import (
 from alignlearn.weights import get_weighting
 
 from . import per_target, tuning
-from ._tables import aligned
 from .kernel_groups import kernel_groups
 from .kernel_table import training_source
 
@@ -70,22 +70,17 @@ class Contributions(Versioned):
 
     def table(self, max_rows=30) -> str:
         """The groups as a text table; of more than ``max_rows`` those of the largest values."""
-        rows = np.arange(len(self.names))
-        if rows.size > max_rows:
-            size = np.abs(self.values).mean(axis=1)
-            rows = np.sort(np.argsort(-size, kind="stable")[:max_rows])
-        columns = [["group", *(self.names[k] for k in rows)], *self._columns(rows)]
-        columns[0] += self._below()
-        lines = aligned(columns)
-        if rows.size < len(self.names):
-            hidden = f"... and {len(self.names) - rows.size} more groups, of smaller contributions"
-            lines.insert(1 + rows.size, hidden)
+        shown = largest(np.abs(self.values).mean(axis=1), max_rows)
+        below = [f"{self.scoring} of all"]
+        if self.method == "product":
+            below = ["means differ", "R^2"]
+        names = ["group", *(self.names[k] for k in shown), *below]
+        header, *rows = zip(names, *self._columns(shown))
+        n = len(shown)
+        options = {"total": len(self.names), "most": n, "below": rows[n:]}
+        lines = table(rows[:n], header, more=" groups, of smaller contributions", **options)
         title = _TITLES[self.method].format(scoring=self.scoring)
-        return "\n".join([f"{title}; {self.n_samples} samples", *lines])
-
-    def _below(self):
-        """What rows below the groups are."""
-        return ["means differ", "R^2"] if self.method == "product" else [f"{self.scoring} of all"]
+        return f"{title}; {self.n_samples} samples\n{lines}"
 
     def _columns(self, rows):
         """Columns of numbers, as text, each with its head."""
@@ -334,7 +329,7 @@ class _Refit:
                 "method='refit': a group holds every kernel that varies, and without it nothing "
                 "is left to fit; accepted: groups that leave a kernel."
             )
-        if hasattr(model, "candidates_"):
+        if model._own_weights:
             found, columns = decisions.copy(), np.flatnonzero(model.weights_[index].any(axis=0))
             Y = self.y.reshape(len(self.y), -1)
             predictor = per_target.without(model, self.source, Y, kept, columns)

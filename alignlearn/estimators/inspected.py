@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._tables import NOT_CONTRIBUTIONS, sums_line
-from .kernel_groups import named_groups
+from alignlearn.weights.base import shares
+
+from .kernel_groups import named_groups, sums_line
 
 if TYPE_CHECKING:
     from .contributions import Contributions
+
+
+NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
 class Inspected:
@@ -157,5 +161,5 @@ class Inspected:
         yield from super()._verdict()
         groups = named_groups(self)
         if groups is not None:
-            yield sums_line(*groups, self.weights_, self._shares())
+            yield sums_line(*groups, self.weights_, shares(self.statistics_, self.weights_))
         yield NOT_CONTRIBUTIONS

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.kernels import column_group, group_name
 
 OTHERS = "other kernels"
@@ -14,7 +15,7 @@ OTHERS = "other kernels"
 
 def kernel_names(model):
     """Names of the kernels of a fitted model."""
-    return model._names if hasattr(model, "candidates_") else model.statistics_.names
+    return model._names if model._own_weights else model.statistics_.names
 
 
 def kernel_groups(model, groups):
@@ -69,10 +70,9 @@ def _number(kernel, group, names):
     found = [k for k in range(p) if names[k] == kernel]
     if len(found) != 1:
         what = f"the name of kernels {found}" if found else "no kernel of the model"
-        shown = ", ".join(names[:20]) + ", ..." * (p > 20)
         raise ValueError(
             f"groups: {group!r} has {kernel!r:.80}, which is {what}; accepted: numbers 0 to "
-            f"{p - 1}, or names that only one kernel has, of {shown}."
+            f"{p - 1}, or names that only one kernel has, of {listed(names, show=str)}."
         )
     return found[0]
 
@@ -108,6 +108,16 @@ def named_groups(model):
         return None
     found = kernel_groups(model, "columns")
     return found if max(map(len, found[1])) > 1 else None
+
+
+def sums_line(names, members, weights, shares=None):
+    """The line of a summary with the sums of the weights of groups of kernels."""
+    sums = [
+        f"{name} {weights[index].sum():.4f}"
+        + ("" if shares is None else f" (share {shares[index].sum():.1%})")
+        for name, index in zip(names, members)
+    ]
+    return f"Sums of weights: {listed(sums, show=str)}"
 
 
 def _column_label(columns, names):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._text import largest, table
 from alignlearn.folds import make_folds
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
+from alignlearn.weights.base import shares
 
 from . import inputs, tuning
-from ._tables import aligned
 from .kernel_groups import kernel_groups, kernel_names
 
 
@@ -21,25 +22,25 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
         check_choice("frame", frame, ("pandas",))
     if (X is None) != (y is None):
         raise ValueError("kernel_table: X and y must be given together.")
-    if hasattr(model, "candidates_"):
+    if model._own_weights:
         if X is not None:
             raise ValueError(
                 "kernel_table: with per_target=True the table is over the targets; accepted: no "
                 "samples."
             )
-        table = _over_targets(model, groups)
+        columns = _over_targets(model, groups)
     else:
-        table = _of_one_kernel(model, groups)
+        columns = _of_one_kernel(model, groups)
         if X is not None:
             W = jackknife_weights(model, X, y, sample_weight, folds, random_state)
             W = _sums(W, kernel_groups(model, groups)[1])
-            table["spread"] = jackknife_spread(W)
-            table["zero"] = np.mean(W == 0.0, axis=0)
+            columns["spread"] = jackknife_spread(W)
+            columns["zero"] = np.mean(W == 0.0, axis=0)
     if frame is None:
-        return table
+        return columns
     from pandas import DataFrame
 
-    return DataFrame(table)
+    return DataFrame(columns)
 
 
 def _names(model, groups):
@@ -65,7 +66,7 @@ def _of_one_kernel(model, groups):
         **_names(model, groups),
         "alignment": alignments,
         "weight": _sums(model.weights_, members),
-        "share": _sums(model._shares(), members),
+        "share": _sums(shares(model.statistics_, model.weights_), members),
         "unidentified": np.array([unidentified[index].any() for index in members]),
     }
 
@@ -120,7 +121,7 @@ def training_source(model, name, X, y, sample_weight=None):
     y = check(model, y, source.n_samples, weight=source.weight)
     source, y, _ = tuning.used_part(source, y, None)
     n, d = source.n_samples, source.n_features
-    known = n if hasattr(model, "candidates_") else model.statistics_.n_samples
+    known = n if model._own_weights else model.statistics_.n_samples
     width, q = getattr(model, "n_features_in_", d), np.size(model.intercept_)
     if (n, d) != (known, width):
         raise ValueError(
@@ -137,22 +138,17 @@ def jackknife_spread(W):
     return np.sqrt((len(W) - 1) * W.var(axis=0))
 
 
-def table_text(table, max_rows=30) -> str:
+def table_text(columns, max_rows=30) -> str:
     """A dict of columns as a text table; of many rows those of the largest weights."""
-    rows = np.arange(len(table["kernel"]))
-    if rows.size > max_rows:
-        rows = np.sort(np.argsort(-np.abs(table["weight"]), kind="stable")[:max_rows])
-    columns = [["kernel", *(str(table["kernel"][k]) for k in rows)]]
-    for name, values in table.items():
-        if name != "kernel":
-            columns.append([name, *(_text(name, values[k]) for k in rows)])
-    lines = aligned(columns)
-    if rows.size < len(table["kernel"]):
-        lines.append(f"... and {len(table['kernel']) - rows.size} more, of smaller weight")
-    return "\n".join(lines)
+    shown = largest(np.abs(columns["weight"]), max_rows)
+    rows = [tuple(_text(name, values[k]) for name, values in columns.items()) for k in shown]
+    options = {"total": len(columns["weight"]), "most": max_rows, "more": ", of smaller weight"}
+    return table(rows, tuple(columns), **options)
 
 
 def _text(name, value):
+    if name == "kernel":
+        return str(value)
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     return f"{value:.0%}" if name in ("share", "zero") else f"{value:.4f}"

@@ -12,7 +12,7 @@ from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
-from alignlearn.weights.base import combination_lines
+from alignlearn.weights.base import combination_table
 
 from . import inputs
 from .base import Estimator, OnDevice, Verbose
@@ -66,6 +66,8 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     weighting: Any = "alignf"
     normalize: str | None = "trace"
 
+    _own_weights = False  # whether the fit gave every target weights of its own
+
     # What an instance holds goes before these.
     result_ = _FromStatistics()
     statistics_ = _FromStatistics()
@@ -115,13 +117,17 @@ class KernelLearner(OnDevice, Verbose, Estimator):
 
     def _stage_one(self, weighting, source, y, task):
         """The `WeightResult`, and the factors of the kernels that it is for."""
-        statistics = source.statistics(y, task)
+        statistics, scale = self._normalized(source.statistics(y, task))
+        return self._solved(weighting, source, y, task, statistics, scale), scale
+
+    def _normalized(self, statistics):
+        """Statistics of the kernels times factors (p,), and these; refused if none varies."""
         traces, scale = statistics.trace, np.ones(statistics.n_kernels)
         if self.normalize == "trace":
             statistics, scale = statistics.trace_normalized()
         if not np.any(statistics.norms > 0.0):
             _refuse_unusable(statistics.names, traces)
-        return self._solved(weighting, source, y, task, statistics, scale), scale
+        return statistics, scale
 
     def _solved(self, weighting, source, y, task, statistics, scale):
         """The `WeightResult` for kernels times ``scale``, whose statistics are known."""
@@ -175,14 +181,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         """
         self._check_is_fitted()
         found = self.statistics_, self.weights_, self.kernel_alignments_
-        lines = combination_lines(*found, max_rows)
-        return "\n".join([*lines, *self._verdict()])
-
-    def _shares(self):
-        """Shares (p,) of the combination's inner product with the target; 0 where that is 0."""
-        products = self.weights_ * self.statistics_.a
-        total = float(products.sum())
-        return products / total if total != 0.0 else np.zeros_like(products)
+        return "\n".join([combination_table(*found, max_rows), *self._verdict()])
 
     def _verdict(self):
         learned, uniform = self.alignment_, self.uniform_alignment_

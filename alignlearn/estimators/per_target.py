@@ -19,14 +19,15 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from alignlearn._progress import Progress
+from alignlearn._text import largest, listed, table
 from alignlearn.engine.cpu import CPU
 from alignlearn.machines.target_ridge import TargetRidge, target_blocks
 from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
 from alignlearn.sources import Predictor
 
-from ._tables import NOT_CONTRIBUTIONS, sums_line
-from .kernel_groups import named_groups
+from .inspected import NOT_CONTRIBUTIONS
+from .kernel_groups import named_groups, sums_line
 
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 24
@@ -111,8 +112,9 @@ class Targets:
         left = w.sum() - np.square(w).sum() / w.sum()
         noise = self.scale * self.family.weighted_traces(w) / left
         usable = np.flatnonzero(self.scale)
-        M = self.family.products(np.zeros((1, len(w))))[1] * np.outer(self.scale, self.scale)
+        M = self.family.products(np.zeros((1, len(w))))[1] * self.scale[:, None] * self.scale
         found = np.zeros((q, p))
+        # Their residuals are not asked about: weights only say which candidates a target tries.
         found[:, usable], _ = nonnegative_rows(
             M[np.ix_(usable, usable)], (inner - size[:, None] * noise)[:, usable]
         )
@@ -318,15 +320,15 @@ def fitted_machine(targets, search, source):
     weights = search.weights * targets.scale[:, None]
     if source.is_linear:
         coef = np.empty((source.n_features, weights.shape[1]))
-        for columns, C in _coefficients(targets, search):
-            per_feature = np.stack([source.per_feature(w) for w in weights[:, columns].T], axis=1)
-            coef[:, columns] = per_feature * (source.X.T @ C)
+        for g, columns, C in _coefficients(targets, search):
+            per_feature = source.per_feature(search.candidates[g] * targets.scale)
+            coef[:, columns] = per_feature[:, None] * (source.X.T @ C)
         share = np.square(targets.root) / np.square(targets.root).sum()
         intercept = targets.means - (source.X.T @ share) @ coef
         learned = source.combine(targets.scale)
         return learned.linear_predictor(coef, intercept, exact=True), None
     coef = np.empty(targets.Y.shape)
-    for columns, C in _coefficients(targets, search):
+    for _, columns, C in _coefficients(targets, search):
         coef[:, columns] = C
     kept = source.combine(targets.scale).kept()
     share = (np.square(targets.root) / np.square(targets.root).sum())[:, None]
@@ -337,13 +339,13 @@ def fitted_machine(targets, search, source):
 
 
 def _coefficients(targets, search):
-    """Parts of the targets, and the dual coefficients (m, c) of each."""
+    """Candidates, parts of the targets that have them, and the dual coefficients (m, c)."""
     for g in np.unique(search.chosen):
         ridge = targets.ridge(search.candidates[g], g)
         for columns in targets.blocks(np.flatnonzero(search.chosen == g)):
             projected = ridge.project(targets.block(columns))
             C = ridge.coefficients(projected, search.alpha[columns])
-            yield columns, targets.root[:, None] * C
+            yield g, columns, targets.root[:, None] * C
 
 
 def test_sets(splits, n_samples):
@@ -366,7 +368,7 @@ def check_varies(y, lack="of which nothing can be learned"):
     """Raise for targets that are constant, by number, and say what they ``lack``."""
     constant = np.flatnonzero(y.min(axis=0) == y.max(axis=0))
     if constant.size:
-        shown = ", ".join(map(str, constant[:20])) + ", ..." * (constant.size > 20)
+        shown = listed(constant, show=str)
         raise ValueError(
             f"y is constant in {constant.size} of {y.shape[1]} columns ({shown}), {lack}; "
             "accepted: targets that vary. Leave them out."
@@ -395,16 +397,13 @@ def summary(estimator, max_rows):
     weights, names = estimator.weights_, estimator._names
     p, q = weights.shape
     mean = weights.mean(axis=1)
-    rows = np.arange(p)
-    if p > max_rows:
-        rows = np.sort(np.argsort(-mean, kind="stable")[:max_rows])
-    width = max([len("kernel"), *(len(names[k]) for k in rows)])
-    lines = [f"{'kernel':<{width}}  mean weight  largest  above 1/2"]
-    for k in rows:
-        most = np.count_nonzero(weights[k] > 0.5)
-        lines.append(f"{names[k]:<{width}}  {mean[k]:11.4f}  {weights[k].max():7.4f}  {most:9d}")
-    if p > max_rows:
-        lines.append(f"... and {p - max_rows} more kernels, of smaller mean weight")
+    rows = [
+        (names[k], f"{mean[k]:.4f}", f"{weights[k].max():.4f}", f"{np.sum(weights[k] > 0.5)}")
+        for k in largest(mean, max_rows)
+    ]
+    header = "kernel", "mean weight", "largest", "above 1/2"
+    options = {"total": p, "most": max_rows, "more": " kernels, of smaller mean weight"}
+    lines = [table(rows, header, **options)]
     better = np.count_nonzero(estimator.best_score_ > estimator.uniform_score_)
     lines.append(
         f"{q} targets: mean R^2 by cross-validation {estimator.best_score_.mean():.4f}, of equal "

@@ -321,6 +321,10 @@ feature_names_in_
     Cs: Any = None
     cv: Any = None
 
+    @property
+    def _own_weights(self):
+        return "candidates_" in vars(self)
+
     def _leave_one_out(self):
         if self.cv is None:
             single = not isinstance(self.weighting, (list, tuple)) or len(self.weighting) == 1
@@ -370,10 +374,7 @@ feature_names_in_
         source, Y, splits = tuning.used_part(source, given.reshape(len(given), -1), splits)
         per_target.check_varies(Y)
         inputs.check_room(source, [], len(source.names) + 2)
-        statistics = source.statistics(Y[:, 0], "regression")
-        scale = np.ones(len(source.names))
-        if self.normalize == "trace":
-            scale = statistics.trace_normalized()[1]
+        statistics, scale = self._normalized(source.statistics(Y[:, 0], "regression"))
         scale = np.where(statistics.norms > 0.0, scale, 0.0)
         targets = per_target.open_targets(source, Y, scale, per_target.test_sets(splits, len(Y)))
         rng = check_seed("random_state", self.random_state)
@@ -405,13 +406,13 @@ feature_names_in_
         Parameters and result as of `MKLRegressor.summary`; with ``per_target`` a line per kernel:
         mean and largest weight over the targets, and of how many it has more than half.
         """
-        if not hasattr(self, "candidates_"):
+        if not self._own_weights:
             return super().summary(max_rows)
         return per_target.summary(self, max_rows)
 
     def bound(self, *args, **options):
         """As `MKLRegressor.bound`; a ValueError with ``per_target``, which has no one kernel."""
-        if hasattr(self, "candidates_"):
+        if self._own_weights:
             raise ValueError(
                 "bound is for one kernel; with per_target=True every target has its own. Accepted: "
                 "a fit of one target with per_target=False."
@@ -419,7 +420,7 @@ feature_names_in_
         return super().bound(*args, **options)
 
     def _kernel_weights(self):
-        if not hasattr(self, "candidates_"):
+        if not self._own_weights:
             return super()._kernel_weights()
         return self.weights_.mean(axis=1), f", means over {len(self.alpha_)} targets"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from alignlearn._text import largest
 from alignlearn.dependence import cka_matrix, plot_cka
 from alignlearn.validation import check_choice, check_count
 
@@ -78,7 +79,7 @@ class KernelWeightsDisplay:
         most = check_count("max_kernels", max_kernels, optional=False)
         weight = np.asarray(self.table["weight"])
         p = weight.size
-        shown = np.sort(np.argsort(-np.abs(weight), kind="stable")[:most])
+        shown = largest(np.abs(weight), most)
         at = np.arange(shown.size)
         ax = self.ax_ = new_axes(ax, 6.4, 1.3 + _EACH * shown.size)
         self.figure_ = ax.figure
@@ -170,7 +171,7 @@ class ContributionsDisplay:
             raise ValueError("kind='violins' is for several targets, there is 1; accepted: 'bars'.")
         kind = ("bars" if few else "image") if kind == "auto" else kind
         size = np.abs(found.values).mean(axis=1)
-        shown = np.sort(np.argsort(-size, kind="stable")[:most])
+        shown = largest(size, most)
         per_row = max(_EACH, 0.16 * q) if kind == "bars" else 1.2 * _EACH
         least = {"violins": 4.2, "image": 3.2, "bars": 0.0}[kind]
         height = max(least, (1.4 + per_row * shown.size) * (kind != "violins"))
@@ -283,7 +284,7 @@ class CKADisplay:
                 "combination, per_target=False."
             )
         norms = np.where(statistics.norms > 0.0, statistics.norms, 1.0)
-        values = np.clip(statistics.M / np.outer(norms, norms), -1.0, 1.0)
+        values = np.clip(statistics.M / norms[:, None] / norms, -1.0, 1.0)
         names, _ = tick_labels(list(statistics.names), _LONGEST)
         return cls(values, names).plot(ax=ax, title=title)
 

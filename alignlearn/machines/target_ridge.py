@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve, eigh, product, self_product
-from alignlearn.sources import FeatureFamily
 
 _WHOLE = 1000  # rows of what is decomposed without a look for Ctrl-C: a third of a second
 _BLOCK = 2**22  # values of targets that are held at once: 32 MB
@@ -47,11 +46,8 @@ class TargetRidge:
 
     def __init__(self, family, weights, root):
         self.constant = root / np.linalg.norm(root)
-        used = None
-        if isinstance(family, FeatureFamily) and not family.sparse:
-            used = np.flatnonzero(weights[family.owner])
-        if used is not None and used.size < family.n_samples - 1:
-            Z = family.X[:, used] * np.sqrt(weights[family.owner[used]])
+        Z = family.features(weights)
+        if Z is not None:
             self.values, self.vectors = _from_features(Z)
         else:
             self.values, self.vectors = _from_gram(family.gram(weights), self.constant)

@@ -151,6 +151,9 @@ class GramFamily:
                     return
                 _loops.add_upper(*(self.grams[k] for k in group), w, out, first, last)
 
+    def features(self, mu):
+        """None: a given matrix has no features."""
+
     def factor(self, mu, lam):
         """A function that solves ``(sum_k mu_k K_k + lam I) z = r`` for the rows r of (c, m)."""
         return _cholesky_solver(self.gram(mu, full=False), lam)
@@ -272,6 +275,13 @@ class FeatureFamily:
         rows = Z @ mean
         K -= rows[:, None] + rows - mean @ mean
         return K
+
+    def features(self, mu):
+        """Z (m, r) of ``ZZ' = sum_k mu_k K_k``; None where it is no smaller, or would be dense."""
+        used = np.flatnonzero(mu[self.owner])
+        if self.sparse or used.size >= self.n_samples - 1:
+            return None
+        return self.X[:, used] * np.sqrt(mu[self.owner[used]])
 
     def factor(self, mu, lam):
         """A function that solves with ``sum_k mu_k K_k + lam I``, by the smaller side."""

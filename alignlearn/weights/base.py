@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from alignlearn._params import ParamsMixin
-from alignlearn._text import MOST, Result
+from alignlearn._text import MOST, Result, largest, table
 from alignlearn._versions import Versioned
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import DegenerateKernelWarning, check_choice, warn
@@ -68,8 +68,8 @@ class WeightResult(Result, Versioned):
     statistics: AlignmentStatistics = field(default=None, repr=False)
 
     def __str__(self):
-        lines = combination_lines(self.statistics, self.weights, self.kernel_alignments, MOST)
-        lines += [
+        lines = [
+            combination_table(self.statistics, self.weights, self.kernel_alignments, MOST),
             f"alignment of the combination {self.alignment:.4f}, of equal weights "
             f"{self.uniform_alignment:.4f}",
             self._units(),
@@ -212,23 +212,24 @@ def _check(statistics):
             raise ValueError(f"statistics.{name} contains NaN or inf; accepted: finite numbers.")
 
 
-def combination_lines(statistics, weights, alignments, max_rows):
-    """A table of kernels with alignment, weight and share, those of the largest shares."""
-    a = statistics.a
-    total = float(weights @ a)
-    shares = weights * a / total if total != 0.0 else np.zeros_like(a)
-    rows = np.arange(weights.size)
-    if weights.size > max_rows:
-        rows = np.sort(np.argsort(-np.abs(shares), kind="stable")[:max_rows])
-    names = [statistics.names[k] if statistics.names else f"kernel {k}" for k in rows]
-    width = max([len("kernel"), *map(len, names)])
-    lines = [f"{'kernel':<{width}}  alignment    weight   share"]
-    for name, k in zip(names, rows):
-        numbers = f"{alignments[k]:9.4f}  {weights[k]:8.4f}  {shares[k]:6.1%}"
-        lines.append(f"{name:<{width}}  {numbers}")
-    if weights.size > max_rows:
-        lines.append(f"... and {weights.size - max_rows} more kernels, of smaller share")
-    return lines
+def combination_table(statistics, weights, alignments, max_rows):
+    """A text table of kernels with alignment, weight and share, those of the largest shares."""
+    part = shares(statistics, weights)
+    shown = largest(np.abs(part), max_rows)
+    names = [statistics.names[k] if statistics.names else f"kernel {k}" for k in shown]
+    rows = [
+        (name, f"{alignments[k]:.4f}", f"{weights[k]:.4f}", f"{part[k]:.1%}")
+        for name, k in zip(names, shown)
+    ]
+    options = {"total": weights.size, "most": max_rows, "more": " kernels, of smaller share"}
+    return table(rows, ("kernel", "alignment", "weight", "share"), **options)
+
+
+def shares(statistics, weights):
+    """Shares (p,) of the combination's inner product with the target; 0 where that is 0."""
+    products = weights * statistics.a
+    total = float(products.sum())
+    return products / total if total != 0.0 else np.zeros_like(products)
 
 
 def normalized(weights, normalize):
