@@ -144,10 +144,10 @@ def _doubt_classes(labels):
         )
 
 
-def real_targets(estimator, y, n_samples, weight=None):
-    """Targets as float64 of shape (m,) or (m, c)."""
+def real_targets(estimator, y, n_samples, weight=None, *, gaps=False):
+    """Targets as float64 of shape (m,) or (m, c); with ``gaps`` NaN where one is missing."""
     require_y(estimator, y)
-    y = check_targets(y, n_samples)
+    y = check_targets(y, n_samples, gaps=gaps)
     used = y if weight is None else y[weight > 0.0]
     if np.all(used == used[0]):
         where = "" if weight is None else " where sample_weight is positive"

@@ -262,6 +262,11 @@ class MKLRegressorCV(_Search, KernelRegressor):
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
+    missing : {"drop-per-target"}, optional
+        With ``per_target``: NaN in y is a missing value. Targets that lack the same samples are
+        fitted together, on the samples that they have, exactly as without the others (kernels stay
+        scaled to the trace on all samples); each such group takes decompositions of its own.
+        Default: NaN is refused.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for
@@ -317,6 +322,7 @@ feature_names_in_
 
     machine: str = "krr"
     per_target: bool = False
+    missing: str | None = None
     alphas: Any = None
     Cs: Any = None
     cv: Any = None
@@ -350,6 +356,7 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("krr", "svr"))
         source = self._open(X, sample_weight)
+        per_target.check_missing(self.missing, self.per_target)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
         for name in ("candidates_", "candidate_", "uniform_score_"):
@@ -368,18 +375,24 @@ feature_names_in_
 
     def _fit_per_target(self, X, y, source, groups):
         rule = per_target.checked_rule(self)
-        given = inputs.real_targets(self, y, source.n_samples, source.weight)
+        gaps = self.missing is not None
+        given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = tuning.check_grid("alphas", self.alphas, per_target.ALPHAS)
         splits = self._splits(given, groups)
         source, Y, splits = tuning.used_part(source, given.reshape(len(given), -1), splits)
-        per_target.check_varies(Y)
+        (per_target.check_gaps if gaps else per_target.check_varies)(Y)
         inputs.check_room(source, [], len(source.names) + 2)
-        statistics, scale = self._normalized(source.statistics(Y[:, 0], "regression"))
+        statistics, scale = self._normalized(
+            source.statistics(np.nan_to_num(Y[:, 0]), "regression")
+        )
         scale = np.where(statistics.norms > 0.0, scale, 0.0)
-        targets = per_target.open_targets(source, Y, scale, per_target.test_sets(splits, len(Y)))
-        rng = check_seed("random_state", self.random_state)
-        found = per_target.choose(targets, alphas, rng, rule == "uniform", source.progress)
-        predictor, coef = per_target.fitted_machine(targets, found, source)
+        tests, rng = (
+            per_target.test_sets(splits, len(Y)),
+            check_seed("random_state", self.random_state),
+        )
+        choice = {"alphas": alphas, "rng": rng, "uniform": rule == "uniform"}
+        pick = partial(per_target.choose, **choice, verbose=source.progress)
+        found, predictor, coef = per_target.fit_targets(source, Y, scale, tests, pick)
         self._store_targets(X, source, given, scale, found)
         self.n_splits_ = len(Y) if splits is None else len(splits)
         if coef is not None:
