@@ -382,17 +382,14 @@ feature_names_in_
         source, Y, splits = tuning.used_part(source, given.reshape(len(given), -1), splits)
         (per_target.check_gaps if gaps else per_target.check_varies)(Y)
         inputs.check_room(source, [], len(source.names) + 2)
-        statistics, scale = self._normalized(
-            source.statistics(np.nan_to_num(Y[:, 0]), "regression")
-        )
+        first = np.nan_to_num(Y[:, 0])
+        statistics, scale = self._normalized(source.statistics(first, "regression"))
         scale = np.where(statistics.norms > 0.0, scale, 0.0)
-        tests, rng = (
-            per_target.test_sets(splits, len(Y)),
-            check_seed("random_state", self.random_state),
-        )
-        choice = {"alphas": alphas, "rng": rng, "uniform": rule == "uniform"}
-        pick = partial(per_target.choose, **choice, verbose=source.progress)
-        found, predictor, coef = per_target.fit_targets(source, Y, scale, tests, pick)
+        tests = per_target.test_sets(splits, len(Y))
+        rng = check_seed("random_state", self.random_state)
+        choice = {"alphas": alphas, "uniform": rule == "uniform", "verbose": source.progress}
+        pick = partial(per_target.choose, **choice)
+        found, predictor, coef = per_target.fit_targets(source, Y, scale, tests, pick, rng)
         self._store_targets(X, source, given, scale, found)
         self.n_splits_ = len(Y) if splits is None else len(splits)
         if coef is not None:
