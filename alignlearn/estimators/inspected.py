@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from alignlearn.weights.base import shares
 
-from .kernel_groups import named_groups, sums_line
+from .kernel_groups import NOT_CONTRIBUTIONS, named_groups, sums_line
 
 if TYPE_CHECKING:
     from .contributions import Contributions
-
-
-NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
 class Inspected:

@@ -11,6 +11,7 @@ from alignlearn._text import listed
 from alignlearn.kernels import column_group, group_name
 
 OTHERS = "other kernels"
+NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
 def kernel_names(model):

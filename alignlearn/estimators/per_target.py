@@ -27,8 +27,7 @@ from alignlearn.solvers.nnqp_rows import nonnegative_rows
 from alignlearn.sources import Predictor
 from alignlearn.validation import check_choice
 
-from .inspected import NOT_CONTRIBUTIONS
-from .kernel_groups import named_groups, sums_line
+from .kernel_groups import NOT_CONTRIBUTIONS, named_groups, sums_line
 
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 24
