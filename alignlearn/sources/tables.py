@@ -29,6 +29,7 @@ from alignlearn.validation import (
     as_array,
     check_features,
     check_samples,
+    is_sequence,
     is_sparse,
     plain,
 )
@@ -224,6 +225,10 @@ class GramStack(_BySample):
             vars(self).update(vars(grams))
             return
         if not isinstance(grams, Mapping):
+            if not is_sequence(grams):
+                raise TypeError(
+                    f"grams must be a dict or sequence of matrices, got {type(grams).__name__}."
+                )
             grams = {f"kernel {k}": gram for k, gram in enumerate(plain("grams", grams))}
         self.names = tuple(check_group_names("grams", grams))
         items = [grams[name] for name in self.names]
@@ -335,6 +340,10 @@ def as_tables(X, kernels=None):
     if isinstance(X, (Tables, GramStack)):
         if isinstance(X, GramStack) and not precomputed:
             raise TypeError('X is a GramStack, which kernels="precomputed" goes with.')
+        if isinstance(X, Tables) and precomputed:
+            raise TypeError(
+                'X is Tables, which kernels="precomputed" does not go with; accepted: a GramStack.'
+            )
         return X
     if isinstance(X, Mapping):
         return GramStack(X) if precomputed else Tables(X)
