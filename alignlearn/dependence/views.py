@@ -111,6 +111,8 @@ def _open(X, kernel):
         source = open_source(X, kernel)
     else:
         source = open_source(as_column(X, kernel), [kernel], pairs=True)
+    if len(source.names) != 1:
+        raise ValueError("X is several tables; accepted: one matrix.")
     return source.single(0)
 
 

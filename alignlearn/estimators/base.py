@@ -284,6 +284,11 @@ class Estimator(Parameters):
         stack = None if rows is None else (rows, self.n_stacked_in_)
         return as_fitted(X, getattr(self, "table_names_in_", None), stack)
 
+    def _joined(self, X):
+        """`_as_fitted` in one matrix, as the fitted kernels take it."""
+        X = self._as_fitted(X)
+        return X.joined() if isinstance(X, Tables) else X
+
     def _check_names(self, X):
         """Compare the column names of a data frame with those of ``fit``."""
         fitted, given = getattr(self, "feature_names_in_", None), feature_names(X)

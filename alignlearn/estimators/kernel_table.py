@@ -112,8 +112,8 @@ def training_source(model, name, X, y, sample_weight=None):
 
     Other samples are refused as far as sizes tell; errors call them ``name``.
     """
-    X = model._as_fitted(X)
-    model._check_names(X)
+    model._check_names(model._as_fitted(X))
+    X = model._joined(X)
     how = {"engine": model._engine(), "progress": model.verbose}
     source = open_source(X, model.kernels_, sample_weight=sample_weight, **how)
     classes = model._estimator_type == "classifier"

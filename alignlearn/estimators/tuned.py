@@ -312,7 +312,10 @@ feature_names_in_
     and random ones. Every target takes the best of these near its own, and the best alpha, by exact
     leave-one-out or folds; the candidates themselves are found on all samples. Training sets must
     be all samples that are not tested. Weights are not contributions: how much of a target a kernel
-    explains depends on the others too.
+    explains depends on the others too. ``device`` and ``client`` evaluate the kernels, in ``fit``
+    and on new samples; decompositions and products with targets, which are nearly all of the work,
+    stay in this process, where BLAS takes the threads: a candidate is tried on as few penalties as
+    those before it leave open, so that candidates follow one another.
 
     Peaks of memory at m = 5000, in (m, m) matrices: 1.1 for leave-one-out, 1.2 for ridge with
     folds, 1.3 for "svr", whose solver keeps up to 0.3 of a matrix of rows close together.

@@ -17,7 +17,7 @@ from alignlearn.validation import check_features, check_progress, optional_weigh
 from .features import FeatureSource, linear_groups
 from .given import GramSource
 from .pairs import PairSource
-from .tables import GramStack, as_tables, open_tables
+from .tables import GramStack, Tables, as_tables, open_tables
 
 
 class Opener:
@@ -87,12 +87,15 @@ def open_kernel(X, kernel, sample_weight=None, **how):
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or a list of objects or a SciPy sparse matrix, as the kernel allows.
+        Or a list of objects, a SciPy sparse matrix or several tables, as the kernel allows.
     kernel : Kernel or str
         For instance the ``kernel_`` of a fitted estimator.
     sample_weight, engine, progress
         As in `open_source`.
     """
-    kernels, weights = weighted_terms(as_kernel(kernel))
+    kernel, X = as_kernel(kernel), as_tables(X, kernel)
+    if isinstance(X, Tables):  # it is on all of them, side by side
+        kernel, X = kernel.resolve_names(X.columns), X.joined()
+    kernels, weights = weighted_terms(kernel)
     source = open_source(X, kernels, pairs=True, sample_weight=sample_weight, **how)
     return source.combine(weights)

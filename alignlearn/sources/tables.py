@@ -440,7 +440,7 @@ def as_fitted(X, names, stack=None):
     """
     several = isinstance(X, (Mapping, Tables, GramStack))
     if names is None:
-        if several:
+        if several and not isinstance(X, Tables):  # Tables are read as one matrix, too
             raise TypeError(
                 f"X is {'a dict' if isinstance(X, Mapping) else type(X).__name__}, but fit had no "
                 "tables; accepted: samples as in fit."

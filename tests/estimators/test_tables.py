@@ -252,6 +252,41 @@ def test_models_of_tables_are_kept(fitted, tmp_path):
     assert not hasattr(fitted, "table_names_in_")
 
 
+def test_guarantees_of_kernels_of_tables():
+    for own, met in ((al.Gaussian(0.1), True), ("rbf", False)):
+        model = al.MKLClassifier({"genes": [own], "lipids": al.Gaussian(0.2)})
+        model.fit({"genes": GENES, "lipids": LIPIDS}, LABELS)
+        by_hand = [al.Columns(own, range(4)), al.Columns(al.Gaussian(0.2), range(4, 7))]
+        expected = al.MKLClassifier(by_hand).fit(JOINED, LABELS)
+        assert model.alignment_interval_.not_met == expected.alignment_interval_.not_met
+        assert bool(model.alignment_interval_.not_met) != met
+        swapped = {"lipids": LIPIDS, "genes": GENES}
+        found = model.bound(swapped, LABELS, draws=20)
+        assert found.value == expected.bound(JOINED, LABELS, draws=20).value
+        found = model.alignment_interval(swapped, LABELS)
+        assert found.low == expected.alignment_interval(JOINED, LABELS).low
+    names = al.MKLClassifier({"genes": "rbf", "lipids": al.Columns("linear", ["b"])})
+    assert names.fit(X, LABELS).alignment_interval_.not_met
+
+
+def test_one_kernel_is_on_all_tables_or_on_none():
+    learned = al.MKLRegressor(KERNELS).fit(X, TARGET).kernel_
+    for kernel in (learned, al.Gaussian(0.1)):
+        found = al.NystromRidge(kernel, n_centers=9).fit(X, TARGET).predict(NEW)
+        expected = al.NystromRidge(kernel, n_centers=9).fit(JOINED, TARGET).predict(JOINED[:5])
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(learned(al.Tables(X)), learned(JOINED))
+    for call in (
+        lambda: al.hsic_test(X, LIPIDS),
+        lambda: al.hsic_test([GENES, LIPIDS], LIPIDS),
+        lambda: al.alignment_interval(X, LABELS, al.Gaussian(0.1)),
+    ):
+        with pytest.raises(ValueError, match="X is several tables; accepted: one matrix"):
+            call()
+    with pytest.warns(al.DoubtfulResultWarning, match="Columns 'genes__1' and 'genes__0' of X"):
+        al.MKLRegressor().fit({"genes": GENES * [1.0, 1e5, 1.0, 1.0]}, TARGET)
+
+
 # What is refused
 
 BAD_TABLES = {
