@@ -107,7 +107,7 @@ def named_groups(model):
     kernels = model.kernels_
     if not isinstance(kernels, list) or not any(map(group_name, kernels)):
         return None
-    found = kernel_groups(model, "columns")
+    found = _by_columns(model, ())
     return found if max(map(len, found[1])) > 1 else None
 
 

@@ -255,22 +255,21 @@ class GramStack(_BySample):
 
     def kernels(self):
         """The matrices of these samples with each other, a list of Precomputed with names."""
-        found = []
-        for name, gram in zip(self.names, self.grams):
-            given = isinstance(gram, Precomputed)
-            values = gram.gram if given else gram
-            if values.shape[0] != values.shape[1]:
+        found, whole = [], np.array_equal(self.rows, np.arange(self._width))
+        for k, name in enumerate(self.names):
+            gram = self.grams[k]
+            if gram.shape[0] != gram.shape[1]:
                 raise ValueError(
-                    f"grams: {name!r} has shape {values.shape}; accepted in fit: a square matrix."
+                    f"grams: {name!r} has shape {gram.shape}; accepted in fit: a square matrix."
                 )
-            if not self._is_whole():
-                values = GramView(values, self.rows, self.rows)
-            options = {"gram": values, "name": name}
-            found.append(replace(gram, **options) if given else Precomputed(**options))
+            if not isinstance(gram, Precomputed):
+                # It is checked as a whole, once for all parts, which share the list.
+                self.grams[k] = gram = Precomputed(gram, name=name)
+            part = (
+                {} if whole else {"gram": GramView(gram.gram, self.rows, self.rows, checked=True)}
+            )
+            found.append(replace(gram, name=name, **part))
         return found
-
-    def _is_whole(self):
-        return np.array_equal(self.rows, np.arange(self._width))
 
     def arranged(self, names):
         """The matrices in the order of ``names``; a ValueError where these are not all of them."""
