@@ -149,7 +149,12 @@ class TableTransformer(Estimator):
                 inner.setdefault(table, {})[key[len(table) + 2 :]] = value
         super().set_params(**rest)
         for table, values in inner.items():
-            self.transformers[table].set_params(**values)
+            if not hasattr(own[table], "set_params"):
+                raise ValueError(
+                    f"transformers[{table!r}] is {own[table]!r:.80}, which has no parameter "
+                    f"{next(iter(values))!r}."
+                )
+            own[table].set_params(**values)
         return self
 
 

@@ -265,10 +265,9 @@ class GramStack(_BySample):
             if not isinstance(gram, Precomputed):
                 # It is checked as a whole, once for all parts, which share the list.
                 self.grams[k] = gram = Precomputed(gram, name=name)
-            part = (
-                {} if whole else {"gram": GramView(gram.gram, self.rows, self.rows, checked=True)}
-            )
-            found.append(replace(gram, name=name, **part))
+            if not whole:
+                gram = replace(gram, gram=GramView(gram.gram, self.rows, self.rows, checked=True))
+            found.append(gram if gram.name == name else replace(gram, name=name))
         return found
 
     def arranged(self, names):

@@ -181,6 +181,8 @@ def test_one_transformer_for_all_tables_and_none():
     for transformers, error, message in cases:
         with pytest.raises(error, match=message):
             al.TableTransformer(transformers).fit(X)
+    with pytest.raises(ValueError, match=r"\['a'\] is 'passthrough', which has no parameter 'b'"):
+        al.TableTransformer({"a": "passthrough"}).set_params(a__b=3)
     with pytest.raises(TypeError, match="a dict or list of tables, or Tables, got ndarray"):
         al.TableTransformer().fit(JOINED)
 
