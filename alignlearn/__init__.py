@@ -23,8 +23,9 @@ _WHERE = {
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
-    "DataConversionWarning KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor "
-    "MKLRegressorCV NotFittedError TableTransformer alignment_interval cross_validate_kernels",
+    "DataConversionWarning FeatureScales KernelCombiner MKLClassifier MKLClassifierCV "
+    "MKLRegressor MKLRegressorCV NotFittedError TableTransformer alignment_interval "
+    "cross_validate_kernels",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "inspection": "CKADisplay CVScoreDisplay ContributionsDisplay KernelWeightsDisplay",

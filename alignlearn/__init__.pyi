@@ -37,6 +37,7 @@ from alignlearn.estimators import AlignedRandomFeatures as AlignedRandomFeatures
 from alignlearn.estimators import AlignedRandomFeaturesClassifier as AlignedRandomFeaturesClassifier
 from alignlearn.estimators import BayesianMKLClassifier as BayesianMKLClassifier
 from alignlearn.estimators import DataConversionWarning as DataConversionWarning
+from alignlearn.estimators import FeatureScales as FeatureScales
 from alignlearn.estimators import KernelCombiner as KernelCombiner
 from alignlearn.estimators import MKLClassifier as MKLClassifier
 from alignlearn.estimators import MKLClassifierCV as MKLClassifierCV

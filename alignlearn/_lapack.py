@@ -170,7 +170,13 @@ def inverse_diagonal(R):
             _call("dtrmm", b"L", b"L", b"N", b"N", *size, 1.0, L[j, j], ld, L[j, i], ld)
             _call("dtrsm", b"R", b"L", b"N", b"N", *size, -1.0, L[i, i], ld, L[j, i], ld)
         _call("dtrtri", b"L", b"N", n, L[i, i], ld, ctypes.byref(info))
-    return np.array([row[i:] @ row[i:] for i, row in enumerate(R)])
+    return np.concatenate([_row_squares(R[i : i + _GROUP, i:]) for i in range(0, m, _GROUP)])
+
+
+def _row_squares(A):
+    """Sums of squares of the rows of an upper triangle, of which A has the first rows."""
+    upper, rest = np.triu(A[:, : len(A)]), A[:, len(A) :]
+    return np.einsum("ij,ij->i", upper, upper) + np.einsum("ij,ij->i", rest, rest)
 
 
 def tridiagonalise(A):

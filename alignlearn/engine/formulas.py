@@ -56,6 +56,12 @@ def logarithmic(distance, sigma):
     return -math.log1p(distance / sigma)
 
 
+@formula
+def exponential_slope(distance, rate):
+    """exp(-rate |x - x'|) / |x - x'|; 0 where the distance is next to nothing, in that unit."""
+    return math.exp(-rate * distance) / distance if rate * distance > 1e-8 else 0.0
+
+
 def pair_determinant(near, size_p, size_q, constants):
     """det(I + B'B) of two pairs of points, see `alignlearn.engine.hyper_values`.
 

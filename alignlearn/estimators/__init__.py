@@ -9,6 +9,7 @@ from .combiner import KernelCombiner
 from .complexity import rademacher
 from .contributions import Contributions
 from .cross_validation import cross_validate_kernels
+from .feature_scales import FeatureScales
 from .inputs import DataConversionWarning
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
@@ -21,6 +22,7 @@ __all__ = [
     "BayesianMKLClassifier",
     "Contributions",
     "DataConversionWarning",
+    "FeatureScales",
     "KernelCombiner",
     "MKLClassifier",
     "MKLClassifierCV",

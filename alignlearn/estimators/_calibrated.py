@@ -136,7 +136,8 @@ def _weights_of_folds(learner, source, labels, splits):
     statistics = [None] * len(splits)
     if tuning.from_statistics(rule):
         trains = [train for train, _ in splits]
-        statistics = source.training_statistics(labels, "classification", trains)
+        how = {"unbiased": learner.unbiased}
+        statistics = source.training_statistics(labels, "classification", trains, **how)
     for (train, _), found in zip(splits, statistics):
         again = type(learner)(**learner.get_params(deep=False))
         yield tuning.fold_weights(again, source, labels, rule, train=train, statistics=found)

@@ -26,6 +26,7 @@ from . import guarantees
 from .held_out import UNSEEN, refuse_training_samples
 
 _FIXED = "kernel chosen without these samples"
+_UNBIASED = "statistics of all pairs of samples; the fit has unbiased=True"
 
 
 # -- one kernel ------------------------------------------------------------------------
@@ -244,7 +245,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     delta, held_out = check_delta(delta), check_flag("held_out", held_out)
     if estimator.classes_.size != 2:
         raise ValueError(f"alignment_interval: for two classes, got {estimator.classes_.size}.")
-    result, features = _prepared(estimator, delta, radius2)
+    result, features = _prepared(estimator, delta, radius2, not held_out)
     source = open_source(estimator._joined(X), estimator.kernels_)
     labels = check_labels(y, source.n_samples)
     if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
@@ -302,13 +303,15 @@ def _check_same(estimator, source, sign, used):
         )
 
 
-def _prepared(estimator, delta, radius2):
+def _prepared(estimator, delta, radius2, from_fit=True):
     """An interval that says nothing, and the `FeatureRange` of each normalised kernel or None."""
     kernels = guarantees._kernels(estimator)
     _, hypotheses, not_met, essential = guarantees.common(estimator, radius2)
     result = _says_nothing(delta, hypotheses, not_met)
     if essential:
         return replace(result, low=-1.0), None
+    if from_fit and estimator.unbiased:
+        return replace(result, not_met=(*not_met, _UNBIASED)), None
     p = estimator.weights_.size
     found = [_feature_range(None if kernels is None else kernels[k], radius2)[0] for k in range(p)]
     used = np.flatnonzero(estimator.weights_)

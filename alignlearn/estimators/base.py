@@ -42,6 +42,12 @@ OF_COLUMNS = (
 # Parameters that many estimators have. A docstring leaves them out, and gets these texts at the end
 # of its parameters, unless the class has more to say of one: then it documents it like any other.
 SHARED_TEXTS = {
+    "unbiased": """\
+unbiased : bool, default False
+    Learn the weights from pairs of different samples alone: U-statistics in place of products of
+    whole matrices, in which narrow kernels gain by the pairs of a sample with itself. Alignments
+    are then estimates without bias. A narrow kernel, of which little is left without the diagonal,
+    may get a large weight, and its diagonal then acts as a ridge. Takes no ``sample_weight``.""",
     "random_state": """\
 random_state : int or numpy.random.Generator, optional
     None is the seed 0, so results repeat.""",

@@ -98,7 +98,8 @@ def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=No
     rule = get_weighting(plain.weighting)
     if tuning.from_statistics(rule):
         task = "classification" if classes else "regression"
-        statistics = source.training_statistics(y, task, [train for train, _ in splits])
+        trains = [train for train, _ in splits]
+        statistics = source.training_statistics(y, task, trains, unbiased=plain.unbiased)
     found = []
     for (train, _), of_set in zip(splits, statistics):
         again = type(plain)(**plain.get_params(deep=False))

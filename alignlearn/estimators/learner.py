@@ -10,7 +10,8 @@ import numpy as np
 from alignlearn._text import listed
 from alignlearn.kernels import RankOneKernels
 from alignlearn.sources import open_source
-from alignlearn.validation import check_choice
+from alignlearn.statistics.measures import refuse_weights
+from alignlearn.validation import check_choice, check_flag, is_sparse
 from alignlearn.weights import get_weighting
 from alignlearn.weights.base import combination_table
 
@@ -65,6 +66,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     kernels: Any = field(default=None, kw_only=False)
     weighting: Any = "alignf"
     normalize: str | None = "trace"
+    unbiased: bool = False
 
     _own_weights = False  # whether the fit gave every target weights of its own
 
@@ -111,13 +113,15 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     def _open(self, X, sample_weight):
         """The source on at least two samples, with the estimator's engine."""
         how = {"engine": self._engine(), "progress": self.verbose}
+        refuse_weights(check_flag("unbiased", self.unbiased), sample_weight)
+        how["pairs"] = self.unbiased and is_sparse(X)
         source = open_source(X, self.kernels, sample_weight=sample_weight, **how)
         inputs.check_sample_count(source.n_samples)
         return source
 
     def _stage_one(self, weighting, source, y, task):
         """The `WeightResult`, and the factors of the kernels that it is for."""
-        statistics, scale = self._normalized(source.statistics(y, task))
+        statistics, scale = self._normalized(source.statistics(y, task, unbiased=self.unbiased))
         return self._solved(weighting, source, y, task, statistics, scale), scale
 
     def _normalized(self, statistics):

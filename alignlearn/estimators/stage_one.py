@@ -109,10 +109,11 @@ class Postponed:
     weights : ndarray of shape (p,)
     """
 
-    def __init__(self, source, y, task, rule, weights):
+    def __init__(self, source, y, task, rule, weights, unbiased=False):
         # Copies: the caller may change the samples.
         self._source, self._y = source.kept(), np.array(y)
         self._task, self._rule, self.weights = task, rule, weights
+        self._unbiased = unbiased
 
     @classmethod
     def of(cls, estimator, source, y, task, rule):
@@ -121,11 +122,13 @@ class Postponed:
         if not (here and callable(getattr(rule, "weights_of", None)) and _is_plain(source)):
             return None
         weights = rule.weights_of(len(source.kernels))
-        return cls(source, y, task, rule, weights) if _all_vary(source) else None
+        known = source, y, task, rule, weights, estimator.unbiased
+        return cls(*known) if _all_vary(source) else None
 
     def result(self):
         """The `WeightResult`."""
-        return self._rule.solve(self._source.statistics(self._y, self._task))
+        found = self._source.statistics(self._y, self._task, unbiased=self._unbiased)
+        return self._rule.solve(found)
 
 
 def _is_plain(source):

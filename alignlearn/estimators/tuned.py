@@ -115,8 +115,9 @@ class _Search(tuning.FoldSearch):
         if not any(tuning.from_statistics(rule) for rule in rules):
             return [None] * (1 if splits is None else len(splits))
         if splits is None:
-            return [source.statistics(y, task)]
-        return source.training_statistics(y, task, [train for train, _ in splits])
+            return [source.statistics(y, task, unbiased=self.unbiased)]
+        trains = [train for train, _ in splits]
+        return source.training_statistics(y, task, trains, unbiased=self.unbiased)
 
     def _store_search(self, results, best, weighting, X, y, weight):
         params = results["params"][best]
@@ -378,6 +379,8 @@ feature_names_in_
 
     def _fit_per_target(self, X, y, source, groups):
         rule = per_target.checked_rule(self)
+        if self.unbiased:
+            raise ValueError("unbiased=True is not for per_target=True; accepted: one of them.")
         gaps = self.missing is not None
         given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = tuning.check_grid("alphas", self.alphas, per_target.ALPHAS)

@@ -79,6 +79,9 @@ class Sum(_Several):
             b.emit(ops.ADD, dst, row, f0=1.0)
         b.release(row)
 
+    def gradient(self):
+        return tuple(term for kernel in self.kernels for term in kernel.gradient())
+
 
 class SignedSum(Sum):
     """A sum of kernels with weights of any sign, indefinite unless shown otherwise."""
@@ -144,6 +147,27 @@ class Product(_Several):
         b.release(row)
         return 0.0
 
+    def gradient(self):
+        terms = []
+        for k, kernel in enumerate(self.kernels):
+            others = self.kernels[:k] + self.kernels[k + 1 :]
+            terms += _times_kernels(kernel.gradient(), others)
+        return tuple(terms)
+
+
+class _AnyProduct(Product):
+    """A product of any kernels, indefinite unless shown otherwise."""
+
+    is_psd = False
+
+    def __post_init__(self):
+        _Several.__post_init__(self)
+
+
+def _times_kernels(terms, kernels):
+    """Terms of a gradient times the values of kernels."""
+    return [term._replace(kernel=_AnyProduct((term.kernel, *kernels))) for term in terms]
+
 
 @dataclass(frozen=True)
 class Unary(Kernel):
@@ -183,6 +207,9 @@ class Scaled(Unary):
     def unit_form(self):
         return self.kernel.unit_form() if self.scale > 0.0 else None
 
+    def gradient(self):
+        return tuple(term.times(self.scale) for term in self.kernel.gradient())
+
 
 @result_of("shift")
 @dataclass(frozen=True)
@@ -199,6 +226,9 @@ class Shifted(Unary):
 
     def lower_distance(self, b, dst):
         self.kernel.lower_distance(b, dst)
+
+    def gradient(self):
+        return self.kernel.gradient()
 
 
 @result_of("power")
@@ -238,6 +268,11 @@ class Power(Unary):
             b.emit(ops.FLUSH, dst)
         return 0.0
 
+    def gradient(self):
+        terms = [term.times(self.exponent) for term in self.kernel.gradient()]
+        lower = (Power(self.kernel, self.exponent - 1),) if self.exponent > 1 else ()
+        return tuple(_times_kernels(terms, lower))
+
 
 @result_of("exponential")
 @dataclass(frozen=True)
@@ -265,6 +300,9 @@ class Exponentiated(Unary):
         b.emit(ops.EXP if mode.full else ops.EXPM1, dst, row, f0=1.0)
         b.release(row)
         return 0.0 if mode.full else 1.0
+
+    def gradient(self):
+        return tuple(_times_kernels(self.kernel.gradient(), (self,)))
 
     def _in_domain(self, X):
         check_exponent(self, X, float(self.kernel.diag(X).max()))
@@ -324,6 +362,10 @@ class Normalized(Unary):
     def _inverse_norm(self, X):
         diagonal = self.kernel.diag(X)
         return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+
+    def gradient(self):
+        unit = self.kernel.unit_form()
+        return super().gradient() if unit is None else unit.gradient()
 
     @property
     def is_exponential(self):

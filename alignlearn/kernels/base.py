@@ -253,6 +253,25 @@ class Kernel(Described, Versioned):
         b.emit(ops.CLEAR, dst, row, f0=_CANCELLED)
         b.release(row)
 
+    def gradient(self):
+        """The gradient in the first sample, `alignlearn.kernels.gradients.GradientTerm` objects.
+
+        Raises
+        ------
+        TypeError
+            It is not of that form, or not known.
+        """
+        raise TypeError(
+            f"{self}: its gradient is not known as kernels times samples; accepted are functions "
+            "of |x - x'| or of <x, x'> (Gaussian, Exponential, Matern, RationalQuadratic, Linear, "
+            "Polynomial, ExponentialDot, Binomial), and sums, multiples, products, powers and "
+            "exponentials of these, also on some columns."
+        )
+
+    def widths(self, multiples):
+        """This kernel with each of some multiples of gamma, if that is a rule; else itself."""
+        return [self]
+
     def unit_form(self):
         """This kernel normalised, where that is a kernel of another form; else None."""
         return self if self.largest_value == 1.0 else None

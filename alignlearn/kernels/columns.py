@@ -121,6 +121,18 @@ class Columns(Unary):
         unit = self.kernel.unit_form()
         return None if unit is None else Columns(unit, self.columns, self.name)
 
+    def gradient(self):
+        # A column that is selected twice would need the sum of two derivatives.
+        if len(set(self.columns)) < len(self.columns):
+            return super().gradient()
+        terms = []
+        for term in self.kernel.gradient():
+            inner = range(len(self.columns)) if term.columns is None else term.columns
+            columns = tuple(self.columns[c] for c in inner)
+            kernel = Columns(term.kernel, self.columns)
+            terms.append(term._replace(kernel=kernel, columns=columns))
+        return tuple(terms)
+
 
 def column_group(kernel):
     """The columns that a kernel, or a multiple of it, is on; None for one on all columns."""

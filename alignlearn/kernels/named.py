@@ -51,6 +51,9 @@ class Named(Unary):
         unit = self.kernel.unit_form()
         return None if unit is None else Named(unit, self.name)
 
+    def gradient(self):
+        return self.kernel.gradient()
+
 
 def group_name(kernel):
     """The name of the group that a kernel, or a multiple of it, is of; None without one."""

@@ -16,6 +16,7 @@ from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
 from .base import Kernel, check_exponent, named
+from .gradients import GradientTerm
 from .scales import resolve_gamma
 from .vector import GammaKernel
 
@@ -41,6 +42,11 @@ class _Multiple(GammaKernel):
             return f"{type(self).__name__.lower()}(gamma={self.gamma * self.multiple:.4g})"
         times = "" if self.multiple == 1.0 else f" * {self.multiple:g}"
         return f"{type(self).__name__.lower()}(gamma={self.gamma}{times})"
+
+    def widths(self, multiples):
+        if not isinstance(self.gamma, str):
+            return [self]
+        return [replace(self, multiple=self.multiple * float(n)) for n in multiples]
 
     def resolve(self, X, weight=None):
         gamma = resolve_gamma(self.gamma, X, self._primitive, weight) * self.multiple
@@ -100,6 +106,9 @@ class Gaussian(_Exponential):
     2.0
     """
 
+    def gradient(self):
+        return (GradientTerm(-2.0 * self.gamma, self, True),)
+
 
 @named("laplacian")
 @dataclass(frozen=True)
@@ -115,6 +124,29 @@ class Exponential(_Exponential):
     """``exp(-gamma |x - x'|)``; "exponential". Parameters as in :class:`Gaussian`."""
 
     _primitive = ops.DISTANCE
+
+    def gradient(self):
+        return (GradientTerm(-self.gamma, _ExponentialOverDistance(self.gamma), True),)
+
+
+@dataclass(frozen=True)
+class _ExponentialOverDistance(Kernel):
+    """``exp(-gamma r) / r`` for ``r = |x - x'|``, 0 where gamma r is below 1e-8.
+
+    Times ``x - x'`` it is minus the gradient of an exponential, over gamma. That has a kink at 0,
+    where it is the mean of its values on both sides, and next to 0 the digits of a sum of products
+    with 1 / r are lost.
+    """
+
+    gamma: float
+
+    is_psd = False
+    is_non_negative = True
+    adds_columns = True
+
+    def lower(self, b, dst, mode):
+        b.formula(dst, formulas.exponential_slope, b.primitive(ops.DISTANCE), self.gamma)
+        return 0.0
 
 
 @named("exponential-dot")
@@ -136,6 +168,9 @@ class ExponentialDot(_Exponential):
     def lower(self, b, dst, mode):
         b.domain(self._in_domain)
         return super().lower(b, dst, mode)
+
+    def gradient(self):
+        return (GradientTerm(self.gamma, self, False),)
 
     def _in_domain(self, X):
         check_exponent(self, X, self.gamma * np.max(squared_norms(X), initial=0.0))
@@ -213,6 +248,14 @@ class Matern(_Multiple):
         b.emit(ops.MATERN_32 if self.nu == 1.5 else ops.MATERN_52, dst, distance, f0=rate)
         return 0.0
 
+    def gradient(self):
+        if self.nu == 0.5:
+            return Exponential(self.gamma).gradient()
+        rate = np.sqrt(2.0 * self.nu) * self.gamma
+        if self.nu == 1.5:
+            return (GradientTerm(-(rate**2), Exponential(rate), True),)
+        return (GradientTerm(-(rate**2) / 3.0, Matern(1.5, gamma=rate / np.sqrt(3.0)), True),)
+
 
 @named("rational-quadratic")
 @dataclass(frozen=True)
@@ -257,6 +300,11 @@ class RationalQuadratic(_Multiple):
         b.formula(dst, formulas.rational_quadratic, distance, rate, self.alpha, less_one)
         b.emit(ops.FLUSH, dst)
         return less_one
+
+    def gradient(self):
+        alpha = self.alpha + 1.0
+        slope = RationalQuadratic(alpha, gamma=self.gamma * alpha / self.alpha)
+        return (GradientTerm(-2.0 * self.gamma, slope, True),)
 
 
 @named("hamming")

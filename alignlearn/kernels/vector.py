@@ -17,6 +17,7 @@ from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
 from .base import LARGEST_POWER, Kernel, named
+from .gradients import GradientTerm
 from .scales import check_gamma, resolve_gamma
 
 
@@ -57,6 +58,9 @@ class Linear(Kernel):
     def lower_distance(self, b, dst):
         b.emit(ops.AFFINE, dst, b.primitive(ops.SQUARED_DISTANCE), f0=1.0)
 
+    def gradient(self):
+        return (GradientTerm(1.0, Polynomial(1.0, 1.0, 0), False),)
+
 
 @named("poly", "polynomial")
 @dataclass(frozen=True)
@@ -95,6 +99,14 @@ class Polynomial(GammaKernel):
             b.formula(dst, formulas.polynomial, dot, self.gamma, self.coef0, self.degree)
         return 0.0
 
+    def gradient(self):
+        if self.degree == 0:
+            return ()
+        if self.degree < 1:
+            return super().gradient()  # infinite at 0
+        slope = replace(self, degree=self.degree - 1)
+        return (GradientTerm(self.gamma * self.degree, slope, False),)
+
 
 @dataclass(frozen=True)
 class Binomial(GammaKernel):
@@ -125,6 +137,10 @@ class Binomial(GammaKernel):
         b.formula(dst, formulas.binomial, dot, self.gamma, self.alpha)
         b.domain(self._in_domain)
         return 0.0
+
+    def gradient(self):
+        slope = replace(self, alpha=self.alpha + 1.0)
+        return (GradientTerm(self.gamma * self.alpha, slope, False),)
 
     def _in_domain(self, X):
         worst = self.gamma * float(np.max(squared_norms(X), initial=0.0))

@@ -17,6 +17,7 @@ _CLASSES = {
     "estimators.bayesian": "BayesianMKLClassifier",
     "estimators.classifier": "MKLClassifier",
     "estimators.combiner": "KernelCombiner",
+    "estimators.feature_scales": "FeatureScales ScalePath",
     "estimators.guarantees": "SampleRanges",
     "estimators.per_target": "TargetPredictor",
     "estimators.random_features": "AlignedRandomFeatures AlignedRandomFeaturesClassifier",
@@ -28,7 +29,7 @@ _CLASSES = {
     "hyper.regression": "HyperKRR HyperNNLS HyperSVR",
     "hyper.tuned": "HyperKernelClassifierCV",
     "kernels.algebra": "Exponentiated Normalized Power Product Scaled Shifted SignedSum Sum "
-    "_ExponentialOfDistance",
+    "_AnyProduct _ExponentialOfDistance",
     "kernels.columns": "Columns",
     "kernels.families": "RankOneKernels",
     "kernels.features": "FeatureWeighted",
@@ -37,7 +38,7 @@ _CLASSES = {
     "kernels.random_features": "FourierFeatures",
     "kernels.spectrum": "KreinSpectrum SpectrumFix",
     "kernels.stationary": "Exponential ExponentialDot Gaussian Hamming Laplacian Matern "
-    "RationalQuadratic",
+    "RationalQuadratic _ExponentialOverDistance",
     "kernels.strings": "StringSpectrum",
     "kernels.vector": "Binomial Cosine Linear Log Polynomial Sigmoid TL1",
     "large.ridge": "NystromRidge NystromRidgeClassifier",
@@ -50,6 +51,7 @@ _CLASSES = {
     "machines.krein": "KreinRidge KreinSVC",
     "machines.linear": "LinearSVM",
     "machines.nystrom_machines": "NystromHinge NystromKernelRidge",
+    "machines.width_and_ridge": "LeaveOneOutTable",
     "multitask._methods": "MultiTaskResult",
     "multitask.classifier": "MultiTaskMKLClassifier",
     "multitask.regressor": "MultiTaskMKLRegressor",

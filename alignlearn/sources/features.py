@@ -13,6 +13,7 @@ from alignlearn.statistics import (
     check_sums,
     target_columns,
     target_norm,
+    without_diagonal,
 )
 from alignlearn.validation import check_features, is_sparse
 from alignlearn.validation.memory import check_gram_memory
@@ -113,21 +114,32 @@ class FeatureSource(Source):
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """Alignment statistics of the kernels with y."""
-        if unbiased:
-            raise ValueError(
-                "unbiased=True is not available for rank-one kernels; accepted: kernels on pairs "
-                "of samples."
-            )
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
-        return self._statistics(used.X, Y, used.weight)
+        return self._statistics(used.X, Y, used.weight, unbiased)
 
-    def _statistics(self, X, Y, weight):
+    def _statistics(self, X, Y, weight, unbiased):
         norm = target_norm(Y, weight=weight)
         with np.errstate(over="ignore", invalid="ignore"):
             a, M, trace = self._sums(X, Y, weight)
         check_sums(M, self.names)
+        if unbiased:
+            a, M, norm, zero = without_diagonal(a, M, norm, self._centered_diagonals(X), Y)
+            M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
         total = None if weight is None else float(weight.sum())
         return AlignmentStatistics(a, M, trace, norm, X.shape[0], self.names, total)
+
+    def _centered_diagonals(self, X):
+        """Diagonals of the centred kernels, (p, m)."""
+        if self.sparse:
+            raise ValueError(
+                "unbiased=True is not available for rank-one kernels of sparse samples, whose "
+                "zeros centring would fill; accepted: dense samples, such as X.toarray()."
+            )
+        squares = np.square(centered_columns(X.astype(np.float64, copy=False))).T
+        if self.groups is None:
+            return squares
+        sums = [squares[list(columns)].sum(axis=0) for columns in self._columns()]
+        return self._scales()[:, None] * np.array(sums)
 
     def _sums(self, X, Y, weight):
         if self.groups is None:
@@ -138,7 +150,7 @@ class FeatureSource(Source):
         a, M, trace = features.low_rank_sums(X, Y, columns, scales, weight)
         return a[index], M[np.ix_(index, index)], trace[index]
 
-    def training_statistics(self, y, task, training_sets):
+    def training_statistics(self, y, task, training_sets, *, unbiased=False):
         """Yield the statistics of every training set, index arrays, each by itself.
 
         Features cost little, and so there is one (p, p) matrix at a time.
@@ -147,7 +159,7 @@ class FeatureSource(Source):
         X = used.X.tocsr() if self.sparse else used.X
         for rows in used_positions(training_sets, self.weight):
             weight = None if used.weight is None else used.weight[rows]
-            yield self._statistics(X[rows], centered_columns(Y[rows], weight), weight)
+            yield self._statistics(X[rows], centered_columns(Y[rows], weight), weight, unbiased)
 
     def part(self, rows):
         """The source on the samples of an index array."""

@@ -42,7 +42,7 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
     kernels : sequence of Kernel and str, dict, RankOneKernels, Opener, "precomputed" or None
         None is the default ladder of Gaussians; see `kernel_list` and `table_kernels`.
     pairs : bool
-        Evaluate linear kernels pair by pair too, as U-statistics need.
+        Evaluate linear kernels pair by pair too, as U-statistics of sparse samples need.
     sample_weight : array-like of shape (m,), optional
         Not negative, 1 if None: statistics, families and data-dependent parameters are those of
         the weighted sample.

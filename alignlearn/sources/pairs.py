@@ -47,12 +47,12 @@ class PairSource(Source):
         sums = pair_sums.centered_sums(used.X, Y, kernels, self.progress, used.weight, self.engine)
         return finish_sums(sums, Y, _names(kernels), unbiased, used.weight).take(index)
 
-    def training_statistics(self, y, task, training_sets):
+    def training_statistics(self, y, task, training_sets, *, unbiased=False):
         """Yield the statistics of every training set, index arrays; from one pass if that pays."""
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
         training_sets = used_positions(training_sets, self.weight)
-        options = _names(kernels), training_sets, self.progress, self.engine
+        options = _names(kernels), training_sets, self.progress, self.engine, unbiased
         for found in training_statistics(Sample(used.X, Y, used.weight), kernels, *options):
             yield found.take(index)
 

@@ -95,10 +95,10 @@ class Source:
         """`AlignmentStatistics` of the kernels with y."""
         raise NotImplementedError
 
-    def training_statistics(self, y, task, training_sets):
+    def training_statistics(self, y, task, training_sets, *, unbiased=False):
         """Yield the statistics of every training set, index arrays; here each by a pass."""
         for rows in training_sets:
-            yield self.part(rows).statistics(y[rows], task)
+            yield self.part(rows).statistics(y[rows], task, unbiased=unbiased)
 
     def part(self, rows):
         """The source, kernels as they are, on the samples of an index array."""

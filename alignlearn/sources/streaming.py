@@ -11,7 +11,7 @@ from alignlearn._versions import Versioned
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
-from alignlearn.validation import check_flag, check_progress, check_same_type
+from alignlearn.validation import check_flag, check_progress, check_same_type, is_sparse
 
 from .opening import open_source
 from .tables import open_tables
@@ -80,14 +80,14 @@ def alignment_statistics(
     Cortes, Mohri and Rostamizadeh (2012), section 3.2. Szekely and Rizzo (2014), Partial distance
     correlation with methods for dissimilarities, section 3, for U-centring.
     """
-    if folds is not None and check_flag("unbiased", unbiased):
-        raise ValueError("unbiased=True is not available together with folds.")
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
     how = {"engine": open_engine(device, client), "progress": check_progress("verbose", verbose)}
-    source = open_source(X, kernels, pairs=unbiased, sample_weight=sample_weight, **how)
+    pairs = unbiased and is_sparse(X)
+    source = open_source(X, kernels, pairs=pairs, sample_weight=sample_weight, **how)
     if folds is None:
         return source.statistics(y, task, unbiased=unbiased)
-    return list(source.training_statistics(y, task, fold_labels(folds, source.n_samples)))
+    sets = fold_labels(folds, source.n_samples)
+    return list(source.training_statistics(y, task, sets, unbiased=unbiased))
 
 
 class AlignmentAccumulator(Versioned):

@@ -41,7 +41,9 @@ class Sample(NamedTuple):
         return Sample(take(self.X, rows), self.Y[rows], weight)
 
 
-def training_statistics(sample, kernels, names, training_sets, verbose=False, engine=CPU):
+def training_statistics(
+    sample, kernels, names, training_sets, verbose=False, engine=CPU, unbiased=False
+):
     """Yield the statistics of every training set.
 
     Parameters
@@ -56,12 +58,14 @@ def training_statistics(sample, kernels, names, training_sets, verbose=False, en
         Who is told of progress, as in `Progress`.
     engine : Cpu, Cuda or Cluster
         What it runs on.
+    unbiased : bool, default False
+        As in `alignlearn.statistics.finish_sums`.
 
     Yields
     ------
     AlignmentStatistics
     """
-    m, how = len(sample.Y), (kernels, names, verbose, engine)
+    m, how = len(sample.Y), (kernels, names, verbose, engine, unbiased)
     inside = np.zeros((len(training_sets), m), dtype=bool)
     for row, rows in zip(inside, training_sets):
         row[rows] = True
@@ -83,8 +87,9 @@ def _one_pass_pays(members, inside, p):
     return few and n_sets > 1 and pairs < float(np.square(inside.sum(axis=1, dtype=float)).sum())
 
 
-def _from_cells(sample, members, codes, kernels, names, verbose, engine):
+def _from_cells(sample, members, codes, *how):
     """Statistics of the unions of cells that the rows of ``members`` (n_sets, n_cells) name."""
+    kernels, names, verbose, engine, unbiased = how
     used = np.flatnonzero(members.any(axis=0)[codes])
     order = used[np.argsort(codes[used], kind="stable")]
     found, sizes = np.unique(codes[order], return_counts=True)
@@ -97,7 +102,7 @@ def _from_cells(sample, members, codes, kernels, names, verbose, engine):
         found_sums, cancelled, underflowed = sums.union(np.flatnonzero(row))
         keep = np.repeat(row, sizes)
         if cancelled.any() or underflowed:
-            yield _by_itself(sample.take(np.flatnonzero(keep)), kernels, names, verbose, engine)
+            yield _by_itself(sample.take(np.flatnonzero(keep)), *how)
             continue
         target = Y[keep]
         own, rooted = None, target
@@ -110,10 +115,10 @@ def _from_cells(sample, members, codes, kernels, names, verbose, engine):
             shift = pair_sums.sum_of_rows(row_sums, own) * (mean @ mean)
             shift -= 2.0 * row_sums @ (rooted @ mean)
         found_sums = found_sums._replace(a=found_sums.a + shift)
-        yield finish_sums(found_sums, centered_columns(target, own), names, weight=own)
+        yield finish_sums(found_sums, centered_columns(target, own), names, unbiased, own)
 
 
-def _by_itself(sample, kernels, names, verbose, engine):
+def _by_itself(sample, kernels, names, verbose, engine, unbiased):
     target = centered_columns(sample.Y, sample.weight)
     sums = pair_sums.centered_sums(sample.X, target, kernels, verbose, sample.weight, engine)
-    return finish_sums(sums, target, names, weight=sample.weight)
+    return finish_sums(sums, target, names, unbiased, sample.weight)

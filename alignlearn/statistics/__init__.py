@@ -1,7 +1,13 @@
 """Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
 from .measures import alignment, center_gram, center_kernel, cka, hsic, refuse_weights
-from .summary import AlignmentStatistics, check_sums, finish_sums, unbiased_from_centered
+from .summary import (
+    AlignmentStatistics,
+    check_sums,
+    finish_sums,
+    unbiased_from_centered,
+    without_diagonal,
+)
 from .targets import centered_columns, target_columns, target_norm
 
 __all__ = [
@@ -18,4 +24,5 @@ __all__ = [
     "target_columns",
     "target_norm",
     "unbiased_from_centered",
+    "without_diagonal",
 ]

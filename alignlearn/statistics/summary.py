@@ -198,22 +198,49 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
     zero |= flat
     trace = diagonal.sum(axis=1) - total / m
     if unbiased:
-        if m < 4:
-            raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
         centered = diagonal - (2.0 / m) * row_sums + total[:, None] / m**2
-        length = np.square(Y).sum(axis=1)
-        columns = trace[:, None]
-        biased = np.maximum(np.diagonal(M), 0.0)
-        M = unbiased_from_centered(M, m**2 * (centered @ centered.T), m * columns, m * trace, m)
-        a = unbiased_from_centered(a, m**2 * (centered @ length), m * trace, m * length.sum(), m)
-        # A diagonal kernel (the limit of narrow ones) has no U-statistic but rounding.
-        zero |= np.diagonal(M) <= 8 * _ROUNDING * biased + noise * m * np.sqrt(biased)
-        square = m * length.sum()
-        both = unbiased_from_centered(norm**2, m**2 * (length @ length), square, square, m)
-        # Nor has a target that one sample alone departs from.
-        norm = float(np.sqrt(both)) if both > 8 * _ROUNDING * norm**2 else 0.0
+        a, M, norm, none = without_diagonal(a, M, norm, centered, Y, noise)
+        zero |= none
     M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
     return AlignmentStatistics(a, M, trace, norm, n_samples, names, float(m))
+
+
+def without_diagonal(a, M, norm, centered, Y, noise=0.0):
+    """U-statistics times m^2 for products of centred kernels with each other and the target.
+
+    Parameters
+    ----------
+    a, M : ndarray of shape (p,) and (p, p)
+    norm : float
+        Of the target kernel.
+    centered : ndarray of shape (p, m)
+        Diagonals of the centred kernels.
+    Y : ndarray of shape (m, c)
+        Centred target columns.
+    noise : ndarray of shape (p,), optional
+        Rounding of the kernels' values.
+
+    Returns
+    -------
+    a, M, norm
+    zero : ndarray of bool of shape (p,)
+        Kernels of which nothing but rounding is left.
+    """
+    m = Y.shape[0]
+    if m < 4:
+        raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
+    length, trace = np.square(Y).sum(axis=1), centered.sum(axis=1)
+    biased = np.maximum(np.diagonal(M), 0.0)
+    products = m**2 * (centered @ centered.T)
+    M = unbiased_from_centered(M, products, m * trace[:, None], m * trace, m)
+    a = unbiased_from_centered(a, m**2 * (centered @ length), m * trace, m * length.sum(), m)
+    # A diagonal kernel (the limit of narrow ones) has no U-statistic but rounding.
+    zero = np.diagonal(M) <= 8 * _ROUNDING * biased + noise * m * np.sqrt(biased)
+    square = m * length.sum()
+    both = unbiased_from_centered(norm**2, m**2 * (length @ length), square, square, m)
+    # Nor has a target that one sample alone departs from.
+    norm = float(np.sqrt(both)) if both > 8 * _ROUNDING * norm**2 else 0.0
+    return a, M, norm, zero
 
 
 def _warn_flat(names):

@@ -98,6 +98,10 @@ SINGLE = {
         *(F[formulas.rational_quadratic], 0, (0.4, 1.3, 1.0)),
         lambda s: (1 + LD(0.4) * s) ** LD(-1.3) - 1,
     ),
+    "exponential over distance": (
+        *(F[formulas.exponential_slope], 0, (0.4,)),
+        lambda s: np.where(s > 0, np.exp(-LD(0.4) * s) / np.where(s > 0, s, 1), 0),
+    ),
     "matern 3/2": (ops.MATERN_32, 0, (1.7,), lambda s: (1 + LD(1.7) * s) * np.exp(-LD(1.7) * s)),
     "matern 5/2": (
         *(ops.MATERN_52, 0, (1.7,)),

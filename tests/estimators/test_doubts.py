@@ -59,6 +59,7 @@ FITS = {
     "bayesian": lambda X, y: al.BayesianMKLClassifier().fit(X, y),
     "nystrom": lambda X, y: al.NystromSVC(n_centers=9).fit(X, y),
     "stream": lambda X, y: al.KernelSGDClassifier(Gaussian(1e-9)).fit(X, y),
+    "scales": lambda X, y: al.FeatureScales().fit(X, y),
     "features": lambda X, y: al.AlignedRandomFeatures(n_features=30).fit(X, y),
     "views": lambda X, y: al.KernelCCA(kappa=0.1).fit([X, X[:, [0]]]),
     "tasks": lambda X, y: al.MultiTaskMKLClassifier().fit(X, y, task=np.arange(len(y)) % 2),

@@ -20,6 +20,7 @@ ESTIMATORS = [
     al.AlignedRandomFeatures(n_features=50),
     al.AlignedRandomFeatures("laplacian", n_features=50, offsets=True, n_components=30),
     al.AlignedRandomFeaturesClassifier(n_features=50),
+    al.FeatureScales(),
     al.BayesianMKLClassifier(["rbf", "linear"], tol=1e-3),
     al.NystromRidge(al.Gaussian(0.2)),
     al.NystromRidgeClassifier(al.Gaussian(0.2)),
@@ -48,6 +49,8 @@ def test_scikit_learn_check(estimator, check):
     params = estimator.get_params()
     if "sample_weight_equivalence" in str(check) and params.get("probability"):
         pytest.skip("calibration folds hold samples: one given twice may be in two of them")
+    if "sample_weight_equivalence" in str(check) and "search_samples" in params:
+        pytest.skip("leaving a sample out for the search leaves out its whole weight")
     check(exact_where_compared(estimator, check))
 
 

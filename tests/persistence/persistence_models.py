@@ -111,6 +111,9 @@ def two_stage():
     yield "AlignedRandomFeatures", features, NEW_DATA
     features = al.AlignedRandomFeaturesClassifier(n_features=8, offsets=True).fit(X, LABELS)
     yield "AlignedRandomFeaturesClassifier", features, NEW_DATA
+    yield "FeatureScales", al.FeatureScales().fit(X, LABELS), NEW_DATA
+    turned = al.FeatureScales(al.Matern(2.5), alpha=0.1, full=True).fit(X, SIGNAL)
+    yield "FeatureScales full", turned, NEW_DATA
 
 
 def wings():
@@ -196,6 +199,8 @@ def kernels():
     yield from (al.Binomial(0.01, 0.5), al.Sigmoid(0.1), al.TL1(), al.Log())
     yield from (one + two, one * two, 0.5 * one, one + 2.0, two**3, (0.1 * two).exp())
     yield from ((0.1 * two).exp().normalized(), (two + 1.0).normalized())
+    yield from (term.kernel for term in (al.Exponential(0.3) * al.Gaussian(0.1)).gradient())
+    yield al.Exponential(0.3).gradient()[0].kernel
     yield (0.1 * two).exp().unit_form()
     yield al.Columns(one + two, slice(0, 2))
     yield al.Columns("linear", ["width", "height"])

@@ -68,6 +68,10 @@ FAMILIES = {
         (Columns(Gaussian(1.0), [0, 1]), gaussian(1.0, [0, 1])),
     ],
 }
+FAMILIES["linear"] = [
+    (Linear(), polynomial(1, 0, 1)),
+    (3 * Columns(Linear(), [4, 1]), lambda X: 3 * (X[:, [4, 1]] @ X[:, [4, 1]].T).astype(LD)),
+]
 FAMILIES["duplicated"][-1] = (2 * Gaussian(0.2), lambda X: 2 * gaussian(0.2)(X))
 
 

@@ -88,9 +88,8 @@ def test_bad_options_are_refused_by_name():
         alignment_statistics(X3, Y3, task="rank")
     with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
         alignment_statistics(X3, Y3, unbiased=True)
-    for X in (X3, sparse.csr_array(X3)):
-        with pytest.raises(ValueError, match="unbiased=True is not available for rank-one"):
-            alignment_statistics(X, Y3, RankOneKernels(), unbiased=True)
+    with pytest.raises(ValueError, match="unbiased=True is not available for rank-one"):
+        alignment_statistics(sparse.csr_array(X3), Y3, RankOneKernels(), unbiased=True)
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(1.0, 0.0, 0.5), Polynomial(1e80, 0.0, 4)])

@@ -88,5 +88,19 @@ def test_bad_folds():
         al.alignment_statistics(X, y, kernels, folds=folds[:-1])
     with pytest.raises(ValueError, match="at least 2 different labels"):
         al.alignment_statistics(X, y, kernels, folds=np.zeros(30))
-    with pytest.raises(ValueError, match="not available together with folds"):
-        al.alignment_statistics(X, y, kernels, folds=folds, unbiased=True)
+    with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
+        al.alignment_statistics(X[:5], y[:5], kernels, folds=[0, 0, 1, 1, 2], unbiased=True)
+
+
+def test_unbiased_statistics_of_training_sets_are_those_of_their_samples():
+    X, y, folds = problem(60)
+    for kernels in ([al.Gaussian(0.3), al.Linear()], ["linear"], al.RankOneKernels()):
+        found = al.alignment_statistics(X, y, kernels, folds=folds, unbiased=True)
+        for t, statistics in enumerate(found):
+            kept = folds != np.unique(folds)[t]
+            alone = al.alignment_statistics(X[kept], y[kept], kernels, unbiased=True)
+            assert statistics.target_norm == pytest.approx(alone.target_norm)
+            for name in ("a", "M", "trace"):
+                expected = getattr(alone, name)
+                size = np.abs(expected).max()
+                np.testing.assert_allclose(getattr(statistics, name), expected, atol=1e-11 * size)

@@ -1,0 +1,450 @@
+"""Scales of the features, from the average gradient of a kernel machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from alignlearn._text import Result, table
+from alignlearn.engine import grams
+from alignlearn.engine.cpu import CPU
+from alignlearn.kernels import as_kernel, column_names
+from alignlearn.kernels.gradients import Gradients
+from alignlearn.machines import KernelRidge
+from alignlearn.machines._ridge import ridge_leave_one_out
+from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+from alignlearn.statistics.targets import reads_as_regression, target_columns
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_features,
+    check_flag,
+    check_number,
+    check_seed,
+    check_sparse,
+    doubt,
+    is_sparse,
+    optional_weights,
+    take,
+)
+from alignlearn.validation.memory import check_gram_memory
+
+from . import inputs
+from .base import Estimator, FrameOutput, OnDevice, Seeded
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+WIDTHS = 2.0 ** np.arange(-5, 2)  # times gamma
+RIDGES = 4.0 ** np.arange(-9, 2)  # over the mean diagonal of the kernel
+_ALONE = 1.02  # features that scales are worth, below which one has taken all
+
+
+@dataclass(frozen=True)
+class ScalePath(Result):
+    """Scales of features by iteration, with what certifies them.
+
+    Attributes
+    ----------
+    scales : ndarray of shape (d,)
+        Those of the best iteration: x_j is to be multiplied by their roots. They sum to the number
+        of features that vary.
+    matrix : ndarray of shape (d, d), optional
+        With ``full`` the matrix M of ``x'Mx'``, of which the scales are the diagonal.
+    errors : ndarray of shape (n_iterations + 1,)
+        Leave-one-out errors of ridge regression, of equal scales first: means over samples and
+        targets of squares.
+    changes : ndarray of shape (n_iterations,)
+        Sum of absolute changes of the scales (the matrix) in each iteration, over their sum.
+    iterates : ndarray of shape (n_iterations + 1, d) or (n_iterations + 1, d, d)
+    best : int
+        The iteration of the smallest error; 0 is no iteration.
+    varies : ndarray of bool of shape (d,)
+        Features that are not constant.
+    """
+
+    scales: np.ndarray
+    matrix: np.ndarray
+    errors: np.ndarray
+    changes: np.ndarray
+    iterates: np.ndarray
+    best: int
+    varies: np.ndarray
+
+
+def learned_scales(
+    X, Y, kernel, alpha, *, weight=None, n_iterations=2, full=False, choose=True, engine=CPU
+) -> ScalePath:
+    """Scales of the features for a kernel and a penalty, from checked samples and targets.
+
+    An iteration solves kernel ridge regression on ``x sqrt(scales)`` and takes for the scales the
+    root mean squares, over samples and targets, of the derivatives of its functions in x.
+
+    Parameters
+    ----------
+    X : ndarray or SparseRows of shape (m, d)
+    Y : ndarray of shape (m, c)
+        Centred target columns, or others: an intercept is fitted.
+    kernel : Kernel
+        Resolved, with a gradient.
+    alpha : float > 0
+        Penalty of `alignlearn.machines.KernelRidge`.
+    weight : ndarray of shape (m,), optional
+        Positive.
+    n_iterations : int, default 2
+    full : bool, default False
+        Learn a matrix, from the mean of the outer products of the gradients, in place of scales.
+    choose : bool, default True
+        False takes the last iteration and finds no errors, in less than half the time.
+    engine : Cpu, Cuda or Cluster
+    """
+    varies = _varying(X)
+    start = varies / 1.0
+    iterates = [np.diag(start) if full else start]
+    errors, changes, size = [], [], max(float(varies.sum()), 1.0)
+    for t in range(n_iterations + choose):
+        root = _root(iterates[-1])
+        scaled = transformed(X, root)
+        K = grams.weighted_gram([kernel], [1.0], scaled, engine=engine)
+        coef, error = _solved(K, Y, alpha, weight, choose)
+        errors += [error] if choose else []
+        if t == n_iterations:
+            break
+        squares = Gradients(kernel, scaled, coef, gram=K, engine=engine).squares(weight, full)
+        new = _root(root @ squares @ root if full else np.square(root) * squares)
+        new = new * (varies[:, None] & varies if full else varies)
+        total = float(np.trace(new) if full else new.sum())
+        if not 0.0 < total < np.inf:  # a constant function: nothing tells features apart
+            break
+        iterates.append(new * (size / total))
+        changes.append(np.abs(iterates[-1] - iterates[-2]).sum() / np.abs(iterates[-2]).sum())
+    best = int(np.argmin(errors)) if choose else len(iterates) - 1
+    found = iterates[best]
+    scales, matrix = (np.diagonal(found).copy(), found) if full else (found, None)
+    rest = np.array(errors), np.array(changes), np.array(iterates), best, varies
+    return ScalePath(scales, matrix, *rest)
+
+
+def _solved(K, Y, alpha, weight, with_error):
+    """Coefficients (m, c) of ridge regression, and its leave-one-out error or None."""
+    if not with_error:
+        return KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
+    coef, residuals = ridge_leave_one_out(np.array(K, dtype=np.float64), Y, alpha, weight)
+    return coef, np.average(np.square(residuals).mean(axis=1), weights=weight)
+
+
+def _varying(X):
+    """Whether each feature has two values."""
+    if not is_sparse(X):
+        return X.min(axis=0) != X.max(axis=0)
+    low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    np.minimum.at(low, X.indices, X.data)
+    np.maximum.at(high, X.indices, X.data)
+    zeros = np.bincount(X.indices, minlength=X.shape[1]) < len(X)
+    low[zeros], high[zeros] = np.minimum(low[zeros], 0.0), np.maximum(high[zeros], 0.0)
+    return low != high
+
+
+def _root(A):
+    """Roots of scales, or the root of a positive semi-definite matrix."""
+    if A.ndim == 1:
+        return np.sqrt(A)
+    values, vectors = np.linalg.eigh(0.5 * (A + A.T))
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def transformed(X, root):
+    """Samples times the roots of scales, or the root of a matrix; sparse ones stay sparse."""
+    if is_sparse(X):
+        from scipy.sparse import csr_array
+
+        data = X.data * root[X.indices]
+        return check_sparse("X", csr_array((data, X.indices, X.indptr), shape=X.shape))
+    return X * root.astype(X.dtype) if root.ndim == 1 else X @ root.astype(X.dtype)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
+    """Transformer that multiplies features by scales learned from a target.
+
+    Kernel ridge regression is solved on the features; the root mean square of the derivative of its
+    functions in a feature, over samples and targets, is the new scale of that feature in the
+    squared distance. This is repeated, and the iteration of the smallest leave-one-out error is
+    kept. Features on which the target does not depend get scales near 0; any estimator can follow.
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default "rbf"
+        A function of ``|x - x'|`` or of ``<x, x'>``, or sums and products of such. Where gamma is a
+        rule, such as "scale", seven multiples of it from 1/32 to 2 are tried.
+    alpha : float > 0, optional
+        Penalty of the ridge regression. By default eleven are tried, 4^-9 to 4 times the mean
+        diagonal of the kernel.
+    n_iterations : int, default 2
+    full : bool, default False
+        Learn a matrix M of ``x'Mx'`` in place of a scale for each feature; for d up to hundreds.
+    search_samples : int, default 250
+        What kernel and alpha are chosen on, by leave-one-out errors.
+    max_samples : int, default 2000
+        What scales are learned on, at most; they hold two matrices of all pairs.
+    task : {"auto", "classification", "regression"}, default "auto"
+        How to read y; "auto" takes floating-point values as regression.
+
+    Attributes
+    ----------
+    scales_ : ndarray of shape (d,)
+        Features are multiplied by their roots. They sum to the number of features that vary on the
+        training samples; those that do not have 0.
+    matrix_ : ndarray of shape (d, d)
+        M, with ``full``; samples are multiplied by its root. ``scales_`` is its diagonal.
+    kernel_, alpha_ : Kernel and float
+        As chosen.
+    search_ : LeaveOneOutTable or None
+        The errors they were chosen by; None where both are given.
+    path_ : ScalePath
+        All iterations, their leave-one-out errors and changes.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    A recursive feature machine is this and a machine on what it gives: in a pipeline
+    ``make_pipeline(FeatureScales(), MKLClassifierCV())``, which learns its own widths, or
+    ``KernelRidge(alpha_)`` of `alignlearn.machines` on the matrix of ``kernel_``.
+
+    The leave-one-out errors are those of a machine on scales that all samples have chosen, so they
+    compare iterations and are too small as errors of prediction. A sample is left out with its
+    whole weight.
+
+    Features count in the units that they have: scale them first, as for any kernel of distances. A
+    feature that does not vary has scale 0, and new samples in which it does are mapped to 0 there.
+
+    Kernels of the L1 distance, such as `Laplacian`, have no gradient that is a sum of kernels times
+    samples, and are refused; `Exponential` is the Laplacian of the L2 distance, which papers on
+    recursive feature machines use.
+
+    Sparse samples stay sparse and are not made dense, but for some rows at a time. Memory: two
+    matrices of at most ``max_samples`` squared, and the gradients of some rows.
+
+    References
+    ----------
+    Radhakrishnan, Beaglehole, Pandit and Belkin (2024), Mechanism for feature learning in neural
+    networks and backpropagation-free machine learning models. Allen (1974) for leave-one-out
+    errors.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 4))
+    >>> y = X[:, 0] + np.square(X[:, 2])
+    >>> FeatureScales().fit(X, y).scales_.round(1).tolist()
+    [1.3, 0.0, 2.7, 0.0]
+    """
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    alpha: float | None = None
+    n_iterations: int = 2
+    full: bool = False
+    search_samples: int = 250
+    max_samples: int = 2000
+    task: str = "auto"
+
+    _fitted_marker = "scales_"
+
+    def _accepts_sparse(self):
+        return not self.full
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Learn the scales from X (m, d), dense or sparse, and y (m,) or (m, c); return self.
+
+        ``sample_weight`` (m,) counts as repetitions do.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted.
+
+        Warns
+        -----
+        DoubtfulResultWarning
+            One feature has nearly all of the scale, or scales of X are a thousand apart.
+        """
+        options = self._checked_options()
+        self._forget("matrix_")
+        given, X = X, _samples(X, options["full"])
+        inputs.check_sample_count(len(X))
+        kernel = as_kernel(self.kernel).resolve_names(column_names(given))
+        kernel.resolve(X[:2]).gradient()  # refuses at once
+        Y, weight, X = self._targets(X, y, sample_weight)
+        inputs.doubt_scales(given, X, [kernel])
+        rng = check_seed("random_state", self.random_state)
+        some = _draw(Y, check_count("max_samples", self.max_samples, low=2, optional=False), rng)
+        X, Y, weight = _rows(some, X, Y, weight)
+        _check_varies(X)
+        check_gram_memory(len(X), 2)
+        options["engine"], options["weight"] = self._engine(), weight
+        self.search_ = self._search(kernel, X, Y, weight, rng, options["engine"])
+        if self.search_ is None:
+            self.kernel_, self.alpha_ = kernel.resolve(X, weight), float(self.alpha)
+        else:
+            self.kernel_, self.alpha_ = self.search_.kernel, self.search_.alpha
+        self.path_ = learned_scales(X, Y, self.kernel_, self.alpha_, **options)
+        self._store_columns(given, X.shape[1])
+        if options["full"]:
+            self.matrix_ = self.path_.matrix
+        self.scales_ = self.path_.scales
+        self._doubt_collapse()
+        return self
+
+    def _checked_options(self):
+        check_choice("task", self.task, ("auto", "classification", "regression"))
+        if self.alpha is not None:
+            check_number("alpha", self.alpha, low=0.0, strict=True)
+        n = check_count("n_iterations", self.n_iterations, optional=False)
+        return {"n_iterations": n, "full": check_flag("full", self.full)}
+
+    def _targets(self, X, y, sample_weight):
+        """Target columns, weights and samples, of the samples of positive weight."""
+        inputs.require_y(self, y)
+        weight = optional_weights(sample_weight, len(X))
+        if reads_as_regression(y, self.task):
+            y = inputs.real_targets(self, y, len(X), weight)
+            Y = target_columns(y, len(X), "regression", weight=weight)
+            Y = _in_units(Y, _positive(weight))
+        else:
+            y = inputs.class_labels(self, y, len(X), weight)
+            Y = target_columns(y, len(X), "classification", weight=weight)
+        used = None if weight is None else np.flatnonzero(weight)
+        X = X if used is None or len(used) == len(X) else take(X, used)
+        return Y, _positive(weight), X
+
+    def _search(self, kernel, X, Y, weight, rng, engine):
+        """The table that kernel and alpha are chosen from; None where there is no choice."""
+        kernels = [k.resolve(X, weight) for k in kernel.widths(WIDTHS)]
+        ridges = RIDGES
+        if self.alpha is not None:
+            if len(kernels) == 1:
+                return None
+            ridges = None
+        n = check_count("search_samples", self.search_samples, low=2, optional=False)
+        X, Y, weight = _rows(_draw(Y, n, rng), X, Y, weight)
+        return leave_one_out_width_and_ridge(
+            X, Y, kernels, ridges, weight, alphas=[self.alpha], engine=engine
+        )
+
+    def _doubt_collapse(self):
+        total, worth = self.scales_.sum(), np.square(self.scales_).sum()
+        if total > 1.0 and total**2 < _ALONE * worth:  # of one that varies the sum is 1
+            k = int(np.argmax(self.scales_))
+            name = repr(self._names()[k])
+            doubt(
+                f"Feature {name} of X has nearly all of the scale, so that others hardly count; "
+                "leave it out if it tells the target by mistake."
+            )
+
+    def transform(self, X):
+        """The features of n samples times the roots of the scales, (n, d), or a data frame."""
+        given = X
+        root = _root(self.matrix_ if self.full else self.scales_)
+        X = self._check_columns(X, check_features)
+        if is_sparse(X):
+            from scipy.sparse import csr_array
+
+            X = csr_array(X)
+            return csr_array((X.data * root[X.indices], X.indices, X.indptr), shape=X.shape)
+        return self._in_container(transformed(X, root), given)
+
+    def fit_transform(self, X, y, sample_weight=None):
+        """Learn the scales and return the training samples times their roots."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    @property
+    def _n_features_out(self):
+        return self.n_features_in_
+
+    def _names(self):
+        """Names of the features, x0, x1, ... where they have none."""
+        own = getattr(self, "feature_names_in_", None)
+        numbered = (f"x{j}" for j in range(self.n_features_in_))
+        return np.array(list(numbered), dtype=object) if own is None else own
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of the output: those of the features, or numbered with ``full``.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features, where ``fit`` saw none.
+
+        Returns
+        -------
+        ndarray of str, dtype object
+        """
+        numbered = super().get_feature_names_out(input_features)
+        if self.full:
+            return numbered
+        return self._names() if input_features is None else np.array(input_features, dtype=object)
+
+    def summary(self, max_rows=30) -> str:
+        """The scales, largest first, what was chosen, and the error of each iteration, as text."""
+        self._check_is_fitted()
+        order, names, path = np.argsort(-self.scales_, kind="stable"), self._names(), self.path_
+        rows = [(str(names[j]), f"{self.scales_[j]:.4g}") for j in order[:max_rows]]
+        errors = ", ".join(f"{error:.4g}" for error in path.errors)
+        constant = np.count_nonzero(~path.varies)
+        return "\n".join(
+            [
+                table(rows, ("feature", "scale"), total=len(names)),
+                f"{self.kernel_}, alpha={self.alpha_:.3g}",
+                f"leave-one-out errors of the iterations {errors}; number {path.best} is kept",
+                *([f"{constant} constant features have scale 0"] if constant else []),
+            ]
+        )
+
+
+def _positive(weight):
+    return None if weight is None else weight[weight > 0.0]
+
+
+def _in_units(Y, weight):
+    """Columns of targets over their root mean squares: what has other units counts alike."""
+    Y = Y / (np.abs(Y).max(axis=0) + 1e-300)  # squares of small numbers would vanish
+    size = np.sqrt(np.average(np.square(Y), axis=0, weights=weight))
+    return Y / np.where(size > 0.0, size, 1.0)
+
+
+def _samples(X, full):
+    X = check_features(X)
+    if not is_sparse(X):
+        return X
+    if full:
+        raise TypeError(
+            "X is a sparse matrix, which a full matrix would make dense; accepted with full=True "
+            "are arrays, such as X.toarray()."
+        )
+    return check_sparse("X", X)
+
+
+def _check_varies(X):
+    if not _varying(X).any():
+        raise ValueError(
+            "X: every feature is constant on the training samples, so nothing can be learned; "
+            "accepted: samples on which at least one varies."
+        )
+
+
+def _draw(Y, n, rng):
+    """Numbers of at most n samples, increasing; every n-th by the first target, in random order."""
+    m = len(Y)
+    if m <= n:
+        return None
+    order = rng.permutation(m)
+    order = order[np.argsort(Y[order] @ np.arange(1.0, Y.shape[1] + 1.0), kind="stable")]
+    return np.sort(order[np.linspace(0, m - 1, n).astype(np.intp)])
+
+
+def _rows(some, X, Y, weight):
+    if some is None:
+        return X, Y, weight
+    return take(X, some), Y[some], None if weight is None else weight[some]

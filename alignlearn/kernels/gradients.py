@@ -1,0 +1,170 @@
+"""Gradients of sums of kernels, by products with matrices of kernels.
+
+The gradient of a kernel in its first argument is a sum of *terms*, values of a kernel times
+``x - x'`` or ``x'``: ``phi(|x - x'|^2)`` has ``2 phi' (x - x')`` and ``psi(<x, x'>)`` has
+``psi' x'``. So that of ``f(x) = sum_i a_i k(x, z_i)`` is
+
+    x * (W a) - W (a * Z)    and    W (a * Z),
+
+W the matrix of the term's kernel: one product for each f, and no array of pairs times features.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn._lapack import product
+from alignlearn.engine import grams
+from alignlearn.engine.cpu import CPU
+from alignlearn.validation import is_sparse
+
+_ENTRIES = 2**21  # of a strip of a matrix of kernels, or of gradients: 16 MB
+
+
+class GradientTerm(NamedTuple):
+    """``factor * kernel(x, x')`` times ``x - x'`` or ``x'``, a part of a gradient in x.
+
+    Attributes
+    ----------
+    factor : float
+    kernel : Kernel
+        Not necessarily positive semi-definite.
+    of_difference : bool
+        Whether it is times ``x - x'``.
+    columns : tuple of int, optional
+        Those of the features that the term is for; all of them by default.
+    """
+
+    factor: float
+    kernel: object
+    of_difference: bool
+    columns: tuple = None
+
+    def times(self, number):
+        """The term times a number."""
+        return self._replace(factor=self.factor * number)
+
+
+class Gradients:
+    """Gradients of ``f_c(x) = sum_i coef_ic k(x, z_i)`` at the rows of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved.
+    X : ndarray or SparseRows of shape (n, d)
+        Checked.
+    coef : ndarray of shape (m, c)
+    Z : as X, m samples; X itself by default
+    gram : ndarray of shape (n, m), optional
+        The matrix of the kernel, if it is there: that of a Gaussian is its gradient's, too.
+    engine : Cpu, Cuda or Cluster
+
+    Raises
+    ------
+    TypeError
+        The gradient of the kernel is no sum of terms.
+    """
+
+    def __init__(self, kernel, X, coef, Z=None, *, gram=None, engine=CPU):
+        self._X, self._Z = X, X if Z is None else Z
+        self._coef, self._engine = coef, engine
+        self._gram = (kernel, gram)
+        groups = {}
+        for term in kernel.gradient():
+            groups.setdefault((term.of_difference, term.columns), []).append(term)
+        self._groups = groups
+        self._origin = None if is_sparse(X) else np.mean(self._Z, axis=0, dtype=np.float64)
+
+    def squares(self, weight=None, full=False):
+        """Sums over outputs, and (weighted) over rows, of squared derivatives.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,), optional
+        full : bool, default False
+            Of all products of two derivatives, (d, d), in place of the squares, (d,).
+        """
+        d = self._X.shape[1]
+        total = np.zeros((d, d) if full else d)
+        for rows, G in self.blocks():
+            w = None if weight is None else weight[rows]
+            for g in G:
+                if full:
+                    total += g.T @ (g if w is None else w[:, None] * g)
+                else:
+                    total += np.einsum("ij,ij->j", g, g) if w is None else w @ np.square(g)
+        return total
+
+    def blocks(self):
+        """Yield (rows, gradients), a slice and an array of shape (c, rows, d), for all rows."""
+        (n, d), c = self._X.shape, self._coef.shape[1]
+        width = max(len(self._Z) if self._engine.in_place else 1, c * d)
+        step = max(16, _ENTRIES // width)
+        for i in range(0, n, step):
+            rows = slice(i, min(i + step, n))
+            G = np.zeros((c, rows.stop - i, d))
+            for (of_difference, columns), terms in self._groups.items():
+                at = slice(None) if columns is None else list(columns)
+                G[:, :, at] += self._term(rows, terms, of_difference, at)
+            yield rows, G
+
+    def _term(self, rows, terms, of_difference, at):
+        """What some terms of one kind give at some rows, (c, rows, columns)."""
+        if is_sparse(self._X):
+            return self._sparse_term(rows, terms, of_difference)[:, :, at]
+        Z, X = self._Z[:, at], self._X[rows, at]
+        if of_difference:
+            Z, X = Z - self._origin[at], X - self._origin[at]
+        m, (n, c) = len(Z), (len(X), self._coef.shape[1])
+        V = (self._coef[:, :, None] * Z[:, None, :]).reshape(m, -1)
+        if not of_difference:
+            return np.moveaxis(self._product(rows, terms, V).reshape(n, c, -1), 1, 0)
+        found = self._product(rows, terms, np.hstack([V, self._coef]))
+        inner = np.moveaxis(found[:, : V.shape[1]].reshape(n, c, -1), 1, 0)
+        return found[:, V.shape[1] :].T[:, :, None] * X - inner
+
+    def _product(self, rows, terms, V):
+        kernel, gram = self._gram
+        if gram is not None and len(terms) == 1 and terms[0].kernel == kernel:
+            return product(gram[rows].astype(np.float64, copy=False), terms[0].factor * V)
+        if self._engine.in_place:
+            return product(self._values(rows, terms), V)
+        kernels, factors = [t.kernel for t in terms], [t.factor for t in terms]
+        return grams.gram_times(kernels, factors, self._X[rows], self._Z, V, engine=self._engine)
+
+    def _values(self, rows, terms):
+        """Rows of the matrix of the terms' kernels, float64."""
+        kernels, factors = [t.kernel for t in terms], [t.factor for t in terms]
+        whole = self._X is self._Z and rows == slice(0, len(self._Z))
+        samples = (self._X,) if whole else (self._X[rows], self._Z)
+        found = grams.weighted_gram(kernels, factors, *samples, engine=self._engine)
+        return found.astype(np.float64, copy=False)
+
+    def _sparse_term(self, rows, terms, of_difference):
+        from scipy.sparse import csr_array
+
+        def matrix(S):
+            return csr_array((S.data, S.indices, S.indptr), shape=S.shape)
+
+        X, Z, W = matrix(self._X[rows]), matrix(self._Z), self._values(rows, terms)
+        out = np.empty((self._coef.shape[1], *X.shape))
+        for g, a in zip(out, self._coef.T):
+            W_a = W * a
+            g[:] = W_a @ Z
+            if of_difference:
+                np.negative(g, out=g)
+                row = np.repeat(np.arange(len(g)), np.diff(X.indptr))
+                g[row, X.indices] += W_a.sum(axis=1)[row] * X.data
+        return out
+
+
+def gradients(kernel, X, coef, Z=None, *, engine=CPU):
+    """Gradients of ``f_c(x) = sum_i coef_ic k(x, z_i)`` at the rows of X, (c, n, d).
+
+    Parameters as in `Gradients`.
+    """
+    parts = [G for _, G in Gradients(kernel, X, coef, Z, engine=engine).blocks()]
+    return np.concatenate(parts, axis=1)
