@@ -33,6 +33,7 @@ _CLASSES = {
     "kernels.columns": "Columns",
     "kernels.families": "RankOneKernels",
     "kernels.features": "FeatureWeighted",
+    "kernels.named": "Named",
     "kernels.objects": "Precomputed",
     "kernels.random_features": "FourierFeatures",
     "kernels.spectrum": "KreinSpectrum SpectrumFix",
