@@ -10,20 +10,22 @@ __version__ = "0.1.0"
 _KERNELS = (
     "Binomial Columns Cosine Exponential ExponentialDot FourierFeatures FromFunction Gaussian "
     "Hamming Kernel KernelRuleError Laplacian Linear Log Matern Polynomial Precomputed "
-    "RankOneKernels RationalQuadratic Sigmoid StringSpectrum TL1 gaussian_kernels ladder"
+    "RankOneKernels RationalQuadratic Sigmoid StringSpectrum TL1 columns_by_prefix "
+    "gaussian_kernels ladder"
 )
 _WHERE = {
     "kernels": _KERNELS,
     "statistics": "AlignmentStatistics alignment center_kernel cka hsic",
     "dependence": "CKAAccumulator alignment_test cka_matrix hsic_test",
     "cca": "KernelCCA",
-    "sources": "AlignmentAccumulator alignment_statistics",
+    "sources": "AlignmentAccumulator GramStack Tables alignment_statistics",
     "weights": "Align AlignF AlignLinear AlignLq Uniform",
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "DataConversionWarning FeatureScales KernelCombiner MKLClassifier MKLClassifierCV "
-    "MKLRegressor MKLRegressorCV NotFittedError alignment_interval cross_validate_kernels",
+    "MKLRegressor MKLRegressorCV NotFittedError TableTransformer alignment_interval "
+    "cross_validate_kernels",
     "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
     "HyperSVR WishartHyperKernel",
     "inspection": "CKADisplay CVScoreDisplay ContributionsDisplay KernelWeightsDisplay",

@@ -44,6 +44,7 @@ from alignlearn.estimators import MKLClassifierCV as MKLClassifierCV
 from alignlearn.estimators import MKLRegressor as MKLRegressor
 from alignlearn.estimators import MKLRegressorCV as MKLRegressorCV
 from alignlearn.estimators import NotFittedError as NotFittedError
+from alignlearn.estimators import TableTransformer as TableTransformer
 from alignlearn.estimators import alignment_interval as alignment_interval
 from alignlearn.estimators import cross_validate_kernels as cross_validate_kernels
 from alignlearn.hyper import GaussianHyperKernel as GaussianHyperKernel
@@ -79,6 +80,7 @@ from alignlearn.kernels import RankOneKernels as RankOneKernels
 from alignlearn.kernels import RationalQuadratic as RationalQuadratic
 from alignlearn.kernels import Sigmoid as Sigmoid
 from alignlearn.kernels import StringSpectrum as StringSpectrum
+from alignlearn.kernels import columns_by_prefix as columns_by_prefix
 from alignlearn.kernels import gaussian_kernels as gaussian_kernels
 from alignlearn.kernels import ladder as ladder
 from alignlearn.large import NystromRidge as NystromRidge
@@ -93,6 +95,8 @@ from alignlearn.persistence import ModelFileError as ModelFileError
 from alignlearn.persistence import load as load
 from alignlearn.persistence import save as save
 from alignlearn.sources import AlignmentAccumulator as AlignmentAccumulator
+from alignlearn.sources import GramStack as GramStack
+from alignlearn.sources import Tables as Tables
 from alignlearn.sources import alignment_statistics as alignment_statistics
 from alignlearn.statistics import AlignmentStatistics as AlignmentStatistics
 from alignlearn.statistics import alignment as alignment

@@ -9,7 +9,7 @@ papers' own. Exact population quantities and naive learners are in `reference`, 
 
 from __future__ import annotations
 
-from .claim import Claim, HypothesisNotMet, NegativeControl, Verdict, check
+from .claim import Claim, HypothesisNotMet, NegativeControl, Status, Verdict, check
 from .registry import CLAIMS, all_claims
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Claim",
     "HypothesisNotMet",
     "NegativeControl",
+    "Status",
     "Verdict",
     "all_claims",
     "check",

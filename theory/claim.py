@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import Any
@@ -20,10 +21,56 @@ from alignlearn.bounds.binomial import clopper_pearson
 from alignlearn.bounds.checks import HypothesisNotMet
 
 KINDS = ("identity", "upper", "lower", "equivalence", "convergence")
-STATUSES = ("holds", "holds after fix", "gap", "false")
 OUTCOMES = ("holds", "violated", "vacuous", "inconclusive")
 
 Case = dict[str, Any]
+
+
+class Status(str, Enum):
+    """What a fair referee says of a statement as it is printed.
+
+    ``TRUE``
+        It holds.
+    ``PROOF_WRONG``
+        It holds, and a step of the printed proof does not.
+    ``DEGENERATE``
+        It holds, and says no more than what is known without it.
+    ``MISPRINT``
+        It fails, by a constant, sign, index or exponent; its derivation shows what is meant, and
+        that holds.
+    ``HYPOTHESIS``
+        It fails, and holds under a hypothesis that is not stated where it is made.
+    ``FALSE``
+        It fails, and not for want of a hypothesis or by a slip of the pen.
+    ``GAP``
+        Said without a proof, or too vaguely to be decided; the claim says how it was read.
+    ``NEW``
+        It holds, and is not in the papers.
+    """
+
+    TRUE = "true"
+    PROOF_WRONG = "true, proof wrong"
+    DEGENERATE = "true but degenerate"
+    MISPRINT = "misprint"
+    HYPOTHESIS = "unstated hypothesis"
+    FALSE = "false"
+    GAP = "gap"
+    NEW = "new"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def holds(self) -> bool:
+        """No case may violate it."""
+        return self in (Status.TRUE, Status.PROOF_WRONG, Status.DEGENERATE, Status.NEW)
+
+    @property
+    def outcome(self) -> str:
+        """What its cases must show."""
+        if self is Status.DEGENERATE:
+            return "vacuous"
+        return "holds" if self.holds else "violated"
 
 
 @dataclass(frozen=True)
@@ -88,10 +135,15 @@ class Claim:
         None for a statement without probability. Otherwise the level 1 - delta at which it is
         usually quoted; the entries of `measure` are then independent repetitions, and
         ``case["delta"]`` is what their violations are compared with.
-    status : {"holds", "holds after fix", "gap", "false"}
-        The statement as printed. "gap": true, but the printed proof is wrong.
+    status : Status
+        The statement as printed.
+    remark : str
+        What is wrong, and what that means for someone who uses it, in one plain sentence. Required
+        unless the status is TRUE or NEW.
+    follows : str
+        The claim whose slip this one inherits, if its own derivation is sound.
     counterexample : callable () -> Case, optional
-        Violates the printed statement. Required when the status is "false" or "holds after fix".
+        Violates the printed statement. Required where the status says that it does not hold.
     corrected : Claim, optional
         The corrected or sharpened statement.
     negative_control : NegativeControl
@@ -125,7 +177,9 @@ class Claim:
     measure: Callable[[Case], Any]
     cases: Callable[[Any], Case]
     negative_control: NegativeControl
-    status: str = "holds"
+    status: Status = Status.TRUE
+    remark: str = ""
+    follows: str = ""
     confidence: float | None = None
     counterexample: Callable[[], Case] | None = None
     corrected: Claim | None = None
@@ -141,10 +195,16 @@ class Claim:
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"kind={self.kind!r} is not known; accepted: {KINDS}.")
-        if self.status not in STATUSES:
-            raise ValueError(f"status={self.status!r} is not known; accepted: {STATUSES}.")
-        if self.status in ("false", "holds after fix") and self.counterexample is None:
-            raise ValueError(f"{self.name}: status {self.status!r} needs a counterexample.")
+        object.__setattr__(self, "status", _status(self.status))
+        words = f"{self.name}: status {self.status.value!r} needs"
+        if not self.status.holds and self.counterexample is None:
+            raise ValueError(f"{words} a counterexample.")
+        if self.status not in (Status.TRUE, Status.NEW) and not self.remark:
+            raise ValueError(f"{words} a remark.")
+        if self.status is Status.DEGENERATE and self.trivial is None:
+            raise ValueError(f"{words} what is known without it (trivial).")
+        if self.status in (Status.MISPRINT, Status.HYPOTHESIS) and self.corrected is None:
+            raise ValueError(f"{words} the form that is meant (corrected).")
 
     def wrong(self) -> Claim:
         """The negative control as a claim; `check` must reject it on the control's case."""
@@ -163,6 +223,14 @@ class Claim:
     def extreme_cases(self) -> list[Case]:
         """What `extremes` gives, as a list."""
         return [] if self.extremes is None else list(self.extremes())
+
+
+def _status(value) -> Status:
+    try:
+        return Status(value)
+    except ValueError:
+        accepted = ", ".join(repr(status.value) for status in Status)
+        raise ValueError(f"status={value!r} is not known; accepted: {accepted}.") from None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from .claim import Case, Claim, check
 from .draws import RandomDraw
 from .search import adversary
-from .verify import TRUE_STATUSES, known_cases, select
+from .verify import known_cases, select
 
 LEVELS = (0.01, 0.05, 0.2, 0.5)
 SHARP_LEVEL = 0.05
@@ -158,7 +158,7 @@ def report(
     Parameters
     ----------
     claims : iterable of str, optional
-        Names; all claims by default. Forms recorded as false are left out.
+        Names; all claims by default. Forms that do not hold are left out.
     examples, evaluations : int
         See `sensitivity`.
     stream : text stream, optional
@@ -181,7 +181,7 @@ def report(
     if not examples >= 1:
         raise ValueError(f"examples={examples!r} is out of range; accepted: examples >= 1.")
     stream = sys.stdout if stream is None else stream
-    chosen = [claim for claim in select(claims) if claim.status in TRUE_STATUSES]
+    chosen = [claim for claim in select(claims) if claim.status.holds]
     width = max([5, *(len(claim.name) for claim in chosen)])
     head = "claim", "caught at", "loose by", "by", "mutants", ""
     print(_line(head, width), file=stream)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from .claim import Claim, HypothesisNotMet, Mutant, NegativeControl, once
+from .claim import Claim, HypothesisNotMet, Mutant, NegativeControl, Status, once
 from .draws import RandomDraw
 from .papers import P1, P2, P3, P4, P5
 from .reference.matrices import alignf_terms, center, combine, krr
@@ -20,6 +20,7 @@ __all__ = [
     "P4",
     "P5",
     "RandomDraw",
+    "Status",
     "alignf_terms",
     "center",
     "combine",

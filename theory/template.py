@@ -1,8 +1,8 @@
 """One sentence: what the statement says, in words a reader of the paper recognises.
 
 Statement (number, paper): the formula. Checked: what is computed on both sides, and how it is
-scaled. Verdict: holds, holds after fix, gap or false; if not "holds", where it fails and the
-section of ``proofs.md`` of the correct form.
+scaled. Verdict: "holds" or the value of its `Status`; if not "holds", where it fails and the
+section of ``proofs.md`` of the correct form. What a user must know of that is the ``remark``.
 
 Copy this file into the folder of its paper (the import then begins with one more dot), and add its
 name to the folder's ``FILES`` at its place in the paper. The order is that of this file: `cases`,

@@ -13,11 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
-from .claim import Claim, Verdict, check
+from .claim import Claim, Status, Verdict, check
 from .draws import RandomDraw, strategy
 from .registry import CLAIMS, all_claims, proof_file
-
-TRUE_STATUSES = ("holds", "gap")
 
 
 @dataclass
@@ -28,7 +26,8 @@ class Finding:
     ----------
     claim : Claim
     found : str
-        "holds" or "violated"; "nothing said" if every outcome was vacuous or inconclusive.
+        "holds", "violated" or, of a claim recorded as degenerate, "vacuous"; "nothing said" if
+        every outcome of another was vacuous or inconclusive.
     as_recorded : bool
         What was found is the claim's status, its counterexample violates it, its correction
         survives the counterexample, and its negative control is rejected.
@@ -60,11 +59,10 @@ def examine(claim: Claim, examples: int = 100) -> Finding:
     Finding
     """
     finding = Finding(claim)
-    if claim.status in TRUE_STATUSES:
+    if claim.status.holds:
         _run_known(claim, finding)
     if not finding.problems:
         _run(claim, finding, examples)
-    expected = "holds" if claim.status in TRUE_STATUSES else "violated"
     violated = finding.outcomes["violated"] > 0
     if claim.counterexample is not None:
         verdict = check(claim, claim.counterexample())
@@ -74,16 +72,24 @@ def examine(claim: Claim, examples: int = 100) -> Finding:
         _note_worst(finding, verdict)
         if claim.corrected is not None:
             _check_correction(claim, finding)
-    if violated or finding.outcomes["holds"]:
-        finding.found = "violated" if violated else "holds"
-    if finding.found == "nothing said":
-        finding.problems.append("nothing but vacuous or inconclusive outcomes; more examples?")
-    elif finding.found != expected:
-        finding.problems.append(f"found {finding.found}, recorded {claim.status!r}")
+    _conclude(claim, finding, violated)
     if check(claim.wrong(), claim.negative_control.case()).outcome != "violated":
         finding.problems.append("the negative control is not rejected")
     finding.as_recorded = not finding.problems
     return finding
+
+
+def _conclude(claim, finding, violated):
+    """Compare what the cases show with the status."""
+    degenerate = claim.status is Status.DEGENERATE
+    if violated or finding.outcomes["holds"]:
+        finding.found = "violated" if violated else "holds"
+    elif degenerate and finding.outcomes["vacuous"]:
+        finding.found = "vacuous"
+    if finding.found == "nothing said":
+        finding.problems.append("nothing but vacuous or inconclusive outcomes; more examples?")
+    elif finding.found != claim.status.outcome:
+        finding.problems.append(f"found {finding.found}, recorded {claim.status.value!r}")
 
 
 def known_cases(claim: Claim) -> list:
@@ -185,7 +191,7 @@ def _run_known(claim, finding):
 
 def _run(claim, finding, examples):
     """Put the cases in; stop at the (shrunk) first violation of a claim that is said to hold."""
-    stop = claim.status in TRUE_STATUSES
+    stop = claim.status.holds
     if find_spec("hypothesis"):
         _run_hypothesis(claim, finding, examples, stop)
         return
@@ -241,7 +247,7 @@ def _note_worst(finding, verdict):
 
 def _check_correction(claim, finding):
     verdict = check(claim.corrected, claim.counterexample())
-    refused = claim.status == "holds after fix" and verdict.outcome == "inconclusive"
+    refused = claim.status is Status.HYPOTHESIS and verdict.outcome == "inconclusive"
     if verdict.outcome not in ("holds", "vacuous") and not refused:
         finding.problems.append("the corrected form does not survive the counterexample")
 
@@ -250,9 +256,9 @@ def _cells(finding):
     worst = "-" if finding.worst is None else f"{finding.worst.tightness:.3g}"
     total = sum(finding.outcomes.values())
     note = "; ".join(finding.problems) if finding.problems else ""
-    return finding.claim.name, finding.claim.status, finding.found, worst, str(total), note
+    return finding.claim.name, str(finding.claim.status), finding.found, worst, str(total), note
 
 
 def _line(cells, width):
     name, status, found, worst, total, note = cells
-    return f"{name:{width}}  {status:15}  {found:12}  {worst:>9}  {total:>8}  {note}".rstrip()
+    return f"{name:{width}}  {status:19}  {found:12}  {worst:>9}  {total:>8}  {note}".rstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from alignlearn.dependence.permutations import permutation_p_value
 from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Estimator, FrameOutput, check_same_names
-from alignlearn.sources import Opener
+from alignlearn.kernels import check_group_names
+from alignlearn.sources import Opener, Tables
 from alignlearn.validation import (
     check_choice,
     check_count,
@@ -47,8 +49,9 @@ class KernelCCA(FrameOutput, Estimator):
     ----------
     n_components : int, default 1
         q, at most the rank of each centred kernel matrix (of two views), or the sum of the ranks.
-    kernels : Kernel, str, or a sequence of one for each view, optional
-        Also "precomputed": the view is a Gram matrix. Default Gaussians, ``gamma="scale"``.
+    kernels : Kernel, str, or a sequence or dict of one for each view, optional
+        Also "precomputed": the view is a Gram matrix. Default Gaussians, ``gamma="scale"``. A dict
+        goes with a dict of views, of the same names.
     kappa : float, default 0.02
         Regulariser, > 0: without one every correlation is 1 as soon as the centred Gram matrices
         have full rank, whatever the data.
@@ -124,7 +127,7 @@ class KernelCCA(FrameOutput, Estimator):
 
         Parameters
         ----------
-        X : array-like of shape (N, d), or sequence of M >= 2 views
+        X : array-like of shape (N, d), or sequence, dict or `Tables` of M >= 2 views
             Views are such arrays, (N,) for a single variable, Gram matrices for "precomputed", or
             what else their kernels take.
         y : array-like of shape (N, e) or (N,), optional
@@ -176,7 +179,7 @@ class KernelCCA(FrameOutput, Estimator):
         ----------
         X, y : as in ``fit``, n samples
             Gram matrices (n, N) against the training samples for "precomputed". After ``fit(X, Y)``
-            y may be left out; in a sequence of views any may be None.
+            y may be left out; in a sequence of views any may be None, in a dict any may lack.
 
         Returns
         -------
@@ -187,7 +190,7 @@ class KernelCCA(FrameOutput, Estimator):
         """
         self._check_is_fitted()
         if not self._pair:
-            views = self._listed(X, y)
+            views = self._by_name(X, self._listed(X, y))
             if len(views) != self.n_views_:
                 raise ValueError(
                     f"X has {len(views)} views, but fit had {self.n_views_}; accepted: as many, "
@@ -253,7 +256,10 @@ class KernelCCA(FrameOutput, Estimator):
         return len(self.correlations_)
 
     def _accepts_sparse(self):
-        kernels = self.kernels if isinstance(self.kernels, (list, tuple)) else [self.kernels]
+        kernels = self.kernels
+        if isinstance(kernels, Mapping):
+            kernels = list(kernels.values())
+        kernels = kernels if isinstance(kernels, (list, tuple)) else [kernels]
         return all(inputs.take_sparse(["rbf"] if k is None else [k]) for k in kernels)
 
     def _open(self, X, y):
@@ -272,7 +278,7 @@ class KernelCCA(FrameOutput, Estimator):
             raise ValueError(f"X has {len(listed)} view; accepted: 2 or more.")
         if y is not None:
             self._check_matrix(X)
-        views = open_views(listed, self.kernels)
+        views = open_views(listed, self.kernels, None if y is not None else view_names(X))
         inputs.check_sample_count(views[0].n_samples)
         factors = self._factors(views)
         for i, factor in enumerate(factors):
@@ -310,6 +316,8 @@ class KernelCCA(FrameOutput, Estimator):
         """The views as a list."""
         if y is not None:
             return [X, y]
+        if view_names(X) is not None:
+            return list((X.tables if isinstance(X, Tables) else X).values())
         if is_sequence(X) and len(getattr(X, "shape", ())) != 2:
             return list(X)
         raise ValueError(
@@ -317,8 +325,25 @@ class KernelCCA(FrameOutput, Estimator):
             "one view; accepted: (X, Y), or a sequence of views [X1, X2, ...]."
         )
 
+    def _by_name(self, X, views):
+        """The views in the order of ``fit``, None for those that a dict lacks."""
+        given, known = view_names(X), getattr(self, "table_names_in_", None)
+        if given is None:
+            return views
+        unknown = [name for name in given if name not in (known or ())]
+        if unknown:
+            raise ValueError(
+                f"X has views {listed(unknown)}, which fit had not; accepted: "
+                f"{'a sequence of views' if known is None else listed(known)}."
+            )
+        found = dict(zip(given, views))
+        return [found.get(name) for name in known]
+
     def _store_names(self, X, view):
-        self._store_columns(X, view.n_features if self._pair else None)
+        self._store_columns(X if self._pair else None, view.n_features if self._pair else None)
+        names = None if self._pair else view_names(X)
+        if names is not None:
+            self.table_names_in_ = names
 
     def _values(self, i, X):
         predictor = self._predictors[i]
@@ -341,6 +366,13 @@ class KernelCCA(FrameOutput, Estimator):
     def _as_view(self, i, X):
         kernels = self._view_kernels[i]
         return as_column(X, kernels[0] if isinstance(kernels, list) else kernels)
+
+
+def view_names(X):
+    """Names of the views of a dict or `Tables`, else None."""
+    if isinstance(X, Tables):
+        return X.names
+    return tuple(check_group_names("X", X)) if isinstance(X, Mapping) else None
 
 
 def _predictor(view, factor, v):

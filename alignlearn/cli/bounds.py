@@ -170,7 +170,7 @@ def _bounds(curve, sizes, delta, changes):
     return {
         "claim": claim.name,
         "source": place(claim),
-        "status": claim.status,
+        "status": claim.status.value,
         "bounded": _plain(curve.quantity),
         "delta": None if claim.confidence is None else delta,
         "setting": curve.numbers(changes),
@@ -189,9 +189,10 @@ def _list_curves(output):
     output.print("claims with a bound for each m (--claim NAME):\n")
     width = max(map(len, CURVES))
     for name in CURVES:
-        output.print(f"  {name:<{width}}  {CLAIMS[name].status:<15}  {place(CLAIMS[name])}")
+        output.print(f"  {name:<{width}}  {CLAIMS[name].status.value:<19}  {place(CLAIMS[name])}")
     known = {
-        name: {"status": CLAIMS[name].status, "source": place(CLAIMS[name])} for name in CURVES
+        name: {"status": CLAIMS[name].status.value, "source": place(CLAIMS[name])}
+        for name in CURVES
     }
     output.json({"claims": known})
 
@@ -218,11 +219,11 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
     numbers = ", ".join(f"{k} = {v:.4g}" for k, v in curve.numbers(changes).items())
     chance = f"with probability {1 - delta:g}; " if claim.confidence is not None else ""
     lines = [
-        f"{claim.name}: {place(claim)}. Status as printed: {claim.status}.",
+        f"{claim.name}: {place(claim)}. Status as printed: {claim.status.value}.",
         f"bounded: {_plain(curve.quantity)}; {chance}vacuous from {level:g} on: {curve.why}.",
     ]
-    false = claim.status == "false"
-    values = {_column(name, false): bound for name, bound in values.items()}
+    fails = not claim.status.holds
+    values = {_column(name, fails): bound for name, bound in values.items()}
     if numbers:
         lines.append(f"setting: {numbers} ({curve.meaning}).")
     width = max(12, *(len(name) for name in values))
@@ -236,13 +237,13 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
     lines.append("")
     for name, m in curve.smallest(delta, changes).items():
         where = "never" if m is None else f"from m = {m:,} on"
-        lines.append(f"not vacuous: {_column(name, false)}: {where}")
+        lines.append(f"not vacuous: {_column(name, fails)}: {where}")
     return "\n".join(lines)
 
 
-def _column(name, false):
-    """A printed bound that is false is no bound, and is not to be read as one."""
-    return f"{name} (false)" if false and name == "printed" else name
+def _column(name, fails):
+    """A printed bound that fails is no bound, and is not to be read as one."""
+    return f"{name} (false)" if fails and name == "printed" else name
 
 
 def _round_sizes(low, high):

@@ -40,6 +40,7 @@ examples:
   alignlearn compare table.csv --target price --task regression
   alignlearn compare table.csv --target price --drop name --drop 3
   alignlearn compare breast_cancer --explain
+  alignlearn compare table.csv --tables __ --explain
   alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
   alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
   alignlearn compare sonar --methods uniform,alignf,svm-cv,aligned-rf,bayesian-mkl
@@ -68,6 +69,12 @@ def add_command(commands):
         "samples, contributions to predictions",
     )
     add_kernel_options(parser, "training folds", "folds and subset")
+    parser.add_argument(
+        "--tables",
+        metavar="SEPARATOR",
+        help="columns whose names have the same text before SEPARATOR are a table, named by it, "
+        "and the kernels are on each table by itself; as in genes__a, genes__b with __",
+    )
     add_figure_options(parser, "compare")
     add_output_options(parser, "every method of every fold on stderr")
     parser.set_defaults(run=_compare)
@@ -231,6 +238,8 @@ def _compare(args):
     figure = None if args.no_figure else figure_path(args.out, stem)
     X, y, notes = subset(data, args.max_samples, args.random_state)
     X, kernels, dense_note = choose_kernels(X, args.kernels, args.gammas)
+    if args.tables is not None:
+        kernels = _on_tables(kernels, data, args.tables)
     rank_one = not isinstance(kernels, list)
     family = "one kernel per column" if rank_one else f"{len(kernels)} kernels"
     methods = _methods(args.methods, rank_one, data)
@@ -260,6 +269,20 @@ def _compare(args):
         output.print(f"\nfigure: {figure}")
     output.json({"data": data.name, **results, "notes": notes, "figure": figure})
     return 0
+
+
+def _on_tables(kernels, data, separator):
+    """The kernels on each of the tables that the prefixes of column names tell."""
+    from alignlearn.kernels import Columns, columns_by_prefix
+
+    if not isinstance(kernels, list):
+        raise ValueError("--tables goes with kernels on several columns, not with rank-one.")
+    if not data.feature_names:
+        raise ValueError("--tables: the columns have no names.")
+    if not separator:
+        raise ValueError("--tables needs a text that separates tables and columns, such as __.")
+    tables = columns_by_prefix(data.feature_names, separator)
+    return [Columns(k, columns, name) for name, columns in tables.items() for k in kernels]
 
 
 def _results(comparison):

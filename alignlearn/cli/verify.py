@@ -96,7 +96,7 @@ def run_verify(args) -> int:
 def _finding(finding):
     """What was found about a claim as a dict."""
     return {
-        "status": finding.claim.status,
+        "status": finding.claim.status.value,
         "found": finding.found,
         "as_recorded": finding.as_recorded,
         "closest": None if finding.worst is None else finding.worst.tightness,

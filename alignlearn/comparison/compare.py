@@ -19,7 +19,7 @@ from alignlearn._progress import Progress, say
 from alignlearn._text import listed
 from alignlearn.folds import fold_numbers
 from alignlearn.kernels import RankOneKernels, kernel_list
-from alignlearn.sources import open_source
+from alignlearn.sources import open_source, open_tables
 from alignlearn.statistics.targets import doubt_amounts, reads_as_regression
 from alignlearn.validation import (
     check_choice,
@@ -58,8 +58,9 @@ def compare(
         Or a SciPy sparse matrix, of which columns are scaled but not shifted.
     y : array-like of shape (m,)
         Real targets or class labels.
-    kernels : sequence of Kernel and str, or RankOneKernels, optional
-        Default: a ladder of nine Gaussians around ``gamma="scale"``. They are centred and scaled to
+    kernels : sequence of Kernel and str, dict, or RankOneKernels, optional
+        Default: a ladder of nine Gaussians around ``gamma="scale"``; a dict, and several tables as
+        X, as in `MKLClassifier`. They are centred and scaled to
         equal trace on the training folds.
     methods : sequence of str
         Of "best-single", "uniform", "align", "alignf", "alignf-linear", "align-lq"; of the rules
@@ -96,6 +97,7 @@ def compare(
     """
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
     verbose = check_progress("verbose", verbose)
+    X, kernels = open_tables(X, kernels)
     X, y, task = _check_data(X, y, task)
     kernels = kernels if isinstance(kernels, RankOneKernels) else kernel_list(kernels)
     methods = _check_methods(methods, kernels, task)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.estimators import MKLClassifier, MKLRegressor
+from alignlearn.estimators.kernel_groups import sums_line
 from alignlearn.estimators.kernel_table import jackknife_spread, table_text
-from alignlearn.kernels import RankOneKernels
+from alignlearn.kernels import RankOneKernels, group_name, kernel_list
+from alignlearn.sources import open_tables
 
 from .compare import split
 from .methods import METHODS
@@ -41,6 +43,7 @@ def explain(comparison, X, y, kernels):
         than a rule, weights over the folds alone.
     text : str
     """
+    X, kernels = open_tables(X, kernels)
     i = int(np.argmin(comparison.error.mean(axis=1)))
     method, W = comparison.methods[i], comparison.weights[i]
     head = f"lowest mean error: {method}"
@@ -58,7 +61,21 @@ def explain(comparison, X, y, kernels):
         table = _of_fits(comparison, X, y, kernels, i)
         what = _WHAT[comparison.task]
         legend = _OF_FITS.format(what=what, n_folds=comparison.protocol.n_folds)
-    return method, table, f"{head}\n\n{table_text(table)}\n\n{wrapped(legend)}"
+    text = f"{head}\n\n{table_text(table)}{_sums(kernels, table)}\n\n{wrapped(legend)}"
+    return method, table, text
+
+
+def _sums(kernels, table):
+    """A line with the sums of weights by the names of kernels, where several share one."""
+    if isinstance(kernels, RankOneKernels):
+        return ""
+    members = {}
+    for k, kernel in enumerate(kernel_list(kernels)):
+        members.setdefault(group_name(kernel), []).append(k)
+    if None in members or len(members) == len(table["weight"]):
+        return ""
+    names, share = list(members), table.get("share")
+    return "\n" + sums_line(names, list(members.values()), table["weight"], share)
 
 
 def _of_fits(comparison, X, y, kernels, i):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -37,9 +38,10 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
 
     Parameters
     ----------
-    features : sequence of p arrays with m rows, or array of shape (p, m, d)
+    features : sequence or dict of p arrays with m rows, or array of shape (p, m, d)
         Representations of the same m samples, such as the layers of a network; what follows the
-        first axis is made one. With "precomputed" Gram matrices (m, m).
+        first axis is made one. With "precomputed" Gram matrices (m, m). Of a dict ``kernels`` may
+        be one too, with the same names.
     other : sequence of q arrays with m rows, optional
         Those of a second network; default ``features`` again.
     kernels : Kernel, str, or a sequence of these, default "linear"
@@ -187,23 +189,23 @@ class CKAAccumulator(Versioned):
 
 def _together(features, other, kernels):
     """All representations as matrices, a kernel for each or "precomputed", and (p, q or None)."""
+    names = list(features) if isinstance(features, Mapping) and other is None else None
     first = _listed("features", features)
     second = [] if other is None else _listed("other", other)
     shape = len(first), None if other is None else len(second)
     sets = first + second
     if isinstance(kernels, str) and kernels == "precomputed":
         return sets, kernels, shape
-    kernels = view_kernels(kernels, len(sets))
+    kernels = view_kernels(kernels, len(sets), names)
     if "precomputed" in [k for k in kernels if isinstance(k, str)]:
         raise ValueError('kernels: "precomputed" is for all sets of features or for none.')
-    names = [f"features[{k}]" for k in range(shape[0])] + [
-        f"other[{k}]" for k in range(len(second))
-    ]
+    names = [f"features[{k!r}]" for k in _keys(features)]
+    names += [f"other[{k!r}]" for k in _keys(other)] if second else []
     sets = [_flat(name, A) for name, A in zip(names, sets)]
     for name, A in zip(names, sets):
         if len(A) != len(sets[0]):
             raise ValueError(
-                f"{name} has {len(A)} rows, but features[0] has {len(sets[0])}; accepted: "
+                f"{name} has {len(A)} rows, but {names[0]} has {len(sets[0])}; accepted: "
                 "representations of the same samples."
             )
     return sets, kernels, shape
@@ -295,8 +297,12 @@ def _centered(F):
     return F
 
 
+def _keys(features):
+    return features if isinstance(features, Mapping) else range(len(features))
+
+
 def _listed(name, features):
-    features = plain(name, features)
+    features = list(features.values()) if isinstance(features, Mapping) else plain(name, features)
     if not is_sequence(features) or len(features) == 0 or len(np.shape(features[0])) < 2:
         raise ValueError(
             f"{name} must be a non-empty sequence of arrays with a row per sample, got "

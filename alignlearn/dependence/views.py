@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -26,20 +27,30 @@ def naming(what):
         raise type(error)(f"{what}: {error}") from None
 
 
-def view_kernels(kernels, n_views):
+def view_kernels(kernels, n_views, names=None):
     """A kernel or "precomputed" for each view.
 
     Parameters
     ----------
-    kernels : None, Kernel, Opener, str, or a sequence of these
+    kernels : None, Kernel, Opener, str, or a sequence or dict of these
         None is a Gaussian, ``gamma="scale"``; a single one is for every view.
     n_views : int
+    names : sequence of str, optional
+        Of the views, which are the keys of a dict.
 
     Raises
     ------
     ValueError, TypeError
         Not one for each view; an unknown kernel.
     """
+    if isinstance(kernels, Mapping):
+        if names is None or set(kernels) != set(names):
+            views = "views without names" if names is None else f"the views {list(names)}"
+            raise ValueError(
+                f"kernels has the names {list(kernels)!r:.200} for {views}; accepted: a dict of "
+                "kernels for a dict of views, of the same names."
+            )
+        kernels = [kernels[name] for name in names]
     if kernels is None or isinstance(kernels, (Kernel, Opener, str)):
         kernels = [kernels] * n_views
     try:
@@ -64,7 +75,7 @@ def _view_kernel(kernel):
     return kernel if opens_itself else as_kernel(kernel)
 
 
-def open_views(views, kernels):
+def open_views(views, kernels, names=None):
     """Combinations of all views: the samples checked, one kernel on them, as many samples each.
 
     Parameters
@@ -73,18 +84,21 @@ def open_views(views, kernels):
         Arrays (m, d), or (m,) for a single variable; what else a kernel takes; for "precomputed"
         Gram matrices (m, m).
     kernels : as in `view_kernels`
+    names : sequence of str, optional
+        Of the views.
 
     Returns
     -------
     list of Combination
     """
     opened = []
-    for i, (X, kernel) in enumerate(zip(views, view_kernels(kernels, len(views)))):
-        with naming(f"view {i}"):
+    labels = [f"view {name!r}" for name in (names or range(len(views)))]
+    for i, (X, kernel) in enumerate(zip(views, view_kernels(kernels, len(views), names))):
+        with naming(labels[i]):
             opened.append(_open(X, kernel))
         if opened[i].n_samples != opened[0].n_samples:
             raise ValueError(
-                f"view {i} has {opened[i].n_samples} samples, but view 0 has "
+                f"{labels[i]} has {opened[i].n_samples} samples, but {labels[0]} has "
                 f"{opened[0].n_samples}; accepted: views of the same samples, a row for each."
             )
     return opened
@@ -97,6 +111,8 @@ def _open(X, kernel):
         source = open_source(X, kernel)
     else:
         source = open_source(as_column(X, kernel), [kernel], pairs=True)
+    if len(source.names) != 1:
+        raise ValueError("X is several tables; accepted: one matrix.")
     return source.single(0)
 
 

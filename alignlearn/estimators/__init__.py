@@ -13,6 +13,7 @@ from .feature_scales import FeatureScales
 from .inputs import DataConversionWarning
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
+from .table_transformer import TableTransformer
 from .tuned import MKLClassifierCV, MKLRegressorCV
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "NotFittedError",
+    "TableTransformer",
     "alignment_interval",
     "cross_validate_kernels",
     "rademacher",

@@ -13,6 +13,8 @@ import numpy as np
 
 from alignlearn._text import MOST, largest
 
+from .kernel_groups import named_groups
+
 _VALUE, _NAME = 200, 80  # characters of a parameter's value; of a name
 _STYLE = """\
 .alignlearn-box {font-family: sans-serif; font-size: 13px; line-height: 1.5; color: inherit;
@@ -106,15 +108,26 @@ def _weights(estimator):
     if not hasattr(estimator, "kernels_"):
         return ""
     weights, of = estimator._kernel_weights()
+    kernels = _bars(weights, lambda k: _kernel_name(estimator, k))
+    groups = _tried(lambda: named_groups(estimator), None)
+    if groups is None:
+        return f"<div>weights of the kernels{of}</div>{kernels}"
+    sums = np.array([weights[index].sum() for index in groups[1]])
+    tables = _bars(sums, lambda k: _text(groups[0][k]))
+    return (
+        f"<div>sums of weights{of}</div>{tables}"
+        f"<details><summary>weights of the kernels</summary>{kernels}</details>"
+    )
+
+
+def _bars(weights, name):
+    """A table of the largest weights, with names by number."""
     size = np.where(np.isfinite(weights), np.abs(weights), 0.0)
     most = size.max(initial=0.0)
-    rows = [
-        _bar(_kernel_name(estimator, k), weights[k], size[k] / most if most else 0.0)
-        for k in largest(size, MOST)
-    ]
+    rows = [_bar(name(k), weights[k], size[k] / most if most else 0.0) for k in largest(size, MOST)]
     if weights.size > MOST:
         rows.append(f"<tr><td colspan='3'>and {weights.size - MOST} more</td></tr>")
-    return f"<div>weights of the kernels{of}</div>{_table(rows)}"
+    return _table(rows)
 
 
 def _kernel_name(estimator, k):

@@ -129,6 +129,8 @@ def _open_one(X, kernel):
     if len(kernels) != 1:
         raise ValueError(f"kernel has {len(kernels)} kernels; accepted: one.")
     source = open_source(X, kernels, pairs=True)
+    if len(source.kernels) != 1:
+        raise ValueError("X is several tables; accepted: one matrix.")
     (used,) = source.kernels
     if not used.is_psd:
         raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
@@ -244,7 +246,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     if estimator.classes_.size != 2:
         raise ValueError(f"alignment_interval: for two classes, got {estimator.classes_.size}.")
     result, features = _prepared(estimator, delta, radius2, not held_out)
-    source = open_source(X, estimator.kernels_)
+    source = open_source(estimator._joined(X), estimator.kernels_)
     labels = check_labels(y, source.n_samples)
     if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
         raise ValueError(

@@ -19,6 +19,7 @@ import numpy as np
 from alignlearn._params import ParamsMixin
 from alignlearn.engine.engines import open_engine
 from alignlearn.machines.scores import LabelScore, TargetScore
+from alignlearn.sources import GramStack, Tables, as_fitted, as_tables
 from alignlearn.validation import check_choice, not_fitted, warn
 
 from ._html import estimator_html
@@ -30,7 +31,13 @@ if TYPE_CHECKING:
 # Methods whose arguments beside X and y can be metadata, in scikit-learn's words.
 _ROUTED = ("fit", "predict", "decision_function", "score", "transform")
 _CONTAINERS = ("default", "pandas", "polars")
-_OF_COLUMNS = ("n_features_in_", "feature_names_in_")
+OF_COLUMNS = (
+    "n_features_in_",
+    "feature_names_in_",
+    "table_names_in_",
+    "sample_numbers_in_",
+    "n_stacked_in_",
+)
 
 # Parameters that many estimators have. A docstring leaves them out, and gets these texts at the end
 # of its parameters, unless the class has more to say of one: then it documents it like any other.
@@ -237,13 +244,22 @@ class Estimator(Parameters):
 
         ``names`` are further attributes to drop.
         """
-        for name in (self._fitted_marker, *_OF_COLUMNS, *names):
+        for name in (self._fitted_marker, *OF_COLUMNS, *names):
             self.__dict__.pop(name, None)
 
     def _store_columns(self, X, n_features):
-        """Keep the number of columns of the X given to ``fit``, None for none, and their names."""
-        for name in _OF_COLUMNS:
+        """Keep the number of columns of the X given to ``fit``, None for none, and their names.
+
+        Of several tables, or matrices with names, these names; of a part of a `GramStack` which
+        samples they are.
+        """
+        for name in OF_COLUMNS:
             self.__dict__.pop(name, None)
+        X = as_tables(X, getattr(self, "kernels", None))
+        if isinstance(X, (Tables, GramStack)):
+            self.table_names_in_ = X.names
+        if isinstance(X, GramStack):
+            self.sample_numbers_in_, self.n_stacked_in_ = X.rows, X.shape[1]
         names = feature_names(X)
         if n_features is not None:
             self.n_features_in_ = n_features
@@ -256,9 +272,11 @@ class Estimator(Parameters):
         ``extra`` is the number of columns that ``check`` takes away.
         """
         self._check_is_fitted()
+        X = self._as_fitted(X)
         if not hasattr(self, "n_features_in_"):
             return check(X)
         self._check_names(X)
+        X = X.joined() if isinstance(X, Tables) else X
         X = check(X)
         if X.shape[1] + extra != self.n_features_in_:
             raise ValueError(
@@ -266,6 +284,17 @@ class Estimator(Parameters):
                 f"{self.n_features_in_} features as input."
             )
         return X
+
+    def _as_fitted(self, X):
+        """X with its tables or matrices, if it has such, by the names and in the order of fit."""
+        rows = getattr(self, "sample_numbers_in_", None)
+        stack = None if rows is None else (rows, self.n_stacked_in_)
+        return as_fitted(X, getattr(self, "table_names_in_", None), stack)
+
+    def _joined(self, X):
+        """`_as_fitted` in one matrix, as the fitted kernels take it."""
+        X = self._as_fitted(X)
+        return X.joined() if isinstance(X, Tables) else X
 
     def _check_names(self, X):
         """Compare the column names of a data frame with those of ``fit``."""

@@ -36,9 +36,10 @@ class BayesianMKLClassifier(Classifier, Estimator):
 
     Parameters
     ----------
-    kernels : sequence of Kernel and str, or "precomputed", optional
+    kernels : sequence of Kernel and str, dict, or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
-        Gram matrices (m, m) in ``fit`` and (n, m) later. All are centred and scaled to trace m.
+        Gram matrices (m, m) in ``fit`` and (n, m) later. A dict, and several tables as X, as in
+        `MKLClassifier`. All are centred and scaled to trace m.
     alpha_lambda, beta_lambda : float, default 1.0
         Shape and scale of the gamma prior on the precisions of the sample coefficients a.
     alpha_gamma, beta_gamma : float, default 1.0
@@ -128,7 +129,8 @@ class BayesianMKLClassifier(Classifier, Estimator):
         Parameters
         ----------
         X : array-like of shape (m, d)
-            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
+            Or a list of objects, a sparse matrix, p Gram matrices or several tables, as ``kernels``
+            allows.
         y : array-like of shape (m,)
             Labels of one type, at least two different ones.
 

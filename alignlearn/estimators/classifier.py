@@ -180,13 +180,16 @@ class MKLClassifier(KernelClassifier):
 
     Parameters
     ----------
-    kernels : sequence of Kernel and str, RankOneKernels or "precomputed", optional
+    kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
         Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
         In ``fit`` an indefinite one is given as ``Precomputed(K, fix="clip")``, which transforms it
         and later the rows of new samples alike, or as ``Precomputed(K, is_psd=False)``; of complex
         Hermitian ones the real part is taken.
         All kernels but functions and given matrices also take SciPy sparse X, which stays sparse.
+        A dict has a kernel, a sequence of them or columns for each name; columns (an integer, a
+        slice, a sequence of integers or of column names) stand for a linear kernel on them. See
+        the notes on several tables.
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
         "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
@@ -254,10 +257,23 @@ class MKLClassifier(KernelClassifier):
         What ``predict_proba`` applies to the decisions.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If X was a data frame with string column names.
+        If X was a data frame with string column names, or several tables: "table__column".
+    table_names_in_ : tuple of str
+        If X was several tables, or given matrices with names.
+    sample_numbers_in_, n_stacked_in_ : ndarray of shape (m,), int
+        If X was given matrices with names: which of the samples of the stack, and how many it has.
 
     Notes
     -----
+    Several tables. X may be a dict or list of matrices of the same samples (arrays, data frames,
+    sparse), or `Tables` of them, which scikit-learn's cross-validation and searches can index.
+    ``kernels`` are then on each table by itself: a dict, by the names of the tables, or else the
+    same for every table; but what selects `Columns` is on these of all tables side by side. New
+    samples come as such tables too, found by their names. Where the kernels are "precomputed", a
+    dict of matrices, or a `GramStack` that can be indexed, has names in the same way. `summary`
+    has sums for each name, `kernel_table` and `contributions` with ``groups="columns"``.
+    `TableTransformer` in a pipeline scales or reduces every table by itself.
+
     Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
     the same decisions follow as from the Gram matrix centred at the training means, with the
     intercept changed. For the same reason constants are dropped from kernels near 1.
@@ -312,7 +328,8 @@ class MKLClassifier(KernelClassifier):
         Parameters
         ----------
         X : array-like of shape (m, d)
-            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
+            Or a list of objects, a sparse matrix, p Gram matrices or several tables, as ``kernels``
+            allows.
         y : array-like of shape (m,)
             Labels of one type, at least two different ones.
         sample_weight : array-like of shape (m,), optional

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
 from alignlearn._params import OF_PROCESS
 from alignlearn.folds import make_folds
 from alignlearn.kernels import gram_items, plain_gram
-from alignlearn.sources import GramViews, gram_parts
+from alignlearn.sources import GramStack, GramViews, gram_parts
 from alignlearn.validation import check_labels, check_targets
 
 
@@ -25,7 +26,7 @@ def cross_validate_kernels(
         With ``kernels="precomputed"``; it is copied for every fold.
     grams : sequence of p matrices (m, m), data frames or Precomputed, or array of shape (p, m, m)
         May be memmaps or lazy: only the rows in use are read. A ``fix`` of a Precomputed is found
-        on each training set alone.
+        on each training set alone. A dict of matrices, or a `GramStack`, gives them names.
     y : array-like of shape (m,) or (m, c)
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
@@ -54,11 +55,13 @@ default 5
             f"estimator must have kernels='precomputed', got {estimator!r}; with kernels on "
             "samples use any cross-validation on X."
         )
-    grams = gram_items(grams, "grams")
+    named = isinstance(grams, (Mapping, GramStack))
+    grams = GramStack(grams) if named else gram_items(grams, "grams")
     stratify = estimator._estimator_type == "classifier"
     y = (check_labels if stratify else check_targets)(y)
-    if len(y) != grams[0].shape[0]:
-        raise ValueError(f"y has {len(y)} values, but the matrices have {grams[0].shape[0]} rows.")
+    m = len(grams) if named else grams[0].shape[0]
+    if len(y) != m:
+        raise ValueError(f"y has {len(y)} values, but the matrices have {m} rows.")
     found = {"test_score": [], "fit_time": [], "score_time": [], "weights": [], "alignment": []}
     folds = make_folds(cv, y, stratify, random_state)
     fitted = []
@@ -75,10 +78,14 @@ def _one_fold(estimator, grams, y, train, test, scoring, found):
     params = estimator.get_params(deep=False)
     params = {k: v if k in OF_PROCESS else copy.deepcopy(v) for k, v in params.items()}
     model = type(estimator)(**params)
+    if isinstance(grams, GramStack):
+        training, against = grams[train], grams[test]
+    else:
+        training = gram_parts(grams, train)
+        against = GramViews([plain_gram("grams", K) for K in grams], test, train)
     start = time.perf_counter()
-    model.fit(gram_parts(grams, train), y[train])
+    model.fit(training, y[train])
     fitted = time.perf_counter()
-    against = GramViews([plain_gram("grams", K) for K in grams], test, train)
     score = model.score if scoring is None else lambda X, y: scoring(model, X, y)
     found["test_score"].append(float(score(against, y[test])))
     found["score_time"].append(time.perf_counter() - fitted)

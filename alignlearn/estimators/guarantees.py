@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn.bounds.checks import HypothesisNotMet
-from alignlearn.kernels import algebra, kernel_list
+from alignlearn.kernels import Named, algebra, kernel_list
 from alignlearn.validation import check_number, check_numbers
 
 SAMPLE = "samples independent and from one law"
@@ -91,9 +91,7 @@ def common(estimator, radius2):
     hypotheses, not_met = [SAMPLE], []
     if radius2 is not None:
         hypotheses.append(f"K_k(x, x) <= {radius2:g} for every kernel")
-    names = list(getattr(estimator, "feature_names_in_", ())) or None
-    given = kernels and [k.resolve_names(names) for k in kernel_list(estimator.kernels)]
-    if given != kernels or getattr(estimator.kernel_, "is_changed", False):
+    if _given(estimator, kernels) != kernels or getattr(estimator.kernel_, "is_changed", False):
         not_met.append(FROM_SAMPLE)
     weighted = "samples must have equal weights, but fit was given sample_weight"
     essential = [weighted] if estimator._ranges.weighted else []
@@ -104,6 +102,18 @@ def common(estimator, radius2):
     if not (psd and all(k.is_psd for k in kernels or ())):
         essential.append("kernels must be positive semi-definite")
     return radii, hypotheses, not_met + essential, essential
+
+
+def _given(estimator, kernels):
+    """The kernels as they were given, as far as they are the fitted ones."""
+    if kernels is None:
+        return None
+    if hasattr(estimator, "table_names_in_"):
+        # On the columns of a table it is still the kernel that was given.
+        known = [k.kernel if isinstance(k, Named) else k for k in kernel_list(estimator.kernels)]
+        return [k if k in known or k.kernel in known else None for k in kernels]
+    names = list(getattr(estimator, "feature_names_in_", ())) or None
+    return [k.resolve_names(names) for k in kernel_list(estimator.kernels)]
 
 
 def check_radii(estimator, radii, used):

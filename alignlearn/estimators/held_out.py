@@ -78,6 +78,6 @@ def refuse_training_samples(estimator, X, n_samples):
     kept = estimator._predictor.support_samples
     if n_samples != estimator.statistics_.n_samples or not isinstance(kept, np.ndarray):
         return
-    X = estimator._predictor.check(X)
+    X = estimator._check_test(X)
     if isinstance(X, np.ndarray) and np.array_equal(X[estimator.support_], kept):
         raise ValueError("held_out=True: X must be samples that took no part in the fit.")

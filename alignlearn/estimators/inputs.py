@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from alignlearn.kernels import column_names, kernel_list
+from alignlearn.sources import Tables
 from alignlearn.validation import check_labels, check_targets, doubt, own_or_sklearn, warn
 from alignlearn.validation.memory import check_gram_memory
 
@@ -81,6 +84,7 @@ def doubt_scales(X, samples, kernels, names=None):
     scale = some.std(axis=0)
     low, high = some.min(axis=0), some.max(axis=0)
     scale[((some == low) | (some == high)).all(axis=0)] = np.nan
+    X = Tables(X) if isinstance(X, Mapping) else X
     names = column_names(X) if names is None else names
     for columns in sorted(sets, key=len):
         own = scale[list(columns)]
@@ -144,10 +148,10 @@ def _doubt_classes(labels):
         )
 
 
-def real_targets(estimator, y, n_samples, weight=None):
-    """Targets as float64 of shape (m,) or (m, c)."""
+def real_targets(estimator, y, n_samples, weight=None, *, gaps=False):
+    """Targets as float64 of shape (m,) or (m, c); with ``gaps`` NaN where one is missing."""
     require_y(estimator, y)
-    y = check_targets(y, n_samples)
+    y = check_targets(y, n_samples, gaps=gaps)
     used = y if weight is None else y[weight > 0.0]
     if np.all(used == used[0]):
         where = "" if weight is None else " where sample_weight is positive"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from alignlearn.weights.base import shares
+
+from .kernel_groups import NOT_CONTRIBUTIONS, named_groups, sums_line
+
 if TYPE_CHECKING:
     from .contributions import Contributions
-
-
-NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
 class Inspected:
@@ -46,7 +47,8 @@ class Inspected:
             "permutation": loss where the group's term is that of another sample, at random.
         groups : dict, "columns" or None
             ``{"name": [numbers or names of kernels]}``; those in no group are one more, "other
-            kernels". "columns": kernels on the same columns are a group. None: each is one.
+            kernels". "columns": kernels of the same name (of a table, or of a dict ``kernels``), or
+            on the same columns, are a group. None: each is one.
         scoring : str or callable, optional
             Of classifiers "accuracy" (default), "balanced_accuracy", "neg_log_loss", for which
             ``probability`` is needed, or ``scoring(y_true, y_predicted)``; of regressors "r2".
@@ -104,6 +106,7 @@ class Inspected:
         X=None,
         y=None,
         *,
+        groups=None,
         sample_weight=None,
         folds=10,
         random_state=None,
@@ -116,6 +119,9 @@ class Inspected:
         X, y, sample_weight : optional
             The training samples, as in ``fit``: then weights are learned without each fold in turn,
             from one pass over the pairs where the rule needs no more. Not with ``per_target``.
+        groups : dict, "columns" or None
+            As in `contributions`: a row for each group, with sums of weights and shares, and the
+            alignment of what the group has of the combination.
         folds : int, default 10
             Also what else `MKLClassifierCV` takes as ``cv``, such as labels of runs that are left
             out together.
@@ -144,10 +150,13 @@ class Inspected:
         from .kernel_table import kernel_table
 
         return kernel_table(
-            self, X, y, sample_weight=sample_weight, folds=folds, random_state=random_state,
-            frame=frame,
+            self, X, y, groups=groups, sample_weight=sample_weight, folds=folds,
+            random_state=random_state, frame=frame,
         )  # fmt: skip
 
     def _verdict(self):
         yield from super()._verdict()
+        groups = named_groups(self)
+        if groups is not None:
+            yield sums_line(*groups, self.weights_, shares(self.statistics_, self.weights_))
         yield NOT_CONTRIBUTIONS

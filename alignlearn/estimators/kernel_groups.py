@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from alignlearn._text import listed
-from alignlearn.kernels import column_group
+from alignlearn.kernels import column_group, group_name
 
 OTHERS = "other kernels"
+NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
 def kernel_groups(model, groups):
@@ -79,7 +80,7 @@ def _distinct_names(names):
 
 
 def _by_columns(model, names):
-    """Kernels on the same columns of X."""
+    """Kernels of the same name, such as those of a table, or on the same columns of X."""
     kernels = model.kernels_
     if isinstance(kernels, str):
         raise ValueError(
@@ -90,9 +91,29 @@ def _by_columns(model, names):
         return kernel_groups(model, None)
     found = {}
     for k, kernel in enumerate(kernels):
-        found.setdefault(column_group(kernel), []).append(k)
-    labels = [_column_label(c, getattr(model, "feature_names_in_", None)) for c in found]
+        found.setdefault(group_name(kernel) or column_group(kernel), []).append(k)
+    columns = getattr(model, "feature_names_in_", None)
+    labels = [c if isinstance(c, str) else _column_label(c, columns) for c in found]
     return _distinct_names(tuple(labels)), [np.array(index) for index in found.values()]
+
+
+def named_groups(model):
+    """The groups of kernels with names, such as tables, where one has several; else None."""
+    kernels = model.kernels_
+    if not isinstance(kernels, list) or not any(map(group_name, kernels)):
+        return None
+    found = _by_columns(model, ())
+    return found if max(map(len, found[1])) > 1 else None
+
+
+def sums_line(names, members, weights, shares=None):
+    """The line of a summary with the sums of the weights of groups of kernels."""
+    sums = [
+        f"{name} {weights[index].sum():.4f}"
+        + ("" if shares is None else f" (share {shares[index].sum():.1%})")
+        for name, index in zip(names, members)
+    ]
+    return f"Sums of weights: {listed(sums, show=str)}"
 
 
 def _column_label(columns, names):

@@ -12,9 +12,10 @@ from alignlearn.weights import get_weighting
 from alignlearn.weights.base import shares
 
 from . import inputs, tuning
+from .kernel_groups import kernel_groups, kernel_names
 
 
-def kernel_table(model, X=None, y=None, *, sample_weight, folds, random_state, frame):
+def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_state, frame):
     """`MKLClassifier.kernel_table` and that of the other models."""
     model._check_is_fitted()
     if frame is not None:
@@ -27,15 +28,16 @@ def kernel_table(model, X=None, y=None, *, sample_weight, folds, random_state, f
                 "kernel_table: with per_target=True the table is over the targets; accepted: no "
                 "samples."
             )
-        columns = _over_targets(model)
+        columns = _over_targets(model, groups)
     elif model._several:
         if X is not None:
             model._refuse_several("kernel_table with samples")
-        columns = _of_members(model)
+        columns = _of_members(model, groups)
     else:
-        columns = _of_one_kernel(model)
+        columns = _of_one_kernel(model, groups)
         if X is not None:
             W = jackknife_weights(model, X, y, sample_weight, folds, random_state)
+            W = _sums(W, kernel_groups(model, groups)[1])
             columns["spread"] = jackknife_spread(W)
             columns["zero"] = np.mean(W == 0.0, axis=0)
     if frame is None:
@@ -45,30 +47,53 @@ def kernel_table(model, X=None, y=None, *, sample_weight, folds, random_state, f
     return DataFrame(columns)
 
 
-def _of_one_kernel(model):
+def _names(model, groups):
+    """Column and names of what a table is of: kernels, or groups of them."""
+    if groups is None:
+        return {"kernel": np.array(kernel_names(model), dtype=object)}
+    return {"kernel": np.array(kernel_groups(model, groups)[0], dtype=object)}
+
+
+def _sums(values, members):
+    """Sums of values (..., p) over groups of kernels."""
+    return np.stack([values[..., index].sum(axis=-1) for index in members], axis=-1)
+
+
+def _of_one_kernel(model, groups):
     unidentified = np.zeros(model.weights_.size, dtype=bool)
     unidentified[list(model.result_.unidentified)] = True
+    members = kernel_groups(model, groups)[1]
+    alignments = model.kernel_alignments_.copy()
+    if groups is not None:
+        alignments = np.array([_alignment(model, index) for index in members])
     return {
-        "kernel": np.array(model.statistics_.names, dtype=object),
-        "alignment": model.kernel_alignments_.copy(),
-        "weight": model.weights_.copy(),
-        "share": shares(model.statistics_, model.weights_),
-        "unidentified": unidentified,
+        **_names(model, groups),
+        "alignment": alignments,
+        "weight": _sums(model.weights_, members),
+        "share": _sums(shares(model.statistics_, model.weights_), members),
+        "unidentified": np.array([unidentified[index].any() for index in members]),
     }
 
 
-def _of_members(model):
+def _of_members(model, groups):
     """The tables of the machines that are averaged, one after the other."""
-    tables = [_of_one_kernel(m.model) for m in model.members_]
+    tables = [_of_one_kernel(m.model, groups) for m in model.members_]
     methods = [np.repeat(m.name, len(t["kernel"])) for m, t in zip(model.members_, tables)]
     columns = {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
     return {"kernel": columns.pop("kernel"), "method": np.concatenate(methods), **columns}
 
 
-def _over_targets(model):
-    W = model.weights_
+def _alignment(model, index):
+    """The alignment of a group's part of the combination; of equal weights where it has none."""
+    weights = np.zeros(model.weights_.size)
+    weights[index] = model.weights_[index] if model.weights_[index].any() else 1.0
+    return model.statistics_.alignment(weights)
+
+
+def _over_targets(model, groups):
+    W = _sums(model.weights_.T, kernel_groups(model, groups)[1]).T
     return {
-        "kernel": np.array(model._names, dtype=object),
+        **_names(model, groups),
         "weight": W.mean(axis=1),
         "spread": W.std(axis=1),
         "largest": W.max(axis=1),
@@ -100,7 +125,8 @@ def training_source(model, name, X, y, sample_weight=None):
 
     Other samples are refused as far as sizes tell; errors call them ``name``.
     """
-    model._check_names(X)
+    model._check_names(model._as_fitted(X))
+    X = model._joined(X)
     how = {"engine": model._engine(), "progress": model.verbose}
     source = open_source(X, model.kernels_, sample_weight=sample_weight, **how)
     classes = model._estimator_type == "classifier"

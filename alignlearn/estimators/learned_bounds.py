@@ -214,7 +214,7 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     """Everything that is computed from the training samples, in two passes over their pairs."""
     draws = check_count("draws", draws, low=1, optional=False)
     rng = check_seed("random_state", random_state)
-    source = open_psd(estimator.kernels_, X)
+    source = open_psd(estimator.kernels_, estimator._joined(X))
     m = source.n_samples
     if m != estimator.statistics_.n_samples:
         raise ValueError(

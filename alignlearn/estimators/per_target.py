@@ -25,8 +25,9 @@ from alignlearn.machines.target_ridge import TargetRidge, target_blocks
 from alignlearn.solvers.k_means import k_means
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
 from alignlearn.sources import Predictor
+from alignlearn.validation import check_choice
 
-from .inspected import NOT_CONTRIBUTIONS
+from .kernel_groups import NOT_CONTRIBUTIONS, named_groups, sums_line
 
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 24
@@ -38,6 +39,7 @@ _DRAWN, _DRAWN_OF_MANY = 32, 4
 _PROMISING = 0.01  # share by which squares may be larger before penalties are refined
 _CLUSTERED = 20_000  # targets that the clusters are found from
 _ROWS = 2**14  # targets whose distances are held at once
+_LEAST_VALUES = 3  # of a target that others are missing of
 _SPECTRA = 2**29  # bytes of decompositions that are kept until the last fit
 
 
@@ -285,6 +287,105 @@ def open_targets(source, Y, scale, folds=None):
     return Targets(family, scale, Y, weight, folds)
 
 
+def fit_targets(source, Y, scale, folds, pick, rng):
+    """What every target is fitted with, the predictor and dual coefficients, see `fitted_machine`.
+
+    Targets that lack the same samples, NaN in Y (m, q), are fitted together, on the samples that
+    they have: as if the others were not there, but for the ``scale`` of the kernels.
+
+    ``pick(targets, rng=rng)`` chooses; ``folds`` are test sets or None for leave-one-out.
+    """
+    patterns = _patterns(Y)
+    if patterns is None:
+        targets = open_targets(source, Y, scale, folds)
+        search = pick(targets, rng=rng)
+        return search, *fitted_machine(targets, search, source)
+    parts, n_before = [], 0
+    for rows, columns in patterns:
+        part, values = source.part(rows), Y[np.ix_(rows, columns)]
+        varies = part.statistics(values[:, 0], "regression").norms > 0.0
+        if not (varies & (scale > 0.0)).any():
+            raise ValueError(
+                "X: every kernel is constant on the samples of the targets "
+                f"{listed(columns.tolist())}, so that nothing can be learned of them."
+            )
+        tests = _test_sets_of(rows, folds, len(Y), columns)
+        targets = open_targets(part, values, np.where(varies, scale, 0.0), tests)
+        search = pick(targets, rng=copy.deepcopy(rng))
+        parts.append((rows, columns, search, *fitted_machine(targets, search, part), n_before))
+        n_before += len(search.candidates)
+    return _joined(source, Y.shape, scale, parts)
+
+
+def _patterns(Y):
+    """(samples, targets) of every set of targets that lack the same; None where nothing lacks."""
+    gaps = np.flatnonzero(np.isnan(Y.sum(axis=0)))
+    if not gaps.size:
+        return None
+    found = {}
+    for j in range(Y.shape[1]):
+        lacking = np.isnan(Y[:, j]).tobytes() if j in gaps else b""
+        found.setdefault(lacking, []).append(j)
+    return [(np.flatnonzero(~np.isnan(Y[:, some[0]])), np.array(some)) for some in found.values()]
+
+
+def _joined(source, shape, scale, parts):
+    """Searches, predictors and coefficients of parts of the targets as those of all."""
+    candidates = np.vstack([part[2].candidates for part in parts])
+    chosen, values = np.empty(shape[1], dtype=np.intp), np.empty((3, shape[1]))
+    coef, intercept = np.zeros((source.n_features or 0, shape[1])), np.empty(shape[1])
+    dual = None if source.is_linear else np.zeros(shape)
+    for rows, columns, search, predictor, of_part, first in parts:
+        chosen[columns] = first + search.chosen
+        values[:, columns] = search.alpha, search.score, search.uniform_score
+        intercept[columns] = predictor.intercept
+        if dual is None:
+            coef[:, columns] = predictor.coef
+        else:
+            dual[np.ix_(rows, columns)] = of_part
+    search = TargetSearch(candidates, chosen, *values)
+    learned = source.combine(scale)
+    if dual is None:
+        return search, learned.linear_predictor(coef, intercept, exact=True), None
+    weights = search.weights * scale[:, None]
+    return search, TargetPredictor(learned.kept(), dual, weights, intercept), dual
+
+
+def check_missing(missing, chosen):
+    """An error for a parameter ``missing`` that is not known, or without ``per_target``."""
+    if missing is not None:
+        check_choice("missing", missing, ("drop-per-target",))
+        if not chosen:
+            raise ValueError("missing='drop-per-target' goes with per_target=True; accepted: None.")
+
+
+def check_gaps(Y):
+    """Raise for targets that have too few values, or equal ones."""
+    few = np.flatnonzero(np.count_nonzero(~np.isnan(Y), axis=0) < _LEAST_VALUES)
+    if few.size:
+        raise ValueError(
+            f"y has fewer than {_LEAST_VALUES} values in {few.size} of {Y.shape[1]} columns "
+            f"({listed(few.tolist())}); accepted: at least so many. Leave them out."
+        )
+    check_varies(Y)
+
+
+def _test_sets_of(rows, folds, n_samples, columns):
+    """Test sets as positions among some samples; those without any are left out."""
+    if folds is None:
+        return None
+    position = np.full(n_samples, -1)
+    position[rows] = np.arange(rows.size)
+    found = [position[test][position[test] >= 0] for test in folds]
+    found = [test for test in found if test.size]
+    if len(found) < 2:
+        raise ValueError(
+            f"cv: all samples of the targets {listed(columns.tolist())} are in one fold; accepted: "
+            "folds that leave samples to train on."
+        )
+    return found
+
+
 def without(estimator, source, Y, scale, columns):
     """The predictor of some targets with the same penalties, without kernels of ``scale`` 0.
 
@@ -365,7 +466,7 @@ def test_sets(splits, n_samples):
 
 def check_varies(y, lack="of which nothing can be learned"):
     """Raise for targets that are constant, by number, and say what they ``lack``."""
-    constant = np.flatnonzero(y.min(axis=0) == y.max(axis=0))
+    constant = np.flatnonzero(np.fmin.reduce(y) == np.fmax.reduce(y))  # but for NaN
     if constant.size:
         shown = listed(constant, show=str)
         raise ValueError(
@@ -409,5 +510,8 @@ def summary(estimator, max_rows):
         f"{q} targets: mean R^2 by cross-validation {estimator.best_score_.mean():.4f}, of equal "
         f"weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
     )
+    groups = named_groups(estimator)
+    if groups is not None:
+        lines.append(sums_line(*groups, mean))
     lines.append(NOT_CONTRIBUTIONS)
     return "\n".join(lines)

@@ -180,7 +180,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         Parameters
         ----------
         X : array-like of shape (m, d)
-            Or a list of objects, a sparse matrix or p Gram matrices, as ``kernels`` allows.
+            Or a list of objects, a sparse matrix, p Gram matrices or several tables, as ``kernels``
+            allows.
         y : array-like of shape (m,) or (m, c)
             Real, finite and not constant.
         sample_weight : array-like of shape (m,), optional

@@ -310,6 +310,11 @@ class MKLRegressorCV(_Search, KernelRegressor):
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
+    missing : {"drop-per-target"}, optional
+        With ``per_target``: NaN in y is a missing value. Targets that lack the same samples are
+        fitted together, on the samples that they have, exactly as without the others (kernels stay
+        scaled to the trace on all samples); each such group takes decompositions of its own.
+        Default: NaN is refused.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for
@@ -355,7 +360,10 @@ feature_names_in_
     and random ones. Every target takes the best of these near its own, and the best alpha, by exact
     leave-one-out or folds; the candidates themselves are found on all samples. Training sets must
     be all samples that are not tested. Weights are not contributions: how much of a target a kernel
-    explains depends on the others too.
+    explains depends on the others too. ``device`` and ``client`` evaluate the kernels, in ``fit``
+    and on new samples; decompositions and products with targets, which are nearly all of the work,
+    stay in this process, where BLAS takes the threads: a candidate is tried on as few penalties as
+    those before it leave open, so that candidates follow one another.
 
     Peaks of memory at m = 5000, in (m, m) matrices: 1.1 for leave-one-out, 1.2 for ridge with
     folds, 1.3 for "svr", whose solver keeps up to 0.3 of a matrix of rows close together.
@@ -365,6 +373,7 @@ feature_names_in_
 
     machine: str = "krr"
     per_target: bool = False
+    missing: str | None = None
     alphas: Any = None
     Cs: Any = None
     cv: Any = None
@@ -404,6 +413,7 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("krr", "svr"))
         source = self._open(X, sample_weight)
+        per_target.check_missing(self.missing, self.per_target)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
         y = inputs.real_targets(self, y, source.n_samples, source.weight)
@@ -438,18 +448,21 @@ feature_names_in_
         rule = per_target.checked_rule(self)
         if self.unbiased:
             raise ValueError("unbiased=True is not for per_target=True; accepted: one of them.")
-        given = inputs.real_targets(self, y, source.n_samples, source.weight)
+        gaps = self.missing is not None
+        given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = tuning.check_grid("alphas", self.alphas, per_target.ALPHAS)
         splits = self._splits(given, groups)
         source, Y, splits = tuning.used_part(source, given.reshape(len(given), -1), splits)
-        per_target.check_varies(Y)
+        (per_target.check_gaps if gaps else per_target.check_varies)(Y)
         inputs.check_room(source, [], len(source.names) + 2)
-        statistics, scale = self._normalized(source.statistics(Y[:, 0], "regression"))
+        first = np.nan_to_num(Y[:, 0])
+        statistics, scale = self._normalized(source.statistics(first, "regression"))
         scale = np.where(statistics.norms > 0.0, scale, 0.0)
-        targets = per_target.open_targets(source, Y, scale, per_target.test_sets(splits, len(Y)))
+        tests = per_target.test_sets(splits, len(Y))
         rng = check_seed("random_state", self.random_state)
-        found = per_target.choose(targets, alphas, rng, rule == "uniform", source.progress)
-        predictor, coef = per_target.fitted_machine(targets, found, source)
+        choice = {"alphas": alphas, "uniform": rule == "uniform", "verbose": source.progress}
+        pick = partial(per_target.choose, **choice)
+        found, predictor, coef = per_target.fit_targets(source, Y, scale, tests, pick, rng)
         self._store_targets(X, source, given, scale, found)
         self.n_splits_ = len(Y) if splits is None else len(splits)
         if coef is not None:

@@ -17,6 +17,8 @@ from alignlearn.machines.scores import r2
 from alignlearn.validation import a_part, check_choice, check_number, doubt, warn
 from alignlearn.weights import get_weighting
 
+from .base import OF_COLUMNS
+
 _LEAST_GRID = 3  # values of which one is inside
 _TRIFLES = 0.02, 0.005  # of what scores differ by along a grid, and of a score
 
@@ -365,7 +367,7 @@ class FoldSearch:
     def _adopt(self, fitted, results, best):
         """Take over the attributes of the fit with the best candidate, and the results."""
         params = results["params"][best]
-        for name in ("C_", "alpha_", "kernel_C_", "n_features_in_", "feature_names_in_"):
+        for name in ("C_", "alpha_", "kernel_C_", *OF_COLUMNS):
             self.__dict__.pop(name, None)
         vars(self).update(fitted)
         for name, value in params.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -297,8 +298,8 @@ class CKADisplay:
 
         Parameters
         ----------
-        representations, others : sequence of array-like of shape (m, d)
-            As `cka_matrix` takes them.
+        representations, others : sequence or dict of array-like of shape (m, d)
+            As `cka_matrix` takes them; keys of a dict are the names.
         names, other_names, title, ax
             As in `alignlearn.dependence.plot_cka`.
         **options
@@ -309,6 +310,10 @@ class CKADisplay:
         CKADisplay
         """
         values = cka_matrix(representations, others, **options)
+        if names is None and isinstance(representations, Mapping):
+            names = list(map(str, representations))
+        if other_names is None and isinstance(others, Mapping):
+            other_names = list(map(str, others))
         return cls(values, names, other_names).plot(ax=ax, title=title)
 
     def plot(self, *, ax=None, title="") -> Self:

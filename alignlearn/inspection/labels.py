@@ -61,7 +61,8 @@ def tick_labels(names, longest=20):
 
 
 def _short(name, longest):
-    return name if len(name) <= longest else f"{name[: longest - 3]}..."
+    name = name if len(name) <= longest else f"{name[: longest - 3]}..."
+    return name.replace("$", r"\$")  # it is a text, and no formula
 
 
 def _power_of_two(value):

@@ -8,10 +8,17 @@ from .families import (
     as_kernel,
     distinct,
     gaussian_kernels,
-    kernel_list,
     ladder,
 )
 from .features import FeatureWeighted
+from .named import (
+    Named,
+    check_group_names,
+    columns_by_prefix,
+    group_kernels,
+    group_name,
+    kernel_list,
+)
 from .objects import (
     FromFunction,
     Precomputed,
@@ -54,6 +61,7 @@ __all__ = [
     "Linear",
     "Log",
     "Matern",
+    "Named",
     "Polynomial",
     "Precomputed",
     "RankOneKernels",
@@ -64,12 +72,16 @@ __all__ = [
     "SpectrumFix",
     "StringSpectrum",
     "as_kernel",
+    "check_group_names",
     "column_group",
     "column_names",
+    "columns_by_prefix",
     "distinct",
     "gaussian_kernels",
     "given_list",
     "gram_items",
+    "group_kernels",
+    "group_name",
     "kernel_list",
     "kernel_samples",
     "krein_spectrum",

@@ -145,23 +145,6 @@ def as_kernel(kernel) -> Kernel:
     )
 
 
-def kernel_list(kernels) -> list[Kernel]:
-    """The kernels a user means: None (the default ladder), one kernel, or a sequence of them."""
-    if kernels is None:
-        return gaussian_kernels()
-    if isinstance(kernels, (Kernel, str)):
-        return [as_kernel(kernels)]
-    try:
-        kernels = list(kernels)
-    except TypeError:
-        raise TypeError(
-            f"kernels must be a sequence of kernels and strings, got {kernels!r:.200}."
-        ) from None
-    if not kernels:
-        raise ValueError("kernels is empty; give at least one kernel.")
-    return [as_kernel(k) for k in kernels]
-
-
 def distinct(kernels):
     """Kernels without repeats, in order of appearance, and the place of each given one there.
 

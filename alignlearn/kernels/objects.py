@@ -156,7 +156,8 @@ class Precomputed(Kernel):
         shape = self.gram.shape
         if shape[0] != shape[1] or shape[0] == 0:
             raise ValueError(f"{name} must be a square matrix, got shape {shape}.")
-        check_symmetric(name, self.gram)
+        if not getattr(self.gram, "is_symmetric", False):  # a part may be known to be
+            check_symmetric(name, self.gram)
         if self.fix is not None:
             check_choice("fix", self.fix, FIXES)
             object.__setattr__(self, "is_psd", True)

@@ -11,7 +11,7 @@ from alignlearn._text import listed
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Estimator, Verbose
 from alignlearn.kernels import RankOneKernels
-from alignlearn.sources import open_source
+from alignlearn.sources import Tables, as_tables, open_source
 from alignlearn.statistics import centered_columns
 from alignlearn.validation import (
     DegenerateKernelWarning,
@@ -131,6 +131,9 @@ class MultiTaskLearner(Verbose, Estimator):
                 "kernels=RankOneKernels: a matrix of every kernel is needed here; accepted: a list "
                 "of kernels, or 'precomputed'."
             )
+        X = as_tables(X, self.kernels)
+        if self.task_column is not None and isinstance(X, Tables):
+            raise ValueError("task_column with several tables: accepted: task, a label per sample.")
         names = inputs.feature_names(X)
         samples, labels = self._samples(X, task)
         if self.task_column is not None and names is not None:

@@ -28,9 +28,10 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
 
     Parameters
     ----------
-    kernels : sequence of Kernel and str, or "precomputed", optional
+    kernels : sequence of Kernel and str, dict, or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``, of all samples. With "precomputed", X is a
-        sequence of p Gram matrices (m, m) in ``fit`` and (n, m) later, m samples of all tasks.
+        sequence of p Gram matrices (m, m) in ``fit`` and (n, m) later, m samples of all tasks. A
+        dict, and several tables as X, as in `MKLClassifier`.
     method : str, default "onmkl"
         How the kernel ``sum_k theta_tk K_k`` of each task t is found. S_t is the objective of the
         task's machine as a function of its kernel.

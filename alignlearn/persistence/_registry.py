@@ -34,6 +34,7 @@ _CLASSES = {
     "kernels.columns": "Columns",
     "kernels.families": "RankOneKernels",
     "kernels.features": "FeatureWeighted",
+    "kernels.named": "Named",
     "kernels.objects": "Precomputed",
     "kernels.random_features": "FourierFeatures",
     "kernels.rescaled": "Rescaled",

@@ -10,20 +10,26 @@ from .given import GramViews, gram_parts
 from .opening import Opener, open_kernel, open_source
 from .source import Combination, Predictor, Source
 from .streaming import AlignmentAccumulator, alignment_statistics
+from .tables import GramStack, Tables, as_fitted, as_tables, open_tables
 
 __all__ = [
     "AlignmentAccumulator",
     "Combination",
     "FeatureFamily",
     "GramFamily",
+    "GramStack",
     "GramViews",
     "Opener",
     "Predictor",
     "Source",
+    "Tables",
     "alignment_statistics",
+    "as_fitted",
+    "as_tables",
     "gram_parts",
     "linear_groups",
     "open_family",
     "open_kernel",
     "open_source",
+    "open_tables",
 ]

@@ -332,10 +332,13 @@ class GramView:
     gram : array-like of shape (m, m)
         Also a memmap, or anything with ``dtype`` and NumPy indexing of rows.
     rows, columns : ndarray of int
+    checked : bool
+        Whether the matrix was found to be symmetric, and rows are columns.
     """
 
-    def __init__(self, gram, rows, columns):
+    def __init__(self, gram, rows, columns, checked=False):
         self._gram, self._rows, self._columns = gram, rows, columns
+        self.is_symmetric = checked
         self.shape, self.dtype = (len(rows), len(columns)), gram.dtype
 
     def __len__(self):

@@ -17,6 +17,7 @@ from alignlearn.validation import check_features, check_progress, optional_weigh
 from .features import FeatureSource, linear_groups
 from .given import GramSource
 from .pairs import PairSource
+from .tables import GramStack, Tables, as_tables, open_tables
 
 
 class Opener:
@@ -36,9 +37,10 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or a list of objects, a SciPy sparse matrix or p Gram matrices, as ``kernels`` allows.
-    kernels : sequence of Kernel and str, RankOneKernels, Opener, "precomputed" or None
-        None is the default ladder of Gaussians.
+        Or a list of objects, a SciPy sparse matrix, p Gram matrices or several tables, as
+        ``kernels`` allows.
+    kernels : sequence of Kernel and str, dict, RankOneKernels, Opener, "precomputed" or None
+        None is the default ladder of Gaussians; see `kernel_list` and `table_kernels`.
     pairs : bool
         Evaluate linear kernels pair by pair too, as U-statistics of sparse samples need.
     sample_weight : array-like of shape (m,), optional
@@ -60,8 +62,10 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
     if isinstance(kernels, Opener):
         return kernels.open(X, sample_weight, **how)
     if isinstance(kernels, str) and kernels == "precomputed":
-        numbers, kernels = precomputed_kernels(X)
+        X = as_tables(X, kernels)
+        numbers, kernels = precomputed_kernels(X.kernels() if isinstance(X, GramStack) else X)
         return GramSource(numbers, kernels, optional_weights(sample_weight, len(numbers)), **how)
+    X, kernels = open_tables(X, kernels)
     if isinstance(kernels, RankOneKernels):
         X = check_features(X)
         weight = optional_weights(sample_weight, X.shape[0])
@@ -83,12 +87,15 @@ def open_kernel(X, kernel, sample_weight=None, **how):
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or a list of objects or a SciPy sparse matrix, as the kernel allows.
+        Or a list of objects, a SciPy sparse matrix or several tables, as the kernel allows.
     kernel : Kernel or str
         For instance the ``kernel_`` of a fitted estimator.
     sample_weight, engine, progress
         As in `open_source`.
     """
-    kernels, weights = weighted_terms(as_kernel(kernel))
+    kernel, X = as_kernel(kernel), as_tables(X, kernel)
+    if isinstance(X, Tables):  # it is on all of them, side by side
+        kernel, X = kernel.resolve_names(X.columns), X.joined()
+    kernels, weights = weighted_terms(kernel)
     source = open_source(X, kernels, pairs=True, sample_weight=sample_weight, **how)
     return source.combine(weights)

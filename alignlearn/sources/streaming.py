@@ -14,6 +14,7 @@ from alignlearn.statistics import AlignmentStatistics, refuse_weights
 from alignlearn.validation import check_flag, check_progress, check_same_type, is_sparse
 
 from .opening import open_source
+from .tables import open_tables
 from .training_sets import fold_labels
 
 
@@ -39,11 +40,11 @@ def alignment_statistics(
         blocks of rows are read. A SciPy sparse matrix, which stays sparse, unless a kernel is a
         function or a given matrix. A list of objects if all kernels are functions. With
         ``kernels="precomputed"``, a sequence of p Gram matrices or `Precomputed`, or an array
-        (p, m, m).
+        (p, m, m). Several tables or named matrices as in `MKLClassifier`.
     y : array-like of shape (m,) or (m, c)
         Real targets or class labels; see ``task``.
-    kernels : sequence of Kernel and str, "precomputed" or RankOneKernels, optional
-        Default: a ladder of nine Gaussians around ``gamma="scale"``.
+    kernels : sequence of Kernel and str, dict, "precomputed" or RankOneKernels, optional
+        Default: a ladder of nine Gaussians around ``gamma="scale"``. A dict as in `MKLClassifier`.
     task : {"auto", "classification", "regression"}
         How to read y; "auto" takes floating-point values as regression.
     unbiased : bool, default False
@@ -133,6 +134,8 @@ class AlignmentAccumulator(Versioned):
         """Add a batch: X of shape (b, d), y of shape (b,) or (b, c), b >= 4. Returns self."""
         kernels = self.kernels if self._resolved is None else self._resolved
         resolved = self._resolved
+        if not (isinstance(kernels, str) and kernels == "precomputed"):
+            X, kernels = open_tables(X, kernels)
         if not isinstance(kernels, (str, RankOneKernels)):
             kernels = kernel_list(kernels)
             X = kernel_samples("X", X, kernels)

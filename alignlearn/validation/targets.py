@@ -51,8 +51,11 @@ def check_labels(y, n_samples=None, name="y", *, classes=True):
     return raw
 
 
-def check_targets(y, n_samples=None, name="y", *, columns=True):
-    """Real targets as a float64 array of shape (m,) or, with ``columns``, also (m, c)."""
+def check_targets(y, n_samples=None, name="y", *, columns=True, gaps=False):
+    """Real targets as a float64 array of shape (m,) or, with ``columns``, also (m, c).
+
+    With ``gaps`` NaN is a value that is missing, and no error.
+    """
     if is_sparse(y):
         raise TypeError(f"{name} is a sparse matrix; a dense array of numbers is accepted.")
     y = plain(name, y)
@@ -68,12 +71,14 @@ def check_targets(y, n_samples=None, name="y", *, columns=True):
     if y.ndim not in ((1, 2) if columns else (1,)) or y.size == 0:
         accepted = "(m,) or (m, c)" if columns else "(m,)"
         raise ValueError(f"{name} must have shape {accepted}, got {y.shape}.")
-    if not np.all(np.isfinite(y)):
+    usable = ~np.isinf(y) if gaps else np.isfinite(y)
+    if not np.all(usable):
         where = ""
         if y.ndim == 2 and y.shape[1] > 1:
-            bad = np.flatnonzero(~np.isfinite(y).all(axis=0))
+            bad = np.flatnonzero(~usable.all(axis=0))
             where = f" in {bad.size} of {y.shape[1]} columns ({listed(bad.tolist())})"
-        raise ValueError(f"{name} contains NaN or infinity{where}; all targets must be finite.")
+        what = "infinity" if gaps else "NaN or infinity"
+        raise ValueError(f"{name} contains {what}{where}; all targets must be finite.")
     if n_samples is not None and y.shape[0] != n_samples:
         raise ValueError(f"{name} has {y.shape[0]} targets, but X has {n_samples} samples.")
     return y

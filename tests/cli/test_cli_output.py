@@ -79,7 +79,7 @@ def test_bounds_as_json(capsys):
     assert result["smallest_m_not_vacuous"]["corrected"] == 633
     assert result["status"] == CLAIMS["p1-theorem-17"].status == "false"
     code, out, _ = run(capsys, "bounds", "--json", "-")
-    assert json.loads(out)["claims"]["p1-theorem-12"]["status"] == "gap"
+    assert json.loads(out)["claims"]["p1-theorem-12"]["status"] == "true, proof wrong"
 
 
 def test_verify_as_json(capsys):

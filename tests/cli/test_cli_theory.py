@@ -99,7 +99,7 @@ def test_verify_fails_when_a_claim_is_not_as_recorded(capsys, monkeypatch):
     from alignlearn.theory import CLAIMS
 
     claim = CLAIMS["p1-rho-0"]
-    monkeypatch.setattr(CLAIMS.module("p1-rho-0"), "CLAIM", replace(claim, status="holds"))
+    monkeypatch.setattr(CLAIMS.module("p1-rho-0"), "CLAIM", replace(claim, status="true"))
     code, out, _ = run(capsys, "verify", "--claims", "p1-rho-0", "--examples", "5")
     assert code == 1
     assert "1 not as recorded" in out

@@ -168,7 +168,7 @@ def test_samples_and_labels(name):
 
 BAD = {
     "one frame": (frame(TRAIN[0]), r"\(p, m, m\), got \(30, 30\); a single matrix K goes into a"),
-    "a dict": ({"a": TRAIN[0]}, "sequence of .* got dict"),
+    "a dict": ({0: TRAIN[0]}, "a name must be a str, got 0"),
     "missing values": ([nullable(TRAIN[0]).mask(TRAIN[0] > 0.99)], "kernel 0 must hold real numb"),
     "text": ([TRAIN[0], frame(TRAIN[0]).map("{} kg".format)], "kernel 1 must hold real numbers"),
     "not square": ([frame(TEST[0])], r"kernel 0 has shape \(8, 30\); all must be square"),
@@ -191,7 +191,7 @@ def test_what_is_no_list_of_gram_matrices_is_refused(name):
 
 BAD_TESTS = {
     "one frame": (frame(TEST[0]), "sequence of 2 matrices .*got 8 items"),
-    "a dict": (dict(enumerate(TEST)), "sequence of 2 matrices .*got dict"),
+    "a dict": (dict(zip("ab", TEST)), "is a dict, but fit had no tables"),
     "text": ([TEST[0], frame(TEST[0]).map("{} kg".format)], "kernel 1 must hold real numbers"),
     "sparse": ([sp.csr_array(K) for K in TEST], "kernel 0 is a sparse matrix"),
     "other columns": ([frame(K.T) for K in TEST], r"kernel 0 has shape \(30, 8\)"),

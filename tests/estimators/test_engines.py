@@ -19,6 +19,7 @@ LEARNERS = [
     al.MKLClassifierCV(Cs=[1.0]),
     al.MKLRegressor(),
     al.MKLRegressorCV(alphas=[1.0]),
+    al.MKLRegressorCV(alphas=[1.0], per_target=True),
     al.KernelCombiner(),
     al.FeatureScales(),
     al.NystromRidge(),

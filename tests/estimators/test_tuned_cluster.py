@@ -51,6 +51,16 @@ def test_results_are_those_of_one_process(dask_client, name, weight):
     np.testing.assert_array_equal(alone.predict(X[:9]), here.predict(X[:9]))
 
 
+def test_kernels_of_tables_for_every_target(dask_client):
+    """Workers evaluate the kernels; the penalties are found here, from the same numbers."""
+    tables, y = {"a": X[:, :1], "b": X[:, 1:]}, np.column_stack([TARGETS, X[:, 2]])
+    model = al.MKLRegressorCV({"a": LADDER, "b": "rbf"}, per_target=True, alphas=[0.1, 1.0])
+    here = clone(model).fit(tables, y)
+    there = clone(model).set_params(client=dask_client).fit(tables, y)
+    np.testing.assert_array_equal(there.weights_, here.weights_)
+    np.testing.assert_array_equal(there.predict(al.Tables(tables)[:9]), here.predict(tables)[:9])
+
+
 class Screen(list):
     """Is told of progress, by the main thread, and cannot be sent to a worker."""
 

@@ -91,6 +91,15 @@ def two_stage():
     table = pd.DataFrame(X, columns=["width", "height", "mass"])
     named = al.MKLClassifier([al.Columns("rbf", ["mass"]), al.Columns("linear", "width")])
     yield "MKLClassifier named", named.fit(table, THREE), on(table[:5])
+    tables = al.MKLRegressor({"sizes": ["rbf", "linear"], "mass": "rbf"})
+    tables.fit({"sizes": X[:, :2], "mass": X[:, 2:]}, SIGNAL)
+    yield "MKLRegressor tables", tables, on({"mass": NEW[:, 2:], "sizes": NEW[:, :2]})
+    stack = al.GramStack({"wide": GRAMS[1], "linear": GRAMS[2]})
+    given = al.MKLClassifier("precomputed").fit(stack[:20], LABELS[:20])
+    yield "MKLClassifier stack", given, on(stack[20:])
+    gaps = np.column_stack([SIGNAL, np.where(X[:, 0] > 1.0, np.nan, X[:, 2])])
+    some = al.MKLRegressorCV(KERNELS, per_target=True, missing="drop-per-target")
+    yield "MKLRegressorCV gaps", some.fit(X, gaps), NEW_DATA
     found = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=2).fit(X, LABELS)
     yield "MKLClassifierCV", found, NEW_DATA
     found = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0], cv=2).fit(X, SIGNAL)
@@ -195,6 +204,7 @@ def kernels():
     yield (0.1 * two).exp().unit_form()
     yield al.Columns(one + two, slice(0, 2))
     yield al.Columns("linear", ["width", "height"])
+    yield al.kernels.Named(one, "group")
     yield al.FourierFeatures([[1.0, 0.5, 0.0], [0.1, 0.2, 0.3]], [1.0, 2.0], [0.0, 0.5])
     yield al.kernels.FeatureWeighted([1.0, 2.0, 0.5])
     yield al.kernels.weighted_sum([one, two], [1.0, -0.5])

@@ -366,7 +366,7 @@ PACKAGES = (
     *("multitask", "online", "sources", "statistics", "weights"),
 )
 METHODS = ("fit", "solve", "solve_grams", "merge")
-HOLD_FUNCTIONS = {al.FromFunction, Weighted}
+HOLD_FUNCTIONS = {al.FromFunction, Weighted, al.TableTransformer}  # or what others made
 WITHOUT_OBJECTS = {al.Kernel, HyperKernel, Weighting, OneStageWeighting}
 
 

@@ -44,10 +44,10 @@ def test_no_2_cycle_above_one_third_by_the_inequality():
 
 
 def test_each_of_the_three_functions_fails():
-    case = LYAPUNOV.counterexample()
-    objective, gap, quotient = LYAPUNOV.measure(case)
+    case = LYAPUNOV.falling()
+    objective, gap, quotient = LYAPUNOV.changes(case)
     assert objective == pytest.approx(-5.8634, abs=1e-4)
     assert gap == pytest.approx(-5.9148, abs=1e-4)
     assert quotient == pytest.approx(-0.00111, abs=1e-5)
-    assert check(LYAPUNOV.CORRECTED, case).outcome == "holds"
+    assert check(LYAPUNOV.CLAIM, case).outcome == "holds"
     assert LYAPUNOV.objective_change(case, safeguard=False) == pytest.approx(objective)

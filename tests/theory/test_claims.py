@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from alignlearn.theory import CLAIMS, all_claims, check
+from alignlearn.theory import CLAIMS, Status, all_claims, check
 from alignlearn.theory.draws import RandomDraw, strategy
 from hypothesis import given, settings
 
 EVERY = list(all_claims())
 IDS = [claim.name for claim in EVERY]
-TRUE = [claim for claim in EVERY if claim.status in ("holds", "gap")]
+TRUE = [claim for claim in EVERY if claim.status.holds]
 RANDOM = [claim for claim in TRUE if claim.confidence is not None]
 DECIDED = ("holds", "vacuous")
-FALSE = [claim for claim in EVERY if claim.status not in ("holds", "gap")]
+FALSE = [claim for claim in EVERY if not claim.status.holds]
 
 
 @pytest.mark.parametrize("claim", EVERY, ids=IDS)
@@ -81,7 +81,7 @@ def test_counterexample_violates_and_correction_survives(claim):
         verdict = check(claim.corrected, case)
         # Inconclusive only where the correction is an added hypothesis, which the case does not
         # meet.
-        refused = claim.status == "holds after fix" and verdict.note
+        refused = claim.status is Status.HYPOTHESIS and verdict.note
         assert verdict.outcome in ("holds", "vacuous") or refused, verdict
 
 

@@ -82,7 +82,7 @@ def test_claims_are_validated():
     with pytest.raises(ValueError, match="kind"):
         make("sideways", 1, 1)
     with pytest.raises(ValueError, match="counterexample"):
-        make("upper", 1, 1, status="false")
+        make("upper", 1, 1, status="false", remark="x")
     with pytest.raises(KeyError, match="p1-lemma-1"):
         CLAIMS["no-such-claim"]
 

@@ -27,7 +27,6 @@ def at_counterexample(name):
         ("p5-hinge-envelope", 1.5, 1.0),
         ("p5-intercept", [0.4, 0.4, -0.08, -0.08], 1.0),
         ("p5-svm-primal", 1.5, 1.25),
-        ("p5-smooth", 4.0, 0.0),
         ("p5-separable", 2**0.5, 1.0),
         ("p5-max-correlation", 1.0, 0.0),
     ],

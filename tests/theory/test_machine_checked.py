@@ -18,7 +18,7 @@ from alignlearn.theory.verify import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "lab" / "check_proofs"
-CHECKED = ("p1-lemma-6", "p1-prop-10", "p1-lemma-20")
+CHECKED = ("p1-lemma-6", "p1-prop-10", "p1-lemma-20", "p2-algorithm-1-hessian")
 
 needs_tree = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the source tree")
 needs_coq = pytest.mark.skipif(
@@ -56,7 +56,7 @@ def test_file_and_proof_name_each_other(name):
 @needs_tree
 @needs_coq
 def test_coq_accepts_the_proofs():
-    """Some five seconds, as Coq loads its real numbers for each of three files."""
+    """Some seconds, as Coq loads its real numbers for each of the files."""
     result = _check_proofs()
     assert result.returncode == 0, result.stdout + result.stderr
     for name in CHECKED:
@@ -248,6 +248,50 @@ def test_lemma_20_in_coq_is_the_claim():
         np.testing.assert_allclose(file.bound(case), right, rtol=1e-9, atol=1e-9 * (1 + a / b))
         np.testing.assert_allclose(file.measure(case), w / b - v / a, atol=1e-12)
         assert file.sharp_bound(case) == pytest.approx(2 * np.sqrt((w - v) @ (w - v)) / (a + b))
+
+
+def test_the_witness_of_lemma_20_has_no_negative_entry():
+    file = CLAIMS.module("p1-lemma-20")
+    assert "(forall i, 0 <= v i /\\ 0 <= w i)" in _text("p1-lemma-20")
+    case = file._control_case()
+    assert min(case["v"].min(), case["v_new"].min()) == 0
+    assert file.sharp_measure(case) == pytest.approx(np.sqrt(2))
+    assert file.sharp_bound(case) == pytest.approx(np.sqrt(2))
+
+
+TWO_POINTS = (
+    "Theorem two_points r s u : fourth p = 1 -> fourth q = 1 -> 0 <= r -> 0 <= s ->"
+    " (forall i, (s * q i - r * p i) * (s * q i - r * p i) <= u i) ->",
+    "0 <= sum (fun i => (q i * q i - p i * p i)"
+    " * (s * s * (q i * q i) - r * r * (p i * p i)))"
+    " <= 2 * sum (fun i => (p i * p i + q i * q i) * u i).",
+)
+
+
+def test_the_two_points_in_coq_are_those_of_the_claim():
+    """The middle and the right side, from the matrices of the claim's own cases."""
+    assert [piece for piece in TWO_POINTS if piece not in _text("p2-algorithm-1-hessian")] == []
+    file = CLAIMS.module("p2-algorithm-1-hessian")
+    for seed in range(10):
+        case = file.cases(RandomDraw(seed))
+        forms = [np.einsum("i,kij,j->k", a, case["kernels"], a) for a in _ends(case)]
+        X, Z, u = (np.maximum(form, 0.0) for form in forms)
+        r, s = np.sqrt(np.linalg.norm(X)), np.sqrt(np.linalg.norm(Z))
+        p, q = np.sqrt(X) / r, np.sqrt(Z) / s
+        assert (p**4).sum() == pytest.approx((q**4).sum()) == pytest.approx(1)
+        assert ((s * q - r * p) ** 2 <= u + 1e-7 * (X + Z)).all()
+        middle = (q**2 - p**2) @ (s**2 * q**2 - r**2 * p**2)
+        d = case["beta"] - case["alpha"]
+        rest = 2 * d @ d * case["lam"] + 2 * u.sum()
+        ratio = (rest + case["radius"] * (middle + (p**2 + q**2) @ u)) / (
+            rest + case["radius"] * (p**2 + q**2) @ u
+        )
+        tolerance = 1e-9 * file._rounding(case) / file.measure(case)[0]
+        assert ratio == pytest.approx(file.measure(case)[0], rel=1e-6 + tolerance)
+
+
+def _ends(case):
+    return case["alpha"], case["beta"], case["beta"] - case["alpha"]
 
 
 PROP_10 = (

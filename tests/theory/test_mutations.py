@@ -12,12 +12,12 @@ from alignlearn.theory.mutations import Sensitivity, report, sensitivity
 from alignlearn.theory.p1_alignment import intercept_stability as intercept
 from alignlearn.theory.p1_alignment import theorem_12_rate, theorem_16, theorem_17
 from alignlearn.theory.p2_l2 import prop_3, theorem_3
-from alignlearn.theory.verify import TRUE_STATUSES, examine, select, verify
+from alignlearn.theory.verify import examine, select, verify
 
 from alignlearn.bounds import generalization, stability
 from alignlearn.bounds.fitted import intercept_residual_bound
 
-FORMS = {claim.name: claim for claim in select() if claim.status in TRUE_STATUSES}
+FORMS = {claim.name: claim for claim in select() if claim.status.holds}
 
 
 def times(name, factor):

@@ -21,10 +21,10 @@ def test_table_and_exit_code():
 
 
 def test_a_wrong_record_is_noticed(monkeypatch):
-    broken = replace(CLAIMS["p1-lemma-6"], status="holds")
+    broken = replace(CLAIMS["p1-lemma-6"], status="true")
     finding = examine(broken, 5)
     assert not finding.as_recorded
-    assert "recorded 'holds'" in " ".join(finding.problems)
+    assert "recorded 'true'" in " ".join(finding.problems)
     monkeypatch.setattr("alignlearn.theory.verify.select", lambda names=None: [broken])
     assert verify(examples=5, stream=io.StringIO()) == 1
 

@@ -307,13 +307,15 @@ _LIST = (
         "p1-alignf-stability",
         _CHANGE,
         {
-            "printed": lambda m, d, lam0: 100 * (1 + 1 / lam0) ** 2 / m,
-            "what holds": lambda m, d, lam0: 1 / np.sqrt(lam0),
+            "printed": lambda m, d, lam0: 2 / (lam0 * np.sqrt(m)),
+            "one flipped label, K(x, x) = 1": lambda m, d, lam0: np.full(
+                np.shape(m), 2 / (1 + lam0)
+            ),
         },
         lambda lam0: 1 / np.sqrt(lam0),
-        "|h| <= (M/2)(kappa/lam0)^(1/2) for both; a family of samples attains 2/(1+lam0)",
+        "|h| <= (M/2)(kappa/lam0)^(1/2) for both, by K(x, x) <= 1 alone",
         {"lam0": 10.0},
-        "labels +-1, K(x, x) <= 1, ridge lam0; C/m is drawn with C = 100 (1+1/lam0)^2",
+        "labels +-1, traces of 1, K(x, x) <= 1, ridge lam0; what is printed is the size of h + h'",
         3,
     ),
     Curve(

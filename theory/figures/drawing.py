@@ -157,7 +157,7 @@ def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTH
 def legend_name(form: str, claim) -> str:
     """What a form is, for a reader who does not know the code."""
     words = {
-        "printed": f"as printed ({_STATUS[claim.status]})",
+        "printed": f"as printed ({claim.status.value})",
         "printed, M1^2/4 for M1 M2/4": "as printed, with the slip $M_1M_2/4$ repaired",
         "sharpened, K' = K": "sharpened, for $K'=K$",
         "sharpened, K' = yy'": "sharpened, for a target kernel",
@@ -170,14 +170,6 @@ def legend_name(form: str, claim) -> str:
         "as derived": "bound, as derived",
     }
     return words.get(form, form)
-
-
-_STATUS = {
-    "holds": "true",
-    "gap": "true, but its proof is not",
-    "holds after fix": "true after a fix",
-    "false": "false",
-}
 
 
 def _given(curve, claim, delta, changes):

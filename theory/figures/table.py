@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 
-from ..claim import OUTCOMES, Claim, check
+from ..claim import OUTCOMES, Claim, Status, check
 from ..draws import RandomDraw
 from ..papers import P1, P2, P3, P4, P5
 from ..registry import CLAIMS, all_claims, proof_file
 
 CASES = 10
-_HEAD = "| claim | source | as printed | checked | correct or sharper form |\n|---|---|---|---|---|"
-_STATUS = {
-    "holds": "true",
-    "gap": "true with a wrong proof",
-    "holds after fix": "true after a fix",
-    "false": "false",
-}
-
-
+_HEAD = (
+    "| claim | source | as printed | what is wrong, and what it means | checked |"
+    " correct or sharper form |\n|---|---|---|---|---|---|"
+)
+_PAPERS = {"p1": ("2012", P1), "p2": ("2009", P2), "p3": ("multi-task", P3)}
+_PAPERS |= {"p4": ("2020", P4), "p5": ("slides", P5)}
 _WORDS = {"holds": "hold"}
-# For the README: a theorem that is right for another reason and by a large factor, three that fail
-# for what users do (learn weights, predict signs), and an algorithm that does not converge.
+# For the README, of those that fail in substance: what alignf's stability rests on, what users do
+# with a sample (predict signs), a bound that can not be repaired, a matrix that is inverted all
+# over a paper and never can be, and a rate that nothing attains.
 SURPRISING = (
-    "p1-theorem-12",
-    "p1-h-s-rate",
     "p1-theorem-16",
-    "p1-alignf-stability",
-    "p2-algorithm-1",
+    "p1-h-s-rate",
+    "p2-prop-1",
+    "p3-matrix-a",
+    "p4-theorem-2",
 )
 
 
@@ -47,11 +45,16 @@ def claims_page() -> str:
     return f"""# The claims
 
 {counts()}
+
+{counts_table()}
 Written by `scripts/make_figures.py`.
 
 {outcomes_of_forms()}
 
-As printed: the verdict on the statement in the paper. Checked: {CASES} random cases, where
+As printed: the verdict on the statement in the paper, of which
+{statuses()}.
+
+Checked: {CASES} random cases, where
 "vacuous" means that the bound says no more than what is always true, and "inconclusive" that a
 hypothesis was not met or too few samples decide; or the counterexample, measured against printed,
 and the first corrected form on the same case. Every corrected or sharper form is followed by its
@@ -64,15 +67,65 @@ linked in their rows, and `scripts/lab/check_proofs` checks them.
 def claims_summary() -> str:
     """What the README shows: how many claims are true, and the rows that surprise most."""
     rows = [_row(CLAIMS[name]) for name in SURPRISING]
-    text = f"{counts()}\n{outcomes_of_forms()}"
+    text = f"{counts()}\n\n{counts_table()}\n{outcomes_of_forms()}"
     return "\n".join([text, "", "The five that may surprise most:", "", _HEAD, *rows]) + "\n"
 
 
+_MEANS = {
+    Status.TRUE: "it holds",
+    Status.PROOF_WRONG: "it holds, and a step of its printed proof does not",
+    Status.DEGENERATE: "it holds, and says no more than what is known without it",
+    Status.MISPRINT: "a constant, sign, index or exponent is wrong, and the derivation shows which"
+    " is meant",
+    Status.HYPOTHESIS: "it holds under a hypothesis that is not stated there",
+    Status.FALSE: "it fails, and not for one of these reasons",
+    Status.GAP: "said without a proof, or too vaguely to be decided",
+    Status.NEW: "ours, and not in the papers",
+}
+
+
+_COUNTED = {
+    Status.TRUE: "are true",
+    Status.PROOF_WRONG: "true with a wrong proof",
+    Status.DEGENERATE: "true but degenerate",
+    Status.MISPRINT: "misprinted",
+    Status.HYPOTHESIS: "short of a hypothesis",
+    Status.FALSE: "false",
+    Status.GAP: "said too vaguely to be decided (gaps)",
+}
+
+
+def statuses() -> str:
+    """What the statuses mean, in a sentence."""
+    return ";\n".join(f"*{status.value}*: {words}" for status, words in _MEANS.items())
+
+
 def counts() -> str:
-    """How many claims have which status, as a sentence."""
+    """How many claims of the papers have which status, as a sentence; ours are counted apart."""
     found = Counter(claim.status for claim in CLAIMS.values())
-    parts = [f"{found[status]} are {words}" for status, words in _STATUS.items()]
-    return f"Of {len(CLAIMS)} claims, {', '.join(parts[:-1])}, and {parts[-1]}."
+    ours = found.pop(Status.NEW)
+    parts = [f"{found[status]} {words}" for status, words in _COUNTED.items() if found[status]]
+    follow = sum(bool(claim.follows) for claim in CLAIMS.values())
+    return (
+        f"Of {len(CLAIMS) - ours} claims of the five papers, {', '.join(parts[:4])},\n"
+        f"{', '.join(parts[4:-1])}, and {parts[-1]}.\n"
+        f"{follow} of them follow from the slip of another row, which their row names. "
+        f"{ours} claims are new (ours)."
+    )
+
+
+def counts_table() -> str:
+    """The same for each paper, as a Markdown table."""
+    columns = [status for status in Status if status is not Status.NEW] + [Status.NEW]
+    lines = [
+        f"| paper | claims | {' | '.join(status.value for status in columns[:-1])} | new (ours) |",
+        "|---" * (len(columns) + 2) + "|",
+    ]
+    for key, (label, _) in _PAPERS.items():
+        found = Counter(claim.status for name, claim in CLAIMS.items() if name.startswith(key))
+        numbers = [found[status] for status in columns]
+        lines.append(f"| {label} | {sum(numbers[:-1])} | {' | '.join(map(str, numbers))} |")
+    return "\n".join(lines) + "\n"
 
 
 def machine_checked() -> str:
@@ -111,16 +164,26 @@ def _row(claim):
     if proof:
         forms.append(f"machine-checked: [{proof.name}](../theory/{proof.parent.name}/{proof.name})")
     last = "; ".join(forms) or "-"
-    cells = f"`{claim.name}`", _source(claim), _STATUS[claim.status], _checked(claim), last
-    return f"| {' | '.join(cells)} |"
+    name, status = f"`{claim.name}`", claim.status.value
+    return (
+        f"| {' | '.join((name, _source(claim), status, _remark(claim), _checked(claim), last))} |"
+    )
+
+
+def _remark(claim):
+    """What is wrong and what it means; of a statement that holds, that it does."""
+    if claim.status is Status.NEW:
+        return "Ours; proved in `proofs.md`."
+    if claim.status is Status.TRUE:
+        sharper = ", and a sharper form does too" if claim.corrected is not None else ""
+        return f"Nothing: it holds as printed{sharper}."
+    text = claim.remark.replace("|", r"\|")
+    return f"{text} Follows from `{claim.follows}`." if claim.follows else text
 
 
 def _source(claim):
-    papers = ("2012", P1), ("2009", P2), ("multi-task", P3), ("2020", P4), ("slides", P5)
-    for year, paper in papers:
-        if claim.source.startswith(paper):
-            return year + claim.source[len(paper) :].replace("|", r"\|")
-    return claim.source.replace("|", r"\|")
+    label, paper = _PAPERS[claim.name[:2]]
+    return label + claim.source.removeprefix(paper).replace("|", r"\|")
 
 
 def _formula(latex):

@@ -36,6 +36,7 @@ from ..prelude import (
     Claim,
     FiniteDistribution,
     NegativeControl,
+    Status,
     gaussian_kernel,
     numerators,
     once,
@@ -116,6 +117,7 @@ def control_case(m=1000):
 CLAIM = Claim(
     name="p1-class-interval",
     source=f"{P1}, after Theorem 12, new",
+    status=Status.NEW,
     statement=(
         r"\rho = \tfrac{s(1-s)d^2}{A} \in \Big[\tfrac{\min s(1-s)\,[(\hat d-t_1)_+^2"
         r"-\frac{R^2}{m_+}-\frac{R^2}{m_-}]_+}{\bar A},"
@@ -188,6 +190,7 @@ def betting_measure(case):
 BETTING = Claim(
     name="p1-class-betting",
     source=f"{P1}, after Theorem 12, new",
+    status=Status.NEW,
     statement=(
         r"\Pr\big[\exists v \ge \theta:\ \tfrac1N\sum_{\sigma}\prod_i (1+\lambda_{\sigma i}(v)"
         r"(U_{\sigma i}-v)) \ge \tfrac1\delta\big] \le \delta"
@@ -290,6 +293,7 @@ def _control_case():
 LEARNED = Claim(
     name="p1-class-learned",
     source=f"{P1}, after Theorem 12, new",
+    status=Status.NEW,
     statement=(
         r"\Pr\Big[\exists \mu \ge 0:\ \rho_\mu \notin \Big[\tfrac{\min s(1-s) \sum_k \mu_k"
         r"\underline{d_k^2}}{\bar A_\mu}, \tfrac{\max s(1-s) \sum_k \mu_k \overline{d_k^2}}"

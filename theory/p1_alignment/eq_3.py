@@ -2,13 +2,13 @@
 
 Statement ((3) and (4) of the 2012 paper): the alignment of K_k with K_Y is <K_k, K_Y>/(||K_k||
 ||K_Y||), and the unnormalised alignment of sum_k mu_k K_k is <sum_k mu_k K_k, K_Y>. Checked: both
-against the definitions. Verdict: holds after a fix; every matrix must be centred, and (4) lacks
-the factor 1/m^2 (which does not change its maximiser); proofs.md, section 16.
+against the definitions. Verdict: misprint; every matrix must be centred, and (4) lacks the factor
+1/m^2 (which does not change its maximiser); proofs.md, section 16.
 """
 
 import numpy as np
 
-from ..prelude import P1, Claim, NegativeControl, center, combine, replace
+from ..prelude import P1, Claim, NegativeControl, Status, center, combine, replace
 from ..reference.matrices import frobenius
 
 
@@ -81,7 +81,11 @@ CLAIM = replace(
         r"\hat\rho_u = \langle \sum_k \mu_k K_k, K_Y\rangle_F"
     ),
     bound=bound,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark=(
+        "The index c of the centred kernels is missing; whoever computes align without "
+        "centring gets other weights."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

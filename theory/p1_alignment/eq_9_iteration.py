@@ -1,10 +1,10 @@
 """The averaged iteration as a solver of the single-stage problem.
 
-Statement (end of section 3.4 of the 2012 paper): (9) can be solved with the iterative algorithm
-of the 2009 paper, in 10 to 50 iterations. We read this as alpha <- (alpha + (K_mu(alpha) + I)^-1
-y)/2, mu(alpha) the minimiser of the inner problem. Checked: the smallest of the relative steps
-that follow 500 of ``AlignedKRR(solver="fixed-point")``. Verdict: false when gamma'' > 0, where
-the iteration can enter a 2-cycle. With gamma'' = 0 it converges locally at rate 1/2 or better
+Statement (end of section 3.4 of the 2012 paper): (9) can be solved with the iterative algorithm of
+the 2009 paper, in 10 to 50 iterations. We read this as alpha <- (alpha + (K_mu(alpha) + I)^-1 y)/2,
+mu(alpha) the minimiser of the inner problem. Checked: the smallest of the relative steps that
+follow 500 of ``AlignedKRR(solver="fixed-point")``. Verdict: gap; false when gamma'' > 0, where the
+iteration can enter a 2-cycle. With gamma'' = 0 it converges locally at rate 1/2 or better
 (proofs.md, section 16). Correct: use a convex solver on (9); checked by the optimality conditions
 (same section) at the weights of `AlignedKRR`.
 
@@ -25,6 +25,7 @@ from ..prelude import (
     HypothesisNotMet,
     NegativeControl,
     RandomDraw,
+    Status,
     alignf_terms,
     combine,
     krr,
@@ -115,14 +116,18 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-eq-9-iteration",
-    source=f"{P1}, section 3.4",
+    source=f"{P1}, section 3.4, after (9)",
     statement=(
         r"\alpha \leftarrow \tfrac12(\alpha + (K_{\mu(\alpha)} + I)^{-1}y)"
         r"\ \text{converges in 10 to 50 iterations}"
     ),
     bound=bound,
     measure=measure,
-    status="false",
+    status=Status.GAP,
+    remark=(
+        "An observation from experiments and no theorem: with gamma'' > 0 the averaged "
+        "iteration can cycle, so solve (9) with a convex solver."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
@@ -195,6 +200,7 @@ def _one_steep_kernel():
 RATE = Claim(
     name="p1-eq-9-rate",
     source=f"{P1}, section 3.4, new",
+    status=Status.NEW,
     statement=r"\gamma'' = 0: \mathrm{spec}\,D[(K_{\mu(\alpha)}+I)^{-1}y] \subset (-2, 0]",
     hypotheses="gamma'' = 0, gamma' > 0, at the fixed point.",
     kind="upper",

@@ -1,17 +1,17 @@
 """Two classes at two points: only the uncentred alignment depends on their share.
 
-Statement (figure 1 of the 2012 paper): with a fraction alpha of the points at (-1, 0) labelled
--1, the others at (1, 0) labelled 1, and K = <x, x'> + 1, the uncentred alignment is A = (alpha^2
-+ (1-alpha)^2)^(1/2) and the centred one is 1, for all alpha in [0, 1]. Checked: A^2, rho, and
-whether rho is defined. Verdict: holds after a fix; at alpha = 0 and 1 the centred kernel vanishes
-and rho is 0/0; proofs.md, section 16.
+Statement (figure 1 of the 2012 paper): with a fraction alpha of the points at (-1, 0) labelled -1,
+the others at (1, 0) labelled 1, and K = <x, x'> + 1, the uncentred alignment is A = (alpha^2 +
+(1-alpha)^2)^(1/2) and the centred one is 1, for all alpha in [0, 1]. Checked: A^2, rho, and whether
+rho is defined. Verdict: unstated hypothesis; at alpha = 0 and 1 the centred kernel vanishes and rho
+is 0/0; proofs.md, section 16.
 """
 
 from fractions import Fraction
 
 import numpy as np
 
-from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, replace
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, Status, replace
 from ..reference.problems import two_points
 
 
@@ -60,30 +60,32 @@ _CONTROL = NegativeControl(
     _control_case, bound=_centered_like_uncentered, note="the uncentred formula for both"
 )
 
-CLAIM = Claim(
-    name="p1-figure-1",
-    source=f"{P1}, Figure 1",
-    statement=r"A = (\alpha^2 + (1-\alpha)^2)^{1/2},\ \rho = 1 \text{ for all } \alpha \in [0, 1]",
-    hypotheses="alpha in [0, 1].",
-    kind="identity",
-    bound=bound,
-    measure=measure,
-    cases=cases,
-    status="holds after fix",
-    counterexample=counterexample,
-    negative_control=_CONTROL,
-    corrected=None,
-)
-
-CORRECTED = replace(
-    CLAIM,
+CORRECTED = Claim(
     name="p1-figure-1-corrected",
+    source=f"{P1}, Figure 1",
     statement=r"A = (\alpha^2 + (1-\alpha)^2)^{1/2},\ \rho = 1 \text{ for } 0 < \alpha < 1",
     hypotheses="0 < alpha < 1; at 0 and 1 rho is 0/0.",
+    kind="identity",
     bound=corrected_bound,
+    measure=measure,
     cases=_inside,
-    status="holds",
-    counterexample=None,
+    negative_control=_CONTROL,
     proof="16",
 )
-CLAIM = replace(CLAIM, corrected=CORRECTED)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-figure-1",
+    statement=r"A = (\alpha^2 + (1-\alpha)^2)^{1/2},\ \rho = 1 \text{ for all } \alpha \in [0, 1]",
+    hypotheses="alpha in [0, 1].",
+    bound=bound,
+    cases=cases,
+    status=Status.HYPOTHESIS,
+    remark=(
+        "At alpha = 0 and 1 one class is empty, K_c is 0 and definition 2 gives no "
+        "alignment; check that both classes occur before you ask for it."
+    ),
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    proof="",
+)

@@ -8,7 +8,7 @@ x; proofs.md, section 9.
 
 import numpy as np
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -59,7 +59,7 @@ def _control_case():
 
 CORRECTED = Claim(
     name="p1-footnote-4-corrected",
-    source=f"{P1}, footnote 4, corrected",
+    source=f"{P1}, section 4.2, footnote 4, corrected",
     statement=(
         r"\max_x \mathrm{E}_{x'}K^2(x,x') = \mathrm{E}K^2 \iff"
         r" \mathrm{E}_{x'}K^2(x,x') \text{ is a.s. constant in } x"
@@ -78,10 +78,15 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-footnote-4",
-    source=f"{P1}, footnote 4",
+    source=f"{P1}, section 4.2, footnote 4",
     statement=r"\max_x \mathrm{E}_{x'}K^2(x,x')/\mathrm{E}K^2 = 1 \iff K^2 \text{ is constant}",
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "Equality holds whenever E[K^2(x, x')] over x' does not depend on x, as for any "
+        "kernel that rotates along with uniform points on a circle; the earlier proofs "
+        "are sound there."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

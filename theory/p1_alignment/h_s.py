@@ -1,10 +1,10 @@
 """The predictor of a sample recovers the sample alignment.
 
 Statement (after theorem 14 of the 2012 paper): with h_S(x) = (1/m) sum_i y_i K_c(x, x_i) /
-(||K_c||_F/m ||yy'||_F/m), the mean of y h_S over the sample is the sample alignment. Checked:
-both sides; K_c is read as the kernel centred over the distribution. Verdict: false as printed;
-true when kernel and labels are centred on the sample (`predictors.h_sample`); proofs.md, section
-11.
+(||K_c||_F/m ||yy'||_F/m), the mean of y h_S over the sample is the sample alignment. Checked: both
+sides; K_c is read as the kernel centred over the distribution. Verdict: unstated hypothesis; false
+as printed; true when kernel and labels are centred on the sample (`predictors.h_sample`);
+proofs.md, section 11.
 """
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..prelude import (
     FiniteDistribution,
     HypothesisNotMet,
     NegativeControl,
+    Status,
     center,
     replace,
 )
@@ -71,7 +72,7 @@ def _uncentered_labels(case):
 
 CORRECTED = Claim(
     name="p1-h-s-corrected",
-    source=f"{P1}, after Theorem 14, corrected",
+    source=f"{P1}, section 4.2, after Theorem 14, corrected",
     statement=r"\tfrac1m \sum_i (y_i - \bar y) h_S(x_i) = \hat\rho(K, yy^\top)",
     hypotheses="Kernel and labels centred on the sample, where both vary.",
     kind="identity",
@@ -86,11 +87,15 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-h-s",
-    source=f"{P1}, after Theorem 14",
+    source=f"{P1}, section 4.2, after Theorem 14",
     statement=r"\hat{\mathrm{E}}[y h_S(x)] = \hat\rho(K, K_Y)",
     hypotheses="K_c centred over the distribution.",
     bound=bound,
-    status="false",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "It needs kernel and labels centred on the sample, where the text centres over "
+        "the distribution; centre both on the sample and it is exact."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

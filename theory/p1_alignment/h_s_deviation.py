@@ -16,7 +16,7 @@ import numpy as np
 
 from alignlearn.bounds.predictors import predictor_deviation
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status
 from ..reference import predictors
 
 TRIALS = 400
@@ -89,6 +89,7 @@ def _control_case():
 CLAIM = Claim(
     name="p1-h-s-deviation",
     source=f"{P1}, after Theorem 14, new",
+    status=Status.NEW,
     statement=(
         r"\sup_x |h_S - h^*| \le \tfrac{2D+s\tau}{M},\ s = \sqrt{\tfrac{\rho}{AV}},"
         r"\ D = \tfrac{\tau(1+s(A+V-\tau))}{(A-\tau)(V-\tau)},"
@@ -136,6 +137,7 @@ def _noisy_point():
 MARGIN = Claim(
     name="p1-h-s-margin",
     source=f"{P1}, after Theorem 14, new",
+    status=Status.NEW,
     statement=r"|R(h^*) - R(h_S)| \le \Pr[|h^*(x)| \le e] \text{ for the 0/1 loss}",
     hypotheses="Those of `p1-h-s-deviation`, whose bound is e.",
     kind="upper",

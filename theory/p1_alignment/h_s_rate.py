@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.bounds.predictors import root_risk_deviation
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, replace
 from ..reference import predictors
 from . import h_s_deviation
 
@@ -76,7 +76,7 @@ PART = 0.04
 CORRECTED = replace(
     h_s_deviation.CLAIM,
     name="p1-h-s-rate-corrected",
-    source=f"{P1}, after Theorem 14, corrected",
+    source=f"{P1}, section 4.2, after Theorem 14, corrected",
     statement=(
         r"|R(h_S)^{1/2} - R(h^*)^{1/2}| \le \tfrac{\sqrt{A+\tau^2}D+s\tau}{M} = O(1/\sqrt m)"
         r"\text{ for the squared loss}"
@@ -93,14 +93,18 @@ CORRECTED = replace(
 
 CLAIM = Claim(
     name="p1-h-s-rate",
-    source=f"{P1}, after Theorem 14",
+    source=f"{P1}, section 4.2, after Theorem 14",
     statement=r"|R(h^*) - R(h_S)| \le O(1/\sqrt m)\ \text{in classification and regression}",
     hypotheses="None printed.",
     kind="upper",
     bound=bound,
     measure=measure,
     cases=cases,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "For classification the two error rates need not approach each other: where h* is"
+        " near 0 the sign of h_S is noise; ask for a margin."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

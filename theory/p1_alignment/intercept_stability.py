@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.bounds.fitted import intercept_residual_bound, intercept_stability
 
-from ..prelude import P1, Claim, Mutant, NegativeControl
+from ..prelude import P1, Claim, Mutant, NegativeControl, Status
 from ..reference.exchange import LARGEST_RIDGE
 from ..reference.library import ridge_with_intercept
 
@@ -84,6 +84,7 @@ def _part_of_diameter_term(part):
 CLAIM = Claim(
     name="p1-intercept-stability",
     source=f"{P1}, after Theorem 16, new",
+    status=Status.NEW,
     statement=(
         r"|\Delta h(x)| \le \frac Mm\Big[1 + \frac{D(D+\sqrt{D^2+2\lambda_0})}{\lambda_0}\Big],"
         r"\ M = Y\Big(2+\frac{D}{2\sqrt{\lambda_0}}\Big)"

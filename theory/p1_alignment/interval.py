@@ -17,7 +17,7 @@ import numpy as np
 
 from alignlearn.bounds.intervals import alignment_interval_by_numerator, alignment_interval_from
 
-from ..prelude import P1, Claim, NegativeControl, once, replace
+from ..prelude import P1, Claim, NegativeControl, Status, once, replace
 from ..reference.coverage import position, reach
 from . import prop_11
 from .prop_11 import TRIALS
@@ -51,6 +51,7 @@ CONTROL = 0.1
 CLAIM = Claim(
     name="p1-interval",
     source=f"{P1}, after Theorem 12, new",
+    status=Status.NEW,
     statement=(
         r"\rho \in \Big[\tfrac{(\hat b-\tau)_+^2}{(\hat A+\tau)(\hat A'+\tau)},"
         r" \min\big(1, \tfrac{(\hat b+\tau)^2}{(\hat A-\tau)(\hat A'-\tau)}\big)\Big]"
@@ -146,6 +147,7 @@ NUMERATOR = replace(
     TARGET,
     name="p1-interval-numerator",
     source=f"{P1}, after Theorem 12, new",
+    status=Status.NEW,
     statement=(
         r"\rho \in \Big[\tfrac{(f - d)_+}{\sqrt{(\hat a+e)(\hat a'+e')}},"
         r" \min\big(1, \tfrac{f + d}{\sqrt{(\hat a-e)(\hat a'-e')}}\big)\Big],\ s ="

@@ -18,7 +18,7 @@ import numpy as np
 
 from alignlearn.bounds.concentration import perturbation_bound
 
-from ..prelude import P1, Claim, Mutant, NegativeControl, replace
+from ..prelude import P1, Claim, Mutant, NegativeControl, Status, replace
 from ..reference.matrices import center_product
 
 
@@ -184,6 +184,7 @@ def _control_case():
 COVARIANCE = Claim(
     name="p1-covariance-change",
     source=f"{P1}, behind Lemma 18, new",
+    status=Status.NEW,
     statement=r"\|C(S) - C(S')\|_{HS} \le 4RR'(m-1)/m^2",
     hypotheses="K, K' positive definite symmetric, K(x, x) <= R^2, K'(x, x) <= R'^2.",
     kind="upper",

@@ -6,7 +6,7 @@ Verdict: holds. Sharpened to what is used: ||Delta mu|| <= 2 ||Delta v||/(||v|| 
 proofs.md, section 15.
 
 Machine-checked in Coq (lemma_20.v) for vectors of any finite length with positive norms: the
-identity in each entry, the corollary, and that the corollary is attained.
+identity in each entry, the corollary, and that it is attained by vectors without negative entries.
 """
 
 import numpy as np
@@ -47,7 +47,8 @@ def sharp_measure(case):
 
 
 def _control_case():
-    return {"v": np.array([1.0, 0.0]), "v_new": np.array([-1.0, 0.0])}
+    """No entry is negative, as none is in alignf's solutions."""
+    return {"v": np.array([1.0, 0.0]), "v_new": np.array([0.0, 1.0])}
 
 
 def _one_term(case):

@@ -5,7 +5,8 @@
 
    - lemma_20: w/|w| - v/|v| = (w - v)/|w| - ((w - v)'(v + w)) v/(|v||w|(|v| + |w|)) in each entry;
    - lemma_20_corollary: |w/|w| - v/|v|| <= 2 |w - v|/(|v| + |w|);
-   - lemma_20_corollary_is_sharp: there are v, w for which both sides are equal and positive. *)
+   - lemma_20_corollary_is_sharp: there are v, w >= 0 for which both sides are equal and
+     positive. *)
 
 From Coq Require Import Reals List Lra.
 Import ListNotations.
@@ -126,26 +127,31 @@ Qed.
 
 End Vectors.
 
-(* v = (1), w = (-1): both sides are 2. *)
-Theorem lemma_20_corollary_is_sharp : exists (v w : vector unit),
-  0 < norm unit [tt] v /\ 0 < norm unit [tt] w /\
-  norm unit [tt] (minus unit (normalised unit [tt] w) (normalised unit [tt] v))
-    = 2 * norm unit [tt] (minus unit w v) / (norm unit [tt] v + norm unit [tt] w) /\
-  norm unit [tt] (minus unit (normalised unit [tt] w) (normalised unit [tt] v)) = 2.
+(* v = (1, 0), w = (0, 1): both sides are the root of 2, and no entry is negative, as none is in the
+   solutions of alignf's program. *)
+Theorem lemma_20_corollary_is_sharp : exists (v w : vector bool),
+  (forall i, 0 <= v i /\ 0 <= w i) /\
+  0 < norm bool [true; false] v /\ 0 < norm bool [true; false] w /\
+  norm bool [true; false]
+      (minus bool (normalised bool [true; false] w) (normalised bool [true; false] v))
+    = 2 * norm bool [true; false] (minus bool w v)
+      / (norm bool [true; false] v + norm bool [true; false] w) /\
+  norm bool [true; false]
+      (minus bool (normalised bool [true; false] w) (normalised bool [true; false] v)) = sqrt 2.
 Proof.
-  assert (one : norm unit [tt] (fun _ => 1) = 1).
-  { unfold norm, dot; simpl; replace (1 * 1 + 0) with 1 by ring; apply sqrt_1. }
-  assert (minus_one : norm unit [tt] (fun _ => -1) = 1).
-  { unfold norm, dot; simpl; replace (-1 * -1 + 0) with 1 by ring; apply sqrt_1. }
-  assert (apart : norm unit [tt] (minus unit (fun _ => -1) (fun _ => 1)) = 2).
-  { unfold norm, dot, minus; simpl.
-    replace ((-1 - 1) * (-1 - 1) + 0) with (2 * 2) by ring; apply sqrt_square; lra. }
-  assert (same : norm unit [tt] (minus unit (normalised unit [tt] (fun _ => -1))
-    (normalised unit [tt] (fun _ => 1))) = 2).
+  set (v := fun i : bool => if i then 1 else 0); set (w := fun i : bool => if i then 0 else 1).
+  assert (one : norm bool [true; false] v = 1).
+  { unfold norm, dot, v; simpl; replace (1 * 1 + (0 * 0 + 0)) with 1 by ring; apply sqrt_1. }
+  assert (other : norm bool [true; false] w = 1).
+  { unfold norm, dot, w; simpl; replace (0 * 0 + (1 * 1 + 0)) with 1 by ring; apply sqrt_1. }
+  assert (apart : norm bool [true; false] (minus bool w v) = sqrt 2).
+  { unfold norm, dot, minus, v, w; simpl; f_equal; ring. }
+  assert (same : norm bool [true; false]
+    (minus bool (normalised bool [true; false] w) (normalised bool [true; false] v)) = sqrt 2).
   { rewrite <- apart; unfold norm; f_equal.
-    apply dot_ext; intro; unfold minus, normalised; rewrite one, minus_one; field. }
-  exists (fun _ => 1), (fun _ => -1).
-  rewrite same, one, minus_one, apart; repeat split; lra.
+    apply dot_ext; intro; unfold minus, normalised; rewrite one, other; field. }
+  exists v, w; rewrite same, one, other, apart.
+  repeat split; try lra; try (destruct i; unfold v, w; lra); field.
 Qed.
 
 (* scripts/lab/check_proofs reads what these rest on. *)

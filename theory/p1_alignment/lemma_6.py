@@ -1,9 +1,9 @@
 """Upper bounds of the unnormalised alignment with the labels.
 
 Statement (lemma 6 of the 2012 paper): 0 <= rho_u <= M R^2 for population and sample, where K_c(x,
-x) <= R^2 and |y| <= M. Checked: both, on a finite support and a sample from it. Verdict: false
-for M > 1 (the proof loses a square: E (yy')^2 <= M^4), true and loose for M <= 1. Correct: rho_u
-<= R^2 Var(y), and R^2 (1/m) sum y_i^2 on the sample, both at most M^2 R^2; proof: proofs.md,
+x) <= R^2 and |y| <= M. Checked: both, on a finite support and a sample from it. Verdict: misprint;
+false for M > 1 (the proof loses a square: E (yy')^2 <= M^4), true and loose for M <= 1. Correct:
+rho_u <= R^2 Var(y), and R^2 (1/m) sum y_i^2 on the sample, both at most M^2 R^2; proof: proofs.md,
 section 1. The population R serves the sample too.
 
 Machine-checked in Coq (lemma_6.v) for laws of finite support, from the definitions of a positive
@@ -14,7 +14,7 @@ with r2 Var_S(y) in between, that the printed form is false, and that the correc
 
 import numpy as np
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, replace
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, replace
 from ..reference.matrices import center_product
 
 
@@ -83,7 +83,11 @@ CLAIM = replace(
     statement=r"\rho_u \le M R^2,\quad \hat\rho_u \le M R^2",
     hypotheses="K positive definite symmetric, K_c(x, x) <= R^2, |y| <= M.",
     bound=bound,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "M stands where the Cauchy-Schwarz step gives M^2 (E[yy'] <= M is no bound of "
+        "E[(yy')^2]); the scale of the unnormalised alignment is R^2 Var(y)."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -1,19 +1,19 @@
 """The single-stage problem of section 3.4 as one maximisation.
 
-Statement (section 3.4 of the 2012 paper, "overall problem"): the problem is max over alpha, mu >=
-0 of -lam alpha'alpha + 2 alpha'y + mu'(g a + b_alpha) - g' mu'mu - g'' mu'M mu, with b_alpha =
+Statement (section 3.4 of the 2012 paper, "overall problem"): the problem is max over alpha, mu >= 0
+of -lam alpha'alpha + 2 alpha'y + mu'(g a + b_alpha) - g' mu'mu - g'' mu'M mu, with b_alpha =
 (alpha'K_k alpha)_k. Checked: the printed objective at a feasible point against the value of the
-problem, which is the minimum of (8). Verdict: false; the printed maximum is +infinity as soon as
-one K_k is not zero, because alpha'K_k alpha outgrows lam alpha'alpha. Correct: the outer maximum
-over alpha of the inner minimum over mu, with the signs of the mu terms reversed; checked at the
-alpha that `AlignedKRR` finds, where the two agree. Also, "minimize F" must be "maximize", and the
-multiplier of the alignment constraint depends on alpha if it is introduced after the exchange, so
-it belongs to G(mu) = y'(K_mu + lam)^-1 y; proofs.md, section 4.
+problem, which is the minimum of (8). Verdict: misprint; the printed maximum is +infinity as
+soon as one K_k is not zero, because alpha'K_k alpha outgrows lam alpha'alpha. Correct: the outer
+maximum over alpha of the inner minimum over mu, with the signs of the mu terms reversed; checked at
+the alpha that `AlignedKRR` finds, where the two agree. Also, "minimize F" must be "maximize", and
+the multiplier of the alignment constraint depends on alpha if it is introduced after the exchange,
+so it belongs to G(mu) = y'(K_mu + lam)^-1 y; proofs.md, section 4.
 """
 
 import numpy as np
 
-from ..prelude import P1, Claim, NegativeControl, alignf_terms, replace
+from ..prelude import P1, Claim, NegativeControl, Status, alignf_terms, replace
 from ..reference import library
 from ..reference.learners import aligned_krr, aligned_objective, kernel_quadratic, quadratic_forms
 
@@ -89,7 +89,7 @@ def _twice_the_ridge(case):
 
 CORRECTED = Claim(
     name="p1-overall-problem-corrected",
-    source=f"{P1}, section 3.4, corrected",
+    source=f"{P1}, section 3.4, before (8), corrected",
     statement=(
         r"\max_\alpha \min_{\mu\ge0} -\lambda\alpha^\top\alpha + 2\alpha^\top y"
         r" - \mu^\top(\gamma a + b_\alpha) + \gamma'\mu^\top\mu + \gamma''\mu^\top M\mu"
@@ -110,14 +110,18 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-overall-problem",
-    source=f"{P1}, section 3.4",
+    source=f"{P1}, section 3.4, before (8)",
     statement=(
         r"\max_{\alpha,\mu\ge0} -\lambda\alpha^\top\alpha + 2\alpha^\top y"
         r" + \mu^\top(\gamma a + b_\alpha) - \gamma'\mu^\top\mu - \gamma''\mu^\top M\mu"
     ),
     kind="upper",
     measure=measure,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "The inner minimum over mu became a maximum with its signs turned; the printed "
+        "problem has no maximum, (8) and (9) below it are right."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(_further_out, note="a point further out: no maximum"),

@@ -14,7 +14,7 @@ is not. Checked: both sides at solutions found by trying every support. Verdict:
 
 import numpy as np
 
-from ..prelude import P1, Claim, Mutant, NegativeControl
+from ..prelude import P1, Claim, Mutant, NegativeControl, Status
 from ..reference.matrices import alignf_minimiser
 
 
@@ -103,7 +103,8 @@ def exchanged_measure(case):
 
 EXCHANGED = Claim(
     name="p1-prop-21-exchanged",
-    source=f"{P1}, Proposition 21, samples exchanged",
+    source=f"{P1}, Proposition 21, samples exchanged, new",
+    status=Status.NEW,
     statement=r"\|\Delta v\|_{M'}^2 \le [\Delta a - (\Delta M)v]^\top \Delta v",
     hypotheses="v, v' minimise v'Mv - 2 v'a over v >= 0 for the two samples.",
     kind="upper",

@@ -1,24 +1,25 @@
 """The maximiser of the unnormalised alignment under an L_q constraint.
 
-Statement (proposition 7 of the 2012 paper): the maximum of mu'a subject to sum mu_k^q <= Lambda
-is at mu_k ~ a_k^(1/(q-1)), and mu >= 0 need not be required. Checked: no feasible mu does better.
-Verdict: false. For odd q the constraint does not bound negative entries (mu = (t, -t) is feasible
-for all t), for q that is not an integer it is undefined there; for even q it is right. Correct:
-sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser is that of `AlignLq`; it
-is also checked against the closed form and the constraint.
+Statement (proposition 7 of the 2012 paper): the maximum of mu'a subject to sum mu_k^q <= Lambda is
+at mu_k ~ a_k^(1/(q-1)), and mu >= 0 need not be required. Checked: no feasible mu does better.
+Verdict: misprint. For odd q the constraint does not bound negative entries (mu = (t, -t) is
+feasible for all t), for q that is not an integer it is undefined there; for even q it is right.
+Correct: sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser is that of
+`AlignLq`; it is also checked against the closed form and the constraint.
 
 `p1-prop-7-linear`. Proposition 7 at q = 1: all the weight on one kernel. Statement (after
 proposition 7 of the 2012 paper): for q = 1, that is under sum mu_k <= Lambda, mu'a is largest with
 all the weight on the largest a_k; mu >= 0 need not be required. Checked: no feasible mu does better
-than Lambda max a_k. Verdict: false; (1 + t, -t) is feasible for Lambda = 1 and a = (2, 1), and its
-value 2 + t has no bound. Correct: sum |mu_k| <= Lambda, or mu >= 0; proofs.md, section 2.
+than Lambda max a_k. Verdict: misprint; (1 + t, -t) is feasible for Lambda = 1 and a = (2,
+1), and its value 2 + t has no bound. Correct: sum |mu_k| <= Lambda, or mu >= 0; proofs.md, section
+2.
 """
 
 import numpy as np
 
 from alignlearn.weights import AlignLq
 
-from ..prelude import P1, Claim, NegativeControl, replace
+from ..prelude import P1, Claim, NegativeControl, Status, replace
 from ..reference.library import two_stage_weights
 
 
@@ -113,7 +114,12 @@ CLAIM = replace(
     hypotheses="q > 1; the sign of mu is not constrained.",
     bound=bound,
     measure=measure,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "The text says L_q norm and the constraint lacks the absolute values; with odd q "
+        "a solver that is given the printed constraint runs away, with |mu_k| or mu >= 0 "
+        "the formula is right."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
@@ -182,7 +188,12 @@ LINEAR = replace(
     hypotheses="The sign of mu is not constrained.",
     measure=linear_measure,
     sharp=False,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "The same missing absolute values at q = 1; all the weight on the best kernel is "
+        "right once mu >= 0 is required."
+    ),
+    follows="p1-prop-7",
     counterexample=linear_counterexample,
     corrected=LINEAR_CORRECTED,
     proof="",

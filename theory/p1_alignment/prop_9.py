@@ -25,7 +25,7 @@ import numpy as np
 
 from alignlearn.weights import AlignF
 
-from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, alignf_terms, center
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, Status, alignf_terms, center
 from ..reference.library import alignf_minimiser as library_minimiser
 from ..reference.library import two_stage_weights
 from ..reference.matrices import alignf_minimiser
@@ -203,6 +203,7 @@ def _almost_blind():
 ZERO = Claim(
     name="p1-prop-9-zero",
     source=f"{P1}, remark after Proposition 9, new",
+    status=Status.NEW,
     statement=(
         r"a_k = 0 \Rightarrow v_k = 0 \text{ at a minimum of } v^\top M v - 2 v^\top a"
         r" \text{ over } v \ge 0"

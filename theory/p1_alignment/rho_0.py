@@ -1,15 +1,15 @@
 """The constant factor between the partially normalised alignment and the alignment.
 
 Statement (before proposition 10 of the 2012 paper): rho_0(mu) = <K_mu,c, yy'>/||K_mu,c|| =
-||yy'||_F^2 rho(mu). Checked: both sides. Verdict: false; neither the square nor the missing
-centring is right. Correct: rho_0 = ||(yy')_c||_F rho = ||y_c||^2 rho, so that rho =
+||yy'||_F^2 rho(mu). Checked: both sides. Verdict: misprint; neither the square nor the
+missing centring is right. Correct: rho_0 = ||(yy')_c||_F rho = ||y_c||^2 rho, so that rho =
 ||v||_M/||y_c||^2 at alignf's solution, and the constraint rho >= Omega of section 3.4 reads Omega
 ||y_c||^2 (mu'M mu)^(1/2) <= mu'a; proofs.md, section 3.
 """
 
 import numpy as np
 
-from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, center, replace
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, Status, center, replace
 from ..reference.matrices import alignment
 
 
@@ -58,7 +58,7 @@ def _uncentered(case):
 
 CORRECTED = Claim(
     name="p1-rho-0-corrected",
-    source=f"{P1}, definition of rho_0, corrected",
+    source=f"{P1}, section 3.2.2, before Proposition 10, corrected",
     statement=r"\hat\rho_0(\mu) = \|(yy^\top)_c\|_F\,\hat\rho(\mu) = \|y_c\|^2\,\hat\rho(\mu)",
     hypotheses="The centred kernel and the centred labels are not zero.",
     kind="identity",
@@ -73,10 +73,14 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p1-rho-0",
-    source=f"{P1}, definition of rho_0",
+    source=f"{P1}, section 3.2.2, before Proposition 10",
     statement=r"\hat\rho_0(\mu) = \|yy^\top\|_F^2\,\hat\rho(\mu)",
     bound=bound,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "The factor is the norm of the centred target, once and not squared; an alignment"
+        " read off ||v||_M is wrong by that factor otherwise."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -15,6 +15,7 @@ from ..prelude import (
     Claim,
     FiniteDistribution,
     NegativeControl,
+    Status,
     gaussian_kernel,
     numerators,
     once,
@@ -78,6 +79,7 @@ def _control_case():
 CLAIM = Claim(
     name="p1-target-interval",
     source=f"{P1}, after Theorem 12, new",
+    status=Status.NEW,
     statement=(
         r"\rho = \tfrac{|c|^2}{AV},\ |c|^2 \in \Big[\tfrac{m^3(|\hat c|-t)_+^2-(m-1)^2\kappa"
         r"-(m-1)R^2D'^2/4}{(m-1)(m^2-2m+2)},\ \big(\tfrac{m(|\hat c|+t)}{m-1}\big)^2\Big],"

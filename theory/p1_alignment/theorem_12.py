@@ -1,13 +1,12 @@
 """Concentration of the centred alignment.
 
-Statement (theorem 12 of the 2012 paper): |rho - rho_S| <= 18 beta [3/m + 8
-(log(6/delta)/2m)^(1/2)] with probability 1 - delta, beta = max(R^2R'^2/E K_c^2, R^2R'^2/E
-K'_c^2). Checked: the frequency of violations over samples from a finite support. Verdict: gap.
-The statement is true, its proof is not: the deviation of E K_c^2 is of the order R^4, not
-R^2R'^2, and beta changes when one kernel is multiplied by a constant, which rho does not.
-Repaired, the proof gives beta = max(R^4/a, R'^4/a') (and 4 for 8). Sharpened: 6 B tau with B =
-R^2R'^2/(a a')^(1/2), which implies the printed bound, and a refined form that uses rho and rho_S;
-proofs.md, section 7.
+Statement (theorem 12 of the 2012 paper): |rho - rho_S| <= 18 beta [3/m + 8 (log(6/delta)/2m)^(1/2)]
+with probability 1 - delta, beta = max(R^2R'^2/E K_c^2, R^2R'^2/E K'_c^2). Checked: the frequency of
+violations over samples from a finite support. Verdict: true, proof wrong. The statement is true,
+its proof is not: the deviation of E K_c^2 is of the order R^4, not R^2R'^2, and beta changes when
+one kernel is multiplied by a constant, which rho does not. Repaired, the proof gives beta =
+max(R^4/a, R'^4/a') (and 4 for 8). Sharpened: 6 B tau with B = R^2R'^2/(a a')^(1/2), which implies
+the printed bound, and a refined form that uses rho and rho_S; proofs.md, section 7.
 
 `p1-theorem-12-proof`. Concentration of the centred alignment, as the printed proof gives it once it
 is repaired. Not printed: theorem 12 of the 2012 paper bounds the deviations of E K_c^2 and E K'_c^2
@@ -23,7 +22,7 @@ import numpy as np
 from alignlearn.bounds import concentration as bounds
 from alignlearn.bounds.concentration import alignment_deviation_by_printed_proof
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, numerators, replace
 from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases
 
@@ -142,7 +141,11 @@ CLAIM = replace(
         r"\ \beta = \tfrac{R^2R'^2}{\min(\mathrm{E}K_c^2, \mathrm{E}K_c'^2)}"
     ),
     bound=bound,
-    status="gap",
+    status=Status.PROOF_WRONG,
+    remark=(
+        "The bound is true; its proof bounds E[K_c^2] with R^2R'^2 in place of R^4, and "
+        "beta changes when a kernel is rescaled, so prefer the form with B."
+    ),
     negative_control=_fraction(0.004, bound),
     corrected=SHARP,
     proof="",
@@ -163,7 +166,8 @@ PART = 0.008
 
 PROOF = Claim(
     name="p1-theorem-12-proof",
-    source=f"{P1}, Theorem 12, form (i)",
+    source=f"{P1}, Theorem 12, form (i), new",
+    status=Status.NEW,
     statement=(
         r"|\rho-\hat\rho| \le 18\beta\Big[\tfrac3m + 4\sqrt{\tfrac{\log(6/\delta)}{2m}}\Big],"
         r"\ \beta = \max\big(\tfrac{R^4}{a}, \tfrac{R'^4}{a'}\big)"

@@ -1,10 +1,10 @@
 """A large alignment means that a classifier with few errors exists.
 
 Statement (theorem 13 of the 2012 paper): if E[y] = 0 and E[y^2] = 1, then Pr[y h*(x) < 0] <= 1 -
-rho/Gamma. Checked: both sides on finite supports with standardised labels. Verdict: false for
-standardised labels that are not +-1, because the proof bounds |y h*| by Gamma, which needs |y| <=
-1; true for y = +-1 (`p1-theorem-13-binary`). Correct: 1 - rho/(Gamma max |y|), the essential
-supremum; proofs.md, section 9.
+rho/Gamma. Checked: both sides on finite supports with standardised labels. Verdict: unstated
+hypothesis; false for standardised labels that are not +-1, because the proof bounds |y h*| by
+Gamma, which needs |y| <= 1; true for y = +-1 (`p1-theorem-13-binary`). Correct: 1 - rho/(Gamma max
+|y|), the essential supremum; proofs.md, section 9.
 
 `p1-theorem-13-binary`. A large alignment means that a classifier with few errors exists: labels
 +-1. Statement (theorem 13 of the 2012 paper with its definitions for labels that are not centred):
@@ -23,6 +23,7 @@ from ..prelude import (
     HypothesisNotMet,
     Mutant,
     NegativeControl,
+    Status,
     replace,
 )
 from ..reference import predictors
@@ -117,7 +118,11 @@ CLAIM = replace(
     statement=r"\Pr[y h^*(x) < 0] \le 1 - \rho/\Gamma",
     hypotheses="E[y] = 0, E[y^2] = 1, 0 < E[K_c^2] finite.",
     bound=bound,
-    status="false",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "The proof needs |y| <= 1, which standardised labels only have when the classes "
+        "are balanced; otherwise divide by Gamma max |y|."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

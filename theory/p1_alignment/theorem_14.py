@@ -17,7 +17,15 @@ import numpy as np
 
 from alignlearn.bounds import predictors as promised
 
-from ..prelude import P1, Claim, FiniteDistribution, HypothesisNotMet, NegativeControl, replace
+from ..prelude import (
+    P1,
+    Claim,
+    FiniteDistribution,
+    HypothesisNotMet,
+    NegativeControl,
+    Status,
+    replace,
+)
 from ..reference import predictors
 from .theorem_13 import alignment_of, cases, standardised
 from .theorem_13 import binary_cases as footnote_cases
@@ -174,7 +182,11 @@ FOOTNOTE = replace(
     statement=r"\mathrm{E}(y - h^*(x))^2 \le 2(1 - \rho)",
     bound=footnote_bound,
     measure=footnote_measure,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "Dividing h* by another constant does not repair labels that are not centred; "
+        "standardise the labels first and shift the predictor back."
+    ),
     counterexample=footnote_counterexample,
     corrected=FOOTNOTE_CORRECTED,
     negative_control=NegativeControl(

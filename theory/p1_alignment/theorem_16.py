@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.bounds import stability
 
-from ..prelude import P1, Claim, Mutant, NegativeControl, center, combine, replace
+from ..prelude import P1, Claim, Mutant, NegativeControl, Status, center, combine, replace
 from ..reference.exchange import (
     LARGEST_RIDGE,
     constants,
@@ -153,7 +153,12 @@ CLAIM = replace(
     ),
     hypotheses="|y| <= M, K_k(x, x) <= R^2, ||mu||_1 = L1.",
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "The change of the sections K_mu(x, .) is missing, M must bound residuals, and a "
+        "constant kernel escapes K_c; alignf itself violates the bound, so do not use it "
+        "for stability."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     sharp=False,

@@ -14,7 +14,7 @@ remark is one for a predictor that vanishes.
 
 import numpy as np
 
-from ..prelude import P1, Claim, NegativeControl, center, combine
+from ..prelude import P1, Claim, NegativeControl, Status, center, combine
 from ..reference.exchange import LARGEST_RIDGE, fit_predict
 
 
@@ -96,6 +96,7 @@ def attained(m=4, lam0=1e4):
 DEGENERATE = Claim(
     name="p1-trace-degenerate",
     source=f"{P1}, after Theorem 17, new",
+    status=Status.NEW,
     statement=r"\tfrac1m\sum_i h(x_i)^2 \le (\Lambda_1 M/(\lambda_0 m))^2",
     hypotheses="Tr K_k = 1 on the sample, ||mu||_1 <= L1, |y| <= M, lam0 > 0.",
     kind="upper",

@@ -11,7 +11,7 @@ import numpy as np
 
 from alignlearn.bounds.u_statistics import alignment_deviation_unbiased
 
-from ..prelude import P1, Claim, NegativeControl
+from ..prelude import P1, Claim, NegativeControl, Status
 from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases
 from .theorem_12 import _control_case
@@ -55,6 +55,7 @@ def _control():
 CLAIM = Claim(
     name="p1-u-alignment",
     source=f"{P1}, after Theorem 12, new (Theorem D)",
+    status=Status.NEW,
     statement=(
         r"|\rho-\rho_U| \le \tfrac{e_b}{\sqrt{aa'}}\,s + \rho\,(s-1),\ "
         r"s = \big((1-\tfrac{e_a}{a})(1-\tfrac{e_{a'}}{a'})\big)^{-1/2}"

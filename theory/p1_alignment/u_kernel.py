@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.bounds.u_statistics import kernel_range, quadruple_kernel, u_statistic
 
-from ..prelude import P1, Claim, NegativeControl, replace
+from ..prelude import P1, Claim, NegativeControl, Status, replace
 from .lemma_18 import unit_features
 
 
@@ -102,6 +102,7 @@ RANGE = Claim(
 CLAIM = replace(
     RANGE,
     name="p1-u-kernel",
+    status=Status.NEW,
     statement=r"U = \binom{m}{4}^{-1} \sum_{i<j<k<l} h,\ h = \tfrac34 \mathrm{cov}_3(S, S')",
     hypotheses="m >= 4.",
     kind="identity",

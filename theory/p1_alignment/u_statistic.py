@@ -26,7 +26,7 @@ from alignlearn.bounds.u_statistics import (
     u_statistic_deviation,
 )
 
-from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace
+from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, numerators, replace
 from .lemma_18 import unit_features
 from .prop_11 import TRIALS, _control_case, two_valued
 from .prop_11 import cases as numerator_cases
@@ -154,6 +154,7 @@ CLAIM = replace(
     BERNSTEIN,
     name="p1-u-statistic",
     source=f"{P1}, after Proposition 11, new",
+    status=Status.NEW,
     statement=r"|U - \mathrm{E}[K_cK'_c]| \le c_m R^2R'^2 \sqrt{\log(2/\delta)/(2m)}",
     hypotheses="m >= 4 independent points; K(x, x) <= R^2, K'(x, x) <= R'^2.",
     bound=bound,
@@ -191,6 +192,7 @@ def _hoeffding_control_case():
 HOEFFDING = Claim(
     name="p1-u-hoeffding",
     source=f"{P1}, after Proposition 11, new",
+    status=Status.NEW,
     statement=(
         r"|U - \mathrm{E}[K_cK'_c]| \le w\sqrt{\tfrac{\log(2/\delta)}{2\lfloor m/4\rfloor}},"
         r"\ w = 4R^2R'^2 \text{, or } 2R^2R'^2 \text{ for } K \ge 0"

@@ -19,6 +19,7 @@ FILES = (
     "algorithm_1_spectrum",
     "algorithm_1_spectrum:algorithm_1_rate",
     "algorithm_1_hessian",
+    "algorithm_1_cycle",
     "algorithm_1:algorithm_1_safeguarded",
     "algorithm_1_lyapunov",
     "frank_wolfe",

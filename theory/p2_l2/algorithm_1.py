@@ -1,13 +1,14 @@
 """The interpolated iteration for L2-regularised kernel learning.
 
-Statement (algorithm 1 of the 2009 paper): alpha <- eta alpha + (1 - eta)(K(alpha) + lam)^-1 y
-converges for eta in (0, 1). Checked: the relative step that follows those of the library's
-iteration without its safeguard. Verdict: false for eta < 1/3, where the iteration can
-enter a 2-cycle; the fixed point is right (`p2-theorem-1`). At eta = 1/2 it converges locally at
-rate 1/2 or better for every L, which is proved (proofs.md, section 5, and
-`p2-algorithm-1-spectrum`), and has no 2-cycle (`p2-algorithm-1-hessian`); that it always converges
-is a conjecture, supported by these checks. eta = 1/2 is the best choice. What is proved to converge
-is `p2-algorithm-1-safeguarded`.
+Statement (after algorithm 1 of the 2009 paper, where eta in (0, 1) is a parameter, 1/2 in its
+experiments, and convergence is not claimed): a Lipschitz constant of f(alpha) = (K(alpha) +
+lam)^-1 y bounds the number of iterations, which it can only do below 1. Checked: |f(alpha) -
+f(beta)| against |alpha - beta|. Verdict: false; the ratio comes as close to 2 as one likes.
+Correct: at eta = 1/2 the iteration converges locally at rate 1/2 or better for every L, which is
+proved (proofs.md, section 5, and `p2-algorithm-1-spectrum`), and has no 2-cycle
+(`p2-algorithm-1-hessian`); that it always converges is a conjecture, supported by the relative step
+that follows those of the library's iteration without its safeguard. For eta < 1/3 it can cycle
+(`p2-algorithm-1-cycle`). What is proved to converge is `p2-algorithm-1-safeguarded`.
 
 `p2-algorithm-1-safeguarded`. Algorithm 1 with steps that are halved until the objective rises
 enough. Not in the paper: from the step 1 - eta on, halve t until P(alpha + t d) >= P(alpha) + 2 c t
@@ -19,7 +20,7 @@ library, ``LKRR(solver="interpolated")``, from starts of all sizes. Verdict: hol
 
 import numpy as np
 
-from ..prelude import P2, Claim, NegativeControl, combine, krr, replace
+from ..prelude import P2, Claim, NegativeControl, Status, combine, krr, replace
 from ..reference.learners import lkrr_weights
 from ..reference.library import lkrr_iteration
 
@@ -84,19 +85,59 @@ CORRECTED = Claim(
     proof="5",
 )
 
+
+def lipschitz_cases(draw):
+    case = cases(draw)
+    shift = draw.log_real(1e-3, 1.0) * draw.array(len(case["y"])) + 1e-3
+    return case | {"alpha": case["y"], "beta": case["y"] + shift}
+
+
+def image(case, alpha):
+    """f(alpha) = (K(alpha) + lam)^-1 y."""
+    kernels = case["kernels"]
+    weights = lkrr_weights(kernels, alpha, np.ones(len(kernels)), case["radius"])
+    return krr(combine(weights, kernels), case["y"], case["lam"])
+
+
+def lipschitz_bound(case):
+    """|alpha - beta|: no constant from 1 on bounds the number of steps of alpha <- f(alpha)."""
+    return np.linalg.norm(case["alpha"] - case["beta"])
+
+
+def lipschitz_measure(case):
+    return np.linalg.norm(image(case, case["alpha"]) - image(case, case["beta"]))
+
+
+def steep(radius=100.0):
+    """Two equal coordinates, moved apart: f moves them back almost twice as far."""
+    case = counterexample(0.5, radius) | {"y": np.ones(2)}
+    at_rest = 1 / (2 + radius / np.sqrt(2))
+    shift = 1e-3 * at_rest * np.array([1.0, -1.0])
+    return case | {"alpha": at_rest + shift, "beta": at_rest - shift}
+
+
 CLAIM = replace(
     CORRECTED,
     name="p2-algorithm-1",
-    source=f"{P2}, Algorithm 1",
+    source=f"{P2}, section 5, after Algorithm 1",
     statement=(
-        r"\alpha \leftarrow \eta\alpha + (1-\eta)(K(\alpha)+\lambda I)^{-1}y"
-        r"\ \text{converges}"
+        r"|f(\alpha)-f(\beta)| \le \ell\,|\alpha-\beta|,\ \ell < 1,\ f(\alpha) ="
+        r" (K(\alpha)+\lambda I)^{-1}y"
     ),
-    hypotheses="eta in (0, 1).",
-    measure=measure,
-    status="false",
-    counterexample=counterexample,
+    hypotheses="lam > 0, mu0 >= 0; l < 1, as a number of steps follows from l only then.",
+    kind="upper",
+    bound=lipschitz_bound,
+    measure=lipschitz_measure,
+    cases=lipschitz_cases,
+    status=Status.FALSE,
+    remark=(
+        "The Lipschitz constant of f reaches almost 2, so it bounds no number of iterations; at "
+        "eta = 1/2 the iteration converges locally at rate 1/2 all the same, below 1/3 it can "
+        "cycle."
+    ),
+    counterexample=steep,
     corrected=CORRECTED,
+    negative_control=NegativeControl(steep, note="the counterexample itself"),
     proof="",
 )
 
@@ -136,6 +177,7 @@ def _control_case():
 SAFEGUARDED = Claim(
     name="p2-algorithm-1-safeguarded",
     source=f"{P2}, Algorithm 1, new",
+    status=Status.NEW,
     statement=(
         r"\alpha_{i+1} = \alpha_i + t_i d_i,\ P(\alpha_{i+1}) \ge P(\alpha_i) + 2ct_i d_i'Md_i:"
         r"\ \alpha_i \to \alpha^\star \text{ for every } \eta, \alpha_0"

@@ -6,11 +6,14 @@ M(beta))/2: d'Nd <= d'(M(beta) beta - M(alpha) alpha) < 3 d'Nd. Nearby points gi
 3 M. So Algorithm 1 has no 2-cycle for eta >= 1/3, on any data; proofs.md, section 6. Checked: both
 inequalities, relative to d'Nd, at points near and far. Verdict: holds; both constants are attained
 in the limit.
+
+Machine-checked in Coq (algorithm_1_hessian.v): the inequality of two points that both rest on, 0 <=
+(n - m)'(Z - X) <= 2 (n + m)'u, for vectors of any finite length, and that 2 cannot be lowered.
 """
 
 import numpy as np
 
-from ..prelude import P2, Claim, Mutant, NegativeControl, combine
+from ..prelude import P2, Claim, Mutant, NegativeControl, Status, combine
 from ..reference.learners import lkrr_weights
 from .algorithm_1 import cases as problem_cases
 
@@ -60,6 +63,7 @@ def _control_case(radius=1e4):
 CLAIM = Claim(
     name="p2-algorithm-1-hessian",
     source=f"{P2}, Algorithm 1, new",
+    status=Status.NEW,
     statement=(
         r"d'Nd \le d'(M(\beta)\beta - M(\alpha)\alpha) < 3\,d'Nd,\ "
         r"M \preceq -\tfrac12 \nabla^2 P \prec 3M;\ \text{no 2-cycle for } \eta \ge \tfrac13"

@@ -17,7 +17,7 @@ eta, and two diagonal kernels by almost 2 - 3 eta for large L (`worst_rate`).
 
 import numpy as np
 
-from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, combine, krr
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, Status, combine, krr
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
 from .algorithm_1 import cases, counterexample
@@ -54,6 +54,7 @@ def measure(case):
 CLAIM = Claim(
     name="p2-algorithm-1-spectrum",
     source=f"{P2}, Algorithm 1, new",
+    status=Status.NEW,
     statement=r"\mathrm{spec}\,Df(\alpha^\star) \subset (-2, 0]",
     hypotheses="lam > 0, mu0 >= 0, v not zero at the fixed point.",
     kind="upper",
@@ -103,6 +104,7 @@ def rate_extremes(eta):
 RATE = Claim(
     name="p2-algorithm-1-rate",
     source=f"{P2}, Algorithm 1, new",
+    status=Status.NEW,
     statement=(
         r"\limsup \tfrac{|\alpha_{i+1}-\alpha^\star|}{|\alpha_i-\alpha^\star|} \le"
         r" \max(\eta, 2-3\eta) \text{ near } \alpha^\star, \text{ least at } \eta = \tfrac12"

@@ -2,15 +2,15 @@
 
 Statement (definition 1 and its use after lemma 1, 2009 paper): if Phi_i(x)'Phi_j(x) = 0 for all x
 and i != j, then |sum_k c_k Phi_k alpha|^2 = sum_k c_k^2 |Phi_k alpha|^2. Checked: both sides for
-random features that meet (18). Verdict: false. (18) is for equal points only; Phi_1 = (e1, e2),
-Phi_2 = (e2, e1) at two points meet it, and Phi_1 alpha = Phi_2 alpha for alpha = (1, 1). Correct:
-Phi_i(x)'Phi_j(x') = 0 for all x, x'. As feature maps may be chosen, any kernels have such ones, in
-the direct sum of their spaces: the definition excludes nothing; proofs.md, section 7.
+random features that meet (18). Verdict: misprint. (18) is for equal points only; Phi_1 =
+(e1, e2), Phi_2 = (e2, e1) at two points meet it, and Phi_1 alpha = Phi_2 alpha for alpha = (1, 1).
+Correct: Phi_i(x)'Phi_j(x') = 0 for all x, x'. As feature maps may be chosen, any kernels have such
+ones, in the direct sum of their spaces: the definition excludes nothing; proofs.md, section 7.
 """
 
 import numpy as np
 
-from ..prelude import P2, Claim, NegativeControl, replace
+from ..prelude import P2, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -98,7 +98,7 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p2-definition-1",
-    source=f"{P2}, Definition 1 and (18)",
+    source=f"{P2}, section 4.2, Definition 1 and (18)",
     statement=(
         r"\Phi_i(x)^\top\Phi_j(x) = 0 \Rightarrow \|\textstyle\sum_k c_k\Phi_k\alpha\|^2 ="
         r" \sum_k c_k^2\|\Phi_k\alpha\|^2"
@@ -106,7 +106,12 @@ CLAIM = replace(
     hypotheses="(18): for all x and i != j.",
     measure=measure,
     cases=cases,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "A prime is missing, twice: the features must be orthogonal for all pairs x, x', "
+        "as in the examples given; orthogonality at each x alone is not enough for "
+        "proposition 2."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, bound=_sum_of_norms, note="the sum of norms"),

@@ -9,7 +9,7 @@ proofs.md, section 2.
 
 import numpy as np
 
-from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, replace
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, Status, replace
 from .lemma_1 import linear_map
 from .terms import disjoint_case, random_case, terms
 
@@ -90,7 +90,11 @@ CLAIM = replace(
         r" \tfrac{\Lambda}{\|v'\|}\sum_k K_k\alpha\alpha^\top Q_k"
     ),
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "Half of V_1 is dropped, so Y lacks the term with alpha'; the formula does not "
+        "give the change of alpha."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -9,7 +9,7 @@ against J at the solution of `LKRR`, whose fallback this is. Verdict: holds.
 
 import numpy as np
 
-from ..prelude import P2, Claim, NegativeControl, combine, krr, once
+from ..prelude import P2, Claim, NegativeControl, Status, combine, krr, once
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
 from .algorithm_1 import cases as problem_cases
@@ -80,6 +80,7 @@ def _control_case():
 CLAIM = Claim(
     name="p2-frank-wolfe",
     source=f"{P2}, Algorithm 1 at eta = 0, new",
+    status=Status.NEW,
     statement=(
         r"J(\mu_{t+1}) - J^\star \le q\,[J(\mu_t) - J^\star],\ q = 1 - \tfrac s2\ (s \le 1),\ "
         r"\tfrac1{2s}\ (s \ge 1),\ s = \tfrac{\lambda^3\|v\|}{4\Lambda|y|^2\sum_k\|K_k\|^2}"

@@ -20,7 +20,7 @@ import numpy as np
 
 from alignlearn.bounds.stability import lkrr_capacity
 
-from ..prelude import P2, Claim, NegativeControl, replace
+from ..prelude import P2, Claim, NegativeControl, Status, replace
 from .terms import diagonals, disjoint_case, random_case, terms, vector_size
 
 
@@ -113,7 +113,11 @@ CLAIM = replace(
     bound=bound,
     scale=None,
     rtol=1e-9,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "No bound of this shape exists: the ratio is unbounded for fixed kappa, p, m and "
+        "Lambda (`p2-prop-1-shape`), so the route by V_1 gives no stability."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, bound=_by_capacity, note="a fifth"),
@@ -153,6 +157,7 @@ def _smaller_ratio(case):
 SHAPE = Claim(
     name="p2-prop-1-shape",
     source=f"{P2}, Proposition 1, new",
+    status=Status.NEW,
     statement=(
         r"\sup \|V_1\|/\|\Delta_K\alpha\| = \infty \text{ for fixed } \kappa, p, m, \Lambda:\ "
         r"\|V_1\| = \Lambda\sqrt{c}\,g(1+g)\|\Delta_K\alpha\|,\ g = 1 + c\Lambda/\lambda_0"

@@ -19,7 +19,7 @@ and (g + 1/g)/2 for the other reading of alpha. Verdict: holds.
 
 import numpy as np
 
-from ..prelude import P2, Claim, NegativeControl, combine, replace
+from ..prelude import P2, Claim, NegativeControl, Status, combine, replace
 from ..reference.exchange import fit_predict, labels_of, rows_of
 from .prop_1 import GOLDEN, family, growth, shape_cases
 from .terms import disjoint_case, random_case, terms, vector_size
@@ -110,7 +110,11 @@ CLAIM = replace(
     bound=bound,
     scale=None,
     rtol=1e-9,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "F_1 <= 4 fails and no bound of this shape exists (`p2-prop-2-shape`); orthogonal"
+        " kernels alone do not make the weights stable."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(_scaled_up, note="kernels and lam0 multiplied by 10^4"),
@@ -139,6 +143,7 @@ def _smaller_ratio(case):
 SHAPE = Claim(
     name="p2-prop-2-shape",
     source=f"{P2}, Proposition 2, new",
+    status=Status.NEW,
     statement=(
         r"\sup \|V_2\|\lambda_0 m/M = \infty \text{ for fixed } \kappa, p, m, \Lambda:\ "
         r"\|V_2\| = \Lambda\sqrt{c}\,g^2 \tfrac{M}{\lambda_0 m},\ g = 1 + c\Lambda/\lambda_0"

@@ -13,7 +13,7 @@ import numpy as np
 
 from alignlearn.bounds import stability
 
-from ..prelude import P2, Claim, Mutant, NegativeControl, combine, replace
+from ..prelude import P2, Claim, Mutant, NegativeControl, Status, combine, replace
 from ..reference.exchange import fit_predict, labels_of, rows_of
 from .prop_2 import residuals
 from .terms import diagonals, random_case, terms
@@ -127,7 +127,12 @@ CLAIM = replace(
     statement=r"|\Delta h(x)| \le \frac{C_0 + C_1\sqrt p}{\lambda_0 m}",
     hypotheses="Orthogonal kernels, |h(x) - y| <= M, K(x, x) <= kappa for the learned kernels.",
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "It adds up propositions 1 and 2 and falls with them; a stability bound without p"
+        " and with a direct proof takes its place."
+    ),
+    follows="p2-prop-1",
     counterexample=counterexample,
     corrected=CORRECTED,
     sharp=False,

@@ -1,16 +1,16 @@
 """The form of the solution of L2-regularised kernel learning with ridge regression.
 
-Statement (theorem 1 of the 2009 paper): mu = mu0 + L v/||v||, v_k = alpha'K_k alpha, with alpha
-the unique vector with alpha = (K_mu + lam)^-1 y. Checked: the solution of `LKRR` has this form
-(alpha and v computed anew from its mu), no feasible competitor has a smaller y'(K_mu + lam)^-1 y,
-and the formula is defined. Verdict: holds after a fix: lam > 0, and some K_k y != 0 (equivalently
-v != 0). Then alpha and mu are unique; if all K_k y = 0, alpha = y/lam, v = 0 and every mu is
-optimal; proofs.md, section 1.
+Statement (theorem 1 of the 2009 paper): mu = mu0 + L v/||v||, v_k = alpha'K_k alpha, with alpha the
+unique vector with alpha = (K_mu + lam)^-1 y. Checked: the solution of `LKRR` has this form (alpha
+and v computed anew from its mu), no feasible competitor has a smaller y'(K_mu + lam)^-1 y, and the
+formula is defined. Verdict: unstated hypothesis: lam > 0, and some K_k y != 0 (equivalently v !=
+0). Then alpha and mu are unique; if all K_k y = 0, alpha = y/lam, v = 0 and every mu is optimal;
+proofs.md, section 1.
 """
 
 import numpy as np
 
-from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, combine, krr, replace
+from ..prelude import P2, Claim, HypothesisNotMet, NegativeControl, Status, combine, krr, replace
 from ..reference.learners import lkrr_weights, quadratic_forms
 from ..reference.library import lkrr
 
@@ -127,7 +127,11 @@ CLAIM = replace(
     source=f"{P2}, Theorem 1",
     hypotheses="lam >= 0.",
     bound=bound,
-    status="holds after fix",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "It needs lambda > 0 and some K_k y that is not 0; otherwise v = 0 and every mu "
+        "is a solution."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -17,7 +17,7 @@ import numpy as np
 
 from alignlearn.bounds import stability
 
-from ..prelude import P2, Claim, Mutant, NegativeControl
+from ..prelude import P2, Claim, Mutant, NegativeControl, Status
 from ..reference.exchange import LARGEST_RIDGE, fit_predict
 
 
@@ -118,7 +118,8 @@ def labels_bound(case):
 
 LABELS = Claim(
     name="p2-theorem-2-labels",
-    source=f"{P2}, Theorem 2, for bounded labels",
+    source=f"{P2}, Theorem 2, for bounded labels, new",
+    status=Status.NEW,
     statement=(
         r"|\Delta_S h(x)| \le \frac{2\kappa Y(1+\tfrac12\sqrt{\kappa/\lambda_0})}"
         r"{\lambda_{\min} + \lambda_0 m}"

@@ -1,15 +1,16 @@
 """The inverse of the matrix Y is small.
 
 Statement (after (20) of the 2009 paper): ||Y^-1|| <= 1/lam for the printed Y. Checked: on random
-kernels and vectors. Verdict: gap. The conclusion is true: sum_k K_k alpha alpha'Q_k = B W B' with
-B = [K_k alpha], W = I - v^ u', ||u|| <= 1, so x'Yx >= lam |x|^2; proofs.md, section 2. The
-printed argument, that each K_k alpha alpha'Q_k has eigenvalues >= 0, is not (eigenvalue -1/2 for
-K_1 = (1,1)(1,1)', K_2 = (1,2)(1,2)', alpha = (1,0), v' = v). For the correct Y nothing is proved.
+kernels and vectors. Verdict: true, proof wrong. The conclusion is true: sum_k K_k alpha alpha'Q_k =
+B W B' with B = [K_k alpha], W = I - v^ u', ||u|| <= 1, so x'Yx >= lam |x|^2; proofs.md, section 2.
+The printed argument, that each K_k alpha alpha'Q_k has eigenvalues >= 0, is not (eigenvalue -1/2
+for K_1 = (1,1)(1,1)', K_2 = (1,2)(1,2)', alpha = (1,0), v' = v). For the correct Y nothing is
+proved.
 """
 
 import numpy as np
 
-from ..prelude import P2, Claim, NegativeControl
+from ..prelude import P2, Claim, NegativeControl, Status
 
 
 def cases(draw):
@@ -68,7 +69,7 @@ def _control_case():
 
 CLAIM = Claim(
     name="p2-y-norm",
-    source=f"{P2}, after (20)",
+    source=f"{P2}, section 4.2, after (20)",
     statement=r"\|Y^{-1}\| \le 1/\lambda",
     hypotheses="The printed Y; v, v' not zero.",
     kind="upper",
@@ -77,7 +78,11 @@ CLAIM = Claim(
     cases=cases,
     scale=lambda case: 1.0,
     rtol=1e-7,
-    status="gap",
+    status=Status.PROOF_WRONG,
+    remark=(
+        "The bound is true for the printed Y, though a matrix in its proof has a negative"
+        " eigenvalue; for the correct Y of (20) nothing is proved."
+    ),
     sharp=True,
     extremes=lambda: [nearly_lam()],
     negative_control=NegativeControl(

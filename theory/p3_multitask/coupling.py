@@ -15,7 +15,7 @@ holds, for any traces; gamma = T is the printed model, which does not couple; pr
 
 import numpy as np
 
-from ..prelude import P3, Claim, NegativeControl
+from ..prelude import P3, Claim, NegativeControl, Status
 
 
 def cases(draw):
@@ -55,7 +55,8 @@ def _mean(case):
 
 CLAIM = Claim(
     name="p3-coupling-ridge",
-    source=f"{P3}, section 2, a coupling that it needs",
+    source=f"{P3}, section 2, a coupling that it needs, new",
+    status=Status.NEW,
     statement=(
         r"\arg\min_{0\le\mu\le\theta_t} \mu^2 + \sum_t(\theta_t-\mu)^2 ="
         r" \min\big(\tfrac{1}{T+1}\textstyle\sum_t\theta_t, \min_t\theta_t\big)"
@@ -106,7 +107,8 @@ def _group_control_case():
 
 GROUP = Claim(
     name="p3-coupling-group",
-    source=f"{P3}, section 2, a coupling that it needs",
+    source=f"{P3}, section 2, a coupling that it needs, new",
+    status=Status.NEW,
     statement=(
         r"\min_{\mu+\lambda_t=\theta_t} \gamma\bar d^\top\mu + \sum_t d_t^\top\lambda_t ="
         r" \sum_t d_t^\top\theta_t - (T-\gamma)\,\bar d^\top\min_t\theta_t"

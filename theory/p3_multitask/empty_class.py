@@ -1,17 +1,17 @@
 """When the class of theorem 1 is empty.
 
-Statement (implied by (26) and (7) of the paper, which hold for every rho with b'A^-1 b + 4(rho -
-c) >= 0): the class (1) then has members. Checked: the two conditions, each 0 or 1. Verdict: false;
-theta >= 0 also matters, so a negative number is sufficient for emptiness and not necessary.
-Correct: it has members if and only if min over theta >= 0 of ||V theta - v||^2 <= rho; proofs.md,
-section 7. The library's bounds raise an error otherwise, where (7) returns a number.
+Not in the paper, which does not ask whether the class (1) has members: it has if and only if min
+over theta >= 0 of ||V theta - v||^2 <= rho. That the root in (26) and (7) exists, b'A^-1 b + 4(rho
+- c) >= 0, is necessary and not sufficient, as it forgets theta >= 0; proofs.md, section 7. Checked:
+the two sides, each 0 or 1. Verdict: holds. The library's bounds raise an error otherwise, where (7)
+returns a number.
 """
 
 import numpy as np
 
 from alignlearn.bounds import neighbourhood
 
-from ..prelude import P3, Claim, NegativeControl, replace
+from ..prelude import P3, Claim, Mutant, NegativeControl, Status
 from ..reference.matrices import alignf_minimiser
 from .tasks import random_tasks
 
@@ -44,15 +44,21 @@ def _near(value, rho, case):
     return np.nan if abs(value - rho) <= 1e-9 * size else float(value <= rho)
 
 
-def bound(case):
+def without_signs(case):
+    """The sign of b'A^+b + 4(rho - c), which forgets theta >= 0."""
     return _near(_projection(case).distance, case["rho"], case)
+
+
+def bound(case):
+    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
+    return _near(neighbourhood.distance_to_cone(tasks), case["rho"], case)
 
 
 def measure(case):
     return _near(least_distance(case), case["rho"], case)
 
 
-def counterexample():
+def near_target():
     """n = 2, K = I, Khat = -I, rho = 1: b'A^+b + 4(rho - c) = 4, and no theta >= 0 is near."""
     return {"kernels": [np.eye(2)[None]], "targets": [-np.eye(2)], "rho": 1.0}
 
@@ -63,37 +69,22 @@ def far_target():
     return {"kernels": [np.eye(2)[None]], "targets": [target], "rho": 1.5, "radius": 1.0}
 
 
-def corrected_bound(case):
-    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
-    return _near(neighbourhood.distance_to_cone(tasks), case["rho"], case)
-
-
 def _twice(case):
-    return corrected_bound(case | {"rho": 2.5 * case["rho"]})
+    return bound(case | {"rho": 2.5 * case["rho"]})
 
 
-CORRECTED = Claim(
-    name="p3-empty-class-corrected",
-    source=f"{P3}, Theorem 1, the class that is not empty",
+CLAIM = Claim(
+    name="p3-empty-class",
+    source=f"{P3}, (26), new",
+    status=Status.NEW,
     statement=(r"\Psi_\theta \ne \emptyset \iff \min_{\theta\ge0}\|V\theta-\hat v\|^2 \le \rho"),
     hypotheses="None.",
     kind="equivalence",
-    bound=corrected_bound,
+    bound=bound,
     measure=measure,
     cases=cases,
-    negative_control=NegativeControl(counterexample, bound=_twice, note="rho times 2.5"),
+    extremes=lambda: [near_target()],
+    mutants=(Mutant("without theta >= 0", without_signs),),
+    negative_control=NegativeControl(near_target, bound=_twice, note="rho times 2.5"),
     proof="7",
-)
-
-CLAIM = replace(
-    CORRECTED,
-    name="p3-empty-class",
-    source=f"{P3}, (26)",
-    statement=r"\Psi_\theta \ne \emptyset \iff b^\top A^+b + 4(\rho-c) \ge 0",
-    bound=bound,
-    status="false",
-    counterexample=counterexample,
-    corrected=CORRECTED,
-    negative_control=NegativeControl(counterexample, note="the counterexample itself"),
-    proof="",
 )

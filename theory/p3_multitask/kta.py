@@ -2,14 +2,14 @@
 
 Statement (section 2 of the paper): with Khat = yy', ||K - Khat||_F^2 reduces to the alignment of K
 and yy'. Checked: the squared distance against ||yy'||^2 (1 - A^2), A the (uncentred) alignment.
-Verdict: true after a fix; the distance depends on the scale of K, and it is the least one over
+Verdict: unstated hypothesis; the distance depends on the scale of K, and it is the least one over
 the scale that is a function of A. Over a cone of weights the nearest K_theta is therefore the best
 aligned one (proposition 9 of Cortes, Mohri and Rostamizadeh); proofs.md, section 1.
 """
 
 import numpy as np
 
-from ..prelude import P3, Claim, HypothesisNotMet, NegativeControl, combine, replace
+from ..prelude import P3, Claim, HypothesisNotMet, NegativeControl, Status, combine, replace
 from ..reference.matrices import alignf_minimiser, frobenius
 
 
@@ -101,7 +101,11 @@ CLAIM = replace(
     statement=r"\|K-yy^\top\|_F^2 = \|yy^\top\|_F^2\,(1-A(K,yy^\top)^2)",
     bound=bound,
     measure=measure,
-    status="holds after fix",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "The distance depends on the scale of K; it is a function of the alignment after "
+        "minimising over that scale, as on a cone of weights."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, note="the counterexample itself"),

@@ -1,16 +1,16 @@
 """The mean of a product of two quadratic forms of signs.
 
 Statement (lemma 2, (17) of the paper): E[(s'As)(s'Bs)] = tr A tr B + 2 (tr AB - tr(A o B)) for
-square matrices A, B. Checked: by enumeration, exactly. Verdict: false unless A or B is symmetric,
-which they are where the lemma is used. Correct: tr A tr B + tr AB + tr AB' - 2 tr(A o B);
-proofs.md, section 9.
+square matrices A, B. Checked: by enumeration, exactly. Verdict: unstated hypothesis; false unless A
+or B is symmetric, which they are where the lemma is used. Correct: tr A tr B + tr AB + tr AB' - 2
+tr(A o B); proofs.md, section 9.
 """
 
 from fractions import Fraction
 
 import numpy as np
 
-from ..prelude import P3, Claim, NegativeControl, replace
+from ..prelude import P3, Claim, NegativeControl, Status, replace
 from ..reference.multitask import all_signs
 
 
@@ -87,7 +87,11 @@ CLAIM = replace(
         r" 2(\mathrm{tr}AB - \mathrm{tr}(A\circ B))"
     ),
     bound=bound,
-    status="false",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "It needs one of the two matrices symmetric, as Gram matrices are; in general one"
+        " of the two traces is tr AB'."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

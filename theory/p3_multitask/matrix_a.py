@@ -10,7 +10,7 @@ import numpy as np
 
 from alignlearn.bounds.neighbourhood import projections, tasks_of
 
-from ..prelude import P3, Claim, NegativeControl, replace
+from ..prelude import P3, Claim, NegativeControl, Status, replace
 from .tasks import random_tasks, terms_of
 
 
@@ -45,7 +45,7 @@ def _one_more(case):
 
 CORRECTED = Claim(
     name="p3-matrix-a-corrected",
-    source=f"{P3}, after (4), corrected",
+    source=f"{P3}, section 3, after (4), corrected",
     statement=r"\mathrm{rank}\,A = \sum_t \mathrm{rank}\,G_t \le MT < M+MT",
     hypotheses="None.",
     kind="identity",
@@ -59,11 +59,15 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p3-matrix-a",
-    source=f"{P3}, after (4)",
+    source=f"{P3}, section 3, after (4)",
     statement=r"\mathrm{rank}\,A = M+MT",
     hypotheses="Linearly independent kernels in every task.",
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "A never is positive definite: its rank is at most MT and it has M + MT rows; "
+        "every inverse of A has to be read as a pseudo-inverse."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, note="the counterexample itself"),

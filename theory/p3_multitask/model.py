@@ -2,8 +2,8 @@
 
 Statement ((10) to (12) of the paper, with eta >= 4 beta): the problem over theta >= 0 and Khat is
 well posed, so its objective is bounded below. Checked: eta/2 sum_t ||K_t - Khat_t||^2 + beta/2
-Omega plus the values of the SVMs, at given theta and Khat, against -beta^2 d'A^+d/(2 eta).
-Verdict: false for every beta > 0; with -4c in Omega what is left after Khat is minimised is -eta
+Omega plus the values of the SVMs, at given theta and Khat, against -beta^2 d'A^+d/(2 eta). Verdict:
+misprint; false for every beta > 0; with -4c in Omega what is left after Khat is minimised is -eta
 beta/(eta - 2 beta) ||V theta||^2 and linear terms. Also the loss "C sum (f, y)" of (10) is to be
 read C sum l(f, y). Correct: with -2c and eta >= 2 beta the objective is at least this number;
 proofs.md, section 4.
@@ -11,7 +11,7 @@ proofs.md, section 4.
 
 import numpy as np
 
-from ..prelude import P3, Claim, NegativeControl, replace
+from ..prelude import P3, Claim, NegativeControl, Status, replace
 from ..reference.multitask import alignment_part, best_targets, inverse, svm_value
 from .tasks import learned, random_model, stacked, terms_of
 
@@ -113,7 +113,12 @@ CLAIM = replace(
     ),
     hypotheses="theta >= 0, eta >= 4 beta.",
     measure=measure,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "With -4c the objective has no lower bound for any beta > 0; with -2c and eta >= "
+        "2 beta it has one."
+    ),
+    follows="p3-omega",
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(lambda: counterexample(2.0), note="theta = 2 is large enough"),

@@ -1,22 +1,22 @@
 """The regulariser of the neighbourhood matrices.
 
 Statement ((9) of the paper): the part of (7) that depends on Khat is Omega = d'A^-1 b + b'A^-1 b/2
-- 4c. Checked: the bracket of (7) at Khat minus that at Khat = 0. Verdict: false, by a
+- 4c. Checked: the bracket of (7) at Khat minus that at Khat = 0. Verdict: misprint, by a
 sign-changing amount: -4c should be -2c. Correct: Omega = d'A^+b + b'A^+b/2 - 2c = 2 [d'A^+V'v -
 ||(I - P)v||^2]; proofs.md, section 3. The error makes model (10) unbounded (`p3-model`).
 
 `p3-omega-bound`. Whether the regulariser bounds the complexity. Statement (section 4.1 of the
 paper): the complexity of the class (1) can be bounded by the quantity Omega of (9). Checked: the
-complexity by enumeration. Verdict: false; Omega is 0 for Khat = 0 and may be negative. Correct: at
-fixed kernels, rho and R the bound (7) is an increasing function of Omega (with -2c): (1/n)
-(R/2T)^(1/2) (Omega + [d'A^+d + 2 tr P]/2 + 2 rho)^(1/2); proofs.md, section 6.
+complexity by enumeration. Verdict: misprint; Omega is 0 for Khat = 0 and may be negative.
+Correct: at fixed kernels, rho and R the bound (7) is an increasing function of Omega (with -2c):
+(1/n) (R/2T)^(1/2) (Omega + [d'A^+d + 2 tr P]/2 + 2 rho)^(1/2); proofs.md, section 6.
 """
 
 import numpy as np
 
 from alignlearn.bounds import neighbourhood
 
-from ..prelude import P3, Claim, NegativeControl, replace
+from ..prelude import P3, Claim, NegativeControl, Status, replace
 from ..reference.multitask import inverse, projector, regulariser
 from .tasks import class_of, random_class, random_tasks, terms_of
 from .theorem_1 import identity_case
@@ -82,7 +82,8 @@ CLAIM = replace(
     source=f"{P3}, (9)",
     statement=r"\Omega = d^\top A^{-1}b + \tfrac12 b^\top A^{-1}b - 4c",
     bound=bound,
-    status="false",
+    status=Status.MISPRINT,
+    remark="4(rho - c)/2 gives -2c, not -4c; everything derived from (9) carries the factor.",
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
@@ -146,7 +147,12 @@ COMPLEXITY = replace(
     source=f"{P3}, section 4.1",
     statement=r"\hat{\mathfrak R} \le \Omega",
     bound=complexity_bound,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "With -4c for -2c, and the terms without Khat left out, Omega alone bounds "
+        "nothing; it can be 0 or negative."
+    ),
+    follows="p3-omega",
     counterexample=complexity_counterexample,
     corrected=COMPLEXITY_CORRECTED,
     negative_control=NegativeControl(complexity_counterexample, note="the counterexample itself"),

@@ -2,20 +2,21 @@
 
 Statement (proposition 1, (15) and (16) of the paper): v = Sigma^-1 a with Sigma = (eta - 4 beta) I
 + (beta/2) P and a = (eta V theta - beta V A^-1 d)/2 minimises (15). Checked: v against the
-stationary point of (15), found from its gradient with all matrices formed, as coefficients of
-Khat. Verdict: false; the proof takes b = V'v where (5) has b = 2V'v (at beta = 0 it gives K/2 for
-K). With b = 2V'v, (15) as printed has Sigma = (eta - 4 beta) I + 2 beta P, a = eta V theta - beta
-V A^+ d. With the consistent -2c the answer is Khat_t = K_t - (beta/eta) P_t(I), one (M, M) system
-per task; proofs.md, section 3. At eta = 5 beta proposition 1 and the second agree by accident.
+stationary point of (15), found from its gradient with all matrices formed, as coefficients of Khat.
+Verdict: misprint; the proof takes b = V'v where (5) has b = 2V'v (at beta = 0 it gives K/2
+for K). With b = 2V'v, (15) as printed has Sigma = (eta - 4 beta) I + 2 beta P, a = eta V theta -
+beta V A^+ d. With the consistent -2c the answer is Khat_t = K_t - (beta/eta) P_t(I), one (M, M)
+system per task; proofs.md, section 3. At eta = 5 beta proposition 1 and the second agree by
+accident.
 """
 
 import numpy as np
 
 from alignlearn.bounds.neighbourhood import pseudo_inverse, tasks_of
 
-from ..prelude import P3, Claim, NegativeControl, combine, replace
+from ..prelude import P3, Claim, NegativeControl, Status, combine, replace
 from ..reference.multitask import best_targets, inverse, projector
-from .elimination import counterexample
+from .elimination import example as counterexample
 from .tasks import learned, random_model, stacked, terms_of
 
 
@@ -108,7 +109,12 @@ CLAIM = replace(
         r" \tfrac12(\eta V\theta - \beta VA^{-1}d)"
     ),
     bound=bound,
-    status="false",
+    status=Status.MISPRINT,
+    remark=(
+        "The proof takes b = V'v where (5) has b = 2V'v, and the -4c of Omega enters as "
+        "well; at beta = 0 the printed solution is K/2 instead of K."
+    ),
+    follows="p3-omega",
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, note="the counterexample itself"),

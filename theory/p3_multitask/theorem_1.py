@@ -2,17 +2,17 @@
 
 Statement (theorem 1, (7) of the paper): the complexity of the class (1) is at most n^-1
 (R/2T)^(1/2) (d'A^-1 b + [d'A^-1 d + 2 tr VA^-1V' + b'A^-1 b + 4(rho - c)]/2)^(1/2). Checked: the
-complexity by enumeration of all signs, with biases |b_t| <= B for the class as it is printed,
-which leaves them free. Verdict: true after a fix: no bias (with one the complexity is infinite),
-A^+ in place of the inverse, which never exists, and a class that is not empty. Sharpened in three
+complexity by enumeration of all signs, with biases |b_t| <= B for the class as it is printed, which
+leaves them free. Verdict: unstated hypothesis: no bias (with one the complexity is infinite), A^+
+in place of the inverse, which never exists, and a class that is not empty. Sharpened in three
 steps: a constraint on the sum of the norms (T^(1/2)), a geometric mean, the exact second moment;
 proofs.md, sections 6 and 7. Between the complexity and the bounds lies the supremum without theta
 >= 0, (26).
 
 `p3-psi-alpha`. The radius in the proof of theorem 1. Statement (before (22) of the paper): the
 class of the proof has sum_t alpha_t'K_t alpha_t <= R^2, and (7) bounds its complexity. Checked: by
-enumeration. Verdict: true after a fix; the class (1) has sum_t ||w_t||^2 <= R, and R^(1/2) in (23)
-is right for that; proofs.md, section 6.
+enumeration. Verdict: misprint; the class (1) has sum_t ||w_t||^2 <= R, and R^(1/2) in (23) is right
+for that; proofs.md, section 6.
 
 `p3-am-gm`. The last step to (7), and the scale of the kernels. Statement (after (27) of the paper):
 the geometric mean of x = d'A^-1 d + 2 tr P and y = b'A^-1 b + 4(rho - c) is replaced by the
@@ -26,7 +26,7 @@ import numpy as np
 
 from alignlearn.bounds import neighbourhood
 
-from ..prelude import P3, Claim, NegativeControl, replace
+from ..prelude import P3, Claim, NegativeControl, Status, replace
 from ..reference import multitask
 from .tasks import class_of, random_class, terms_of
 
@@ -134,7 +134,11 @@ CLAIM = replace(
     ),
     hypotheses="The class (1), with free biases; A^+ is read for the inverse.",
     measure=measure,
-    status="holds after fix",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "No bias, a pseudo-inverse for the inverse, and a class that is not empty; with "
+        "the free biases of (1) the complexity is infinite."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
@@ -190,7 +194,10 @@ RADIUS = replace(
     source=f"{P3}, before (22)",
     statement=r"\textstyle\sum_t \alpha_t^\top K_t\alpha_t \le R^2",
     measure=radius_measure,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark=(
+        "R^2 stands for R: (1) bounds the squared norms by R, and (23) goes on with the right one."
+    ),
     counterexample=radius_counterexample,
     corrected=RADIUS_CORRECTED,
     negative_control=NegativeControl(radius_counterexample, note="the counterexample itself"),

@@ -1,16 +1,16 @@
 """The largest value of an element of the hyper-RKHS.
 
 Statement ((2.1) of the 2020 paper): ||k||_inf <= G <k, k> = G ||k||^2. Checked: at the pairs of a
-few points. Verdict: false, a square too much; k = k(p, .)/100 has .01 against .0001. Correct: G
-||k||, which (3.7) uses; sharp; proofs.md, section 3. (In the third condition of definition 2.1 the
-underlined x, y, r, s stand for points of X.)
+few points. Verdict: misprint, a square too much; k = k(p, .)/100 has .01 against .0001.
+Correct: G ||k||, which (3.7) uses; sharp; proofs.md, section 3. (In the third condition of
+definition 2.1 the underlined x, y, r, s stand for points of X.)
 """
 
 from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import hyper
 from .problems import random_case
 
@@ -73,7 +73,8 @@ CLAIM = replace(
     source=f"{P4}, (2.1)",
     statement=r"\|k\|_\infty \le \mathcal{G}\|k\|^2",
     bound=bound,
-    status="false",
+    status=Status.MISPRINT,
+    remark="The norm is not squared; (3.7) uses the right form.",
     counterexample=counterexample,
     corrected=CORRECTED,
     sharp=False,

@@ -2,8 +2,8 @@
 
 Statement ((2.6) of the 2020 paper): beta = (K + lam I)^-1 vec(K) solves problem (2.8). Checked:
 (2.8) is the dual of the support vector machine, whose constraint sum beta = 0 this beta fails.
-Verdict: holds after a fix: (2.5) is meant. There beta is a minimiser, not the only one: the matrix
-is singular, and the antisymmetric part of the target goes into beta, divided by lam, without any
+Verdict: misprint: (2.5) is meant. There beta is a minimiser, not the only one: the matrix is
+singular, and the antisymmetric part of the target goes into beta, divided by lam, without any
 effect on k*; proofs.md, section 5. The map d(i, j, m) numbers the pairs row by row.
 """
 
@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import hyper
 from .problems import random_case, ridge_coefficients, ridge_objective
 
@@ -101,7 +101,8 @@ CLAIM = replace(
     bound=bound,
     measure=measure,
     scale=lambda case: 1.0,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark="The reference should be to (2.5); (2.6) solves the ridge problem and not (2.8).",
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, measure=_half, note="half the sum"),

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import hyper
 from .problems import random_case
 
@@ -58,7 +58,7 @@ def _wider(case):
 
 CORRECTED = Claim(
     name="p4-free-kernel-corrected",
-    source=f"{P4}, introduction, corrected",
+    source=f"{P4}, section 1, corrected",
     statement=r"k^*(s,t) = e^{-\|s-t\|^2/(2v_1)}\, k^*\big(\tfrac{s+t}2,\tfrac{s+t}2\big)",
     hypotheses="Gaussian hyper-kernel, v1 = sigma^2 as printed, 2 sigma^2 for the integral.",
     kind="identity",
@@ -73,14 +73,19 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p4-free-kernel",
-    source=f"{P4}, introduction",
+    source=f"{P4}, section 1",
     statement=r"\forall K\ \exists\beta:\ k^*(x_i, x_j) = K_{ij}",
     hypotheses="K a positive definite target.",
     kind="upper",
     bound=bound,
     measure=measure,
     scale=lambda case: 1.0,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "The space of the Gaussian hyper-kernel does not contain every kernel: values at "
+        "pairs with one midpoint have a fixed positive ratio, so yy' cannot be learned on"
+        " a grid."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import hyper
 from .problems import random_case, ridge_coefficients
 
@@ -63,7 +63,7 @@ def _moved_less(case):
 
 CORRECTED = Claim(
     name="p4-invariance-corrected",
-    source=f"{P4}, section 2.1, corrected",
+    source=f"{P4}, section 2.1, before Definition 2.1, corrected",
     statement=r"k^*_{gX}(gs, gt) = k^*_X(s, t)",
     hypotheses="g a motion; Gaussian hyper-kernel; k* depends on X through the hyper-kernel only.",
     kind="identity",
@@ -81,10 +81,14 @@ CORRECTED = Claim(
 CLAIM = replace(
     CORRECTED,
     name="p4-invariance",
-    source=f"{P4}, section 2.1",
+    source=f"{P4}, section 2.1, before Definition 2.1",
     statement=r"k^*_X(gs, gt) = k^*_X(s, t)",
     measure=measure,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "Only the hyper-kernel is invariant, when all four points move; the learned "
+        "kernel moves with its training points and is not stationary."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -2,8 +2,9 @@
 
 Statement (lemma 4.3 of the 2020 paper, (4.5)): Prob{(U - E xi)/((E xi)^theta + eps^theta)^(1/2) >=
 eps^(1-theta/2)} <= exp(-(m-1) eps^(2-theta)/(4 c1 + (4/3) T eps^(1-theta))). Checked: the exact
-probability for points that are 0 or 1. Verdict: gap. The constants are right, the first step of the
-proof is not (`p4-lemma-4-3-step`); averaging exponentials repairs it; proofs.md, section 17.
+probability for points that are 0 or 1. Verdict: true, proof wrong. The constants are right, the
+first step of the proof is not (`p4-lemma-4-3-step`); averaging exponentials repairs it; proofs.md,
+section 17.
 
 `p4-lemma-4-3-step`. The first step in the proof of the concentration of the mean over pairs.
 Statement ((4.6) of the 2020 paper): the probability that an average of the U_pi over permutations
@@ -19,7 +20,7 @@ import numpy as np
 
 from alignlearn.bounds.hyper_rates import pair_mean_tail
 
-from ..prelude import P4, Claim, HypothesisNotMet, NegativeControl, replace
+from ..prelude import P4, Claim, HypothesisNotMet, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -82,7 +83,11 @@ CLAIM = Claim(
     bound=bound,
     measure=measure,
     cases=cases,
-    status="gap",
+    status=Status.PROOF_WRONG,
+    remark=(
+        "The inequality is true; averages over permutations must be taken inside the "
+        "moment generating function, not of the probabilities."
+    ),
     trivial=lambda case: 1.0,
     negative_control=NegativeControl(_control_case, bound=_sharper, note="4.2 eps for eps"),
     proof="17",
@@ -161,7 +166,7 @@ def _smaller(case):
 
 STEP_CORRECTED = Claim(
     name="p4-lemma-4-3-step-corrected",
-    source=f"{P4}, (4.6), corrected",
+    source=f"{P4}, section 4.2, (4.6), corrected",
     statement=r"\mathrm{E}e^{hU} \le \frac1{m!}\sum_\pi \mathrm{E}e^{hU_\pi} = \mathrm{E}e^{hU_1}",
     hypotheses="Independent points, xi symmetric, h real.",
     kind="upper",
@@ -175,13 +180,17 @@ STEP_CORRECTED = Claim(
 STEP = replace(
     STEP_CORRECTED,
     name="p4-lemma-4-3-step",
-    source=f"{P4}, (4.6)",
+    source=f"{P4}, section 4.2, (4.6)",
     statement=(
         r"P\{\tfrac1{m!}\textstyle\sum_\pi U_\pi \ge t\} \le \tfrac1{m!}\sum_\pi P\{U_\pi \ge t\}"
     ),
     bound=step_bound,
     measure=step_measure,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "The probability that a mean is large is not at most the mean of the "
+        "probabilities; a fair coin gives .75 > .5."
+    ),
     counterexample=step_counterexample,
     corrected=STEP_CORRECTED,
     negative_control=NegativeControl(

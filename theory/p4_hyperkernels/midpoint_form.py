@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl
+from ..prelude import P4, Claim, NegativeControl, Status
 from ..reference import hyper
 from .problems import random_case
 
@@ -55,7 +55,8 @@ def _narrow(case):
 
 CLAIM = Claim(
     name="p4-midpoint-form",
-    source=f"{P4}, sections 2.1 and 2.3, sharpened",
+    source=f"{P4}, sections 2.1 and 2.3, sharpened, new",
+    status=Status.NEW,
     statement=(
         r"k^*(s,t) = e^{-\|s-t\|^2(\frac1{2v_1}-\frac1{8v_2})}\sum_p c_p\varphi_p(s)\varphi_p(t),"
         r"\ \underline{k}_{(i,j),(r,s)} = q_{ij}q_{rs}a_{ir}a_{is}a_{jr}a_{js}"

@@ -2,8 +2,8 @@
 
 Statement (definition 3.2 of the 2020 paper and after it): E|y|^i <= c! M^i for all i, which holds
 for normal noise of variance at most B0 with M = max(sqrt(2) B0, M*), c = 4. Checked: absolute
-moments of y = N(k, variance) in units of M^i. Verdict: holds after a fix: c i! M^i is meant. Then
-c = 4 is right; the largest ratio to i! M^i found is 1.0965; proofs.md, section 11.
+moments of y = N(k, variance) in units of M^i. Verdict: misprint: c i! M^i is meant. Then c = 4 is
+right; the largest ratio to i! M^i found is 1.0965; proofs.md, section 11.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 from alignlearn.bounds.hyper_rates import gaussian_moment_scale
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -90,7 +90,10 @@ CLAIM = replace(
     statement=r"\mathrm{E}|y|^i \le c!\,M^i,\ c = 4,\ M = \max(\sqrt2 B_0, M^*)",
     bound=bound,
     measure=measure,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark=(
+        "The factorial of c stands for c i!; with the constant c! no normal noise satisfies (3.3)."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

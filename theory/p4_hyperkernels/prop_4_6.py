@@ -2,17 +2,16 @@
 
 Statement (proposition 4.6 of the 2020 paper): eps* is of order log(4/delta) m^(-1/(2+theta)) + C_s
 R^s m^(-1/(2+s-theta)) R^(s/(1+s)). Checked: the three exponents against those that the proof
-derives and the next proposition uses. Verdict: holds after a fix: m^(-1/(2-theta)), and no R^s.
-The covering number in A.3 is N(B_1, eps/R), its exponent has m - 1 for m, and small C_s need
-max(1, C_s); with the constant 32 the bound holds for the root of the equation (checked);
-proofs.md, section 16.
+derives and the next proposition uses. Verdict: misprint: m^(-1/(2-theta)), and no R^s. The covering
+number in A.3 is N(B_1, eps/R), its exponent has m - 1 for m, and small C_s need max(1, C_s); with
+the constant 32 the bound holds for the root of the equation (checked); proofs.md, section 16.
 """
 
 import numpy as np
 
 from alignlearn.bounds.hyper_rates import covering_radius
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -110,7 +109,8 @@ CLAIM = replace(
     kind="identity",
     bound=bound,
     measure=measure,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark="2 + theta for 2 - theta and a power of R too many; A.3 has the right exponents.",
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

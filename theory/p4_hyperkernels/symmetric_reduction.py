@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl
+from ..prelude import P4, Claim, NegativeControl, Status
 from ..reference import hyper
 from ..reference.matrices import alignf_minimiser
 from .problems import random_case, ridge_coefficients
@@ -74,7 +74,8 @@ def _unweighted(case):
 
 CLAIM = Claim(
     name="p4-symmetric-reduction",
-    source=f"{P4}, (2.5) and (2.8), on unordered pairs",
+    source=f"{P4}, (2.5) and (2.8), on unordered pairs, new",
+    status=Status.NEW,
     statement=r"(K_r + \lambda W^{-1})\gamma = y,\ k^* = \sum_{i\le j}\gamma_{ij}\underline{k}",
     hypotheses="w = 1 for i = j, 2 for i < j; symmetric target for support vector regression.",
     kind="identity",

@@ -27,7 +27,7 @@ import numpy as np
 
 from alignlearn.bounds.hyper_rates import ridge_exponent_printed
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import circle
 
 
@@ -101,7 +101,11 @@ CLAIM = replace(
     hypotheses="lambda = m^-alpha, the regularization error and covering numbers as assumed.",
     bound=bound,
     measure=measure,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "Theta is the exponent of the squared norm: the promised rate is twice too fast "
+        "and cannot be met, already by the bias; the proof is left out."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(
@@ -153,7 +157,8 @@ def _half_as_large(case):
 
 BIAS = Claim(
     name="p4-theorem-2-bias",
-    source=f"{P4}, Theorem 2, a lower bound",
+    source=f"{P4}, Theorem 2, a lower bound, new",
+    status=Status.NEW,
     statement=r"\mathrm{E}\|k_z-k_\rho\| \ge \|\mathrm{E}(k_z-k_\rho)\| \ge \|k_\lambda-k_\rho\|",
     hypotheses="The circle of `reference.circle`; noise of mean 0 given the points.",
     kind="lower",
@@ -224,7 +229,8 @@ def _less(case):
 
 SAMPLE = Claim(
     name="p4-theorem-2-sample",
-    source=f"{P4}, Theorem 2, the main step of a proof",
+    source=f"{P4}, Theorem 2, the main step of a proof, new",
+    status=Status.NEW,
     statement=(r"\|k_z-k_\rho\| \le \|k_\lambda-k_\rho\| + t\,\|(S+\lambda)^{-1/2}\Delta\|"),
     hypotheses="Any sample; ridge regression (3.1).",
     kind="upper",

@@ -1,16 +1,16 @@
 """The Wishart hyper-kernel in closed form.
 
-Statement (section 2.3 of the 2020 paper): the integral of four normal densities in z and an
-inverse Wishart density, with the constant (2 pi)^(m/2), D in R^(m x m) and the exponent of <x1, x>
-at x - x1'. Checked in one and two dimensions: the closed form with these, against quadrature over
-Sigma. Verdict: holds after a fix: d for m, x - x1 in the exponent, real r > d - 1, z over R^d.
-Then k = pi^(-3d/2) 2^-d Gamma_d((r+3)/2)/Gamma_d(r/2) |C|^(r/2) |C + S|^(-(r+3)/2), S the scatter
-of the four points, |C + S| = |C| times a 3 x 3 determinant; proofs.md, section 10.
+Statement (section 2.3 of the 2020 paper): the integral of four normal densities in z and an inverse
+Wishart density, with the constant (2 pi)^(m/2), D in R^(m x m) and the exponent of <x1, x> at x -
+x1'. Checked in one and two dimensions: the closed form with these, against quadrature over Sigma.
+Verdict: misprint: d for m, x - x1 in the exponent, real r > d - 1, z over R^d. Then k = pi^(-3d/2)
+2^-d Gamma_d((r+3)/2)/Gamma_d(r/2) |C|^(r/2) |C + S|^(-(r+3)/2), S the scatter of the four points,
+|C + S| = |C| times a 3 x 3 determinant; proofs.md, section 10.
 """
 
 import numpy as np
 
-from ..prelude import P4, Claim, NegativeControl, replace
+from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -145,7 +145,11 @@ CLAIM = replace(
     ),
     hypotheses="m points.",
     bound=bound,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark=(
+        "The letter m stands for the dimension d, and x_1' for x_1; the printed integral depends "
+        "on the wrong point."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -2,13 +2,12 @@
 
 Statement (slides, binomial kernel): (1 - t)^-alpha = sum_n binom(-alpha, n) (-1)^n t^n with
 binom(b, n) = sum_{i=1}^n (b - i + 1)/i, and all coefficients are positive. Checked: 300 terms of
-the series. Verdict: holds after a fix; binom(b, n) is the product of these fractions; proofs.md,
-section 10.
+the series. Verdict: misprint; binom(b, n) is the product of these fractions; proofs.md, section 10.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, replace
+from ..prelude import P5, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -82,7 +81,8 @@ CLAIM = replace(
     ),
     bound=bound,
     measure=measure,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark="A sum for a product in the binomial coefficient.",
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -1,13 +1,13 @@
 """The entries of the centred Gram matrix.
 
 Statement (slides, Q4): the centred Gram matrix is G_ij - (1/N) sum_m G_im - (1/N) sum_n G_nj -
-(1/N^2) sum_nm G_nm = (HGH)_ij. Checked: the printed sum against HGH. Verdict: holds after a fix;
-the last term has a plus (in both lines), HGH is right; proofs.md, section 14.
+(1/N^2) sum_nm G_nm = (HGH)_ij. Checked: the printed sum against HGH. Verdict: misprint; the last
+term has a plus (in both lines), HGH is right; proofs.md, section 14.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, replace
+from ..prelude import P5, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -67,7 +67,8 @@ CLAIM = replace(
     source=f"{P5}, KCCA, Q4",
     statement=r"G - G\tfrac EN - \tfrac ENG - \tfrac ENG\tfrac EN = HGH",
     bound=bound,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark="The last sign of the expansion; HGH on the same slide is right.",
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -1,13 +1,13 @@
 """The inner product of matrices as a sum over their entries.
 
 Statement (product rule of the slides): <A, B>_F = tr(A'B) = (sum_ij A_ij B_ij)^(1/2). Checked: the
-trace against the root, exactly. Verdict: holds after a fix; there is no root (for A = B it would be
-the norm); proofs.md, section 2.
+trace against the root, exactly. Verdict: misprint; there is no root (for A = B it would be the
+norm); proofs.md, section 2.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, replace
+from ..prelude import P5, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -62,7 +62,8 @@ CLAIM = replace(
     source=f"{P5}, kernel factory, product",
     statement=r"\mathrm{tr}(A^\top B) = \sqrt{\textstyle\sum_{ij} A_{ij}B_{ij}}",
     bound=bound,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark="A root too many; tr A'B is the sum of the products itself.",
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -8,7 +8,7 @@ it is max(-u/L, 0); proofs.md, section 6.
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, replace
+from ..prelude import P5, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -85,7 +85,11 @@ CLAIM = replace(
     hypotheses="None.",
     bound=bound,
     measure=measure,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        "The hinge loss is a convex upper bound; the envelope, the largest convex "
+        "function below the 0/1 loss, is 0 on the whole line."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -1,14 +1,15 @@
 """The intercept of the soft-margin machine from its support vectors.
 
 Statement (slides, dual): alpha_i > 0 implies y_i (<w, x_i> + b) = 1, which gives b. Checked: y_i
-f(x_i) at all alpha_i > 0 for an optimal b. Verdict: false for the soft margin; a sample with
-alpha_i = C may lie on the wrong side of its margin. It holds for 0 < alpha_i < C, and if there is
-no such sample any b of an interval is optimal, its midpoint for example; proofs.md, section 7.
+f(x_i) at all alpha_i > 0 for an optimal b. Verdict: unstated hypothesis; false for the soft margin;
+a sample with alpha_i = C may lie on the wrong side of its margin. It holds for 0 < alpha_i < C, and
+if there is no such sample any b of an interval is optimal, its midpoint for example; proofs.md,
+section 7.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, replace
+from ..prelude import P5, Claim, NegativeControl, Status, replace
 from ..reference.library import support_vectors
 
 
@@ -109,7 +110,11 @@ CLAIM = replace(
     bound=bound,
     measure=measure,
     scale=lambda case: 1.0,
-    status="false",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "It needs 0 < alpha_i < C; a sample with alpha_i = C may lie inside the margin "
+        "and gives a wrong intercept."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -1,30 +1,28 @@
 """What the regularisation of the KCCA estimate penalises.
 
 Statement (slides, Q2): the estimate with (G + kappa I)^2 is that of sup cov(f, g)/((var f + kappa
-|f|^2)(var g + kappa |g|^2))^(1/2), with the same kappa. Checked: both on a sample. Verdict: holds
-after a fix; (1/N)(G + kappa I)^2 = (1/N) G^2 + (2 kappa/N) G + (kappa^2/N) I penalises the norm by
-2 kappa/N, and the coefficients by kappa^2/N on top. So the estimate lies between v w and 1 times
-that of the penalty 2 kappa/N, where v, w are the smallest of the numbers (1 + kappa^2/(s^2 + 2
-kappa s))^(-1/2) over the eigenvalues s > 0; proofs.md, section 12.
+|f|^2)(var g + kappa |g|^2))^(1/2), with the same kappa. Checked: both on a sample. Verdict:
+misprint; (1/N)(G + kappa I)^2 = (1/N) G^2 + (2 kappa/N) G + (kappa^2/N) I penalises the norm by 2
+kappa/N, and the coefficients by kappa^2/N on top. So the estimate lies between v w and 1 times that
+of the penalty 2 kappa/N, where v, w are the smallest of the numbers (1 + kappa^2/(s^2 + 2 kappa
+s))^(-1/2) over the eigenvalues s > 0; proofs.md, section 12.
 
 `p5-kcca-second-block`. The KCCA problem with ones on the diagonal. Statement (slides, Q3): adding
 the right-hand side to both sides gives a problem with the eigenvalues 1 +- lambda; the right-hand
 side is printed with (G_X + kappa I)^2 in both blocks. Checked: the eigenvalues against 1 +- those
-of the problem before. Verdict: holds after a fix; the second block is (G_Y + kappa I)^2; proofs.md,
-section 13.
+of the problem before. Verdict: misprint; the second block is (G_Y + kappa I)^2; proofs.md, section
+13.
 
-`p5-kcca-several`. Measures of dependence of more than two variables from the KCCA problem.
-Statement (slides, Q3, for M variables): the problem with the blocks G_i G_j and (G_i + kappa I)^2
-and its eigenvalue gamma generalise the one of two variables, whose eigenvalues are 1 +- lambda;
-which gamma is the measure is not said. Checked: that the largest less 1 is 1 less the smallest, as
-for M = 2. Verdict: false for M > 2; these are two measures, max in [1, M] and min in [0, 1]. With a
-= max - 1 and b = 1 - min: a <= (M - 1) b and b <= (M - 1) a, so that a/(M - 1) is in [0, 1] and
-both vanish together; proofs.md, section 13.
+`p5-kcca-several`. Measures of dependence of more than two variables from the KCCA problem. Not on
+the slides, which write down the problem of M variables and do not say which gamma is the measure:
+for M > 2 the largest and the smallest are two measures, max in [1, M] and min in [0, 1]. With a =
+max - 1 and b = 1 - min: a <= (M - 1) b and b <= (M - 1) a, so that a/(M - 1) is in [0, 1] and both
+vanish together; proofs.md, section 13. Checked: the four inequalities. Verdict: holds.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, center, replace
+from ..prelude import P5, Claim, NegativeControl, Status, center, replace
 from ..reference import kcca
 
 
@@ -94,7 +92,11 @@ CLAIM = replace(
     kind="identity",
     bound=bound,
     measure=measure,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark=(
+        "One kappa for two penalties: (G + kappa I)^2/N penalises the norm by 2 kappa/N "
+        "and the coefficients besides; divide by N/2 when you carry a kappa over."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(
@@ -170,7 +172,8 @@ SECOND = replace(
     source=f"{P5}, KCCA, Q3",
     statement=(r"(A+B)z = (1+\lambda)\,\mathrm{diag}((G_X+\kappa I)^2, (G_X+\kappa I)^2) z"),
     bound=second_bound,
-    status="holds after fix",
+    status=Status.MISPRINT,
+    remark="(G_X + kappa I)^2 stands in both blocks; the second is that of G_Y.",
     counterexample=second_counterexample,
     corrected=SECOND_CORRECTED,
     proof="",
@@ -192,73 +195,45 @@ def ends(case):
     return values[-1] - 1, 1 - values[0]
 
 
-def several_bound(case):
-    return ends(case)[1]
-
-
-def several_measure(case):
-    return ends(case)[0]
-
-
-def several_counterexample():
+def three_copies():
     """A view of two points three times: the eigenvalues are near 3, and 0 twice."""
     return {"G": np.array([center(np.eye(2))] * 3), "kappa": 0.01}
 
 
-def several_corrected_bound(case):
+def several_bound(case):
     a, b = ends(case)
     views = len(case["G"])
     return np.array([(views - 1) * b, (views - 1) * a, views - 1, 1.0])
 
 
-def several_corrected_measure(case):
+def several_measure(case):
     a, b = ends(case)
     return np.array([a, b, a, b])
 
 
 def _slightly_less(case):
-    return np.append(0.95 * several_corrected_bound(case)[:2], several_corrected_bound(case)[2:])
+    return np.append(0.95 * several_bound(case)[:2], several_bound(case)[2:])
 
 
-SEVERAL_CORRECTED = Claim(
-    name="p5-kcca-several-corrected",
-    source=f"{P5}, KCCA, Q3, corrected",
+SEVERAL = Claim(
+    name="p5-kcca-several",
+    source=f"{P5}, KCCA, Q3, new",
+    status=Status.NEW,
     statement=(
         r"\gamma_{\max}-1 \le (M-1)(1-\gamma_{\min}),\ 1-\gamma_{\min} \le"
         r" (M-1)(\gamma_{\max}-1),\ 1 \le \gamma_{\max} \le M,\ 0 \le \gamma_{\min} \le 1"
     ),
     hypotheses="kappa > 0.",
     kind="upper",
-    bound=several_corrected_bound,
-    measure=several_corrected_measure,
+    bound=several_bound,
+    measure=several_measure,
     cases=several_cases,
     scale=lambda case: (1.0 + np.abs(case["G"]).max() / case["kappa"]) ** 2,
     rtol=1e-10,
     negative_control=NegativeControl(
-        several_counterexample, bound=_slightly_less, note="0.95 of the first two bounds"
+        three_copies, bound=_slightly_less, note="0.95 of the first two bounds"
     ),
     proof="13",
-    extremes=lambda: [several_counterexample()],
+    extremes=lambda: [three_copies()],
     sharp=True,
-)
-
-SEVERAL = replace(
-    SEVERAL_CORRECTED,
-    name="p5-kcca-several",
-    source=f"{P5}, KCCA, Q3",
-    statement=r"\gamma_{\max} - 1 = 1 - \gamma_{\min}",
-    kind="identity",
-    bound=several_bound,
-    measure=several_measure,
-    status="false",
-    counterexample=several_counterexample,
-    corrected=SEVERAL_CORRECTED,
-    negative_control=NegativeControl(
-        lambda: several_counterexample() | {"G": np.array([center(np.eye(2))] * 2)},
-        bound=lambda case: 0.95 * several_bound(case),
-        note="0.95 of it, for two views",
-    ),
-    proof="",
-    extremes=None,
-    sharp=False,
 )

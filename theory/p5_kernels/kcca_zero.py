@@ -13,7 +13,7 @@ of R_X R_Y, R = (G + kappa I)^-1 G. Verdict: holds; 0 <= lambda < 1 for the larg
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, center
+from ..prelude import P5, Claim, NegativeControl, Status, center
 from ..reference import kcca
 
 
@@ -39,6 +39,7 @@ def _control_case():
 CLAIM = Claim(
     name="p5-kcca-zero",
     source=f"{P5}, KCCA, finite-dimensional form, new",
+    status=Status.NEW,
     statement=r"\hat\rho(\kappa) \ge \frac{v}{v+\kappa}\frac{w}{w+\kappa} \to 1",
     hypotheses="Centred Gram matrices of rank N - 1.",
     kind="lower",

@@ -10,7 +10,7 @@ proofs.md, section 1.
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl, replace
+from ..prelude import P5, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -89,7 +89,11 @@ CLAIM = replace(
     statement=r"Q = 1 \Leftrightarrow Y = f(X) \text{ or } X = g(Y)",
     hypotheses="X and Y not constant.",
     bound=bound,
-    status="false",
+    status=Status.FALSE,
+    remark=(
+        'Only "if" holds: two variables that share a part which is not constant have '
+        "maximal correlation 1 without either being a function of the other."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

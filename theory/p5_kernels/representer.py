@@ -1,16 +1,17 @@
 """The representer theorem.
 
 Statement (slides): V(f(x_1), ..., f(x_n)) + r(|f|^2) with r increasing has a solution in the span
-of the k(., x_i). Checked: that the projection of any f on the span has the same values at the x_i
-and an objective that is not larger. Verdict: gap. The proof shows that from any f, hence from any
-minimiser, to one in the span; that there is a minimiser it does not show, and with r = 0 and V =
-exp(-f(x_1)) there is none. For strictly increasing r all minimisers are in the span; proofs.md,
+of the k(., x_i). Checked: whether the objective falls at every doubling of one f, so that there is
+no minimum, and that the projection of any f on the span has the same values at the x_i and an
+objective that is not larger. Verdict: unstated hypothesis; the proof goes from any f, hence from
+any minimiser, to one in the span; that there is a minimiser it does not show, and with r = 0 and V
+= exp(-f(x_1)) there is none. For strictly increasing r all minimisers are in the span; proofs.md,
 section 5.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, NegativeControl
+from ..prelude import P5, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
@@ -71,20 +72,59 @@ def _without_what_is_orthogonal(case):
     return np.array([objective(values, 0.81 * norm, case), 0.0])
 
 
-CLAIM = Claim(
-    name="p5-representer",
-    source=f"{P5}, representer theorem",
-    statement=r"\exists\, f^* = \sum_i \alpha_i k(\cdot,x_i) \in \arg\min_f V + r(\|f\|^2)",
-    hypotheses="r increasing. Not on the slides: the minimum is attained.",
+CORRECTED = Claim(
+    name="p5-representer-corrected",
+    source=f"{P5}, representer theorem, corrected",
+    statement=(
+        r"\arg\min_f V + r(\|f\|^2) \ne \emptyset \Rightarrow \exists\, f^* ="
+        r" \sum_i \alpha_i k(\cdot,x_i) \text{ in it}"
+    ),
+    hypotheses="r increasing, and the minimum is attained.",
     kind="upper",
     bound=bound,
     measure=measure,
     cases=cases,
     scale=_scale,
     rtol=1e-8,
-    status="gap",
     negative_control=NegativeControl(
         _control_case, bound=_without_what_is_orthogonal, note="0.9 of the norm"
     ),
     proof="5",
+)
+
+
+def counterexample():
+    """V = exp(-f(x_1)) and no penalty: the infimum 0 is not attained."""
+    case = {"K": np.eye(1), "n": 1, "beta": np.ones(1), "y": np.ones(1)}
+    return case | {"loss": "exp", "rate": 0.0}
+
+
+def minimum_is_attained(case):
+    """0 where the objective falls at every doubling of f = sum_i y_i k(., x_i)/|y|, else 1."""
+    n = case["n"]
+    K, coef = case["K"][:n, :n], np.linalg.solve(case["K"][:n, :n], case["y"][:n])
+    sizes = 2.0 ** np.arange(5)
+    values = [objective(t * K @ coef, t**2 * coef @ K @ coef, case) for t in sizes]
+    return float(not (np.diff(values) < 0).all())
+
+
+CLAIM = replace(
+    CORRECTED,
+    name="p5-representer",
+    source=f"{P5}, representer theorem",
+    statement=r"\exists\, f^* = \sum_i \alpha_i k(\cdot,x_i) \in \arg\min_f V + r(\|f\|^2)",
+    hypotheses="r increasing.",
+    kind="equivalence",
+    bound=lambda case: 1.0,
+    measure=minimum_is_attained,
+    scale=None,
+    status=Status.HYPOTHESIS,
+    remark=(
+        "If a minimiser exists there is one in the span; that one exists has to be "
+        "assumed, as exp(-f(x)) without penalty shows."
+    ),
+    counterexample=counterexample,
+    corrected=CORRECTED,
+    negative_control=NegativeControl(counterexample, note="the counterexample itself"),
+    proof="",
 )

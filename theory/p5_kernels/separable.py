@@ -3,14 +3,14 @@
 Statement (properties of H_k on the slides): if k is continuous, H_k is separable. Checked on what
 follows from it: of any uncountable family of sections k(., x) two are closer than 1, since a
 separable space has no uncountable set of points at distances of 1 and more; on n points of [0, 1]
-the smallest distance of two sections. Verdict: holds after a fix, on a separable domain:
-k(x, x') = 1 if x = x', else 0 is continuous where all sets are open, and all distances are 2^(1/2).
-With the usual metric the sections come close at the rate at which points do; proofs.md, section 3.
+the smallest distance of two sections. Verdict: unstated hypothesis, on a separable domain: k(x, x')
+= 1 if x = x', else 0 is continuous where all sets are open, and all distances are 2^(1/2). With the
+usual metric the sections come close at the rate at which points do; proofs.md, section 3.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, HypothesisNotMet, NegativeControl, replace
+from ..prelude import P5, Claim, HypothesisNotMet, NegativeControl, Status, replace
 
 
 def cases(draw, metrics=("usual",)):
@@ -77,7 +77,11 @@ CLAIM = replace(
     hypotheses="An uncountable domain.",
     bound=bound,
     cases=lambda draw: cases(draw, ("usual", "discrete")),
-    status="holds after fix",
+    status=Status.HYPOTHESIS,
+    remark=(
+        "It needs a separable domain; on an uncountable discrete one the delta kernel is "
+        "continuous and its space is not separable."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -2,13 +2,14 @@
 
 Statement (slides, universal Taylor kernels): k(x, y) = f(<x, y>), f(t) = sum a_n t^n for |t| < r
 with a_n > 0, is a kernel on |x| <= r^(1/2). Checked: that k(x, x) is finite, for (1 - t)^-alpha and
--log(1 - t)/t (r = 1) and exp (r infinite). Verdict: holds after a fix; at |x| = r^(1/2) the series
-may diverge, so |x| < r^(1/2), and a compact part of it for universality; proofs.md, section 10.
+-log(1 - t)/t (r = 1) and exp (r infinite). Verdict: unstated hypothesis; at |x| = r^(1/2) the
+series may diverge, so |x| < r^(1/2), and a compact part of it for universality; proofs.md, section
+10.
 """
 
 import numpy as np
 
-from ..prelude import P5, Claim, HypothesisNotMet, NegativeControl, replace
+from ..prelude import P5, Claim, HypothesisNotMet, NegativeControl, Status, replace
 
 _TERMS = 4000
 
@@ -85,7 +86,8 @@ CLAIM = replace(
     hypotheses="a_n > 0.",
     bound=bound,
     cases=lambda draw: cases(draw, 1.0),
-    status="holds after fix",
+    status=Status.HYPOTHESIS,
+    remark="The ball has to be open for finite r; on its boundary the series may diverge.",
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

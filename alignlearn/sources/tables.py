@@ -1,0 +1,466 @@
+"""Several tables of the same samples, and several Gram matrices: objects indexed by sample.
+
+Here they become what the library computes with: one matrix with a group of columns for each table,
+and kernels on these; or given matrices of some samples against those of ``fit``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from alignlearn._text import listed
+from alignlearn._versions import Versioned
+from alignlearn.kernels import (
+    Columns,
+    Kernel,
+    Precomputed,
+    RankOneKernels,
+    check_group_names,
+    column_group,
+    column_names,
+    given_list,
+    group_kernels,
+    kernel_list,
+)
+from alignlearn.validation import (
+    as_array,
+    check_features,
+    check_samples,
+    is_sequence,
+    is_sparse,
+    plain,
+)
+from alignlearn.validation.samples import frame_names
+
+from .given import GramView
+
+
+class _BySample(Versioned):
+    """What has names of its parts and is indexed by sample, as scikit-learn's folds do it."""
+
+    _what = "parts"
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __repr__(self):
+        shown = listed(self.names, 5, show=str)
+        return f"{type(self).__name__}({self.shape[0]} samples, {self._what} {shown})"
+
+    def __getitem__(self, index):
+        """The same of some samples: of a slice, an index array, a mask or one number."""
+        if isinstance(index, tuple):
+            if len(index) != 2 or index[1] is not Ellipsis:
+                raise TypeError(
+                    f"{type(self).__name__} is indexed by sample, got {index!r:.80}; accepted: a "
+                    "slice, numbers or a mask."
+                )
+            index = index[0]
+        return self._some(np.atleast_1d(np.arange(len(self))[index]))
+
+    def take(self, indices, axis=0):
+        """Some samples, as ``self[indices]``; ``axis`` is 0."""
+        if axis != 0:
+            raise ValueError(f"axis={axis!r}; accepted: 0, the samples.")
+        return self[np.asarray(indices)]
+
+
+class Tables(_BySample):
+    """Several tables of the same samples, indexed by sample as one: X for kernels of each table.
+
+    scikit-learn cannot index a dict, so that its cross-validation and searches take this; ``fit``
+    and ``predict`` of estimators with ``kernels`` also take the dict or list itself.
+
+    Parameters
+    ----------
+    tables : dict {name: table}, or sequence of tables
+        Matrices (m, d_k): arrays, data frames, SciPy sparse matrices. Those of a sequence are
+        "table 0", "table 1", ... They are kept by reference; values are looked at in ``fit``.
+
+    Attributes
+    ----------
+    names : tuple of str
+    shape : tuple of int
+        Samples, and columns of all tables together.
+    columns : list of str
+        "table__column" for every column of all tables in a row, with a number in place of the name
+        of a column that has none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        No table, a name that is no text, a table that is no matrix or has no columns, tables of
+        different numbers of rows; the message names the table.
+
+    Notes
+    -----
+    Kernels are on the tables side by side: dense ones are copied into one matrix; where one table
+    is sparse, all are made so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import MKLRegressor, Tables
+    >>> X = Tables({"genes": np.eye(6), "lipids": np.arange(6.0)[:, None]})
+    >>> model = MKLRegressor({"genes": "linear", "lipids": ["linear", "rbf"]}).fit(X, np.arange(6))
+    >>> X[:2]
+    Tables(2 samples, tables genes, lipids)
+    """
+
+    _what = "tables"
+
+    def __init__(self, tables):
+        if isinstance(tables, Tables):
+            tables = tables.tables
+        if not isinstance(tables, Mapping):
+            if not isinstance(tables, (list, tuple)):
+                raise TypeError(f"tables must be a dict or list of tables, got {tables!r:.80}.")
+            tables = {f"table {k}": table for k, table in enumerate(tables)}
+        names = check_group_names("tables", tables)
+        self.tables = {name: _table(name, tables[name]) for name in names}
+        rows = {name: table.shape[0] for name, table in self.tables.items()}
+        if len(set(rows.values())) > 1:
+            shown = listed([f"{name!r} has {m}" for name, m in rows.items()], show=str)
+            raise ValueError(f"tables have different numbers of rows: {shown}; accepted: as many.")
+
+    @property
+    def names(self):
+        """Names of the tables."""
+        return tuple(self.tables)
+
+    @property
+    def shape(self):
+        """Samples, and columns of all tables together."""
+        tables = list(self.tables.values())
+        return tables[0].shape[0], sum(table.shape[1] for table in tables)
+
+    @property
+    def columns(self):
+        """Names of all columns, "table__column"."""
+        return [
+            f"{name}__{column}"
+            for name, table in self.tables.items()
+            for column in frame_names(table) or range(table.shape[1])
+        ]
+
+    def spans(self):
+        """The columns of each table among all, a dict of ranges."""
+        ends = np.cumsum([table.shape[1] for table in self.tables.values()]).tolist()
+        starts = [0, *ends[:-1]]
+        return {name: range(*ends) for name, ends in zip(self.names, zip(starts, ends))}
+
+    def joined(self):
+        """All tables side by side, (m, d): an array, or a CSR matrix where one is sparse."""
+        parts = []
+        for name, table in self.tables.items():
+            if is_sparse(table):
+                parts.append(check_features(table))
+            else:
+                parts.append(check_samples(f"table {name!r}", table))
+        if not any(map(is_sparse, parts)):
+            return parts[0] if len(parts) == 1 else np.hstack(parts)
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([csr_array(part) for part in parts], format="csr")
+
+    def __array__(self, dtype=None, copy=None):
+        joined = self.joined()
+        if is_sparse(joined):
+            raise TypeError("a table is sparse; accepted here: arrays, such as table.toarray().")
+        return joined if dtype is None else joined.astype(dtype)
+
+    def _some(self, rows):
+        return Tables({name: _rows(table, rows) for name, table in self.tables.items()})
+
+    def arranged(self, names):
+        """The tables in the order of ``names``; a ValueError where these are not all of them."""
+        _check_names("table", names, self.names)
+        return Tables({name: self.tables[name] for name in names})
+
+
+class GramStack(_BySample):
+    """Several Gram matrices with names, indexed by sample as one: X for ``kernels="precomputed"``.
+
+    A part, as scikit-learn's cross-validation makes it, stands for rows and columns of its samples
+    in ``fit`` and for their rows against the training samples in ``predict``; nothing is copied.
+
+    Parameters
+    ----------
+    grams : dict {name: matrix}, or sequence of matrices
+        (m, m): arrays, memmaps, data frames (read by position), `Precomputed`. For new samples
+        (n, m), their kernel values against all samples of the stack that ``fit`` had, or had a part
+        of. Those of a sequence are "kernel 0", "kernel 1", ...
+
+    Attributes
+    ----------
+    names : tuple of str
+    rows : ndarray of int
+        Which rows of the matrices the samples are.
+    shape : tuple of int
+        Samples, and columns of the matrices.
+
+    Raises
+    ------
+    ValueError, TypeError
+        No matrix, a name that is no text, matrices of different shapes; the message names them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from alignlearn import Gaussian, GramStack, Linear, MKLRegressor
+    >>> Z = np.random.default_rng(0).normal(size=(40, 3))
+    >>> X = GramStack({"wide": Gaussian(0.1)(Z), "linear": Linear()(Z)})
+    >>> cross_val_score(MKLRegressor("precomputed"), X, Z[:, 0]).mean() > 0.9
+    True
+    """
+
+    _what = "matrices"
+
+    def __init__(self, grams):
+        if isinstance(grams, GramStack):
+            vars(self).update(vars(grams))
+            return
+        if not isinstance(grams, Mapping):
+            if not is_sequence(grams):
+                raise TypeError(
+                    f"grams must be a dict or sequence of matrices, got {type(grams).__name__}."
+                )
+            grams = {f"kernel {k}": gram for k, gram in enumerate(plain("grams", grams))}
+        self.names = tuple(check_group_names("grams", grams))
+        items = [grams[name] for name in self.names]
+        shapes = {name: np.shape(gram) for name, gram in zip(self.names, items)}
+        first = shapes[self.names[0]]
+        if len(first) != 2 or 0 in first or any(shape != first for shape in shapes.values()):
+            shown = listed([f"{name!r} has {shape}" for name, shape in shapes.items()], show=str)
+            raise ValueError(
+                f"grams must be matrices of one shape, (m, m) or (n, m) for new samples: {shown}."
+            )
+        self.grams = given_list(items, test=first[0] != first[1])
+        self.rows, self._width = np.arange(first[0]), first[1]
+
+    @property
+    def shape(self):
+        """Samples, and columns of the matrices."""
+        return len(self.rows), self._width
+
+    def _some(self, rows):
+        part = object.__new__(GramStack)
+        part.names, part.grams, part._width = self.names, self.grams, self._width
+        part.rows = self.rows[rows]
+        return part
+
+    def kernels(self):
+        """The matrices of these samples with each other, a list of Precomputed with names."""
+        found, whole = [], np.array_equal(self.rows, np.arange(self._width))
+        for k, name in enumerate(self.names):
+            gram = self.grams[k]
+            if gram.shape[0] != gram.shape[1]:
+                raise ValueError(
+                    f"grams: {name!r} has shape {gram.shape}; accepted in fit: a square matrix."
+                )
+            if not isinstance(gram, Precomputed):
+                # It is checked as a whole, once for all parts, which share the list.
+                self.grams[k] = gram = Precomputed(gram, name=name)
+            if not whole:
+                gram = replace(gram, gram=GramView(gram.gram, self.rows, self.rows, checked=True))
+            found.append(gram if gram.name == name else replace(gram, name=name))
+        return found
+
+    def arranged(self, names):
+        """The matrices in the order of ``names``; a ValueError where these are not all of them."""
+        _check_names("matrix", names, self.names)
+        place = [self.names.index(name) for name in names]
+        part = self[:]
+        part.names, part.grams = tuple(names), [self.grams[k] for k in place]
+        return part
+
+    def against(self, rows, width):
+        """The matrices of these samples against some of ``width``, as ``predict`` takes them."""
+        if self._width != width:
+            raise ValueError(
+                f"X has matrices of {self._width} columns; accepted: {width}, those of the stack "
+                "that the training samples are of. Kernel values against the training samples "
+                "alone go into a dict of matrices."
+            )
+        grams = [gram.gram if isinstance(gram, Precomputed) else gram for gram in self.grams]
+        return [GramView(gram, self.rows, rows) for gram in grams]
+
+
+def _table(name, table):
+    """A table as it is kept: a frame, an array or a CSR matrix of rows."""
+    if is_sparse(table):
+        table = table.tocsr()
+    elif frame_names(table) is None:
+        table = as_array(f"table {name!r}", table)
+    shape = tuple(table.shape)
+    if len(shape) != 2:
+        raise ValueError(
+            f"table {name!r} has shape {shape}; accepted: a matrix (n_samples, n_features), of one "
+            "column for one variable, such as table.reshape(-1, 1) or frame[[column]]."
+        )
+    if 0 in shape:
+        raise ValueError(f"table {name!r} has shape {shape}; accepted: at least a row and column.")
+    return table
+
+
+def _rows(table, rows):
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+def _check_names(what, known, given):
+    """Names that are not those of ``fit`` are refused."""
+    unknown = [name for name in given if name not in known]
+    missing = [name for name in known if name not in given]
+    parts = [
+        f"{verb} {listed(names)}" for verb, names in (("has", unknown), ("lacks", missing)) if names
+    ]
+    if parts:
+        raise ValueError(
+            f"X {' and '.join(parts)}; accepted: a {what} for each name of fit, {listed(known)}."
+        )
+
+
+def as_tables(X, kernels=None):
+    """X as `Tables` or `GramStack` where it is several tables or named matrices, else X itself.
+
+    Parameters
+    ----------
+    X : as given
+        A list of matrices is one of tables where kernels read vectors; a dict of kernels has its
+        names then, in their order.
+    kernels : as given
+    """
+    precomputed = isinstance(kernels, str) and kernels == "precomputed"
+    if isinstance(X, (Tables, GramStack)):
+        if isinstance(X, GramStack) and not precomputed:
+            raise TypeError('X is a GramStack, which kernels="precomputed" goes with.')
+        if isinstance(X, Tables) and precomputed:
+            raise TypeError(
+                'X is Tables, which kernels="precomputed" does not go with; accepted: a GramStack.'
+            )
+        return X
+    if isinstance(X, Mapping):
+        return GramStack(X) if precomputed else Tables(X)
+    if precomputed or not _are_matrices(X):
+        return X
+    if not isinstance(kernels, RankOneKernels):
+        try:
+            if not any(kernel.needs_vectors for kernel in kernel_list(kernels)):
+                return X  # objects that are matrices
+        except (TypeError, ValueError):
+            return X  # the error for the kernels comes where they are opened
+    if not isinstance(kernels, Mapping):
+        return Tables(X)
+    if len(X) != len(kernels):
+        raise ValueError(
+            f"X has {len(X)} tables, kernels has {len(kernels)} names, {listed(list(kernels))}; "
+            "accepted: as many."
+        )
+    return Tables(dict(zip(kernels, X)))
+
+
+def _are_matrices(X):
+    return (
+        isinstance(X, (list, tuple))
+        and len(X) > 0
+        and all(len(getattr(table, "shape", ())) == 2 for table in X)
+    )
+
+
+def open_tables(X, kernels):
+    """The matrix and the kernels on its columns of `Tables`; anything else as it is."""
+    X = as_tables(X, kernels)
+    if not isinstance(X, Tables):
+        return X, kernels
+    if isinstance(kernels, RankOneKernels):
+        names = tuple(X.columns) if kernels.names is None else kernels.names
+        return X.joined(), RankOneKernels(names)
+    return X.joined(), table_kernels(X, kernels)
+
+
+def table_kernels(tables, kernels) -> list[Kernel]:
+    """Kernels on the columns of tables side by side.
+
+    Parameters
+    ----------
+    tables : Tables
+    kernels : None, Kernel, str, sequence of Kernel and str, or dict
+        A dict has a kernel, a sequence of them or columns of the table for every name. Others are
+        on each table; but a kernel that selects `Columns` is on these of all tables side by side.
+    """
+    everywhere = []
+    if isinstance(kernels, Mapping):
+        names = check_group_names("kernels", kernels)
+        if set(names) != set(tables.names):
+            unknown = [name for name in names if name not in tables.names]
+            missing = [name for name in tables.names if name not in names]
+            parts = [f"no table {listed(unknown)}"] * bool(unknown)
+            parts += [f"table {listed(missing)} without kernels"] * bool(missing)
+            raise ValueError(
+                f"kernels: X has {' and '.join(parts)}; accepted: kernels for each of "
+                f"{listed(tables.names)}."
+            )
+        own = {name: group_kernels(kernels, name) for name in tables.names}
+    else:
+        given = kernel_list(kernels)
+        everywhere = [k.resolve_names(tables.columns) for k in given if column_group(k) is not None]
+        on_each = [k for k in given if column_group(k) is None]
+        own = {name: on_each for name in tables.names}
+    found = []
+    for name, span in tables.spans().items():
+        columns = column_names(tables.tables[name])
+        for kernel in own[name]:
+            group = column_group(kernel)
+            if group is not None and not isinstance(group[0], str) and max(group) >= len(span):
+                raise ValueError(
+                    f"kernels[{name!r}]: {kernel} selects column {max(group)}, but the table has "
+                    f"{len(span)}."
+                )
+            found.append(Columns(kernel.resolve_names(columns), tuple(span), name))
+    return found + everywhere
+
+
+def as_fitted(X, names, stack=None):
+    """New samples as ``fit`` had them: tables or matrices by name, and in its order.
+
+    Parameters
+    ----------
+    X : as given
+    names : sequence of str, or None
+        Of the tables or matrices in ``fit``; None if there were none.
+    stack : tuple (rows, width), optional
+        Which rows of a `GramStack` the training samples are, and its number of columns; None for
+        tables.
+    """
+    several = isinstance(X, (Mapping, Tables, GramStack))
+    if names is None:
+        if several and not isinstance(X, Tables):  # Tables are read as one matrix, too
+            raise TypeError(
+                f"X is {'a dict' if isinstance(X, Mapping) else type(X).__name__}, but fit had no "
+                "tables; accepted: samples as in fit."
+            )
+        return X
+    if stack is None:
+        if not several and _are_matrices(X):
+            if len(X) != len(names):
+                raise ValueError(
+                    f"X has {len(X)} tables; accepted: {len(names)}, {listed(names)} in this order."
+                )
+            X = dict(zip(names, X))
+        elif not several:
+            return X
+        if isinstance(X, GramStack):
+            raise TypeError("X is a GramStack, but fit had tables.")
+        return Tables(X).arranged(names)
+    if isinstance(X, Tables):
+        raise TypeError("X is Tables, but fit had given matrices.")
+    if isinstance(X, GramStack):
+        return X.arranged(names).against(*stack)
+    if isinstance(X, Mapping):
+        _check_names("matrix", names, list(X))
+        return [X[name] for name in names]
+    return X
