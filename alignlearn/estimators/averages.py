@@ -126,7 +126,8 @@ class Strategic:
     def _rule(self):
         """``weighting``, or what stands for None."""
         if self.weighting is None:
-            return "auto" if self.kernels is None else "alignf"
+            loo = isinstance(self.cv, str) and self.cv == "loo"
+            return "alignf" if loo or self.kernels is not None else "auto"
         return self.weighting
 
     def _by_strategy(self):
@@ -213,8 +214,10 @@ class Strategic:
         self.members_ = tuple(members)
         self.weighting_ = model.weighting
         if len(members) > 1:
-            intercept = predictor.intercept
-            self.intercept_ = float(intercept) if np.ndim(intercept) == 0 else intercept
+            one = np.ndim(model.intercept_) == 0
+            self.intercept_ = (
+                float(np.ravel(predictor.intercept)[0]) if one else predictor.intercept
+            )
         self._predictor = predictor
 
     @property

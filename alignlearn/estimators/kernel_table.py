@@ -12,7 +12,7 @@ from alignlearn.weights import get_weighting
 from alignlearn.weights.base import shares
 
 from . import inputs, tuning
-from .kernel_groups import kernel_groups, kernel_names
+from .kernel_groups import kernel_groups
 
 
 def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_state, frame):
@@ -50,7 +50,7 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
 def _names(model, groups):
     """Column and names of what a table is of: kernels, or groups of them."""
     if groups is None:
-        return {"kernel": np.array(kernel_names(model), dtype=object)}
+        return {"kernel": np.array(model._kernel_names(), dtype=object)}
     return {"kernel": np.array(kernel_groups(model, groups)[0], dtype=object)}
 
 

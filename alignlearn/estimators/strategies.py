@@ -128,13 +128,14 @@ class Problem:
     def ways(self, plan):
         """The ways of a plan that these kernels have, the `Plan` with these."""
         paired = self.source.is_paired
+        dense = isinstance(self.source.X, np.ndarray)
         vectors = paired and getattr(self.source.X, "ndim", 0) == 2 and has_gradient(self.single)
         some = [
             way
             for way in plan.ways
             if (way.rule is not None or paired)
             and (not way.scaled or vectors)
-            and (not way.full or self.source.n_features <= _MOST_FULL)
+            and (not way.full or (dense and self.source.n_features <= _MOST_FULL))
         ]
         if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
             some = [way for way in some if way.rule == "uniform"]

@@ -152,18 +152,22 @@ def _of_used(y, weight, splits):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifierCV(_Search, KernelClassifier):
-    """`MKLClassifier` that chooses ``C``, and if asked the weighting, by cross-validation.
+    """`MKLClassifier` that chooses ``C`` and how its kernel is made, by cross-validation.
 
-    Equal to a grid search over the same folds, with much less work: one pass over the pairs of
-    samples gives the alignment statistics of every training set, each fold forms its Gram matrix
-    once, and machines are solved from the smallest C up, each started from the last.
+    Without ``kernels`` several ways to learn a kernel are tried on the folds and the machines of
+    the best two are averaged. With them it is equal to a grid search over the same folds, with much
+    less work: one pass over the pairs of samples gives the alignment statistics of every training
+    set, each fold forms its Gram matrix once, and machines are solved from the smallest C up, each
+    started from the last.
 
     Parameters
     ----------
     kernels, multiclass, normalize, class_weight, probability, tol, max_iter
         As in `MKLClassifier`; probabilities are calibrated on the folds of ``cv``.
-    weighting : str, object, or list of them, default "alignf"
-        Several are compared, such as ``[AlignLq(q) for q in (1.5, 2, 4)]``.
+    weighting : str, object, or list of them, optional
+        A rule as in `MKLClassifier`; several are compared, such as
+        ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
+        where ``kernels`` is None, else "alignf".
     Cs : sequence of float, optional
         Values of C; default 1e-2, 1e-1, ..., 1e3.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
@@ -171,7 +175,8 @@ default 5
         A number of folds: shuffled, with classes in equal shares, at most as many as samples of
         the largest class. Labels: each sample is tested with those of its label.
     scoring : {"accuracy", "balanced_accuracy"} or callable, optional
-        ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
+        ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy", for a
+        strategy the accuracy less 0.3 times the log loss of decisions at their best temperature.
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
     client : dask.distributed.Client, optional
@@ -193,6 +198,14 @@ default 5
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``, in
         the order of scikit-learn's grid search over the same values.
     n_splits_ : int
+    members_ : tuple of Member
+        After a strategy: the machines whose decisions are added up, each with ``name``, ``share``,
+        ``kernel`` and ``model``. Attributes of one kernel, from ``weights_`` to ``n_iter_`` below,
+        are those of the one machine; of several each has its own, and here they do not exist.
+    scales_ : ndarray of shape (d,)
+        After a strategy that took one machine on scaled features.
+    method_ : str
+        After a strategy: the best way.
     weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
 statistics_, result_, classes_, support_, dual_coef_, intercept_, coef_, n_iter_, machine_, \
 calibration_, n_features_in_, feature_names_in_
@@ -202,6 +215,18 @@ calibration_, n_features_in_, feature_names_in_
     -----
     Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
     is fixed on all samples.
+
+    With ``weighting="auto"`` a *way* makes a kernel of each training set: equal weights of the
+    kernels ("uniform"), learned ones ("alignf"), and the one kernel of the smallest leave-one-out
+    error of ridge regression on 200 samples ("single"; of the default kernels one of seven widths).
+    On features with scales learned from the training set (`FeatureScales`) there are
+    "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf"; "rotated-single" takes a
+    learned matrix, for at most 100 features. Scales need kernels whose gradient is known, and
+    "single" kernels of pairs of samples. C is tried without the ends of its grid at first; these
+    follow where their neighbours are best. ``cv_results_`` then has ``param_method``, NaN for folds
+    on which a candidate was not tried, ``n_splits``, and in ``mean_test_shown`` the accuracy.
+    Averaged decisions are over their mean absolute value on the folds. ``bound`` and
+    ``alignment_interval`` take held-out samples alone where more than weights was learned.
 
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
@@ -295,9 +320,10 @@ calibration_, n_features_in_, feature_names_in_
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLRegressorCV(_Search, KernelRegressor):
-    """`MKLRegressor` that chooses ``alpha`` or ``C``, and if asked the weighting, by validation.
+    """`MKLRegressor` that chooses ``alpha`` or ``C`` and how its kernel is made, by validation.
 
-    Equal to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
+    Without ``kernels`` by a strategy, whose predictions are averaged as they are; with them equal
+    to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
     kernel ridge all values of alpha come from one matrix reduction per fold, and leave-one-out
     predictions are exact and need no refits.
 
@@ -305,8 +331,8 @@ class MKLRegressorCV(_Search, KernelRegressor):
     ----------
     kernels, machine, epsilon, normalize, tol, max_iter
         As in `MKLRegressor`.
-    weighting : str, object, or list of them, default "alignf"
-        Several are compared.
+    weighting : str, object, or list of them, optional
+        As in `MKLClassifierCV`; with ``cv="loo"`` the default is "alignf".
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
@@ -337,7 +363,8 @@ class MKLRegressorCV(_Search, KernelRegressor):
         "krr": the chosen value.
     C_ : float
         "svr": the chosen value.
-    weighting_, best_score_, best_params_, best_index_, cv_results_, n_splits_
+    weighting_, best_score_, best_params_, best_index_, cv_results_, n_splits_, members_, scales_, \
+method_
         As in `MKLClassifierCV`. For leave-one-out ``split0_test_score`` is the one score.
     uniform_score_ : ndarray of shape (q,)
         With ``per_target``: R^2 by cross-validation of equal weights at the best alpha.
