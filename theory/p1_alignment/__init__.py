@@ -60,4 +60,6 @@ FILES = (
     "lemma_20",
     "prop_21",
     "prop_21:prop_21_exchanged",
+    "prequential",
+    "prequential:prequential_betting",
 )
