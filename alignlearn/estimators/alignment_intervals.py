@@ -23,7 +23,8 @@ from alignlearn.validation import (
 )
 
 from . import guarantees
-from .held_out import UNSEEN, refuse_training_samples
+from .held_out import UNSEEN
+from .seen_rows import doubt_repeats, seen_rows
 
 _FIXED = "kernel chosen without these samples"
 
@@ -123,7 +124,9 @@ def _open_one(X, kernel):
         source = open_source([X], "precomputed")
         if not source.kernels[0].is_psd:
             raise ValueError("X is marked as indefinite; accepted: a semi-definite matrix.")
-        return source.single(0).gram(), None, ()
+        K = source.single(0).gram()
+        doubt_repeats(seen_rows(K))
+        return K, None, ()
     kernels = kernel_list(kernel)
     if len(kernels) != 1:
         raise ValueError(f"kernel has {len(kernels)} kernels; accepted: one.")
@@ -132,6 +135,7 @@ def _open_one(X, kernel):
     if not used.is_psd:
         raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
     K = np.asarray(source.single(0).gram(exact=True), dtype=np.float64)
+    doubt_repeats(seen_rows(source.X))
     given = kernels[0].resolve_names(column_names(X))
     return K, used, () if given == used else (guarantees.FROM_SAMPLE,)
 
@@ -256,7 +260,9 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     plain = [replace(features[k], radius2=features[k].radius2 / estimator.scale_[k]) for k in used]
     p, sign = factors.size, np.where(labels == estimator.classes_[1], 1.0, -1.0)
     if held_out:
-        refuse_training_samples(estimator, X, source.n_samples)
+        # Matrices of new samples with each other have no rows in common with those of the fit.
+        if not source.is_given or source.n_samples == estimator.statistics_.n_samples:
+            guarantees.refuse_seen_samples(estimator, X, source.n_samples)
         grams = [sum(factors[k] * _gram(source, k) for k in used)]
         radius = sum(factors[k] * f.radius2 for k, f in zip(used, plain))
         together = replace(
@@ -268,6 +274,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
         method = "betting, held-out samples"
     else:
         _check_same(estimator, source, sign, used)
+        guarantees.doubt_own_repeats(estimator)
         grams = (_gram(source, k) for k in used)
         weights = factors[used]
         found = class_betting.learned_betting_interval(
