@@ -77,11 +77,11 @@ def row_hashes(X, single=True) -> np.ndarray | None:
 
     Parameters
     ----------
-    X : ndarray or anything that NumPy indexes by rows (m, d), sparse rows, or list of m objects
+    X : ndarray or anything that NumPy indexes by rows (m, d), sparse rows, or m objects
     single : bool, default True
         Whether to take numbers as float32.
     """
-    if isinstance(X, list):
+    if isinstance(X, list) or X.dtype.kind == "O" or len(X.shape) != 2:
         return _object_hashes(X)
     dtype, found = np.float32 if single else np.float64, []
     rows = X.tocsr() if is_sparse(X) or hasattr(X, "tocsr") else None
