@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Which changes of a formula in alignlearn/bounds do the tests not notice?
+
+    scripts/lab/mutate_bounds.py [MODULE ...] [--list] [--every N]
+
+Each mutant is one change in the syntax tree of one module: a number doubled, a sign or an operator
+exchanged, a term of a sum left out, min for max, a comparison turned or its equality dropped. Texts
+and checks of arguments are left alone. A mutant dies if a test of tests/bounds that belongs to the
+module fails; survivors are printed with their line, and those listed below with the reason why no
+test can or need notice. Exits with 1 if there are others.
+
+Each runs in a process of its own, forked after NumPy, SciPy and pytest were imported; compiled
+loops run as Python. --every N takes each N-th mutant only.
+"""
+
+import ast
+import copy
+import importlib.abc
+import importlib.util
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BOUNDS = ROOT / "alignlearn" / "bounds"
+TESTS = ROOT / "tests" / "bounds"
+SECONDS = 60  # after which a mutant counts as noticed
+# Tests beside test_formulas.py that are quick and of one module.
+MORE = {
+    "asymptotic": ["test_asymptotic.py::test_it_is_the_jackknife_of_the_unbiased_ratio",
+                   "test_asymptotic.py::test_what_does_not_vary_has_no_interval"],
+    "class_betting": ["test_class_intervals.py::test_projections_are_those_of_explicit_features"],
+    "class_intervals": ["test_class_intervals.py::test_statistics_are_those_of_explicit_features",
+                        "test_class_intervals.py::test_refusals_name_the_hypothesis"],
+    "hyper_rates": ["test_hyper_rates.py"],
+    "neighbourhood": ["test_neighbourhood.py"],
+    "rademacher": ["test_rademacher.py"],
+    "learned": ["test_rademacher.py"],
+    "u_statistics": ["test_u_statistics.py::test_the_kernel_is_the_symmetrised_one",
+                     "test_u_statistics.py::test_the_mean_over_quadruples_is_the_statistic",
+                     "test_u_statistics.py::test_refusals"],
+    "held_out": ["test_held_out.py::test_the_binomial_bound_solves_its_equation",
+                 "test_held_out.py::test_bad_losses", "test_held_out.py::test_bad_counts"],
+}  # fmt: skip
+LEFT_OUT = {"checks", "guarantee", "__init__"}  # no formulas
+# (module, part of the mutated line): why it may live.
+REASONS = {
+}  # fmt: skip
+
+_SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+          ast.Pow: ast.Mult}  # fmt: skip
+_TURNED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
+_ENDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+
+
+def changes(node):
+    """Functions that change a node in place, with what they do in words."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _SWAPS:
+        swap = _SWAPS[type(node.op)]
+        yield f"{type(node.op).__name__} -> {swap.__name__}", lambda n: setattr(n, "op", swap())
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            yield "right term left out", _left_only
+            if isinstance(node.op, ast.Add):
+                yield "left term left out", _right_only
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield f"{node.value} doubled", lambda n: setattr(n, "value", 2 * n.value or 1)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield "sign dropped", lambda n: setattr(n, "op", ast.UAdd())
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in _TURNED:
+        turned = _TURNED[type(node.ops[0])]
+        yield (
+            f"{type(node.ops[0]).__name__} -> {turned.__name__}",
+            lambda n: n.ops.__setitem__(0, turned()),
+        )
+    elif isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", None))
+        if name in _ENDS:
+            yield (
+                f"{name} -> {_ENDS[name]}",
+                lambda n: setattr(n.func, "id" if hasattr(n.func, "id") else "attr", _ENDS[name]),
+            )
+
+
+def _left_only(node):
+    node.right, node.op = ast.Constant(0), ast.Add()
+
+
+def _right_only(node):
+    node.left = ast.Constant(0)
+
+
+def places(tree):
+    """Nodes that may be changed: not in texts, annotations, slices of them, or `raise`."""
+
+    def walk(node):
+        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.ImportFrom, ast.Import)):
+            return
+        yield node
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from walk(child)
+
+    return list(walk(tree))
+
+
+def mutants(module):
+    """(line number, line, what was changed, tree) of each mutant of a module."""
+    source = (BOUNDS / f"{module}.py").read_text(encoding="utf-8")
+    tree, lines = ast.parse(source), source.splitlines()
+    for i, node in enumerate(places(tree)):
+        for j, (text, _) in enumerate(changes(node)):
+            changed = copy.deepcopy(tree)
+            target = places(changed)[i]
+            list(changes(target))[j][1](target)
+            yield node.lineno, lines[node.lineno - 1].strip(), text, changed
+
+
+class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives one module of the bounds from a changed tree."""
+
+    def __init__(self, module, tree):
+        self.name, self.tree = f"alignlearn.bounds.{module}", tree
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        file = str(BOUNDS / f"{name.rpartition('.')[2]}.py")
+        return importlib.util.spec_from_file_location(name, file, loader=self)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        code = compile(ast.fix_missing_locations(self.tree), module.__file__, "exec")
+        exec(code, module.__dict__)
+
+
+def lives(module, tree):
+    """Whether the tests pass with this tree in place of the module; in a process of its own."""
+    import pytest
+
+    child = os.fork()
+    if child:
+        return _waited(child)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(1, 2)
+    sys.meta_path.insert(0, _Mutated(module, tree))
+    tests = [str(TESTS / name) for name in ("test_formulas.py", *MORE.get(module, []))]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
+    os.chdir(ROOT)
+    os._exit(int(pytest.main([*options, *tests])))
+
+
+def _waited(child):
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def main(words):
+    every = int(words[words.index("--every") + 1]) if "--every" in words else 1
+    names = [w for w in words if not w.startswith("--") and not w.isdecimal()]
+    modules = names or sorted(f.stem for f in BOUNDS.glob("*.py") if f.stem not in LEFT_OUT)
+    os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")
+    # What is imported here need not be imported by each process.
+    heavy = "numpy scipy.optimize scipy.stats alignlearn._jit alignlearn.validation pytest"
+    for name in heavy.split():
+        importlib.import_module(name)
+    assert not any(name.startswith("alignlearn.bounds") for name in sys.modules)
+    total, unexplained = 0, 0
+    for module in modules:
+        found = list(mutants(module))[::every]
+        total += len(found)
+        if not lives(module, ast.parse((BOUNDS / f"{module}.py").read_text(encoding="utf-8"))):
+            sys.exit(f"the tests of {module} fail as it is.")
+        alive = [(n, line, text) for n, line, text, tree in found if lives(module, tree)]
+        print(f"{module}: {len(found)} mutants, {len(alive)} live", flush=True)
+        for number, line, text in alive:
+            reason = next(
+                (r for (m, part), r in REASONS.items() if m == module and part in line), ""
+            )
+            unexplained += not reason
+            print(f"  {number}: {text}: {line}\n      {reason or 'NOT EXPLAINED'}", flush=True)
+    print(f"{total} mutants, {unexplained} live without a reason")
+    return int(unexplained > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
