@@ -192,10 +192,13 @@ def _trials(n_star, pilot, a, b, level):
 
 
 def _losses(name, values):
-    values = np.asarray(plain(name, values))
+    try:
+        array = np.asarray(plain(name, values))
+    except ValueError:  # rows of several lengths
+        return check_numbers(name, values, 1)
     # Whether a prediction is wrong is a loss of 0 or 1.
-    values = values.astype(float) if values.dtype.kind == "b" else values
-    values = check_numbers(name, values, *(1,) * (2 if values.ndim == 2 else 1))
+    array = array.astype(float) if array.dtype.kind == "b" else array
+    values = check_numbers(name, array, *(1,) * (2 if array.ndim == 2 else 1))
     if values.min() < 0.0 or values.max() > 1.0:
         raise ValueError(
             f"{name} lie in [{values.min():.6g}, {values.max():.6g}]; accepted: losses in [0, 1] "

@@ -36,8 +36,10 @@ MORE = {
                         "test_class_intervals.py::test_refusals_name_the_hypothesis"],
     "hyper_rates": ["test_hyper_rates.py"],
     "neighbourhood": ["test_neighbourhood.py"],
-    "rademacher": ["test_rademacher.py"],
-    "learned": ["test_rademacher.py"],
+    "rademacher": ["test_rademacher.py::test_kernels_that_are_zero",
+                   "test_rademacher.py::test_bad_input"],
+    "learned": ["test_rademacher.py::test_rounded_shares", "test_rademacher.py::test_bad_input",
+                "test_rademacher.py::test_samples_without_variance_count_as_errors"],
     "u_statistics": ["test_u_statistics.py::test_the_kernel_is_the_symmetrised_one",
                      "test_u_statistics.py::test_the_mean_over_quadruples_is_the_statistic",
                      "test_u_statistics.py::test_refusals"],
@@ -45,9 +47,10 @@ MORE = {
                  "test_held_out.py::test_bad_losses", "test_held_out.py::test_bad_counts"],
 }  # fmt: skip
 LEFT_OUT = {"checks", "guarantee", "__init__"}  # no formulas
-# (module, part of the mutated line): why it may live.
+# Part of a mutated line, with the module in front where it matters: why it may live.
 REASONS = {
-}  # fmt: skip
+    "random_state=0": "another seed: what is promised holds for each",
+}
 
 _SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
           ast.Pow: ast.Mult}  # fmt: skip

@@ -125,6 +125,7 @@ def test_power_is_that_of_the_documentation():
         (lambda: prequential_test([0, 1], [0, -0.1]), r"losses_b lie in \[-0.1, 0\]"),
         (lambda: prequential_test([0, 1], [0, np.nan]), "losses_b contains NaN"),
         (lambda: prequential_test([], []), "losses_a has shape"),
+        (lambda: prequential_test([[0, 1], [1]], [0, 1]), "losses_a must be an array of real"),
         (lambda: prequential_test(np.zeros((2, 0)), np.zeros((2, 0))), "losses_a has shape"),
         (lambda: prequential_test([0, 1], [0, 1, 0]), "accepted: the same shape"),
         (lambda: prequential_test(A, B, 0), "n_star=0"),
