@@ -115,7 +115,8 @@ class Comparison:
         """P-value of the test that the protocol names: small if ``method`` has the lower error.
 
         "corrected-t": `corrected_resampled_t_test`, whose variance allows for training folds that
-        overlap. Its level is not proved; MEASURED.
+        overlap. Its level is not proved; where nothing could be learned (3650 comparisons, 40 to
+        200 samples) p <= 5 % came in at most 1 % of the cases (docs/tests-of-difference.md).
         "prequential": `prequential_test`.
         """
         if self.losses is not None:
@@ -246,7 +247,7 @@ class Comparison:
 _P_LEGENDS = {
     "corrected-t": (
         "p: one-sided t-test for a lower error, corrected for training folds that overlap (Nadeau "
-        "and Bengio). MEASURED"
+        "and Bengio); in simulations without a difference it was below 5 % in at most 1 % of the cases."
     ),
     "signs": (
         "p: prequential sign test for a lower error on samples that come after those learned from; "

@@ -108,7 +108,7 @@ def places(tree):
             return
         yield node
         for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "decorator_list"):
+            if name in ("annotation", "returns", "decorator_list", "defaults", "kw_defaults"):
                 continue
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
@@ -210,9 +210,8 @@ def main(words):
         alive = [(n, line, text) for n, line, text, tree in found if lives(module, tree)]
         print(f"{module}: {len(found)} mutants, {len(alive)} live", flush=True)
         for number, line, text in alive:
-            reason = next(
-                (r for (m, part), r in REASONS.items() if m == module and part in line), ""
-            )
+            place = f"{module}: {line}"
+            reason = next((r for part, r in REASONS.items() if part in place), "")
             unexplained += not reason
             print(f"  {number}: {text}: {line}\n      {reason or 'NOT EXPLAINED'}", flush=True)
     print(f"{total} mutants, {unexplained} live without a reason")

@@ -87,27 +87,27 @@ VALUES = [
         # M = 18, b = 36 (18/100) 65
         0.7 + 36 * 0.18 * 65 + (200 * 36 * 0.18 * 65 + 324) * SPREAD,
     ),
-    # generalization
-    (generalization.exchange_bound(0.3, 100, 0.05, 0.01, 2.0), 0.3 + 0.01 + (2 + 2) * SPREAD),
+    # generalization; no two factors of a term are equal, nor is any 1 or 2
+    (generalization.exchange_bound(0.3, 100, 0.05, 0.03, 5.0), 0.3 + 0.03 + (6 + 5) * SPREAD),
     (
-        generalization.two_stage_bound(0.3, 100, 0.05, 2.0, 4.0, 1.0, 0.1),
-        # M1 = 2 * 2 (1 + 2/2) = 8, L = 16, b = .8
-        0.3 + 0.8 + (200 * 0.8 + 16) * SPREAD,
+        generalization.two_stage_bound(0.3, 100, 0.05, 3.0, 9.0, 0.25, 0.1),
+        # M1 = 2 * 3 (1 + 6/2) = 24, L = 144, b = 2.4
+        0.3 + 2.4 + (200 * 2.4 + 144) * SPREAD,
     ),
     (
-        generalization.two_stage_bound_printed(0.3, 100, 0.05, 2.0, 4.0, 1.0, 3.0),
-        # M1 = 2 * 3 * 2 = 12, M2 = 8 (1 + 1.5) 2 = 40
-        0.3 + 2 * 12 * 40 / 100 + (1 + 16 * 40 / 12) * 12 * 40 / 4 * SPREAD,
+        generalization.two_stage_bound_printed(0.3, 100, 0.05, 3.0, 9.0, 0.25, 0.7),
+        # M1 = 2 * 3 * 7 = 42, M2 = 72 (1 + .7/.5) 3 = 518.4
+        0.3 + 2 * 42 * 518.4 / 100 + (1 + 16 * 518.4 / 42) * 42 * 518.4 / 4 * SPREAD,
     ),
     (
-        generalization.two_stage_bound_loss_repaired(0.3, 100, 0.05, 2.0, 4.0, 1.0, 3.0),
-        0.3 + 2 * 12 * 40 / 100 + (1 + 16 * 40 / 12) * 36 * SPREAD,
+        generalization.two_stage_bound_loss_repaired(0.3, 100, 0.05, 3.0, 9.0, 0.25, 0.7),
+        0.3 + 2 * 42 * 518.4 / 100 + (1 + 16 * 518.4 / 42) * 42**2 / 4 * SPREAD,
     ),
-    (generalization.lkrr_bound_printed(0.3, 100, 0.05, 2.0, 0.01), 0.32 + (4 + 2) * SPREAD),
+    (generalization.lkrr_bound_printed(0.3, 100, 0.05, 3.0, 0.01), 0.32 + (4 + 3) * SPREAD),
     (
-        generalization.lkrr_bound(0.3, 100, 0.05, 2.0, 0.5, 3.0),
-        # Delta h = 2 * 2 * 3/(.5 * 100) = .24, b = 4 * .24
-        0.3 + 0.96 + (200 * 0.96 + 4) * SPREAD,
+        generalization.lkrr_bound(0.3, 100, 0.05, 3.0, 0.5, 7.0),
+        # Delta h = 2 * 3 * 7/(.5 * 100) = .84, b = 6 * .84
+        0.3 + 5.04 + (200 * 5.04 + 9) * SPREAD,
     ),
     # stability
     (stability.hypothesis_bound(3.0, 4.0, 0.25), 6.0),
