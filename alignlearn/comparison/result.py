@@ -247,7 +247,8 @@ class Comparison:
 _P_LEGENDS = {
     "corrected-t": (
         "p: one-sided t-test for a lower error, corrected for training folds that overlap (Nadeau "
-        "and Bengio); in simulations without a difference it was below 5 % in at most 1 % of the cases."
+        "and Bengio); in simulations without a difference it was below 5 % in at most 1 % of the "
+        "cases."
     ),
     "signs": (
         "p: prequential sign test for a lower error on samples that come after those learned from; "

@@ -14,6 +14,7 @@ loops run as Python. --every N takes each N-th mutant only.
 """
 
 import ast
+import contextlib
 import copy
 import importlib.abc
 import importlib.util
@@ -21,6 +22,7 @@ import os
 import signal
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,27 +158,52 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def lives(module, tree):
     """Whether the tests pass with this tree in place of the module."""
-    if not passes(module, tree, ["test_formulas.py"], True):
+    if not _in_a_process(module, tree, _formulas):
         return False
-    return module not in MORE or passes(module, tree, MORE[module], False)
+    return module not in MORE or _in_a_process(module, tree, lambda: _pytest(MORE[module]))
 
 
-def passes(module, tree, tests, alone):
-    """Whether these tests pass, in a process of their own; ``alone``: they need no conftest."""
-    import pytest
-
+def _in_a_process(module, tree, run):
+    """Whether ``run`` raises nothing with the changed module, in a process of its own."""
     child = os.fork()
     if child:
         return _waited(child)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
     sys.meta_path.insert(0, _Mutated(module, tree))
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
-    if alone:
-        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        options.append("--noconftest")
     os.chdir(ROOT)
-    os._exit(int(pytest.main([*options, *(str(TESTS / name) for name in tests)])))
+    code = 1
+    with contextlib.suppress(BaseException):
+        code = int(run() or 0)
+    os._exit(code)
+
+
+def _formulas():
+    """The tests of test_formulas.py, which need nothing of pytest but its parameters."""
+    sys.path.insert(0, str(TESTS))
+    tests = importlib.import_module("test_formulas")
+    for name, test in vars(tests).items():
+        if name.startswith("test_"):
+            for arguments in _cases(test):
+                test(**arguments)
+
+
+def _cases(test):
+    """The arguments that ``parametrize`` gives a test, as pytest combines them."""
+    lists = []
+    for mark in getattr(test, "pytestmark", ()):
+        names, values = mark.args
+        names = names if isinstance(names, tuple) else (names,)
+        rows = [row if len(names) > 1 else (row,) for row in values]
+        lists.append([dict(zip(names, row)) for row in rows])
+    return [{k: v for part in parts for k, v in part.items()} for parts in product(*lists)]
+
+
+def _pytest(tests):
+    import pytest
+
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
+    return pytest.main([*options, *(str(TESTS / name) for name in tests)])
 
 
 def _waited(child):
