@@ -723,6 +723,9 @@ def test_change_of_alignf():
     # Delta a - Delta M v' = (.5 - .6, 0), lambda_min = 2, ||v|| + ||v'|| = 6
     found = stability.alignf_change(a, M, b, N, v, w)
     assert found == pytest.approx((0.05, 0.1 / 6))
+    # Unit vectors are at most 2 apart.
+    far = stability.alignf_change(a, M, 9 * b, N, 1e-3 * v, 1e-3 * w)
+    assert (far.mu, far.v > 2) == (2.0, True)
 
 
 def test_capacity():
