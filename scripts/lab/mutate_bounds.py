@@ -51,7 +51,12 @@ MORE = {
 LEFT_OUT = {"checks", "guarantee", "__init__"}  # no formulas
 # Part of a mutated line, with the module in front where it matters: why it may live.
 REASONS = {
-    "random_state=0": "another seed: what is promised holds for each",
+    "betting: return np.sqrt(2 * log_inverse": "1e-12 only keeps a variance of 0 from the quotient",
+    "betting: low, high = 1e-12, 1.0": "ends of a bisection: any that hold the root between them",
+    "betting: if function(low) < 0": "at v = 1e-12 the function is 0 for no sample",
+    "betting: if function(high) >= 0": "at v = 1 no factor exceeds 1: not reached for delta < 1",
+    "betting: return 1.0": "as the line before",
+    "betting: if high - low < 1e-9": "ends a bisection early, below what is promised of the root",
 }
 
 _SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,

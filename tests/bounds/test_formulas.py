@@ -388,6 +388,13 @@ def test_betting_upper_of_losses_is_at_level_delta():
     assert wealth(1 - orders, 1 - high, ln(20), (1.0, 0.5, 0.25)) == pytest.approx(20, rel=1e-5)
 
 
+def test_rounding_beyond_the_range_is_cut():
+    inside, beyond = np.full((1, 30), 1.0), np.full((1, 30), 1.0 + 1e-3)
+    inside[0, ::3] = beyond[0, ::3] = 0.0
+    beyond[0, 0] = -1e-3
+    assert betting.betting_lower(beyond, 1.0) == betting.betting_lower(inside, 1.0)
+
+
 def test_nothing_bet_and_everything_won():
     assert betting.betting_lower(np.zeros((1, 0)), 1.0) == 0.0
     assert betting.betting_lower(np.zeros((2, 5)), 3.0) == 0.0
