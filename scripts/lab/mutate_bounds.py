@@ -31,8 +31,6 @@ TESTS = ROOT / "tests" / "bounds"
 SECONDS = 60  # after which a mutant counts as noticed
 # Tests beside test_formulas.py that are quick and of one module.
 MORE = {
-    "asymptotic": ["test_asymptotic.py::test_it_is_the_jackknife_of_the_unbiased_ratio",
-                   "test_asymptotic.py::test_what_does_not_vary_has_no_interval"],
     "class_betting": ["test_class_intervals.py::test_projections_are_those_of_explicit_features"],
     "class_intervals": ["test_class_intervals.py::test_statistics_are_those_of_explicit_features",
                         "test_class_intervals.py::test_refusals_name_the_hypothesis"],

@@ -28,6 +28,7 @@ from alignlearn.bounds import (
     stability,
     u_statistics,
 )
+from alignlearn.bounds.asymptotic import asymptotic_interval
 from alignlearn.bounds.binomial import clopper_pearson
 from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.class_intervals import FeatureRange
@@ -71,12 +72,16 @@ VALUES = [
         18 * (9 / 0.2) * (0.03 + 4 * SPREAD_6),
     ),
     (
+        concentration.alignment_deviation_by_printed_proof(100, 0.05, 0.5, 8.0, 4.0, 3.0),
+        18 * (16 / 0.5) * (0.03 + 4 * SPREAD_6),
+    ),
+    (
         concentration.alignment_deviation(100, 0.06, 0.5, 0.2, 1.0, 3.0),
         6 * 3 / root(0.1) * TAU,
     ),
     (
-        concentration.alignment_deviation_refined(100, 0.06, 0.25, 0.81, 0.36, 0.5, 1.0, 3.0),
-        # A = .5, A' = .9/3 = .3
+        concentration.alignment_deviation_refined(100, 0.06, 2.25, 0.81, 0.36, 0.5, 3.0, 3.0),
+        # A = 1.5/3 = .5, A' = .9/3 = .3
         TAU * (2 * 0.6 / root(0.15) + 0.5 * (2 + 10 / 3)) + TAU**2 * 1.5 / 0.15,
     ),
     # intervals, at a sample so large that both ends say something
@@ -227,6 +232,8 @@ def test_expected_numerator_is_exact():
 def test_smallest_sample_size_is_the_first(low):
     assert concentration.smallest_sample_size(lambda m: 1.0 if m < low else 0.5) == low
     assert concentration.smallest_sample_size(lambda m: 2.0 / m, below=1.0) == 3
+    assert concentration.smallest_sample_size(lambda m: 0.0) == 2
+    assert concentration.smallest_sample_size(lambda m: 0.0, start=5) == 5
     with pytest.raises(ValueError, match="not below"):
         concentration.smallest_sample_size(lambda m: 1.0)
 
@@ -422,6 +429,32 @@ def test_the_share_of_the_classes_has_half_of_the_level_on_each_side(plus, minus
     most = 0.25 if low <= 0.5 <= high else max(low * (1 - low), high * (1 - high))
     found = class_intervals.share_product_interval(plus, minus, 0.1)
     assert found == pytest.approx((least, most), rel=1e-6)
+
+
+# -- the asymptotic interval -----------------------------------------------------------
+
+
+def test_the_asymptotic_interval_is_a_jackknife():
+    """Also for classes of which one sample makes up a variance: nothing is known there."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(15, 1)), np.sign(rng.normal(size=15))
+    K, L = 3 * np.exp(-((X - X.T) ** 2)) + np.outer(y, y), np.outer(y, y)
+
+    def ratio(rows):
+        A, B = K[np.ix_(rows, rows)], L[np.ix_(rows, rows)]
+        U = u_statistics.u_statistic
+        return U(A, B) / root(U(A, A) * U(B, B))
+
+    each = np.array([ratio(np.delete(np.arange(15), i)) for i in range(15)])
+    error = root(14 / 15 * np.sum((each - each.mean()) ** 2))
+    middle = ratio(np.arange(15))
+    low, high, vacuous = asymptotic_interval(K, L, 0.3)
+    assert low == pytest.approx(middle - norm.ppf(0.85) * error)
+    assert high == pytest.approx(min(middle + norm.ppf(0.85) * error, 1.0))
+    assert 0 < low < high < 1
+    assert not vacuous
+    alone = np.r_[1.0, -np.ones(5)]
+    assert asymptotic_interval(K[:6, :6], np.outer(alone, alone)) == (0.0, 1.0, True)
 
 
 # -- two classes and real targets ------------------------------------------------------
