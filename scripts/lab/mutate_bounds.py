@@ -54,6 +54,15 @@ REASONS = {
     "betting: if function(low) < 0": "at v = 1e-12 the function is 0 for no sample",
     "betting: if function(high) >= 0": "at v = 1 no factor exceeds 1: not reached for delta < 1",
     "betting: return 1.0": "as the line before",
+    "intervals: if tau < A and tau < B": "a tie divides by 0, and the smallest end is 1 either way",
+    "intervals: if da < min(a, a_prime)": "a tie divides by 0",
+    "intervals: floor =": "what rounding leaves of a constant kernel, to some powers of ten",
+    "intervals: values = [v if v > f": "a tie with what rounding leaves",
+    "bool(low <= 0 and high >= 1)": "ends are cut to [0, 1] before",
+    "asymptotic: return K / (np.abs(K)": "units, which cancel in the ratio",
+    "asymptotic: return (products": "m (m - 3) cancels in the ratio",
+    "asymptotic: if min(first": "a variance that one sample alone makes positive",
+    "concentration: low, high = start - 1": "any number below the start begins the search",
     "betting: if high - low < 1e-9": "ends a bisection early, below what is promised of the root",
 }
 

@@ -264,12 +264,27 @@ def test_the_interval_from_statistics():
 
 @pytest.mark.parametrize(("scalar", "constant"), [(False, SHARP), (True, 128 / 27)])
 def test_the_interval_by_the_numerator(scalar, constant):
-    found = intervals.alignment_interval_by_numerator(M, 0.05, 0.8, 1.0, 4.0, 2.0, 3.0, scalar)
+    found = intervals.alignment_interval_by_numerator(M, 0.05, 0.8, 1.0, 4.0, 3.0, 5.0, scalar)
     spread, bias = root(ln(120) / (2 * M)), (2 * M * M - 3 * M + 2) / M**3
-    a, b, f = 1 / 4, 4 / 9, 0.8 / 6
+    a, b, f = 1 / 9, 4 / 25, 0.8 / 15
     df, da = bias + constant * spread, bias + 27 / 8 * spread
     assert found.low == pytest.approx((f - df) / root((a + da) * (b + da)), rel=1e-12)
     assert found.high == pytest.approx((f + df) / root((a - da) * (b - da)), rel=1e-12)
+
+
+def test_the_interval_of_matrices_of_two_scalars():
+    """K = ff', L = gg': <K_c, L_c>/m^2 is the squared covariance, ||K_c||/m the variance."""
+    m, rng = 1500, np.random.default_rng(0)
+    g = np.sign(rng.normal(size=m))
+    f = (g + rng.uniform(-0.3, 0.3, m)) * 0.7
+    numbers = np.cov(f, g, bias=True)[0, 1] ** 2, f.var() ** 2, g.var() ** 2
+    low, high, _ = intervals.alignment_interval_of_grams(
+        np.outer(f, f), np.outer(g, g), 0.05, 0.9, 1.1
+    )
+    tau = 2 / root(3 * m) + 4 * (m - 1) / m * root(ln(60) / (2 * m))
+    b, A, B = (root(v) for v in (numbers[0] / 0.99, numbers[1] / 0.81, numbers[2] / 1.21))
+    assert low == pytest.approx((b - tau) ** 2 / ((A + tau) * (B + tau)))
+    assert (low > 0.1, high) == (True, 1.0)
 
 
 def test_the_interval_of_matrices_centres_them():
@@ -453,8 +468,12 @@ def test_the_asymptotic_interval_is_a_jackknife():
     assert high == pytest.approx(min(middle + norm.ppf(0.85) * error, 1.0))
     assert 0 < low < high < 1
     assert not vacuous
+    assert asymptotic_interval(K, L, 1e-12) == (0.0, 1.0, True)
     alone = np.r_[1.0, -np.ones(5)]
-    assert asymptotic_interval(K[:6, :6], np.outer(alone, alone)) == (0.0, 1.0, True)
+    for pair in ((K[:6, :6], np.outer(alone, alone)), (np.outer(alone, alone), K[:6, :6])):
+        assert asymptotic_interval(*pair) == (0.0, 1.0, True)
+    same = asymptotic_interval(L, L, 0.3)
+    assert same[:2] == pytest.approx((1.0, 1.0))
 
 
 # -- two classes and real targets ------------------------------------------------------
