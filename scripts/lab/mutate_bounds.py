@@ -59,6 +59,7 @@ REASONS = {
     "intervals: floor =": "what rounding leaves of a constant kernel, to some powers of ten",
     "intervals: values = [v if v > f": "a tie with what rounding leaves",
     "bool(low <= 0 and high >= 1)": "ends are cut to [0, 1] before",
+    "bool(low <= 0 and high >= r * s)": "ends are cut to [0, R^2 R'^2] before",
     "asymptotic: return K / (np.abs(K)": "units, which cancel in the ratio",
     "asymptotic: return (products": "m (m - 3) cancels in the ratio",
     "asymptotic: if min(first": "a variance that one sample alone makes positive",

@@ -362,6 +362,10 @@ def test_intervals_around_the_unbiased_statistic():
     low, high, vacuous = u_statistics.u_statistic_interval(K, L, 0.9)
     assert (low, high) == pytest.approx((max(U - half, 0), min(U + half, 1)))
     assert not vacuous
+    z = np.where(np.arange(m) % 2, 1.0, -1.0)
+    inside = u_statistics.u_statistic_interval(K, np.outer(z, z), 0.9)
+    assert inside.high == pytest.approx(u_statistics.u_statistic(K, np.outer(z, z)) + half)
+    assert inside.high < 1
     half = u_statistics.u_statistic_deviation(m, 0.9, 1.0, 1.0, True)
     assert u_statistics.u_statistic_interval(K, L, 0.9, 1.0, 1.0, True).low == pytest.approx(
         max(U - half, 0)
@@ -468,7 +472,9 @@ def test_the_asymptotic_interval_is_a_jackknife():
     assert high == pytest.approx(min(middle + norm.ppf(0.85) * error, 1.0))
     assert 0 < low < high < 1
     assert not vacuous
-    assert asymptotic_interval(K, L, 1e-12) == (0.0, 1.0, True)
+    assert asymptotic_interval(K, L, 1e-12).high == 1.0
+    free = np.where(np.arange(15) % 2, 1.0, -1.0)
+    assert asymptotic_interval(K, np.outer(free, free), 1e-12).low == 0.0
     alone = np.r_[1.0, -np.ones(5)]
     for pair in ((K[:6, :6], np.outer(alone, alone)), (np.outer(alone, alone), K[:6, :6])):
         assert asymptotic_interval(*pair) == (0.0, 1.0, True)
