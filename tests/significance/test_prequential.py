@@ -107,15 +107,15 @@ def test_trials_of_many_samples_are_the_upper_share():
 def test_power_is_that_of_the_documentation():
     """Discordance (.08, .03) at 600 samples: .66 by signs, .41 on one fold of five."""
     rng, signs, fold = np.random.default_rng(0), [], []
-    for _ in range(1500):
+    for _ in range(600):
         u = rng.random(600)
         D = (u < 0.08).astype(float) - ((u >= 0.08) & (u < 0.11))
         a, b = np.maximum(-D, 0), np.maximum(D, 0)
         signs.append(prequential_test(a[:300], b[:300], pilot=(a[300:450], b[300:450])).p_value)
         n, wins = np.count_nonzero(D[450:570]), np.count_nonzero(D[450:570] > 0)
         fold.append(stats.binom.sf(wins - 1, n, 0.5))
-    assert np.mean(np.array(signs) <= 0.05) == pytest.approx(0.66, abs=0.04)
-    assert np.mean(np.array(fold) <= 0.05) == pytest.approx(0.41, abs=0.04)
+    assert np.mean(np.array(signs) <= 0.05) == pytest.approx(0.66, abs=0.06)
+    assert np.mean(np.array(fold) <= 0.05) == pytest.approx(0.41, abs=0.06)
 
 
 @pytest.mark.parametrize(
