@@ -63,6 +63,12 @@ REASONS = {
     "asymptotic: return K / (np.abs(K)": "units, which cancel in the ratio",
     "asymptotic: return (products": "m (m - 3) cancels in the ratio",
     "asymptotic: if min(first": "a variance that one sample alone makes positive",
+    "class_intervals: if x <= shift": "a tie gives 0 either way",
+    "class_intervals: return learned_class_interval": "a multiple of the one weight cancels",
+    "class_intervals: return float(norm) if": "what rounding leaves of a constant kernel",
+    "class_intervals: covariance = np.sqrt(max(": "a form that rounding made negative",
+    "rademacher: MOST_SIGNS": "a limit of memory",
+    "rademacher: top = np.where": "keeps 0/0 from what is 0 either way",
     "concentration: low, high = start - 1": "any number below the start begins the search",
     "betting: if high - low < 1e-9": "ends a bisection early, below what is promised of the root",
 }

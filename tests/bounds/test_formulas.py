@@ -757,6 +757,17 @@ def test_bounds_of_the_complexity(q, dual):
     assert ("cortes-2010-diagonal" in found) == (q == 1.0)
 
 
+def test_thirty_equal_kernels_and_signs():
+    sizes = rademacher.KernelSizes(*(np.ones(30) for _ in range(4)), 8)
+    expected = min(23 / 22 * r * 30 ** (1 / r) for r in range(1, 25))
+    assert rademacher.cortes_bound(sizes, 1.0) == pytest.approx(expected)
+    # q* = 3
+    expected = min(23 / 22 * r * 30 ** (1 / r) for r in (1, 2, 3))
+    assert rademacher.cortes_bound(sizes, 1.5) == pytest.approx(expected)
+    signs = rademacher.sign_vectors(3).tolist()
+    assert signs == [[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]]
+
+
 def test_the_diagonal_bound_counts_kernels_by_logarithm():
     for p, rounds in ((2, 1), (3, 2), (7, 2), (8, 3), (20, 3), (21, 4)):
         sizes = rademacher.KernelSizes(*(np.ones(p) for _ in range(3)), np.full(p, 0.5), 8)
