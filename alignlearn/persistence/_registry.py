@@ -22,6 +22,7 @@ _CLASSES = {
     "estimators.per_target": "TargetPredictor",
     "estimators.random_features": "AlignedRandomFeatures AlignedRandomFeaturesClassifier",
     "estimators.regressor": "MKLRegressor",
+    "estimators.seen_rows": "SeenRows",
     "estimators.tuned": "MKLClassifierCV MKLRegressorCV",
     "hyper.classifier": "HyperKernelClassifier",
     "hyper.hyperkernels": "GaussianHyperKernel WishartHyperKernel",
