@@ -1,8 +1,9 @@
 """Hyper-kernels: the kernel function itself is learned, from a matrix of similarities."""
 
 from ._pairs import ideal_kernel, known_pairs
+from .algebra import HyperKernel, HyperKernelSum, MidpointProduct
 from .classifier import HyperKernelClassifier
-from .hyperkernels import GaussianHyperKernel, HyperKernel, WishartHyperKernel
+from .hyperkernels import GaussianHyperKernel, WishartHyperKernel, hyper_kernels
 from .learned import LearnedKernel
 from .regression import HyperKRR, HyperNNLS, HyperSVR
 from .tuned import HyperKernelClassifierCV
@@ -13,10 +14,13 @@ __all__ = [
     "HyperKernel",
     "HyperKernelClassifier",
     "HyperKernelClassifierCV",
+    "HyperKernelSum",
     "HyperNNLS",
     "HyperSVR",
     "LearnedKernel",
+    "MidpointProduct",
     "WishartHyperKernel",
+    "hyper_kernels",
     "ideal_kernel",
     "known_pairs",
 ]

@@ -21,7 +21,8 @@ from alignlearn.validation.memory import require_memory
 
 from ._low_rank import low_rank
 from ._pairs import PairSystem, open_target
-from .hyperkernels import GaussianHyperKernel, HyperKernel
+from .algebra import HyperKernel
+from .hyperkernels import hyper_kernels
 from .learned import ClusterKernel, LearnedKernel
 
 if TYPE_CHECKING:
@@ -152,11 +153,11 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         check_count("max_pairs", self.max_pairs, optional=False)
         check_count("decomposition", self.decomposition)
         self._check_parameters()
-        hyper = GaussianHyperKernel() if self.hyper_kernel is None else self.hyper_kernel
+        hyper = hyper_kernels() if self.hyper_kernel is None else self.hyper_kernel
         if not isinstance(hyper, HyperKernel):
             raise TypeError(
-                "hyper_kernel must be a GaussianHyperKernel or a WishartHyperKernel, got "
-                f"{hyper!r:.80}."
+                "hyper_kernel must be a GaussianHyperKernel, a WishartHyperKernel or what "
+                f"hyper_kernels(), sums and products make of them, got {hyper!r:.80}."
             )
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 
