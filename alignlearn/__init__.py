@@ -24,8 +24,8 @@ _WHERE = {
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "DataConversionWarning KernelCombiner MKLClassifier MKLClassifierCV MKLRegressor "
     "MKLRegressorCV NotFittedError alignment_interval cross_validate_kernels",
-    "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
-    "HyperSVR WishartHyperKernel",
+    "hyper": "GaussianHyperKernel HyperKRR HyperKRRCV HyperKernelClassifier "
+    "HyperKernelClassifierCV HyperNNLS HyperSVR WishartHyperKernel hyper_kernels",
     "inspection": "CKADisplay CVScoreDisplay ContributionsDisplay KernelWeightsDisplay",
     "large": "NystromRidge NystromRidgeClassifier NystromSVC",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",

@@ -5,12 +5,13 @@ from .algebra import HyperKernel, HyperKernelSum, MidpointProduct
 from .classifier import HyperKernelClassifier
 from .hyperkernels import GaussianHyperKernel, WishartHyperKernel, hyper_kernels
 from .learned import LearnedKernel
-from .regression import HyperKRR, HyperNNLS, HyperSVR
+from .regression import HyperKRR, HyperKRRCV, HyperNNLS, HyperSVR
 from .tuned import HyperKernelClassifierCV
 
 __all__ = [
     "GaussianHyperKernel",
     "HyperKRR",
+    "HyperKRRCV",
     "HyperKernel",
     "HyperKernelClassifier",
     "HyperKernelClassifierCV",

@@ -164,7 +164,7 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
     def _fit_part(self, hyper, X, known, rng, shared):
         system = PairSystem(hyper, X, known.first, known.second, self._engine())
         self.n_pairs_ += system.n_pairs
-        small = system.n_pairs <= _DENSE_PAIRS
+        small = system.n_pairs <= _DENSE_PAIRS and "dense" in self._solvers
         solver = self.solver if self.solver != "auto" else "dense" if small else "pivoted"
         self.solver_ = solver
         if solver == "dense":

@@ -166,7 +166,7 @@ class HyperKernelSum(HyperKernel):
 
     def __repr__(self):
         pairs = zip(self.weights, self.parts)
-        shown = [f"{part!r}" if w == 1.0 else f"{w:g} * {part!r}" for w, part in pairs]
+        shown = [f"{part!r}" if w == 1.0 else f"{w!r} * {part!r}" for w, part in pairs]
         return f"({listed(shown, show=str, separator=' + ')})"
 
     def resolve(self, X):

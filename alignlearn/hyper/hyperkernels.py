@@ -63,6 +63,8 @@ class GaussianHyperKernel(HyperKernel):
     width : float > 0, default 1
         Multiplies v1. Above ``4 v2 / v1`` sections are no kernels, so that coefficients >= 0
         guarantee nothing.
+    reach : float > 0, optional
+        v2 is so many times sigma2, in place of ``sigma2 + sigma_h2``.
     scales : array-like of shape (d,), optional
         Positive numbers that multiply the columns in the differences x - x' and y - y', and not in
         the midpoints.
@@ -92,11 +94,19 @@ class GaussianHyperKernel(HyperKernel):
     convention: str = "liu"
     multiple: float = 1.0
     width: float = 1.0
+    reach: float | None = None
     scales: tuple | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "sigma2", _check_scale("sigma2", self.sigma2))
         object.__setattr__(self, "width", check_number("width", self.width, low=1e-100, high=1e100))
+        if self.reach is not None:
+            reach = check_number("reach", self.reach, low=1e-100, high=1e100)
+            object.__setattr__(self, "reach", reach)
+            if self.sigma_h2 is not None:
+                raise ValueError(
+                    f"reach={reach:g} and sigma_h2={self.sigma_h2:g} are both given; accepted: one."
+                )
         if self.scales is not None:
             scales = check_numbers("scales", self.scales, 1)
             if not np.all(scales > 0.0):
@@ -112,19 +122,24 @@ class GaussianHyperKernel(HyperKernel):
     def resolve(self, X):
         """The same with numbers for what depends on the training samples X (m, d)."""
         sigma2 = _variance(self.sigma2, X) if isinstance(self.sigma2, str) else self.sigma2
-        sigma_h2 = self.multiple * sigma2 if self.sigma_h2 is None else self.sigma_h2
+        sigma_h2, reach = self.sigma_h2, self.reach
+        if reach is not None:
+            reach *= self.multiple
+        elif sigma_h2 is None:
+            sigma_h2 = self.multiple * sigma2
         if self.scales is not None and len(self.scales) != X.shape[1]:
             raise ValueError(
                 f"scales has {len(self.scales)} numbers but X has {X.shape[1]} columns; accepted: "
                 "one for each column."
             )
-        for name, value in (("width", self.width), ("multiple", sigma_h2 / sigma2)):
+        reached = sigma_h2 / sigma2 if reach is None else reach
+        for name, value in (("width", self.width), ("reach", reached)):
             if not _LEAST < sigma2 * value < _MOST:
                 raise ValueError(
                     f"{name}={value:g} of a variance of {sigma2:.3g} is out of range of float64; "
                     f"accepted: variances from {_LEAST:g} to {_MOST:g}."
                 )
-        return replace(self, sigma2=sigma2, sigma_h2=sigma_h2, multiple=1.0)
+        return replace(self, sigma2=sigma2, sigma_h2=sigma_h2, reach=reach, multiple=1.0)
 
     def log_constant(self, d):
         """Logarithm of the factor that the values lack in d dimensions, as Liu et al. print it."""
@@ -134,7 +149,8 @@ class GaussianHyperKernel(HyperKernel):
     @property
     def _variances(self):
         v1 = _CONVENTIONS[self.convention] * self.sigma2 * self.width
-        return v1, self.sigma2 + self.sigma_h2
+        v2 = self.sigma2 + self.sigma_h2 if self.reach is None else self.reach * self.sigma2
+        return v1, v2
 
     def _terms(self, weight=1.0):
         return [Ladder([Rung(weight, *self._variances, self.scales)])]
@@ -277,7 +293,7 @@ def hyper_kernels(widths=WIDTHS, reach=REACH, *, unit="scale", weights=None, sca
     ----------
     widths : sequence of float > 0, default 1/16, 1/4, 1, 4, 16
         v1 in units.
-    reach : float > 1, default 8
+    reach : float > 0, default 8
         v2 in units.
     unit : float > 0, "scale", "median" or "auto", default "scale"
         As sigma2 of `GaussianHyperKernel`.
@@ -302,8 +318,7 @@ def hyper_kernels(widths=WIDTHS, reach=REACH, *, unit="scale", weights=None, sca
     by which a stationary kernel of any width is fitted closely.
     """
     widths = check_numbers("widths", widths, 1)
-    reach = check_number("reach", reach, low=1.0, high=1e100, strict=True)
-    parts = [GaussianHyperKernel(unit, None, "liu", reach - 1.0, w, scales) for w in widths]
+    parts = [GaussianHyperKernel(unit, width=w, reach=reach, scales=scales) for w in widths]
     return HyperKernelSum(
         parts, np.full(len(parts), 1.0 / len(parts)) if weights is None else weights
     )

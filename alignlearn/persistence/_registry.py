@@ -22,10 +22,11 @@ _CLASSES = {
     "estimators.random_features": "AlignedRandomFeatures AlignedRandomFeaturesClassifier",
     "estimators.regressor": "MKLRegressor",
     "estimators.tuned": "MKLClassifierCV MKLRegressorCV",
+    "hyper.algebra": "HyperKernelSum MidpointProduct",
     "hyper.classifier": "HyperKernelClassifier",
     "hyper.hyperkernels": "GaussianHyperKernel WishartHyperKernel",
     "hyper.learned": "ClusterKernel LearnedKernel",
-    "hyper.regression": "HyperKRR HyperNNLS HyperSVR",
+    "hyper.regression": "HyperKRR HyperKRRCV HyperNNLS HyperSVR",
     "hyper.tuned": "HyperKernelClassifierCV",
     "kernels.algebra": "Exponentiated Normalized Power Product Scaled Shifted SignedSum Sum "
     "_ExponentialOfDistance",

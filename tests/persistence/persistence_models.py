@@ -142,6 +142,7 @@ def machines():
 def hyper_regressors():
     data = on(NEW[:, :2])
     yield "HyperKRR", al.HyperKRR().fit(X[:, :2], LABELS), data
+    yield "HyperKRRCV", al.HyperKRRCV(alphas=[0.1, 1.0]).fit(X[:, :2], LABELS), data
     yield "HyperKRR clusters", al.HyperKRR(decomposition=2).fit(X[:, :2], LABELS), data
     yield "HyperSVR", al.HyperSVR(al.WishartHyperKernel()).fit(X[:, :2], LABELS), data
     yield "HyperNNLS", al.HyperNNLS().fit(X[:, :2], LABELS), data
@@ -176,6 +177,8 @@ def results():
     yield "RankOneKernels", al.RankOneKernels(("a", "b", "c"))
     yield "GaussianHyperKernel", al.GaussianHyperKernel(0.5)
     yield "WishartHyperKernel", al.WishartHyperKernel()
+    yield "HyperKernelSum", al.hyper_kernels(scales=(1.0, 2.0)) + al.WishartHyperKernel()
+    yield "MidpointProduct", al.hyper_kernels() * al.Polynomial(0.2, 1.0, 2)
 
 
 def kernels():
