@@ -164,15 +164,14 @@ class Ladder(TableTerm):
         """``sum_p coef[p] k(p, (x, y))`` for rows of X and Y."""
         reaches, found = {}, []
         for rung in self.rungs:
-            reaches.setdefault(rung.v2, []).append(rung)
+            # Where a rung's difference is left with a growing factor the bumps could overflow.
+            reaches.setdefault((rung.v2, rung.sections_psd), []).append(rung)
         middle = 0.5 * (points[first] + points[second])
-        for v2, rungs in reaches.items():
+        for (v2, split), rungs in reaches.items():
             coefs = []
             for rung in rungs:
                 size = sizes(points if rung.scales is None else points * rung.scales, first, second)
                 coefs.append(coef * (rung.weight * np.exp(size / (-2.0 * rung.v1))))
-            # Where a rung's difference is left with a growing factor the bumps could overflow.
-            split = all(rung.sections_psd for rung in rungs)
             part = _by_bumps if split else _by_midpoints
             found.append(part(X, Y, middle, v2, rungs, coefs))
         return total(found)

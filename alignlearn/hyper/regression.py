@@ -17,9 +17,11 @@ from alignlearn.solvers.smo import smo, warn_unconverged
 from alignlearn.validation import check_choice, check_count, check_number, check_seed
 
 from ._fit import HyperRegressor, Solution
+from .hyperkernels import hyper_kernels
 
 ALPHAS = tuple(10.0 ** np.arange(-6, 3))
 _FOLDS = 5
+_REACHES = 64.0, (64.0, 4.0), (64.0, 0.25)
 _LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in range
 
 
@@ -161,8 +163,9 @@ class HyperKRRCV(HyperRegressor):
 
     Parameters
     ----------
-    hyper_kernel : HyperKernel, optional
-        Default ``hyper_kernels()``, a ladder.
+    hyper_kernel : HyperKernel or sequence of them, optional
+        Candidates, of which the least error chooses. Default ladders, ``hyper_kernels(reach=r)``
+        with r of 64, (64, 4) and (64, 1/4).
     alphas : sequence of float > 0, optional
         Default 1e-6, 1e-5, ..., 1e2.
     left_out : {"points", "pairs"}, default "points"
@@ -176,6 +179,8 @@ class HyperKRRCV(HyperRegressor):
 
     Attributes
     ----------
+    hyper_kernel_ : HyperKernel
+        The candidate that was chosen, as given.
     alpha_ : float
         The largest over the clusters of a decomposition, each of which chooses its own.
     left_out_error_ : float
@@ -188,6 +193,21 @@ class HyperKRRCV(HyperRegressor):
 
     alphas: Any = field(default=None, kw_only=False)
     left_out: str = "points"
+
+    def _fit(self, X, K, landmarks=None, hyper_kernel=None):
+        given = self.hyper_kernel if hyper_kernel is None else hyper_kernel
+        if given is None:
+            given = [hyper_kernels(reach=r) for r in _REACHES]
+        candidates = list(given) if isinstance(given, (list, tuple)) else [given]
+        if not candidates:
+            raise ValueError("hyper_kernel is an empty list; give at least one.")
+        best = {"left_out_error_": np.inf}
+        for candidate in candidates:
+            super()._fit(X, K, None, candidate)
+            if self.left_out_error_ < best["left_out_error_"]:
+                best = vars(self) | {"hyper_kernel_": candidate}
+        vars(self).update(best)
+        return self
 
     def _check_parameters(self):
         check_grid("alphas", self.alphas, ALPHAS)

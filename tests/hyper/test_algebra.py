@@ -33,7 +33,7 @@ SUMS = [
     GAUSSIANS[0] + 2.0 * GAUSSIANS[2] + GAUSSIANS[1],  # by a squaring
     0.5 * GAUSSIANS[0] + GAUSSIANS[3] + 3.0 * WISHART,  # three terms
     GAUSSIANS[4] + GAUSSIANS[0],
-    hyper_kernels(reach=2.0, unit=0.7, weights=(1.0, 2.0, 3.0, 2.0, 1.0)),
+    hyper_kernels((0.1, 1.0, 4.0), (2.0, 1.0), unit=0.7, weights=(1.0, 2.0, 3.0)),
 ]
 PRODUCTS = [
     GAUSSIANS[1] * Gaussian(0.3),
@@ -143,11 +143,15 @@ def test_closed_under_resolve_pickles_and_constants():
 
 def test_definite_where_every_section_is_a_kernel():
     X, *_ = data(2, m=8)
-    for hyper in (hyper_kernels(), SUMS[0], hyper_kernels(scales=(0.6, 1.0, 3.0), reach=30.0)):
+    for hyper in (
+        hyper_kernels(),
+        SUMS[0],
+        hyper_kernels([1.0, 8.0], 64.0, scales=(0.6, 1.0, 3.0)),
+    ):
         found = HyperNNLS(hyper, 1e-3).fit(X, np.exp(-np.square(X[:, None] - X).sum(axis=2)))
         assert found.kernel_.is_psd
         assert found.eigenvalue_range_[0] > -1e-10
-    for hyper in (SUMS[3], hyper_kernels(scales=(0.1, 1.0, 3.0), reach=3.0), PRODUCTS[1]):
+    for hyper in (SUMS[3], hyper_kernels([1.0, 8.0], 3.0, scales=(0.1, 1.0, 3.0)), PRODUCTS[1]):
         assert not HyperNNLS(hyper, 1e-3).fit(X, np.ones((8, 8))).kernel_.is_psd
 
 
@@ -170,19 +174,24 @@ def test_a_ladder_learns_gaussians_of_other_widths(gamma):
     [
         (lambda: hyper_kernels([1.0, 0.0]), ValueError, "width=0.0 is out of range"),
         (lambda: hyper_kernels([]), ValueError, "widths has shape"),
-        (lambda: hyper_kernels(weights=[1.0, 0.0, 1.0, 1.0, 1.0]), ValueError, "must be positive"),
-        (lambda: hyper_kernels(weights=[1.0] * 4 + [-2.0]), ValueError, "must be positive"),
-        (lambda: hyper_kernels(weights=[1.0, 2.0]), ValueError, "2 weights for 5 hyper-kernels"),
+        (lambda: hyper_kernels([1, 2], weights=[1.0, 0.0]), ValueError, "must be positive"),
+        (lambda: hyper_kernels([1, 2], weights=[3.0, -2.0]), ValueError, "must be positive"),
+        (lambda: hyper_kernels(weights=[1.0, 2.0]), ValueError, "2 weights for 7 widths"),
         (lambda: hyper_kernels([1.0], weights=[np.nan]), ValueError, "NaN"),
         (lambda: hyper_kernels(reach=0.0), ValueError, "reach=0.0 is out of range"),
         (lambda: hyper_kernels(scales=[1.0, 0.0]), ValueError, "scales must be positive"),
-        (lambda: hyper_kernels([1e99], unit=1e289).resolve(np.eye(2)), ValueError, "width=1e"),
+        (
+            lambda: hyper_kernels([1e99], 1e99, unit=1e289).resolve(np.eye(2)),
+            ValueError,
+            "width=1e",
+        ),
         (lambda: hyper_kernels([1e-99], unit=1e-289).resolve(np.eye(2)), ValueError, "width=1e-99"),
         (
             lambda: hyper_kernels(scales=(1, 2)).resolve(np.eye(3)),
             ValueError,
             "2 numbers but X has 3",
         ),
+        (lambda: hyper_kernels([9.0], 1.0), ValueError, "reach=1 has no width"),
         (lambda: HyperKernelSum(()), ValueError, "no parts"),
         (lambda: HyperKernelSum((Gaussian(1.0),)), TypeError, "parts must be hyper-kernels"),
         (lambda: 0.0 * WISHART, ValueError, "must be positive"),

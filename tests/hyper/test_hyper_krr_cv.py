@@ -22,7 +22,7 @@ def test_each_pair_left_out_is_a_fit_without_it():
     """All landmarks: the closed form is that of refits without a pair, one by one."""
     few, similar, (i, j) = X[:6], K[:6, :6], np.triu_indices(6)
     errors = np.zeros(3)
-    hyper = hyper_kernels([1.0, 4.0]).resolve(few)
+    hyper = hyper_kernels([1.0, 4.0], 8.0).resolve(few)
     for a, b in zip(i, j):
         some = similar.copy()
         some[a, b] = some[b, a] = np.nan
@@ -39,7 +39,7 @@ def test_each_pair_left_out_is_a_fit_without_it():
 
 
 def test_points_left_out_are_in_no_training_pair():
-    hyper = hyper_kernels([1.0, 4.0]).resolve(X)
+    hyper = hyper_kernels([1.0, 4.0], 8.0).resolve(X)
     model = HyperKRRCV(hyper, ALPHAS, rank_tol=0.0, random_state=3).fit(X, K)
     fold = np.random.default_rng(3).permutation(12) % 5
     errors, judged = np.zeros(3), np.zeros((12, 12), dtype=bool)
@@ -58,8 +58,8 @@ def test_points_left_out_are_in_no_training_pair():
 def test_no_fold_with_a_known_pair_leaves_out_pairs():
     fold = np.random.default_rng(8).permutation(12) % 5
     few = np.where(fold[:, None] == fold, np.nan, K)
-    by_points = HyperKRRCV(alphas=ALPHAS, random_state=8).fit(X, few)
-    by_pairs = HyperKRRCV(alphas=ALPHAS, left_out="pairs").fit(X, few)
+    by_points = HyperKRRCV(hyper_kernels(), alphas=ALPHAS, random_state=8).fit(X, few)
+    by_pairs = HyperKRRCV(hyper_kernels(), alphas=ALPHAS, left_out="pairs").fit(X, few)
     assert by_points.alpha_ == by_pairs.alpha_
     assert by_points.left_out_error_ == by_pairs.left_out_error_
 
@@ -75,12 +75,25 @@ def test_noise_asks_for_more_regularisation():
 
 def test_clusters_choose_their_own():
     y = X[:, 0] > 0.0
-    model = HyperKRRCV(alphas=ALPHAS, decomposition=2).fit(X, ideal_kernel(y))
+    model = HyperKRRCV(hyper_kernels(), alphas=ALPHAS, decomposition=2).fit(X, ideal_kernel(y))
     assert model.alpha_ in ALPHAS
     assert len(model.kernel_.kernels) == 2
     constant = HyperKRRCV(alphas=[1e-2]).fit(X, np.ones((12, 12)))
     assert constant.alpha_ == 1e-2
     assert np.isfinite(constant.left_out_error_)
+
+
+def test_the_candidate_of_least_error_is_chosen():
+    candidates = [hyper_kernels(reach=r) for r in (64.0, 0.5)]
+    kernels = {0: Gaussian(0.7)(X), 1: ideal_kernel(np.sin(4.0 * X[:, 0]) > 0.0)}
+    for given in kernels.values():
+        alone = [HyperKRRCV(h).fit(X, given) for h in candidates]
+        both = HyperKRRCV(candidates).fit(X, given)
+        best = min(alone, key=lambda model: model.left_out_error_)
+        assert both.left_out_error_ == best.left_out_error_
+        assert both.hyper_kernel_ == best.hyper_kernel
+        assert both.kernel_ == best.kernel_
+        assert both.rank_ == best.rank_
 
 
 @pytest.mark.parametrize(
@@ -89,6 +102,7 @@ def test_clusters_choose_their_own():
         ({"alphas": []}, "alphas is empty"),
         ({"alphas": [0.0]}, "alphas=0.0 is out of range"),
         ({"left_out": "rows"}, "left_out='rows' is not known"),
+        ({"hyper_kernel": []}, "hyper_kernel is an empty list"),
         ({"solver": "dense"}, "solver='dense' is not known"),
     ],
 )
