@@ -6,6 +6,7 @@ from .classifier import HyperKernelClassifier
 from .hyperkernels import GaussianHyperKernel, WishartHyperKernel, hyper_kernels
 from .learned import LearnedKernel
 from .regression import HyperKRR, HyperKRRCV, HyperNNLS, HyperSVR
+from .scales import difference_scales
 from .tuned import HyperKernelClassifierCV
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "LearnedKernel",
     "MidpointProduct",
     "WishartHyperKernel",
+    "difference_scales",
     "hyper_kernels",
     "ideal_kernel",
     "known_pairs",

@@ -163,9 +163,11 @@ class Ladder(TableTerm):
     def expand(self, X, Y, points, first, second, coef):
         """``sum_p coef[p] k(p, (x, y))`` for rows of X and Y."""
         reaches, found = {}, []
+        farthest = sum(np.square(Z - points[0]).sum(axis=1).max() ** 0.5 for Z in (X, Y)) ** 2
         for rung in self.rungs:
-            # Where a rung's difference is left with a growing factor the bumps could overflow.
-            reaches.setdefault((rung.v2, rung.sections_psd), []).append(rung)
+            # Where a rung's difference is left with a factor that grows it could overflow.
+            split = rung.sections_psd or 0.125 * farthest < _LARGEST * rung.v2
+            reaches.setdefault((rung.v2, split), []).append(rung)
         middle = 0.5 * (points[first] + points[second])
         for (v2, split), rungs in reaches.items():
             coefs = []
@@ -191,19 +193,28 @@ def _by_bumps(X, Y, middle, v2, rungs, coefs):
         right = left if same else grams.weighted_gram([bump], [1.0], Y, some)
         for i in range(0, len(X), _ROWS):  # the products of few rows stay in cache
             rows, columns = slice(i, i + _ROWS), slice(i if same else 0, None)
-            for c, (U, V) in zip(coefs, ends):
+            for c, (shrink, grow) in zip(coefs, ends):
                 values = (left[rows] * c[p : p + step]) @ right[columns].T
-                values *= grams.weighted_gram([Gaussian(1.0)], [1.0], U[rows], V[columns])
+                values *= _difference(shrink, rows, columns)
+                if grow is not None:
+                    values /= _difference(grow, rows, columns)
                 out[rows, columns] += values
     return hyper_values.mirror(out) if same else out
 
 
 def _stretched(rung, X, Y):
-    """X and Y in the coordinates in which a rung's Gaussian of the difference has gamma 1."""
+    """X and Y in coordinates of unit gamma for a rung's Gaussian of the difference, twice.
+
+    Of the columns in which it shrinks, and of those in which it grows, None if there are none.
+    """
     scales = np.ones(X.shape[1]) if rung.scales is None else np.asarray(rung.scales)
-    kappa = np.maximum(np.square(scales) * (0.5 / rung.v1) - 0.125 / rung.v2, 0.0)
-    stretch = np.sqrt(kappa)
-    return X * stretch, Y * stretch
+    kappa = np.square(scales) * (0.5 / rung.v1) - 0.125 / rung.v2
+    shrink, grow = np.sqrt(np.maximum(kappa, 0.0)), np.sqrt(np.maximum(-kappa, 0.0))
+    return (X * shrink, Y * shrink), ((X * grow, Y * grow) if grow.any() else None)
+
+
+def _difference(ends, rows, columns):
+    return grams.weighted_gram([Gaussian(1.0)], [1.0], ends[0][rows], ends[1][columns])
 
 
 def _by_midpoints(X, Y, middle, v2, rungs, coefs):
