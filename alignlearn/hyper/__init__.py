@@ -8,6 +8,7 @@ from .learned import LearnedKernel
 from .regression import HyperKRR, HyperKRRCV, HyperNNLS, HyperSVR
 from .scales import difference_scales
 from .tuned import HyperKernelClassifierCV
+from .weights import PairKernel, align_hyper_kernels
 
 __all__ = [
     "GaussianHyperKernel",
@@ -21,7 +22,9 @@ __all__ = [
     "HyperSVR",
     "LearnedKernel",
     "MidpointProduct",
+    "PairKernel",
     "WishartHyperKernel",
+    "align_hyper_kernels",
     "difference_scales",
     "hyper_kernels",
     "ideal_kernel",

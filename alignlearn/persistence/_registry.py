@@ -28,6 +28,7 @@ _CLASSES = {
     "hyper.learned": "ClusterKernel LearnedKernel",
     "hyper.regression": "HyperKRR HyperKRRCV HyperNNLS HyperSVR",
     "hyper.tuned": "HyperKernelClassifierCV",
+    "hyper.weights": "PairKernel",
     "kernels.algebra": "Exponentiated Normalized Power Product Scaled Shifted SignedSum Sum "
     "_ExponentialOfDistance",
     "kernels.columns": "Columns",

@@ -192,6 +192,7 @@ def kernels():
     yield from ((0.1 * two).exp().normalized(), (two + 1.0).normalized())
     yield (0.1 * two).exp().unit_form()
     yield al.Columns(one + two, slice(0, 2))
+    yield al.Columns(al.hyper.PairKernel(al.GaussianHyperKernel(0.5, 1.0)), [0, 1])
     yield al.Columns("linear", ["width", "height"])
     yield al.FourierFeatures([[1.0, 0.5, 0.0], [0.1, 0.2, 0.3]], [1.0, 2.0], [0.0, 0.5])
     yield al.kernels.FeatureWeighted([1.0, 2.0, 0.5])
