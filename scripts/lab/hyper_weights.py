@@ -16,11 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path[:0] = [
-    str(Path(__file__).resolve().parent),
-    str(Path(__file__).resolve().parents[1] / "reproduce"),
-    str(Path(__file__).resolve().parents[1] / "reproduce" / "p4_hyperkernels"),
-]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce" / "p4_hyperkernels"))
 from example_similarity import auc
 from hyper_known import rmse
 from hyper_stages import load

@@ -24,7 +24,7 @@ from hyper_stages import chosen_predictions, gaussian_hyper, load, machine_predi
 
 from alignlearn.hyper import HyperKRRCV
 
-PAIRS, RANK = 20_000, 300
+PAIRS, RANK = 8_000, 200
 METHODS = ("single", "ladder")
 TARGETS = (*KERNELS, "ideal")
 TITLES = {
