@@ -317,9 +317,10 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     Notes
     -----
     What can be learned: ``sum_k exp(-|x - x'|^2 / 2 v1_k) h_k((x + x') / 2)`` with any smooth
-    functions h_k, so a mixture of Gaussians of these widths at every midpoint. No kernel that has a
-    kink or is below 0 for all differences is one. Reaches that are another one halved some times
-    share its table of distances, and cost squarings.
+    functions h_k: at every midpoint a combination of Gaussians of these widths, and so nearly any
+    continuous function of the length of the difference. Directions of equal length are not told
+    apart; ``scales`` are for that. Reaches that are another one halved some times share its table
+    of distances, and cost squarings.
 
     The default was chosen on wine, sonar and breast cancer: relative RMSE of `HyperKRRCV` on pairs
     of new points, geometric mean over Gaussians of two widths, TL1 and log kernels, 0.027, and AUC
