@@ -17,11 +17,12 @@ from alignlearn.solvers.smo import smo, warn_unconverged
 from alignlearn.validation import check_choice, check_count, check_number, check_seed
 
 from ._fit import HyperRegressor, Solution
-from .hyperkernels import hyper_kernels
+from .hyperkernels import WIDTHS, hyper_kernels
 
 ALPHAS = tuple(10.0 ** np.arange(-6, 3))
 _FOLDS = 5
-_REACHES = 64.0, (64.0, 4.0), (64.0, 0.25)
+# Kernels of the difference, finely; those that change slowly, and quickly, from place to place.
+_LADDERS = (2.0 ** np.arange(-6, 7), 64.0), (WIDTHS, (64.0, 4.0)), (WIDTHS, (64.0, 0.25))
 _LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in range
 
 
@@ -164,8 +165,9 @@ class HyperKRRCV(HyperRegressor):
     Parameters
     ----------
     hyper_kernel : HyperKernel or sequence of them, optional
-        Candidates, of which the least error chooses. Default ladders, ``hyper_kernels(reach=r)``
-        with r of 64, (64, 4) and (64, 1/4).
+        Candidates, of which the least error chooses. Default three ladders: a fine one of widths
+        1/64, 1/32, ..., 64 with a reach of 64, and those of ``hyper_kernels(reach=r)`` with r of
+        (64, 4) and (64, 1/4).
     alphas : sequence of float > 0, optional
         Default 1e-6, 1e-5, ..., 1e2.
     left_out : {"points", "pairs"}, default "points"
@@ -197,7 +199,7 @@ class HyperKRRCV(HyperRegressor):
     def _fit(self, X, K, landmarks=None, hyper_kernel=None):
         given = self.hyper_kernel if hyper_kernel is None else hyper_kernel
         if given is None:
-            given = [hyper_kernels(reach=r) for r in _REACHES]
+            given = [hyper_kernels(*ladder) for ladder in _LADDERS]
         candidates = list(given) if isinstance(given, (list, tuple)) else [given]
         if not candidates:
             raise ValueError("hyper_kernel is an empty list; give at least one.")
