@@ -137,7 +137,7 @@ def draw(found):
         ax.set_xticks(at, names, fontsize=8)
         ax.set_title(TITLES[kernel_name], loc="left", fontsize=10)
     axes[0, 0].set_ylabel("relative RMSE on test pairs")
-    axes[0, 0].legend(fontsize=8)
+    axes[0, 1].legend(fontsize=8, loc="lower right")
     return figure
 
 
