@@ -24,7 +24,8 @@ from hyper_stages import chosen_predictions, gaussian_hyper, load, machine_predi
 
 from alignlearn.hyper import HyperKRRCV
 
-PAIRS, RANK = 8_000, 200
+SIZES = {"max_pairs": 8_000, "max_rank": 200}
+QUICK = {"max_pairs": 1_000, "max_rank": 80}
 METHODS = ("single", "ladder")
 TARGETS = (*KERNELS, "ideal")
 TITLES = {
@@ -35,10 +36,10 @@ TITLES = {
 }
 
 
-def regression(method, seed):
+def regression(method, seed, sizes):
     """Ridge on pairs, not fitted."""
     given = [gaussian_hyper(m) for m in known.MULTIPLES] if method == "single" else None
-    return HyperKRRCV(given, max_pairs=PAIRS, max_rank=RANK, random_state=seed)
+    return HyperKRRCV(given, **sizes, random_state=seed)
 
 
 def limit(kernel, X, v1):
@@ -48,7 +49,7 @@ def limit(kernel, X, v1):
     return known.rmse(values * ((K * values).sum() / np.square(values).sum()), K)
 
 
-def known_trial(name, kernel_name, seed):
+def known_trial(name, kernel_name, seed, sizes):
     """Relative RMSE on test pairs, and accuracies on test points, of one partition."""
     X, y = load(name)
     labelled, unlabelled, test = parts(y, (2, 2, 1), seed)
@@ -67,7 +68,7 @@ def known_trial(name, kernel_name, seed):
 
     found[KNOWN] = {"test": accuracy(kernel, C)}
     for method in METHODS:
-        model = regression(method, seed).fit(X[train], kernel(X[train]) / unit)
+        model = regression(method, seed, sizes).fit(X[train], kernel(X[train]) / unit)
         values = unit * model.kernel_(X[test])
         found[method] = {
             "rmse": known.rmse(values, kernel(X[test])),
@@ -79,13 +80,13 @@ def known_trial(name, kernel_name, seed):
     return found
 
 
-def ideal_trial(name, seed):
+def ideal_trial(name, seed, sizes):
     """Accuracies of a machine on the kernel learned from labels; half for training."""
     X, y = load(name)
     train, test = parts(y, (1, 1), seed)
     found = {}
     for method in METHODS:
-        kernel = regression(method, seed).fit(X[train], y[train]).kernel_
+        kernel = regression(method, seed, sizes).fit(X[train], y[train]).kernel_
         K, K_new = kernel(X[train]), kernel(X[test], X[train])
         predicted = chosen_predictions(K, y[train], K_new, seed)
         found[method] = {"test": 100.0 * float(np.mean(predicted == y[test]))}
@@ -147,7 +148,7 @@ hyper-kernel, as theirs, and a ladder of them (`hyper_kernels`), {repeats} rando
 RMSE is relative (1: the mean of K) on pairs of test points, the median; the paper's is the least of
 its three methods. 'limit' is the error of the best multiple of exp(-|x - x'|^2 / 2 v1), the only
 function of the difference that one hyper-kernel learns: functions of the midpoint must mend it.
-At most {pairs} pairs, {rank} landmark pairs; all parameters by pairs of points left out.
+At most {max_pairs} pairs, {max_rank} landmark pairs; all parameters by pairs of points left out.
 """
 
 
@@ -162,14 +163,15 @@ def main(argv=None):
     out = shared.Output("hyper_ladder", args)
     repeats = 1 if args.quick else args.repeats
     names = ("wine",) if args.quick else args.data
-    out.say(*INTRODUCTION.format(repeats=repeats, pairs=PAIRS, rank=RANK).split("\n"))
+    sizes = QUICK if args.quick else SIZES
+    out.say(*INTRODUCTION.format(repeats=repeats, **sizes).split("\n"))
     found = {}
     for target in TARGETS:
         trial = ideal_trial if target == "ideal" else known_trial
         found[target] = {}
         for name in names:
             given = (name,) if target == "ideal" else (name, target)
-            found[target][name] = [trial(*given, seed) for seed in range(repeats)]
+            found[target][name] = [trial(*given, seed, sizes) for seed in range(repeats)]
         out.say(TITLES[target])
         if target == "ideal":
             out.table(("", "paper", *METHODS), list(ideal_rows(found[target])))
