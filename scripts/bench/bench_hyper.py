@@ -131,13 +131,14 @@ def fit(quick, threads):
 
 
 def numpy_gaussian(kernel, X, Y):
-    """The Gaussian expansion as printed: midpoints against midpoints, in blocks of 512 pairs."""
-    parts = getattr(kernel.hyper_kernel, "parts", (kernel.hyper_kernel,))
-    return sum(numpy_part(kernel, part, X, Y) for part in parts)
+    """The Gaussian expansions as printed, part by part."""
+    whole = 1.0 * kernel.hyper_kernel
+    pairs = zip(whole.weights, whole.parts)
+    return sum(weight * numpy_part(kernel, part, X, Y) for weight, part in pairs)
 
 
 def numpy_part(kernel, part, X, Y):
-    """The expansion in one of the Gaussian hyper-kernels."""
+    """Midpoints against midpoints, in blocks of 512 pairs."""
     v1, v2 = part._variances
     a, b = kernel.points[kernel.first], kernel.points[kernel.second]
     coef = kernel.coef * np.exp(-np.square(a - b).sum(axis=1) / (2.0 * v1))
