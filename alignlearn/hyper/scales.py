@@ -23,7 +23,7 @@ def difference_scales(X, K, shrink=0.01, *, max_pairs=2**17, random_state=None):
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Columns of comparable scale; m >= 2.
+        Columns of comparable scale.
     K : array-like of shape (m, m) or (m,)
         Known similarities or labels, as in `HyperKRR.fit`.
     shrink : float > 0, default 0.01

@@ -36,9 +36,9 @@ class PairKernel(Kernel):
     >>> from alignlearn.hyper import GaussianHyperKernel, PairKernel
     >>> pairs = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]])
     >>> PairKernel(GaussianHyperKernel(1.0, 1.0))(pairs).round(3)
-    array([[0.368, 0.368, 0.   ],
-           [0.368, 0.368, 0.   ],
-           [0.   , 0.   , 0.   ]])
+    array([[0.368, 0.368, 0.001],
+           [0.368, 0.368, 0.001],
+           [0.001, 0.001, 0.   ]])
     """
 
     hyper_kernel: HyperKernel
@@ -110,7 +110,10 @@ def align_hyper_kernels(
 
     Notes
     -----
-    Pairs count once each.
+    Pairs count once each. Sparse weights did not pay: over five data sets and four known kernels
+    the relative RMSE of the default ladder is 0.026 with equal weights, 0.025 with "align" and 0.17
+    with "alignf" (geometric means), and the AUC of the ideal kernel .747, .751 and .748
+    (``scripts/lab/hyper_weights.py``).
     """
     if not isinstance(hyper_kernel, HyperKernelSum):
         raise TypeError(f"hyper_kernel must be a sum of hyper-kernels, got {hyper_kernel!r:.80}.")
