@@ -61,6 +61,10 @@ class HyperKernel(Described, Versioned):
         parts, weights = zip(*(*_parts(self), *_parts(other)))
         return HyperKernelSum(parts, weights)
 
+    def __radd__(self, other):
+        # The start of `sum` over hyper-kernels.
+        return self if type(other) is int and other == 0 else NotImplemented
+
     def __mul__(self, other):
         if isinstance(other, Kernel):
             return MidpointProduct(self, other)

@@ -125,6 +125,7 @@ def test_the_order_and_grouping_of_sums_do_not_matter():
         np.testing.assert_allclose(other, values[0], rtol=1e-13)
     assert (2.0 * (a + b)).weights == (2.0, 2.0)
     assert ((a + b) + c).parts == (a, b, c)
+    assert sum([a, b, c]) == a + b + c
     assert eval(repr(GAUSSIANS[0] + 2 * WISHART)) == GAUSSIANS[0] + 2 * WISHART
 
 
@@ -200,6 +201,7 @@ def test_a_ladder_learns_gaussians_of_other_widths(gamma):
         (lambda: True * WISHART, TypeError, "unsupported"),
         (lambda: np.ones(2) * WISHART, TypeError, "unsupported|ufunc"),
         (lambda: WISHART + 1.0, TypeError, "unsupported"),
+        (lambda: 1.0 + WISHART, TypeError, "unsupported"),
         (lambda: WISHART * (Linear() - Gaussian(1.0)), ValueError, "positive semi-definite"),
         (
             lambda: (WishartHyperKernel(np.eye(3)) + WishartHyperKernel(np.eye(2))).resolve(
