@@ -4,8 +4,9 @@
 A person has said of 5 % of the pairs among 600 images of digits (scikit-learn's) whether they show
 the same digit; nobody has named a digit. A kernel is learned from these judgements in the space of
 one Gaussian hyper-kernel, of a ladder of them, and of the ladder with a scale for each column of
-the differences, learned from the same judgements. Widths, reach and alpha were fixed on the first
-draw; the others confirm them. The kernel then compares new images with the judged ones:
+the differences, learned from the same judgements. Reach and alpha are fixed: they were chosen on
+the new images of the first draw, so only the other draws confirm them. The kernel then compares new
+images with the judged ones:
 
 - as a similarity: how often a pair of the same digit is ahead of a pair of different ones (AUC);
 - as neighbours: the digit of the most similar of n named images per class;
