@@ -21,7 +21,7 @@ import numpy as np
 
 from alignlearn.significance.prequential import binomial_tail
 
-from ..prelude import P1, Claim, Mutant, NegativeControl, once
+from ..prelude import P1, Claim, Mutant, NegativeControl, Status, once
 
 TRIALS = 1000
 LEADS = 3  # the law depends on the lead, from -3 to 3 and beyond
@@ -92,6 +92,7 @@ def stopping(n_samples=20, n_star=10, delta=0.05):
 CLAIM = Claim(
     name="p1-prequential",
     source=f"{P1}, appendix C, new",
+    status=Status.NEW,
     statement=(
         r"\Delta_i \le 0\ \forall i \Rightarrow \Pr\big[\Pr(\mathrm{Bin}(n^*, \tfrac12) \ge T)"
         r"\le \alpha\big] \le \alpha"
@@ -197,6 +198,7 @@ def _better():
 BETTING = Claim(
     name="p1-prequential-betting",
     source=f"{P1}, appendix C, new",
+    status=Status.NEW,
     statement=(
         r"\Pr\Big[\forall \lambda \in \Lambda:\ \tfrac1N \sum_i \Delta_i \ge \tfrac{1}{\lambda N}"
         r"\Big(\sum_i \log(1 + \lambda D_i) - \log\tfrac{|\Lambda|}{\alpha}\Big)\Big]"
