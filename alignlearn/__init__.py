@@ -26,8 +26,8 @@ _WHERE = {
     "DataConversionWarning FeatureScales KernelCombiner MKLClassifier MKLClassifierCV "
     "MKLRegressor MKLRegressorCV NotFittedError TableTransformer alignment_interval "
     "cross_validate_kernels",
-    "hyper": "GaussianHyperKernel HyperKRR HyperKernelClassifier HyperKernelClassifierCV HyperNNLS "
-    "HyperSVR WishartHyperKernel",
+    "hyper": "GaussianHyperKernel HyperKRR HyperKRRCV HyperKernelClassifier "
+    "HyperKernelClassifierCV HyperNNLS HyperSVR WishartHyperKernel hyper_kernels",
     "inspection": "CKADisplay CVScoreDisplay ContributionsDisplay KernelWeightsDisplay",
     "large": "NystromRidge NystromRidgeClassifier NystromSVC",
     "multitask": "MultiTaskMKLClassifier MultiTaskMKLRegressor",

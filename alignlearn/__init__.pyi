@@ -51,9 +51,11 @@ from alignlearn.hyper import GaussianHyperKernel as GaussianHyperKernel
 from alignlearn.hyper import HyperKernelClassifier as HyperKernelClassifier
 from alignlearn.hyper import HyperKernelClassifierCV as HyperKernelClassifierCV
 from alignlearn.hyper import HyperKRR as HyperKRR
+from alignlearn.hyper import HyperKRRCV as HyperKRRCV
 from alignlearn.hyper import HyperNNLS as HyperNNLS
 from alignlearn.hyper import HyperSVR as HyperSVR
 from alignlearn.hyper import WishartHyperKernel as WishartHyperKernel
+from alignlearn.hyper import hyper_kernels as hyper_kernels
 from alignlearn.inspection import CKADisplay as CKADisplay
 from alignlearn.inspection import ContributionsDisplay as ContributionsDisplay
 from alignlearn.inspection import CVScoreDisplay as CVScoreDisplay

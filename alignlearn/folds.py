@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from alignlearn.validation import check_labels, check_number, check_seed, plain
+from alignlearn.validation import check_count, check_labels, check_number, check_seed, plain
 
 
 def fold_numbers(y, n_folds, stratify, random_state=0):
@@ -31,6 +33,41 @@ def fold_numbers(y, n_folds, stratify, random_state=0):
     number = np.empty(len(y), dtype=np.intp)
     number[order] = np.arange(len(y)) % n_folds
     return number
+
+
+def prequential_blocks(m, n_blocks, random_state=0):
+    """Samples in a random order, as (past, block) for each block: the blocks follow one another.
+
+    The first pair lies within the first half, n_0 = m // 2 samples: its earlier and its later half,
+    for what has to be settled before. The blocks proper share the second half, of sizes equal
+    within 1, and the past of each is all that comes before it.
+
+    Parameters
+    ----------
+    m, n_blocks : int
+    random_state : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        n_blocks + 1 pairs of sample numbers, in their order.
+
+    Raises
+    ------
+    ValueError
+        If a block or a past would be empty.
+    """
+    n_blocks = check_count("n_blocks", n_blocks, optional=False)
+    first = m // 2
+    if m - first < n_blocks or first < 2:
+        raise ValueError(
+            f"n_blocks={n_blocks} of the later half of {m} samples: a block would be empty; "
+            "accepted: at least 4 samples, and 2 for each block."
+        )
+    order = check_seed("random_state", random_state).permutation(m)
+    ends = first + np.arange(n_blocks + 1) * (m - first) // n_blocks
+    pilot = order[: first // 2], order[first // 2 : first]
+    return [pilot, *((order[:start], order[start:end]) for start, end in pairwise(ends))]
 
 
 def make_folds(cv, y, stratify, random_state=None, groups=None):

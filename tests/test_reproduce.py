@@ -178,9 +178,10 @@ def test_trials_are_centred_and_judged_on_their_own_folds(script):
 
 def test_a_similarity_learned_from_few_judgements(quick):
     found, text = quick("lab/example_similarity")
-    gaussian, scaled, learned = found
-    assert learned[0] > max(gaussian[0], scaled[0]) + 0.03  # pairs of new images
-    assert learned[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbours, one named image a class
+    gaussian, scaled, one, ladder, columns = found
+    assert ladder[0] > max(gaussian[0], scaled[0]) + 0.03  # pairs of new images
+    assert ladder[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbours, one named image a class
+    assert columns[0] > ladder[0] > one[0]
     assert "judgements of 300 images (5% of the pairs)" in text
 
 
@@ -212,3 +213,12 @@ def test_the_parts_of_the_toolbox(script, tmp_path):
     risks = [row for row in rows if row[:1] in (["hinge"], ["logistic"], ["squared"])]
     assert len(risks) == 3
     assert [row[0] for row in rows if row and row[0].isdigit()] == ["20", "200"]
+
+
+def test_a_ladder_of_hyper_kernels_undercuts_one(quick):
+    found, text = quick("reproduce/p4_hyperkernels/hyper_ladder")
+    for kernel, limit in (("gaussian", 0.062), ("tl1", 0.231), ("log", 0.138)):
+        (trial,) = found[kernel]["wine"]
+        assert trial["ladder"]["rmse"] < min(1.2 * limit, 0.5 * trial["single"]["rmse"])
+        assert trial["ladder"]["test"] >= trial["single"]["test"] - 3.0
+    assert "Table 3: the ideal kernel" in text

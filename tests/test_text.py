@@ -99,6 +99,7 @@ KERNELS = [
     *(Columns("rbf", c) for c in (3, [1, 2], slice(0, 40), [7, 2, 9], slice(2, 30, 4), "a")),
     Columns("rbf", ["a", "b"], name="both"),
     al.GaussianHyperKernel(),
+    al.GaussianHyperKernel(1.0) + 0.3 * al.GaussianHyperKernel(2.0),
     al.RankOneKernels(("a", "b")),
 ]
 

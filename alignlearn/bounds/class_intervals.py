@@ -20,7 +20,7 @@ from alignlearn.validation import check_flag, check_numbers
 
 from .binomial import clopper_pearson
 from .checks import HypothesisNotMet, check_delta, check_positive, check_size, of_numbers
-from .intervals import Interval
+from .intervals import Interval, check_entries
 
 # Of delta / 2, for each end: the numerator, the norm of the kernel, what the labels need.
 SHARES = (0.45, 0.45, 0.10)
@@ -301,11 +301,9 @@ def centered_norm(K):
 
 def check_gram_range(K, features):
     """Raise HypothesisNotMet if a Gram matrix shows that its `FeatureRange` is wrong."""
-    top = float(np.diagonal(K).max())
-    if top > features.radius2 * (1 + 1e-9):
-        raise HypothesisNotMet(f"a diagonal entry {top!r} exceeds R^2 = {features.radius2!r}.")
     if features.non_negative and K.min() < -1e-9 * features.radius2:
         raise HypothesisNotMet("the kernel takes negative values: K(x, x') >= 0 is not met.")
+    check_entries(K, features.radius2)
 
 
 # -- real targets ----------------------------------------------------------------------

@@ -15,11 +15,10 @@ Stability with intercept. h = g + b minimises lam0 ||g||^2 + (1/m) sum_i (h(x_i)
 in an interval of half-width Y, ||Phi(x) - Phi(x')|| <= D. (i) h does not change relative to y
 when all labels are shifted, so |y| <= Y. From g = Phi_c'(K_c + lam0 m)^-1 y_c, ||g|| <= Y/(2
 lam0^(1/2)). (ii) b is the mean of y - g, so |h(x) - y| <= 2 Y + D ||g|| <= M := Y (2 + D/(2
-lam0^(1/2))). (iii) As in section 3 of p2_l2/proofs.md, with r, r' the residuals of h, h' at the
-exchanged points, lam0 m ||Delta g||^2 <= |r Delta h(x_m)| + |r' Delta h(x'_m)| <= 2 M sup |Delta
-h|. (iv) Delta h(x) = Delta g(x) - mean_S' Delta g + e/m with |e| = |(y'_m - g(x'_m)) - (y_m -
-g(x_m))| <= M, so sup |Delta h| <= D ||Delta g|| + M/m. (v) The quadratic inequality of (iii) and
-(iv) in m ||Delta g|| gives sup |Delta h| <= (M/m) [1 + D (D + (D^2 + 2 lam0)^(1/2))/lam0].
+lam0^(1/2))). (iii) lam0 m ||Delta g|| <= M D: section 24 of p1_alignment/proofs.md, from the signs
+of the residuals at the exchanged points. (iv) Delta h(x) = Delta g(x) - mean_S' Delta g + e/m with
+|e| = |(y'_m - g(x'_m)) - (y_m - g(x_m))| <= M, so sup |Delta h| <= D ||Delta g|| + M/m <= (M/m)
+[1 + D^2/lam0].
 """
 
 from __future__ import annotations
@@ -89,13 +88,13 @@ def intercept_residual_bound(half_range, diameter, lam0) -> float:
 def intercept_stability(m, half_range, diameter, lam0) -> float:
     """sup_x |h'(x) - h(x)| when one of m points is exchanged, one fixed kernel, free intercept.
 
-    (M/m) [1 + D (D + (D^2 + 2 lam0)^(1/2))/lam0] with M = `intercept_residual_bound`.
+    (M/m) (1 + D^2/lam0) with M = `intercept_residual_bound`.
 
     Parameters and errors are those of `intercept_residual_bound`; m >= 1.
     """
     m = check_size(m, 1)
     bound = intercept_residual_bound(half_range, diameter, lam0)
-    return bound / m * (1 + diameter * (diameter + np.sqrt(diameter**2 + 2 * lam0)) / lam0)
+    return bound / m * (1 + diameter**2 / lam0)
 
 
 @of_numbers()

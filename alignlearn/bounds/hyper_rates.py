@@ -323,6 +323,59 @@ def covering_radius(m, delta, s, theta, *, bound, capacity, noise, radius) -> fl
     return 32 * bound * (noise + 1) * (first + second)
 
 
+# -- what hyper-kernels cannot learn ----------------------------------------------------
+
+
+@of_numbers("variances")
+def mean_gaussian(rate, variances) -> float:
+    """``E exp(-rate |s - t|^2)`` for independent normal points of these variances by column.
+
+    Raises
+    ------
+    ValueError
+        If an argument is negative.
+    """
+    variances = np.atleast_1d(variances)
+    if not (rate >= 0 and np.all(variances >= 0)):
+        raise HypothesisNotMet("the rate and the variances must be >= 0.")
+    return float(np.exp(-0.5 * np.log1p(4.0 * rate * variances).sum()))
+
+
+@of_numbers("widths", "variances")
+def width_error(gamma, widths, variances) -> float:
+    """Least relative RMSE on ``exp(-gamma |s - t|^2)`` of Gaussian hyper-kernels of these widths.
+
+    Whatever functions of the midpoint they learn, from any number of pairs, for new pairs of
+    independent normal points: 1 is the error of the mean of the target. One width v1 learns no
+    Gaussian but that of ``gamma = 1 / (2 v1)``; of a ladder the least squares fit is what is left.
+
+    Parameters
+    ----------
+    gamma : float > 0
+    widths : float or array > 0
+        v1 of each hyper-kernel that is summed.
+    variances : float or array of shape (d,), >= 0, not all 0
+        Of the columns.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    check_positive("gamma", gamma, "the target must decay.")
+    widths, variances = np.atleast_1d(widths), np.atleast_1d(variances)
+    if not (np.all(widths > 0) and np.all(variances >= 0) and variances.any()):
+        raise HypothesisNotMet("widths must be positive and variances >= 0, not all 0.")
+    rates = 0.5 / widths
+    own = np.array([[mean_gaussian(a + b, variances) for b in rates] for a in rates])
+    cross = np.array([mean_gaussian(gamma + a, variances) for a in rates])
+    # Nearly parallel Gaussians: what their eigenvalues below rounding could explain is left out,
+    # which would only lower the bound by as much.
+    fitted = cross @ np.linalg.lstsq(own, cross, rcond=1e-13)[0]
+    square, mean = mean_gaussian(2 * gamma, variances), mean_gaussian(gamma, variances)
+    return math.sqrt(max(square - fitted, 0.0) / (square - mean**2))
+
+
 # -- the constant of the Gaussian hyper-kernel -----------------------------------------
 
 

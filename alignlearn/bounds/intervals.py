@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn.validation import check_psd
+
 from .checks import (
     HypothesisNotMet,
     check_delta,
@@ -143,12 +145,23 @@ def center(K):
 
 
 def check_diagonal(K, radius2, name="radius2") -> float:
-    """Return R^2 if it is positive and no diagonal entry exceeds it, else raise."""
+    """Return R^2 if it is positive and no entry exceeds it, else raise; K is definite, too."""
     radius2 = check_positive(name, radius2, "K(x, x) <= R^2 needs a positive finite R^2.")
-    top = float(np.diagonal(K).max())
-    if top > radius2 * (1 + 1e-12):
-        raise HypothesisNotMet(
-            f"a diagonal entry {top!r} exceeds R^2 = {radius2!r}: give {name}, an upper bound of "
-            "K(x, x) over the whole distribution."
-        )
+    check_entries(K, radius2, f": give {name}, an upper bound of K(x, x) over the distribution")
     return radius2
+
+
+def check_entries(K, radius2, advice=""):
+    """Raise HypothesisNotMet unless |K_ij| <= R^2 and K is positive semi-definite."""
+    diagonal = np.diagonal(K)
+    if (top := float(diagonal.max())) > radius2 * (1 + 1e-9):
+        raise HypothesisNotMet(f"a diagonal entry {top!r} exceeds R^2 = {radius2!r}{advice}.")
+    if (top := float(np.abs(K).max())) > radius2 * (1 + 1e-6):
+        raise HypothesisNotMet(
+            f"an entry of size {top!r} exceeds R^2 = {radius2!r}, which a positive semi-definite "
+            f"kernel with K(x, x) <= R^2 has not{advice}."
+        )
+    try:
+        check_psd("K", K, np.float32)
+    except ValueError:
+        raise HypothesisNotMet("K is not positive semi-definite, as the bound assumes.") from None

@@ -32,8 +32,10 @@ combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the similar
 the space of a hyper-kernel. All but auto and aligned-rf are for classes.
 
 Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
-p-value of a paired one-sided t-test against the uniform combination. Writes a figure: learned
-weights, and alignment against error.
+p-value of a one-sided test against the uniform combination: a t-test corrected for training folds
+that overlap, or with --test prequential one whose level is proved: samples come in a random order,
+blocks of the later half test, and all that comes before a block trains and validates. Writes a
+figure: learned weights, and alignment against error.
 """
 _COMPARE_EXAMPLES = """\
 examples:
@@ -42,6 +44,7 @@ examples:
   alignlearn compare table.csv --target price --drop name --drop 3
   alignlearn compare breast_cancer --explain
   alignlearn compare table.csv --tables __ --explain
+  alignlearn compare breast_cancer --test prequential
   alignlearn compare table.csv --kernels rbf,linear,poly --gammas -6:2 --out weights.svg
   alignlearn compare ionosphere --methods uniform,align,alignf,l1-svm,ensemble
   alignlearn compare sonar --methods uniform,alignf,svm-cv,aligned-rf,bayesian-mkl
@@ -129,6 +132,13 @@ def add_data_options(parser, optional=False):
 def _add_protocol(parser):
     add = parser.add_argument
     add("--folds", type=int, default=5, help="at least 3 (default 5)")
+    add(
+        "--test",
+        choices=("corrected-t", "prequential"),
+        default="corrected-t",
+        help="of whether a method beats uniform: over folds (default), or over blocks of samples "
+        "that come after those learned from",
+    )
     add(
         "--methods",
         metavar="LIST",
@@ -249,12 +259,14 @@ def _compare(args):
         dense_fits=8 * X.shape[0] * X.shape[1] <= _DENSE_LIMIT or not is_sparse(X),
         words=("--max-samples {}", "--kernels rbf"),
     )  # fmt: skip
-    output.print(_head(data, X, y, family, args.folds))
+    protocol = Protocol(
+        n_folds=args.folds, scale=args.scale, random_state=args.random_state, test=args.test
+    )
+    output.print(_head(data, X, y, family, protocol))
     notes = [*data.notes, *notes, *dense_note]
     for note in notes:
         output.note(note)
     output.print()
-    protocol = Protocol(n_folds=args.folds, scale=args.scale, random_state=args.random_state)
     report = (args.verbose and not args.quiet) or output.step
     comparison = compare(
         X, y, kernels, protocol=protocol, methods=methods, task=data.task, verbose=report
@@ -296,6 +308,8 @@ def _results(comparison):
         methods[method] = {name: values[i] for name, values in arrays.items()}
         if "uniform" in comparison.methods and method != "uniform":
             methods[method]["p_value"] = comparison.p_value(method)
+            if comparison.losses is not None:
+                methods[method]["prequential"] = asdict(comparison.prequential(method))
     return {
         "task": comparison.task,
         "n_samples": comparison.shape[0],
@@ -307,7 +321,7 @@ def _results(comparison):
     }
 
 
-def _head(data, X, y, family, folds):
+def _head(data, X, y, family, protocol):
     import numpy as np
 
     from alignlearn.comparison.result import wrapped
@@ -316,11 +330,12 @@ def _head(data, X, y, family, folds):
         kind = f"{np.unique(y).size} classes, support vector machine"
     else:
         kind = "real target, kernel ridge regression"
-    text = (
-        f"{data.name}: {X.shape[0]} samples, {X.shape[1]} features, {kind}; {family}; "
-        f"{folds} folds ({folds - 2} train, 1 validates, 1 tests)"
-    )
-    return wrapped(text)
+    folds = protocol.n_folds
+    turns = f"{folds} folds ({folds - 2} train, 1 validates, 1 tests)"
+    if protocol.test == "prequential":
+        turns = f"{folds} blocks of the later half test, what comes before a block trains"
+    samples = f"{X.shape[0]} samples, {X.shape[1]} features"
+    return wrapped(f"{data.name}: {samples}, {kind}; {family}; {turns}")
 
 
 def subset(data, max_samples, random_state):

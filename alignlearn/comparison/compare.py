@@ -17,7 +17,7 @@ import numpy as np
 
 from alignlearn._progress import Progress, say
 from alignlearn._text import listed
-from alignlearn.folds import fold_numbers
+from alignlearn.folds import fold_numbers, prequential_blocks
 from alignlearn.kernels import RankOneKernels, kernel_list
 from alignlearn.sources import open_source, open_tables
 from alignlearn.statistics.targets import doubt_amounts, reads_as_regression
@@ -34,10 +34,11 @@ from alignlearn.validation import (
 from .columns import COLUMNS
 from .memory import check_comparison
 from .methods import DEFAULT_METHODS, METHODS
-from .result import Comparison, Protocol
+from .result import TESTS, Comparison, Protocol
 from .trial import Trial
 
 SCALES = ("standard", "minmax", "none")
+_CAP = 3.0  # squared errors beyond the square of so many RMSE of the pilot count as that
 
 
 def compare(
@@ -109,8 +110,8 @@ def compare(
             "2 for each fold."
         )
     check_comparison(X, kernels, methods, task, protocol.n_folds)
-    folds = split(y, protocol.n_folds, task, protocol.random_state)
-    parts = [_rotate(folds, t) for t in range(protocol.n_folds)]
+    prequential = protocol.test == "prequential"
+    parts = (_blocks if prequential else _rotations)(y, task, protocol)
     trials = []
     with Progress("folds", len(parts), verbose is not True and verbose) as progress:
         for t, statistics in enumerate(_statistics(X, y, kernels, task, protocol, parts)):
@@ -119,6 +120,9 @@ def compare(
             progress(t + 1)
             if verbose is True:
                 _report(t, len(parts), methods, trials[-1])
+    losses = _losses(y, task, parts, trials) if prequential else {}
+    # The pilot comes before the test and is no part of what is reported.
+    trials = trials[-protocol.n_folds :]
     return Comparison(
         methods=methods,
         kernel_names=trial.names,
@@ -127,6 +131,7 @@ def compare(
         weights=np.array([[o.weights for o in row] for row in trials]).swapaxes(0, 1),
         shape=tuple(X.shape),
         protocol=protocol,
+        **losses,
     )
 
 
@@ -165,6 +170,49 @@ def split(y, n_folds, task, random_state=0):
     return [np.flatnonzero(number == f) for f in range(n_folds)]
 
 
+def _rotations(y, task, protocol):
+    """(train, validate, test) of each trial, in which the folds take turns."""
+    folds = split(y, protocol.n_folds, task, protocol.random_state)
+    return [_rotate(folds, t) for t in range(protocol.n_folds)]
+
+
+def _blocks(y, task, protocol):
+    """The same of the pilot, and of each block of the later half.
+
+    Of what comes before a block, one fold of n_folds - 1 validates and the others train.
+    """
+    n = protocol.n_folds
+    pairs = prequential_blocks(len(y), n, protocol.random_state)
+    parts = []
+    for past, block in pairs:
+        validates = fold_numbers(y[past], n - 1, task == "classification", protocol.random_state)
+        train, validate = past[validates > 0], past[validates == 0]
+        if np.unique(y[train]).size < 2 or not validate.size:
+            raise ValueError(
+                f"test='prequential' learns from {past.size} samples first, of which those that "
+                f"train have {np.unique(y[train]).size} different values of y; accepted: 2, so "
+                "more samples, or another random_state."
+            )
+        parts.append((np.sort(train), np.sort(validate), block))
+    return parts
+
+
+def _losses(y, task, parts, trials):
+    """Losses in [0, 1] by method and sample, as fields of a `Comparison`."""
+    predicted = [np.array([o.predictions for o in row]) for row in trials]
+    targets = [y[test] for _, _, test in parts]
+    if task == "classification":
+        pilot, *tests = (p != t for p, t in zip(predicted, targets))
+        return {"losses": np.hstack(tests), "pilot_losses": pilot}
+    squares = [(p - t) ** 2 for p, t in zip(predicted, targets)]
+    # A cap that was chosen before the first block makes the loss a fixed one.
+    cap = _CAP**2 * squares[0].mean(axis=1).max()
+    if not cap > 0.0:
+        raise ValueError("test='prequential': no method errs on the pilot; there is no difference.")
+    pilot, *tests = (np.minimum(s / cap, 1.0) for s in squares)
+    return {"losses": np.hstack(tests), "pilot_losses": pilot}
+
+
 def _rotate(folds, t):
     """(train, validate, test) of trial t."""
     n = len(folds)
@@ -179,6 +227,7 @@ def _check_protocol(protocol):
     if not isinstance(protocol, Protocol):
         raise TypeError(f"protocol must be a Protocol, got {protocol!r}.")
     check_choice("scale", protocol.scale, SCALES)
+    check_choice("test", protocol.test, TESTS)
     n = protocol.n_folds
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 3:
         raise ValueError(f"n_folds={n!r}; accepted: an integer >= 3 (train, validate, test).")

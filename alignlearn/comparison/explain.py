@@ -85,7 +85,10 @@ def _of_fits(comparison, X, y, kernels, i):
     folds = split(y, protocol.n_folds, comparison.task, protocol.random_state)
     everything = np.arange(len(y))
     weights, contributions = [], []
-    for test, parameter in zip(folds, comparison.parameter[i]):
+    chosen = comparison.parameter[i]
+    if comparison.losses is not None:  # blocks are no folds
+        chosen = np.full(len(folds), np.median(chosen))
+    for test, parameter in zip(folds, chosen):
         train = np.setdiff1d(everything, test)
         X_train, X_test = scale_columns((X[train], X[test]), scale)
         model = _model(comparison, kernels, i, parameter).fit(X_train, y[train])

@@ -90,7 +90,8 @@ def _draw_weights(axes, comparison):
     if shown.size < p:
         what = f"{shown.size} of {p}, largest weights first: {what}"
     axes.set(xlabel=what, ylabel="weight (kernels of equal trace)")
-    axes.set_title(f"Learned weights: mean and range over {rows.shape[1]} folds", fontsize=11)
+    parts = "folds" if comparison.losses is None else "blocks"
+    axes.set_title(f"Learned weights: mean and range over {rows.shape[1]} {parts}", fontsize=11)
     axes.legend(frameon=False)
     tidy(axes)
 

@@ -25,10 +25,14 @@ ALPHA_GRID = tuple(10.0 ** (k / 4) for k in range(12, -25, -1))
 
 
 class Outcome(NamedTuple):
-    """One method in one trial: a number for each of `COLUMNS`, by name, and the weights."""
+    """One method in one trial: a number for each of `COLUMNS`, by name, weights, predictions.
+
+    Predictions are those on the test fold.
+    """
 
     numbers: dict
     weights: np.ndarray
+    predictions: np.ndarray
 
 
 class Trial:
@@ -58,7 +62,7 @@ class Trial:
         if chosen is None:
             raise ValueError("X: every kernel is constant on the training folds.")
         numbers = {name: column.measure(self, chosen) for name, column in COLUMNS.items()}
-        return Outcome(numbers, chosen.weights)
+        return Outcome(numbers, chosen.weights, chosen.predictions[len(self.y_validate) :])
 
     def validation_error(self, candidate):
         """Root mean squared error, or the fraction misclassified, on the validation fold."""

@@ -5,9 +5,12 @@ points: T[u, v], T[u, v'], T[u', v], T[u', v']. So a value costs the same for an
 features. What is made of the numbers is a *form*:
 
 ``PRODUCT``
-    ``own_p own_q T[u, v] T[u, v'] T[u', v] T[u', v']``, for a table of Gaussians.
+    ``sum_k own_kp own_kq t^(2^s_k)``, ``t = T[u, v] T[u, v'] T[u', v] T[u', v']``, for a table of
+    Gaussians: a sum of hyper-kernels, the *rungs*, of any widths of the differences, which are in
+    ``own``, and of widths of the midpoints that halve s_k times, by squarings. No rung costs an
+    exponential.
 ``DETERMINANT``
-    ``exp(own_p + own_q - power log det(I + B'B))``, for a table of squared distances, with
+    ``exp(own_0p + own_0q - power log det(I + B'B))``, for a table of squared distances, with
     ``B = [delta_p, delta_q, mu_p - mu_q]``, ``delta = (u - u') / sqrt 2``, ``mu = (u + u') / 2``.
     The entries of B'B are sums of squared distances: ``4 delta_p'delta_q = |u - v'|^2 + |u' - v|^2
     - |u - v|^2 - |u' - v'|^2``, and so on.
@@ -30,11 +33,24 @@ CONSTANTS = 1.0, 0.5, 0.25, 32.0**-0.5  # of `formulas.pair_determinant`
 _BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
 
 
+_ONE_RUNG = np.zeros(1, dtype=np.int64)
+
+
 class Form(NamedTuple):
-    """Which function of the table: the kind, `PRODUCT` or `DETERMINANT`, and its power."""
+    """Which function of the table.
+
+    Attributes
+    ----------
+    kind : {PRODUCT, DETERMINANT}
+    power : float
+        Of the determinant.
+    squarings : ndarray of shape (n_rungs,), int64
+        s_k of each rung, ascending from 0.
+    """
 
     kind: int
     power: float = 0.0
+    squarings: np.ndarray = _ONE_RUNG
 
 
 class Pairs(NamedTuple):
@@ -44,8 +60,8 @@ class Pairs(NamedTuple):
     ----------
     first, second : ndarray of shape (n,), int64
         Positions of the two points in the table.
-    own : ndarray of shape (n,)
-        The factor (`PRODUCT`) or term (`DETERMINANT`) that belongs to the pair alone.
+    own : ndarray of shape (n_rungs, n), float64 in C order
+        The factors (`PRODUCT`) or the term (`DETERMINANT`) that belong to the pair alone.
     size : ndarray of shape (n,)
         Squared distance of its two points.
     """
@@ -57,7 +73,8 @@ class Pairs(NamedTuple):
 
     def take(self, index):
         """The pairs at these positions."""
-        return Pairs(*(part[index] for part in self))
+        own = np.ascontiguousarray(self.own[:, index])
+        return Pairs(self.first[index], self.second[index], own, self.size[index])
 
     @property
     def n_pairs(self):
@@ -96,10 +113,20 @@ _determinant = jit_fma(formulas.pair_determinant)
 
 
 @jit_fma
-def _products(table, own_p, own, out):
+def _products(table, squarings, left, p, right, q0, out):
     c00, c01, c10, c11 = table[0], table[1], table[2], table[3]
+    own_p, own = left[0, p], right[0][q0 : q0 + out.size]
     for q in range(out.size):
-        out[q] = (own_p * own[q]) * ((c00[q] * c11[q]) * (c01[q] * c10[q]))
+        t = (c00[q] * c11[q]) * (c01[q] * c10[q])
+        c00[q] = t
+        out[q] = (own_p * own[q]) * t
+    for k in range(1, squarings.size):
+        for _ in range(squarings[k] - squarings[k - 1]):
+            for q in range(out.size):
+                c00[q] *= c00[q]
+        own_p, own = left[k, p], right[k][q0 : q0 + out.size]
+        for q in range(out.size):
+            out[q] += (own_p * own[q]) * c00[q]
 
 
 @jit_fma
@@ -114,7 +141,7 @@ def _determinants(table, own_p, size_p, own, size, power, out):
 @jit_fma
 def _values(form, table, left, right, p, q0, q1, near, out):
     """Values of the pair p of ``left`` with the pairs q0 to q1 - 1 of ``right``."""
-    kind, power = form
+    kind, power, squarings = form
     i, j = table[left[0][p]], table[left[1][p]]
     first, second = right[0][q0:q1], right[1][q0:q1]
     c00, c01, c10, c11 = near[0], near[1], near[2], near[3]
@@ -122,10 +149,10 @@ def _values(form, table, left, right, p, q0, q1, near, out):
         r, s = np.uint64(first[q]), np.uint64(second[q])
         c00[q], c01[q], c10[q], c11[q] = i[r], i[s], j[r], j[s]
     if kind == PRODUCT:
-        _products(near, left[2][p], right[2][q0:q1], out)
+        _products(near, squarings, left[2], p, right[2], q0, out)
     else:
-        own, size = left[2][p], left[3][p]
-        _determinants(near, own, size, right[2][q0:q1], right[3][q0:q1], power, out)
+        own, size = left[2][0, p], left[3][p]
+        _determinants(near, own, size, right[2][0, q0:q1], right[3][q0:q1], power, out)
 
 
 @jit_fma.owning
@@ -186,7 +213,12 @@ def pair_gram(form, table, left, right, engine):
         return np.triu(out) + np.triu(out, 1).T if symmetric else out
     work = tuple(form), table, tuple(left), tuple(right), symmetric, out
     over_pairs(_fill, work, out.size)
-    for i in range(0, left.n_pairs, _BLOCK) if symmetric else ():
+    return mirror(out) if symmetric else out
+
+
+def mirror(out):
+    """A square matrix, with what is below the diagonal copied from above."""
+    for i in range(0, len(out), _BLOCK):
         rows = slice(i, i + _BLOCK)
         square = out[rows, rows]
         square[:] = np.triu(square) + np.triu(square, 1).T

@@ -82,7 +82,8 @@ class KernelClassifier(
         Raises
         ------
         ValueError
-            For more than two classes, other samples than those of ``fit`` without ``held_out``, or
+            For more than two classes, other samples than those of ``fit`` without ``held_out``,
+            rows that ``fit`` has seen with it (parts of given matrices cannot be known again), or
             an argument out of range.
 
         Notes
@@ -133,7 +134,7 @@ class KernelClassifier(
             kernel whose diagonal has no known bound.
         ValueError
             Without ``held_out`` for more than two classes or other samples than those of ``fit``,
-            with it for the samples of ``fit``; for an argument out of range.
+            with it for rows that ``fit`` has seen; for an argument out of range.
 
         Notes
         -----

@@ -10,6 +10,8 @@ from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.kernels import Named, algebra, kernel_list
 from alignlearn.validation import check_number, check_numbers
 
+from .seen_rows import SeenRows, doubt_repeats, seen_rows
+
 SAMPLE = "samples independent and from one law"
 FROM_SAMPLE = (
     "gamma='scale', or the fix of a matrix, takes the kernels from the sample; give numbers for "
@@ -33,19 +35,54 @@ class SampleRanges:
         Of one real target.
     weighted : bool
         Whether the samples have weights.
+    rows : SeenRows or None
+        The rows of positive weight: of X, or of one given matrix.
     """
 
     radii: np.ndarray
     labels: tuple[float, float] | None
     weighted: bool
+    rows: SeenRows | None = None
 
 
-def sample_ranges(source, y):
-    """The `SampleRanges` of an opened source and its checked target."""
+def sample_ranges(source, y, weights=()):
+    """The `SampleRanges` of an opened source, its checked target and the weights of the kernels."""
     y = np.asarray(y)
     real = y.ndim == 1 and y.dtype.kind == "f"
     labels = (float(y.min()), float(y.max())) if real else None
-    return SampleRanges(source.largest_diagonals(), labels, source.weight is not None)
+    radii, used = source.largest_diagonals(), source.used()
+    rows = seen_rows(used.grams[_matrix(weights)] if source.is_given else used.X)
+    return SampleRanges(radii, labels, source.weight is not None, rows)
+
+
+def _matrix(weights):
+    """Number of the given matrix whose rows stand for the samples: the first that is used."""
+    return int(np.argmax(np.asarray(weights) != 0.0)) if len(weights) else 0
+
+
+def refuse_seen_samples(estimator, X, n_samples):
+    """An error where samples of the fit are among those that are said to be held out.
+
+    Where rows of the fit equal each other, as with columns of few values, new samples may equal
+    some by chance; then only more than that are refused. Warns where many rows of X are equal.
+    """
+    rows, predictor = estimator._ranges.rows, estimator._predictor
+    if rows is None:
+        return
+    X = predictor.check(X)
+    X = X[_matrix(estimator.weights_)] if predictor.is_given else X
+    seen = rows.count(X)
+    if seen > rows.most_by_chance(n_samples):
+        raise ValueError(
+            f"held_out=True: {seen} of the {n_samples} rows of X were seen by fit; accepted: "
+            "samples that took no part in the fit."
+        )
+    doubt_repeats(seen_rows(X))
+
+
+def doubt_own_repeats(estimator):
+    """Warn where many training rows are equal."""
+    doubt_repeats(estimator._ranges.rows)
 
 
 def _factors(estimator):

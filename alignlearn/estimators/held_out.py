@@ -69,15 +69,5 @@ def _by_bernstein(losses, largest, delta):
 
 def _predictions(estimator, X):
     predicted = estimator.predict(X)
-    refuse_training_samples(estimator, X, len(predicted))
+    guarantees.refuse_seen_samples(estimator, X, len(predicted))
     return predicted
-
-
-def refuse_training_samples(estimator, X, n_samples):
-    """An error where the samples that the fit kept are in X at their places."""
-    kept = estimator._predictor.support_samples
-    if n_samples != estimator.statistics_.n_samples or not isinstance(kept, np.ndarray):
-        return
-    X = estimator._check_test(X)
-    if isinstance(X, np.ndarray) and np.array_equal(X[estimator.support_], kept):
-        raise ValueError("held_out=True: X must be samples that took no part in the fit.")

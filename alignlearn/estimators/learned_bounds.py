@@ -55,6 +55,7 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
             f"bound: only for two classes, got {estimator.classes_.size}, or held-out samples."
         )
     radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
+    guarantees.doubt_own_repeats(estimator)
     sign, coef = _signs(estimator, y), estimator.dual_coef_[:, 0]
     parts = _parts(estimator, X, coef, radii, delta / 100, draws, random_state)
     margins = sign * parts.predictions
@@ -132,6 +133,7 @@ def risk_bound(
     if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:
         raise ValueError("bound: only for machine='krr' and one target, or held-out samples.")
     radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
+    guarantees.doubt_own_repeats(estimator)
     low, high = limits = guarantees.label_limits(estimator, label_range)
     if fixed is not None:
         check_flag("fixed", fixed)

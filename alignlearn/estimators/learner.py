@@ -107,7 +107,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         self.scale_, self.weights_ = scale, found.weights
         self.kernels_ = source.fitted_kernels
         learned = source.combine(found.weights * scale)
-        self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y)
+        self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y, found.weights)
         return learned, y
 
     def _open(self, X, sample_weight):

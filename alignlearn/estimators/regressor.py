@@ -94,7 +94,7 @@ class KernelRegressor(Regressor, Inspected, MachineChoice, Seeded, LinearInFeatu
             A ValueError: for labels outside ``label_range`` or none given; without ``held_out`` for
             negative weights, indefinite kernels, or a diagonal that has no known bound.
         ValueError
-            For several targets, an argument out of range, the samples of ``fit`` as held-out ones;
+            For several targets, an argument out of range, rows that ``fit`` has seen as held out;
             without ``held_out`` for "svr", ``alpha=0``, or other samples than those of ``fit``.
         """
         from .held_out import held_out_risk

@@ -21,7 +21,8 @@ from alignlearn.validation.memory import require_memory
 
 from ._low_rank import low_rank
 from ._pairs import PairSystem, open_target
-from .hyperkernels import GaussianHyperKernel, HyperKernel
+from .algebra import HyperKernel
+from .hyperkernels import hyper_kernels
 from .learned import ClusterKernel, LearnedKernel
 
 if TYPE_CHECKING:
@@ -100,15 +101,18 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         """
         return self._fit(X, K)
 
-    def _fit(self, X, K, landmarks=None):
-        """`fit` that takes the landmarks of a part from a dict, by number, or puts them there."""
+    def _fit(self, X, K, landmarks=None, hyper_kernel=None):
+        """`fit` that takes the landmarks of a part from a dict, by number, or puts them there.
+
+        Where given, ``hyper_kernel`` takes the place of the parameter.
+        """
         # A fit that fails leaves nothing of the one before.
         for name in [n for n in vars(self) if n.endswith("_")]:
             delattr(self, name)
         X = np.asarray(check_samples("X", X), dtype=np.float64)
         if len(X) < 2:
             raise ValueError(f"X has {len(X)} sample; at least 2 are needed to learn a kernel.")
-        hyper, rng = self._check(X)
+        hyper, rng = self._check(X, self.hyper_kernel if hyper_kernel is None else hyper_kernel)
         target = open_target(K, len(X))
         centers, parts = None, [np.arange(len(X))]
         if self.decomposition is not None:
@@ -143,7 +147,7 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
             raise not_fitted(self)
         return self.kernel_.eigenvalue_range(self._probe)
 
-    def _check(self, X):
+    def _check(self, X, given):
         """The hyper-kernel with numbers, and the random numbers; parameters are checked."""
         check_choice("solver", self.solver, ("auto", *self._solvers))
         check_choice("cross", self.cross, ("block", "sum"))
@@ -152,18 +156,18 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         check_count("max_pairs", self.max_pairs, optional=False)
         check_count("decomposition", self.decomposition)
         self._check_parameters()
-        hyper = GaussianHyperKernel() if self.hyper_kernel is None else self.hyper_kernel
+        hyper = hyper_kernels() if given is None else given
         if not isinstance(hyper, HyperKernel):
             raise TypeError(
-                "hyper_kernel must be a GaussianHyperKernel or a WishartHyperKernel, got "
-                f"{hyper!r:.80}."
+                "hyper_kernel must be a GaussianHyperKernel, a WishartHyperKernel or what "
+                f"hyper_kernels(), sums and products make of them, got {hyper!r:.80}."
             )
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 
     def _fit_part(self, hyper, X, known, rng, shared):
         system = PairSystem(hyper, X, known.first, known.second, self._engine())
         self.n_pairs_ += system.n_pairs
-        small = system.n_pairs <= _DENSE_PAIRS
+        small = system.n_pairs <= _DENSE_PAIRS and "dense" in self._solvers
         solver = self.solver if self.solver != "auto" else "dense" if small else "pivoted"
         self.solver_ = solver
         if solver == "dense":

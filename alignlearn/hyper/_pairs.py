@@ -8,20 +8,16 @@ pairs are left out. Of too many pairs some are drawn, whose weights make up for 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from alignlearn._text import listed
-from alignlearn.engine import hyper_values
 from alignlearn.engine.cpu import CPU
 from alignlearn.validation import check_labels, check_symmetric, gram_like
-from alignlearn.validation.memory import require_memory
 
-# Time of one multiplication in `product_sums` over that of one value in `pair_times` (measured).
-_PRODUCT_SHARE = 1 / 60
+from ._terms import total
+from .algebra import merged
 
 
 class Known(NamedTuple):
@@ -164,74 +160,35 @@ class PairSystem:
     first, second : ndarray of shape (P,), int64
     engine : Cpu, Cuda or Cluster
         What it runs on.
+
+    Attributes
+    ----------
+    parts : list
+        The systems of the hyper-kernel's terms (`_terms`), of which this is the sum.
     """
 
     def __init__(self, hyper_kernel, X, first, second, engine=CPU):
-        self.engine = engine
-        self.hyper_kernel = hyper_kernel
         used, where = np.unique(np.concatenate([first, second]), return_inverse=True)
-        self._points = hyper_kernel._coordinates(X[used])
-        self.pairs = hyper_kernel.pairs(self._points, *where.reshape(2, -1))
-
-    @property
-    def n_pairs(self):
-        """P."""
-        return self.pairs.n_pairs
+        side = X[used], *where.reshape(2, -1)
+        self.parts = [term.system(*side, engine) for term in merged(hyper_kernel._terms())]
+        self.n_pairs = first.size
 
     def diagonal(self):
         """The diagonal, (P,)."""
-        return self.hyper_kernel._diagonal(self.pairs.size)
+        return total(part.diagonal() for part in self.parts)
 
     def columns(self, index):
         """The columns of these pairs, (P, n) in Fortran order: long loops for each."""
-        used, some = self._landmarks(index)
-        table = self._between(used, self._points)
-        return hyper_values.pair_gram(
-            self.hyper_kernel._form, table, some, self.pairs, self.engine
-        ).T
+        return total(part.columns(index) for part in self.parts)
 
     def submatrix(self, index):
         """The part between these pairs, (n, n)."""
-        used, some = self._landmarks(index)
-        return hyper_values.pair_gram(
-            self.hyper_kernel._form, self._between(used, used), some, None, self.engine
-        )
-
-    def _landmarks(self, index):
-        """The points of these pairs, and the pairs as positions in them."""
-        some = self.pairs.take(index)
-        used, where = np.unique(np.concatenate(some[:2]), return_inverse=True)
-        first, second = where.reshape(2, -1)
-        return self._points[used], some._replace(first=first, second=second)
+        return total(part.submatrix(index) for part in self.parts)
 
     def gram(self):
         """The whole matrix, (P, P)."""
-        return hyper_values.pair_gram(
-            self.hyper_kernel._form, self._table, self.pairs, None, self.engine
-        )
+        return total(part.gram() for part in self.parts)
 
     def times(self, coef):
         """The product with a vector (P,)."""
-        form, pairs, table = self.hyper_kernel._form, self.pairs, self._table
-        m = len(self._points)
-        share = _PRODUCT_SHARE * m**4 / 2
-        fewer = form.kind == hyper_values.PRODUCT and share < float(self.n_pairs) ** 2
-        if fewer and "product_sums" in self.engine.operations:
-            M = np.zeros((m, m))
-            np.add.at(M, (pairs.first, pairs.second), 0.5 * pairs.own * coef)
-            sums = hyper_values.product_sums(table, M + M.T, self.engine)
-            return pairs.own * sums[pairs.first, pairs.second]
-        return hyper_values.pair_times(form, table, pairs, pairs, coef, self.engine)
-
-    @cached_property
-    def _table(self):
-        require_memory(
-            len(self._points),
-            lambda n: 8.0 * n**2,
-            f"the table of {len(self._points)} points against each other",
-            lambda n, _: "solver='pivoted', which does without",
-        )
-        return self._between(self._points, self._points)
-
-    def _between(self, points, others):
-        return self.hyper_kernel._table(cdist(points, others, "sqeuclidean"))
+        return total(part.times(coef) for part in self.parts)

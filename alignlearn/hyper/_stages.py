@@ -5,18 +5,21 @@ Shared by the classifier, its search by cross-validation and the comparison of m
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from alignlearn.machines import KreinSVC, SpectrumFix, SupportVectorClassifier, krein_spectrum
 from alignlearn.validation import check_choice, check_number
 
 from ._fit import HyperRegressor
-from .hyperkernels import GaussianHyperKernel, HyperKernel, WishartHyperKernel
+from .algebra import HyperKernel
+from .hyperkernels import GaussianHyperKernel, WishartHyperKernel, hyper_kernels
 from .regression import HyperKRR, HyperNNLS, HyperSVR
 
-HYPER_KERNELS = {"gaussian": GaussianHyperKernel, "wishart": WishartHyperKernel}
+HYPER_KERNELS = {
+    "gaussian": GaussianHyperKernel,
+    "wishart": WishartHyperKernel,
+    "ladder": hyper_kernels,
+}
 # Each with its parameters and what the classifier calls them, the regularisation first.
 REGRESSIONS = {
     "krr": (HyperKRR, {"alpha": "alpha"}),
@@ -34,20 +37,14 @@ def make_hyper_kernel(given, multiple):
     """The hyper-kernel that a name or an object stands for, ``multiple`` times as far-reaching."""
     multiple = check_number("multiple", multiple, low=1e-100, high=1e100)
     if isinstance(given, str):
-        return HYPER_KERNELS[check_choice("hyper_kernel", given, HYPER_KERNELS)](multiple=multiple)
+        named = HYPER_KERNELS[check_choice("hyper_kernel", given, HYPER_KERNELS)]
+        return named()._further(multiple)
     if not isinstance(given, HyperKernel):
         raise TypeError(
-            f"hyper_kernel must be one of {', '.join(map(repr, HYPER_KERNELS))}, a "
-            f"GaussianHyperKernel or a WishartHyperKernel, got {given!r:.80}."
+            f"hyper_kernel must be one of {', '.join(map(repr, HYPER_KERNELS))}, or a "
+            f"hyper-kernel such as GaussianHyperKernel(), got {given!r:.80}."
         )
-    if multiple == 1.0:
-        return given
-    if isinstance(given, GaussianHyperKernel) and given.sigma_h2 is not None:
-        raise ValueError(
-            f"multiple={multiple:g} has no effect where hyper_kernel fixes sigma_h2="
-            f"{given.sigma_h2:g}; accepted: multiple=1, or a hyper_kernel without sigma_h2."
-        )
-    return replace(given, multiple=multiple * given.multiple)
+    return given._further(multiple)
 
 
 def make_regressor(given, hyper_kernel, parameter):

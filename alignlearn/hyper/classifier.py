@@ -86,9 +86,8 @@ class HyperKernelClassifier(HyperKernelLearner):
 
     Parameters
     ----------
-    hyper_kernel : {"gaussian", "wishart"}, GaussianHyperKernel or WishartHyperKernel, \
-default "gaussian"
-        By name, of the scale of the data ("scale").
+    hyper_kernel : {"gaussian", "wishart", "ladder"} or HyperKernel, default "gaussian"
+        By name, of the scale of the data ("scale"); "ladder" is ``hyper_kernels()``.
     regression : {"krr", "svr", "nnls"}, HyperKRR, HyperSVR or HyperNNLS, default "krr"
         Of stage 1: ridge, support vectors with a bias, or ridge with coefficients >= 0, which gives
         positive semi-definite kernels (but for ``unit_diagonal``). An object is copied and used
@@ -101,7 +100,7 @@ default "gaussian"
         "svr": half the width of the tube around the ideal kernel.
     multiple : float, default 1.0
         Multiplies the reach of the hyper-kernel: sigma_h2 of the Gaussian one is so many times
-        sigma2, C of the Wishart one so many times what it was.
+        sigma2, C of the Wishart one and every reach of a ladder so many times what it was.
     solver : str, default "auto"
         Of stage 1, as in `HyperKRR`.
     machine : {"krein", "svm", "clip", "flip", "shift"}, default "krein"

@@ -1,7 +1,5 @@
-"""Hyper-kernels: positive semi-definite functions of two pairs of points, and their numbers.
+"""The hyper-kernels in closed form, and ladders of them.
 
-Both are functions of the six squared distances of the four points, in the coordinates that
-``_coordinates`` gives; `alignlearn.engine.hyper_values` evaluates them from tables of these.
 Constant factors are dropped: in d dimensions the Gaussian one carries ``(2 pi sigma2)^-d``, 1e-404
 for d = 300. ``log_constant`` returns the logarithm of what is left out; ridge regression with the
 constant c and ``c alpha`` is the one without and ``alpha``.
@@ -12,117 +10,35 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from alignlearn._text import Described
-from alignlearn._versions import Versioned
-from alignlearn.engine import grams, hyper_values
 from alignlearn.engine import opcodes as ops
-from alignlearn.engine.cpu import CPU
-from alignlearn.kernels import Gaussian
 from alignlearn.kernels.scales import resolve_gamma
-from alignlearn.solvers.panels import panels
 from alignlearn.validation import (
     check_choice,
     check_flag,
     check_number,
     check_numbers,
-    check_samples,
     check_symmetric,
 )
 
+from ._terms import Determinant, Ladder, Rung
+from .algebra import HyperKernel, HyperKernelSum
+
 _CONVENTIONS = {"liu": 1.0, "kondor-jebara": 2.0}
 _RULES = ("scale", "median", "auto")
-_FEATURES = 2**22  # entries of the features that are multiplied at once: 32 MB
+_LEAST, _MOST = 1e-290, 1e290  # of variances
 
 
 def _check_scale(name, value):
     """A positive number, or the name of a rule for the data."""
     if isinstance(value, str):
         return check_choice(name, value, _RULES)
-    return check_number(name, value, low=1e-290, high=1e290)
+    return check_number(name, value, low=_LEAST, high=_MOST)
 
 
 def _variance(rule, X):
     """The variance that a rule names: one over what `kernels.scales` calls gamma."""
     return 1.0 / resolve_gamma(rule, X, ops.SQUARED_DISTANCE)
-
-
-class HyperKernel(Described, Versioned):
-    """Base of the hyper-kernels: evaluation on arrays of pairs.
-
-    ``_sections_psd`` says that every section ``k(p, (., .))`` is a positive semi-definite kernel.
-    A subclass has ``resolve(X)``, ``log_constant(d)`` and what the engine takes: ``_form``,
-    ``_coordinates(X)``, ``_table(D)``, which overwrites D, ``_own(size)``, ``_diagonal(size)``; its
-    ``_expand`` sums sections.
-    """
-
-    _sections_psd = True
-
-    def __call__(self, first, second, first_other=None, second_other=None):
-        """Values between n pairs and n' others (themselves if None), float64 of shape (n, n').
-
-        Parameters
-        ----------
-        first, second : array-like of shape (n, d)
-            Row t of each is a point of the pair t; their order does not matter.
-        first_other, second_other : array-like of shape (n', d), optional
-
-        Raises
-        ------
-        ValueError, TypeError
-            The arrays differ in shape, or are not finite matrices of real numbers.
-        """
-        left = _check_pairs("first", first, "second", second)
-        same = first_other is None and second_other is None
-        right = (
-            left if same else _check_pairs("first_other", first_other, "second_other", second_other)
-        )
-        if left[0].shape[1] != right[0].shape[1]:
-            raise ValueError(
-                f"first has {left[0].shape[1]} columns but first_other has {right[0].shape[1]}; "
-                "accepted: the same."
-            )
-        self = self.resolve(np.concatenate(left))
-        ends = [
-            np.concatenate([self._coordinates(part) for part in side]) for side in (left, right)
-        ]
-        pairs = [_halves(self, points) for points in ends]
-        table = self._table(cdist(*ends, "sqeuclidean"))
-        return hyper_values.pair_gram(self._form, table, pairs[0], None if same else pairs[1], CPU)
-
-    def pairs(self, points, first, second):
-        """`engine.hyper_values.Pairs` of rows ``first`` and ``second`` of points (coordinates)."""
-        size = _sizes(points, first, second)
-        return hyper_values.Pairs(first, second, self._own(size), size)
-
-
-def _sizes(points, first, second):
-    """Squared distances between rows ``first`` and ``second`` of points."""
-    out = np.empty(first.size)
-    for part in panels(first.size):
-        apart = points[first[part]] - points[second[part]]
-        out[part] = np.einsum("ij,ij->i", apart, apart)
-    return out
-
-
-def _check_pairs(*names_and_values):
-    name, first, other, second = names_and_values
-    first, second = (
-        np.asarray(check_samples(n, v), float) for n, v in ((name, first), (other, second))
-    )
-    if first.shape != second.shape:
-        raise ValueError(
-            f"{name} has shape {first.shape} but {other} has {second.shape}; accepted: one row of "
-            "each for every pair."
-        )
-    return first, second
-
-
-def _halves(hyper, points):
-    """Pairs of row t of the first half of the points with row t of the second."""
-    n = len(points) // 2
-    return hyper.pairs(points, np.arange(n), np.arange(n, 2 * n))
 
 
 @dataclass(frozen=True)
@@ -144,6 +60,14 @@ class GaussianHyperKernel(HyperKernel):
         Kondor and Jebara gives. Both are positive semi-definite.
     multiple : float > 0, default 1
         Of sigma2, where ``sigma_h2`` is not given.
+    width : float > 0, default 1
+        Multiplies v1. Above ``4 v2 / v1`` sections are no kernels, so that coefficients >= 0
+        guarantee nothing.
+    reach : float > 0, optional
+        v2 is so many times sigma2, in place of ``sigma2 + sigma_h2``.
+    scales : array-like of shape (d,), optional
+        Positive numbers that multiply the columns in the differences x - x' and y - y', and not in
+        the midpoints.
 
     Notes
     -----
@@ -156,7 +80,8 @@ class GaussianHyperKernel(HyperKernel):
 
     kappa = 1 / 2 v1 - 1 / 8 v2 > 0. So coefficients >= 0 give a positive semi-definite kernel, and
     two pairs of the same midpoint have values of a fixed positive ratio: not every kernel can be
-    learned, for instance not the ideal one of the labels 1, ., -1 of three equidistant points.
+    learned, for instance not the ideal one of the labels 1, ., -1 of three equidistant points, nor
+    a Gaussian of another width. A sum over widths (`hyper_kernels`) has no such limit.
 
     References
     ----------
@@ -168,11 +93,25 @@ class GaussianHyperKernel(HyperKernel):
     sigma_h2: float | None = None
     convention: str = "liu"
     multiple: float = 1.0
-
-    _form = hyper_values.Form(hyper_values.PRODUCT)
+    width: float = 1.0
+    reach: float | None = None
+    scales: tuple | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "sigma2", _check_scale("sigma2", self.sigma2))
+        object.__setattr__(self, "width", check_number("width", self.width, low=1e-100, high=1e100))
+        if self.reach is not None:
+            reach = check_number("reach", self.reach, low=1e-100, high=1e100)
+            object.__setattr__(self, "reach", reach)
+            if self.sigma_h2 is not None:
+                raise ValueError(
+                    f"reach={reach:g} and sigma_h2={self.sigma_h2:g} are both given; accepted: one."
+                )
+        if self.scales is not None:
+            scales = check_numbers("scales", self.scales, 1)
+            if not np.all(scales > 0.0):
+                raise ValueError(f"scales must be positive, got a smallest one of {scales.min()}.")
+            object.__setattr__(self, "scales", tuple(scales.tolist()))
         if self.sigma_h2 is not None:
             sigma_h2 = check_number("sigma_h2", self.sigma_h2, low=0.0, high=1e290, strict=True)
             object.__setattr__(self, "sigma_h2", sigma_h2)
@@ -183,8 +122,24 @@ class GaussianHyperKernel(HyperKernel):
     def resolve(self, X):
         """The same with numbers for what depends on the training samples X (m, d)."""
         sigma2 = _variance(self.sigma2, X) if isinstance(self.sigma2, str) else self.sigma2
-        sigma_h2 = self.multiple * sigma2 if self.sigma_h2 is None else self.sigma_h2
-        return replace(self, sigma2=sigma2, sigma_h2=sigma_h2, multiple=1.0)
+        sigma_h2, reach = self.sigma_h2, self.reach
+        if reach is not None:
+            reach *= self.multiple
+        elif sigma_h2 is None:
+            sigma_h2 = self.multiple * sigma2
+        if self.scales is not None and len(self.scales) != X.shape[1]:
+            raise ValueError(
+                f"scales has {len(self.scales)} numbers but X has {X.shape[1]} columns; accepted: "
+                "one for each column."
+            )
+        reached = sigma_h2 / sigma2 if reach is None else reach
+        for name, value in (("width", self.width), ("reach", reached)):
+            if not _LEAST < sigma2 * value < _MOST:
+                raise ValueError(
+                    f"{name}={value:g} of a variance of {sigma2:.3g} is out of range of float64; "
+                    f"accepted: variances from {_LEAST:g} to {_MOST:g}."
+                )
+        return replace(self, sigma2=sigma2, sigma_h2=sigma_h2, reach=reach, multiple=1.0)
 
     def log_constant(self, d):
         """Logarithm of the factor that the values lack in d dimensions, as Liu et al. print it."""
@@ -193,43 +148,20 @@ class GaussianHyperKernel(HyperKernel):
 
     @property
     def _variances(self):
-        return _CONVENTIONS[self.convention] * self.sigma2, self.sigma2 + self.sigma_h2
+        v1 = _CONVENTIONS[self.convention] * self.sigma2 * self.width
+        v2 = self.sigma2 + self.sigma_h2 if self.reach is None else self.reach * self.sigma2
+        return v1, v2
 
-    @property
-    def _within(self):
-        """kappa of the class's notes."""
-        v1, v2 = self._variances
-        return 0.5 / v1 - 0.125 / v2
+    def _terms(self, weight=1.0):
+        return [Ladder([Rung(weight, *self._variances, self.scales)])]
 
-    def _coordinates(self, X):
-        return X
-
-    def _table(self, D):
-        D /= -8.0 * self._variances[1]
-        return np.exp(D, out=D)
-
-    def _own(self, size):
-        return np.exp(-self._within * size)
-
-    def _diagonal(self, size):
-        return np.exp(-size / self._variances[0])
-
-    def _expand(self, X, Y, points, first, second, coef):
-        """``sum_p coef[p] k(p, (x, y))`` for rows of X and Y: the second form of the notes."""
-        v1, v2 = self._variances
-        size = _sizes(points, first, second)
-        coef = coef * np.exp(size / (-2.0 * v1))
-        bump, out = Gaussian(0.25 / v2), np.zeros((len(X), len(Y)))
-        step = max(1, _FEATURES // max(len(X), len(Y)))
-        for p in range(0, coef.size, step):
-            part = slice(p, p + step)
-            middle = 0.5 * (points[first[part]] + points[second[part]])
-            left = grams.weighted_gram([bump], [1.0], X, middle)
-            right = left.copy() if X is Y else grams.weighted_gram([bump], [1.0], Y, middle)
-            right *= coef[part]
-            out += left @ right.T
-        out *= grams.weighted_gram([Gaussian(self._within)], [1.0], X, None if X is Y else Y)
-        return out
+    def _further(self, multiple):
+        if multiple != 1.0 and self.sigma_h2 is not None:
+            raise ValueError(
+                f"multiple={multiple:g} has no effect where hyper_kernel fixes sigma_h2="
+                f"{self.sigma_h2:g}; accepted: multiple=1, or a hyper_kernel without sigma_h2."
+            )
+        return replace(self, multiple=multiple * self.multiple)
 
 
 @dataclass(frozen=True)
@@ -331,13 +263,11 @@ class WishartHyperKernel(HyperKernel):
         powers = -1.5 * d * np.log(np.pi) - d * np.log(2.0) - 1.5 * log_det
         return float(powers + multigammaln(0.5 * (self.r + 3.0), d) - multigammaln(0.5 * self.r, d))
 
-    @property
-    def _sections_psd(self):
-        return not self.unit_diagonal
+    def _terms(self, weight=1.0):
+        return [Determinant(weight, 0.5 * (self.r + 3.0), self._coordinates, self.unit_diagonal)]
 
-    @property
-    def _form(self):
-        return hyper_values.Form(hyper_values.DETERMINANT, 0.5 * (self.r + 3.0))
+    def _further(self, multiple):
+        return replace(self, multiple=multiple * self.multiple)
 
     def _coordinates(self, X):
         factor = self._factor()
@@ -347,27 +277,79 @@ class WishartHyperKernel(HyperKernel):
 
         return np.ascontiguousarray(solve_triangular(factor, X.T, lower=True).T)
 
-    def _table(self, D):
-        return D
 
-    def _own(self, size):
-        # k(p, p) has the determinant 1 + |x - x'|^2.
-        return 0.25 * (self.r + 3.0) * np.log1p(size) if self.unit_diagonal else np.zeros(size.size)
+WIDTHS = tuple(4.0 ** np.arange(-3, 4))
+REACHES = (64.0, 4.0)
 
-    def _diagonal(self, size):
-        return np.exp(2.0 * self._own(size) - 0.5 * (self.r + 3.0) * np.log1p(size))
 
-    def _expand(self, X, Y, points, first, second, coef):
-        """``sum_p coef[p] k(p, (x, y))`` for rows of X and Y."""
-        points, rows = self._coordinates(points), np.concatenate([X, Y])
-        rows = self._coordinates(rows)
-        table = self._table(cdist(rows, points, "sqeuclidean"))
-        right, out = self.pairs(points, first, second), np.empty((len(X), len(Y)))
-        columns = np.arange(len(X), len(rows))
-        step = max(1, _FEATURES // len(Y))
-        for i in range(0, len(X), step):
-            some = np.arange(i, min(i + step, len(X)))
-            left = self.pairs(rows, np.repeat(some, len(Y)), np.tile(columns, some.size))
-            values = hyper_values.pair_times(self._form, table, left, right, coef, CPU)
-            out[some] = values.reshape(some.size, len(Y))
-        return out
+def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, scales=None):
+    """A ladder: the sum of Gaussian hyper-kernels of several widths of the differences.
+
+    With ``s`` the unit, the sum over widths w and reaches r with ``w <= 4 r`` of ``weight
+    exp(-(|x - x'|^2 + |y - y'|^2) / (2 s w) - |(x + x')/2 - (y + y')/2|^2 / (2 s r))``.
+
+    Parameters
+    ----------
+    widths : sequence of float > 0, default 1/64, 1/16, ..., 64
+        v1 in units.
+    reach : float > 0 or sequence of these, default (64, 4)
+        v2 in units. A wide one learns kernels of the difference, a narrow one also kernels that
+        change from place to place. Wider differences than four times a reach are left out of it, so
+        that sections are kernels; a reach of which none is left is an error.
+    unit : float > 0, "scale", "median" or "auto", default "scale"
+        As sigma2 of `GaussianHyperKernel`.
+    weights : sequence of float > 0, optional
+        One for each width, in every reach; they are divided by their sum over all terms, so that
+        values are at most 1, as those of a single one. Default equal ones.
+    scales : array-like of shape (d,), optional
+        As in `GaussianHyperKernel`.
+
+    Returns
+    -------
+    HyperKernelSum
+
+    Raises
+    ------
+    ValueError
+        A width, reach or weight is not positive, there is none, or weights and widths differ in
+        number.
+
+    Notes
+    -----
+    What can be learned: ``sum_k exp(-|x - x'|^2 / 2 v1_k) h_k((x + x') / 2)`` with any smooth
+    functions h_k: at every midpoint a combination of Gaussians of these widths, and so nearly any
+    continuous function of the length of the difference. Directions of equal length are not told
+    apart; ``scales`` are for that. Reaches that are another one halved some times share its table
+    of distances, and cost squarings.
+
+    Cost against a single one (13 terms, 4095 pairs, one core): 1.0 times for a matrix, 1.5 for its
+    product with a vector, 1.2 for a fit by landmarks. Values of the learned kernel, and products
+    with all pairs of a grid (``solver="cg"``), take a matrix product for each term: 9 and 8 times.
+
+    The default was chosen on wine, sonar and breast cancer: relative RMSE of `HyperKRRCV` on pairs
+    of new points, geometric mean over Gaussians of two widths, TL1 and log kernels, 0.027, and AUC
+    of the ideal kernel 0.836 (a single hyper-kernel 1.64 and 0.804; the reach of 64 alone 0.018 and
+    0.806). On heart, australian and fertility, looked at once: 0.023 and 0.732 (single 0.76 and
+    0.711).
+    """
+    widths = check_numbers("widths", widths, 1)
+    reach = check_numbers("reach", np.atleast_1d(reach), 1)
+    weights = np.ones(widths.size) if weights is None else check_numbers("weights", weights, 1)
+    if weights.size != widths.size:
+        raise ValueError(
+            f"{weights.size} weights for {widths.size} widths; accepted: one for each."
+        )
+    parts, kept = [], []
+    for r in reach:
+        check_number("reach", r, low=1e-100, high=1e100)
+        some = np.flatnonzero(widths <= 4.0 * r)
+        if not some.size:
+            raise ValueError(
+                f"reach={r:g} has no width of at most four times it, among {widths.min():g} to "
+                f"{widths.max():g}; accepted: a wider reach, or a narrower width."
+            )
+        parts += [GaussianHyperKernel(unit, width=widths[k], reach=r, scales=scales) for k in some]
+        kept += weights[some].tolist()
+    if not min(kept) > 0.0:
+        raise ValueError(f"weights must be positive, got a smallest one of {min(kept):g}.")
+    return HyperKernelSum(tuple(parts), tuple(np.array(kept) / sum(kept)))

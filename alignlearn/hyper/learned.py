@@ -11,7 +11,8 @@ from alignlearn.kernels import Kernel
 from alignlearn.solvers.k_means import nearest
 from alignlearn.validation import check_samples
 
-from .hyperkernels import HyperKernel
+from ._terms import total
+from .algebra import HyperKernel, merged
 
 
 class _Evaluated(Kernel):
@@ -110,14 +111,20 @@ class LearnedKernel(_Evaluated):
         d = self.points.shape[1]
         if X.shape[1] != d and self.coef.size:
             raise ValueError(f"X has {X.shape[1]} columns, but the kernel was learned on {d}.")
-        same = X is Y
+        same = _same(X, Y)
         X = np.asarray(X, dtype=np.float64)
         Y = X if same else np.asarray(Y, dtype=np.float64)
         if not self.coef.size:
             return np.full((len(X), len(Y)), self.constant)
-        values = self.hyper_kernel._expand(X, Y, *self._arrays())
+        values = total(t.expand(X, Y, *self._arrays()) for t in merged(self.hyper_kernel._terms()))
         values += self.constant
         return values
+
+
+def _same(X, Y):
+    """Whether they are the same rows of one array, as blocks on a diagonal are."""
+    this, other = X.__array_interface__, Y.__array_interface__
+    return X is Y or all(this[key] == other[key] for key in ("data", "shape", "strides", "typestr"))
 
 
 @dataclass(frozen=True, eq=False)

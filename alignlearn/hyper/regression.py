@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn.estimators.tuning import check_grid
 from alignlearn.solvers import conjugate_gradient as cg
+from alignlearn.solvers import panels
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.solvers.smo import smo, warn_unconverged
-from alignlearn.validation import check_count, check_number
+from alignlearn.validation import check_choice, check_count, check_number, check_seed
 
 from ._fit import HyperRegressor, Solution
+from .hyperkernels import WIDTHS, hyper_kernels
 
+ALPHAS = tuple(10.0 ** np.arange(-6, 3))
+_FOLDS = 5
+# Kernels of the difference, finely; those that change slowly, and quickly, from place to place.
+_LADDERS = (2.0 ** np.arange(-6, 7), 64.0), (WIDTHS, (64.0, 4.0)), (WIDTHS, (64.0, 0.25))
 _LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in range
 
 
@@ -27,8 +35,8 @@ class HyperKRR(HyperRegressor):
 
     Parameters
     ----------
-    hyper_kernel : GaussianHyperKernel or WishartHyperKernel, optional
-        Default ``GaussianHyperKernel()``.
+    hyper_kernel : HyperKernel, optional
+        Default ``hyper_kernels()``, a ladder.
     alpha : float > 0, default 1.0
         Lambda in (2.4) of Liu et al.; that of (3.1) is alpha / m^2.
     solver : {"auto", "dense", "cg", "pivoted", "nystrom"}, default "auto"
@@ -148,6 +156,130 @@ class HyperKRR(HyperRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
+class HyperKRRCV(HyperRegressor):
+    """`HyperKRR` that chooses alpha by the error on pairs which were left out.
+
+    Every alpha is judged in closed form in the span of the landmark pairs, whose choice sees no
+    similarities: one eigendecomposition for all values, or one for each fold.
+
+    Parameters
+    ----------
+    hyper_kernel : HyperKernel or sequence of them, optional
+        Candidates, of which the least error chooses. Default three ladders: a fine one of widths
+        1/64, 1/32, ..., 64 with a reach of 64, and those of ``hyper_kernels(reach=r)`` with r of
+        (64, 4) and (64, 1/4).
+    alphas : sequence of float > 0, optional
+        Default 1e-6, 1e-5, ..., 1e2.
+    left_out : {"points", "pairs"}, default "points"
+        "points": five folds of points; errors are on pairs of points that are in no training pair,
+        as those of new points. "pairs": each pair is left out alone, the others of its two points
+        are not, which favours small alphas. "points" becomes "pairs" where no fold has a pair.
+    solver : {"auto", "pivoted", "nystrom"}, default "auto"
+        As in `HyperKRR`, "auto" being "pivoted" for any number of pairs.
+    rank_tol, max_rank, max_pairs, decomposition, cross, random_state, device, client
+        As in `HyperKRR`. ``random_state`` also draws the folds.
+
+    Attributes
+    ----------
+    hyper_kernel_ : HyperKernel
+        The candidate that was chosen, as given.
+    alpha_ : float
+        The largest over the clusters of a decomposition, each of which chooses its own.
+    left_out_error_ : float
+        Root mean squared error on the pairs left out, over the deviation of their similarities.
+    kernel_, eigenvalue_range_, solver_, n_pairs_, residual_, rank_, trace_error_, n_features_in_
+        As in `HyperKRR`.
+    """
+
+    _solvers = ("pivoted", "nystrom")
+
+    alphas: Any = field(default=None, kw_only=False)
+    left_out: str = "points"
+
+    def _fit(self, X, K, landmarks=None, hyper_kernel=None):
+        given = self.hyper_kernel if hyper_kernel is None else hyper_kernel
+        if given is None:
+            given = [hyper_kernels(*ladder) for ladder in _LADDERS]
+        candidates = list(given) if isinstance(given, (list, tuple)) else [given]
+        if not candidates:
+            raise ValueError("hyper_kernel is an empty list; give at least one.")
+        best = {"left_out_error_": np.inf}
+        for candidate in candidates:
+            super()._fit(X, K, None, candidate)
+            if self.left_out_error_ < best["left_out_error_"]:
+                best = vars(self) | {"hyper_kernel_": candidate}
+        vars(self).update(best)
+        return self
+
+    def _check_parameters(self):
+        check_grid("alphas", self.alphas, ALPHAS)
+        check_choice("left_out", self.left_out, ("points", "pairs"))
+
+    def _by_landmarks(self, low, known):
+        alphas = check_grid("alphas", self.alphas, ALPHAS)
+        folds = _point_folds(known, self.random_state) if self.left_out == "points" else []
+        if any(out.any() for _, out in folds):
+            errors = _folds_left_out(low, known, alphas, folds)
+        else:
+            errors = _each_pair_left_out(low, known, alphas)
+        best = int(np.argmin(errors))
+        model = HyperKRR(alpha=alphas[best])
+        found = model._by_landmarks(low, known)
+        found.certificate |= {"alpha": model.alpha, "left_out_error": float(errors[best])}
+        return found
+
+
+def _point_folds(known, random_state):
+    """(training pairs, pairs left out) of folds of the points, as masks."""
+    points, where = np.unique(np.concatenate([known.first, known.second]), return_inverse=True)
+    rng = check_seed("random_state", random_state)
+    fold = (rng.permutation(points.size) % _FOLDS)[where].reshape(2, -1)
+    return [((fold != t).all(axis=0), (fold == t).all(axis=0)) for t in range(_FOLDS)]
+
+
+def _eigen(low, weight, target):
+    """Eigenvalues and vectors of the normal equations, and their right-hand side in these."""
+    A, b = low.normal_equations(weight, target)
+    values, vectors = np.linalg.eigh(A)
+    return np.maximum(values, 0.0), vectors, vectors.T @ b
+
+
+def _each_pair_left_out(low, known, alphas):
+    """Relative error for each alpha where every pair is predicted from all others."""
+    values, vectors, b = _eigen(low, known.weight, known.target)
+    shrink = 1.0 / (values[:, None] + np.asarray(alphas))
+    total = np.zeros(len(alphas))
+    for part in panels.panels(known.target.size, 2 * values.size**2):
+        Z, w, y = low.factor[part] @ vectors, known.weight[part, None], known.target[part, None]
+        left = 1.0 - w * (np.square(Z) @ shrink)
+        total += (w * np.square((y - Z @ (b[:, None] * shrink)) / np.maximum(left, 1e-12))).sum(
+            axis=0
+        )
+    return _over_deviation(total, known)
+
+
+def _folds_left_out(low, known, alphas, folds):
+    """Relative error for each alpha on pairs inside a fold, learned from pairs outside."""
+    total, judged = np.zeros(len(alphas)), np.zeros(known.target.size, dtype=bool)
+    for inside, out in folds:
+        if not out.any():
+            continue
+        values, vectors, b = _eigen(low, known.weight * inside, known.target)
+        shrink = 1.0 / (values[:, None] + np.asarray(alphas))
+        found = low.factor[out] @ (vectors @ (b[:, None] * shrink))
+        error = np.square(found - known.target[out, None])
+        total += (known.weight[out, None] * error).sum(axis=0)
+        judged |= out
+    return _over_deviation(total, known.take(np.flatnonzero(judged)))
+
+
+def _over_deviation(total, known):
+    mean = np.average(known.target, weights=known.weight)
+    spread = float((known.weight * np.square(known.target - mean)).sum())
+    return np.sqrt(total / (spread or 1.0))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class HyperSVR(HyperRegressor):
     """Kernel learned by support vector regression in the space H of a hyper-kernel.
 
@@ -157,8 +289,8 @@ class HyperSVR(HyperRegressor):
 
     Parameters
     ----------
-    hyper_kernel : GaussianHyperKernel or WishartHyperKernel, optional
-        Default ``GaussianHyperKernel()``.
+    hyper_kernel : HyperKernel, optional
+        Default ``hyper_kernels()``, a ladder.
     C : float > 0, default 1.0
     epsilon : float >= 0, default 0.1
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
@@ -230,8 +362,8 @@ class HyperNNLS(HyperRegressor):
 
     Parameters
     ----------
-    hyper_kernel : GaussianHyperKernel or WishartHyperKernel, optional
-        Default ``GaussianHyperKernel()``.
+    hyper_kernel : HyperKernel, optional
+        Default ``hyper_kernels()``, a ladder.
     alpha : float >= 0, default 1.0
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`; on landmarks the coefficients of these alone are not 0.

@@ -1,12 +1,14 @@
 """Tests of whether one method is better than another, over folds and over data sets.
 
 Over the folds of one data set: `paired_t_test`, and `corrected_resampled_t_test`, which allows for
-training sets that overlap. Over several data sets: `friedman_test` for any difference at all,
+training sets that overlap; over its samples as they come, `prequential_test`, whose level is
+proved. Over several data sets: `friedman_test` for any difference at all,
 `holm` and `nemenyi` for pairs of methods, and `critical_difference_diagram` to draw the answer.
 Tables of results have a row for each fold or data set and a column for each method.
 """
 
 from .diagram import critical_difference_diagram
+from .prequential import PrequentialResult, prequential_test, trials_from_pilot
 from .tests_of_difference import (
     FriedmanResult,
     HolmResult,
@@ -25,6 +27,7 @@ __all__ = [
     "FriedmanResult",
     "HolmResult",
     "NemenyiResult",
+    "PrequentialResult",
     "TTestResult",
     "corrected_resampled_t_test",
     "critical_difference_diagram",
@@ -34,4 +37,6 @@ __all__ = [
     "nemenyi",
     "paired_t_test",
     "pairwise_t_tests",
+    "prequential_test",
+    "trials_from_pilot",
 ]

@@ -19,11 +19,15 @@ from _bench import PEAK, clock, options, output, threads, wall_and_core
 
 from alignlearn.engine import hyper_values
 from alignlearn.engine.cpu import CPU
-from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel
+from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel, hyper_kernels
 from alignlearn.hyper._pairs import PairSystem
 from alignlearn.hyper.learned import LearnedKernel
 
-HYPER_KERNELS = {"Gaussian": GaussianHyperKernel, "Wishart": WishartHyperKernel}
+HYPER_KERNELS = {
+    "Gaussian": GaussianHyperKernel,
+    "ladder": hyper_kernels,
+    "Wishart": WishartHyperKernel,
+}
 
 
 class Line(NamedTuple):
@@ -62,9 +66,9 @@ def pairs(quick, threads):
                 PairSystem(hyper, X, first, second).gram()
 
             def times(hyper=hyper, X=X):
-                system = PairSystem(hyper, X, first, second)
+                (part,) = PairSystem(hyper, X, first, second).parts
                 hyper_values.pair_times(
-                    hyper._form, system._table, system.pairs, system.pairs, coef, CPU
+                    part.term.form, part.table, part.pairs, part.pairs, coef, CPU
                 )
 
             for call, what in ((gram, "matrix"), (times, "its product with a vector")):
@@ -74,11 +78,11 @@ def pairs(quick, threads):
                 yield Line(work, 1e9 * core / n**2, "ns", 10.0, f"{wall:.3f} s")
     m = 20 if quick else 300
     X, _ = sample(m, 8)
-    system = PairSystem(GaussianHyperKernel().resolve(X), X, *np.triu_indices(m))
+    (system,) = PairSystem(GaussianHyperKernel().resolve(X), X, *np.triu_indices(m)).parts
     M = np.random.default_rng(1).standard_normal((m, m))
-    wall, core = timed(lambda: hyper_values.product_sums(system._table, M + M.T, CPU), repeats)
-    work = f"Gaussian, product of all {system.n_pairs} pairs by matrix products"
-    yield Line(work, 1e9 * core / system.n_pairs**2, "ns", 10.0, f"{wall:.3f} s")
+    wall, core = timed(lambda: hyper_values.product_sums(system.table, M + M.T, CPU), repeats)
+    work = f"Gaussian, product of all {system.pairs.n_pairs} pairs by matrix products"
+    yield Line(work, 1e9 * core / system.pairs.n_pairs**2, "ns", 10.0, f"{wall:.3f} s")
 
 
 _FIT = """
@@ -127,8 +131,15 @@ def fit(quick, threads):
 
 
 def numpy_gaussian(kernel, X, Y):
-    """The Gaussian expansion as printed: midpoints against midpoints, in blocks of 512 pairs."""
-    v1, v2 = kernel.hyper_kernel._variances
+    """The Gaussian expansions as printed, part by part."""
+    whole = 1.0 * kernel.hyper_kernel
+    pairs = zip(whole.weights, whole.parts)
+    return sum(weight * numpy_part(kernel, part, X, Y) for weight, part in pairs)
+
+
+def numpy_part(kernel, part, X, Y):
+    """Midpoints against midpoints, in blocks of 512 pairs."""
+    v1, v2 = part._variances
     a, b = kernel.points[kernel.first], kernel.points[kernel.second]
     coef = kernel.coef * np.exp(-np.square(a - b).sum(axis=1) / (2.0 * v1))
     middle = 0.5 * (a + b)
@@ -178,6 +189,7 @@ def predict(quick, threads):
     X, Y = sample(n, 8, seed=2)[0], sample(n, 8, seed=3)[0]
     for name, expression, rows in (
         ("Gaussian", numpy_gaussian, n),
+        ("ladder", numpy_gaussian, n),
         ("Wishart", numpy_wishart, max(2, n // 100)),
     ):
         hyper = HYPER_KERNELS[name]().resolve(points)

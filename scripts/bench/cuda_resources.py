@@ -205,13 +205,20 @@ def products(d, dtype):
             kernel = gram._times_kernel(pair, rows, 4, d, n)
             name = f"Gram times {n} columns, p = {p}"
             yield name, kernel, (*given, *more), threads, 0, None
-    side = whole, whole, real(1), real(1)
+    side, squarings = (whole, whole, real(2), real(1)), array(np.int64, 1)
     number = typeof(np.dtype(dtype).type(0))
     for kind in range(2):
         given, name = (real(2), *side, *side), np.dtype(dtype).name
         kernel = hyper._gram(kind, name)
-        yield f"hyper-kernel {kind}, block", kernel, (*given, number, real(2)), 128, 0, None
-        kernel, more = hyper._times(kind, name), (real(1), number, types.int64)
+        yield (
+            f"hyper-kernel {kind}, block",
+            kernel,
+            (*given, number, squarings, real(2)),
+            128,
+            0,
+            None,
+        )
+        kernel, more = hyper._times(kind, name), (real(1), number, squarings, types.int64)
         given = *given, *more, array(np.float64, 3)
         yield f"hyper-kernel {kind}, times", kernel, given, 128, 0, None
 

@@ -9,6 +9,8 @@ from scipy.optimize import brentq
 
 from alignlearn.bounds import betting, class_betting, class_intervals
 from alignlearn.bounds.class_intervals import FeatureRange
+from alignlearn.bounds.intervals import alignment_interval_of_grams
+from alignlearn.bounds.u_statistics import u_statistic_interval
 
 UNIT = FeatureRange(1.0, non_negative=True)
 LAWS = class_laws()
@@ -332,3 +334,30 @@ def test_few_samples_give_an_interval_that_says_nothing(m):
     closed, found = both(np.eye(m), y)
     assert closed.vacuous
     assert found.vacuous
+
+
+def _beyond(size):
+    """A diagonal of .005, and an entry of this size."""
+    K = 0.005 * np.eye(5)
+    K[0, 1] = K[1, 0] = size
+    return K
+
+
+@pytest.mark.parametrize(
+    "interval",
+    [
+        lambda K: class_betting.class_betting_interval(K, Y5, 0.05, FeatureRange(0.01)),
+        lambda K: class_betting.target_betting_interval(
+            K, 1.0 * Y5, (-9, 9), 0.05, FeatureRange(0.01)
+        ),
+        lambda K: alignment_interval_of_grams(K, np.outer(Y5, Y5), 0.05, 0.01, 81.0),
+        lambda K: u_statistic_interval(K, np.outer(Y5, Y5), 0.05, 0.01, 81.0),
+    ],
+)
+def test_entries_beyond_the_radius_and_indefinite_matrices_are_refused(interval):
+    """The diagonal alone once decided: .005 beside entries of 7 gave [.491, .634]."""
+    interval(_beyond(0.004))
+    with pytest.raises(HypothesisNotMet, match=r"an entry of size 7\.0 exceeds R"):
+        interval(_beyond(7.0))
+    with pytest.raises(HypothesisNotMet, match="not positive semi-definite"):
+        interval(_beyond(0.006))

@@ -169,3 +169,30 @@ def test_refusals_are_hypotheses_or_types():
         rates.ridge_optimum_printed(2.0, 0.5)
     with pytest.raises(TypeError):
         rates.ridge_optimum_printed("one", 0.5)
+
+
+@pytest.mark.parametrize("widths", [[1.0], [0.25, 4.0], 4.0 ** np.arange(-3, 4)])
+def test_error_of_other_widths_is_that_of_a_least_squares_fit(widths):
+    """On drawn differences, for a best fit of constants; and no ladder errs on its own widths."""
+    variances, gamma = np.array([0.5, 0.2]), 0.9
+    rng = np.random.default_rng(0)
+    r = np.square(rng.normal(size=(50_000, 2)) * np.sqrt(2.0 * variances)).sum(axis=1)
+    basis, target = np.exp(-np.outer(r, 0.5 / np.array(widths))), np.exp(-gamma * r)
+    left = target - basis @ np.linalg.lstsq(basis, target, rcond=None)[0]
+    expected = np.sqrt(np.square(left).mean()) / target.std()
+    assert rates.width_error(gamma, widths, variances) == pytest.approx(expected, rel=0.1, abs=1e-5)
+    assert rates.width_error(0.5 / widths[0], widths, variances) < 1e-6
+    assert rates.mean_gaussian(gamma, variances) == pytest.approx(target.mean(), rel=0.02)
+
+
+def test_one_width_is_worse_than_the_mean_where_the_target_hardly_decays():
+    """The relative errors above 1 of the reproduced table 1."""
+    variances = np.full(10, 0.05)
+    scale = variances.sum()
+    assert rates.width_error(0.1 / scale, scale, variances) > 1.0
+    assert rates.width_error(0.1 / scale, scale * 4.0 ** np.arange(-3, 4), variances) < 0.01
+    for bad in ((0.0, [1.0], [1.0]), (1.0, [0.0], [1.0]), (1.0, [1.0], [0.0])):
+        with pytest.raises(ValueError, match="must"):
+            rates.width_error(*bad)
+    with pytest.raises(ValueError, match=">= 0"):
+        rates.mean_gaussian(-1.0, [1.0])

@@ -54,10 +54,23 @@ def test_compare_as_json(table, tmp_path, capsys, where):
         "scale": "standard",
         "random_state": 0,
         "grid": None,
+        "test": "corrected-t",
     }
     assert (result["data"], result["n_samples"], result["n_features"]) == ("table.npz", 40, 3)
     assert result["verdict"] == found.verdict()
     assert any("40 x 3" in note for note in result["notes"])
+
+
+def test_compare_prequentially(table, capsys):
+    words = (*COMPARE, "--no-figure", "--folds", "3", "--test", "prequential")
+    code, out, err = run(capsys, *words)
+    assert (code, err) == (0, "")
+    assert "3 blocks of the later half test" in " ".join(out.split())
+    assert "its level is proved" in " ".join(out.split())
+    _, out, _ = run(capsys, *words, "--json", "-")
+    found = json.loads(out)["methods"]["alignf"]
+    assert found["prequential"]["n_samples"] == 20
+    assert found["p_value"] == found["prequential"]["p_value"]
 
 
 def test_what_is_not_a_number_is_null_in_json(table, capsys):

@@ -29,6 +29,7 @@ from alignlearn.comparison import (
 from alignlearn.comparison.columns import COLUMNS, Column
 from alignlearn.comparison.figure import plot_comparison
 from alignlearn.comparison.trial import grid
+from alignlearn.folds import prequential_blocks
 from alignlearn.kernels import (
     Columns,
     FromFunction,
@@ -39,6 +40,7 @@ from alignlearn.kernels import (
     gaussian_kernels,
 )
 from alignlearn.machines.paths import ridge_path
+from alignlearn.significance import prequential_test
 
 GAMMAS = (0.03, 0.3, 3.0)
 
@@ -347,11 +349,67 @@ def by_hand(errors, methods=("uniform", "align", "alignf"), task="classification
 
 def test_p_value_is_small_for_the_better_method():
     found = by_hand([[0.30, 0.32, 0.31, 0.33], [0.20, 0.23, 0.22, 0.22], [0.30, 0.32, 0.31, 0.33]])
-    expected = stats.ttest_rel(found.error[1], found.error[0], alternative="less").pvalue
+    t = stats.ttest_rel(found.error[1], found.error[0]).statistic
+    # Nadeau and Bengio: 1/n + n_test/n_train in place of 1/n, and three folds learn for one.
+    expected = stats.t.cdf(t / np.sqrt(1 + 4 / 3), 3)
     assert found.p_value("align") == pytest.approx(expected)
     assert found.p_value("align") < 0.01 < 0.99 < found.p_value("uniform", against="align")
+    with pytest.raises(ValueError, match="test='corrected-t'"):
+        found.prequential("align")
     assert found.p_value("alignf") == 1.0
     assert "same errors" in found.table()
+
+
+def test_prequential_losses_are_of_samples_that_came_later(monkeypatch):
+    """Labels of a block change no prediction in it or before, and the p-value is the test's."""
+    X, y = problem("classification", 80)
+    options = {"methods": ("uniform", "alignf"), "protocol": Protocol(4, test="prequential")}
+    found = compare(X, y, gaussian_kernels(GAMMAS), **options)
+    (_, pilot), *blocks = prequential_blocks(80, 4, 0)
+    assert found.losses.shape == (2, 40)
+    assert found.pilot_losses.shape == (2, len(pilot))
+    np.testing.assert_allclose(found.error, found.losses.reshape(2, 4, 10).mean(2))
+    expected = prequential_test(*found.losses[[1, 0]], pilot=tuple(found.pilot_losses[[1, 0]]))
+    assert found.prequential("alignf") == expected
+    assert found.p_value("alignf") == expected.p_value
+    assert "sign test" in found.legend()
+    changed = y.copy()
+    changed[blocks[2][1]] = "top"
+    again = compare(X, changed, gaussian_kernels(GAMMAS), **options)
+    np.testing.assert_array_equal(again.losses[:, :20], found.losses[:, :20])
+    np.testing.assert_array_equal(again.pilot_losses, found.pilot_losses)
+    # Where the new label agrees with the old one the loss does, too, and where both are predicted
+    # not: one prediction per sample, made before.
+    same = y[blocks[2][1]] == "top"
+    np.testing.assert_array_equal(again.losses[:, 20:30][:, same], found.losses[:, 20:30][:, same])
+    assert not np.any((again.losses + found.losses)[:, 20:30][:, ~same] == 0)
+
+
+def test_prequential_losses_of_real_targets_are_capped_squares():
+    X, y = problem("regression", 80)
+    y[-1] = 1e3  # far beyond what was seen
+    protocol = Protocol(4, test="prequential", grid=(0.1, 1.0), random_state=2)
+    options = {"methods": ("uniform", "alignf"), "protocol": protocol}
+    found = compare(X, y, gaussian_kernels(GAMMAS), **options)
+    last = np.concatenate([block for _, block in prequential_blocks(80, 4, 2)[1:]]).tolist()
+    assert found.losses[:, last.index(79)].tolist() == [1.0, 1.0]
+    free = (found.losses < 1).all(0)
+    squares = found.losses.reshape(2, 4, 10) * free.reshape(4, 10)
+    whole = free.reshape(4, 10).all(1)
+    cap = found.error[:, whole] ** 2 / squares.mean(2)[:, whole]
+    np.testing.assert_allclose(cap, cap[0, 0], rtol=1e-10)
+    result = found.prequential("alignf")
+    assert (result.n_star, result) == (None, prequential_test(*found.losses[[1, 0]]))
+    assert "betting" in found.legend()
+
+
+def test_prequential_comparison_refuses_what_it_cannot_learn_from():
+    X, y = problem("classification", 80)
+    with pytest.raises(ValueError, match="test='t' is not known"):
+        compare(X, y, protocol=Protocol(test="t"))
+    rare = np.where(np.arange(80) < 3, "rare", "common")
+    with pytest.raises(ValueError, match="those that train have 1 different"):
+        compare(X, rare, methods="uniform", protocol=Protocol(test="prequential"))
 
 
 @pytest.mark.parametrize(

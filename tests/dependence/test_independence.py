@@ -13,6 +13,7 @@ from alignlearn.dependence import DependenceTest, alignment_test, hsic_test, rea
 from alignlearn.dependence.permutations import permuted_forms, permuted_products
 from alignlearn.machines import SpectrumFix, SupportVectorClassifier
 from alignlearn.statistics import alignment, center_kernel, hsic
+from alignlearn.validation import DoubtfulResultWarning
 
 
 def circle(rng, m, noise=0.1):
@@ -74,6 +75,28 @@ def test_level_is_kept_and_dependence_without_correlation_is_found():
         assert hsic_test(x, y, **options).p_value < 0.01
     # A linear kernel sees correlation only.
     assert hsic_test(x, y, "linear").p_value > 0.05
+
+
+def _heavy(rng):
+    return rng.standard_cauchy(100)
+
+
+def _rare(rng):
+    return (rng.random(100) < 0.05) * 1.0
+
+
+@pytest.mark.parametrize("law", [_heavy, _rare])
+def test_gamma_warns_of_data_for_which_its_level_is_wrong(law):
+    """At 5 % it rejects 13 % and 7 to 12 % of such samples; see the docstring."""
+    rng = np.random.default_rng(0)
+    x, y = law(rng), rng.normal(size=100)
+    for views, which in (((x, y), 0), ((y, x), 1)):
+        with pytest.warns(DoubtfulResultWarning, match=f"view {which} has about .* of 100"):
+            found = hsic_test(*views, method="gamma")
+        assert 0.0 < found.p_value <= 1.0
+        hsic_test(*views, n_permutations=9)  # without a warning
+    heavy_but_fine = rng.standard_t(3, 100)
+    assert hsic_test(heavy_but_fine, y, method="gamma").p_value > 0.01
 
 
 def test_gamma_law_follows_the_paper_and_agrees_with_permutations():

@@ -159,9 +159,9 @@ def test_sparse_samples():
     assert close(found, *plain(X, Z), np.float64, 64)
 
 
-def pairs(rng, n, squares):
+def pairs(rng, n, squares, n_rungs=1):
     first, second = rng.integers(0, len(squares), (2, n))
-    return Pairs(first, second, rng.standard_normal(n), squares[first, second])
+    return Pairs(first, second, rng.standard_normal((n_rungs, n)), squares[first, second])
 
 
 def by_definition(form, squares, left, right):
@@ -169,9 +169,11 @@ def by_definition(form, squares, left, right):
     T = squares.astype(LD)
     u, v = (np.asarray(i)[:, None] for i in left[:2])
     w, z = (np.asarray(i)[None] for i in right[:2])
-    own = left.own.astype(LD)[:, None], right.own.astype(LD)[None]
     if form.kind == PRODUCT:
-        return own[0] * own[1] * T[u, w] * T[u, z] * T[v, w] * T[v, z]
+        t = T[u, w] * T[u, z] * T[v, w] * T[v, z]
+        owns = zip(left.own.astype(LD), right.own.astype(LD), form.squarings)
+        return sum(np.outer(a, b) * t ** LD(2**s) for a, b, s in owns)
+    own = left.own[0].astype(LD)[:, None], right.own[0].astype(LD)[None]
     delta = 0.25 * (T[u, z] + T[v, w] - T[u, w] - T[v, z])
     root = np.sqrt(LD(32))
     e = (T[u, w] + T[u, z] - T[v, w] - T[v, z]) / root
@@ -186,20 +188,23 @@ def by_definition(form, squares, left, right):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", [PRODUCT, DETERMINANT])
-def test_hyper_kernels(kind, dtype):
+@pytest.mark.parametrize(("kind", "squarings"), [(PRODUCT, [0, 0, 2]), (DETERMINANT, [0])])
+def test_hyper_kernels(kind, squarings, dtype):
     rng = np.random.default_rng(1)
     X = 0.5 * rng.standard_normal((7, 3))
     squares = np.square(X[:, None] - X[None]).sum(axis=2).astype(dtype)
-    left, right = pairs(rng, N, squares), pairs(rng, 4 * M, squares)
+    left, right = (pairs(rng, n, squares, len(squarings)) for n in (N, 4 * M))
     table = np.exp(-squares) if kind == PRODUCT else squares
-    form, coef = Form(kind, 2.5), rng.standard_normal(4 * M)
+    form, coef = Form(kind, 2.5, np.array(squarings)), rng.standard_normal(4 * M)
     expected = by_definition(form, table, left, right)
     found = hyper_values.pair_gram(form, table, left, right, Cuda())
-    assert close(found, expected, np.abs(expected), dtype, 64)
+    size = np.abs(expected)
+    if kind == PRODUCT:
+        size = by_definition(form, table, *(s._replace(own=np.abs(s.own)) for s in (left, right)))
+    assert close(found, expected, size, dtype, 64)
     found = hyper_values.pair_times(form, table, left, right, coef, Cuda())
     assert found.shape == (N,)
-    assert close(found, expected @ coef, np.abs(expected) @ np.abs(coef), dtype, 64)
+    assert close(found, expected @ coef, size @ np.abs(coef), dtype, 64)
 
 
 def operations(dtype):

@@ -43,7 +43,7 @@ def squared(X, Y):
 
 def pairs_of(X, first, second, own):
     size = np.square(X[first] - X[second]).sum(axis=1)
-    return Pairs(first, second, own, size)
+    return Pairs(first, second, np.atleast_2d(own), size)
 
 
 def determinants(left, right):
@@ -85,9 +85,25 @@ def test_block_symmetric_block_and_product_agree(seed, kind):
 
 def test_values_of_the_product_form():
     table = np.array([[2.0, 3.0], [5.0, 7.0]])
-    left = Pairs(*np.array([[0], [1]]), np.array([0.5]), np.zeros(1))
-    right = Pairs(*np.array([[0], [0]]), np.array([4.0]), np.zeros(1))
+    left = Pairs(*np.array([[0], [1]]), np.array([[0.5]]), np.zeros(1))
+    right = Pairs(*np.array([[0], [0]]), np.array([[4.0]]), np.zeros(1))
     assert pair_gram(Form(PRODUCT), table, left, right, CPU) == 0.5 * 4.0 * 2 * 2 * 5 * 5
+
+
+@given(st.integers(0, 999), st.sampled_from([[0, 0], [0, 1, 3], [0, 0, 2, 2]]))
+def test_rungs_are_added_with_powers_of_the_table(seed, squarings):
+    rng, r = np.random.default_rng(seed), len(squarings)
+    T = np.exp(-squared(points(seed, 6, 2, 0.7), points(seed + 1, 5, 2, 0.7)))
+    (a, b), (c, d) = rng.integers(0, 6, (2, 7)), rng.integers(0, 5, (2, 600))
+    left = Pairs(a, b, rng.normal(size=(r, 7)), np.zeros(7))
+    right = Pairs(c, d, rng.normal(size=(r, 600)), np.zeros(600))
+    t = T[a][:, c] * T[a][:, d] * T[b][:, c] * T[b][:, d]
+    expected = sum(np.outer(*owns) * t**2**s for *owns, s in zip(left.own, right.own, squarings))
+    form, coef = Form(PRODUCT, 0.0, np.array(squarings)), rng.normal(size=600)
+    np.testing.assert_allclose(pair_gram(form, T, left, right, CPU), expected, atol=1e-12)
+    found = pair_times(form, T, left, right, coef, CPU)
+    np.testing.assert_allclose(found, expected @ coef, atol=1e-10)
+    np.testing.assert_array_equal(left.take([2, 0]).own, left.own[:, [2, 0]])
 
 
 def test_sums_over_a_grid():

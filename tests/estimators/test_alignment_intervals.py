@@ -43,6 +43,7 @@ def test_one_line_gives_the_interval_of_the_theory():
     assert closed.method == "closed form, one kernel"
 
 
+@pytest.mark.filterwarnings("ignore:.* rows .* equal another one")
 def test_samples_of_every_kind():
     X, y = normals(80)
     X = np.abs(np.round(X))

@@ -146,6 +146,7 @@ DIAGONAL_ONE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* rows .* equal another one")
 @pytest.mark.parametrize("name", DIAGONAL_ONE)
 def test_kernels_whose_largest_value_is_known_are_not_bounded_by_the_sample(name):
     """Features of length 1, at most 2^(1/2) apart where no two have a negative inner product."""

@@ -22,6 +22,7 @@ from alignlearn.hyper import (
     HyperKRR,
     HyperSVR,
     WishartHyperKernel,
+    hyper_kernels,
 )
 from alignlearn.validation import DegenerateKernelWarning
 
@@ -143,6 +144,16 @@ def test_predictions_in_blocks(monkeypatch):
     whole = found.decision_function(A)
     monkeypatch.setattr("alignlearn.hyper.classifier._VALUES", 7 * len(found.support_))
     np.testing.assert_allclose(found.decision_function(A), whole, atol=1e-12)
+
+
+def test_a_ladder_by_name_reaches_further_by_a_multiple():
+    X, y = two_classes(30)
+    found = HyperKernelClassifier("ladder", multiple=0.5).fit(X, y)
+    used = found.kernel_.hyper_kernel.parts
+    expected = {(part.width, 0.5 * part.reach) for part in hyper_kernels().parts}
+    assert {(part.width, part.reach) for part in used} == expected
+    assert {part.multiple for part in used} == {1.0}
+    np.testing.assert_array_equal(found.predict(X), y)
 
 
 def test_pickles_clones_and_searches():

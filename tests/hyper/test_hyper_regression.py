@@ -13,12 +13,14 @@ from alignlearn.hyper import (
     HyperNNLS,
     HyperSVR,
     WishartHyperKernel,
+    hyper_kernels,
     ideal_kernel,
 )
 from alignlearn.solvers.smo import smo
 from alignlearn.validation import memory
 
 GAUSSIAN, WISHART = GaussianHyperKernel(), WishartHyperKernel()
+LADDER = hyper_kernels()  # the default
 
 
 def problem(seed, m=7, d=3):
@@ -36,7 +38,9 @@ def ordered(hyper, X, U):
 
 
 @given(
-    st.integers(0, 999), st.sampled_from([GAUSSIAN, WISHART]), st.sampled_from([1e-3, 0.1, 10.0])
+    st.integers(0, 999),
+    st.sampled_from([GAUSSIAN, LADDER, WISHART]),
+    st.sampled_from([1e-3, 0.1, 10.0]),
 )
 def test_ridge_is_that_of_all_ordered_pairs(seed, hyper, alpha):
     X, K, U = problem(seed)
@@ -52,7 +56,9 @@ def test_ridge_is_that_of_all_ordered_pairs(seed, hyper, alpha):
         assert model.residual_ < 1e-11
 
 
-@given(st.integers(0, 999), st.sampled_from([GAUSSIAN, WISHART]), st.sampled_from([0.05, 1.0]))
+@given(
+    st.integers(0, 999), st.sampled_from([GAUSSIAN, LADDER, WISHART]), st.sampled_from([0.05, 1.0])
+)
 def test_support_vector_regression_is_that_of_all_ordered_pairs(seed, hyper, C):
     X, K, U = problem(seed)
     hyper = hyper.resolve(X)
@@ -83,7 +89,7 @@ def objective_of(other, full, K, C):
     return 0.5 * coef @ full @ coef + C * loss
 
 
-@given(st.integers(0, 999), st.sampled_from([GAUSSIAN, WISHART]))
+@given(st.integers(0, 999), st.sampled_from([GAUSSIAN, LADDER, WISHART]))
 def test_non_negative_regression_is_that_of_all_ordered_pairs(seed, hyper):
     X, K, U = problem(seed)
     K, hyper = np.abs(K), hyper.resolve(X)
@@ -154,7 +160,7 @@ def test_unknown_pairs_are_left_out():
     np.testing.assert_allclose(
         HyperKRR().fit(X, one_sided).predict(U), HyperKRR().fit(X, K).predict(U), rtol=1e-10
     )
-    hyper = GAUSSIAN.resolve(X)
+    hyper = LADDER.resolve(X)
     known = ~np.isnan(both).ravel()
     full, test = ordered(hyper, X, U)
     full, test = full[np.ix_(known, known)], test[:, known]

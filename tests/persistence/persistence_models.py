@@ -154,6 +154,7 @@ def machines():
 def hyper_regressors():
     data = on(NEW[:, :2])
     yield "HyperKRR", al.HyperKRR().fit(X[:, :2], LABELS), data
+    yield "HyperKRRCV", al.HyperKRRCV(alphas=[0.1, 1.0]).fit(X[:, :2], LABELS), data
     yield "HyperKRR clusters", al.HyperKRR(decomposition=2).fit(X[:, :2], LABELS), data
     yield "HyperSVR", al.HyperSVR(al.WishartHyperKernel()).fit(X[:, :2], LABELS), data
     yield "HyperNNLS", al.HyperNNLS().fit(X[:, :2], LABELS), data
@@ -188,6 +189,8 @@ def results():
     yield "RankOneKernels", al.RankOneKernels(("a", "b", "c"))
     yield "GaussianHyperKernel", al.GaussianHyperKernel(0.5)
     yield "WishartHyperKernel", al.WishartHyperKernel()
+    yield "HyperKernelSum", al.hyper_kernels(scales=(1.0, 2.0)) + al.WishartHyperKernel()
+    yield "MidpointProduct", al.hyper_kernels() * al.Polynomial(0.2, 1.0, 2)
 
 
 def kernels():
@@ -203,6 +206,7 @@ def kernels():
     yield al.Exponential(0.3).gradient()[0].kernel
     yield (0.1 * two).exp().unit_form()
     yield al.Columns(one + two, slice(0, 2))
+    yield al.Columns(al.hyper.PairKernel(al.GaussianHyperKernel(0.5, 1.0)), [0, 1])
     yield al.Columns("linear", ["width", "height"])
     yield al.kernels.Named(one, "group")
     yield al.FourierFeatures([[1.0, 0.5, 0.0], [0.1, 0.2, 0.3]], [1.0, 2.0], [0.0, 0.5])

@@ -73,6 +73,8 @@ NEW = {
     "p1-class-learned",
     "p1-target-interval",
     "p1-intercept-stability",
+    "p1-prequential",
+    "p1-prequential-betting",
     "p1-u-alignment",
     "p2-algorithm-1-cycle",
     "p2-algorithm-1-hessian",

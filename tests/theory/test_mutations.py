@@ -52,8 +52,8 @@ def with_radius_constant(case, constant):
 WRONG = [
     (
         "p1-intercept-stability",
-        lambda case: part_of_diameter_term(case, 0.25),
-        "more than .3 of the term is needed at D^2/lam0 = 2500",
+        lambda case: part_of_diameter_term(case, 0.55),
+        "more than .6 of the term is needed at D^2/lam0 = 2500",
     ),
     (
         "p1-intercept-stability",

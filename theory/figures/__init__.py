@@ -23,6 +23,7 @@ _WHERE = {
     "algorithm-1": ("algorithm", "algorithm_1"),
     "rademacher": ("multitask", "rademacher"),
     "hyper-kernel": ("similarity", "hyper_kernel"),
+    "hyper-ladder": ("ladder", "hyper_ladder"),
     "hyper-rate": ("hyper", "hyper_rate"),
     "hyper-theta": ("hyper", "hyper_theta"),
 }

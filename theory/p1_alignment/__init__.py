@@ -62,4 +62,6 @@ FILES = (
     "lemma_20",
     "prop_21",
     "prop_21:prop_21_exchanged",
+    "prequential",
+    "prequential:prequential_betting",
 )

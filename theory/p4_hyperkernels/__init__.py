@@ -39,4 +39,7 @@ FILES = (
     "a_4",
     "theta_exponent",
     "a_5",
+    "ladder_limits",
+    "ladder_error",
+    "ladder_dimension",
 )

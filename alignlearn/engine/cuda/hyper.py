@@ -28,6 +28,8 @@ _RUN = 8  # values added in the table's type before they go to float64
 def _value(kind, dtype):
     """Device function ``value(table, i, j, r, s, ...)`` of a form, its constants in one type.
 
+    ``own_p`` and ``own_q`` are of all pairs, (n, n_rungs), of which it takes the rows p and q.
+
     Positions are unsigned: those with a sign are checked for wrapping round at every use.
     """
     U = np.uint64
@@ -35,21 +37,27 @@ def _value(kind, dtype):
     determinant = cuda_device(formulas.pair_determinant)
 
     @cuda_device
-    def product(near, own_p, size_p, own_q, size_q, power):
-        return (own_p * own_q) * ((near[0] * near[3]) * (near[1] * near[2]))
+    def product(near, own_p, p, size_p, own_q, q, size_q, power, squarings):
+        t = (near[0] * near[3]) * (near[1] * near[2])
+        total = (own_p[p, U(0)] * own_q[q, U(0)]) * t
+        for k in range(1, squarings.shape[0]):
+            for _ in range(squarings[k] - squarings[k - 1]):
+                t *= t
+            total += (own_p[p, U(k)] * own_q[q, U(k)]) * t
+        return total
 
     @cuda_device
-    def density(near, own_p, size_p, own_q, size_q, power):
+    def density(near, own_p, p, size_p, own_q, q, size_q, power, squarings):
         det = determinant(near, size_p, size_q, constants)
-        return math.exp((own_p + own_q) - power * math.log(det))
+        return math.exp((own_p[p, U(0)] + own_q[q, U(0)]) - power * math.log(det))
 
     form = product if kind == PRODUCT else density
 
     @cuda_device
-    def value(table, i, j, r, s, own_p, size_p, own_q, size_q, power):
+    def value(table, i, j, r, s, own_p, p, size_p, own_q, q, size_q, power, squarings):
         i, j, r, s = U(i), U(j), U(r), U(s)
         near = table[i, r], table[i, s], table[j, r], table[j, s]
-        return form(near, own_p, size_p, own_q, size_q, power)
+        return form(near, own_p, U(p), size_p, own_q, U(q), size_q, power, squarings)
 
     return value
 
@@ -59,18 +67,21 @@ def _gram(kind, dtype):
     value = _value(kind, dtype)
 
     @cuda_kernel
-    def gram(table, first_p, second_p, own_p, size_p, first, second, own, size, power, out):
+    def gram(
+        table, first_p, second_p, own_p, size_p, first, second, own, size, power, squarings, out
+    ):
         q = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.x
         if q >= first.shape[0]:
             return
-        r, s, own_q, size_q = first[q], second[q], own[q], size[q]
+        r, s, size_q = first[q], second[q], size[q]
         for k in range(_ROWS):
             p = cuda.blockIdx.x * _ROWS + k
             if p >= first_p.shape[0]:
                 return
             out[p, q] = value(
-                table, first_p[p], second_p[p], r, s, own_p[p], size_p[p], own_q, size_q, power
-            )
+                table, first_p[p], second_p[p], r, s, own_p, p, size_p[p], own, q, size_q, power,
+                squarings,
+            )  # fmt: skip
 
     return gram
 
@@ -84,8 +95,9 @@ def _times(kind, dtype):
 
     @cuda_kernel
     def times(
-        table, first_p, second_p, own_p, size_p, first, second, own, size, coef, power, step, out
-    ):
+        table, first_p, second_p, own_p, size_p, first, second, own, size, coef, power, squarings,
+        step, out,
+    ):  # fmt: skip
         sums = cuda.shared.array((_ROWS, n_threads), float64)
         part = cuda.local.array(_ROWS, real)
         total = cuda.local.array(_ROWS, float64)
@@ -101,22 +113,13 @@ def _times(kind, dtype):
             end = start + run
             end = end if end < last else last
             while start < end:
-                r, s, c = first[start], second[start], coef[start]
-                own_q, size_q = own[start], size[start]
+                r, s, c, size_q = first[start], second[start], coef[start], size[start]
                 for k in range(_ROWS):
                     p = top + U(k) if top + U(k) < n else top
                     part[k] += c * value(
-                        table,
-                        first_p[p],
-                        second_p[p],
-                        r,
-                        s,
-                        own_p[p],
-                        size_p[p],
-                        own_q,
-                        size_q,
-                        power,
-                    )
+                        table, first_p[p], second_p[p], r, s, own_p, p, size_p[p], own, start,
+                        size_q, power, squarings,
+                    )  # fmt: skip
                 start += width
             for k in range(_ROWS):
                 total[k] += float64(part[k])
@@ -139,11 +142,11 @@ class _Pairs:
     def __init__(self, data):
         self._form, self.dtype = data.form, np.dtype(data.table.dtype)
         self.rows, self.columns = self._side(data.left), self._side(data.right)
-        self.whole = (data.table,)
+        self.whole = data.table, self._form.squarings
         self._n = data.width
 
     def _side(self, pairs):
-        own = (part.astype(self.dtype, copy=False) for part in (pairs.own, pairs.size))
+        own = (np.ascontiguousarray(part, self.dtype) for part in (pairs.own.T, pairs.size))
         positions = (part.astype(np.int32) for part in (pairs.first, pairs.second))
         return (*positions, *own)
 
@@ -174,7 +177,8 @@ class PairGram(_Pairs):
         power = self.dtype.type(self._form.power)
         grid = n_blocks(n, _ROWS), n_blocks(m, THREADS)
         kernel = _gram(self._form.kind, self.dtype.name)
-        kernel[grid, THREADS, room.stream](*whole, *rows, *columns, power, out)
+        table, squarings = whole
+        kernel[grid, THREADS, room.stream](table, *rows, *columns, power, squarings, out)
         return [out]
 
 
@@ -204,7 +208,9 @@ class PairTimes(_Pairs):
         kernel = _times(self._form.kind, self.dtype.name)
         grid = n_blocks(n, _ROWS), n_parts
         step = n_blocks(m, n_parts)
-        kernel[grid, THREADS, room.stream](*whole, *rows, *columns, power, step, parts)
+        table, squarings = whole
+        sides = *rows, *columns
+        kernel[grid, THREADS, room.stream](table, *sides, power, squarings, step, parts)
         add_parts(parts, out, 0, room.stream)
         return [out]
 

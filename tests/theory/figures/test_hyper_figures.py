@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from alignlearn.theory import figures
-from alignlearn.theory.figures import hyper
+from alignlearn.theory.figures import hyper, ladder
 
 from alignlearn.bounds import hyper_rates as rates
+from alignlearn.hyper import GaussianHyperKernel, hyper_kernels
 
 
 @pytest.mark.parametrize(("alpha", "expected"), [(0.3, 0.167), (0.8, 0.41)])
@@ -38,3 +39,23 @@ def test_rate_figure_has_both_panels():
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert any("as printed: $m^{-0.3}$" in label for label in labels)
     assert any("proved" in label and "$m^{-0.15}$" in label for label in labels)
+
+
+def test_ridge_errs_as_much_as_the_bound_says_and_a_ladder_does_not():
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(25, 2)), rng.normal(size=(150, 2))
+    least = rates.width_error(0.05, [2.0], np.ones(2))
+    one = ladder.measured_error(GaussianHyperKernel(2.0, multiple=7.0), 0.05, X, U)
+    assert 0.9 * least < one
+    assert ladder.measured_error(hyper_kernels(unit=2.0), 0.05, X, U) < 0.1 * least
+
+
+def test_only_column_scales_tell_directions_apart():
+    across, along = np.array([[0.5, 0.0]]), np.array([[0.0, 0.5]])
+    ratios = [
+        float(k(across, -across)[0, 0] / k(along, -along)[0, 0])
+        for k in ladder.ellipses(40).values()
+    ]
+    assert ratios[0] < 0.2
+    assert ratios[1] == pytest.approx(1.0, rel=1e-9)  # of one midpoint and length
+    assert ratios[2] < 0.8

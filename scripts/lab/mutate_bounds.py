@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""Which changes of a formula in alignlearn/bounds do the tests not notice?
+
+    scripts/lab/mutate_bounds.py [MODULE ...] [--list] [--every N]
+
+Each mutant is one change in the syntax tree of one module: a number doubled, a sign or an operator
+exchanged, a term of a sum left out, min for max, a comparison turned or its equality dropped. Texts
+and checks of arguments are left alone. A mutant dies if a test of tests/bounds that belongs to the
+module fails; survivors are printed with their line, and those listed below with the reason why no
+test can or need notice. Exits with 1 if there are others.
+
+Each runs in a process of its own, forked after NumPy, SciPy and pytest were imported; compiled
+loops run as Python. --every N takes each N-th mutant only.
+"""
+
+import ast
+import contextlib
+import copy
+import importlib.abc
+import importlib.util
+import os
+import signal
+import sys
+import time
+from itertools import product
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BOUNDS = ROOT / "alignlearn" / "bounds"
+TESTS = ROOT / "tests" / "bounds"
+SECONDS = 60  # after which a mutant counts as noticed
+# Tests beside test_formulas.py that are quick and of one module.
+MORE = {
+    "class_betting": ["test_class_intervals.py::test_projections_are_those_of_explicit_features"],
+    "class_intervals": ["test_class_intervals.py::test_statistics_are_those_of_explicit_features",
+                        "test_class_intervals.py::test_refusals_name_the_hypothesis"],
+    "hyper_rates": ["test_hyper_rates.py"],
+    "neighbourhood": ["test_neighbourhood.py"],
+    "rademacher": ["test_rademacher.py::test_kernels_that_are_zero",
+                   "test_rademacher.py::test_bad_input"],
+    "learned": ["test_rademacher.py::test_rounded_shares", "test_rademacher.py::test_bad_input",
+                "test_rademacher.py::test_samples_without_variance_count_as_errors"],
+    "u_statistics": ["test_u_statistics.py::test_the_kernel_is_the_symmetrised_one",
+                     "test_u_statistics.py::test_the_mean_over_quadruples_is_the_statistic",
+                     "test_u_statistics.py::test_refusals"],
+    "held_out": ["test_held_out.py::test_the_binomial_bound_solves_its_equation",
+                 "test_held_out.py::test_bad_losses", "test_held_out.py::test_bad_counts"],
+}  # fmt: skip
+LEFT_OUT = {"checks", "guarantee", "__init__"}  # no formulas
+# Part of a mutated line, with the module in front where it matters: why it may live.
+REASONS = {
+    "betting: return np.sqrt(2 * log_inverse": "1e-12 only keeps a variance of 0 from the quotient",
+    "betting: low, high = 1e-12, 1.0": "ends of a bisection: any that hold the root between them",
+    "betting: if function(low) < 0": "at v = 1e-12 the function is 0 for no sample",
+    "betting: if function(high) >= 0": "at v = 1 no factor exceeds 1: not reached for delta < 1",
+    "betting: return 1.0": "as the line before",
+    "intervals: if tau < A and tau < B": "a tie divides by 0, and the smallest end is 1 either way",
+    "intervals: if da < min(a, a_prime)": "a tie divides by 0",
+    "intervals: floor =": "what rounding leaves of a constant kernel, to some powers of ten",
+    "intervals: values = [v if v > f": "a tie with what rounding leaves",
+    "bool(low <= 0 and high >= 1)": "ends are cut to [0, 1] before",
+    "bool(low <= 0 and high >= r * s)": "ends are cut to [0, R^2 R'^2] before",
+    "asymptotic: return K / (np.abs(K)": "units, which cancel in the ratio",
+    "asymptotic: return (products": "m (m - 3) cancels in the ratio",
+    "asymptotic: if min(first": "a variance that one sample alone makes positive",
+    "class_intervals: if x <= shift": "a tie gives 0 either way",
+    "class_intervals: return learned_class_interval": "a multiple of the one weight cancels",
+    "class_intervals: return float(norm) if": "what rounding leaves of a constant kernel",
+    "class_intervals: covariance = np.sqrt(max(": "a form that rounding made negative",
+    "rademacher: MOST_SIGNS": "a limit of memory",
+    "rademacher: top = np.where": "keeps 0/0 from what is 0 either way",
+    "concentration: low, high = start - 1": "any number below the start begins the search",
+    "betting: if high - low < 1e-9": "ends a bisection early, below what is promised of the root",
+}
+
+_SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+          ast.Pow: ast.Mult}  # fmt: skip
+_TURNED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
+_ENDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+
+
+def changes(node):
+    """Functions that change a node in place, with what they do in words."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _SWAPS:
+        swap = _SWAPS[type(node.op)]
+        yield f"{type(node.op).__name__} -> {swap.__name__}", lambda n: setattr(n, "op", swap())
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            yield "right term left out", _left_only
+            if isinstance(node.op, ast.Add):
+                yield "left term left out", _right_only
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield f"{node.value} doubled", lambda n: setattr(n, "value", 2 * n.value or 1)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield "sign dropped", lambda n: setattr(n, "op", ast.UAdd())
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in _TURNED:
+        turned = _TURNED[type(node.ops[0])]
+        yield (
+            f"{type(node.ops[0]).__name__} -> {turned.__name__}",
+            lambda n: n.ops.__setitem__(0, turned()),
+        )
+    elif isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", None))
+        if name in _ENDS:
+            yield (
+                f"{name} -> {_ENDS[name]}",
+                lambda n: setattr(n.func, "id" if hasattr(n.func, "id") else "attr", _ENDS[name]),
+            )
+
+
+def _left_only(node):
+    node.right, node.op = ast.Constant(0), ast.Add()
+
+
+def _right_only(node):
+    node.left = ast.Constant(0)
+
+
+def places(tree):
+    """Nodes that may be changed: not in texts, annotations, errors and checks of arguments.
+
+    The latter have tests of their own (test_bad_input_of_bounds.py).
+    """
+
+    def walk(node):
+        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.ImportFrom, ast.Import)):
+            return
+        name = getattr(getattr(node, "func", None), "id", "")
+        if name.lstrip("_").startswith("check") or _refuses(node):
+            return
+        yield node
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list", "defaults", "kw_defaults"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from walk(child)
+
+    return list(walk(tree))
+
+
+def _refuses(node):
+    """Whether a node is a condition under which an error is raised, and nothing else."""
+    return isinstance(node, ast.If) and all(isinstance(part, ast.Raise) for part in node.body)
+
+
+def mutants(module):
+    """(line number, line, what was changed, tree) of each mutant of a module."""
+    source = (BOUNDS / f"{module}.py").read_text(encoding="utf-8")
+    tree, lines = ast.parse(source), source.splitlines()
+    for i, node in enumerate(places(tree)):
+        for j, (text, _) in enumerate(changes(node)):
+            changed = copy.deepcopy(tree)
+            target = places(changed)[i]
+            list(changes(target))[j][1](target)
+            yield node.lineno, lines[node.lineno - 1].strip(), text, changed
+
+
+class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives one module of the bounds from a changed tree."""
+
+    def __init__(self, module, tree):
+        self.name, self.tree = f"alignlearn.bounds.{module}", tree
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        file = str(BOUNDS / f"{name.rpartition('.')[2]}.py")
+        return importlib.util.spec_from_file_location(name, file, loader=self)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        code = compile(ast.fix_missing_locations(self.tree), module.__file__, "exec")
+        exec(code, module.__dict__)
+
+
+def lives(module, tree):
+    """Whether the tests pass with this tree in place of the module."""
+    if not _in_a_process(module, tree, _formulas):
+        return False
+    return module not in MORE or _in_a_process(module, tree, lambda: _pytest(MORE[module]))
+
+
+def _in_a_process(module, tree, run):
+    """Whether ``run`` raises nothing with the changed module, in a process of its own."""
+    child = os.fork()
+    if child:
+        return _waited(child)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(1, 2)
+    sys.meta_path.insert(0, _Mutated(module, tree))
+    os.chdir(ROOT)
+    code = 1
+    with contextlib.suppress(BaseException):
+        code = int(run() or 0)
+    os._exit(code)
+
+
+def _formulas():
+    """The tests of test_formulas.py, which need nothing of pytest but its parameters."""
+    sys.path.insert(0, str(TESTS))
+    tests = importlib.import_module("test_formulas")
+    for name, test in vars(tests).items():
+        if name.startswith("test_"):
+            for arguments in _cases(test):
+                test(**arguments)
+
+
+def _cases(test):
+    """The arguments that ``parametrize`` gives a test, as pytest combines them."""
+    lists = []
+    for mark in getattr(test, "pytestmark", ()):
+        names, values = mark.args
+        names = names if isinstance(names, tuple) else (names,)
+        rows = [row if len(names) > 1 else (row,) for row in values]
+        lists.append([dict(zip(names, row)) for row in rows])
+    return [{k: v for part in parts for k, v in part.items()} for parts in product(*lists)]
+
+
+def _pytest(tests):
+    import pytest
+
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
+    return pytest.main([*options, *(str(TESTS / name) for name in tests)])
+
+
+def _waited(child):
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def main(words):
+    every = int(words[words.index("--every") + 1]) if "--every" in words else 1
+    names = [w for w in words if not w.startswith("--") and not w.isdecimal()]
+    modules = names or sorted(f.stem for f in BOUNDS.glob("*.py") if f.stem not in LEFT_OUT)
+    os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")
+    # What is imported here need not be imported by each process.
+    heavy = "numpy scipy.optimize scipy.stats alignlearn._jit alignlearn.validation pytest"
+    for name in heavy.split():
+        importlib.import_module(name)
+    assert not any(name.startswith("alignlearn.bounds") for name in sys.modules)
+    total, unexplained = 0, 0
+    for module in modules:
+        found = list(mutants(module))[::every]
+        total += len(found)
+        if not lives(module, ast.parse((BOUNDS / f"{module}.py").read_text(encoding="utf-8"))):
+            sys.exit(f"the tests of {module} fail as it is.")
+        alive = [(n, line, text) for n, line, text, tree in found if lives(module, tree)]
+        print(f"{module}: {len(found)} mutants, {len(alive)} live", flush=True)
+        for number, line, text in alive:
+            place = f"{module}: {line}"
+            reason = next((r for part, r in REASONS.items() if part in place), "")
+            unexplained += not reason
+            print(f"  {number}: {text}: {line}\n      {reason or 'NOT EXPLAINED'}", flush=True)
+    print(f"{total} mutants, {unexplained} live without a reason")
+    return int(unexplained > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,76 @@
+"""The asymptotic interval: the jackknife written out, its coverage, and what it says of itself."""
+
+import numpy as np
+import pytest
+from alignlearn.theory.reference.class_laws import class_laws
+from scipy.stats import norm
+
+import alignlearn as al
+from alignlearn.bounds.asymptotic import asymptotic_interval
+from alignlearn.bounds.u_statistics import u_statistic
+
+
+def normals(m, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, m)
+    return rng.standard_normal((m, 2)) + 2.0 * y[:, None], y
+
+
+def ratio(K, L):
+    return u_statistic(K, L) / np.sqrt(u_statistic(K, K) * u_statistic(L, L))
+
+
+def test_it_is_the_jackknife_of_the_unbiased_ratio():
+    X, y = normals(15)
+    K, L = al.Gaussian(0.3)(X), np.outer(2.0 * y - 1, 2.0 * y - 1)
+    without = []
+    for i in range(15):
+        rest = np.delete(np.arange(15), i)
+        without.append(ratio(K[np.ix_(rest, rest)], L[np.ix_(rest, rest)]))
+    error = np.sqrt(14 / 15 * np.sum((without - np.mean(without)) ** 2))
+    ends = ratio(K, L) + norm.ppf(0.85) * error * np.array([-1, 1])
+    found = asymptotic_interval(K, L, 0.3)
+    assert found[:2] == pytest.approx(np.clip(ends, 0, 1), rel=1e-10)
+    assert 0 < found.low < found.high < 1
+    # Neither units nor a multiple of the labels matter.
+    assert asymptotic_interval(1e-5 * K, 9 * L, 0.3)[:2] == pytest.approx(found[:2], rel=1e-9)
+
+
+def test_coverage_is_close_to_what_it_says_for_two_normal_laws():
+    law, rng = class_laws()[-1], np.random.default_rng(0)
+    held, length = [], []
+    for _ in range(300):
+        rows = law.law.sample(100, rng)
+        y = law.law.labels[rows]
+        found = asymptotic_interval(law.K[np.ix_(rows, rows)], np.outer(y, y), 0.2)
+        held.append(found.low <= law.alignment <= found.high)
+        length.append(found.high - found.low)
+    assert np.mean(held) == pytest.approx(0.8, abs=0.07)  # three standard deviations
+    assert np.mean(length) < 0.25
+
+
+def test_the_public_face_says_that_it_is_approximate():
+    X, y = normals(80)
+    kernel = al.Gaussian(0.3)
+    found = al.alignment_interval(X, y, kernel, method="asymptotic")
+    exact = al.alignment_interval(X, y, kernel)
+    assert exact.low < found.low < found.high < exact.high
+    assert "asymptotic" in found.method
+    assert "the probability is approximate" in str(found)
+    L = np.outer(2.0 * y - 1, 2.0 * y - 1)
+    assert (found.low, found.high) == asymptotic_interval(kernel(X), L, 0.05)[:2]
+    # No radius is needed, and real targets are taken as they are.
+    linear = al.alignment_interval(X, X[:, 0], "linear", method="asymptotic", label_range=(-9, 9))
+    centered = X[:, 0] - X[:, 0].mean()
+    expected = asymptotic_interval(X @ X.T, np.outer(centered, centered), 0.05)
+    assert (linear.low, linear.high) == pytest.approx(expected[:2])
+    assert not linear.not_met
+
+
+def test_what_does_not_vary_has_no_interval():
+    y = np.array([1.0, 1, 1, 1, -1, -1])
+    assert asymptotic_interval(np.ones((6, 6)), np.outer(y, y)) == (0.0, 1.0, True)
+    with pytest.raises(ValueError, match="m >= 5"):
+        asymptotic_interval(np.eye(4), np.eye(4))
+    with pytest.raises(ValueError, match="delta"):
+        asymptotic_interval(np.eye(6), np.eye(6), 0.0)

@@ -1,0 +1,173 @@
+"""Guarantees are not given on samples that the fit has seen, and doubted on copies of rows."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import alignlearn as al
+from alignlearn.estimators.seen_rows import SeenRows, row_hashes, seen_rows
+from alignlearn.validation import DoubtfulResultWarning
+
+LADDER = [al.Gaussian(0.1), al.Gaussian(1.0)]
+
+
+def noise(m=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((m, 3)), rng.integers(0, 2, m)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return al.MKLClassifier(LADDER, C=10.0).fit(*noise())
+
+
+ROWS = {
+    "as they are": np.arange(60),
+    "in another order": np.random.default_rng(1).permutation(60),
+    "a subset": np.arange(0, 60, 2),
+    "one of them": np.array([17]),
+}
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=list(ROWS))
+def test_training_rows_are_not_held_out(fitted, rows):
+    """Labels are noise; the risk is 1/2, and the errors on these rows are few."""
+    X, y = noise()
+    new, labels = noise(200, 1)
+    assert fitted.bound(new, labels, held_out=True).value > 0.5
+    for given in (X[rows], X[rows].astype(np.float32), X[rows] + 0.0):
+        with pytest.raises(ValueError, match=f"{len(rows)} of the {len(rows)} rows of X were seen"):
+            fitted.bound(given, y[rows], held_out=True)
+    mixed = np.r_[new, X[rows]], np.r_[labels, y[rows]]
+    message = f"{len(rows)} of the {200 + len(rows)} rows of X were seen by fit"
+    with pytest.raises(ValueError, match=message):
+        fitted.bound(*mixed, held_out=True)
+    with pytest.raises(ValueError, match=message):
+        fitted.alignment_interval(*mixed, held_out=True)
+
+
+def test_what_was_saved_knows_the_rows(fitted, tmp_path):
+    X, y = noise()
+    al.save(fitted, tmp_path / "model")
+    copies = pickle.loads(pickle.dumps(fitted)), al.load(tmp_path / "model")
+    for copy in copies:
+        with pytest.raises(ValueError, match="5 of the 5 rows of X were seen"):
+            copy.bound(X[:5], y[:5], held_out=True)
+
+
+def test_rows_of_every_kind_are_known_again():
+    X, y = noise()
+    binary = (X > 0.8) * X
+    reg = al.MKLRegressor(LADDER).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="7 of the 7 rows"):
+        reg.bound(X[3:10], X[3:10, 0], held_out=True, label_range=(-9, 9))
+    grams = [k(X) for k in LADDER]
+    clf = al.MKLClassifier("precomputed").fit(grams, y)
+    with pytest.raises(ValueError, match="20 of the 20 rows"):
+        clf.bound([K[:20] for K in grams], y[:20], held_out=True)
+    with pytest.raises(ValueError, match="60 of the 60 rows"):
+        clf.alignment_interval(grams, y, held_out=True, radius2=1.0)
+    for sparse in (scipy.sparse.csr_matrix(binary + np.eye(60, 3)), scipy.sparse.csr_matrix(X)):
+        clf = al.MKLClassifier(al.RankOneKernels()).fit(sparse, y)
+        with pytest.raises(ValueError, match="rows of X were seen"):
+            clf.bound(sparse[10:40], y[10:40], held_out=True)
+    words = [
+        "".join("ab"[v] for v in row) for row in np.random.default_rng(0).integers(0, 2, (60, 9))
+    ]
+    clf = al.MKLClassifier([al.StringSpectrum(2)]).fit(words, y)
+    with pytest.raises(ValueError, match="rows of X were seen"):
+        clf.bound(words[:30], y[:30], held_out=True)
+
+
+def test_samples_of_weight_zero_are_not_seen():
+    X, y = noise()
+    weight = np.r_[np.ones(40), np.zeros(20)]
+    clf = al.MKLClassifier(LADDER).fit(X, y, sample_weight=weight)
+    assert clf.bound(X[40:], y[40:], held_out=True).n_samples == 20
+    with pytest.raises(ValueError, match="1 of the 21 rows"):
+        clf.bound(X[39:], y[39:], held_out=True)
+
+
+@pytest.mark.filterwarnings("ignore:.* rows .* equal another one")
+def test_columns_of_few_values_repeat_by_chance():
+    """Independent samples of 30 possible rows are held out; the training rows are not."""
+    rng = np.random.default_rng(0)
+    X, new = rng.integers(0, 3, (80, 3)) * 1.0, rng.integers(0, 3, (70, 3)) * 1.0
+    y, labels = rng.integers(0, 2, (2, 80))
+    rare = X.copy()
+    rare[:40, 0] += rng.standard_normal(40)  # half of the rows repeat
+    clf = al.MKLClassifier(LADDER).fit(rare, y)
+    with pytest.raises(ValueError, match="rows of X were seen"):
+        clf.bound(rare, y, held_out=True)
+    new[:40, 0] += rng.standard_normal(40)
+    assert clf.bound(new, labels[:70], held_out=True).n_samples == 70
+
+
+def test_copies_of_rows_are_doubted_with_their_share():
+    """Noise labels, each sample five times: the interval excludes 0 for a true alignment of 0."""
+    X, y = noise(30)
+    X, y = np.repeat(X, 5, axis=0), np.repeat(y, 5)
+    message = r"150 of 150 rows \(100%\) equal another one"
+    with pytest.warns(DoubtfulResultWarning, match=message):
+        al.alignment_interval(X, y, al.Gaussian(1.0))
+    with pytest.warns(DoubtfulResultWarning, match=message):
+        al.alignment_interval(al.Gaussian(1.0)(X), y, "precomputed", radius2=1.0)
+    clf = al.MKLClassifier(LADDER).fit(X, y)
+    with pytest.warns(DoubtfulResultWarning, match=message):
+        clf.alignment_interval(X, y)
+    with pytest.warns(DoubtfulResultWarning, match=message):
+        clf.bound(X, y, draws=20)
+    copies, labels = np.repeat(noise(20, 3)[0], 2, axis=0), np.repeat(noise(20, 3)[1], 2)
+    with pytest.warns(DoubtfulResultWarning, match=r"40 of 40 rows"):
+        clf.bound(copies, labels, held_out=True)
+    reg = al.MKLRegressor(LADDER).fit(X, X[:, 0])
+    with pytest.warns(DoubtfulResultWarning, match=message):
+        reg.bound(label_range=(-9, 9))
+
+
+# Hashes
+
+
+def test_hashes_are_the_same_in_every_process():
+    """Fixed values: files of models hold them."""
+    assert row_hashes(np.array([[0.0, 1.5], [-0.0, 1.5]])).tolist() == 2 * [11416667843706574822]
+
+
+def test_single_precision_is_left_where_it_merges_rows():
+    X = 1.7e9 + np.arange(50.0)[:, None]
+    found = seen_rows(X)
+    assert (found.single, found.repeated, found.count(X[:7])) == (False, 0, 7)
+    assert found.count(X + 50) == 0
+    assert seen_rows(X - 1.7e9).single
+
+
+def test_objects_that_cannot_be_pickled_are_not_compared():
+    assert seen_rows([lambda: 1, lambda: 2]) is None
+    rows = [("a", 1), ("b", 2), ("a", 1)]
+    assert (seen_rows(rows).repeated, seen_rows(rows).count([("b", 2), ("c", 3)])) == (2, 1)
+    arrays = [np.arange(3), np.arange(3.0), np.arange(4)]
+    assert (seen_rows(arrays).repeated, seen_rows(arrays).count([np.arange(4)])) == (0, 1)
+
+
+def test_how_many_may_coincide():
+    from scipy.stats import beta, binom
+
+    rows = SeenRows(np.array([1, 1, 2, 3, 4, 5, 6, 7, 8, 9], dtype=np.uint64))
+    assert rows.repeated == 2
+    share = beta.isf(1e-3, 3, 8)
+    most = rows.most_by_chance(20)
+    assert binom.sf(most, 20, share) <= 1e-3 < binom.sf(most - 2, 20, share)
+    assert SeenRows(np.arange(5, dtype=np.uint64)).most_by_chance(20) == 0
+    assert SeenRows(np.zeros(5, dtype=np.uint64)).most_by_chance(20) == 20
+
+
+def test_memory_maps_and_blocks_give_the_same_hashes(tmp_path):
+    X = noise(50)[0]
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    np.testing.assert_array_equal(row_hashes(mapped), row_hashes(X))
+    np.testing.assert_array_equal(row_hashes(np.asfortranarray(X)), row_hashes(X))
+    wide = scipy.sparse.csr_matrix(X)
+    np.testing.assert_array_equal(row_hashes(wide[::-1]), row_hashes(wide)[::-1])

@@ -1,0 +1,90 @@
+"""Figure on ladders of hyper-kernels: errors on Gaussians of other widths, and directions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.bounds.hyper_rates import width_error
+from alignlearn.hyper import GaussianHyperKernel, HyperKRR, difference_scales, hyper_kernels
+from alignlearn.kernels import Gaussian
+
+from . import style
+
+_DIMENSION = 3
+_SIDE, _SHOWN = 2.0, 61  # half the width of the plane; points along each side of it
+_STRETCH = np.array([2.0, 0.5])  # of the columns in the target
+
+
+def hyper_ladder(quick=False):
+    """Relative errors of one hyper-kernel and of a ladder, and an ellipse that neither learns."""
+    figure, axes = style.new_figure(4, width=15.5, height=4.3)
+    _draw_errors(axes[0], 25 if quick else 60, 3 if quick else 7)
+    kernels = ellipses(40 if quick else 100)
+    for ax, (name, kernel) in zip(axes[1:], kernels.items()):
+        _contours(ax, kernel)
+        ax.set_title(name, fontsize=10, loc="left")
+    return figure
+
+
+def measured_error(hyper, gamma, X, U):
+    """Relative RMSE on pairs of new points U of the ridge on all pairs of X, the best of alphas."""
+    kernel, values = Gaussian(gamma), Gaussian(gamma)(U)
+    upper = np.triu_indices(len(U), 1)
+    found = [
+        HyperKRR(hyper, alpha, solver="pivoted", max_rank=200).fit(X, kernel(X)).predict(U) - values
+        for alpha in (1e-4, 1e-1)
+    ]
+    return min(float(np.sqrt(np.square(f[upper]).mean())) for f in found) / values[upper].std()
+
+
+def _draw_errors(ax, m, number):
+    rng = np.random.default_rng(0)
+    X, U = rng.normal(size=(m, _DIMENSION)), rng.normal(size=(200, _DIMENSION))
+    scale, variances = float(_DIMENSION), np.ones(_DIMENSION)
+    gammas = np.geomspace(0.03, 30.0, 200) / scale
+    looks = (
+        ("one width", [scale], GaussianHyperKernel(scale, multiple=7.0), style.RED, "v"),
+        ("ladder", scale * 4.0 ** np.arange(-3, 4), hyper_kernels(unit=scale), style.BLUE, "o"),
+    )
+    for name, widths, hyper, colour, marker in looks:
+        least = [width_error(gamma, widths, variances) for gamma in gammas]
+        ax.plot(scale * gammas, least, color=colour, label=f"{name}: no fit is below")
+        some = gammas[:: len(gammas) // number]
+        errors = [measured_error(hyper, gamma, X, U) for gamma in some]
+        ax.plot(scale * some, errors, marker, color=colour, label=f"{name}: ridge, {m} points")
+    ax.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+    ax.set_ylim(1e-3, 10.0)
+    style.finish(ax, x=r"$\gamma s$ of the target", y="relative RMSE on new pairs", legend=None)
+    style.legend_below(ax, 1)
+
+
+def ellipse(X, Y):
+    """A Gaussian that decays faster in the first column."""
+    return Gaussian(0.5)(X * _STRETCH, Y * _STRETCH)
+
+
+def ellipses(m):
+    """The target, what a ladder learns of it, and the same with a scale for each column."""
+    X = np.random.default_rng(1).uniform(-_SIDE, _SIDE, (m, 2))
+    K = ellipse(X, X)
+    scaled = hyper_kernels(reach=64.0, scales=difference_scales(X, K))
+    return {
+        "target": ellipse,
+        "ladder, wide reach": _learned(hyper_kernels(reach=64.0), X, K),
+        "ladder, column scales": _learned(scaled, X, K),
+    }
+
+
+def _learned(hyper, X, K):
+    return HyperKRR(hyper, 1e-3, solver="pivoted", max_rank=200).fit(X, K).kernel_
+
+
+def _contours(ax, kernel):
+    side = np.linspace(-_SIDE, _SIDE, _SHOWN)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    values = kernel(np.array([[0.2, -0.1]]), grid).reshape(_SHOWN, _SHOWN)
+    lines = ax.contour(side, side, values, levels=[0.2, 0.4, 0.6, 0.8], colors=style.BLUE)
+    ax.clabel(lines, fontsize=7.5)
+    ax.plot(0.2, -0.1, "*", color=style.BLUE, markersize=11, mec="white")
+    ax.grid(False)
+    ax.set_aspect("equal")
