@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,14 @@ from alignlearn.validation import check_choice, check_flag, check_seed
 
 from . import inputs, tuning
 from .feature_scales import transformed
+from .guarantees import sample_ranges
 from .strategies import PLANS, Fits, Problem, search
 
 _WEIGHTS_ALONE = ("uniform", "alignf")  # ways that only learn weights of the given kernels
-_OF_ALL = ("classes_", "machine_", "chosen_machine_", "_ranges")
+_OF_ALL = ("classes_", "machine_", "chosen_machine_")
 _OF_ONE = (
     *("kernel_", "kernels_", "weights_", "scale_", "scales_", "alignment_", "uniform_alignment_"),
-    *("kernel_alignments_", "statistics_", "result_", "support_", "dual_coef_", "n_iter_"),
+    *("kernel_alignments_", "statistics_", "result_", "support_", "dual_coef_"),
 )
 
 
@@ -162,7 +163,7 @@ class Strategic:
         ]
         shares = self._shares_of(found)
         members = [Member(m.name, s, m.factors, m.model) for m, s in zip(members, shares)]
-        self._store_members(X, source, members, *_results(found, plan, parameter, values))
+        self._store_members((X, y, source), members, *_results(found, plan, parameter, values))
         self.n_splits_ = len(folds)
         return found, shares
 
@@ -192,8 +193,9 @@ class Strategic:
             X = source.X if root is None else transformed(source.X, root)
         return Member(way.name, 1.0, root, model.fit(X, y, source.weight))
 
-    def _store_members(self, X, source, members, results, best):
+    def _store_members(self, given, members, results, best):
         """Take over the one member, or what is common to several."""
+        X, y, source = given
         model = members[0].model
         self._forget_all()
         fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k in _OF_ALL}
@@ -212,8 +214,11 @@ class Strategic:
         self._adopt(fitted, results, best)
         self._store_columns(X, source.n_features)
         self.members_ = tuple(members)
+        rows = sample_ranges(source, y, model.weights_).rows  # as they were given
+        self._ranges = replace(model._ranges, rows=rows)
         self.weighting_ = model.weighting
         if len(members) > 1:
+            self.n_iter_ = np.concatenate([np.ravel(m.model.n_iter_) for m in members])
             one = np.ndim(model.intercept_) == 0
             self.intercept_ = (
                 float(np.ravel(predictor.intercept)[0]) if one else predictor.intercept

@@ -458,6 +458,7 @@ def draw(Y, n, rng):
 
 
 def rows_of(some, X, Y, weight):
+    """Samples, targets and weights of an index array; all of them for None."""
     if some is None:
         return X, Y, weight
     return take(X, some), Y[some], None if weight is None else weight[some]

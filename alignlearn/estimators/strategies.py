@@ -317,6 +317,8 @@ def search(fits, plan, values, score, client, progress):
                 for k, predicted in zip(at, predictions):
                     scores[w, k, t], shown[w, k, t] = score(t, predicted)
                     kept[w, k, t] = predicted
+                    if not np.isfinite(scores[w, k, t]):
+                        raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
             progress(done + job + 1)
 
         tuning.each(client, fits, jobs, take)

@@ -200,7 +200,7 @@ default 5
     n_splits_ : int
     members_ : tuple of Member
         After a strategy: the machines whose decisions are added up, each with ``name``, ``share``,
-        ``kernel`` and ``model``. Attributes of one kernel, from ``weights_`` to ``n_iter_`` below,
+        ``kernel`` and ``model``. Attributes of one kernel, such as ``weights_`` and ``kernel_``,
         are those of the one machine; of several each has its own, and here they do not exist.
     scales_ : ndarray of shape (d,)
         After a strategy that took one machine on scaled features.
@@ -343,8 +343,7 @@ class MKLRegressorCV(_Search, KernelRegressor):
         Default: NaN is refused.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
-        from 1e-4 to 1e4. Positive for
-        leave-one-out, otherwise >= 0.
+        from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
     Cs : sequence of float, optional
         "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
     cv : "loo", int, sequence of m labels, iterable of (train, test), or object with \
@@ -449,7 +448,8 @@ feature_names_in_
         else:
             loo = self._leave_one_out()
             parameter = "alpha"
-            values = tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
+            strict = loo or self._by_strategy()
+            values = tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=strict)
         splits = self._splits(y, groups)
         path = self._path(splits)
         if self._by_strategy():
