@@ -14,7 +14,7 @@ from alignlearn._versions import Versioned
 from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import Rescaled
 from alignlearn.sources import Predictor
-from alignlearn.validation import check_choice, check_flag, check_seed
+from alignlearn.validation import a_part, check_choice, check_flag, check_seed
 
 from . import inputs, tuning
 from .feature_scales import transformed
@@ -79,7 +79,8 @@ class AveragePredictor(Predictor):
         self.parts = [
             (m.share, m.factors, m.model._predictor, m.model.weights_.size) for m in members
         ]
-        super().__init__(None, sum(share * p.intercept for share, _, p, _ in self.parts))
+        intercept = sum(share * p.intercept for share, _, p, _ in self.parts)
+        super().__init__(np.empty((0, np.size(intercept))), intercept)
         self.is_given, self.n_features = self._first.is_given, self._first.n_features
 
     @property
@@ -146,6 +147,7 @@ class Strategic:
         """
         plan, values = self._plan(), sorted(values)
         inputs.check_room(source, [])
+        inputs.doubt_scales(X, source.X, source.kernels)
         used, y_used, folds = tuning.used_part(source, y, splits)
         task = "classification" if self._estimator_type == "classifier" else "regression"
         rng = check_seed("random_state", self.random_state)
@@ -191,7 +193,9 @@ class Strategic:
             kernels = [problem.single] if way.rule is None else problem.kernels
             model.set_params(kernels=kernels)
             X = source.X if root is None else transformed(source.X, root)
-        return Member(way.name, 1.0, root, model.fit(X, y, source.weight))
+        with a_part():
+            model.fit(X, y, source.weight)
+        return Member(way.name, 1.0, root, model)
 
     def _store_members(self, given, members, results, best):
         """Take over the one member, or what is common to several."""

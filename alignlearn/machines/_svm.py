@@ -145,7 +145,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         alpha0 = check_start(alpha0, codes.size, len(signs))
         results = [None] * len(signs)
-        if len(signs) > 1 and not np.isinf(C) and isinstance(K, np.ndarray):
+        if not np.isinf(C) and isinstance(K, np.ndarray):
             results = _small_problems(K, signs, _costs(C, weight) * signs, alpha0, options)
         for column, sign in enumerate(signs):
             if results[column] is None:

@@ -1,4 +1,4 @@
-"""Many small problems of SMO, such as those of all pairs of classes, in one compiled call."""
+"""Small problems of SMO, such as those of all pairs of classes, in one compiled call."""
 
 from __future__ import annotations
 

@@ -258,7 +258,8 @@ def solve_each(K, rows, problems, work, limits, n_steps, found):
         scale = 0.0
         for i in range(n):
             state[DIAGONAL, i] = K[index[i], index[i]]
-            scale = max(scale, abs(state[DIAGONAL, i]), abs(np.float64(K[index[0], index[i]])))
+            size = abs(state[DIAGONAL, i]) + abs(np.float64(K[index[0], index[i]]))
+            scale = size if size > scale else scale
             slot[i], product[i] = -2 - index[i], 0.0
             state[LOWER, i], state[UPPER, i] = lower[first + i], upper[first + i]
         _make_feasible(beta, state[LOWER], state[UPPER])
@@ -280,7 +281,8 @@ def _make_feasible(beta, lower, upper):
     """Clip a starting point to its bounds, and scale one side so that its sum is 0."""
     excess, size = 0.0, 0.0
     for k in range(beta.size):
-        beta[k] = min(max(beta[k], lower[k]), upper[k])
+        beta[k] = lower[k] if beta[k] < lower[k] else beta[k]
+        beta[k] = upper[k] if beta[k] > upper[k] else beta[k]
         excess += beta[k]
         size += abs(beta[k])
     if abs(excess) > ROUNDING * size:
@@ -309,7 +311,8 @@ def _snap(state, beta):
     """Put variables within rounding of a bound, or of 0, exactly there."""
     near = 0.0
     for k in range(beta.size):
-        near = max(near, ROUNDING * abs(state[BETA, k]))
+        size = ROUNDING * abs(state[BETA, k])
+        near = size if size > near else near
     for k in range(beta.size):
         b, lower, upper = state[BETA, k], state[LOWER, k], state[UPPER, k]
         b = 0.0 if abs(b) <= near else b
@@ -340,5 +343,5 @@ def _certify(state, linear, found):
         slope = state[GRADIENT, k] - multiplier
         least = slope * (state[LOWER, k] if slope > 0.0 else state[UPPER, k])
         gap += slope * state[BETA, k] - least
-    found[0], found[1] = multiplier, max(low - high, 0.0)
+    found[0], found[1] = multiplier, low - high if low > high else 0.0
     found[2], found[3] = objective, gap

@@ -37,7 +37,7 @@ def classifier():
 
 @pytest.fixture(scope="module")
 def regressor():
-    X, y = rings()
+    X, _y = rings()
     t = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=len(X))
     return al.MKLRegressorCV(strategy="best").fit(X, t), X, t
 
@@ -46,7 +46,7 @@ def regressor():
 
 
 def test_decisions_are_the_sum_of_those_of_the_members(classifier):
-    model, X, _ = classifier
+    model, _X, _ = classifier
     assert len(model.members_) == 2
     new = rings(seed=3)[0]
     expected = sum(
@@ -190,7 +190,7 @@ def test_the_ends_of_the_grid_are_reached():
     assert results["n_splits"][model.best_index_] == 5
 
 
-@pytest.mark.parametrize("strategy, members", [("auto", 2), ("best", 1), ("thorough", 3)])
+@pytest.mark.parametrize(("strategy", "members"), [("auto", 2), ("best", 1), ("thorough", 3)])
 def test_strategies(strategy, members):
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -326,7 +326,7 @@ def test_sparse_samples_give_what_dense_ones_do():
 
 
 def test_support_vector_regression_and_several_targets():
-    X, y = rings(m=60)
+    X, _y = rings(m=60)
     T = np.column_stack([X[:, 0] ** 2, X[:, 1]])
     model = al.MKLRegressorCV(machine="svr", Cs=[0.1, 1.0, 10.0], cv=3).fit(X, T[:, 0])
     assert model.predict(X).shape == (60,)
@@ -343,7 +343,7 @@ def test_a_client_changes_nothing(dask_client):
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    ("options", "message"),
     [
         ({"strategy": "quick"}, "strategy='quick'"),
         ({"ensemble": "yes"}, "ensemble"),
@@ -356,7 +356,7 @@ def test_bad_parameters(options, message):
 
 
 def test_leave_one_out_is_of_learned_weights():
-    X, y = rings(m=40)
+    X, _y = rings(m=40)
     assert al.MKLRegressorCV(cv="loo").fit(X, X[:, 0]).n_splits_ == 40
     with pytest.raises(ValueError, match="weighting='auto'"):
         al.MKLRegressorCV(cv="loo", weighting="auto").fit(X, X[:, 0])
