@@ -145,8 +145,8 @@ def _add_protocol(parser):
         help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
         "classes l1-svm; for real targets lkrr, aligned-krr; auto, aligned-rf, and for classes "
         "svm-cv, bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: "
-        "hyper-krr, hyper-svr, hyper-nnls. Default: best-single,uniform,align,alignf; without best-single for "
-        "rank-one",
+        "hyper-krr, hyper-svr, hyper-nnls. Default: best-single,uniform,align,alignf; without "
+        "best-single for rank-one",
     )
 
 
