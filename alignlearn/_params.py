@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+from functools import cache
+from types import MappingProxyType
 
 from ._text import cut, listed, short
 from ._versions import Versioned
@@ -27,6 +29,14 @@ def _without(state):
     return state
 
 
+@cache
+def _parameters(constructor):
+    signature = inspect.signature(constructor).parameters.values()
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = [p for p in signature if p.name != "self" and p.kind not in variadic]
+    return MappingProxyType({p.name: p for p in sorted(named, key=lambda p: p.name)})
+
+
 class ParamsMixin(Versioned):
     """``get_params``, ``set_params`` and ``repr`` from the signature of ``__init__``.
 
@@ -37,10 +47,7 @@ class ParamsMixin(Versioned):
     @classmethod
     def _parameters(cls):
         """The constructor's parameters by name, sorted, without ``self``."""
-        signature = inspect.signature(cls.__init__).parameters.values()
-        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        named = [p for p in signature if p.name != "self" and p.kind not in variadic]
-        return {p.name: p for p in sorted(named, key=lambda p: p.name)}
+        return _parameters(cls.__init__)
 
     def __getstate__(self):
         """The state without what belongs to this process, see `_without`."""

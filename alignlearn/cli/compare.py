@@ -25,10 +25,11 @@ targets. ensemble is a reference that learns no kernel: one machine per kernel, 
 combination of their predictions. These four take longer, and memory for one matrix per kernel of
 the training rows (not for rank-one kernels, with which there is no ensemble).
 
-Others bring a kernel or model of their own: svm-cv, a Gaussian kernel whose width the validation
+Others bring a kernel or model of their own: auto, the average of the best two of six ways to make a
+kernel, chosen by folds of the training rows; svm-cv, a Gaussian kernel whose width the validation
 fold chooses; aligned-rf, random Fourier features weighted by alignment; bayesian-mkl, a Bayesian
 combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the similarity of the labels in
-the space of a hyper-kernel. All but aligned-rf are for classes.
+the space of a hyper-kernel. All but auto and aligned-rf are for classes.
 
 Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
 p-value of a one-sided test against the uniform combination: a t-test corrected for training folds
@@ -142,10 +143,10 @@ def _add_protocol(parser):
         "--methods",
         metavar="LIST",
         help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
-        "classes l1-svm; for real targets lkrr, aligned-krr; aligned-rf, and for classes svm-cv, "
-        "bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: hyper-krr, "
-        "hyper-svr, hyper-nnls. Default: best-single,uniform,align,alignf; without best-single for "
-        "rank-one",
+        "classes l1-svm; for real targets lkrr, aligned-krr; auto, aligned-rf, and for classes "
+        "svm-cv, bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: "
+        "hyper-krr, hyper-svr, hyper-nnls. Default: best-single,uniform,align,alignf; without "
+        "best-single for rank-one",
     )
 
 

@@ -68,8 +68,10 @@ def compare(
         that learn weights and machine together, "l1-svm" for classification, "lkrr" and
         "aligned-krr" for regression; "ensemble", one machine per kernel and a linear combination of
         their predictions, as a reference; and of methods with a kernel or model of their own,
-        "aligned-rf" (`AlignedRandomFeatures`), and for classification "svm-cv" (a Gaussian kernel
-        chosen on the validation fold), "hyper-krr", "hyper-svr" and "hyper-nnls" (as
+        "auto" (the choice of `MKLClassifierCV` or `MKLRegressorCV` without kernels, by folds of
+        the training samples), "aligned-rf" (`AlignedRandomFeatures`), and for classification
+        "svm-cv" (a Gaussian kernel chosen on the validation fold), "hyper-krr", "hyper-svr" and
+        "hyper-nnls" (as
         `HyperKernelClassifier`, tuned on the validation fold) and "bayesian-mkl"
         (`BayesianMKLClassifier`), which holds one Gram matrix per kernel and takes no
         RankOneKernels. "best-single" costs one Gram matrix per kernel; "ensemble", "l1-svm", "lkrr"

@@ -72,7 +72,7 @@ class Comparison:
     weights : ndarray of shape (n, f, p)
         Weights of the centred, trace-normalised kernels; absolute values sum to 1. Of the ensemble,
         weights of its machines: with more than two classes, the mean size over the classes, as of
-        "bayesian-mkl". NaN for methods with a kernel of their own, "svm-cv" and "aligned-rf".
+        "bayesian-mkl". NaN for methods with a kernel of their own, such as "auto".
     shape : tuple of int
         Of X.
     protocol : Protocol

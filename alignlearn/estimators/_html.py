@@ -102,6 +102,9 @@ def _table(rows):
 
 def _weights(estimator):
     """Bars of the largest weights of the kernels, in the order of these; nothing without any."""
+    if estimator._several:
+        parts = (f"<div>{_text(m.name)}</div>{_weights(m.model)}" for m in estimator.members_)
+        return "".join(parts)
     if not hasattr(estimator, "kernels_"):
         return ""
     weights, of = estimator._kernel_weights()

@@ -42,6 +42,14 @@ OF_COLUMNS = (
 # Parameters that many estimators have. A docstring leaves them out, and gets these texts at the end
 # of its parameters, unless the class has more to say of one: then it documents it like any other.
 SHARED_TEXTS = {
+    "strategy": """\
+strategy : {"auto", "best", "thorough"}, default "auto"
+    What ``weighting="auto"`` tries, see Notes. "auto": six ways to make a kernel, the best two
+    after two folds on all of them, and the average of these. "best": all ways on all folds, and the
+    best one. "thorough": seven ways on all folds, and the average of the best three.""",
+    "ensemble": """\
+ensemble : bool, default True
+    Whether a strategy may average machines; False takes the best one.""",
     "unbiased": """\
 unbiased : bool, default False
     Learn the weights from pairs of different samples alone: U-statistics in place of products of
@@ -202,6 +210,7 @@ class Estimator(Parameters):
     """The check for a fit, scikit-learn's tags and metadata routing."""
 
     _estimator_type = None
+    _several = False  # whether a fit averages machines
     _fitted_marker = "_predictor"  # the attribute that ``fit`` sets last
 
     def __init_subclass__(cls, **kwargs):

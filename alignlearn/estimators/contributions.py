@@ -140,7 +140,7 @@ def contributions(
 
     values, spread = np.zeros((2, len(names), len(total)))
     for g, index in enumerate(members):
-        if _kernel_weights(model)[index].any():
+        if model._term_weights()[index].any():
             values[g], spread[g] = measured(index)
     return Contributions(names, values, total, offset, spread, method, scoring, len(F))
 
@@ -186,16 +186,11 @@ def _check_method(method, regression, fit):
 # Terms and scores
 
 
-def _kernel_weights(model):
-    """Weights of the kernels as they are, (p,) or (p, q)."""
-    return (model.weights_.T * model.scale_).T
-
-
 class _Terms:
     """Parts of the decisions on checked samples that some kernels make, up to a constant."""
 
     def __init__(self, model, X):
-        self.weights, self.predictor = _kernel_weights(model), model._predictor
+        self.weights, self.predictor = model._term_weights(), model._predictor
         self.X, self.engine = X, model._engine()
         if self.predictor.is_linear:
             source = open_source(X, model.kernels_, engine=self.engine)
@@ -316,6 +311,8 @@ class _Refit:
     """The model fitted again without some kernels, with its alpha or C and its training samples."""
 
     def __init__(self, model, fit):
+        if model._several:
+            model._refuse_several("method='refit'")
         self.model, self.engine = model, model._engine()
         self.source, self.y = training_source(model, "fit", *fit)
 

@@ -75,7 +75,17 @@ class ScalePath(Result):
 
 
 def learned_scales(
-    X, Y, kernel, alpha, *, weight=None, n_iterations=2, full=False, choose=True, engine=CPU
+    X,
+    Y,
+    kernel,
+    alpha,
+    *,
+    weight=None,
+    n_iterations=2,
+    full=False,
+    choose=True,
+    start=None,
+    engine=CPU,
 ) -> ScalePath:
     """Scales of the features for a kernel and a penalty, from checked samples and targets.
 
@@ -98,22 +108,24 @@ def learned_scales(
         Learn a matrix, from the mean of the outer products of the gradients, in place of scales.
     choose : bool, default True
         False takes the last iteration and finds no errors, in less than half the time.
+    start : tuple, optional
+        What `ridge_on` gives for the features as they are.
     engine : Cpu, Cuda or Cluster
     """
     varies = _varying(X)
-    start = varies / 1.0
-    iterates = [np.diag(start) if full else start]
+    equal = varies / 1.0
+    iterates = [np.diag(equal) if full else equal]
     errors, changes, size = [], [], max(float(varies.sum()), 1.0)
     for t in range(n_iterations + choose):
-        root = _root(iterates[-1])
+        root = root_of(iterates[-1])
         scaled = transformed(X, root)
-        K = grams.weighted_gram([kernel], [1.0], scaled, engine=engine)
-        coef, error = _solved(K, Y, alpha, weight, choose)
+        known, how = start if t == 0 else None, {"weight": weight, "engine": engine}
+        K, coef, error = known or ridge_on(scaled, Y, kernel, alpha, choose, **how)
         errors += [error] if choose else []
         if t == n_iterations:
             break
         squares = Gradients(kernel, scaled, coef, gram=K, engine=engine).squares(weight, full)
-        new = _root(root @ squares @ root if full else np.square(root) * squares)
+        new = root_of(root @ squares @ root if full else np.square(root) * squares)
         new = new * (varies[:, None] & varies if full else varies)
         total = float(np.trace(new) if full else new.sum())
         if not 0.0 < total < np.inf:  # a constant function: nothing tells features apart
@@ -127,12 +139,13 @@ def learned_scales(
     return ScalePath(scales, matrix, *rest)
 
 
-def _solved(K, Y, alpha, weight, with_error):
-    """Coefficients (m, c) of ridge regression, and its leave-one-out error or None."""
+def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU):
+    """Matrix of a kernel, coefficients (m, c) of ridge regression, leave-one-out error or None."""
+    K = grams.weighted_gram([kernel], [1.0], X, engine=engine)
     if not with_error:
-        return KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
+        return K, KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
     coef, residuals = ridge_leave_one_out(np.array(K, dtype=np.float64), Y, alpha, weight)
-    return coef, np.average(np.square(residuals).mean(axis=1), weights=weight)
+    return K, coef, np.average(np.square(residuals).mean(axis=1), weights=weight)
 
 
 def _varying(X):
@@ -147,7 +160,7 @@ def _varying(X):
     return low != high
 
 
-def _root(A):
+def root_of(A):
     """Roots of scales, or the root of a positive semi-definite matrix."""
     if A.ndim == 1:
         return np.sqrt(A)
@@ -279,8 +292,8 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         Y, weight, X = self._targets(X, y, sample_weight)
         inputs.doubt_scales(given, X, [kernel])
         rng = check_seed("random_state", self.random_state)
-        some = _draw(Y, check_count("max_samples", self.max_samples, low=2, optional=False), rng)
-        X, Y, weight = _rows(some, X, Y, weight)
+        some = draw(Y, check_count("max_samples", self.max_samples, low=2, optional=False), rng)
+        X, Y, weight = rows_of(some, X, Y, weight)
         _check_varies(X)
         check_gram_memory(len(X), 2)
         options["engine"], options["weight"] = self._engine(), weight
@@ -311,7 +324,7 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         if reads_as_regression(y, self.task):
             y = inputs.real_targets(self, y, len(X), weight)
             Y = target_columns(y, len(X), "regression", weight=weight)
-            Y = _in_units(Y, _positive(weight))
+            Y = in_units(Y, _positive(weight))
         else:
             y = inputs.class_labels(self, y, len(X), weight)
             Y = target_columns(y, len(X), "classification", weight=weight)
@@ -328,7 +341,7 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
                 return None
             ridges = None
         n = check_count("search_samples", self.search_samples, low=2, optional=False)
-        X, Y, weight = _rows(_draw(Y, n, rng), X, Y, weight)
+        X, Y, weight = rows_of(draw(Y, n, rng), X, Y, weight)
         return leave_one_out_width_and_ridge(
             X, Y, kernels, ridges, weight, alphas=[self.alpha], engine=engine
         )
@@ -346,7 +359,7 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
     def transform(self, X):
         """The features of n samples times the roots of the scales, (n, d), or a data frame."""
         given = X
-        root = _root(self.matrix_ if self.full else self.scales_)
+        root = root_of(self.matrix_ if self.full else self.scales_)
         X = self._check_columns(X, check_features)
         if is_sparse(X):
             from scipy.sparse import csr_array
@@ -407,7 +420,7 @@ def _positive(weight):
     return None if weight is None else weight[weight > 0.0]
 
 
-def _in_units(Y, weight):
+def in_units(Y, weight):
     """Columns of targets over their root mean squares: what has other units counts alike."""
     Y = Y / (np.abs(Y).max(axis=0) + 1e-300)  # squares of small numbers would vanish
     size = np.sqrt(np.average(np.square(Y), axis=0, weights=weight))
@@ -434,7 +447,7 @@ def _check_varies(X):
         )
 
 
-def _draw(Y, n, rng):
+def draw(Y, n, rng):
     """Numbers of at most n samples, increasing; every n-th by the first target, in random order."""
     m = len(Y)
     if m <= n:
@@ -444,7 +457,8 @@ def _draw(Y, n, rng):
     return np.sort(order[np.linspace(0, m - 1, n).astype(np.intp)])
 
 
-def _rows(some, X, Y, weight):
+def rows_of(some, X, Y, weight):
+    """Samples, targets and weights of an index array; all of them for None."""
     if some is None:
         return X, Y, weight
     return take(X, some), Y[some], None if weight is None else weight[some]

@@ -70,7 +70,9 @@ def refuse_seen_samples(estimator, X, n_samples):
     if rows is None:
         return
     X = predictor.check(X)
-    X = X[_matrix(estimator.weights_)] if predictor.is_given else X
+    if predictor.is_given:
+        model = estimator.members_[0].model if estimator._several else estimator
+        X = X[_matrix(model.weights_)]
     seen = rows.count(X)
     if seen > rows.most_by_chance(n_samples):
         raise ValueError(

@@ -40,7 +40,7 @@ def held_out_error(estimator, X, y, delta) -> HeldOutBound:
 
 def held_out_risk(estimator, X, y, delta, label_range, random_state) -> HeldOutBound:
     """`MKLRegressor.bound` with ``held_out``: squared loss of predictions clipped to the range."""
-    if estimator.dual_coef_.ndim > 1:
+    if np.ndim(estimator.intercept_) > 0:
         raise ValueError("bound: only for one target.")
     low, high = guarantees.label_limits(estimator, label_range)
     predicted = _predictions(estimator, X)

@@ -14,14 +14,9 @@ OTHERS = "other kernels"
 NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
 
 
-def kernel_names(model):
-    """Names of the kernels of a fitted model."""
-    return model._names if model._own_weights else model.statistics_.names
-
-
 def kernel_groups(model, groups):
     """(names, index arrays) of the groups that ``contributions`` is asked for."""
-    names = kernel_names(model)
+    names = model._kernel_names()
     if groups is None:
         return _distinct_names(names), [np.array([k]) for k in range(len(names))]
     if isinstance(groups, str) and groups == "columns":

@@ -12,7 +12,7 @@ from alignlearn.weights import get_weighting
 from alignlearn.weights.base import shares
 
 from . import inputs, tuning
-from .kernel_groups import kernel_groups, kernel_names
+from .kernel_groups import kernel_groups
 
 
 def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_state, frame):
@@ -29,6 +29,10 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
                 "samples."
             )
         columns = _over_targets(model, groups)
+    elif model._several:
+        if X is not None:
+            model._refuse_several("kernel_table with samples")
+        columns = _of_members(model, groups)
     else:
         columns = _of_one_kernel(model, groups)
         if X is not None:
@@ -46,7 +50,7 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
 def _names(model, groups):
     """Column and names of what a table is of: kernels, or groups of them."""
     if groups is None:
-        return {"kernel": np.array(kernel_names(model), dtype=object)}
+        return {"kernel": np.array(model._kernel_names(), dtype=object)}
     return {"kernel": np.array(kernel_groups(model, groups)[0], dtype=object)}
 
 
@@ -69,6 +73,14 @@ def _of_one_kernel(model, groups):
         "share": _sums(shares(model.statistics_, model.weights_), members),
         "unidentified": np.array([unidentified[index].any() for index in members]),
     }
+
+
+def _of_members(model, groups):
+    """The tables of the machines that are averaged, one after the other."""
+    tables = [_of_one_kernel(m.model, groups) for m in model.members_]
+    methods = [np.repeat(m.name, len(t["kernel"])) for m, t in zip(model.members_, tables)]
+    columns = {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
+    return {"kernel": columns.pop("kernel"), "method": np.concatenate(methods), **columns}
 
 
 def _alignment(model, index):
@@ -148,7 +160,7 @@ def table_text(columns, max_rows=30) -> str:
 
 
 def _text(name, value):
-    if name == "kernel":
+    if name in ("kernel", "method"):
         return str(value)
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"

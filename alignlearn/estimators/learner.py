@@ -187,6 +187,14 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         found = self.statistics_, self.weights_, self.kernel_alignments_
         return "\n".join([combination_table(*found, max_rows), *self._verdict()])
 
+    def _kernel_names(self):
+        """Names of the kernels, of all machines."""
+        return self.statistics_.names
+
+    def _term_weights(self):
+        """Weights of the kernels as they are, (p,), or (p, q) with weights for every target."""
+        return (self.weights_.T * self.scale_).T
+
     def _verdict(self):
         learned, uniform = self.alignment_, self.uniform_alignment_
         yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"

@@ -477,7 +477,8 @@ def check_varies(y, lack="of which nothing can be learned"):
 
 def checked_rule(estimator):
     """ "alignf" or "uniform"; an error for parameters that ``per_target`` does not go with."""
-    rule, scoring = estimator.weighting, estimator.scoring
+    rule, scoring = estimator._rule(), estimator.scoring
+    rule = "alignf" if rule == "auto" else rule
     if rule not in ("alignf", "uniform"):
         raise ValueError(
             f"weighting={rule!r:.80} does not go with per_target=True; accepted: 'alignf', "

@@ -15,25 +15,31 @@ import numpy as np
 
 from alignlearn._progress import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
-from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.solvers.multiclass import confidences, predicted_labels
 from alignlearn.validation import check_choice, check_flag, check_seed
 
-from . import inputs, per_target, tuning
+from . import inputs, per_target, strategies, tuning
 from ._calibrated import calibrate, check_classes, check_probability
+from .averages import Strategic
 from .classifier import KernelClassifier, MKLClassifier
-from .learner import FROM_STATISTICS
 from .regressor import KernelRegressor, MKLRegressor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 _KEPT = ("_predictor", "_postponed", "_ranges")  # of a fit, beside its attributes
+_ROUGH = 1e-2  # tolerance of machines that are only compared
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
 
-class _Search(tuning.FoldSearch):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _Search(Strategic, tuning.FoldSearch):
     """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
+
+    weighting: Any = None
+    strategy: str = "auto"
+    ensemble: bool = True
 
     def _search(self, X, y, source, splits, *, parameter, values, path, predict=None):
         """Choose, fit on everything, and store the results.
@@ -60,7 +66,7 @@ class _Search(tuning.FoldSearch):
             What ``path`` returned for the chosen candidate in every fold; with ``predict`` only.
         """
         score = tuning.get_score(self.scoring, self._estimator_type)
-        given, rules, several = tuning.check_weightings(self.weighting)
+        given, rules, several = tuning.check_weightings(self._rule())
         inputs.check_room(source, rules)
         last_fit = X, y, source.weight
         source, y, splits = tuning.used_part(source, y, splits)
@@ -100,7 +106,8 @@ class _Search(tuning.FoldSearch):
         return list(kept.reshape(len(folds), -1)[:, results[1]])
 
     def _as_plain(self):
-        plain = self._untuned(self.weighting_).set_params(**self.best_params_)
+        chosen = {k: v for k, v in self.best_params_.items() if k != "method"}
+        plain = self._untuned(self.weighting_).set_params(**chosen)
         plain.chosen_machine_ = self.chosen_machine_
         return plain
 
@@ -124,8 +131,7 @@ class _Search(tuning.FoldSearch):
         # The parameter of the machine, and the weighting if several were given.
         model = self._untuned(weighting).set_params(**params).fit(X, y, weight)
         fitted = {k: v for k, v in vars(model).items() if k.endswith("_") or k in _KEPT}
-        for name in (*_KEPT, *FROM_STATISTICS):
-            self.__dict__.pop(name, None)
+        self._forget_all()
         self._adopt(fitted, results, best)
         self.weighting_ = model.weighting
 
@@ -137,20 +143,31 @@ class _Search(tuning.FoldSearch):
         return super()._open(X, sample_weight)
 
 
+def _of_used(y, weight, splits):
+    """Targets, weights and splits of the samples of positive weight."""
+    if weight is None:
+        return y, None, splits
+    return y[weight > 0.0], weight[weight > 0.0], tuning.used_splits(splits, weight)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifierCV(_Search, KernelClassifier):
-    """`MKLClassifier` that chooses ``C``, and if asked the weighting, by cross-validation.
+    """`MKLClassifier` that chooses ``C`` and how its kernel is made, by cross-validation.
 
-    Equal to a grid search over the same folds, with much less work: one pass over the pairs of
-    samples gives the alignment statistics of every training set, each fold forms its Gram matrix
-    once, and machines are solved from the smallest C up, each started from the last.
+    Without ``kernels`` several ways to learn a kernel are tried on the folds and the machines of
+    the best two are averaged. With them it is equal to a grid search over the same folds, with much
+    less work: one pass over the pairs of samples gives the alignment statistics of every training
+    set, each fold forms its Gram matrix once, and machines are solved from the smallest C up, each
+    started from the last.
 
     Parameters
     ----------
     kernels, multiclass, normalize, class_weight, probability, tol, max_iter
         As in `MKLClassifier`; probabilities are calibrated on the folds of ``cv``.
-    weighting : str, object, or list of them, default "alignf"
-        Several are compared, such as ``[AlignLq(q) for q in (1.5, 2, 4)]``.
+    weighting : str, object, or list of them, optional
+        A rule as in `MKLClassifier`; several are compared, such as
+        ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
+        where ``kernels`` is None, else "alignf".
     Cs : sequence of float, optional
         Values of C; default 1e-2, 1e-1, ..., 1e3.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
@@ -158,7 +175,8 @@ default 5
         A number of folds: shuffled, with classes in equal shares, at most as many as samples of
         the largest class. Labels: each sample is tested with those of its label.
     scoring : {"accuracy", "balanced_accuracy"} or callable, optional
-        ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
+        ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy", for a
+        strategy the accuracy less 0.3 times the log loss of decisions at their best temperature.
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
     client : dask.distributed.Client, optional
@@ -180,6 +198,14 @@ default 5
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``, in
         the order of scikit-learn's grid search over the same values.
     n_splits_ : int
+    members_ : tuple of Member
+        After a strategy: the machines whose decisions are added up, each with ``name``, ``share``,
+        ``kernel`` and ``model``. Attributes of one kernel, such as ``weights_`` and ``kernel_``,
+        are those of the one machine; of several each has its own, and here they do not exist.
+    scales_ : ndarray of shape (d,)
+        After a strategy that took one machine on scaled features.
+    method_ : str
+        After a strategy: the best way.
     weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
 statistics_, result_, classes_, support_, dual_coef_, intercept_, coef_, n_iter_, machine_, \
 calibration_, n_features_in_, feature_names_in_
@@ -189,6 +215,18 @@ calibration_, n_features_in_, feature_names_in_
     -----
     Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
     is fixed on all samples.
+
+    With ``weighting="auto"`` a *way* makes a kernel of each training set: equal weights of the
+    kernels ("uniform"), learned ones ("alignf"), and the one kernel of the smallest leave-one-out
+    error of ridge regression on 200 samples ("single"; of the default kernels one of seven widths).
+    On features with scales learned from the training set (`FeatureScales`) there are
+    "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf"; "rotated-single" takes a
+    learned matrix, for at most 100 features. Scales need kernels whose gradient is known, and
+    "single" kernels of pairs of samples. C is tried without the ends of its grid at first; these
+    follow where their neighbours are best. ``cv_results_`` then has ``param_method``, NaN for folds
+    on which a candidate was not tried, ``n_splits``, and in ``mean_test_shown`` the accuracy.
+    Averaged decisions are over their mean absolute value on the folds. ``bound`` and
+    ``alignment_interval`` take held-out samples alone where more than weights was learned.
 
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
@@ -233,12 +271,46 @@ calibration_, n_features_in_, feature_names_in_
 
         splits = self._splits(labels, groups)
         check_classes(probability, labels, splits, source.weight)
+        if self._by_strategy():
+            return self._fit_classes(X, labels, source, splits, values, probability)
         search = {"parameter": "C", "values": values, "path": path}
         search["predict"] = predict if keep else None
         decisions = self._search(X, labels, source, splits, **search)
         if keep:
             tests = [test for _, test in splits]
             self.calibration_ = calibrate(probability, labels, tests, decisions, source.weight)
+        return self
+
+    def _fit_classes(self, X, labels, source, splits, values, probability):
+        """The fit by a strategy."""
+        classes, codes = np.unique(labels, return_inverse=True)
+        codes, weight, folds = _of_used(codes, source.weight, splits)
+        given = None if self.scoring is None else tuning.get_score(self.scoring, "classifier")
+
+        def score(t, raw):
+            test = folds[t][1]
+            of_fold = None if weight is None else weight[test]
+            if given is None:
+                return strategies.class_score(
+                    raw, codes[test], classes.size, self.multiclass, of_fold
+                )
+            found = confidences(raw, classes.size, self.multiclass)
+            more = () if of_fold is None else (of_fold,)
+            value = given(classes[codes[test]], predicted_labels(found, classes), *more)
+            return value, value
+
+        rough = self._untuned("uniform").set_params(tol=max(self.tol, _ROUGH))
+        path = partial(paths.classifier_predictions, rough._machine, decisions="raw")
+        how = {"parameter": "C", "values": values, "path": path, "score": score}
+        found, shares = self._fit_by_strategy(X, labels, source, splits, **how)
+        self.calibration_ = None
+        if probability is not None:
+            averages = [
+                confidences(sum(map(np.multiply, shares, raw)), classes.size, self.multiclass)
+                for raw in zip(*(found.kept[at] for at in found.order))
+            ]
+            tests = [test for _, test in splits]
+            self.calibration_ = calibrate(probability, labels, tests, averages, source.weight)
         return self
 
     def _untuned(self, rule):
@@ -248,9 +320,10 @@ calibration_, n_features_in_, feature_names_in_
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLRegressorCV(_Search, KernelRegressor):
-    """`MKLRegressor` that chooses ``alpha`` or ``C``, and if asked the weighting, by validation.
+    """`MKLRegressor` that chooses ``alpha`` or ``C`` and how its kernel is made, by validation.
 
-    Equal to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
+    Without ``kernels`` by a strategy, whose predictions are averaged as they are; with them equal
+    to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
     kernel ridge all values of alpha come from one matrix reduction per fold, and leave-one-out
     predictions are exact and need no refits.
 
@@ -258,8 +331,8 @@ class MKLRegressorCV(_Search, KernelRegressor):
     ----------
     kernels, machine, epsilon, normalize, tol, max_iter
         As in `MKLRegressor`.
-    weighting : str, object, or list of them, default "alignf"
-        Several are compared.
+    weighting : str, object, or list of them, optional
+        As in `MKLClassifierCV`; with ``cv="loo"`` the default is "alignf".
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
@@ -270,8 +343,7 @@ class MKLRegressorCV(_Search, KernelRegressor):
         Default: NaN is refused.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
-        from 1e-4 to 1e4. Positive for
-        leave-one-out, otherwise >= 0.
+        from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
     Cs : sequence of float, optional
         "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
     cv : "loo", int, sequence of m labels, iterable of (train, test), or object with \
@@ -290,7 +362,8 @@ class MKLRegressorCV(_Search, KernelRegressor):
         "krr": the chosen value.
     C_ : float
         "svr": the chosen value.
-    weighting_, best_score_, best_params_, best_index_, cv_results_, n_splits_
+    weighting_, best_score_, best_params_, best_index_, cv_results_, n_splits_, members_, scales_, \
+method_
         As in `MKLClassifierCV`. For leave-one-out ``split0_test_score`` is the one score.
     uniform_score_ : ndarray of shape (q,)
         With ``per_target``: R^2 by cross-validation of equal weights at the best alpha.
@@ -337,13 +410,19 @@ feature_names_in_
 
     def _leave_one_out(self):
         if self.cv is None:
-            single = not isinstance(self.weighting, (list, tuple)) or len(self.weighting) == 1
-            return self.machine == "krr" and single
+            rule = self._rule()
+            single = not isinstance(rule, (list, tuple)) or len(rule) == 1
+            return self.machine == "krr" and single and (self.per_target or rule != "auto")
         loo = isinstance(self.cv, str) and self.cv == "loo"
         if loo and self.machine != "krr":
             raise ValueError(
                 f"cv='loo' is for machine='krr', where it has a closed form; got machine="
                 f"{self.machine!r}. Give a number of folds."
+            )
+        if loo and self._by_strategy() and not self.per_target:
+            raise ValueError(
+                "cv='loo' does not go with weighting='auto', as scales are learned from all "
+                "targets; give a number of folds, or weighting='alignf'."
             )
         return loo
 
@@ -363,18 +442,33 @@ feature_names_in_
         per_target.check_missing(self.missing, self.per_target)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
-        for name in ("candidates_", "candidate_", "uniform_score_"):
-            self.__dict__.pop(name, None)
         y = inputs.real_targets(self, y, source.n_samples, source.weight)
         if self.machine == "svr":
             parameter, values = "C", tuning.check_grid("Cs", self.Cs, _CS)
         else:
             loo = self._leave_one_out()
             parameter = "alpha"
-            values = tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=loo)
+            strict = loo or self._by_strategy()
+            values = tuning.check_grid("alphas", self.alphas, _ALPHAS, strict=strict)
         splits = self._splits(y, groups)
         path = self._path(splits)
+        if self._by_strategy():
+            return self._fit_targets(X, y, source, splits, parameter, values, path)
         self._search(X, y, source, splits, parameter=parameter, values=values, path=path)
+        return self
+
+    def _fit_targets(self, X, y, source, splits, parameter, values, path):
+        """The fit by a strategy."""
+        given = tuning.get_score(self.scoring, "regressor")
+        used, weight, folds = _of_used(y, source.weight, splits)
+
+        def score(t, predicted):
+            test = folds[t][1]
+            value = given(used[test], predicted, *(() if weight is None else (weight[test],)))
+            return value, value
+
+        how = {"parameter": parameter, "values": values, "path": path, "score": score}
+        self._fit_by_strategy(X, y, source, splits, **how)
         return self
 
     def _fit_per_target(self, X, y, source, groups):
@@ -407,9 +501,7 @@ feature_names_in_
 
     def _store_targets(self, X, source, y, scale, found):
         """Take over what was found for every target; nothing stays of a fit with one kernel."""
-        self._forget(*_KEPT)
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
-            del self.__dict__[name]
+        self._forget_all()
         self._store_columns(X, source.n_features)
         self.kernels_, self.scale_, self._names = source.fitted_kernels, scale, source.names
         self.weights_, self.alpha_ = found.weights, found.alpha
@@ -419,21 +511,15 @@ feature_names_in_
     def summary(self, max_rows=30) -> str:
         """The learned combination as a text table; with ``per_target`` the weights of all targets.
 
-        Parameters and result as of `MKLRegressor.summary`; with ``per_target`` a line per kernel:
-        mean and largest weight over the targets, and of how many it has more than half.
+        Parameters and result as of `MKLClassifierCV.summary`; with ``per_target`` a line per
+        kernel: mean and largest weight over the targets, and of how many it has more than half.
         """
         if not self._own_weights:
             return super().summary(max_rows)
         return per_target.summary(self, max_rows)
 
-    def bound(self, *args, **options):
-        """As `MKLRegressor.bound`; a ValueError with ``per_target``, which has no one kernel."""
-        if self._own_weights:
-            raise ValueError(
-                "bound is for one kernel; with per_target=True every target has its own. Accepted: "
-                "a fit of one target with per_target=False."
-            )
-        return super().bound(*args, **options)
+    def _kernel_names(self):
+        return self._names if self._own_weights else super()._kernel_names()
 
     def _kernel_weights(self):
         if not self._own_weights:

@@ -28,6 +28,7 @@ from .objects import (
     precomputed_kernels,
 )
 from .random_features import FourierFeatures
+from .rescaled import Rescaled
 from .spectrum import KreinSpectrum, SpectrumFix, krein_spectrum, open_spectrum
 from .stationary import (
     Exponential,
@@ -65,6 +66,7 @@ __all__ = [
     "Precomputed",
     "RankOneKernels",
     "RationalQuadratic",
+    "Rescaled",
     "Scaled",
     "Sigmoid",
     "SpectrumFix",

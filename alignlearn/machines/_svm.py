@@ -14,7 +14,8 @@ from alignlearn.solvers.multiclass import (
     predicted_labels,
     problem_signs,
 )
-from alignlearn.solvers.smo import smo, warn_unconverged
+from alignlearn.solvers.smo import SMOResult, smo, warn_unconverged
+from alignlearn.solvers.smo_each import SMALL, smo_each
 from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
     check_choice,
@@ -143,28 +144,33 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         weight = class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         alpha0 = check_start(alpha0, codes.size, len(signs))
-        results = []
+        results = [None] * len(signs)
+        if not np.isinf(C) and isinstance(K, np.ndarray):
+            results = _small_problems(K, signs, _costs(C, weight) * signs, alpha0, options)
         for column, sign in enumerate(signs):
-            start = None if alpha0 is None else alpha0[:, column]
-            if np.isinf(C):
-                sign = np.where(weight > 0.0, sign, 0.0)
-                refuse_rows(K)
-                result = hard_margin(K, sign, start=start, **options)
-            else:
-                reach = _costs(C, weight) * sign
-                bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-                result = solve(K, -sign, bounds, start=start, **options)
-            warn_unconverged(result, options["tol"])
-            results.append(result)
+            if results[column] is None:
+                start = None if alpha0 is None else alpha0[:, column]
+                results[column] = self._solved(K, sign, C, weight, start, options)
+            warn_unconverged(results[column], options["tol"])
         store_results(self, results)
         return self
+
+    def _solved(self, K, sign, C, weight, start, options):
+        """The `SMOResult` of one problem of two classes."""
+        if np.isinf(C):
+            sign = np.where(weight > 0.0, sign, 0.0)
+            refuse_rows(K)
+            return hard_margin(K, sign, start=start, **options)
+        reach = _costs(C, weight) * sign
+        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+        return solve(K, -sign, bounds, start=start, **options)
 
     def decision_function(self, K_test):
         """Confidence of each class: (n_test,) for two classes, positive for ``classes_[1]``.
 
         (n_test, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
         """
-        return self.confidences(self._decisions(K_test))
+        return self.confidences(self.problem_decisions(K_test))
 
     def confidences(self, raw):
         """The same from the decisions (n_test, n_problems) of the problems."""
@@ -172,7 +178,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 
     def predict(self, K_test):
         """Labels (n_test,) of largest confidence from the kernel (n_test, m) against training."""
-        return self.predictions(self._decisions(K_test))
+        return self.predictions(self.problem_decisions(K_test))
 
     def predictions(self, raw):
         """The same from the decisions (n_test, n_problems) of the problems."""
@@ -187,7 +193,8 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         classes, codes = encode_labels(y)
         return [np.count_nonzero(s) for s in problem_signs(codes, classes.size, self.multiclass)]
 
-    def _decisions(self, K_test):
+    def problem_decisions(self, K_test):
+        """Decisions (n_test, n_problems) of the problems of two classes."""
         check_fitted(self, "n_train_")
         K_test = check_test_gram("K_test", K_test, self.n_train_)
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
@@ -286,6 +293,22 @@ def refuse_rows(K):
             f"about {16 * K.m**2 / 2**30:.1f} GiB for {K.m} samples, memory={K.memory} bytes are "
             "given. Use a finite C, fewer samples or more memory."
         )
+
+
+def _small_problems(K, signs, reach, start, options):
+    """An `SMOResult` for each problem, None for those that are large or take many steps."""
+    found = [None] * len(signs)
+    small = np.flatnonzero(np.count_nonzero(reach, axis=1) <= SMALL)
+    if not small.size:
+        return found
+    tol, most = options["tol"], options["max_iter"]
+    start = None if start is None else start[:, small]
+    coef, numbers = smo_each(K, -signs[small], reach[small], start=start, tol=tol, max_iter=most)
+    for b, p, (multiplier, violation, objective, gap, steps) in zip(coef.T, small, numbers):
+        if violation <= tol or steps == most:
+            certificate = objective, gap, violation, int(steps), violation <= tol
+            found[p] = SMOResult(b, multiplier, None, *certificate)
+    return found
 
 
 def solve(K, linear, bounds, *, start=None, **options):

@@ -14,12 +14,14 @@ from .gram_rows import matrix_fits, row_cache, rows_pay
 # Samples up to which the values of a path share the matrix, which each then only reads (measured
 # on ijcnn1, four values: 7200 are 1.1 to 1.3 times as fast so, 14,400 take 1.4 times as long).
 _MOST_WHOLE = 10_000
+_READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
 
 
 def classifier_predictions(make, combination, y, split, values, decisions=False):
     """Test predictions of a classifier for each C; in the features where that is faster.
 
-    With ``decisions`` the confidences of its classes in place of labels. Machines take its sample
+    With ``decisions`` the confidences of its classes in place of labels, with "raw" those of its
+    problems of two classes, (n, n_problems). Machines take its sample
     weights, here and below, which are positive.
     """
     train, test = split
@@ -28,7 +30,7 @@ def classifier_predictions(make, combination, y, split, values, decisions=False)
         return support_vector_predictions(make, combination, y, split, values, decisions)
     Z = feature_space.WeightedFeatures(combination).dense()
     fitted = [feature_space.fit_classifier(make(C), Z[train], y[train], weight) for C in values]
-    return [(m.decision_function if decisions else m.predict)(Z[test]) for m in fitted]
+    return [getattr(m, _READ[decisions])(Z[test]) for m in fitted]
 
 
 def support_vector_predictions(make, combination, y, split, values, decisions=False):
@@ -50,6 +52,8 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
     def predict(machine):
         found = part.predictor(machine.support_, machine.dual_coef_, machine.intercept_)
         raw = found.decisions(X_test, combination.source.engine)
+        if decisions == "raw":
+            return raw
         return machine.confidences(raw) if decisions else machine.predictions(raw)
 
     return _along(make, cache, y[train], values, _of_training(combination, train), predict)
@@ -103,8 +107,8 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
         and its bounded coefficients only have to grow.
     weight : ndarray of shape (m,), optional
         Sample weights.
-    decisions : bool
-        Return decisions rather than predictions.
+    decisions : bool or "raw"
+        Return decisions rather than predictions; "raw" are those of the problems of two classes.
 
     Returns
     -------
@@ -113,7 +117,7 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
     """
 
     def predict(machine):
-        return machine.decision_function(K_test) if decisions else machine.predict(K_test)
+        return getattr(machine, _READ[decisions])(K_test)
 
     return _along(make, K, y, values, weight, predict)
 

@@ -14,6 +14,7 @@ _CLASSES = {
     "cca.kernel_cca": "KernelCCA",
     "dependence.independence": "DependenceTest",
     "dependence.representations": "CKAAccumulator",
+    "estimators.averages": "AveragePredictor Member",
     "estimators.bayesian": "BayesianMKLClassifier",
     "estimators.classifier": "MKLClassifier",
     "estimators.combiner": "KernelCombiner",
@@ -39,6 +40,7 @@ _CLASSES = {
     "kernels.named": "Named",
     "kernels.objects": "Precomputed",
     "kernels.random_features": "FourierFeatures",
+    "kernels.rescaled": "Rescaled",
     "kernels.spectrum": "KreinSpectrum SpectrumFix",
     "kernels.stationary": "Exponential ExponentialDot Gaussian Hamming Laplacian Matern "
     "RationalQuadratic _ExponentialOverDistance",

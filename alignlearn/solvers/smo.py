@@ -29,12 +29,11 @@ from alignlearn.validation import ConvergenceWarning, warn
 from . import smo_kernels as kernels
 from .smo_rows import MatrixRows
 
-_ROUNDING = 64 * np.finfo(np.float64).eps  # of a coefficient, relative to the largest
 _CUSHION, _FEWEST = 1.25, 1000  # of a working set: times the violating variables, and at least
 _LARGE = 2000  # samples above which a part of them gives the start, if there is no matrix
 # Least curvature of a pair: in units of its first diagonal entry, as LIBSVM's for a kernel of ones,
 # and where that is 0 in units of the whole matrix, smaller since entries may differ much.
-_TAU, _LEAST_TAU = 1e-12, 1e-20
+TAU, LEAST_TAU = 1e-12, 1e-20
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ class _Problem:
         self.gram, self.linear, self.epsilon, self.exact = gram, linear, epsilon, exact
         self.lower, self.upper = lower, upper
         self.state, self.drift, self.working = None, np.inf, []
-        self.least = _LEAST_TAU * gram.scale
+        self.least = LEAST_TAU * gram.scale
 
     def minimise(self, coef, tol, max_iter, shrinking):
         """Run SMO from ``coef``; the number of steps. The result is in ``coef``, ``gradient``."""
@@ -232,7 +231,7 @@ class _Problem:
         """At most so many steps on the active variables; how many, and the violation left."""
         # What rounding of the rows adds must not undo a solution of the active part.
         tol = self.tol if self.gram.exact else 0.8 * self.tol
-        done, limits = 0, np.array([tol, _TAU, self.least, self.epsilon])
+        done, limits = 0, np.array([tol, TAU, self.least, self.epsilon])
         while True:
             n, violation, missing = kernels.iterate(
                 self.gram.active, self.state, self.last, limits, most - done
@@ -432,7 +431,7 @@ def _snap(coef, lower, upper):
     Where all of them belong there, one that is off by rounding would count as free and decide the
     multiplier, which the optimality conditions only keep to an interval.
     """
-    near = _ROUNDING * np.abs(coef).max(initial=0.0)
+    near = kernels.ROUNDING * np.abs(coef).max(initial=0.0)
     for end in (np.zeros_like(coef), lower, upper):
         close = np.abs(coef - end) <= near
         coef[close] = end[close]
@@ -441,7 +440,7 @@ def _snap(coef, lower, upper):
 def _feasible(start, lower, upper):
     coef = np.clip(np.asarray(start, dtype=np.float64), lower, upper)
     excess = coef.sum()
-    if abs(excess) <= _ROUNDING * np.abs(coef).sum():
+    if abs(excess) <= kernels.ROUNDING * np.abs(coef).sum():
         return coef  # scaling would take coefficients off their bounds
     side = coef > 0.0 if excess > 0.0 else coef < 0.0
     total = coef[side].sum()

@@ -28,6 +28,7 @@ from alignlearn._jit import jit
 GRADIENT, UP, DOWN, DIAGONAL, LOWER, UPPER, BETA = range(7)
 _SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 _MOST = 24  # variables of a direction; then it starts afresh
+ROUNDING = 64 * np.finfo(np.float64).eps  # of a variable, relative to the largest
 _LEAST_CURVED = 1e-4  # of a pair's curvature, for what a conjugate direction leaves of it
 TOL, TAU, LEAST, EPSILON = range(4)
 
@@ -235,3 +236,112 @@ def iterate(active, state, last, limits, n_steps):
         if not free:
             last.place[_MOST] = 0
         n += 1
+
+
+@jit
+def solve_each(K, rows, problems, work, limits, n_steps, found):
+    """Solve small problems one after the other on parts of a matrix; see `smo_each`.
+
+    ``problems`` = (members, starts, linear, lower, upper, coef): problem p has entries starts[p] to
+    starts[p + 1] of each array; members are rows of K, coef holds where to start and gets the
+    result. ``rows`` is a read-only view of the buffer in ``work``. ``found`` (n_problems, 5) gets
+    multiplier, violation, objective, duality gap and steps.
+    """
+    members, starts, linear, lower, upper, coef = problems
+    buffer, memory, product, slot, used, place, amount = work
+    least = limits[LEAST]
+    for p in range(starts.size - 1):
+        first, end = starts[p], starts[p + 1]
+        n = end - first
+        index, beta = members[first:end], coef[first:end]
+        state = memory[: 7 * n].reshape((7, n))
+        scale = 0.0
+        for i in range(n):
+            state[DIAGONAL, i] = K[index[i], index[i]]
+            size = abs(state[DIAGONAL, i]) + abs(np.float64(K[index[0], index[i]]))
+            scale = size if size > scale else scale
+            slot[i], product[i] = -2 - index[i], 0.0
+            state[LOWER, i], state[UPPER, i] = lower[first + i], upper[first + i]
+        _make_feasible(beta, state[LOWER], state[UPPER])
+        active = Active(K, rows, buffer, slot[:n], used, index)
+        _set_gradient(state, linear[first:end], active, beta)
+        for k in range(n):
+            _set_slopes(state, k, 0.0)
+        place[_MOST], used[used.size - 1] = 0, 0
+        limits[LEAST] = least * scale
+        last = Direction(product[:n], place, amount)
+        found[p, 4], _, _ = iterate(active, state, last, limits, n_steps)
+        _snap(state, beta)
+        _set_gradient(state, linear[first:end], active, beta)
+        _certify(state, linear[first:end], found[p])
+
+
+@jit
+def _make_feasible(beta, lower, upper):
+    """Clip a starting point to its bounds, and scale one side so that its sum is 0."""
+    excess, size = 0.0, 0.0
+    for k in range(beta.size):
+        beta[k] = lower[k] if beta[k] < lower[k] else beta[k]
+        beta[k] = upper[k] if beta[k] > upper[k] else beta[k]
+        excess += beta[k]
+        size += abs(beta[k])
+    if abs(excess) > ROUNDING * size:
+        total = 0.5 * (excess + size) if excess > 0.0 else 0.5 * (excess - size)
+        for k in range(beta.size):
+            if beta[k] * excess > 0.0:
+                beta[k] *= 1.0 - excess / total
+
+
+@jit
+def _set_gradient(state, linear, active, beta):
+    """Variables and the gradient at them."""
+    gradient = state[GRADIENT]
+    for k in range(beta.size):
+        state[BETA, k], gradient[k] = beta[k], linear[k]
+    for j in range(beta.size):
+        b = beta[j]
+        if b != 0.0:
+            row = active.rows[_find(active, j)]
+            for k in range(beta.size):
+                gradient[k] += b * np.float64(row[k])
+
+
+@jit
+def _snap(state, beta):
+    """Put variables within rounding of a bound, or of 0, exactly there."""
+    near = 0.0
+    for k in range(beta.size):
+        size = ROUNDING * abs(state[BETA, k])
+        near = size if size > near else near
+    for k in range(beta.size):
+        b, lower, upper = state[BETA, k], state[LOWER, k], state[UPPER, k]
+        b = 0.0 if abs(b) <= near else b
+        b = lower if abs(b - lower) <= near else b
+        beta[k] = upper if abs(b - upper) <= near else b
+
+
+@jit
+def _certify(state, linear, found):
+    """Multiplier, violation, objective and duality gap at a point and its gradient."""
+    n, total, free = linear.size, 0.0, 0
+    low, high, objective = -np.inf, np.inf, 0.0
+    for k in range(n):
+        b, g = state[BETA, k], state[GRADIENT, k]
+        rises, falls = b < state[UPPER, k], b > state[LOWER, k]
+        high = g if rises and g < high else high
+        low = g if falls and g > low else low
+        if rises and falls:
+            total += g
+            free += 1
+        objective += 0.5 * b * (g + linear[k])
+    middle = 0.5 * (low + high) if low > -np.inf and high < np.inf else 0.0
+    middle = low if high == np.inf and low > -np.inf else middle
+    middle = high if low == -np.inf and high < np.inf else middle
+    multiplier = total / free if free else middle
+    gap = 0.0
+    for k in range(n):
+        slope = state[GRADIENT, k] - multiplier
+        least = slope * (state[LOWER, k] if slope > 0.0 else state[UPPER, k])
+        gap += slope * state[BETA, k] - least
+    found[0], found[1] = multiplier, low - high if low > high else 0.0
+    found[2], found[3] = objective, gap

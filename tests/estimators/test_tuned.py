@@ -411,10 +411,14 @@ def _checks(estimators):
         al.MKLRegressorCV(),
         al.MKLRegressorCV(weighting=["align", "alignf"], alphas=[0.1, 1.0], cv=3),
         al.MKLRegressorCV(machine="svr", Cs=[1.0, 10.0]),
+        al.MKLClassifierCV(weighting="alignf", Cs=[0.1, 1.0]),
+        al.MKLRegressorCV(weighting="alignf"),
     ]
 )
 def test_scikit_learn_check(estimator, check):
-    if "sample_weight_equivalence" in str(check) and "tol" in estimator.get_params():
+    if "sample_weight_equivalence" in str(check):
+        if estimator.kernels is None and estimator.weighting is None:
+            pytest.skip("the search for a width leaves a sample out with its whole weight")
         estimator.set_params(tol=1e-10)  # compared digit by digit
     check(estimator)
 

