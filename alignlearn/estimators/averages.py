@@ -159,13 +159,12 @@ class Strategic:
         total = len(folds)
         with Progress(f"{total} folds", total, source.progress) as progress:
             found = search(fits, plan, values, score, self.client, progress)
+        shares, given = self._shares_of(found), (X, y, source)
         members = [
-            self._member(plan.ways[w], {parameter: values[k]}, problem, (X, y, source))
-            for w, k in found.order
+            self._member(plan.ways[w], share, {parameter: values[k]}, problem, given)
+            for (w, k), share in zip(found.order, shares)
         ]
-        shares = self._shares_of(found)
-        members = [Member(m.name, s, m.factors, m.model) for m, s in zip(members, shares)]
-        self._store_members((X, y, source), members, *_results(found, plan, parameter, values))
+        self._store_members(given, members, *_results(found, plan, parameter, values))
         self.n_splits_ = len(folds)
         return found, shares
 
@@ -182,20 +181,18 @@ class Strategic:
         sizes = [np.mean([np.abs(f).mean() for f in found.kept[at]]) for at in found.order]
         return [1.0 / (n * (size or 1.0)) for size in sizes]
 
-    def _member(self, way, chosen, problem, given):
-        """The `Member` of a way, of share 1."""
+    def _member(self, way, share, chosen, problem, given):
+        """The `Member` of a way."""
         X, y, source = given
         model = self._untuned(way.rule or "uniform").set_params(**chosen)
-        root = None
-        if way.scaled:
-            root = problem.root(np.arange(problem.source.n_samples), way.full)
+        root = problem.root(problem.everything, way.full) if way.scaled else None
         if way.rule is None or way.scaled:
             kernels = [problem.single] if way.rule is None else problem.kernels
             model.set_params(kernels=kernels)
             X = source.X if root is None else transformed(source.X, root)
         with a_part():
             model.fit(X, y, source.weight)
-        return Member(way.name, 1.0, root, model)
+        return Member(way.name, share, root, model)
 
     def _store_members(self, given, members, results, best):
         """Take over the one member, or what is common to several."""

@@ -123,7 +123,7 @@ class Problem:
             Y = in_units(Y, source.weight)
         self.Y = Y[:, :1] if task == "classification" and Y.shape[1] == 2 else Y
         self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
-        self._roots = None, {}
+        self._roots, self.everything = (None, {}), np.arange(source.n_samples)
 
     def ways(self, plan):
         """The ways of a plan that these kernels have, the `Plan` with these."""
@@ -210,7 +210,9 @@ class Fits(NamedTuple):
         else:
             statistics = self.statistics[t] if source is problem.source else None
             if statistics is None:
-                statistics = source.part(train).statistics(problem.y[train], problem.task)
+                unbiased = {"unbiased": learner.unbiased}
+                asked = problem.y[train], problem.task
+                statistics = source.part(train).statistics(*asked, **unbiased)
             of_fold = {"train": train, "statistics": statistics}
             rule = get_weighting(learner.weighting)
             weights = tuning.fold_weights(learner, source, problem.y, rule, **of_fold)
@@ -224,7 +226,8 @@ def _unit_trace(source, normalize):
     K = source.single(0).gram()
     weight = np.ones(len(K)) if source.weight is None else source.weight
     share = weight / weight.sum()
-    return np.array([1.0 / max(float(share @ K.diagonal() - share @ (K @ share)), 1e-300)])
+    trace = float(share @ K.diagonal() - share @ (K @ share))
+    return np.array([1.0 / trace if trace > 0.0 else 1.0])
 
 
 # Scores
@@ -286,6 +289,36 @@ class Found(NamedTuple):
     kept: dict
 
 
+class _Trials:
+    """Scores of ways and values on folds, as far as they were tried."""
+
+    def __init__(self, fits, plan, values, score, client, progress):
+        self.fits, self.plan, self.values = fits, plan, values
+        self.score, self.client, self.progress = score, client, progress
+        shape = len(plan.ways), len(values), len(fits.folds)
+        self.scores, self.shown = np.full((2, *shape), np.nan)
+        self.kept = {}
+
+    def run(self, folds, tries):
+        """Try pairs (way, values), by their numbers, on some folds."""
+        ways, folds = self.plan.ways, list(folds)
+        asked = [(ways[w], [self.values[k] for k in at]) for w, at in tries]
+
+        def take(job, found):
+            for (w, at), predictions in zip(tries, found):
+                for k, predicted in zip(at, predictions):
+                    self._keep((w, k, folds[job]), predicted)
+            self.progress(folds[job] + 1)
+
+        tuning.each(self.client, self.fits, [(t, asked) for t in folds], take)
+
+    def _keep(self, at, predicted):
+        self.kept[at] = predicted
+        self.scores[at], self.shown[at] = self.score(at[2], predicted)
+        if not np.isfinite(self.scores[at]):
+            raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
+
+
 def search(fits, plan, values, score, client, progress):
     """Try the ways of a plan on the folds.
 
@@ -299,52 +332,28 @@ def search(fits, plan, values, score, client, progress):
         ``score(t, predictions)``: what is to be large, and what is shown beside it.
     client : dask.distributed.Client or None
     progress : callable
-        ``progress(n)`` after n folds.
+        ``progress(n)`` after fold n - 1.
     """
-    n = len(fits.folds)
-    shape = len(plan.ways), len(values), n
-    scores, shown = np.full((2, *shape), np.nan)
-    kept, everything = {}, list(range(len(values)))
+    trials = _Trials(fits, plan, values, score, client, progress)
+    n, everything = len(fits.folds), list(range(len(values)))
     first = n if plan.first is None else min(plan.first, n)
-    done = 0
-
-    def run(folds, tries):
-        jobs = [(t, [(plan.ways[w], [values[k] for k in at]) for w, at in tries]) for t in folds]
-
-        def take(job, found):
-            t = folds[job]
-            for (w, at), predictions in zip(tries, found):
-                for k, predicted in zip(at, predictions):
-                    scores[w, k, t], shown[w, k, t] = score(t, predicted)
-                    kept[w, k, t] = predicted
-                    if not np.isfinite(scores[w, k, t]):
-                        raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
-            progress(done + job + 1)
-
-        tuning.each(client, fits, jobs, take)
-
     one_by_one = first < n and fits.parameter == "C"  # all values of alpha cost as much as one
     # The largest C takes longest: ends of the grid are tried where their neighbours are best.
     inner = everything[1:-1] if one_by_one and len(values) >= _TRIMMED else everything
-    run(range(first), [(w, inner) for w in range(len(plan.ways))])
-    ranked = _ranked(scores[:, :, :first])
+    trials.run(range(first), [(w, inner) for w in range(len(plan.ways))])
     if first < n:
         reach = 1 if one_by_one else len(values)
-        going = [
-            (w, [j for j in everything if abs(j - k) <= reach]) for w, k in ranked[: plan.kept]
-        ]
-        done = first
-        run(range(first, n), going)
-        later = np.where(np.isnan(scores[:, :, first:]), -np.inf, scores[:, :, first:]).mean(axis=2)
-        for w, _ in going:
-            best = later[w].argmax()
-            if best not in inner:
-                done = n - first
-                run(range(first), [(w, [best])])
-        ranked = _ranked(scores)
-    order = ranked[: plan.averaged]
-    kept = {(w, k): [kept[w, k, t] for t in range(n)] for w, k in order}
-    return Found(scores, shown, order, kept)
+        best = _ranked(trials.scores[:, :, :first])[: plan.kept]
+        going = [(w, [j for j in everything if abs(j - k) <= reach]) for w, k in best]
+        trials.run(range(first, n), going)
+        later = trials.scores[:, :, first:].mean(axis=2)
+        ends = [(w, [int(np.nanargmax(later[w]))]) for w, _ in going]
+        ends = [(w, at) for w, at in ends if at[0] not in inner]
+        if ends:
+            trials.run(range(first), ends)
+    order = _ranked(trials.scores)[: plan.averaged]
+    kept = {(w, k): [trials.kept[w, k, t] for t in range(n)] for w, k in order}
+    return Found(trials.scores, trials.shown, order, kept)
 
 
 def _ranked(scores):
