@@ -85,7 +85,7 @@ def differences(value, step=1e-5):
     return np.moveaxis(np.array(columns), (0, 1, 2), (2, 1, 0))
 
 
-@pytest.mark.parametrize(("kernel", "value"), CASES, ids=lambda c: str(c)[:50])
+@pytest.mark.parametrize(("kernel", "value"), CASES, ids=[str(kernel) for kernel, _ in CASES])
 def test_gradients_are_limits_of_differences(kernel, value):
     expected = differences(value)
     np.testing.assert_allclose(gradients(kernel, X, COEF, Z), expected, rtol=1e-6, atol=1e-8)

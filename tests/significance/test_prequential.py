@@ -141,7 +141,6 @@ def test_power_is_that_of_the_documentation():
         (lambda: prequential_blocks(10, 0), "n_blocks=0"),
         (lambda: prequential_blocks(3, 1), "a block would be empty"),
     ],
-    ids=str,
 )
 def test_bad_input_is_a_clear_error(call, message):
     with pytest.raises(ValueError, match=message):
