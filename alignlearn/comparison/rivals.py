@@ -97,7 +97,7 @@ def _hyper_kernel(regression, style):
 
 
 METHODS = {
-    "auto": Method(_by_folds, ("best two ways, by folds", "#A50026", "*"), holds={"own matrix"}),
+    "auto": Method(_by_folds, ("best two ways", "#A50026", (5, 1, 0)), holds={"own matrix"}),
     "svm-cv": Method(
         _svm_cv,
         ("SVM, Gaussian by validation", "#A6611A", "p"),

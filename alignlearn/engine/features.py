@@ -115,4 +115,6 @@ def low_rank_sums(X, Y, groups, scales, weight=None):
     np.multiply(C, C, out=C)
     M = np.add.reduceat(np.add.reduceat(C, starts, axis=0), starts, axis=1)
     a = np.add.reduceat(_with_target(X, constant, Y, root)[columns], starts)
-    return a * scales, M * scales[:, None] * scales, trace * scales
+    M = M * scales
+    M *= scales[:, None]
+    return a * scales, M, trace * scales

@@ -8,7 +8,14 @@ import numpy as np
 
 from alignlearn.kernels import column_names, kernel_list
 from alignlearn.sources import Tables
-from alignlearn.validation import check_labels, check_targets, doubt, own_or_sklearn, warn
+from alignlearn.validation import (
+    check_labels,
+    check_targets,
+    doubt,
+    is_sparse,
+    own_or_sklearn,
+    warn,
+)
 from alignlearn.validation.memory import check_gram_memory
 
 _APART = 1000.0  # standard deviations of columns in one kernel, beyond which it sees the largest
@@ -84,7 +91,7 @@ def doubt_scales(X, samples, kernels, names=None):
     scale = some.std(axis=0)
     low, high = some.min(axis=0), some.max(axis=0)
     scale[((some == low) | (some == high)).all(axis=0)] = np.nan
-    X = Tables(X) if isinstance(X, Mapping) else X
+    X = Tables(X) if isinstance(X, Mapping) and not is_sparse(X) else X
     names = column_names(X) if names is None else names
     for columns in sorted(sets, key=len):
         own = scale[list(columns)]

@@ -343,7 +343,7 @@ def as_tables(X, kernels=None):
                 'X is Tables, which kernels="precomputed" does not go with; accepted: a GramStack.'
             )
         return X
-    if isinstance(X, Mapping):
+    if _is_dict(X):
         return GramStack(X) if precomputed else Tables(X)
     if precomputed or not _are_matrices(X):
         return X
@@ -436,11 +436,11 @@ def as_fitted(X, names, stack=None):
         Which rows of a `GramStack` the training samples are, and its number of columns; None for
         tables.
     """
-    several = isinstance(X, (Mapping, Tables, GramStack))
+    several = _is_dict(X) or isinstance(X, (Tables, GramStack))
     if names is None:
         if several and not isinstance(X, Tables):  # Tables are read as one matrix, too
             raise TypeError(
-                f"X is {'a dict' if isinstance(X, Mapping) else type(X).__name__}, but fit had no "
+                f"X is {'a dict' if _is_dict(X) else type(X).__name__}, but fit had no "
                 "tables; accepted: samples as in fit."
             )
         return X
@@ -460,7 +460,12 @@ def as_fitted(X, names, stack=None):
         raise TypeError("X is Tables, but fit had given matrices.")
     if isinstance(X, GramStack):
         return X.arranged(names).against(*stack)
-    if isinstance(X, Mapping):
+    if _is_dict(X):
         _check_names("matrix", names, list(X))
         return [X[name] for name in names]
     return X
+
+
+def _is_dict(X):
+    """Whether X is a dict of tables or matrices; a sparse matrix of keys is one of numbers."""
+    return isinstance(X, Mapping) and not is_sparse(X)

@@ -122,7 +122,9 @@ class AlignmentStatistics(Result, Versioned):
     def scaled(self, scale) -> AlignmentStatistics:
         """The statistics of the kernels ``scale_k K_k``, ``scale`` of shape (p,)."""
         s = np.asarray(scale, dtype=np.float64)
-        return replace(self, a=self.a * s, M=self.M * s[:, None] * s, trace=self.trace * s)
+        M = self.M * s
+        M *= s[:, None]
+        return replace(self, a=self.a * s, M=M, trace=self.trace * s)
 
     def trace_normalized(self) -> tuple[AlignmentStatistics, np.ndarray]:
         """Scale every centred kernel to trace m, or the total weight (mean diagonal 1).

@@ -27,7 +27,7 @@ ROWS = {
     "as they are": np.arange(60),
     "in another order": np.random.default_rng(1).permutation(60),
     "a subset": np.arange(0, 60, 2),
-    "one of them": np.array([17]),
+    "a few of them": np.array([3, 17, 21, 40, 52]),
 }
 
 
@@ -171,3 +171,13 @@ def test_memory_maps_and_blocks_give_the_same_hashes(tmp_path):
     np.testing.assert_array_equal(row_hashes(np.asfortranarray(X)), row_hashes(X))
     wide = scipy.sparse.csr_matrix(X)
     np.testing.assert_array_equal(row_hashes(wide[::-1]), row_hashes(wide)[::-1])
+
+
+def test_one_copy_in_fifty_is_let_pass(fitted):
+    """Two parts of real samples often share some, and one in fifty moves a bound little."""
+    X, y = noise()
+    new, labels = noise(99, 1)
+    mixed = np.r_[new, X[:1]], np.r_[labels, y[:1]]
+    assert 0.0 < fitted.bound(*mixed, held_out=True).value < 1.0
+    with pytest.raises(ValueError, match="1 of the 1 rows"):
+        fitted.bound(X[:1], y[:1], held_out=True)
