@@ -127,16 +127,24 @@ class Strategic:
 
     def _rule(self):
         """``weighting``, or what stands for None."""
-        if self.weighting is None:
-            loo = isinstance(self.cv, str) and self.cv == "loo"
-            return "alignf" if loo or self.kernels is not None else "auto"
-        return self.weighting
+        if self.weighting is not None:
+            return self.weighting
+        loo = isinstance(self.cv, str) and self.cv == "loo"
+        asked = self.strategy is not None or (self.kernels is None and not loo)
+        return "auto" if asked else "alignf"
 
     def _by_strategy(self):
-        return isinstance(self._rule(), str) and self._rule() == "auto"
+        found = isinstance(self._rule(), str) and self._rule() == "auto"
+        if self.strategy is not None and not found:
+            raise ValueError(
+                f"strategy={self.strategy!r:.40} goes with weighting='auto', got weighting="
+                f"{self.weighting!r:.80}; accepted: one of them."
+            )
+        return found
 
     def _plan(self):
-        plan = PLANS[check_choice("strategy", self.strategy, tuple(PLANS))]
+        strategy = "auto" if self.strategy is None else self.strategy
+        plan = PLANS[check_choice("strategy", strategy, tuple(PLANS))]
         return plan if check_flag("ensemble", self.ensemble) else plan._replace(averaged=1)
 
     def _fit_by_strategy(self, X, y, source, splits, *, parameter, values, path, score):

@@ -43,10 +43,11 @@ OF_COLUMNS = (
 # of its parameters, unless the class has more to say of one: then it documents it like any other.
 SHARED_TEXTS = {
     "strategy": """\
-strategy : {"auto", "best", "thorough"}, default "auto"
-    What ``weighting="auto"`` tries, see Notes. "auto": six ways to make a kernel, the best two
-    after two folds on all of them, and the average of these. "best": all ways on all folds, and the
-    best one. "thorough": seven ways on all folds, and the average of the best three.""",
+strategy : {"auto", "best", "thorough"}, optional
+    What ``weighting="auto"`` tries, see Notes; given, it stands for that weighting. "auto", the
+    default: six ways to make a kernel, the best two after two folds on all of them, and the
+    average of these. "best": all ways on all folds, and the best one.
+    "thorough": seven ways on all folds, and the average of the best three.""",
     "ensemble": """\
 ensemble : bool, default True
     Whether a strategy may average machines; False takes the best one.""",

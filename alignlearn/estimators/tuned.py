@@ -38,7 +38,7 @@ class _Search(Strategic, tuning.FoldSearch):
     """Cross-validation of one parameter and of the rule for the weights, then a fit on all."""
 
     weighting: Any = None
-    strategy: str = "auto"
+    strategy: str | None = None
     ensemble: bool = True
 
     def _search(self, X, y, source, splits, *, parameter, values, path, predict=None):
@@ -167,7 +167,7 @@ class MKLClassifierCV(_Search, KernelClassifier):
     weighting : str, object, or list of them, optional
         A rule as in `MKLClassifier`; several are compared, such as
         ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
-        where ``kernels`` is None, else "alignf".
+        where ``kernels`` is None or a ``strategy`` is given, else "alignf".
     Cs : sequence of float, optional
         Values of C; default 1e-2, 1e-1, ..., 1e3.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \

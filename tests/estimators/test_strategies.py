@@ -315,6 +315,8 @@ def test_kernels_of_ones_own():
     one = al.MKLClassifierCV([al.Gaussian()], weighting="auto").fit(X, y)
     assert set(one.cv_results_["param_method"]) == {"uniform", "scaled-uniform"}
     assert al.MKLClassifierCV(kernels).fit(X, y).weights_.size == 3
+    asked = al.MKLClassifierCV(kernels, strategy="best").fit(X, y)
+    assert "single" in asked.cv_results_["param_method"]
 
 
 def test_sparse_samples_give_what_dense_ones_do():
@@ -351,6 +353,7 @@ def test_a_client_changes_nothing(dask_client):
         ({"strategy": "quick"}, "strategy='quick'"),
         ({"ensemble": "yes"}, "ensemble"),
         ({"weighting": ["auto", "alignf"]}, "weighting"),
+        ({"weighting": "alignf", "strategy": "best"}, "goes with weighting='auto'"),
     ],
 )
 def test_bad_parameters(options, message):
