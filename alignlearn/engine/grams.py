@@ -63,7 +63,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
         memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
         work = (VX, VZ, FX, FZ, values), pairs.weights, pairs.shape, memory, symmetric, part
         work = evaluator(program, pairs.dtype), pairs.ops, *work
-        over_pairs(loops.weighted_gram, work, part.size, program)
+        _run(work, part, memory, program, kernels)
 
     everything = slice(None)
     if not program.external:
@@ -84,7 +84,15 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
     else:
         for rows, values in external.strips(program, X, Z):
             fill(rows, everything, values, False, out[rows])
-    return _finite(out, "the Gram matrix", kernels)
+    return out
+
+
+def _run(work, out, memory, program, kernels):
+    """The loop that fills ``out``, and an error where a value is not finite."""
+    memory[0][:, 0, 0] = 0.0
+    over_pairs(loops.weighted_gram, work, out.size, program)
+    if not np.isfinite(memory[0][:, 0, 0]).all():
+        _finite(out, "the Gram matrix", kernels)
 
 
 class GramRows:
@@ -109,8 +117,8 @@ class GramRows:
         data = frozen(VX), VZ, FX, FZ, np.empty((0, *out.shape))
         work = data, pairs.weights, pairs.shape, self._memory, False, out
         work = self._evaluator, pairs.ops, *work
-        over_pairs(loops.weighted_gram, work, out.size, pairs.program)
-        return _finite(out, "the Gram matrix", self._kernels)
+        _run(work, out, self._memory, pairs.program, self._kernels)
+        return out
 
 
 def gram_times(kernels, weights, X, Z, V, *, exact=True, engine=CPU):

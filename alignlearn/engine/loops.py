@@ -316,6 +316,8 @@ def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, sym
     ``data`` is (X, Z, factor values of X, those of Z, external values of the pairs), ``scratch``
     what `binding.scratch` gives for every thread. With ``symmetric``, Z is X: only blocks on and
     above the diagonal are computed, then mirrored. Otherwise blocks have fewer rows than columns.
+    The thread leaves the sum of what it computed in its ``W[0, 0]``: it is finite if all values are
+    and none is huge, and costs nothing while they are at hand.
     """
     code, parameters, primitives, features, means, n_kernels = program
     X, Z, FX, FZ, external = data
@@ -323,6 +325,7 @@ def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, sym
     W, tile, x = scratch[0][thread[0]], scratch[1][thread[0]], scratch[2][thread[0]]
     n, m = X.shape[0], Z.shape[0]
     high = block if symmetric else min(block, 64)
+    total = out.dtype.type(0)
     for ib in range(thread[0] * high, n, thread[1] * high):
         ie = min(ib + high, n)
         for jb in range(ib if symmetric else 0, m, block):
@@ -343,11 +346,14 @@ def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, sym
                         e, w = W[k, r * nc : (r + 1) * nc], weights[k]
                         for j in range(nc):
                             o[j] += w * e[j]
+                    for j in range(nc):
+                        total += o[j]
             if symmetric:
                 # Also within a block: rounding depends on the place of a row in its tile.
                 for i in range(ib, ie):
                     for j in range(max(jb, i + 1), jb + nc):
                         out[j, i] = out[i, j]
+    W[0, 0] = total
 
 
 @jit_sum

@@ -132,7 +132,27 @@ def test_copies_of_rows_are_doubted_with_their_share():
 
 def test_hashes_are_the_same_in_every_process():
     """Fixed values: files of models hold them."""
-    assert row_hashes(np.array([[0.0, 1.5], [-0.0, 1.5]])).tolist() == 2 * [11416667843706574822]
+    X = np.array([[0.0, 1.5], [-0.0, 1.5], [1.5, 0.0], [0.0, 0.0]])
+    assert row_hashes(X).tolist() == [
+        5414276438321485015,
+        5414276438321485015,
+        3827890238133413329,
+        0,
+    ]
+    for single in (True, False):
+        sparse = row_hashes(scipy.sparse.csr_array(X), single)
+        np.testing.assert_array_equal(sparse, row_hashes(X, single))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_differ_a_little_have_hashes_of_their_own(dtype):
+    """All rows of few round numbers, and one number that goes up bit by bit."""
+    X = np.stack(np.meshgrid(*4 * [np.arange(16.0)]), axis=-1).reshape(-1, 4).astype(dtype)
+    single = dtype is np.float32
+    assert len(np.unique(row_hashes(X, single))) == len(X)
+    steps = np.full((20_000, 3), 1.0, dtype)
+    steps[:, 1] += np.arange(20_000, dtype=dtype) * np.finfo(dtype).eps
+    assert len(np.unique(row_hashes(steps, single))) == len(steps)
 
 
 def test_single_precision_is_left_where_it_merges_rows():
