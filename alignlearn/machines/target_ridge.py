@@ -51,7 +51,7 @@ class TargetRidge:
             self.values, self.vectors = _from_features(Z)
         else:
             self.values, self.vectors = _from_gram(family.gram(weights), self.constant)
-        self._square = np.square(self.vectors)
+        self._square, self._kept = np.square(self.vectors), {}
         # Whether no direction is left but the constant: then residuals lose no digits.
         self._complete = self.values.size == family.n_samples - 1
 
@@ -73,27 +73,41 @@ class TargetRidge:
         """
         kept = self.values / (self.values + alpha)
         left = alpha / (self.values + alpha)
+        E = self._residuals(Y, projected, kept, left)
         if folds is None:
-            share = self._square @ left if self._complete else self._rest() - self._square @ kept
-            E = self._residuals(Y, projected, kept, left, 1.0 / share)
+            E /= self._shares(alpha, kept, left)[:, None]
             return np.einsum("ij,ij->j", E, E)
-        E = self._residuals(Y, projected, kept, left, np.ones(len(Y)))
         found = np.zeros(Y.shape[1])
         for rows in folds:
             R = self._left_out(rows, kept, left, E[rows])
             found += np.einsum("ij,ij->j", R, R)
         return found
 
-    def _rest(self):
-        return 1.0 - np.square(self.constant)
+    def generalized(self, Y, projected, alphas):
+        """Sums of squares by generalised cross-validation (Golub, Heath and Wahba 1979).
 
-    def _residuals(self, Y, projected, kept, left, factor):
-        """Residuals of the fit on all samples, each times its factor."""
-        U = self.vectors * factor[:, None]
+        Those of leave-one-out where all samples have the mean leverage; (n_alphas, c).
+        """
+        kept = self.values / (self.values + np.reshape(alphas, (-1, 1)))
+        fitted = product(kept * (2.0 - kept), np.square(projected))
+        share = (len(Y) - 1 - kept.sum(axis=1, keepdims=True)) / len(Y)
+        return np.maximum(np.square(Y).sum(axis=0) - fitted, 0.0) / np.square(share)
+
+    def _shares(self, alpha, kept, left):
+        """1 less the leverages of the samples."""
+        if alpha not in self._kept:
+            rest = 1.0 - np.square(self.constant)
+            self._kept[alpha] = (
+                self._square @ left if self._complete else rest - self._square @ kept
+            )
+        return self._kept[alpha]
+
+    def _residuals(self, Y, projected, kept, left):
+        """Residuals of the fit on all samples."""
         if self._complete:
-            return U @ (left[:, None] * projected)
-        E = U @ (-kept[:, None] * projected)
-        E += factor[:, None] * Y
+            return self.vectors @ (left[:, None] * projected)
+        E = self.vectors @ (-kept[:, None] * projected)
+        E += Y
         return E
 
     def _left_out(self, rows, kept, left, E):
