@@ -61,6 +61,7 @@ from alignlearn.inspection import ContributionsDisplay as ContributionsDisplay
 from alignlearn.inspection import CVScoreDisplay as CVScoreDisplay
 from alignlearn.inspection import KernelWeightsDisplay as KernelWeightsDisplay
 from alignlearn.kernels import TL1 as TL1
+from alignlearn.kernels import Tanimoto as Tanimoto
 from alignlearn.kernels import Binomial as Binomial
 from alignlearn.kernels import Columns as Columns
 from alignlearn.kernels import Cosine as Cosine
@@ -69,6 +70,7 @@ from alignlearn.kernels import ExponentialDot as ExponentialDot
 from alignlearn.kernels import FourierFeatures as FourierFeatures
 from alignlearn.kernels import FromFunction as FromFunction
 from alignlearn.kernels import Gaussian as Gaussian
+from alignlearn.kernels import Gower as Gower
 from alignlearn.kernels import Hamming as Hamming
 from alignlearn.kernels import Kernel as Kernel
 from alignlearn.kernels import KernelRuleError as KernelRuleError
@@ -76,6 +78,8 @@ from alignlearn.kernels import Laplacian as Laplacian
 from alignlearn.kernels import Linear as Linear
 from alignlearn.kernels import Log as Log
 from alignlearn.kernels import Matern as Matern
+from alignlearn.kernels import MinMax as MinMax
+from alignlearn.kernels import Periodic as Periodic
 from alignlearn.kernels import Polynomial as Polynomial
 from alignlearn.kernels import Precomputed as Precomputed
 from alignlearn.kernels import RankOneKernels as RankOneKernels
