@@ -61,7 +61,6 @@ from alignlearn.inspection import ContributionsDisplay as ContributionsDisplay
 from alignlearn.inspection import CVScoreDisplay as CVScoreDisplay
 from alignlearn.inspection import KernelWeightsDisplay as KernelWeightsDisplay
 from alignlearn.kernels import TL1 as TL1
-from alignlearn.kernels import Tanimoto as Tanimoto
 from alignlearn.kernels import Binomial as Binomial
 from alignlearn.kernels import Columns as Columns
 from alignlearn.kernels import Cosine as Cosine
@@ -86,6 +85,7 @@ from alignlearn.kernels import RankOneKernels as RankOneKernels
 from alignlearn.kernels import RationalQuadratic as RationalQuadratic
 from alignlearn.kernels import Sigmoid as Sigmoid
 from alignlearn.kernels import StringSpectrum as StringSpectrum
+from alignlearn.kernels import Tanimoto as Tanimoto
 from alignlearn.kernels import columns_by_prefix as columns_by_prefix
 from alignlearn.kernels import gaussian_kernels as gaussian_kernels
 from alignlearn.kernels import ladder as ladder

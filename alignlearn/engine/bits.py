@@ -43,9 +43,9 @@ def counted(program, *sides):
     for kind, start, stop, _ in program.primitives.tolist():
         columns = program.features[start:stop]
         wide = stop - start >= _LEAST_COLUMNS and columns.max() < d
-        if kind in _KINDS and wide and not program.centered[start:stop].any():
-            if (start, stop) not in found:
-                found[start, stop] = [_packed(V, columns) for V in sides]
+        free = kind in _KINDS and wide and not program.centered[start:stop].any()
+        if free and (start, stop) not in found:
+            found[start, stop] = [_packed(V, columns) for V in sides]
     found = {key: words for key, words in found.items() if all(w is not None for w in words)}
     return _bound(program, sides, found) if found else (program, sides)
 

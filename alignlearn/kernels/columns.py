@@ -165,7 +165,7 @@ def column_tuple(columns, argument="columns"):
     array = np.asarray(columns)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
         raise ValueError(
-            f"{argument}={short(columns)}: accepted are a non-negative integer, a slice with a stop, "
-            "a column name, or a non-empty sequence of non-negative integers or of names."
+            f"{argument}={short(columns)}: accepted are a non-negative integer, a slice with a "
+            "stop, a column name, or a non-empty sequence of non-negative integers or of names."
         )
     return tuple(int(c) for c in array)

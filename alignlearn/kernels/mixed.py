@@ -14,6 +14,8 @@ from alignlearn.validation import check_numbers
 from .base import Kernel, named
 from .columns import column_numbers, column_tuple
 
+_LEAST = 1e-300  # the inverse of a smaller range overflows
+
 
 @named("gower")
 @dataclass(frozen=True)
@@ -69,8 +71,10 @@ class Gower(Kernel):
             object.__setattr__(self, "categorical", columns)
         if self.ranges is not None:
             ranges = check_numbers("ranges", self.ranges, 1)
-            if ranges.min() < 0.0:
-                raise ValueError(f"ranges: accepted are numbers >= 0, got {ranges.min():g}.")
+            if not np.all((ranges == 0.0) | (ranges > _LEAST)):
+                raise ValueError(
+                    f"ranges: accepted are 0 and numbers above {_LEAST}, got {ranges.min():g}."
+                )
             object.__setattr__(self, "ranges", tuple(ranges.tolist()))
 
     def __str__(self):
@@ -95,10 +99,11 @@ class Gower(Kernel):
                 raise ValueError(f"Gower: {len(self.ranges)} ranges, but X has {d} columns.")
             return replace(self, categorical=categorical)
         used = X if weight is None or weight.all() else X[weight > 0.0]
-        ranges = np.max(used, axis=0).astype(np.float64) - np.min(used, axis=0)
+        with np.errstate(over="ignore"):
+            ranges = np.max(used, axis=0).astype(np.float64) - np.min(used, axis=0)
         ranges[list(categorical)] = 0.0
-        if not np.all(np.isfinite(ranges)):
-            raise ValueError("Gower: the range of a column overflows; scale X.")
+        if not np.all((ranges == 0.0) | ((ranges > _LEAST) & (ranges < np.inf))):
+            raise ValueError("Gower: the range of a column is beyond float64; scale X.")
         return replace(self, categorical=categorical, ranges=tuple(ranges.tolist()))
 
     def lower(self, b, dst, mode):
