@@ -93,7 +93,7 @@ class Columns(Unary):
 
     def columns_as_numbers(self, n):
         inner = self.kernel.columns_as_numbers(len(self.columns))
-        return {self.columns[k] for k in inner}
+        return {self.columns[k] for k in inner if k < len(self.columns)}
 
     def lower(self, b, dst, mode):
         with b.columns(self.columns):

@@ -308,6 +308,9 @@ class RationalQuadratic(_Multiple):
         return (GradientTerm(-2.0 * self.gamma, slope, True),)
 
 
+_LEAST_PERIOD = 1e-150  # the inverse of a smaller square overflows
+
+
 @named("periodic")
 @dataclass(frozen=True)
 class Periodic(Kernel):
@@ -339,8 +342,8 @@ class Periodic(Kernel):
         for name in ("length_scale", "period"):
             value = check_number(name, getattr(self, name), low=0.0, strict=True)
             object.__setattr__(self, name, value)
-        if not (np.pi / self.period < np.inf and self.length_scale**-2 < np.inf):
-            raise ValueError(f"{self}: one over the period or the squared length scale overflows.")
+        if min(self.period, self.length_scale) < _LEAST_PERIOD:
+            raise ValueError(f"{self}: accepted are periods and length scales >= {_LEAST_PERIOD}.")
 
     def __str__(self):
         return f"periodic(length_scale={self.length_scale:g}, period={self.period:g})"
