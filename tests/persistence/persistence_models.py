@@ -204,14 +204,10 @@ def kernels():
     yield from (al.ExponentialDot(0.1), al.Matern(2.5, length_scale=2.0), al.Matern(0.5))
     yield from (al.RationalQuadratic(0.5), al.Hamming(), al.Polynomial(0.2, 1.0, 2), al.Cosine())
     yield from (al.Binomial(0.01, 0.5), al.Sigmoid(0.1), al.TL1(), al.Log())
-    yield from (
-        al.Tanimoto(),
-        al.MinMax(),
-        al.Periodic(2.0, 0.5),
-        al.Gower(),
-        al.Gower([1], [1, 2]),
-    )
-    yield from (al.Tanimoto().gradient()[0].kernel, al.Periodic().gradient()[0].kernel)
+    yield from (al.Tanimoto(), al.Periodic(2.0, 0.5), al.MinMax(), al.Gower())
+    yield al.Gower([1], [1.0, 2.0, 3.0])
+    one_column = al.Columns(al.Periodic(), 0)
+    yield from (k.gradient()[0].kernel for k in (al.Tanimoto(), one_column))
     yield from (one + two, one * two, 0.5 * one, one + 2.0, two**3, (0.1 * two).exp())
     yield from ((0.1 * two).exp().normalized(), (two + 1.0).normalized())
     yield from (term.kernel for term in (al.Exponential(0.3) * al.Gaussian(0.1)).gradient())
