@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any, overload
 
 import numpy as np
 
@@ -220,7 +221,13 @@ class Kernel(Described, Versioned):
     adds_columns = False
     __array_ufunc__ = None  # array * kernel is an error, not an array of kernels
 
-    def __call__(self, X, Y=None) -> np.ndarray | float:
+    @overload
+    def __call__(self, X: Any, Y: None = None) -> np.ndarray: ...
+
+    @overload
+    def __call__(self, X: Any, Y: Any) -> Any: ...  # a float of two samples (d,)
+
+    def __call__(self, X, Y=None):
         """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
 
         Each dense or SciPy sparse. float32 if both are float32, else float64. Of two samples, each

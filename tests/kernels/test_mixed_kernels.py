@@ -117,6 +117,21 @@ def test_estimators_on_frames_with_texts(kernels, tmp_path):
         model.predict(new[FRAME.columns[::-1]])
 
 
+def test_tables_with_texts():
+    def tables(frame):
+        return {"sales": frame[["colour", "sold", "shop"]], "numbers": frame[NUMBERS]}
+
+    kernels = {"sales": "gower", "numbers": "rbf"}
+    model = al.MKLClassifier(kernels).fit(tables(FRAME), Y)
+    own = [Columns(Gower(), ["colour", "sold", "shop"]), Columns("rbf", NUMBERS)]
+    one = al.MKLClassifier(own).fit(FRAME, Y)
+    assert_allclose(model.weights_, one.weights_, rtol=1e-6)
+    found = model.decision_function(tables(FRAME[:9]))
+    assert_allclose(found, one.decision_function(FRAME[:9]), rtol=1e-6, atol=1e-8)
+    with pytest.raises(ValueError, match="table 'sales' must hold real numbers"):
+        al.MKLClassifier({"sales": "rbf", "numbers": "rbf"}).fit(tables(FRAME), Y)
+
+
 @pytest.mark.parametrize(
     "kernels",
     [["rbf"], ["gower", "rbf"], [Gower([])], [Gower() * al.Gaussian()], ["gower", "tanimoto"],
