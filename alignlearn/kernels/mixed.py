@@ -66,8 +66,9 @@ class Gower(Kernel):
 
     def __post_init__(self):
         if self.categorical is not None:
-            some = isinstance(self.categorical, (str, int, slice)) or len(self.categorical)
-            columns = column_tuple(self.categorical, "categorical") if some else ()
+            columns = self.categorical
+            none = hasattr(columns, "__len__") and not isinstance(columns, str) and not len(columns)
+            columns = () if none else column_tuple(columns, "categorical")
             object.__setattr__(self, "categorical", columns)
         if self.ranges is not None:
             ranges = check_numbers("ranges", self.ranges, 1)

@@ -70,6 +70,8 @@ def test_other_frames_have_types_too():
 def test_columns_by_number_and_name():
     array = FRAME.astype(object).to_numpy()
     expected = gower(FRAME, FRAME)
+    assert Gower(np.int64(1)) == Gower(1) == Gower([1])
+    assert Gower([]) == Gower(()) != Gower()
     for columns in ([0, 2, 3], (0, 2, 3), np.array([3, 2, 0])):
         assert_allclose(Gower(columns)(array), expected, rtol=1e-12)
     assert_allclose(Gower(["shop", "sold", "colour"])(FRAME), expected, rtol=1e-12)
@@ -163,6 +165,8 @@ def test_numbers_of_texts_depend_on_the_text_alone():
     ("make", "message"),
     [
         (lambda: Gower([0.5]), "categorical=.*accepted"),
+        (lambda: Gower(0.5), "categorical=.*accepted"),
+        (lambda: Gower(True), "categorical=.*accepted"),
         (lambda: Gower([-1]), "categorical=.*accepted"),
         (lambda: Gower(slice(None)), "categorical=.*bounds"),
         (lambda: Gower(ranges=[1.0, -1.0]), "ranges: accepted are 0 and numbers above 1e-300"),
