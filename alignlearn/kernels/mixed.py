@@ -85,16 +85,20 @@ class Gower(Kernel):
         if self.categorical is None:
             categories = getattr(names, "categories", None)
             return self if categories is None else replace(self, categorical=categories)
-        return replace(self, categorical=column_numbers("Gower", self.categorical, names))
+        return replace(
+            self, categorical=column_numbers("categorical of Gower", self.categorical, names)
+        )
 
     def columns_as_numbers(self, n):
         return set(range(n)) - set(self.categorical or ())
 
     def resolve(self, X, weight=None):
-        categorical = column_numbers("Gower", self.categorical or (), None)
+        categorical = column_numbers("categorical of Gower", self.categorical or (), None)
         d = X.shape[1]
         if max(categorical, default=0) >= d:
-            raise ValueError(f"Gower: column {max(categorical)} of categories, but X has {d}.")
+            raise ValueError(
+                f"Gower: categorical has column {max(categorical)}, but X has only {d} columns."
+            )
         if self.ranges is not None:
             if len(self.ranges) != d:
                 raise ValueError(f"Gower: {len(self.ranges)} ranges, but X has {d} columns.")
@@ -113,10 +117,10 @@ class Gower(Kernel):
             raise ValueError(
                 f"Gower: {listed(self.ranges or (), 3)} are not ranges of {d} columns."
             )
-        equal = [c for c in range(d) if c in self.categorical or self.ranges[c] == 0.0]
+        equal = set(self.categorical or ()) | {c for c in range(d) if self.ranges[c] == 0.0}
         numbers = [c for c in range(d) if c not in equal]
         if equal:
-            with b.columns(tuple(equal)):
+            with b.columns(tuple(sorted(equal))):
                 b.emit(ops.AFFINE, dst, b.primitive(ops.MATCHES), f0=1.0 / d)
         row = b.temporary()
         for n, c in enumerate(numbers):

@@ -173,8 +173,8 @@ def test_numbers_of_texts_depend_on_the_text_alone():
         (lambda: Gower()(np.array([[1e-310], [0.0]])), "the range of a column is beyond float64"),
         (lambda: Gower(ranges="x"), "ranges"),
         (lambda: Gower(ranges=[np.nan]), "ranges"),
-        (lambda: Gower([5])(np.eye(3)), "column 5 of categories, but X has 3"),
-        (lambda: Gower(["a"])(np.eye(3)), "Gower selects 'a' by name, but X has no column names"),
+        (lambda: Gower([5])(np.eye(3)), "categorical has column 5, but X has only 3"),
+        (lambda: Gower(["a"])(np.eye(3)), "categorical of Gower selects 'a' by name, but X"),
         (lambda: Gower(["a"])(FRAME), "'a', which is not a column of X"),
         (lambda: Gower(ranges=[1.0])(np.eye(3)), "1 ranges, but X has 3 columns"),
         (
