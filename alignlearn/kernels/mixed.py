@@ -85,15 +85,16 @@ class Gower(Kernel):
         if self.categorical is None:
             categories = getattr(names, "categories", None)
             return self if categories is None else replace(self, categorical=categories)
-        return replace(
-            self, categorical=column_numbers("categorical of Gower", self.categorical, names)
-        )
+        return replace(self, categorical=self._numbers(names))
+
+    def _numbers(self, names):
+        return column_numbers("categorical of Gower", self.categorical or (), names)
 
     def columns_as_numbers(self, n):
         return set(range(n)) - set(self.categorical or ())
 
     def resolve(self, X, weight=None):
-        categorical = column_numbers("categorical of Gower", self.categorical or (), None)
+        categorical = self._numbers(None)
         d = X.shape[1]
         if max(categorical, default=0) >= d:
             raise ValueError(
