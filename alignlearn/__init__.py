@@ -9,9 +9,9 @@ __version__ = "0.1.0"
 
 _KERNELS = (
     "Binomial Columns Cosine Exponential ExponentialDot FourierFeatures FromFunction Gaussian "
-    "Hamming Kernel KernelRuleError Laplacian Linear Log Matern Polynomial Precomputed "
-    "RankOneKernels RationalQuadratic Sigmoid StringSpectrum TL1 columns_by_prefix "
-    "gaussian_kernels ladder"
+    "Gower Hamming Kernel KernelRuleError Laplacian Linear Log Matern MinMax Periodic Polynomial "
+    "Precomputed RankOneKernels RationalQuadratic Sigmoid StringSpectrum TL1 Tanimoto "
+    "columns_by_prefix gaussian_kernels ladder"
 )
 _WHERE = {
     "kernels": _KERNELS,

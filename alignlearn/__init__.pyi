@@ -69,6 +69,7 @@ from alignlearn.kernels import ExponentialDot as ExponentialDot
 from alignlearn.kernels import FourierFeatures as FourierFeatures
 from alignlearn.kernels import FromFunction as FromFunction
 from alignlearn.kernels import Gaussian as Gaussian
+from alignlearn.kernels import Gower as Gower
 from alignlearn.kernels import Hamming as Hamming
 from alignlearn.kernels import Kernel as Kernel
 from alignlearn.kernels import KernelRuleError as KernelRuleError
@@ -76,12 +77,15 @@ from alignlearn.kernels import Laplacian as Laplacian
 from alignlearn.kernels import Linear as Linear
 from alignlearn.kernels import Log as Log
 from alignlearn.kernels import Matern as Matern
+from alignlearn.kernels import MinMax as MinMax
+from alignlearn.kernels import Periodic as Periodic
 from alignlearn.kernels import Polynomial as Polynomial
 from alignlearn.kernels import Precomputed as Precomputed
 from alignlearn.kernels import RankOneKernels as RankOneKernels
 from alignlearn.kernels import RationalQuadratic as RationalQuadratic
 from alignlearn.kernels import Sigmoid as Sigmoid
 from alignlearn.kernels import StringSpectrum as StringSpectrum
+from alignlearn.kernels import Tanimoto as Tanimoto
 from alignlearn.kernels import columns_by_prefix as columns_by_prefix
 from alignlearn.kernels import gaussian_kernels as gaussian_kernels
 from alignlearn.kernels import ladder as ladder

@@ -166,8 +166,9 @@ def add_kernel_options(parser, part, random):
         "--kernels",
         metavar="LIST",
         help="comma-separated: rbf, laplacian, exponential, matern, rational-quadratic (each a "
-        "ladder over gamma), linear, poly, cosine, exponential-dot, tl1, log, sigmoid, hamming; "
-        "or rank-one: a kernel for each column. Default: rbf, or rank-one for sparse data",
+        "ladder over gamma), linear, poly, cosine, exponential-dot, tl1, log, sigmoid, hamming, "
+        "gower, periodic, tanimoto, minmax (of numbers >= 0: --scale none); or rank-one: a kernel "
+        "for each column. Default: rbf, or rank-one for sparse data",
     )
     add(
         "--gammas",

@@ -9,11 +9,13 @@ import numpy as np
 
 from alignlearn.validation import is_sparse
 
+from .bits import counted
 from .boxes import row_boxes
 from .external import BLOCK, most_rows, select_columns
 from .program import Mode, Program, compile_kernels, padded
 from .sparse import SparsePrimitive, sparse_rows
 from .threads import on_threads, thread_count
+from .tiles import is_common
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
@@ -195,6 +197,16 @@ def program_of(kernels, X, V, **options):
     return compile_kernels(kernels, V.shape[1], **options)
 
 
+def as_bits(program, *sides):
+    """The program and the sides that it is bound to, where columns of 0 and 1 are bits.
+
+    Programs of the small interpreter stay as they are, as the other one takes longer to compile.
+    """
+    if not is_common(program):
+        program, sides = counted(program, *sides)
+    return program, *map(frozen, sides)
+
+
 def factor_values(program, X):
     """f(x) of the pre/post multiplications, shape (n_factors, len(X))."""
     out = np.empty((len(program.factors), len(X)))
@@ -245,11 +257,14 @@ class BoundPairs:
         self.X, self.Z, self.dtype = X, Z, self._VX.dtype
         mode = Mode.VALUE if exact else Mode.SIDES
         self.program = program_of(kernels, X, self._VX, mode=mode)
-        self.ops = compiled(self.program)
-        for samples in (X, Z):
+        for samples in (X,) if self._own else (X, Z):
             check_domains(self.program, samples)
         self._FX = factor_values(self.program, X)
         self._FZ = self._FX if self._own else factor_values(self.program, Z)
+        sides = (self._VX,) if self._own else (self._VX, self._VZ)
+        self.program, *sides = as_bits(self.program, *sides)
+        self._VX, self._VZ = sides[0], sides[-1]
+        self.ops = compiled(self.program)
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)
         if self.weights.shape != (len(kernels),):
             raise ValueError(

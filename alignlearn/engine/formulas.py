@@ -62,6 +62,25 @@ def exponential_slope(distance, rate):
     return math.exp(-rate * distance) / distance if rate * distance > 1e-8 else 0.0
 
 
+@formula
+def inverse_square(value):
+    """1 / value^2; 0 at 0."""
+    return 1.0 / (value * value) if value != 0.0 else 0.0
+
+
+@formula
+def squared_sine(distance, rate):
+    """sin(rate |x - x'|)^2."""
+    sine = math.sin(rate * distance)
+    return sine * sine
+
+
+@formula
+def sine_slope(distance, rate):
+    """sin(rate |x - x'|) / |x - x'|; the rate at 0."""
+    return math.sin(rate * distance) / distance if distance > 0.0 else rate
+
+
 def pair_determinant(near, size_p, size_q, constants):
     """det(I + B'B) of two pairs of points, see `alignlearn.engine.hyper_values`.
 

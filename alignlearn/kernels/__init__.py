@@ -11,6 +11,7 @@ from .families import (
     ladder,
 )
 from .features import FeatureWeighted
+from .mixed import Gower
 from .named import (
     Named,
     check_group_names,
@@ -27,6 +28,7 @@ from .objects import (
     plain_gram,
     precomputed_kernels,
 )
+from .overlap import MinMax, Tanimoto
 from .random_features import FourierFeatures
 from .rescaled import Rescaled
 from .spectrum import KreinSpectrum, SpectrumFix, krein_spectrum, open_spectrum
@@ -37,6 +39,7 @@ from .stationary import (
     Hamming,
     Laplacian,
     Matern,
+    Periodic,
     RationalQuadratic,
 )
 from .strings import StringSpectrum
@@ -53,6 +56,7 @@ __all__ = [
     "FourierFeatures",
     "FromFunction",
     "Gaussian",
+    "Gower",
     "Hamming",
     "Kernel",
     "KernelRuleError",
@@ -61,7 +65,9 @@ __all__ = [
     "Linear",
     "Log",
     "Matern",
+    "MinMax",
     "Named",
+    "Periodic",
     "Polynomial",
     "Precomputed",
     "RankOneKernels",
@@ -71,6 +77,7 @@ __all__ = [
     "Sigmoid",
     "SpectrumFix",
     "StringSpectrum",
+    "Tanimoto",
     "as_kernel",
     "check_group_names",
     "column_group",

@@ -40,6 +40,9 @@ class _Several(Kernel):
     def added_columns(self, n):
         return set().union(*(k.added_columns(n) for k in self.kernels))
 
+    def columns_as_numbers(self, n):
+        return set().union(*(k.columns_as_numbers(n) for k in self.kernels))
+
     is_psd = property(lambda self: all(k.is_psd for k in self.kernels))
     is_non_negative = property(lambda self: all(k.is_non_negative for k in self.kernels))
     needs_vectors = property(lambda self: any(k.needs_vectors for k in self.kernels))
@@ -151,7 +154,7 @@ class Product(_Several):
         terms = []
         for k, kernel in enumerate(self.kernels):
             others = self.kernels[:k] + self.kernels[k + 1 :]
-            terms += _times_kernels(kernel.gradient(), others)
+            terms += times_kernels(kernel.gradient(), others)
         return tuple(terms)
 
 
@@ -164,7 +167,7 @@ class _AnyProduct(Product):
         _Several.__post_init__(self)
 
 
-def _times_kernels(terms, kernels):
+def times_kernels(terms, kernels):
     """Terms of a gradient times the values of kernels."""
     return [term._replace(kernel=_AnyProduct((term.kernel, *kernels))) for term in terms]
 
@@ -183,6 +186,9 @@ class Unary(Kernel):
 
     def added_columns(self, n):
         return self.kernel.added_columns(n)
+
+    def columns_as_numbers(self, n):
+        return self.kernel.columns_as_numbers(n)
 
 
 @result_of("multiple")
@@ -271,7 +277,7 @@ class Power(Unary):
     def gradient(self):
         terms = [term.times(self.exponent) for term in self.kernel.gradient()]
         lower = (Power(self.kernel, self.exponent - 1),) if self.exponent > 1 else ()
-        return tuple(_times_kernels(terms, lower))
+        return tuple(times_kernels(terms, lower))
 
 
 @result_of("exponential")
@@ -302,7 +308,7 @@ class Exponentiated(Unary):
         return 0.0 if mode.full else 1.0
 
     def gradient(self):
-        return tuple(_times_kernels(self.kernel.gradient(), (self,)))
+        return tuple(times_kernels(self.kernel.gradient(), (self,)))
 
     def _in_domain(self, X):
         check_exponent(self, X, float(self.kernel.diag(X).max()))
@@ -333,6 +339,9 @@ class Weighted(Unary):
 
     is_non_negative = False
     takes_sparse = False  # what f takes is not known
+
+    def columns_as_numbers(self, n):
+        return set(range(n))
 
     def __str__(self):
         return f"{getattr(self.f, '__name__', self.f)}-weighted {self.kernel}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any, overload
 
 import numpy as np
 
@@ -11,11 +12,20 @@ from alignlearn._versions import Versioned
 from alignlearn.engine import grams, vectormath
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.program import Mode
-from alignlearn.validation import check_samples, check_sparse, is_sparse
+from alignlearn.validation import (
+    as_array,
+    check_samples,
+    check_sparse,
+    coded,
+    is_sequence,
+    is_sparse,
+)
 
 _CANCELLED = 8.0  # units of rounding that a kernel's values may differ by and be the same
 LARGEST_POWER = 10**6  # they are repeated products
 NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
+# Types of the columns of data frames that hold categories, in lower case.
+_CATEGORIES = ("category", "categorical", "enum", "object", "bool", "str", "utf8", "large_string")
 _RESULTS = {}  # operation on kernels -> class of what it gives, which `algebra` enters
 
 
@@ -32,7 +42,8 @@ def kernel_samples(name, X, kernels):
         X is sparse, and a kernel does not take sparse samples.
     """
     if not is_sparse(X):
-        return check_samples(name, X, any(k.needs_vectors for k in kernels))
+        vectors = any(k.needs_vectors for k in kernels)
+        return check_samples(name, _with_codes(name, X, kernels) if vectors else X, vectors)
     for kernel in kernels:
         if not kernel.takes_sparse:
             raise TypeError(
@@ -40,6 +51,15 @@ def kernel_samples(name, X, kernels):
                 f"the samples as it reads them, such as {name}.toarray()."
             )
     return check_sparse(name, X)
+
+
+def _with_codes(name, X, kernels):
+    """X with numbers for the texts in columns that no kernel reads as numbers, if there are any."""
+    X = X if hasattr(X, "shape") or not is_sequence(X) else as_array(name, X)
+    d = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 0
+    read = set().union(*(kernel.columns_as_numbers(d) for kernel in kernels))
+    codes = sorted(set(range(d)) - read)
+    return coded(name, X, codes) if codes else X
 
 
 def is_number(value):
@@ -54,6 +74,19 @@ def as_float(value):
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else -float("inf")
+
+
+def _is_vector(x):
+    """Whether samples are one: an array (d,) or a list of numbers."""
+    ndim = getattr(x, "ndim", None)
+    if ndim is None and isinstance(x, (list, tuple)):
+        return bool(x) and all(is_number(value) for value in x)
+    return ndim == 1
+
+
+def _probe(d, scale):
+    """Two samples of d columns that differ by ``scale`` in each."""
+    return np.multiply.outer(np.array([0.0, scale]), np.ones(d))
 
 
 def difference(left, right):
@@ -89,11 +122,29 @@ def check_exponent(kernel, X, largest):
         )
 
 
+class ColumnNames(list):
+    """Names of the columns of a data frame, and the numbers of those of categories by type."""
+
+    categories = ()
+
+
 def column_names(X):
-    """Column names of a data frame if all are strings, else None."""
+    """`ColumnNames` of a data frame if all names are strings, else None."""
     names = getattr(X, "columns", None)
-    names = [] if names is None else list(names)
-    return names if names and all(isinstance(n, str) for n in names) else None
+    names = ColumnNames([] if names is None else names)
+    if not names or not all(isinstance(n, str) for n in names):
+        return None
+    kinds = [str(kind).lower() for kind in getattr(X, "dtypes", ())]
+    names.categories = tuple(c for c, kind in enumerate(kinds) if kind.startswith(_CATEGORIES))
+    return names
+
+
+def some_names(names, columns):
+    """Those of some columns."""
+    some = ColumnNames(names[c] for c in columns)
+    known = getattr(names, "categories", ())
+    some.categories = tuple(k for k, c in enumerate(columns) if c in known)
+    return some
 
 
 def named(*strings, table=NAMED):
@@ -170,11 +221,39 @@ class Kernel(Described, Versioned):
     adds_columns = False
     __array_ufunc__ = None  # array * kernel is an error, not an array of kernels
 
-    def __call__(self, X, Y=None) -> np.ndarray:
+    @overload
+    def __call__(self, X: Any, Y: None = None) -> np.ndarray: ...
+
+    @overload
+    def __call__(self, X: Any, Y: Any) -> Any: ...  # a float of two samples (d,)
+
+    def __call__(self, X, Y=None):
         """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
 
-        Each dense or SciPy sparse. float32 if both are float32, else float64.
+        Each dense or SciPy sparse. float32 if both are float32, else float64. Of two samples, each
+        an array (d,), the number ``k(X, Y)``, which scikit-learn's tools call metrics for; it is
+        none for kernels on any objects, of which an array (d,) is d, nor for parameters that are
+        taken from samples.
         """
+        if Y is not None and self.needs_vectors and _is_vector(X) and _is_vector(Y):
+            return self._value(as_array("X", X), as_array("Y", Y))
+        return self._matrix(X, Y)
+
+    def _value(self, x, y):
+        """The kernel of two samples (d,), a float."""
+        if x.shape != y.shape:
+            raise ValueError(f"X has shape {x.shape} but Y has {y.shape}; they must have the same.")
+        # Not of the two samples either: every pair would have other parameters.
+        kernel = self.resolve_names(None)
+        if kernel.resolve(_probe(x.size, 1.0)) != kernel.resolve(_probe(x.size, 2.0)):
+            raise ValueError(
+                f"{self} takes parameters from samples, and is given two, not a matrix; accepted: "
+                "numbers for all of them, as the kernels of a fitted estimator have."
+            )
+        return float(kernel._matrix(x[None], y[None])[0, 0])
+
+    def _matrix(self, X, Y):
+        """The Gram matrix of checked or unchecked samples."""
         names, others = column_names(X), column_names(Y)
         kernel = self.resolve_names(names)
         if kernel != self and others is not None and others != names:
@@ -182,9 +261,9 @@ class Kernel(Described, Versioned):
                 f"Y has columns {listed(others)}, but X has "
                 f"{listed(names) if names else 'none'}; accepted: the same."
             )
-        X = kernel_samples("X", X, [self])
+        X = kernel_samples("X", X, [kernel])
         if Y is not None:
-            Y = kernel_samples("Y", Y, [self])
+            Y = kernel_samples("Y", Y, [kernel])
             if getattr(X, "ndim", 1) == 2 == getattr(Y, "ndim", 1) and X.shape[1] != Y.shape[1]:
                 raise ValueError(
                     f"X has {X.shape[1]} columns but Y has {Y.shape[1]}; they must have the same."
@@ -194,7 +273,7 @@ class Kernel(Described, Versioned):
     def diag(self, X) -> np.ndarray:
         """``k(x, x)`` for each row of X, float64 of shape (n_X,)."""
         kernel = self.resolve_names(column_names(X))
-        X = kernel_samples("X", X, [self])
+        X = kernel_samples("X", X, [kernel])
         return grams.gram_diagonals([kernel.resolve(X)], X)[0]
 
     def resolve(self, X, weight=None):
@@ -267,6 +346,10 @@ class Kernel(Described, Versioned):
             "Polynomial, ExponentialDot, Binomial), and sums, multiples, products, powers and "
             "exponentials of these, also on some columns."
         )
+
+    def columns_as_numbers(self, n):
+        """The columns, numbers below n, that are read as more than equal or not."""
+        return set(range(n)) if self.needs_vectors else set()
 
     def widths(self, multiples):
         """This kernel with each of some multiples of gamma, if that is a rule; else itself."""

@@ -11,6 +11,7 @@ from alignlearn._text import listed, short
 from alignlearn.engine.external import select_columns
 
 from .algebra import Unary
+from .base import some_names
 from .families import as_kernel
 
 _IN_A_LABEL = 5  # columns
@@ -39,7 +40,7 @@ class Columns(Unary):
 
     def __post_init__(self):
         object.__setattr__(self, "kernel", as_kernel(self.kernel))
-        object.__setattr__(self, "columns", _column_tuple(self.columns))
+        object.__setattr__(self, "columns", column_tuple(self.columns))
 
     @property
     def _named(self):
@@ -81,33 +82,18 @@ class Columns(Unary):
         return Columns(kernel, self.columns, self.name)
 
     def resolve_names(self, names):
-        columns = self._numbers(names) if self._named else self.columns
+        columns = column_numbers("Columns", self.columns, names)
         inside = names is not None and max(columns) < len(names)
-        inner = [names[c] for c in columns] if inside else None
+        inner = some_names(names, columns) if inside else None
         return Columns(self.kernel.resolve_names(inner), columns, self.name)
-
-    def _numbers(self, names):
-        """The numbers of the named columns."""
-        if names is None:
-            raise ValueError(
-                f"Columns selects {listed(self.columns)} by name, but X has no column names; "
-                "accepted: a data frame whose column names are strings, or column numbers."
-            )
-        names = list(names)
-        for problem, bad in (
-            ("not a column", [c for c in self.columns if c not in names]),
-            ("the name of several columns", [c for c in self.columns if names.count(c) > 1]),
-        ):
-            if bad:
-                raise ValueError(
-                    f"Columns selects {listed(bad)}, which is {problem} of X; X has "
-                    f"{listed(names)}."
-                )
-        return tuple(names.index(c) for c in self.columns)
 
     def added_columns(self, n):
         inner = self.kernel.added_columns(len(self.columns))
         return {tuple(self.columns[k] for k in some) for some in inner}
+
+    def columns_as_numbers(self, n):
+        inner = self.kernel.columns_as_numbers(len(self.columns))
+        return {self.columns[k] for k in inner if k < len(self.columns)}
 
     def lower(self, b, dst, mode):
         with b.columns(self.columns):
@@ -143,10 +129,32 @@ def column_group(kernel):
     return None
 
 
-def _column_tuple(columns):
+def column_numbers(kernel, columns, names):
+    """The numbers of columns that a kernel selects by their numbers, or by names."""
+    if not columns or not isinstance(columns[0], str):
+        return columns
+    if names is None:
+        raise ValueError(
+            f"{kernel} selects {listed(columns)} by name, but X has no column names; "
+            "accepted: a data frame whose column names are strings, or column numbers."
+        )
+    names = list(names)
+    for problem, bad in (
+        ("not a column", [c for c in columns if c not in names]),
+        ("the name of several columns", [c for c in columns if names.count(c) > 1]),
+    ):
+        if bad:
+            raise ValueError(
+                f"{kernel} selects {listed(bad)}, which is {problem} of X; X has {listed(names)}."
+            )
+    return tuple(names.index(c) for c in columns)
+
+
+def column_tuple(columns, argument="columns"):
+    """Columns as a user says them, as a tuple of numbers or of names."""
     if isinstance(columns, slice):
         if columns.stop is None or (columns.start or 0) < 0 or columns.stop < 0:
-            raise ValueError(f"columns={short(columns)}: a slice needs non-negative bounds.")
+            raise ValueError(f"{argument}={short(columns)}: a slice needs non-negative bounds.")
         columns = range(columns.stop)[columns]
     elif isinstance(columns, (int, np.integer, str)) and not isinstance(columns, bool):
         columns = (columns,)
@@ -157,7 +165,7 @@ def _column_tuple(columns):
     array = np.asarray(columns)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
         raise ValueError(
-            f"columns={short(columns)}: accepted are a non-negative integer, a slice with a stop, "
-            "a column name, or a non-empty sequence of non-negative integers or of names."
+            f"{argument}={short(columns)}: accepted are a non-negative integer, a slice with a "
+            "stop, a column name, or a non-empty sequence of non-negative integers or of names."
         )
     return tuple(int(c) for c in array)

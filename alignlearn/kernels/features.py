@@ -42,8 +42,7 @@ class FeatureWeighted(Kernel):
     def is_psd(self):
         return bool(np.all(self.weights >= 0))
 
-    def __call__(self, X, Y=None):
-        """Gram matrix between the rows of X and of Y (X itself if None), float64 (n_X, n_Y)."""
+    def _matrix(self, X, Y):
         X = self._features("X", X)
         return self._product(X, X if Y is None else self._features("Y", Y))
 
@@ -74,4 +73,4 @@ class FeatureWeighted(Kernel):
         return values
 
     def block(self, X, Y):
-        return self(X, Y)
+        return self._matrix(X, Y)

@@ -100,8 +100,7 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
             )
         return waves(X, self.frequencies, self.offsets, np.sqrt(self.weights))
 
-    def __call__(self, X, Y=None):
-        """Gram matrix between the rows of X and of Y (X itself if None), float64 (n_X, n_Y)."""
+    def _matrix(self, X, Y):
         Z = self.features(X)
         return Z @ (Z if Y is None else self.features(Y)).T
 
@@ -110,7 +109,7 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
         return np.square(self.features(X)).sum(axis=1)
 
     def block(self, X, Y):
-        return self(X, Y)
+        return self._matrix(X, Y)
 
 
 def waves(X, frequencies, offsets, amplitudes):

@@ -46,6 +46,9 @@ class Rescaled(Unary):
     def __str__(self):
         return f"{self.kernel} on learned scales"
 
+    def columns_as_numbers(self, n):
+        return set(range(n))
+
     def resolve(self, X, weight=None):
         return Rescaled(self.kernel.resolve(self._of(X), weight), self.factors)
 

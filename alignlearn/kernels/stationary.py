@@ -15,6 +15,7 @@ from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import squared_norms
 from alignlearn.validation import check_number
 
+from .algebra import times_kernels
 from .base import Kernel, check_exponent, named
 from .gradients import GradientTerm
 from .scales import resolve_gamma
@@ -307,6 +308,84 @@ class RationalQuadratic(_Multiple):
         return (GradientTerm(-2.0 * self.gamma, slope, True),)
 
 
+_LEAST_PERIOD = 1e-150  # the inverse of a smaller square overflows
+
+
+@named("periodic")
+@dataclass(frozen=True)
+class Periodic(Kernel):
+    """``exp(-2 sum_k sin(pi (x_k - x'_k) / period)^2 / length_scale^2)``; "periodic".
+
+    A Gaussian of the places of every column on a circle, hence positive semi-definite in any number
+    of columns; in one it is scikit-learn's ``ExpSineSquared``.
+
+    Parameters
+    ----------
+    length_scale : float > 0, default 1
+    period : float > 0, default 1
+        In units of the columns.
+
+    References
+    ----------
+    MacKay (1998), "Introduction to Gaussian processes", section 5.2.
+    """
+
+    length_scale: float = 1.0
+    period: float = 1.0
+
+    largest_value = 1.0
+    has_unit_diagonal = True
+    is_non_negative = True
+    adds_columns = True
+
+    def __post_init__(self):
+        for name in ("length_scale", "period"):
+            value = check_number(name, getattr(self, name), low=0.0, strict=True)
+            object.__setattr__(self, name, value)
+        if min(self.period, self.length_scale) < _LEAST_PERIOD:
+            raise ValueError(f"{self}: accepted are periods and length scales >= {_LEAST_PERIOD}.")
+
+    def __str__(self):
+        return f"periodic(length_scale={self.length_scale:g}, period={self.period:g})"
+
+    def lower(self, b, dst, mode):
+        total, row, rate = b.temporary(), b.temporary(), np.pi / self.period
+        for c in range(b.n_columns):
+            with b.columns((c,)):
+                distance = b.primitive(ops.L1_DISTANCE)
+                b.formula(row if c else total, formulas.squared_sine, distance, rate)
+            if c:
+                b.emit(ops.ADD, total, row, f0=1.0)
+        b.emit(ops.EXP if mode.full else ops.EXPM1, dst, total, f0=-2.0 / self.length_scale**2)
+        b.release(row)
+        b.release(total)
+        return 0.0 if mode.full else 1.0
+
+    def gradient(self):
+        factor = -2.0 * np.pi / (self.length_scale**2 * self.period)
+        term = GradientTerm(factor, _SineSlope(self.period), True)
+        return tuple(times_kernels([term], (self,)))
+
+
+@dataclass(frozen=True)
+class _SineSlope(Kernel):
+    """``sin(2 pi r / period) / r`` for ``r = |x - x'|``, of samples of one column."""
+
+    period: float
+
+    is_psd = False
+
+    def lower(self, b, dst, mode):
+        if b.n_columns > 1:
+            raise TypeError(
+                f"the gradient of a periodic kernel is known in one column, got {b.n_columns}; "
+                "accepted: a product of kernels with a column each, Columns(Periodic(), k)."
+            )
+        distance = b.primitive(ops.L1_DISTANCE)
+        b.formula(dst, formulas.sine_slope, distance, 2.0 * np.pi / self.period)
+        return 0.0
+
+
 @named("hamming")
 @dataclass(frozen=True)
 class Hamming(Kernel):
@@ -321,6 +400,9 @@ class Hamming(Kernel):
 
     def __str__(self):
         return "hamming"
+
+    def columns_as_numbers(self, n):
+        return set()
 
     def lower(self, b, dst, mode):
         b.emit(ops.AFFINE, dst, b.primitive(ops.MATCHES), f0=1.0 / b.n_columns)

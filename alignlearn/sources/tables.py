@@ -153,7 +153,15 @@ class Tables(_BySample):
         return {name: range(*ends) for name, ends in zip(self.names, zip(starts, ends))}
 
     def joined(self):
-        """All tables side by side, (m, d): an array, or a CSR matrix where one is sparse."""
+        """All tables side by side, (m, d): an array, or a CSR matrix where one is sparse.
+
+        With texts in a table it is an array of objects, for kernels that take texts, unless a table
+        is sparse.
+        """
+        if not any(map(is_sparse, self.tables.values())):
+            arrays = [as_array(f"table {name!r}", table) for name, table in self.tables.items()]
+            if any(map(_holds_texts, arrays)):
+                return np.hstack([array.astype(object) for array in arrays])
         parts = []
         for name, table in self.tables.items():
             if is_sparse(table):
@@ -307,6 +315,11 @@ def _table(name, table):
     return table
 
 
+def _holds_texts(array):
+    objects = array.dtype.kind in "OUST"
+    return objects and any(isinstance(value, str) for value in array.flat)
+
+
 def _rows(table, rows):
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
@@ -379,7 +392,19 @@ def open_tables(X, kernels):
     if isinstance(kernels, RankOneKernels):
         names = tuple(X.columns) if kernels.names is None else kernels.names
         return X.joined(), RankOneKernels(names)
-    return X.joined(), table_kernels(X, kernels)
+    joined, kernels = X.joined(), table_kernels(X, kernels)
+    if joined.dtype.kind == "O":
+        _check_numbers(X, joined, kernels)
+    return joined, kernels
+
+
+def _check_numbers(tables, joined, kernels):
+    """Refuse texts where a kernel reads numbers, by the name of the table."""
+    read = set().union(*(kernel.columns_as_numbers(joined.shape[1]) for kernel in kernels))
+    for name, span in tables.spans().items():
+        columns = [c for c in span if c in read]
+        if columns:
+            check_samples(f"table {name!r}", joined[:, columns])
 
 
 def table_kernels(tables, kernels) -> list[Kernel]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -135,6 +137,49 @@ def _real_array(name, X):
     if X.dtype not in (np.float32, np.float64):
         raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
     return X
+
+
+def coded(name, X, columns):
+    """A matrix of objects with numbers in place of the categories in some columns, else X.
+
+    Numbers are themselves; a text (or str() of another object) is a number of 53 bits that depends
+    on nothing else. Missing values are NaN.
+    """
+    A, names = as_array(name, X), frame_names(X)
+    if A.ndim != 2 or A.dtype.kind not in "OUST":
+        return X
+    out, known = np.empty(A.shape), {}
+    for c in range(A.shape[1]):
+        values = A[:, c].tolist()
+        try:
+            if c in columns:
+                out[:, c] = [known[v] if v in known else _code(v, known) for v in values]
+            else:
+                out[:, c] = values
+        except (TypeError, ValueError) as error:
+            shown = c if names is None else repr(names[c])
+            raise type(error)(
+                f"{name} must hold real numbers in column {shown}, where no kernel is for "
+                f"categories alone: {error}."
+            ) from None
+    check_finite(name, out, names, columns=True)
+    return out
+
+
+def _code(value, known):
+    """The number of a category."""
+    if isinstance(value, (bool, int, float, np.number, np.bool_)):
+        return float(value)
+    try:
+        missing = value is None or bool(value != value)
+    except TypeError:  # of pandas.NA
+        missing = True
+    if missing:
+        return math.nan
+    text = value if isinstance(value, str) else str(value)
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    known[value] = code = float(2**52 + int.from_bytes(digest, "little") % 2**52)
+    return code
 
 
 def check_features(X):

@@ -102,6 +102,15 @@ SINGLE = {
         *(F[formulas.exponential_slope], 0, (0.4,)),
         lambda s: np.where(s > 0, np.exp(-LD(0.4) * s) / np.where(s > 0, s, 1), 0),
     ),
+    "inverse square": (
+        *(F[formulas.inverse_square], 0, ()),
+        lambda s: np.where(s > 0, 1 / np.where(s > 0, s, 1) ** 2, 0),
+    ),
+    "squared sine": (*(F[formulas.squared_sine], 0, (0.4,)), lambda s: np.sin(LD(0.4) * s) ** 2),
+    "sine over distance": (
+        *(F[formulas.sine_slope], 0, (0.4,)),
+        lambda s: np.where(s > 0, np.sin(LD(0.4) * s) / np.where(s > 0, s, 1), LD(0.4)),
+    ),
     "matern 3/2": (ops.MATERN_32, 0, (1.7,), lambda s: (1 + LD(1.7) * s) * np.exp(-LD(1.7) * s)),
     "matern 5/2": (
         *(ops.MATERN_52, 0, (1.7,)),
@@ -117,6 +126,7 @@ SECOND = {
     "power 20": (ops.POWER_IN_PLACE, 20, (), lambda d, s: d**20),
     "add": (ops.ADD, 0, (0.3,), lambda d, s: d + LD(0.3) * s),
     "multiply": (ops.MULTIPLY, 0, (), lambda d, s: d * s),
+    "ratio": (ops.RATIO, 0, (), lambda d, s: np.where(s < d, s / np.where(d == 0, 1, d), 1)),
     "clear": (ops.CLEAR, 0, (1e6,), None),
     "flush": (ops.FLUSH, 0, (), None),
     "factor": (ops.FACTOR, 1, (), None),

@@ -34,6 +34,8 @@ def statistics(engine):
     found = [*pair_sums.centered_sums(X[:50], Y[:50], mixed, engine=engine)]
     found += pair_sums.centered_sums(X, Y, ladder, weight=weight, engine=engine)
     found += pair_sums.centered_sums(X.astype(np.float32), Y, ladder, engine=engine)
+    bits = np.tile(X > 0.0, 17).astype(float)
+    found += pair_sums.centered_sums(bits, Y, [al.Tanimoto(), al.MinMax()], engine=engine)
     folds = pair_sums.FoldSums(X, Y, ladder, [0, 200, 400, M], engine=engine)
     found += folds.union([0, 2])[0]
     return found

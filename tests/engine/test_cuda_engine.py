@@ -19,7 +19,16 @@ from alignlearn.engine.cuda import Cuda, memory
 from alignlearn.engine.cuda.device import CudaOutOfMemory
 from alignlearn.engine.hyper_values import DETERMINANT, PRODUCT, Form, Pairs
 from alignlearn.engine.pair_sums import centered_sums
-from alignlearn.kernels import Columns, FromFunction, Gaussian, Laplacian, Matern, Polynomial
+from alignlearn.kernels import (
+    Columns,
+    FromFunction,
+    Gaussian,
+    Laplacian,
+    Matern,
+    MinMax,
+    Polynomial,
+    Tanimoto,
+)
 from alignlearn.validation import check_sparse
 
 pytestmark = needs_cuda
@@ -74,6 +83,13 @@ def one(X, Z):
     return K, K
 
 
+def bits(X, Z):
+    """Of the two kernels on samples of 0 and 1."""
+    both, size = X.astype(LD) @ Z.T.astype(LD), X.sum(1)[:, None] + Z.sum(1)
+    K = both / (size - both) * (2 + np.exp(-LD(0.1) * (size - 2 * both)))
+    return K, K
+
+
 CASES = {
     "formulas": (PLAIN, WEIGHTS, plain),
     "outside and factors": (OUTSIDE, WEIGHTS, outside),
@@ -88,6 +104,15 @@ def samples(dtype, n=N, m=M, d=4):
 
 def close(found, expected, size, dtype, units):
     return np.all(np.abs(found - expected) <= units * np.finfo(dtype).eps * size)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gram_matrices_of_bits(dtype):
+    kernels = [MinMax(), Tanimoto() * Laplacian(0.1)]
+    rng = np.random.default_rng(0)
+    X, Z = ((rng.random((n, 70)) < 0.5).astype(dtype) for n in (N, M))
+    found = grams.weighted_gram(kernels, [2.0, 1.0], X, Z, engine=Cuda())
+    assert close(found, *bits(X, Z), dtype, 32)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -7,8 +7,8 @@ from numba import cuda
 
 import alignlearn as al
 from alignlearn._jit import cuda_kernel
+from alignlearn.engine import bits, tiles
 from alignlearn.engine import opcodes as ops
-from alignlearn.engine import tiles
 from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda.program import pair_functions
 
@@ -78,7 +78,7 @@ def test_operation_equals_its_formula_and_the_cpu(name, dtype):
 def test_every_operation_and_primitive_has_a_case():
     found = {case[0] for case in [*cases.SINGLE.values(), *cases.SECOND.values()]}
     assert found == set(range(len(ops.OPERATIONS)))
-    assert len(ops.PRIMITIVES) == 5  # those in test_primitives_equal_the_oracle
+    assert len(ops.PRIMITIVES) == 8  # those in the two tests of primitives
 
 
 def _of_one_number(op, s, *numbers, integer=0, dtype):
@@ -147,6 +147,7 @@ def _primitives(program, dtype, X, Z, n_primitives):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_primitives_equal_the_oracle(dtype):
     kinds = [ops.SQUARED_DISTANCE, ops.INNER_PRODUCT, ops.L1_DISTANCE, ops.DISTANCE, ops.MATCHES]
+    kinds.append(ops.MINIMA)
     # Features 0 to 3 for the first three, which share a loop, 1 to 3 for the others.
     primitives = [(kind, int(n > 2), 3, n + 1) for n, kind in enumerate(kinds)]
     program = cases.program([(ops.AFFINE, 0, 1, 0)], [(1, 0, 0)], primitives, 3)
@@ -157,11 +158,35 @@ def test_primitives_equal_the_oracle(dtype):
     whole, part = oracle.pair_primitives(X, Z), oracle.pair_primitives(X[:, 1:], Z[:, 1:])
     matches = (X[:, None, 1:] == Z[:, 1:]).sum(axis=-1)
     assert matches[1, 1] == 2
+    minima = np.minimum(X[:, None, 1:], Z[:, 1:]).sum(axis=-1)
     bound = {"rtol": BOUND[dtype], "atol": BOUND[dtype]}
-    for got, want in zip(out, [*whole, np.sqrt(part[0]), matches]):
+    for got, want in zip(out, [*whole, np.sqrt(part[0]), matches, minima]):
         np.testing.assert_allclose(got, want.astype(np.float64), **bound)
     for block in blocks:
         np.testing.assert_array_equal(block, out)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_counts_of_bits_are_those_of_the_cpu_and_of_zeros_and_ones(dtype):
+    """Of more columns than fit one number, with what other primitives read beside them."""
+    rng = np.random.default_rng(0)
+    X, Z = ((rng.random((n, 70)) < 0.4).astype(dtype) for n in (N + 8, M + 8))
+    rows = (ops.INNER_PRODUCT, ops.MINIMA, ops.L1_DISTANCE, ops.SQUARED_DISTANCE, ops.MATCHES)
+    primitives = [(kind, 0, 70, n + 1) for n, kind in enumerate(rows)]
+    plain = cases.program([(ops.AFFINE, 0, 1, 0)], [(1, 0, 0)], primitives, 70)
+    program, (V, W) = bits.counted(plain, X, Z)
+    words = -(-70 // (23 if dtype == np.float32 else 52))
+    assert V.shape == (N + 8, words + 70)
+    V, W = V[:N, program.features], W[:M, program.features]
+    _, out, blocks = _primitives(program, dtype, V, W, len(rows))
+    both, apart = X[:N] @ Z[:M].T, (X[:N, None] != Z[:M]).sum(axis=-1)
+    np.testing.assert_array_equal(out, [both, both, apart, apart, 70 - apart])
+    for block in blocks:
+        np.testing.assert_array_equal(block, out)
+    registers = np.zeros((program.n_rows + 1, N * M), dtype)
+    columns = np.ascontiguousarray(V.T), np.ascontiguousarray(W.T)
+    tiles.fill_primitives(program.primitives, *columns, N, M, registers)
+    np.testing.assert_array_equal(registers[1:6].reshape(out.shape), out)
 
 
 def _ladder(gammas, dtype=np.float64, n_features=3):

@@ -24,6 +24,7 @@ KINDS = {
     "L1": ops.L1_DISTANCE,
     "inner": ops.INNER_PRODUCT,
     "matches": ops.MATCHES,
+    "minima": ops.MINIMA,
 }
 
 
@@ -40,6 +41,7 @@ def exact(kind, A, B):
     squared, inner, l1 = oracle.pair_primitives(A, B)
     matches = (A[:, None] == B[None]).sum(-1)
     found = {"squared": squared, "distance": np.sqrt(squared), "L1": l1, "inner": inner}
+    found["minima"] = np.minimum(A[:, None], B[None]).sum(-1, dtype=oracle.LD)
     return found.get(kind, matches)
 
 
@@ -56,6 +58,8 @@ def test_primitives_of_two_sets_of_samples(rng, kind, dtype):
     if rng.random() < 0.5:
         B[0] = A[-1]
     A[0, rng.integers(d)] = B[-1, rng.integers(d)] = 0.5
+    if kind == "minima":  # of amounts
+        A, B = np.abs(A), np.abs(B)
     expected = exact(kind, A, B)
     # Of a distance 1/32 of the sizes of the samples is left at least, or it is exact.
     rounding = (32 + d) * EPS
@@ -68,7 +72,7 @@ def test_primitives_of_two_sets_of_samples(rng, kind, dtype):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_own_values_are_the_diagonal(kind):
-    A = thin(np.random.default_rng(0), 7, 9)
+    A = np.abs(thin(np.random.default_rng(0), 7, 9))
     own = SparsePrimitive(KINDS[kind]).own_values(rows(A))
     np.testing.assert_allclose(own, np.diagonal(exact(kind, A, A)).astype(float), rtol=1e-15)
     np.testing.assert_allclose(squared_norms(rows(A)), squared_norms(A), rtol=1e-15)

@@ -131,6 +131,8 @@ def _kernels():
     yield _kernel(al.Binomial, gamma=gamma, alpha=(N, 1.0))
     yield _kernel(al.TL1, tau=(N, 1.0))
     yield _kernel(al.Log, sigma=(N, 1.0))
+    yield _kernel(al.Periodic, length_scale=(N, 1.0), period=(N, 1.0))
+    yield _kernel(al.Gower, categorical=(pool.grids, [0]), ranges=(pool.vectors, np.ones(D)))
     yield Call("gaussian_kernels", lambda gammas: [k(X) for k in al.gaussian_kernels(gammas)],
                {"gammas": (pool.grids, [0.5])})  # fmt: skip
     yield Call(
@@ -142,7 +144,15 @@ def _kernels():
                {"kernel": (CHOICE, al.Gaussian()), "columns": (pool.grids, [0, 1])})  # fmt: skip
     yield Call("FeatureWeighted", lambda weights, X: FeatureWeighted(weights)(X),
                {"weights": (pool.vectors, np.ones(D)), "X": _X})  # fmt: skip
-    for make in (al.Gaussian, al.Linear, al.Cosine, al.Polynomial):
+    for make in (
+        al.Gaussian,
+        al.Linear,
+        al.Cosine,
+        al.Polynomial,
+        al.Tanimoto,
+        al.MinMax,
+        al.Gower,
+    ):
         yield Call("kernel(X, Y)", lambda X, Y, make=make: make()(X, Y),
                    {"X": _X, "Y": (pool.optional(pool.matrices), TEST)})  # fmt: skip
         yield Call("diag", lambda X, make=make: make().diag(X), {"X": _X})

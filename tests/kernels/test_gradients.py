@@ -12,14 +12,18 @@ from alignlearn.kernels import (
     Exponential,
     ExponentialDot,
     Gaussian,
+    Gower,
     Hamming,
     Laplacian,
     Linear,
     Log,
     Matern,
+    MinMax,
+    Periodic,
     Polynomial,
     RationalQuadratic,
     Sigmoid,
+    Tanimoto,
 )
 from alignlearn.kernels.gradients import Gradients, gradients
 from alignlearn.validation import check_sparse
@@ -78,6 +82,28 @@ CASES = [
 ]
 
 
+def tanimoto(x, z):
+    return (x @ z.T) / ((x * x).sum(1)[:, None] + (z * z).sum(1) - x @ z.T)
+
+
+def periodic(x, z, c):
+    return np.exp(-2 * np.sin(np.pi * (x[:, [c]] - z[:, c]) / 1.7) ** 2 / 0.8**2)
+
+
+CASES += [
+    (Tanimoto(), tanimoto),
+    (
+        Columns(Tanimoto(), [2, 0]) * Gaussian(0.1),
+        lambda x, z: tanimoto(x[:, [2, 0]], z[:, [2, 0]]) * np.exp(-0.1 * squared(x, z)),
+    ),
+    (Columns(Periodic(0.8, 1.7), 1), lambda x, z: periodic(x, z, 1)),
+    (
+        Columns(Periodic(0.8, 1.7), 1) * Columns(Periodic(0.8, 1.7), 3),
+        lambda x, z: periodic(x, z, 1) * periodic(x, z, 3),
+    ),
+]
+
+
 def differences(value, step=1e-5):
     """Central differences of ``value(x, Z) @ COEF`` in every feature, (c, n, d)."""
     E = step * np.eye(X.shape[1])
@@ -103,7 +129,19 @@ def test_the_gradient_of_an_exponential_by_its_formula_with_none_at_distance_zer
     np.testing.assert_allclose(found[0], expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.3), Exponential(0.7), Polynomial(0.3, 1.0, 3)])
+def test_gradients_of_tanimoto_where_samples_are_zero_and_of_periodic_on_several_columns():
+    zero, one = np.zeros((1, 4)), np.arange(1.0, 5.0)[None]
+    coef = np.ones((1, 1))
+    np.testing.assert_allclose(gradients(Tanimoto(), zero, coef, one)[0], one / 30.0)
+    np.testing.assert_array_equal(gradients(Tanimoto(), one, coef, zero)[0], 0.0)
+    np.testing.assert_array_equal(gradients(Tanimoto(), zero, coef, zero)[0], 0.0)
+    with pytest.raises(TypeError, match=r"is known in one column, got 4; accepted"):
+        gradients(Periodic(), X, COEF, Z)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(0.3), Exponential(0.7), Polynomial(0.3, 1.0, 3), Tanimoto()]
+)
 def test_sparse_samples_and_other_engines_give_the_same(kernel):
     expected = gradients(kernel, X, COEF, Z)
     some = [check_sparse("X", sp.csr_array(np.where(A > 0.0, A, 0.0))) for A in (X, Z)]
@@ -140,6 +178,8 @@ def test_squares_are_sums_over_all_strips():
         Laplacian(0.5),
         Cosine(),
         Hamming(),
+        MinMax(),
+        Gower(),
         Sigmoid(0.1),
         Log(),
         Polynomial(0.3, 1.0, 0.5),

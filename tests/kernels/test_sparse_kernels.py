@@ -21,19 +21,23 @@ from alignlearn.kernels import (
     FourierFeatures,
     FromFunction,
     Gaussian,
+    Gower,
     Hamming,
     Kernel,
     Laplacian,
     Linear,
     Log,
     Matern,
+    MinMax,
     Named,
+    Periodic,
     Polynomial,
     Precomputed,
     RationalQuadratic,
     Rescaled,
     Sigmoid,
     StringSpectrum,
+    Tanimoto,
     weighted_sum,
 )
 
@@ -43,7 +47,8 @@ PLAIN = [
     Exponential(0.4), Exponential("median"), ExponentialDot(0.1), ExponentialDot("scale"),
     Linear(), Polynomial("scale"), Polynomial("median", 0.5, 2), Polynomial(0.01, 2.0, 1.5),
     Binomial(1e-3), Sigmoid(0.1), TL1(), TL1(3.0), Log(2.0), Cosine(), Matern(0.5), Matern(1.5),
-    Matern(2.5, gamma="median"), RationalQuadratic(2.0), Hamming(),
+    Matern(2.5, gamma="median"), RationalQuadratic(2.0), Hamming(), Tanimoto(),
+    Periodic(1.5, 2.0),
     FeatureWeighted(np.arange(1.0, D + 1.0)),
     FourierFeatures(np.sin(np.arange(3.0 * D)).reshape(3, D), np.ones(3)),
 ]  # fmt: skip
@@ -63,7 +68,8 @@ def test_every_kernel_class_is_here():
 
     listed = {type(k) for k in PLAIN}
     public = {c for c in classes(Kernel) if c.__name__ in al.kernels.__all__}
-    refused = {FromFunction, Precomputed, Rescaled, StringSpectrum}
+    # MinMax has samples of its own, in test_overlap_kernels.py.
+    refused = {FromFunction, Gower, MinMax, Precomputed, Rescaled, StringSpectrum}
     assert public - refused == (listed | {Columns, Named, al.kernels.Scaled}) & public
 
 

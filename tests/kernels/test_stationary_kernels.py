@@ -1,4 +1,4 @@
-"""Matern, rational quadratic and Hamming kernels against scikit-learn and SciPy."""
+"""Matern, rational quadratic, periodic and Hamming kernels against scikit-learn and SciPy."""
 
 import pickle
 
@@ -13,6 +13,7 @@ from alignlearn.kernels import (
     Gaussian,
     Hamming,
     Matern,
+    Periodic,
     RationalQuadratic,
     as_kernel,
 )
@@ -90,7 +91,26 @@ def test_hamming_is_the_share_of_equal_columns(dtype):
     np.testing.assert_allclose(s.trace[0], np.trace(K), rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_periodic_is_that_of_scikit_learn_and_a_product_over_columns(dtype):
+    A, B = X[:, :1].astype(dtype), 3.0 * X[::2, 1:2].astype(dtype)
+    ours, theirs = Periodic(0.8, 1.7), gp.ExpSineSquared(0.8, 1.7)
+    rounding = 1e-4 if dtype == np.float32 else 1e-13
+    np.testing.assert_allclose(ours(A, B), theirs(A, B), rtol=rounding, atol=rounding)
+    np.testing.assert_allclose(ours(A), theirs(A), rtol=rounding, atol=rounding)
+    np.testing.assert_allclose(ours(A, A + dtype(3.4)), ours(A), rtol=rounding * 10, atol=rounding)
+    each = np.prod([ours(X[:, [k]], X[::3, [k]]) for k in range(X.shape[1])], axis=0)
+    np.testing.assert_allclose(ours(X, X[::3]), each, rtol=1e-12)
+    points = np.column_stack([f(2 * np.pi * X / 1.7) for f in (np.cos, np.sin)])
+    np.testing.assert_allclose(ours(X), Gaussian(0.5 / 0.8**2)(points), rtol=1e-11)
+    wide = alignment_statistics(X, X[:, 0], [Periodic(1e6, 1.7)])  # K - 1 is near -1e-12
+    circle = alignment_statistics(points, X[:, 0], ["linear"])
+    np.testing.assert_allclose(wide.a * 1e12, circle.a, rtol=1e-9)
+
+
 def test_labels():
+    assert str(Periodic(2, period=0.5)) == "periodic(length_scale=2, period=0.5)"
+    assert repr(as_kernel("periodic")) == "Periodic(length_scale=1.0, period=1.0)"
     assert str(as_kernel("matern")) == "matern(gamma=scale, nu=1.5)"
     assert str(Matern(2.5, gamma=0.5, multiple=4.0)) == "matern(gamma=2, nu=2.5)"
     assert str(RationalQuadratic(2.0, gamma=0.5)) == "rationalquadratic(gamma=0.5, alpha=2)"

@@ -271,9 +271,12 @@ def names_of(dtype):
 
     ``T`` rounds to the dtype; literals of floats would promote float32 to float64.
     """
+    from .bits import bit_counts
+
     T = dtype.type
     constants = {"zero": T(0), "one": T(1), "two": T(2), "third": T(1 / 3), "eps": np.finfo(T).eps}
     functions = {f.__name__: f for f in (*_in_range(T), *_others(T))}
+    functions |= bit_counts(T)
     formulas = {f.__name__: cuda_device(f) for f in ops.FORMULAS}
     return {"math": math, "T": T, "U": np.uint64, **constants, **functions, **formulas}
 
@@ -306,7 +309,7 @@ def _in_range(T):
 
 
 def _others(T):
-    """clear, power and matern."""
+    """clear, power, matern and ratio."""
     zero, one, exp = T(0), T(1), _in_range(T)[0]
     end = T(1000)  # exp(-1000) is 0, and inf * 0 must not become NaN
 
@@ -326,4 +329,8 @@ def _others(T):
         u = end if u > end else u
         return (one + u + curvature * u * u) * exp(-u)
 
-    return clear, power, matern
+    @cuda_device
+    def ratio(part, whole):
+        return part / whole if part < whole else one
+
+    return clear, power, matern, ratio

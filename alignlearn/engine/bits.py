@@ -1,0 +1,98 @@
+"""Samples of zeros and ones as bits: their primitives are counts, of 52 columns at once.
+
+Numbers of the samples' type hold the bits: 2^52 and a 1 for every column that is 1 (float32: 23
+columns to 2^23), so that loops gather, cut and move them like any features. Counts are whole
+numbers, as the sums over columns of zeros and ones are: values are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import opcodes as ops
+
+_KINDS = {
+    ops.INNER_PRODUCT: ops.COMMON_BITS,
+    ops.MINIMA: ops.COMMON_BITS,
+    ops.SQUARED_DISTANCE: ops.DIFFERENT_BITS,
+    ops.L1_DISTANCE: ops.DIFFERENT_BITS,
+}
+_LEAST_COLUMNS, _LEAST_ROWS = 64, 8  # of fewer, looking at them costs as much as is saved
+_BLOCK_ENTRIES = 2**16
+
+
+def counted(program, *sides):
+    """A program with counts of bits in place of primitives of columns that hold 0 and 1 alone.
+
+    Parameters
+    ----------
+    program : Program
+    sides : ndarrays of shape (n, d)
+        Samples that are bound to it, each once.
+
+    Returns
+    -------
+    program, sides
+        Other ones if there is such a primitive: the features are columns of these sides.
+    """
+    if min(map(len, sides)) < _LEAST_ROWS:
+        return program, sides
+    d, found = sides[0].shape[1], {}
+    for kind, start, stop, _ in program.primitives.tolist():
+        columns = program.features[start:stop]
+        wide = stop - start >= _LEAST_COLUMNS and columns.max() < d
+        free = kind in _KINDS and wide and not program.centered[start:stop].any()
+        if free and (start, stop) not in found:
+            found[start, stop] = [_packed(V, columns) for V in sides]
+    found = {key: words for key, words in found.items() if all(w is not None for w in words)}
+    return _bound(program, sides, found) if found else (program, sides)
+
+
+def _bound(program, sides, found):
+    """The program on new sides: words of bits, and the columns that other primitives read."""
+    d, width, parts, ranges = sides[0].shape[1], 0, [], {}
+    features, centered, primitives = [], [], program.primitives.copy()
+    for row in primitives:
+        kind, start, stop = row[:3].tolist()
+        as_bits = kind in _KINDS and (start, stop) in found
+        if (start, stop, as_bits) not in ranges:
+            columns = program.features[start:stop]
+            if columns.max() >= d:  # targets, which come after all columns
+                new = (d - 1 - columns).tolist()
+            else:
+                part = found[start, stop] if as_bits else [V[:, columns] for V in sides]
+                new = range(width, width + part[0].shape[1])
+                parts.append(part)
+                width = new.stop
+            ranges[start, stop, as_bits] = len(features), len(features) + len(new)
+            features.extend(new)
+            centered.extend([program.centered[start]] * len(new))
+        row[0], row[1:3] = _KINDS[kind] if as_bits else kind, ranges[start, stop, as_bits]
+    features = np.array(features, dtype=np.int64)
+    features[features < 0] = width - 1 - features[features < 0]
+    changed = replace(
+        program, primitives=primitives, features=features, centered=np.array(centered, bool)
+    )
+    return changed, tuple(np.hstack(blocks) for blocks in zip(*parts))
+
+
+def _packed(V, columns):
+    """Numbers that hold these columns of V as bits, (m, words); None where one is not 0 or 1."""
+    whole = np.array_equal(columns, np.arange(V.shape[1]))
+    single = V.dtype == np.float32
+    bits, kind, one = (23, "<u4", 0x4B000000) if single else (52, "<u8", 0x433 << 52)
+    n_bytes, words = -(-bits // 8), -(-len(columns) // bits)
+    out = np.zeros((len(V), words, 4 if single else 8), np.uint8)
+    step = max(_LEAST_ROWS, _BLOCK_ENTRIES // len(columns))
+    ones = np.zeros((step, words * bits), bool)
+    for i in range(0, len(V), step):
+        block = V[i : i + step] if whole else V[i : i + step, columns]
+        is_one = ones[: len(block), : len(columns)]
+        np.equal(block, 1, out=is_one)
+        if not np.all(is_one | (block == 0)):
+            return None
+        parts = ones[: len(block)].reshape(len(block), words, bits)
+        out[i : i + step, :, :n_bytes] = np.packbits(parts, axis=2, bitorder="little")
+    return (out.view(kind)[:, :, 0] | np.array(one, kind)).view(kind.replace("u", "f"))

@@ -1,0 +1,25 @@
+"""Counts of the bits that two numbers hold, on the device; see `alignlearn.engine.bits`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import cuda
+
+from alignlearn._jit import cuda_device
+
+
+def bit_counts(T):
+    """Device functions ``common_bits`` and ``different_bits`` of two numbers, by name.
+
+    Numbers are 2^52 (float32: 2^23) and the bits, so that all have one more in common.
+    """
+
+    @cuda_device
+    def common_bits(x, z):
+        return T(cuda.popc(np.int64(x) & np.int64(z)) - 1)
+
+    @cuda_device
+    def different_bits(x, z):
+        return T(cuda.popc(np.int64(x) ^ np.int64(z)))
+
+    return {"common_bits": common_bits, "different_bits": different_bits}

@@ -1,0 +1,226 @@
+"""Tanimoto and min-max kernels against their formulas; samples of 0 and 1 as bits."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+import alignlearn as al
+from alignlearn.engine import bits, grams
+from alignlearn.engine.binding import BoundPairs, program_of
+from alignlearn.kernels import Columns, Gaussian, Laplacian, MinMax, Tanimoto
+
+LD = np.longdouble
+
+
+def naive(N, n, other):
+    """N / (n + n' - N) in long double, 1 where that is 0 / 0."""
+    whole = n[:, None] + other - N
+    return np.where(whole > 0, N / np.where(whole > 0, whole, 1), 1)
+
+
+def tanimoto(X, Z):
+    X, Z = X.astype(LD), Z.astype(LD)
+    return naive(X @ Z.T, (X * X).sum(1), (Z * Z).sum(1))
+
+
+def minmax(X, Z):
+    X, Z = X.astype(LD), Z.astype(LD)
+    return naive(np.minimum(X[:, None], Z).sum(-1), X.sum(1), Z.sum(1))
+
+
+def fingerprints(m, d, seed=0, share=0.2):
+    """Rows of 0 and 1, the third of them 0."""
+    X = (np.random.default_rng(seed).random((m, d)) < share).astype(float)
+    X[2] = 0.0
+    return X
+
+
+def counts(m, d, seed=0):
+    X = np.random.default_rng(seed).poisson(1.0, (m, d)).astype(float)
+    X[2] = 0.0
+    return X
+
+
+def amounts(m, d, seed=0):
+    X = counts(m, d, seed) * np.random.default_rng(seed + 1).uniform(0.5, 2.0, (m, d))
+    X[1] = X[0]
+    return X
+
+
+KINDS = {"bits": fingerprints, "counts": counts, "amounts": amounts}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kernel", "oracle"), [(Tanimoto(), tanimoto), (MinMax(), minmax)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_values_are_those_of_the_formula(kernel, oracle, kind, dtype):
+    X, Z = (KINDS[kind](m, 120, seed).astype(dtype) for m, seed in ((19, 0), (11, 5)))
+    relative = 1e-14 if dtype == np.float64 else 1e-5
+    for A, B, K in ((X, Z, kernel(X, Z)), (X, X, kernel(X))):
+        assert K.dtype == dtype
+        assert_allclose(K, oracle(A, B).astype(float), rtol=relative, atol=0)
+    S, T = sparse.csr_array(X), sparse.csc_array(Z)
+    assert_allclose(kernel(S, T), oracle(X, Z).astype(float), rtol=relative, atol=0)
+    assert_allclose(kernel(S, Z), oracle(X, Z).astype(float), rtol=relative, atol=0)
+    assert_allclose(kernel.diag(X), 1.0, rtol=relative)
+    assert_allclose(kernel.diag(S), 1.0, rtol=relative)
+    assert kernel(X).max() <= 1.0
+
+
+def test_signed_samples_and_known_values():
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    assert_allclose(Tanimoto()(X), tanimoto(X, X).astype(float), rtol=1e-13)
+    assert Tanimoto()([[1.0]], [[-1.0]])[0, 0] == -1 / 3  # its least value
+    assert not Tanimoto().is_non_negative
+    zero = np.zeros((2, 3))
+    for kernel in (Tanimoto(), MinMax()):
+        assert_array_equal(kernel(zero, np.eye(3)[:2]), 0.0)
+        assert_array_equal(kernel(zero), 1.0)
+        assert_array_equal(kernel(sparse.csr_array(zero)), 1.0)
+    B = fingerprints(12, 30)
+    with np.errstate(invalid="ignore"):
+        expected = 1.0 - cdist(B > 0, B > 0, "jaccard")
+    assert_allclose(Tanimoto()(B), expected, rtol=1e-14)
+    assert_allclose(MinMax()(B), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("kernel", [Tanimoto(), MinMax(), 2.0 * Tanimoto() * MinMax() + 1.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_they_are_positive_semi_definite(kernel, kind):
+    for seed in range(3):
+        X = KINDS[kind](30, 70 if kind == "bits" else 4, seed)
+        w = np.linalg.eigvalsh(kernel(X))
+        assert w[0] >= -1e-13 * w[-1]
+    if kernel == Tanimoto():
+        w = np.linalg.eigvalsh(kernel(np.random.default_rng(0).normal(size=(40, 2))))
+        assert w[0] >= -1e-13 * w[-1]
+
+
+def bound(kernels, X, Z=None, exact=True):
+    """The kinds of primitives of a program, and the width of what it is bound to."""
+    pairs = BoundPairs(kernels, [1.0] * len(kernels), X, Z, exact)
+    return set(pairs.program.primitives[:, 0].tolist()), pairs.data().VX.shape[1]
+
+
+def test_bits_take_the_place_of_zeros_and_ones_and_of_nothing_else():
+    from alignlearn.engine import opcodes as ops
+
+    X, Z = fingerprints(20, 105), fingerprints(9, 105, 1)
+    assert bound([Tanimoto()], X) == ({ops.COMMON_BITS}, 3)
+    assert bound([Tanimoto()], X, Z) == ({ops.COMMON_BITS}, 3)
+    assert bound([Tanimoto()], X.astype(np.float32), Z.astype(np.float32)) == (
+        {ops.COMMON_BITS}, 5,
+    )  # fmt: skip
+    several = [Tanimoto(), MinMax(), Gaussian(0.1), Laplacian(0.1)]
+    assert bound(several, X) == ({ops.COMMON_BITS, ops.DIFFERENT_BITS}, 3)
+    for other in (2.0 * X, X - 1.0, np.where(X > 0, 0.5, 0.0)):
+        assert bound([Tanimoto()], other) == ({ops.INNER_PRODUCT}, 105)
+    late = X.copy()
+    late[-1, -1] = 7.0
+    assert bound([Tanimoto()], late) == bound([Tanimoto()], X, late) == ({ops.INNER_PRODUCT}, 105)
+    # Not worth it, and what the small interpreter runs.
+    assert bound([Tanimoto()], X[:, :40]) == ({ops.INNER_PRODUCT}, 40)
+    assert bound([Tanimoto()], X, Z[:3]) == ({ops.INNER_PRODUCT}, 105)
+    assert bound([Gaussian(0.1)], X) == ({ops.SQUARED_DISTANCE}, 105)
+
+
+MIXED = [
+    Tanimoto(), Gaussian(0.02), Laplacian(0.03), 0.5 * Columns(Tanimoto(), range(65)),
+    Columns(MinMax(), range(40, 110)) * Gaussian(0.01), al.Hamming(), al.Matern(gamma=0.1),
+    Columns(Gaussian(0.1), [110]), al.Linear(),
+]  # fmt: skip
+
+
+def mixed_samples(m, seed, dtype=float):
+    """110 columns of 0 and 1, and one of numbers."""
+    numbers = np.random.default_rng(seed).normal(size=(m, 1))
+    return np.hstack([fingerprints(m, 110, seed), numbers]).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_values_with_bits_are_those_without(dtype, monkeypatch):
+    kernels = [Columns(k, range(110)) if type(k) is not Columns else k for k in MIXED]
+    X, Z = mixed_samples(25, 0, dtype), mixed_samples(14, 1, dtype)
+    y, weights, V = np.cos(np.arange(25.0)), np.arange(1.0, 10.0), np.eye(14)[:, :2]
+
+    def everything():
+        s = al.alignment_statistics(X, y, kernels, folds=np.arange(25) % 3)
+        gram = grams.weighted_gram(kernels, weights, X, Z)
+        times = grams.gram_times(kernels, weights, X, Z, V, exact=False)
+        one = np.hstack([k(X) for k in kernels])
+        return [gram, times, one, *(v for part in s for v in (part.a, part.M, part.trace))]
+
+    program = program_of(kernels, X, X)
+    assert bits.counted(program, X)[0] is not program
+    found = everything()
+    monkeypatch.setattr("alignlearn.engine.bits._LEAST_ROWS", 100)
+    assert bits.counted(program, X)[0] is program
+    tolerance = 1e-5 if dtype == np.float32 else 1e-12
+    for one, other in zip(found, everything()):
+        assert_allclose(one, other, rtol=tolerance, atol=tolerance * np.abs(other).max())
+
+
+def test_estimators_take_bits_by_themselves():
+    X = fingerprints(90, 130, share=0.3)
+    y = X[:, :9].sum(axis=1) > 2.0
+    new = fingerprints(30, 130, 3, share=0.3)
+    given = al.MKLClassifier([al.FromFunction(minmax_of_rows), al.Linear()]).fit(X, y)
+    for kernels in ([Tanimoto(), "linear"], ["tanimoto", "linear"], {"a": "minmax", "b": "linear"}):
+        model = al.MKLClassifier(kernels).fit(X, y)
+        assert_allclose(model.weights_, given.weights_, rtol=1e-9)
+        assert_allclose(
+            model.decision_function(new), given.decision_function(new), rtol=1e-6, atol=1e-8
+        )
+        again = pickle.loads(pickle.dumps(model))
+        assert_array_equal(again.decision_function(new), model.decision_function(new))
+    assert "tanimoto" in str(al.MKLClassifier(["tanimoto"]).fit(X, y).summary())
+
+
+def minmax_of_rows(x, z):
+    whole = np.maximum(x, z).sum()
+    return np.minimum(x, z).sum() / whole if whole else 1.0
+
+
+def test_no_second_matrix_is_made():
+    import tracemalloc
+
+    X = fingerprints(1500, 64)
+    Tanimoto()(X[:100])
+    out = np.empty((1500, 1500))
+    tracemalloc.start()
+    grams.weighted_gram([Tanimoto()], [1.0], X, out=out)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < out.nbytes / 4
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_samples_outside_the_domain_are_refused(form):
+    X = np.array([[1.0, 2.0], [0.0, -0.25]])
+    with pytest.raises(ValueError, match=r"minmax: samples must not be negative.*-0.25.*accepted"):
+        MinMax()(form(X))
+    with pytest.raises(ValueError, match="minmax: samples must not be negative"):
+        MinMax()(form(np.abs(X)), form(X))
+    with pytest.raises(ValueError, match="minmax: samples must not be negative"):
+        al.MKLRegressor(["minmax"]).fit(form(X), [0.0, 1.0])
+    for kernel, size in ((Tanimoto(), 1e160), (MinMax(), 1e308)):
+        with pytest.raises(ValueError, match=r"sizes of samples.*float64 does not hold; scale X"):
+            kernel(form(size * np.ones((2, 2))))
+    for kernel, size in ((Tanimoto(), 1e-170), (MinMax(), 1e-315)):
+        with pytest.raises(ValueError, match=r"not 0 are too small for float64; scale X"):
+            kernel(form(np.array([[size, 0.0], [1.0, 0.0]])))
+    if form is np.asarray:
+        with pytest.raises(ValueError, match="float32 does not hold"):
+            Tanimoto()(form(X).astype(np.float32) * np.float32(1e25))
+
+
+def test_labels_and_pickles():
+    assert [str(k) for k in (Tanimoto(), MinMax())] == ["tanimoto", "minmax"]
+    assert [repr(k) for k in (Tanimoto(), MinMax())] == ["Tanimoto()", "MinMax()"]
+    for kernel in (Tanimoto(), MinMax() * Gaussian(0.1), Columns("tanimoto", [1, 2])):
+        assert pickle.loads(pickle.dumps(kernel)) == kernel
+        assert len(pickle.dumps(kernel)) < 1000
