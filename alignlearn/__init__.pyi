@@ -27,6 +27,7 @@ from alignlearn.comparison import Comparison as Comparison
 from alignlearn.comparison import compare as compare
 from alignlearn.datasets import DatasetError as DatasetError
 from alignlearn.dependence import CKAAccumulator as CKAAccumulator
+from alignlearn.dependence import CKARecorder as CKARecorder
 from alignlearn.dependence import alignment_test as alignment_test
 from alignlearn.dependence import cka_matrix as cka_matrix
 from alignlearn.dependence import dhsic_test as dhsic_test
