@@ -23,7 +23,7 @@ _RATES = (0.05, 0.25, 1.0)
 _ALPHAS = np.logspace(-5.0, 0.5, 12)  # of the trace of the centred kernel
 # Of the alpha of least error: what is left of a function of Z in the residuals of X and of Y is
 # dependence that is not there, while degrees of freedom are accounted for.
-_LESS = 0.3
+_LESS = 0.1
 _KEPT = 1e-4  # of a kernel's trace, that its features leave out
 _EXPLAINED = 1e-4  # of a view's variation left given Z, below which that is error of regression
 _DRAWS = 2**22  # entries of draws held at once

@@ -92,6 +92,17 @@ def shifted_products(F, G, n_shifts):
     F, G : ndarray of shape (m, r) and (m, s)
         Samples in random order, m >= n_shifts.
     """
+    values = np.zeros(n_shifts)
+    # What is held of the products does not grow with the number of features.
+    columns = max(1, 4 * _ENTRIES // (n_shifts * G.shape[1]))
+    for i in range(0, F.shape[1], columns):
+        products = _shifted(F[:, i : i + columns], G, n_shifts)
+        values += np.einsum("tij,tij->t", products, products)
+    return values
+
+
+def _shifted(F, G, n_shifts):
+    """``F'P G`` for the shifts P, (n_shifts, r, s)."""
     width = len(F) // n_shifts
     used = width * n_shifts
     A, B = (M[:used].reshape(n_shifts, width, -1) for M in (F, G))
@@ -100,9 +111,7 @@ def shifted_products(F, G, n_shifts):
     for i in range(0, width, step):
         a, b = (np.fft.rfft(M[:, i : i + step], axis=0) for M in (A, B))
         sums += np.matmul(a.conj().transpose(0, 2, 1), b)
-    products = np.fft.irfft(sums, n_shifts, axis=0)
-    products += F[used:].T @ G[used:]
-    return np.einsum("tij,tij->t", products, products)
+    return np.fft.irfft(sums, n_shifts, axis=0) + F[used:].T @ G[used:]
 
 
 def permutation_p_value(statistic, null):
