@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Level, power and time of the tests of dependence, beside causal-learn's and hyppo's.
 
-    scripts/bench/bench_dependence_tests.py                  # all rows, 1000 runs: about an hour
+    scripts/bench/bench_dependence_tests.py                  # all rows, 1000 runs: some hours
     scripts/bench/bench_dependence_tests.py kci --runs 200   # one of them, less precisely
     scripts/bench/bench_dependence_tests.py kci --no-peers
 
