@@ -16,7 +16,8 @@ _KERNELS = (
 _WHERE = {
     "kernels": _KERNELS,
     "statistics": "AlignmentStatistics alignment center_kernel cka hsic",
-    "dependence": "CKAAccumulator alignment_test cka_matrix hsic_test",
+    "dependence": "CKAAccumulator CKARecorder alignment_test cka_matrix dhsic_test hsic_test "
+    "kci_test mmd_test",
     "cca": "KernelCCA",
     "sources": "AlignmentAccumulator GramStack Tables alignment_statistics",
     "weights": "Align AlignF AlignLinear AlignLq Uniform",

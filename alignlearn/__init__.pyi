@@ -27,9 +27,13 @@ from alignlearn.comparison import Comparison as Comparison
 from alignlearn.comparison import compare as compare
 from alignlearn.datasets import DatasetError as DatasetError
 from alignlearn.dependence import CKAAccumulator as CKAAccumulator
+from alignlearn.dependence import CKARecorder as CKARecorder
 from alignlearn.dependence import alignment_test as alignment_test
 from alignlearn.dependence import cka_matrix as cka_matrix
+from alignlearn.dependence import dhsic_test as dhsic_test
 from alignlearn.dependence import hsic_test as hsic_test
+from alignlearn.dependence import kci_test as kci_test
+from alignlearn.dependence import mmd_test as mmd_test
 from alignlearn.engine.cluster_losses import ClusterLost as ClusterLost
 from alignlearn.engine.cuda.device import CudaOutOfMemory as CudaOutOfMemory
 from alignlearn.engine.cuda.device import CudaUnavailable as CudaUnavailable
