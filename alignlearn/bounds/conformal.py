@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 _ROUNDING = 1e-9  # of a rank
+_ROWS = 128  # that are looked at together
 
 
 def rank(coverage, m) -> int:
@@ -32,7 +33,8 @@ def least_samples(coverage) -> int:
 def kth_smallest(radii, shifts, k, columns=None):
     """The k-th smallest of ``radii + shifts[j]``, from 1, for each row j.
 
-    Few values can be it, as shifts are small beside the spread of the radii: only these are sorted.
+    Few values can be it where shifts differ less than radii do: only these are looked at, in rows
+    whose shifts differ alike.
 
     Parameters
     ----------
@@ -47,6 +49,16 @@ def kth_smallest(radii, shifts, k, columns=None):
     -------
     ndarray of shape (n,)
     """
+    low, high = shifts.min(axis=1), shifts.max(axis=1)
+    found, order = 0.5 * (low + high), np.argsort(high - low)
+    for start in range(0, len(order), _ROWS):
+        rows = order[start : start + _ROWS]
+        found[rows] += _kth_of_alike(radii, shifts[rows] - found[rows, None], k, columns)
+    return found
+
+
+def _kth_of_alike(radii, shifts, k, columns):
+    """`kth_smallest` by the values that can be it in some row."""
     spread = slice(None) if columns is None else columns
     low, high = radii + shifts.min(axis=0)[spread], radii + shifts.max(axis=0)[spread]
     first, last = np.partition(low, k - 1)[k - 1], np.partition(high, k - 1)[k - 1]
