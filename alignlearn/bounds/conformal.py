@@ -16,8 +16,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.validation import check_number
+
 _ROUNDING = 1e-9  # of a rank
 _ROWS = 128  # that are looked at together
+
+
+def check_coverage(coverage) -> float:
+    """A coverage in (0, 1), checked."""
+    return check_number("coverage", coverage, low=0.0, high=1.0, strict=True)
 
 
 def rank(coverage, m) -> int:
@@ -97,7 +104,7 @@ def plus_interval(center, shifts, radii, coverage, columns=None):
     return low, center + kth_smallest(radii, -shifts, k, columns)
 
 
-def plus_set(scores, new, coverage):
+def plus_set(scores, new, coverage, codes=None):
     """Which classes cannot be ruled out for n new samples.
 
     A class is ruled out where, under the fits that left samples out, too many of these have a
@@ -110,10 +117,18 @@ def plus_set(scores, new, coverage):
     new : list of ndarray of shape (n, c)
         The same of the new samples with every class, by the same fits.
     coverage : float in (0, 1)
+    codes : list of ndarray of int of shape (m_t,), optional
+        Classes of the samples: then a class is compared with samples of its own alone.
 
     Returns
     -------
     ndarray of bool of shape (n, c)
     """
-    smaller = sum(np.searchsorted(np.sort(s), v, side="left") for s, v in zip(scores, new))
-    return smaller < rank(coverage, sum(map(len, scores)))
+    if codes is None:
+        smaller = sum(np.searchsorted(np.sort(s), v, side="left") for s, v in zip(scores, new))
+        return smaller < rank(coverage, sum(map(len, scores)))
+    columns = [
+        plus_set([s[c == j] for s, c in zip(scores, codes)], [v[:, [j]] for v in new], coverage)
+        for j in range(new[0].shape[1])
+    ]
+    return np.hstack(columns)

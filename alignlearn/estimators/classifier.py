@@ -363,7 +363,10 @@ class MKLClassifier(KernelClassifier):
         asked = learned, self._machine(self.C), labels, memory
         self.chosen_machine_ = self._chosen(learned.source, partial(rows_are_affordable, *asked))
         self.machine_, predictor = self._train(learned, labels, memory)
-        self.calibration_ = probability and calibrate_on_folds(self, learned, labels, memory)
+        self.calibration_, self._fold_predictors = None, ()
+        if probability is not None:
+            found = calibrate_on_folds(self, learned, labels, memory)
+            self.calibration_, self._fold_predictors = found
         self.intercept_ = predictor.intercept
         self.classes_ = self.machine_.classes_
         self.support_ = self.machine_.support_

@@ -18,7 +18,6 @@ from alignlearn.validation import (
     check_count,
     check_flag,
     check_memory,
-    check_number,
     check_weights,
     is_sparse,
     warn,
@@ -146,9 +145,7 @@ class ErrorBars:
         ----------
         Barber, Candes, Ramdas and Tibshirani (2021), Predictive inference with the jackknife+.
         """
-        coverage = check_number("coverage", coverage, low=0.0, strict=True)
-        if not coverage < 1.0:
-            raise ValueError(f"coverage={coverage:g}; accepted: numbers in (0, 1).")
+        coverage = conformal.check_coverage(coverage)
         return interval(self, X, coverage, check_count("folds", folds), fit)
 
     def _shaped(self, values):
