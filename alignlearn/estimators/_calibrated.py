@@ -9,7 +9,7 @@ import numpy as np
 from alignlearn.bounds import conformal
 from alignlearn.folds import make_folds
 from alignlearn.machines.calibration import METHODS, fit_calibration
-from alignlearn.validation import check_choice, check_flag, warn
+from alignlearn.validation import check_choice, check_flag, doubt
 from alignlearn.weights import get_weighting
 
 from . import tuning
@@ -72,7 +72,7 @@ class CalibratedProbabilities:
 
         Warns
         -----
-        UserWarning
+        DoubtfulResultWarning
             The training samples, or those of a class, are too few: sets hold all classes, or it.
 
         Notes
@@ -134,10 +134,9 @@ def _warn_few(calibration, coverage, per_class):
     sizes = np.bincount(codes) if per_class else [codes.size]
     if conformal.rank(coverage, min(sizes)) > min(sizes):
         what = "of a class " if per_class else ""
-        warn(
+        doubt(
             f"{min(sizes)} training samples {what}are too few to rule a class out with coverage "
-            f"{coverage:g}; accepted: at least {conformal.least_samples(coverage)}.",
-            UserWarning,
+            f"{coverage:g}: it takes {conformal.least_samples(coverage)}."
         )
 
 
