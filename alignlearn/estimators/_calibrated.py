@@ -84,9 +84,7 @@ class CalibratedProbabilities:
         ``1 / 5`` at most, whatever the law, and usually is ``coverage``. Machines and kernels are,
         but the calibration, two numbers a class for "sigmoid", has seen the decisions on all folds.
         `MKLClassifierCV` compares these with the machine on all samples, and has chosen C by them:
-        there is no guarantee but for what is stable. Measured on ten laws, with m = 50 and 500 and
-        classes balanced or not, coverage for an aim of .9 was as ``scripts/bench/bench_intervals.py``
-        prints.
+        there is no guarantee. ``scripts/bench/bench_intervals.py`` measures coverage on ten laws.
 
         References
         ----------

@@ -32,7 +32,8 @@ def test_ranks_are_those_of_whole_numbers():
 
 def test_too_few_samples_have_infinite_intervals_and_all_classes():
     low, high = conformal.plus_interval(np.zeros(2), np.zeros((2, 8)), np.ones(8), 0.9)
-    assert np.isneginf(low).all() and np.isposinf(high).all()
+    assert np.isneginf(low).all()
+    assert np.isposinf(high).all()
     low, high = conformal.plus_interval(np.zeros(2), np.zeros((2, 9)), np.ones(9), 0.9)
     np.testing.assert_array_equal([low, high], [[-1.0, -1.0], [1.0, 1.0]])
     scores, new = [np.zeros(8)], [np.ones((2, 3))]
