@@ -200,7 +200,7 @@ class _Opened:
 
     def __init__(self, model, fit, exact):
         self.model, self.predictor, self.exact = model, model._predictor, exact
-        self._folds = None, None
+        self._without = {}  # by the number of folds, which says what they are
         self.fit, machine = fit, model.machine_
         source, Y, weight = _training(model, fit)
         self.combination = learned = source.combine(model.weights_ * model.scale_)
@@ -267,18 +267,19 @@ class _Opened:
 
         That is by coordinates (w, K c) and constants (K c,) of their predictions less those of all.
         """
-        if self._folds[0] is None or not np.array_equal(self._folds[0], number):
+        n_folds = int(number.max()) + 1
+        if n_folds not in self._without:
             smoother = self.smoother
             residuals, columns = np.empty_like(smoother.residuals), []
-            for fold in range(number.max() + 1):
+            for fold in range(n_folds):
                 some = np.flatnonzero(number == fold)
                 r = residuals[some] = smoother.without(some)
                 coordinates = smoother.basis[:, some] @ r
                 constant = r.sum(axis=0) / smoother.total - smoother.mean @ coordinates
                 columns.append((coordinates, constant))
             found = tuple(np.concatenate(part, axis=-1) for part in zip(*columns))
-            self._folds = number, (residuals, *found)
-        return self._folds[1]
+            self._without[n_folds] = residuals, *found
+        return self._without[n_folds]
 
     def fold_decisions(self, X, number, engine):
         """Decisions (n, c), and by how much they exceed those without each fold, (n, K c)."""

@@ -13,6 +13,8 @@ tuned           the same of MKLRegressorCV with three Gaussians, which chooses a
 classification  MKLClassifier(probability="sigmoid"), and MKLClassifierCV: share of new labels in
                 their sets, that of the class where it is least with and without per_class, and the
                 mean number of classes
+refit           m = 50: the jackknife+ with the whole model fitted again without each sample, and
+                the first as a difference
 time            seconds of predict and of intervals, m = n = 2000, one target, after the first call,
                 and of the first call
 
@@ -32,7 +34,7 @@ import alignlearn as al
 
 NEW, AIM = 200, 0.9
 SIZES = (50, 500)
-PARTS = ("regression", "tuned", "classification", "time")
+PARTS = ("regression", "tuned", "classification", "refit", "time")
 
 
 def _normal(rng, n, d=3):
@@ -176,8 +178,8 @@ def draw(law, m, seed):
     rng = np.random.default_rng([seed, m])
     while True:
         X, y = law(rng, m + NEW)
-        counted = np.unique(y[:m], return_counts=True)[1]
-        if law not in CLASSIFICATION or counted.min() > 1:  # calibration needs two
+        counted = np.array([np.sum(y[:m] == label) for label in np.unique(y)])
+        if law not in CLASSIFICATION or counted.min() > 1:  # calibration needs two of each
             return X[:m], y[:m], X[m:], y[m:]
 
 
@@ -275,6 +277,25 @@ def classification(fits):
         table(f"{name}, aim .9", heads, CLASSIFICATION, fits, row)
 
 
+def refit(fits):
+    """The part of this name."""
+    print(f"\nrefit=True, aim .9; {fits[1]} fits of 50 samples")
+    print(f"{'law':16} {'coverage':>10} {'s.e.':>10} {'gain':>10} {'s.e.':>10}")
+    for law in REGRESSION:
+        values = np.array([_refit_row(law, 50, seed) for seed in range(fits[1])])
+        mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(fits[1])
+        shown = " ".join(f"{v:10.4f}" for v in (mean[0], error[0], mean[1], error[1]))
+        print(f"{law.__name__:16} {shown}", flush=True)
+
+
+def _refit_row(law, m, seed):
+    """Coverage with refits, and how much more that is than without."""
+    X, y, new, y_new = draw(law, m, seed)
+    model = al.MKLRegressor().fit(X, y)
+    again = covered(model.predict_interval(new, AIM, fit=(X, y), refit=True), y_new).mean()
+    return again, again - covered(model.predict_interval(new, AIM), y_new).mean()
+
+
 def seconds(m=2000):
     """The part "time"."""
     print(f"\nm = n = {m}, MKLRegressor(), one target: seconds, and times predict")
@@ -310,10 +331,10 @@ def main():
     fits = max(args.fits, 8), max(args.fits // 4, 2)
     warnings.simplefilter("ignore")  # of repeated rows, and of grids whose end is best
     start = time.perf_counter()
+    run = {"regression": regression, "tuned": tuned, "classification": classification}
+    run |= {"refit": refit, "time": lambda _: seconds()}
     for part in args.parts or PARTS:
-        {"regression": regression, "tuned": tuned, "classification": classification}.get(
-            part, lambda _: seconds()
-        )(fits)
+        run[part](fits)
     print(f"\n{time.perf_counter() - start:.0f} s")
 
 
