@@ -158,7 +158,7 @@ class ErrorBars:
         also ``alpha``, stay those learned on all samples, and nothing is proved. What that costs
         was measured for an aim of .9 and m = 50: .896 to .898 on three laws where equal weights
         give .902 to .904 (standard error .0016). With m = 500 no difference was seen. See
-        ``scripts/bench/bench_intervals.py``, which has ten laws.
+        docs/error-bars.md, which has ten laws.
 
         The first call costs a factorisation and an inverse, O(m^3); then each sample costs O(m^2),
         with ``folds`` O(m).
