@@ -77,15 +77,15 @@ class CalibratedProbabilities:
 
         Notes
         -----
-        `MKLClassifier` keeps the machines of its five folds: a class is in the set where not too
+        `MKLClassifier` keeps machines of five folds: a class is in the set where not too
         many samples had, by the machine that did not see them, a larger probability of their class
         than the new sample has of this one by the same machine (CV+). Were the scores of a fold
         made without its samples, coverage were at least ``2 coverage - 1`` less a term of
         ``1 / 5`` at most, whatever the law, and usually is ``coverage``. Machines and kernels are,
         but the calibration, two numbers a class for "sigmoid", has seen the decisions on all folds.
-        `MKLClassifierCV` compares these with the machine on all samples, and has chosen C by them:
-        there is no guarantee, and with m = 50 coverage fell to .86 for an aim of .9, where that of
-        `MKLClassifier` was .89 to .94 on ten laws; see docs/error-bars.md.
+        `MKLClassifierCV` has chosen C by all samples besides. Where it chose by a ``strategy`` it
+        keeps no machines of folds, and compares decisions on folds with the machine on all samples:
+        there is no guarantee. See docs/error-bars.md for coverage on ten laws.
 
         References
         ----------
@@ -144,11 +144,10 @@ def check_probability(method):
     return method if method is None else check_choice("probability", method, METHODS)
 
 
-def calibrate(method, labels, tests, decisions, weight=None, *, kept=False):
+def calibrate(method, labels, tests, decisions, weight=None):
     """The `Calibration` from the decisions on the test sets of all folds.
 
-    A sample that is in several test sets counts in each, one that is in none does not. Scores are
-    by folds where their machines are ``kept``.
+    A sample that is in several test sets counts in each, one that is in none does not.
 
     Parameters
     ----------
@@ -164,23 +163,37 @@ def calibrate(method, labels, tests, decisions, weight=None, *, kept=False):
     test = test if weight is None else test[weight[test] > 0.0]
     weight = None if weight is None else weight[test]
     classes, codes = np.unique(labels, return_inverse=True)
-    codes, ends = codes[test], np.cumsum([len(some) for some in decisions])
-    decisions = np.concatenate(decisions)
+    codes, decisions = codes[test], np.concatenate(decisions)
     found = fit_calibration(method, decisions, codes, len(classes), weight)
-    scores = 1.0 - found.probabilities(decisions)[np.arange(len(codes)), codes]
-    parts = [np.split(A, ends[:-1] if kept else []) for A in (scores, codes)]
-    return replace(found, scores=tuple(parts[0]), codes=tuple(parts[1]))
+    return _with_scores(found, [codes], [decisions])
 
 
-def calibrate_on_folds(estimator, learned, labels, memory):
+def _with_scores(calibration, codes, decisions):
+    """A calibration with the scores of samples by these decisions, both by training sets."""
+    found = [
+        1.0 - calibration.probabilities(f)[np.arange(len(c)), c] for c, f in zip(codes, decisions)
+    ]
+    return replace(calibration, scores=tuple(found), codes=tuple(codes))
+
+
+def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
     """The `Calibration` of an `MKLClassifier` whose weights and machines are learned on folds.
 
-    And the predictors of these machines, one for each fold.
+    And the predictors of these machines, one for each fold, which its scores are made with.
 
     Five shuffled folds, fewer where a class has fewer samples. Two-stage weights of all training
     sets come from one pass over the pairs of samples of the source.
+
+    Parameters
+    ----------
+    estimator : MKLClassifier
+        With ``chosen_machine_``.
+    source : Source
+    labels : ndarray of shape (m,)
+    memory : int
+    calibration : Calibration, optional
+        That of other folds, whose scores alone are to be replaced.
     """
-    source = learned.source
     if source.weight is not None:
         source, labels = source.used(), labels[source.weight > 0.0]
     splits, decisions, predictors = _calibration_folds(labels), [], []
@@ -193,8 +206,12 @@ def calibrate_on_folds(estimator, learned, labels, memory):
         raw = predictor.decisions(source.as_new(test), source.engine)
         decisions.append(machine.confidences(raw))
         predictors.append(predictor)
-    given = labels, [test for _, test in splits], decisions, source.weight
-    return calibrate(estimator.probability, *given, kept=True), tuple(predictors)
+    tests = [test for _, test in splits]
+    if calibration is None:
+        given = labels, tests, decisions, source.weight
+        calibration = calibrate(estimator.probability, *given)
+    codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    return _with_scores(calibration, [codes[test] for test in tests], decisions), tuple(predictors)
 
 
 def _learner(estimator, n_samples):

@@ -54,11 +54,18 @@ def test_sets_are_those_of_machines_that_did_not_see_a_fold(two, per_class):
     np.testing.assert_array_equal(again.predict_set(NEW, 0.95, per_class=per_class), found)
 
 
-@pytest.mark.parametrize("strategy", [None, "auto"])
-def test_searches_compare_with_the_machine_on_all_samples(strategy):
-    options = {"cv": 3, "probability": "sigmoid", "Cs": [1.0], "strategy": strategy}
+def test_a_search_has_the_sets_of_a_classifier_with_its_parameters():
+    options = {"probability": "sigmoid", "tol": 1e-9}
+    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=make_folds(5, y, True), **options).fit(X, y)
+    plain = al.MKLClassifier(KERNELS, C=1.0, **options).fit(X, y)
+    for per_class in (False, True):
+        want = plain.predict_set(NEW, 0.9, per_class=per_class)
+        np.testing.assert_array_equal(model.predict_set(NEW, 0.9, per_class=per_class), want)
+
+
+def test_a_strategy_compares_with_the_machine_on_all_samples():
+    options = {"cv": 3, "probability": "sigmoid", "Cs": [1.0], "strategy": "auto"}
     model = al.MKLClassifierCV(KERNELS, **options).fit(X, y)
-    assert (strategy is None) == ("members_" not in vars(model))
     scores = np.concatenate(model.calibration_.scores)
     labels = model.classes_[np.concatenate(model.calibration_.codes)]
     assert sorted(labels) == sorted(y)
