@@ -14,6 +14,7 @@ from alignlearn.machines.feature_space import WeightedFeatures, fits_in_features
 from alignlearn.machines.gram_rows import matrix_fits
 from alignlearn.machines.nystrom import NystromFeatures
 from alignlearn.machines.smoothers import FeatureSmoother, PairSmoother
+from alignlearn.sources import open_source
 from alignlearn.sources.source import row_blocks
 from alignlearn.validation import (
     a_part,
@@ -295,10 +296,7 @@ class _Opened:
 def _training(model, fit):
     """The source of the training samples, y (m, c) and the weights; y is None for no ``fit``."""
     if fit is not None:
-        if not isinstance(fit, (tuple, list)) or len(fit) not in (2, 3):
-            raise TypeError(
-                "fit must be a tuple (X, y) or (X, y, sample_weight) of training samples."
-            )
+        _check_tuple(fit, (2, 3))
         if model._ranges.weighted != (len(fit) == 3 and fit[2] is not None):
             raise ValueError(
                 "fit must hold the training samples as they were fitted: sample_weight "
@@ -328,6 +326,12 @@ def _training(model, fit):
             "error bars are made of."
         )
     return source, None, None
+
+
+def _check_tuple(fit, lengths):
+    if not isinstance(fit, (tuple, list)) or len(fit) not in lengths:
+        weighted = " or (X, y, sample_weight)" if 3 in lengths else ""
+        raise TypeError(f"fit must be a tuple (X, y){weighted} of training samples.")
 
 
 def _used(fit, m):
@@ -419,8 +423,9 @@ class _Refits:
                 "refit=True needs fit=(X, y), the training samples, and kernels that are no given "
                 "matrices."
             )
+        _check_tuple(fit, (2,))
         X, y = fit
-        source = estimator._open(X, None)
+        source = open_source(X, estimator.kernels, engine=estimator._engine())
         if estimator._ranges.rows is not None:
             _check_seen(estimator, source.X)
         m, kernels = source.n_samples, estimator.kernels

@@ -166,6 +166,22 @@ def test_refits_learn_everything_again(machine, folds):
         assert not np.allclose(model.predict_interval(NEW, 0.8, folds=folds), want, rtol=1e-6)
     with pytest.raises(ValueError, match="other samples"):
         model.predict_interval(NEW, folds=folds, fit=(X + 0.1, y), refit=True)
+    with pytest.raises(TypeError, match="tuple"):
+        model.predict_interval(NEW, folds=folds, fit=(X, y, np.ones(M)), refit=True)
+
+
+def test_refits_of_a_search_choose_alpha_again_and_leave_it_as_it_was():
+    options = {"kernels": KERNELS, "alphas": [0.01, 0.1, 1.0], "cv": 3}
+    model = al.MKLRegressorCV(**options).fit(X, Y)
+    before = model.predict(NEW)
+    low, high = model.predict_interval(NEW, 0.6, folds=3, fit=(X, Y), refit=True)
+    np.testing.assert_array_equal(model.predict(NEW), before)
+    index = left_out(3)[1]
+    rest = np.setdiff1d(np.arange(M), index)
+    again = al.MKLRegressorCV(**options).fit(X[rest], Y[rest])
+    kept = vars(model)["_smoothers"][1]["refit", 3][1]
+    np.testing.assert_array_equal(kept.models[1].predict(NEW), again.predict(NEW))
+    assert low.shape == high.shape == (12, 2)
 
 
 # Other machines and samples: all routes to one problem agree
