@@ -147,7 +147,8 @@ class ErrorBars:
         -----
         DoubtfulResultWarning
             The training samples are too few, ``m < coverage / (1 - coverage)``: the intervals are
-            infinite.
+            infinite. Or a strategy of `MKLRegressorCV` has learned scales of the features on all
+            samples, without ``refit``: intervals may be too short.
 
         Notes
         -----
@@ -158,7 +159,8 @@ class ErrorBars:
         which reads no targets. Without it the weights of the kernels, and with `MKLRegressorCV`
         also ``alpha``, stay those learned on all samples, and nothing is proved. What that costs
         was measured for an aim of .9 and m = 50: .896 to .898 on three laws where equal weights
-        give .902 to .904 (standard error .0016). With m = 500 no difference was seen. See
+        give .902 to .904 (standard error .0016). With m = 500 no difference was seen. Where more is
+        learned it costs more: with scales of a hundred features, .79 was measured. See
         docs/error-bars.md, which has ten laws.
 
         The first call costs a factorisation and an inverse, O(m^3); then each sample costs O(m^2),
@@ -495,6 +497,7 @@ def interval(estimator, X, coverage, folds, fit, refit):
         shifts, residuals = found.decisions(X, center), found.residuals
         low, high = _ends(center, shifts, residuals, coverage, found.number)
         return PredictionInterval(estimator._shaped(low), estimator._shaped(high))
+    _doubt_scales(estimator)
     parts = _parts(estimator, fit, False)
     m = len(parts[0].opened.smoother.residuals)
     _doubt_few(coverage, m)
@@ -503,6 +506,17 @@ def interval(estimator, X, coverage, folds, fit, refit):
     else:
         low, high = _leave_folds_out(estimator, parts, X, coverage, _numbers(folds, m))
     return PredictionInterval(estimator._shaped(low), estimator._shaped(high))
+
+
+def _doubt_scales(estimator):
+    """Warn where so much was learned on all samples that leaving one out says too little."""
+    members = vars(estimator).get("members_", ())
+    if any(member.factors is not None for member in members):
+        doubt(
+            "The scales of the features were learned on all samples, also on those that are left "
+            "out here: intervals may be too short. With fit=(X, y), refit=True and folds=10 they "
+            "are learned again; weighting='alignf' learns none."
+        )
 
 
 def _doubt_few(coverage, m):
