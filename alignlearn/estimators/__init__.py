@@ -9,6 +9,7 @@ from .combiner import KernelCombiner
 from .complexity import rademacher
 from .contributions import Contributions
 from .cross_validation import cross_validate_kernels
+from .error_bars import PredictionInterval
 from .feature_scales import FeatureScales
 from .inputs import DataConversionWarning
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
@@ -29,6 +30,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "NotFittedError",
+    "PredictionInterval",
     "TableTransformer",
     "alignment_interval",
     "cross_validate_kernels",

@@ -19,6 +19,7 @@ from alignlearn.validation import (
 
 from ._machines import MachineChoice, nystrom_ridge, ridge_on_pairs
 from .base import Regressor, Seeded
+from .error_bars import ErrorBars
 from .inputs import real_targets
 from .inspected import Inspected
 from .learner import KernelLearner, LinearInFeatures
@@ -28,17 +29,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelRegressor(Regressor, Inspected, MachineChoice, Seeded, LinearInFeatures, KernelLearner):
+class KernelRegressor(
+    Regressor, Inspected, ErrorBars, MachineChoice, Seeded, LinearInFeatures, KernelLearner
+):
     """Base of `MKLRegressor` and of its search: shared parameters, predictions and guarantees."""
 
     epsilon: float = 0.1
     tol: float = 1e-3
     max_iter: int | None = None
-
-    def predict(self, X) -> np.ndarray:
-        """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
-        values = self._decisions(X)
-        return values[:, 0] if np.ndim(self.intercept_) == 0 else values
 
     def bound(
         self,

@@ -16,10 +16,10 @@ import numpy as np
 from alignlearn._progress import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.solvers.multiclass import confidences, predicted_labels
-from alignlearn.validation import check_choice, check_flag, check_seed
+from alignlearn.validation import check_choice, check_flag, check_memory, check_seed
 
 from . import inputs, per_target, strategies, tuning
-from ._calibrated import calibrate, check_classes, check_probability
+from ._calibrated import calibrate, calibrate_on_folds, check_classes, check_probability
 from .averages import Strategic
 from .classifier import KernelClassifier, MKLClassifier
 from .regressor import KernelRegressor, MKLRegressor
@@ -257,7 +257,7 @@ calibration_, n_features_in_, feature_names_in_
         -------
         self
         """
-        probability = check_probability(self.probability)
+        probability, self._fold_predictors = check_probability(self.probability), ()
         source = self._open(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight)
         values = tuning.check_grid("Cs", self.Cs, _CS)
@@ -278,7 +278,12 @@ calibration_, n_features_in_, feature_names_in_
         decisions = self._search(X, labels, source, splits, **search)
         if keep:
             tests = [test for _, test in splits]
-            self.calibration_ = calibrate(probability, labels, tests, decisions, source.weight)
+            found = calibrate(probability, labels, tests, decisions, source.weight)
+            self.calibration_ = found
+            if source.weight is None:  # sets of classes are for samples that are exchangeable
+                # They take the machines of folds, which the search has not kept.
+                given = self._as_plain(), source, labels, check_memory("memory", None), found
+                self.calibration_, self._fold_predictors = calibrate_on_folds(*given)
         return self
 
     def _fit_classes(self, X, labels, source, splits, values, probability):

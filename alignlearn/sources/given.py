@@ -215,8 +215,10 @@ class GramCombination(Combination):
         columns = slice(None) if columns is None else columns
         return self.kernel.block(self.source.grams, index, columns)
 
-    def diagonal(self):
-        """The diagonal of the combination, (m,)."""
+    def diagonal(self, X=None):
+        """The diagonal of the combination, (m,); that of new samples is not known."""
+        if X is not None:
+            self.own_gram(X)
         grams, used = self.source.grams, np.flatnonzero(self.weights)
         diagonals = [np.diagonal(np.asarray(grams[k][:])) for k in used]
         zero = np.zeros(self.n_samples)

@@ -153,10 +153,10 @@ class PairCombination(Combination):
         """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
         return self.products(exact=True).times(V)
 
-    def diagonal(self):
-        """``k(x, x)`` of every sample, (m,)."""
+    def diagonal(self, X=None):
+        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,)."""
         kernels, weights = self.terms
-        return weights @ grams.gram_diagonals(kernels, self.source.X)
+        return weights @ grams.gram_diagonals(kernels, self.source.X if X is None else X)
 
     def row_cache_options(self):
         """``(rows, options)`` of a `RowCache` on the training Gram matrix."""
@@ -250,6 +250,18 @@ class PairPredictor(Predictor):
         part._terms = [self._kernels[k] for k in used], np.asarray(weights)[used]
         part.intercept = part._trained = 0.0
         return part
+
+    def source(self, engine=CPU):
+        """The `Source` on the support samples."""
+        return PairSource(self.support_samples, self._kernels, engine=engine)
+
+    def beside(self, coef, constants):
+        """These coefficients and further columns (n, c), with constants as trained on `gram`."""
+        both = copy.copy(self)
+        both.coef = np.hstack([self.coef, coef])
+        trained = np.broadcast_to(self._trained, self.coef.shape[1])
+        both.intercept = both._trained = np.concatenate([trained, constants])
+        return both
 
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""

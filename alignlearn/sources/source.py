@@ -221,8 +221,10 @@ class Combination:
         """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
         return np.concatenate([self.rows(i, exact=True) @ V for i in self._blocks()])
 
-    def diagonal(self):
-        """``k(x, x)`` of every sample, (m,)."""
+    def diagonal(self, X=None):
+        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,), where it is known."""
+        if X is not None:
+            raise ValueError("k(x, x) of new samples is not known here.")
         found = [self.rows(i, i, exact=True).diagonal() for i in self._blocks()]
         return np.concatenate(found).astype(np.float64)
 
@@ -288,6 +290,10 @@ class Predictor:
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
         raise NotImplementedError
+
+    def source(self, engine=CPU):
+        """The `Source` on the support samples; None where they are not kept."""
+        return None
 
     def reweighted(self, weights):
         """These coefficients with other weights (p,) of the kernels, and no intercept.
