@@ -369,7 +369,7 @@ class MKLClassifier(KernelClassifier):
         self.support_ = self.machine_.support_
         self.dual_coef_ = self.machine_.dual_coef_
         self.n_iter_ = self.machine_.n_iter_
-        self._predictor = predictor
+        self._predictor = self._taking_gaps(predictor, X, learned)
         return self
 
     def _train(self, learned, labels, memory):

@@ -193,6 +193,11 @@ class _Terms:
         self.weights, self.predictor = model._term_weights(), model._predictor
         self.X, self.engine = X, model._engine()
         if self.predictor.is_linear:
+            if self.predictor.takes_gaps and np.isnan(X).any():
+                raise ValueError(
+                    "X: samples lack a table, for which the machine on linear kernels has no terms "
+                    "by kernel; accepted: samples with all tables."
+                )
             source = open_source(X, model.kernels_, engine=self.engine)
             self.owners = _owners(source.column_groups(), source.n_features)
             self.X = X.tocsc() if is_sparse(X) else X
