@@ -319,6 +319,7 @@ class _Refit:
         if model._several:
             model._refuse_several("method='refit'")
         self.model, self.engine = model, model._engine()
+        self.X = model._as_fitted(fit[0])
         self.source, self.y = training_source(model, "fit", *fit)
 
     def decisions(self, index, X, decisions):
@@ -345,4 +346,5 @@ class _Refit:
         learned = self.source.combine(result.weights * kept)
         memory = check_memory("memory", plain.memory)
         _, predictor = plain._train(learned, self.y, memory)
+        predictor = plain._taking_gaps(predictor, self.X, learned)
         return predictor.decisions(X, self.engine)

@@ -131,7 +131,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         """The `GappedCombination` of a fit to X that lacks nothing; None where it is not asked."""
         if self.missing != "tables" or learned.source.has_gaps:
             return None
-        return complete(learned, self.weights_ * self.scale_, as_tables(X, self.kernels))
+        return complete(learned, as_tables(X, self.kernels))
 
     def _taking_gaps(self, predictor, X, learned):
         """A predictor for new samples that may lack tables, if the fit says so."""
@@ -171,7 +171,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
 
     def _matrices(self, source):
         """Gram matrices that the machine holds."""
-        return 1
+        return source.n_matrices
 
     def _machine_note(self):
         """Lines of ``summary`` on the machine."""

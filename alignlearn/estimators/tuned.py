@@ -67,7 +67,7 @@ class _Search(Strategic, tuning.FoldSearch):
         """
         score = tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = tuning.check_weightings(self._rule())
-        inputs.check_room(source, rules, source.n_matrices * source.has_gaps)
+        inputs.check_room(source, rules, source.n_matrices)
         last_fit = X, y, source.weight
         source, y, splits = tuning.used_part(source, y, splits)
         everything = np.arange(source.n_samples)
@@ -338,9 +338,10 @@ class MKLRegressorCV(_Search, KernelRegressor):
         an alpha for each. See the notes.
     missing : {"tables", "drop-per-target"}, optional
         "tables": samples may lack tables, as in `MKLRegressor`; not with ``per_target``.
-        "drop-per-target": with ``per_target``: NaN in y is a missing value. Targets that lack the same samples are
-        fitted together, on the samples that they have, exactly as without the others (kernels stay
-        scaled to the trace on all samples); each such group takes decompositions of its own.
+        "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets that lack the
+        same samples are fitted together, on the samples that they have, exactly as without the
+        others (kernels stay scaled to the trace on all samples); each such group takes
+        decompositions of its own.
         None, the default: NaN is refused.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
