@@ -273,7 +273,8 @@ class MKLClassifier(KernelClassifier):
     samples come as such tables too, found by their names. Where the kernels are "precomputed", a
     dict of matrices, or a `GramStack` that can be indexed, has names in the same way. `summary`
     has sums for each name, `kernel_table` and `contributions` with ``groups="columns"``.
-    `TableTransformer` in a pipeline scales or reduces every table by itself.
+    `TableTransformer` in a pipeline scales or reduces every table by itself. ``missing`` says that
+    samples may lack tables.
 
     Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
     the same decisions follow as from the Gram matrix centred at the training means, with the
