@@ -35,10 +35,29 @@ class MachineChoice:
 
     def _matrices(self, source):
         memory, chosen = check_memory("memory", self.memory), self._chosen(source)
+        if source.has_gaps:
+            return self._completed_matrices(source, memory)
         held = matrix_fits(source, memory)
         if not held and chosen in ("svm", "svr") and not source.is_linear:
             check_cache_memory(source.n_samples, memory)
         return int(held and chosen not in ("nystrom", "dual-cd"))
+
+    def _completed_matrices(self, source, memory):
+        """Matrices that are held where samples lack tables; an error where these do not fit."""
+        if self.machine in ("nystrom", "dual-cd"):
+            raise ValueError(
+                f"machine={self.machine!r} does not go with samples that lack a table, whose "
+                f"completed kernel is a matrix; accepted: machine={self._paired_machine!r} or "
+                "'auto'."
+            )
+        need = float(source.n_matrices * source.dtype.itemsize) * source.n_samples**2
+        if self.memory is not None and need > memory:
+            raise ValueError(
+                f"memory={self.memory!r}: samples that lack a table need {source.n_matrices} "
+                f"matrices of {source.n_samples} x {source.n_samples}, {need:.3g} bytes; accepted: "
+                "at least so many, or fewer samples."
+            )
+        return source.n_matrices
 
     def _machine_note(self):
         where = "on all pairs of samples"

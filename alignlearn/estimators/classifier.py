@@ -273,7 +273,8 @@ class MKLClassifier(KernelClassifier):
     samples come as such tables too, found by their names. Where the kernels are "precomputed", a
     dict of matrices, or a `GramStack` that can be indexed, has names in the same way. `summary`
     has sums for each name, `kernel_table` and `contributions` with ``groups="columns"``.
-    `TableTransformer` in a pipeline scales or reduces every table by itself.
+    `TableTransformer` in a pipeline scales or reduces every table by itself. ``missing`` says that
+    samples may lack tables.
 
     Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
     the same decisions follow as from the Gram matrix centred at the training means, with the
@@ -374,7 +375,7 @@ class MKLClassifier(KernelClassifier):
         self.support_ = self.machine_.support_
         self.dual_coef_ = self.machine_.dual_coef_
         self.n_iter_ = self.machine_.n_iter_
-        self._predictor = predictor
+        self._predictor = self._taking_gaps(predictor, X, learned)
         return self
 
     def _train(self, learned, labels, memory):

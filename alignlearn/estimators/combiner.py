@@ -100,7 +100,7 @@ statistics_, result_, n_features_in_, feature_names_in_
         K = learned.gram(exact=not self.center)
         if self.center:
             self.means_ = K.mean(axis=0, dtype=np.float64)
-        self._predictor = learned.kept()
+        self._predictor = (self._for_gaps(X, learned) or learned).kept()
         self.kernel_ = self._predictor.kernel  # one object in a pickle
         return K
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from alignlearn._text import listed
 from alignlearn.kernels import RankOneKernels
-from alignlearn.sources import open_source
+from alignlearn.sources import GappedPredictor, as_tables, complete, open_source
 from alignlearn.statistics.measures import refuse_weights
 from alignlearn.validation import check_choice, check_flag, is_sparse
 from alignlearn.weights import get_weighting
@@ -67,6 +67,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     weighting: Any = "alignf"
     normalize: str | None = "trace"
     unbiased: bool = False
+    missing: str | None = None
 
     _own_weights = False  # whether the fit gave every target weights of its own
 
@@ -86,13 +87,13 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         ``check_target(source)`` returns y as checked.
         """
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
-        self._forget("_postponed")
+        self._forget("_postponed", "completion_")
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
         source = self._open(X, sample_weight)
         y = check_target(source)
-        inputs.doubt_scales(X, source.X, source.kernels)
+        inputs.doubt_scales(X, source.filled, source.kernels)
         inputs.check_room(source, [weighting], self._matrices(source))
         found = Postponed.of(self, source, y, task, weighting)
         if found is not None:
@@ -108,6 +109,8 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         self.kernels_ = source.fitted_kernels
         learned = source.combine(found.weights * scale)
         self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y, found.weights)
+        if self.missing == "tables":
+            self.completion_ = learned.report() if source.has_gaps else None
         return learned, y
 
     def _open(self, X, sample_weight):
@@ -115,9 +118,30 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         how = {"engine": self._engine(), "progress": self.verbose}
         refuse_weights(check_flag("unbiased", self.unbiased), sample_weight)
         how["pairs"] = self.unbiased and is_sparse(X)
+        how["gaps"] = self._check_missing() == "tables"
         source = open_source(X, self.kernels, sample_weight=sample_weight, **how)
         inputs.check_sample_count(source.n_samples)
         return source
+
+    def _check_missing(self):
+        """The parameter ``missing``, checked."""
+        return None if self.missing is None else check_choice("missing", self.missing, ("tables",))
+
+    def _for_gaps(self, X, learned):
+        """The `GappedCombination` of a fit to X that lacks nothing; None where it is not asked."""
+        if self.missing != "tables" or learned.source.has_gaps:
+            return None
+        return complete(learned, as_tables(X, self.kernels))
+
+    def _taking_gaps(self, predictor, X, learned):
+        """A predictor for new samples that may lack tables, if the fit says so."""
+        combination = self._for_gaps(X, learned)
+        if combination is None:
+            return predictor
+        return GappedPredictor(predictor, combination.completion)
+
+    def _takes_gaps(self):
+        return getattr(self._predictor, "takes_gaps", False)
 
     def _stage_one(self, weighting, source, y, task):
         """The `WeightResult`, and the factors of the kernels that it is for."""
@@ -147,7 +171,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
 
     def _matrices(self, source):
         """Gram matrices that the machine holds."""
-        return 1
+        return source.n_matrices
 
     def _machine_note(self):
         """Lines of ``summary`` on the machine."""
@@ -200,6 +224,8 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
         if uniform >= learned:
             yield "Equal weights are at least as well aligned: the learned weights gain nothing."
+        if vars(self).get("completion_") is not None:
+            yield from self.completion_.lines()
         if self.result_.fallback:
             yield "The weighting could not be applied; equal weights were used."
         unidentified = self.result_.unidentified

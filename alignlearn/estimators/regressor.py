@@ -220,7 +220,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         else:
             self.dual_coef_, self.intercept_ = columns, intercept
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
-        self._predictor = predictor
+        self._predictor = self._taking_gaps(predictor, X, learned)
         return self
 
     def _untrained(self):

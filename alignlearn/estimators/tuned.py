@@ -67,7 +67,7 @@ class _Search(Strategic, tuning.FoldSearch):
         """
         score = tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = tuning.check_weightings(self._rule())
-        inputs.check_room(source, rules)
+        inputs.check_room(source, rules, source.n_matrices)
         last_fit = X, y, source.weight
         source, y, splits = tuning.used_part(source, y, splits)
         everything = np.arange(source.n_samples)
@@ -341,11 +341,13 @@ class MKLRegressorCV(_Search, KernelRegressor):
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
-    missing : {"drop-per-target"}, optional
-        With ``per_target``: NaN in y is a missing value. Targets that lack the same samples are
-        fitted together, on the samples that they have, exactly as without the others (kernels stay
-        scaled to the trace on all samples); each such group takes decompositions of its own.
-        Default: NaN is refused.
+    missing : {"tables", "drop-per-target"}, optional
+        "tables": samples may lack tables, as in `MKLRegressor`; not with ``per_target``.
+        "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets that lack the
+        same samples are fitted together, on the samples that they have, exactly as without the
+        others (kernels stay scaled to the trace on all samples); each such group takes
+        decompositions of its own.
+        None, the default: NaN is refused.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
@@ -404,7 +406,6 @@ feature_names_in_
 
     machine: str = "krr"
     per_target: bool = False
-    missing: str | None = None
     alphas: Any = None
     Cs: Any = None
     cv: Any = None
@@ -412,6 +413,9 @@ feature_names_in_
     @property
     def _own_weights(self):
         return "candidates_" in vars(self)
+
+    def _check_missing(self):
+        return self.missing  # by `per_target.check_missing`
 
     def _leave_one_out(self):
         if self.cv is None:
@@ -443,8 +447,8 @@ feature_names_in_
         self
         """
         check_choice("machine", self.machine, ("krr", "svr"))
-        source = self._open(X, sample_weight)
         per_target.check_missing(self.missing, self.per_target)
+        source = self._open(X, sample_weight)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
         y = inputs.real_targets(self, y, source.n_samples, source.weight)
@@ -480,7 +484,7 @@ feature_names_in_
         rule = per_target.checked_rule(self)
         if self.unbiased:
             raise ValueError("unbiased=True is not for per_target=True; accepted: one of them.")
-        gaps = self.missing is not None
+        gaps = self.missing == "drop-per-target"
         given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = tuning.check_grid("alphas", self.alphas, per_target.ALPHAS)
         splits = self._splits(given, groups)

@@ -68,6 +68,8 @@ _CLASSES = {
     "online.regressor": "KernelSGDRegressor",
     "solvers.chi_square": "ChiSquareBall",
     "sources.features": "FeatureCombination FeaturePredictor FeatureSource",
+    "sources.gapped": "Completion GappedCombination GappedPredictor GappedSource SumOfTables "
+    "TableCompletion",
     "sources.given": "GramCombination GramPredictor GramSum _NewSamples",
     "sources.pairs": "PairCombination PairPredictor PairSource",
     "sources.streaming": "AlignmentAccumulator",

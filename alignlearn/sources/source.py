@@ -60,9 +60,15 @@ class Source:
     checks_psd : bool
         Whether a kernel is a given matrix that claims to be positive semi-definite, which Gram
         matrices of combinations are checked for.
+    has_gaps : bool
+        Whether samples lack a table, so that a combination is completed: it is one matrix (m, m),
+        whose rows are not found by themselves.
+    n_matrices : int
+        Gram matrices (m, m) that are held while that of a combination is made.
     """
 
-    is_linear = is_given = is_paired = checks_psd = False
+    is_linear = is_given = is_paired = checks_psd = has_gaps = False
+    n_matrices = 1
 
     def __init__(self, X, weight=None, *, engine=CPU, progress=False):
         self.X, self.weight, self.engine, self.progress = X, weight, engine, progress
@@ -90,6 +96,11 @@ class Source:
     def fitted_kernels(self):
         """What opens the same kernels, with these numbers, on other samples."""
         return self.kernels
+
+    @property
+    def filled(self):
+        """The samples without gaps, for what looks at columns alone."""
+        return self.X
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
@@ -164,6 +175,7 @@ class Combination:
     def __init__(self, source, weights, kernel):
         self.source, self.weights, self.kernel = source, np.asarray(weights, float), kernel
 
+    takes_gaps = False  # whether new samples may lack tables
     n_samples = property(lambda self: self.source.n_samples)
     n_features = property(lambda self: self.source.n_features)
     weight = property(lambda self: self.source.weight)
@@ -266,10 +278,12 @@ class Predictor:
     ----------
     is_linear, is_given, n_features
         As of the source.
+    takes_gaps : bool
+        Whether new samples may lack tables.
     support_samples : samples, or None where there are none to keep
     """
 
-    is_linear = is_given = False
+    is_linear = is_given = takes_gaps = False
     n_features = support_samples = None
 
     def __init__(self, coef, intercept):

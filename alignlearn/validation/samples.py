@@ -27,10 +27,11 @@ def is_sequence(X) -> bool:
     return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not one
 
 
-def check_samples(name: str, X, vectors: bool = True):
+def check_samples(name: str, X, vectors: bool = True, *, gaps: bool = False):
     """Samples as a finite float32 or float64 matrix, or, without ``vectors``, any sequence.
 
-    Integers become float64; float32, float64 and memmaps are passed through without a copy.
+    Integers become float64; float32, float64 and memmaps are passed through without a copy. With
+    ``gaps`` NaN is no error.
     """
     if is_sparse(X):
         raise TypeError(
@@ -46,7 +47,10 @@ def check_samples(name: str, X, vectors: bool = True):
     names = frame_names(X)
     X = _real_array(name, X)
     _check_shape(name, X.shape)
-    check_finite(name, X, names, columns=True)
+    if not gaps:
+        check_finite(name, X, names, columns=True)
+    elif np.isinf(X).any():
+        raise _not_finite(name, np.nan_to_num(X, nan=0.0, posinf=np.inf, neginf=-np.inf), names)
     return X
 
 

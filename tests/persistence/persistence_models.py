@@ -94,6 +94,12 @@ def two_stage():
     tables = al.MKLRegressor({"sizes": ["rbf", "linear"], "mass": "rbf"})
     tables.fit({"sizes": X[:, :2], "mass": X[:, 2:]}, SIGNAL)
     yield "MKLRegressor tables", tables, on({"mass": NEW[:, 2:], "sizes": NEW[:, :2]})
+    holes = {"sizes": np.where(X[:, :1] > 1.0, np.nan, X[:, :2]), "mass": X[:, 2:]}
+    lacking = al.MKLRegressor({"sizes": ["rbf", "linear"], "mass": "rbf"}, missing="tables")
+    lost = {"sizes": np.where(NEW[:, :1] > 0.5, np.nan, NEW[:, :2]), "mass": NEW[:, 2:]}
+    yield "MKLRegressor missing tables", lacking.fit(holes, SIGNAL), on(lost)
+    lacking = al.KernelCombiner({"sizes": "rbf", "mass": "rbf"}, missing="tables")
+    yield "KernelCombiner missing tables", lacking.fit(holes, SIGNAL), on(lost)
     stack = al.GramStack({"wide": GRAMS[1], "linear": GRAMS[2]})
     given = al.MKLClassifier("precomputed").fit(stack[:20], LABELS[:20])
     yield "MKLClassifier stack", given, on(stack[20:])
