@@ -11,6 +11,7 @@ from .contributions import Contributions
 from .cross_validation import cross_validate_kernels
 from .feature_scales import FeatureScales
 from .inputs import DataConversionWarning
+from .one_class import OneClassMKL
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
 from .table_transformer import TableTransformer
@@ -29,6 +30,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "NotFittedError",
+    "OneClassMKL",
     "TableTransformer",
     "alignment_interval",
     "cross_validate_kernels",
