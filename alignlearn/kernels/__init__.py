@@ -26,6 +26,7 @@ from .objects import (
     gram_items,
     plain_gram,
     precomputed_kernels,
+    read_block,
 )
 from .random_features import FourierFeatures
 from .rescaled import Rescaled
@@ -89,6 +90,7 @@ __all__ = [
     "open_spectrum",
     "plain_gram",
     "precomputed_kernels",
+    "read_block",
     "weighted_sum",
     "weighted_terms",
 ]
