@@ -163,9 +163,10 @@ def _on_bounds(alpha, weight):
 
 def _offset(alpha, scores, weight, eps):
     """The score below which a sample is outside."""
-    free = (alpha > 0.0) & (alpha < weight)
     inside = (alpha < weight) & (weight > 0.0)
-    if free.any():
-        return float(scores[inside].min()) - _ROUNDING * float(eps) * np.abs(scores).max()
-    ends = [scores[inside].min(initial=np.inf), scores[alpha > 0.0].max(initial=-np.inf)]
-    return float(np.mean([end for end in ends if np.isfinite(end)]))
+    highest = scores[inside].min(initial=np.inf)
+    free = inside & (alpha > 0.0)
+    ends = [highest] if free.any() else [highest, scores[alpha > 0.0].max()]
+    middle = float(np.mean([end for end in ends if np.isfinite(end)]))
+    # No sample inside falls below by rounding, nor where the solver stopped above its tolerance.
+    return min(middle, float(highest)) - _ROUNDING * float(eps) * float(np.abs(scores).max())
