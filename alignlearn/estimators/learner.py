@@ -70,7 +70,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     unbiased: bool = False
 
     _own_weights = False  # whether the fit gave every target weights of its own
-    _had_target = True
+    _had_target = True  # whether the fit had a y
 
     # What an instance holds goes before these.
     result_ = _FromStatistics()
@@ -94,9 +94,10 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         weighting = get_weighting(self.weighting)
         source = self._open(X, sample_weight)
         y = check_target(source)
-        self._had_target = y is not None
+        self.__dict__.pop("_had_target", None)
         if y is None:  # to statistics it is a constant one
             self._check_needs_none(weighting)
+            self._had_target = False
             y, task = np.zeros(source.n_samples), "regression"
         inputs.doubt_scales(X, source.X, source.kernels)
         inputs.check_room(source, [weighting], self._matrices(source))
