@@ -48,6 +48,7 @@ from alignlearn.estimators import MKLClassifierCV as MKLClassifierCV
 from alignlearn.estimators import MKLRegressor as MKLRegressor
 from alignlearn.estimators import MKLRegressorCV as MKLRegressorCV
 from alignlearn.estimators import NotFittedError as NotFittedError
+from alignlearn.estimators import OneClassMKL as OneClassMKL
 from alignlearn.estimators import TableTransformer as TableTransformer
 from alignlearn.estimators import alignment_interval as alignment_interval
 from alignlearn.estimators import cross_validate_kernels as cross_validate_kernels
@@ -121,6 +122,9 @@ from alignlearn.weights import Align as Align
 from alignlearn.weights import AlignF as AlignF
 from alignlearn.weights import AlignLinear as AlignLinear
 from alignlearn.weights import AlignLq as AlignLq
+from alignlearn.weights import Consensus as Consensus
+from alignlearn.weights import MaxEntropy as MaxEntropy
+from alignlearn.weights import Structure as Structure
 from alignlearn.weights import Uniform as Uniform
 from alignlearn.weights.one_stage import L1SVM as L1SVM
 from alignlearn.weights.one_stage import LKRR as LKRR

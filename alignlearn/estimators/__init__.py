@@ -12,6 +12,7 @@ from .cross_validation import cross_validate_kernels
 from .error_bars import PredictionInterval
 from .feature_scales import FeatureScales
 from .inputs import DataConversionWarning
+from .one_class import OneClassMKL
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
 from .table_transformer import TableTransformer
@@ -30,6 +31,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "NotFittedError",
+    "OneClassMKL",
     "PredictionInterval",
     "TableTransformer",
     "alignment_interval",

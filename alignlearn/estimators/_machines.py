@@ -71,14 +71,7 @@ class MachineChoice:
 
 def _features(estimator, combination, rng):
     """Nystrom features at centres drawn alike."""
-    source = combination.source
-    if not source.is_paired:
-        what = "given matrices" if source.is_given else "kernels linear in features"
-        raise ValueError(
-            f"machine='nystrom' is for kernels on pairs of samples; {what} have machines of their "
-            "own: accepted here is machine='auto'."
-        )
-    n = centers_count(estimator.n_centers, source.n_samples)
+    n = centers_count(estimator.n_centers, combination.n_samples)
     return NystromFeatures(combination, choose_centers(combination, n, "uniform", 1.0, rng))
 
 
@@ -127,7 +120,11 @@ def nystrom_ridge(estimator, combination, y):
     machine = NystromKernelRidge(estimator.alpha, **_most_steps(estimator))
     rng = check_seed("random_state", estimator.random_state)
     options = {"rng": rng, "verbose": combination.source.progress}
-    return machine.fit(_features(estimator, combination, rng), y, combination.weight, **options)
+    features = _features(estimator, combination, rng)
+    memory = check_memory("memory", estimator.memory)
+    if not combination.source.is_paired and 8 * features.n_samples * features.rank <= memory:
+        features.hold()  # each step needs them again
+    return machine.fit(features, y, combination.weight, **options)
 
 
 def ridge_on_pairs(machine, combination, y, memory):

@@ -331,6 +331,10 @@ class Estimator(Parameters):
             return take_sparse([self.kernel])
         return "kernels" in self._parameters() and take_sparse(self.kernels)
 
+    def _needs_target(self):
+        """Whether ``fit`` needs y."""
+        return True
+
     def __sklearn_tags__(self):
         from sklearn.utils import (
             ClassifierTags,
@@ -344,7 +348,7 @@ class Estimator(Parameters):
         kind = self._estimator_type
         return Tags(
             estimator_type=kind,
-            target_tags=TargetTags(required=True, multi_output=kind == "regressor"),
+            target_tags=TargetTags(required=self._needs_target(), multi_output=kind == "regressor"),
             transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             classifier_tags=ClassifierTags() if kind == "classifier" else None,
             regressor_tags=RegressorTags() if kind == "regressor" else None,
@@ -362,6 +366,31 @@ class Regressor(TargetScore):
     """Mixin: what scikit-learn knows of a regressor."""
 
     _estimator_type = "regressor"
+
+
+class OutlierDetector:
+    """Mixin: what scikit-learn knows of an outlier detector; its ``predict`` gives 1 and -1."""
+
+    _estimator_type = "outlier_detector"
+
+    def _needs_target(self):
+        return False
+
+    def fit_predict(self, X, y=None, **params) -> np.ndarray:
+        """Fit to X and say of each of its samples whether it is inside (1) or outside (-1).
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        y : ignored
+        **params
+            To ``fit``, such as ``sample_weight``.
+
+        Returns
+        -------
+        ndarray of int of shape (m,)
+        """
+        return self.fit(X, **params).predict(X)
 
 
 class FrameOutput:

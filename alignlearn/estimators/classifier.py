@@ -193,20 +193,23 @@ class MKLClassifier(KernelClassifier):
         the notes on several tables.
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
-        "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
-        matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's own C (or alpha,
-        epsilon, multiclass), or an object such as `LKRR` with a method ``solve_grams``. The machine
-        is then trained on the kernel they give, whose weights keep the scale of their problem.
+        "align-lq", or an object with a method ``solve(statistics)``. Without a look at y:
+        "consensus", "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`.
+        One-stage, holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's
+        own C (or alpha, epsilon, multiclass), or an object such as `LKRR` with a method
+        ``solve_grams``. The machine is then trained on the kernel they give, whose weights keep the
+        scale of their problem.
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     multiclass : {"ovo", "ovr"}, default "ovo"
     machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
         "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
-        samples, solved to a duality gap of 1 % as `NystromSVC` does. "dual-cd": for kernels linear
-        in the features, without an intercept, by dual coordinate descent on these (less their means
-        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two
-        small pilots tell few enough support vectors for the time and ``memory``;
-        ``chosen_machine_`` and ``summary()`` say which.
+        samples, solved to a duality gap of 1 % as `NystromSVC` does; of given matrices, also in a
+        file, it reads the rows of these samples alone. "dual-cd": for kernels linear in the
+        features, without an intercept, by dual coordinate descent on these (less their means if
+        dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two small
+        pilots tell few enough support vectors for the time and ``memory``; ``chosen_machine_`` and
+        ``summary()`` say which.
     n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None

@@ -119,8 +119,8 @@ class MKLRegressor(KernelRegressor):
         As in `MKLClassifier`.
     machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
         "krr": kernel ridge on all pairs of samples; "svr": support vectors. "nystrom": ridge in the
-        span of the kernel at few samples, as `NystromRidge`. "auto": "krr" up to 20,000 samples,
-        else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
+        span of the kernel at few samples, as `NystromRidge`, also of given matrices. "auto": "krr"
+        up to 20,000 samples, else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
     alpha : float, default 1.0
         "krr": regularisation added to the diagonal, >= 0, in units of the kernel (with
         ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).

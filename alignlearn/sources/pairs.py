@@ -40,6 +40,13 @@ class PairSource(Source):
         self.names = _names(self.kernels)
         self.checks_psd = any(k.given_dtype is not None and k.is_psd for k in self.kernels)
 
+    @property
+    def rounding(self):
+        """That of the samples' type, or of a given matrix in a shorter one."""
+        given = [k.given_dtype for k in self.kernels if k.given_dtype is not None]
+        types = [self.dtype, *(t for t in given if t.kind == "f")]
+        return max(float(np.finfo(t).eps) for t in types)
+
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
@@ -148,6 +155,11 @@ class PairCombination(Combination):
         """
         X = self.source.X if X is None else X
         return grams.GramProducts(*self.terms, X, Z, exact=exact, engine=self.source.engine)
+
+    def column_products(self, index):
+        """Products with the exact columns (m, r) of some samples, and with their transpose."""
+        Z = self.source.samples(index)
+        return self.products(Z=Z, exact=True), self.products(Z, self.source.X, exact=True)
 
     def times(self, V):
         """Product of the exact training Gram matrix with V, (m,) or (m, c)."""

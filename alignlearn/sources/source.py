@@ -93,6 +93,11 @@ class Source:
         return np.dtype(np.float32 if single else np.float64)
 
     @property
+    def rounding(self):
+        """Unit of rounding of kernel values, relative to the largest."""
+        return float(np.finfo(self.dtype).eps)
+
+    @property
     def fitted_kernels(self):
         """What opens the same kernels, with these numbers, on other samples."""
         return self.kernels
@@ -161,6 +166,52 @@ class Source:
         return self.combine(np.eye(1, len(self.names), k)[0])
 
 
+class BlockProducts:
+    """Products with a matrix (m, r) of which some rows are read at a time.
+
+    Parameters
+    ----------
+    matrix : callable
+        ``matrix(rows)`` gives some rows, of a slice or an index array.
+    m, r : int
+
+    Attributes
+    ----------
+    transposed : BlockProducts' transpose, an object with ``times``
+    """
+
+    def __init__(self, matrix, m, r):
+        self.matrix, self.shape, self.transposed = matrix, (m, r), _Transposed(self)
+
+    def blocks(self):
+        """Slices of rows to be read at once."""
+        return row_blocks(*self.shape)
+
+    def times(self, V):
+        """Product with V, (r, c)."""
+        return np.concatenate([self.matrix(rows) @ V for rows in self.blocks()])
+
+    def normal_times(self, V, *, shift, weight):
+        """``K' diag(weight) (K V - 1 shift')``, (r, c), from one reading."""
+        out = np.zeros((self.shape[1], V.shape[1]))
+        for rows in self.blocks():
+            K = self.matrix(rows)
+            out += K.T @ (weight[rows, None] * (K @ V - shift))
+        return out
+
+
+class _Transposed:
+    """The transpose of `BlockProducts`."""
+
+    def __init__(self, products):
+        self._products = products
+
+    def times(self, U):
+        """Product with U, (m, c)."""
+        products = self._products
+        return sum(products.matrix(rows).T @ U[rows] for rows in products.blocks())
+
+
 class Combination:
     """A weighted sum of the kernels of a source, on its samples.
 
@@ -223,6 +274,18 @@ class Combination:
         """Rows of the training Gram matrix, or of some of its columns."""
         K = self.cross_gram(self.source.as_new(index), exact)
         return K if columns is None else K[:, columns]
+
+    def columns(self, rows, index):
+        """Rows, an index array, of the exact columns of some samples, (len(rows), len(index))."""
+        return self.rows(rows, index, exact=True)
+
+    def column_products(self, index):
+        """Products with the exact columns (m, r) of some samples, and with their transpose."""
+        every = np.arange(self.n_samples)
+        read = BlockProducts(
+            lambda rows: self.columns(every[rows], index), self.n_samples, len(index)
+        )
+        return read, read.transposed
 
     def split(self, split):
         """(training, test against training) Gram matrices of a (train, test) split."""

@@ -86,6 +86,13 @@ def two_stage():
     yield "KernelCombiner", al.KernelCombiner(KERNELS).fit(X, LABELS), NEW_DATA
     given = al.KernelCombiner("precomputed", center=False).fit(GRAMS, LABELS)
     yield "KernelCombiner precomputed", given, on(NEW_GRAMS)
+    for rule in (al.Consensus(), al.MaxEntropy(), al.Structure(3)):
+        name = f"OneClassMKL {type(rule).__name__}"
+        yield name, al.OneClassMKL(KERNELS, weighting=rule, nu=0.2).fit(X), NEW_DATA
+    compromise = al.KernelCombiner(KERNELS, weighting="consensus").fit(X)
+    yield "KernelCombiner without y", compromise, NEW_DATA
+    columns = al.MKLClassifier("precomputed", machine="nystrom", n_centers=9).fit(GRAMS, LABELS)
+    yield "MKLClassifier precomputed nystrom", columns, on(NEW_GRAMS)
     thin = al.KernelCombiner(al.RankOneKernels()).fit(csr_matrix(X * (X > 0)), LABELS)
     yield "KernelCombiner columns", thin, on(csr_matrix(NEW))
     table = pd.DataFrame(X, columns=["width", "height", "mass"])
