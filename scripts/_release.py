@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""The checks of a release, one function each; `scripts/release` makes the environment and runs them."""
+
+from __future__ import annotations
+
+import argparse
+import configparser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+OLDEST = ("3.10", ROOT / "constraints" / "oldest-py310.txt")
+_PLACES = {
+    "setup.cfg": r"^version = (\S+)$",
+    "alignlearn/__init__.py": r'^__version__ = "([^"]+)"$',
+    "CITATION.cff": r"^version: (\S+)$",
+    "recipe/meta.yaml": r'^{% set version = "([^"]+)" %}$',
+    "CHANGELOG.md": r"^## \[(\d[^\]]*)\]",
+    "docs/conf.py": r'^(?:version|release) = "([^"]+)"$',
+}
+
+
+class NotReady(Exception):
+    """A reason not to release; the message says what to do about it."""
+
+
+def read(name, root=ROOT):
+    """The text of a file of the tree, "" where there is none."""
+    path = root / name
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def versions(root=ROOT):
+    """The version that each file states, by the name of the file; the changelog's is its newest.
+
+    docs/conf.py may ask the package instead of stating one, and is then left out.
+    """
+    found = {}
+    for name, pattern in _PLACES.items():
+        match = re.search(pattern, read(name, root), flags=re.MULTILINE)
+        if match or name != "docs/conf.py":
+            found[name] = match[1] if match else None
+    return found
+
+
+def version(root=ROOT):
+    """The version to release, of setup.cfg."""
+    config = configparser.ConfigParser()
+    config.read_string(read("setup.cfg", root))
+    return config["metadata"]["version"]
+
+
+def check_versions(root=ROOT):
+    """Every file states the same version."""
+    found = versions(root)
+    if len(set(found.values())) > 1 or None in found.values():
+        said = ", ".join(f"{name}: {number or 'none'}" for name, number in found.items())
+        raise NotReady(f"the files do not state one version ({said}).")
+    return f"{version(root)} in {', '.join(found)}"
+
+
+def check_changelog(root=ROOT):
+    """The version has an entry that is dated as CITATION.cff is, and nothing waits above it."""
+    entry = rf"^## \[{re.escape(version(root))}\] - (\d{{4}}-\d\d-\d\d)$(.*?)(?=^## |\Z)"
+    text = read("CHANGELOG.md", root)
+    match = re.search(entry, text, flags=re.MULTILINE | re.DOTALL)
+    if not match:
+        raise NotReady(f"CHANGELOG.md has no dated entry '## [{version(root)}] - YYYY-MM-DD'.")
+    lines = len(re.findall(r"^- ", match[2], flags=re.MULTILINE))
+    if not lines:
+        raise NotReady(f"the entry {version(root)} of CHANGELOG.md is empty.")
+    if re.search(r"^## \[Unreleased\]\s+^(?!## )", text, flags=re.MULTILINE):
+        raise NotReady("CHANGELOG.md has changes under [Unreleased]; move them to the version.")
+    cited = re.search(r'^date-released: "?([\d-]+)"?$', read("CITATION.cff", root), re.MULTILINE)
+    if not cited or cited[1] != match[1]:
+        raise NotReady(
+            f"CITATION.cff says date-released {cited[1] if cited else 'nothing'}, "
+            f"CHANGELOG.md {match[1]}."
+        )
+    return f"{lines} changes, dated {match[1]}"
+
+
+def check_tag(root=ROOT):
+    """The tag is free, and everything is committed."""
+    tag = f"v{version(root)}"
+    git = ["git", "-C", str(root)]
+    if subprocess.run([*git, "tag", "--list", tag], **_TEXT).stdout.strip():
+        raise NotReady(f"the tag {tag} exists; a released version is never built again.")
+    changed = subprocess.run([*git, "status", "--porcelain"], **_TEXT).stdout.strip()
+    if changed:
+        raise NotReady(f"not everything is committed: {changed.splitlines()[0]} ...")
+    return f"{tag} is free, everything is committed"
+
+
+_TEXT = {"capture_output": True, "text": True, "check": True}
+
+
+def check_claims():
+    """Every claim of the theory has the outcome that is recorded for it."""
+    return run([sys.executable, "-m", "alignlearn", "verify"]).strip().splitlines()[-1]
+
+
+def check_docs():
+    """The site builds, where the tree has what builds it."""
+    script = ROOT / "scripts" / "docs"
+    if not script.is_file():
+        return "no scripts/docs in this tree: not built"
+    run([str(script)])
+    return "built"
+
+
+def check_build():
+    """The sdist, and the wheel that is built from the sdist."""
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        run([sys.executable, "-m", "build", "--outdir", folder, str(ROOT)])
+        built = sorted(path.name for path in Path(folder).iterdir())
+        shutil.copytree(folder, ROOT / "dist")
+    wanted = [f"alignlearn-{version()}-py3-none-any.whl", f"alignlearn-{version()}.tar.gz"]
+    if built != wanted:
+        raise NotReady(f"built {built}, not {wanted}.")
+    return ", ".join(built)
+
+
+def check_install():
+    """What is in dist/ works in fresh environments."""
+    wheels, sdists = (sorted((ROOT / "dist").glob(end)) for end in ("*.whl", "*.tar.gz"))
+    if not (wheels and sdists):
+        raise NotReady("dist/ is empty: run the check `build` first.")
+    found = {name: path for name in PYTHONS if (path := interpreter(name))}
+    newest = list(found)[-1]
+    tries = [(name, wheels[0], ()) for name in found]
+    tries.append((newest, sdists[0], ()))
+    if OLDEST[0] in found:
+        tries.append((OLDEST[0], wheels[0], ("-c", str(OLDEST[1]), "matplotlib", "scikit-learn")))
+    for name, artifact, more in tries:
+        say(f"    {artifact.name}{' with the oldest versions' if more else ''}")
+        say(f"        {smoke(found[name], artifact, more)}")
+    missing = [name for name in PYTHONS if name not in found]
+    return f"{len(tries)} environments" + (
+        f"; not found, so not tried: Python {', '.join(missing)}" if missing else ""
+    )
+
+
+def interpreter(name):
+    """A Python of this version: on the path, or of pyenv; None if there is neither."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    places = [shutil.which(f"python{name}"), *sorted(pyenv.glob(f"{name}.*/bin/python"))]
+    for path in filter(None, places):
+        said = subprocess.run([str(path), "-V"], capture_output=True, text=True)
+        if said.returncode == 0 and said.stdout.startswith(f"Python {name}."):
+            return str(path)
+    return None
+
+
+def smoke(python, artifact, more=()):
+    """Install the artifact in an empty environment, run the smoke test outside of the tree."""
+    with tempfile.TemporaryDirectory() as folder:
+        run([python, "-m", "venv", folder + "/env"])
+        bin_ = Path(folder, "env", "Scripts" if os.name == "nt" else "bin")
+        run([str(bin_ / "python"), "-m", "pip", "install", "-q", str(artifact), *more])
+        shutil.copy(ROOT / "scripts" / "_smoke.py", folder)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        environment["NUMBA_CACHE_DIR"] = folder + "/numba"
+        command = [str(bin_ / "python"), "_smoke.py", version()]
+        return run(command, cwd=folder, env=environment).strip().splitlines()[-1]
+
+
+def run(command, **options):
+    """What a command prints; `NotReady` with its last lines where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode:
+        said = "\n        ".join((done.stdout + done.stderr).strip().splitlines()[-12:])
+        raise NotReady(f"{' '.join(command)} failed:\n        {said}")
+    return done.stdout
+
+
+def say(text):
+    """Print at once, also into a pipe."""
+    print(text, flush=True)
+
+
+CHECKS = {
+    "versions": check_versions,
+    "changelog": check_changelog,
+    "tag": check_tag,
+    "claims": check_claims,
+    "docs": check_docs,
+    "build": check_build,
+    "install": check_install,
+}
+NEXT = """
+Ready. What is left to do, by hand:
+    git tag -a v{0} -m "alignlearn {0}" && git push origin v{0}
+    python -m twine upload dist/*            # once: a version can not be uploaded again
+    recipe/meta.yaml: put in the sha256 of the sdist, and send it to conda-forge
+        sha256 {1}
+    then start the next version: setup.cfg, alignlearn/__init__.py, CITATION.cff, recipe/meta.yaml,
+    and a heading in CHANGELOG.md"""
+
+
+def main(argv=None):
+    """Run the checks; return the number of those that failed, at most 1."""
+    parser = argparse.ArgumentParser(prog="scripts/release", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=CHECKS, default=list(CHECKS), metavar="NAME")
+    names = parser.parse_args(argv).only
+    failed = []
+    for name in [name for name in CHECKS if name in names]:
+        start = time.perf_counter()
+        try:
+            said = CHECKS[name]()
+        except NotReady as reason:
+            failed.append(name)
+            said = f"NOT READY: {reason}"
+        say(f"{name} ({time.perf_counter() - start:.0f} s): {said}")
+    if failed:
+        say(f"\nNot ready: {', '.join(failed)}.")
+    elif len(names) == len(CHECKS):
+        say(NEXT.format(version(), digest()))
+    return bool(failed)
+
+
+def digest():
+    """The sha256 of the sdist."""
+    import hashlib
+
+    return hashlib.sha256((ROOT / "dist" / f"alignlearn-{version()}.tar.gz").read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
