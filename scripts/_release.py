@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import configparser
+import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -87,19 +89,20 @@ def check_changelog(root=ROOT):
     return f"{lines} changes, dated {match[1]}"
 
 
-def check_tag(root=ROOT):
-    """The tag is free, and everything is committed."""
-    tag = f"v{version(root)}"
-    git = ["git", "-C", str(root)]
-    if subprocess.run([*git, "tag", "--list", tag], **_TEXT).stdout.strip():
-        raise NotReady(f"the tag {tag} exists; a released version is never built again.")
-    changed = subprocess.run([*git, "status", "--porcelain"], **_TEXT).stdout.strip()
+def check_tree(root=ROOT):
+    """Everything is committed."""
+    changed = run(["git", "-C", str(root), "status", "--porcelain"]).splitlines()
     if changed:
-        raise NotReady(f"not everything is committed: {changed.splitlines()[0]} ...")
-    return f"{tag} is free, everything is committed"
+        raise NotReady(f"{len(changed)} files are not committed, {changed[0][3:]} the first.")
+    return "everything is committed"
 
 
-_TEXT = {"capture_output": True, "text": True, "check": True}
+def check_tag(root=ROOT):
+    """The tag of the version is free."""
+    tag = f"v{version(root)}"
+    if run(["git", "-C", str(root), "tag", "--list", tag]).strip():
+        raise NotReady(f"the tag {tag} exists, and a released version is never built again.")
+    return f"{tag} is free"
 
 
 def check_claims():
@@ -107,46 +110,60 @@ def check_claims():
     return run([sys.executable, "-m", "alignlearn", "verify"]).strip().splitlines()[-1]
 
 
-def check_docs():
-    """The site builds, where the tree has what builds it."""
-    script = ROOT / "scripts" / "docs"
+def check_docs(root=ROOT):
+    """The site's fast check, where the tree has what builds it."""
+    script = root / "scripts" / "docs"
     if not script.is_file():
-        return "no scripts/docs in this tree: not built"
-    run([str(script)])
-    return "built"
+        return "no scripts/docs in this tree: not checked"
+    run([str(script), "--check"])
+    return "checked"
 
 
 def check_build():
     """The sdist, and the wheel that is built from the sdist."""
+    found = importlib.util.find_spec("build")
+    if not (found and found.origin):  # a folder of that name has no origin
+        raise NotReady("the package `build` is not installed: pip install build.")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         run([sys.executable, "-m", "build", "--outdir", folder, str(ROOT)])
-        built = sorted(path.name for path in Path(folder).iterdir())
+        made = sorted(path.name for path in Path(folder).iterdir())
         shutil.copytree(folder, ROOT / "dist")
     wanted = [f"alignlearn-{version()}-py3-none-any.whl", f"alignlearn-{version()}.tar.gz"]
-    if built != wanted:
-        raise NotReady(f"built {built}, not {wanted}.")
-    return ", ".join(built)
+    if made != wanted:
+        raise NotReady(f"built {made}, not {wanted}.")
+    return ", ".join(made)
 
 
 def check_install():
-    """What is in dist/ works in fresh environments."""
-    wheels, sdists = (sorted((ROOT / "dist").glob(end)) for end in ("*.whl", "*.tar.gz"))
-    if not (wheels and sdists):
-        raise NotReady("dist/ is empty: run the check `build` first.")
+    """The wheel with the newest versions, in a fresh environment of every Python; the sdist in one."""
     found = {name: path for name in PYTHONS if (path := interpreter(name))}
-    newest = list(found)[-1]
-    tries = [(name, wheels[0], ()) for name in found]
-    tries.append((newest, sdists[0], ()))
-    if OLDEST[0] in found:
-        tries.append((OLDEST[0], wheels[0], ("-c", str(OLDEST[1]), "matplotlib", "scikit-learn")))
-    for name, artifact, more in tries:
-        say(f"    {artifact.name}{' with the oldest versions' if more else ''}")
-        say(f"        {smoke(found[name], artifact, more)}")
+    tries = [(path, built("*.whl")) for path in found.values()]
+    tries += [(path, built("*.tar.gz")) for path in list(found.values())[-1:]]
+    for python, artifact in tries:
+        say(f"    {artifact.name}\n        {smoke(python, artifact)}")
     missing = [name for name in PYTHONS if name not in found]
-    return f"{len(tries)} environments" + (
-        f"; not found, so not tried: Python {', '.join(missing)}" if missing else ""
-    )
+    tail = f"; not found, so not tried: Python {', '.join(missing)}" if missing else ""
+    return f"{len(tries)} environments{tail}"
+
+
+def check_oldest():
+    """The wheel with the oldest versions that setup.cfg allows, all at once."""
+    name, file = OLDEST
+    python = interpreter(name)
+    if python is None:
+        raise NotReady(f"Python {name} is not found, which the oldest versions need.")
+    return smoke(python, built("*.whl"), ("-c", str(file), "matplotlib", "scikit-learn"))
+
+
+def built(pattern):
+    """The file of dist/ with this ending."""
+    found = sorted((ROOT / "dist").glob(pattern))
+    if len(found) != 1:
+        raise NotReady(
+            f"dist/ has {len(found)} files {pattern}, not 1: run the check `build` first."
+        )
+    return found[0]
 
 
 def interpreter(name):
@@ -190,11 +207,13 @@ def say(text):
 CHECKS = {
     "versions": check_versions,
     "changelog": check_changelog,
+    "tree": check_tree,
     "tag": check_tag,
     "claims": check_claims,
     "docs": check_docs,
     "build": check_build,
     "install": check_install,
+    "oldest": check_oldest,
 }
 NEXT = """
 Ready. What is left to do, by hand:
@@ -206,13 +225,19 @@ Ready. What is left to do, by hand:
     and a heading in CHANGELOG.md"""
 
 
+_QUICK = ("versions", "changelog", "tree", "tag")
+
+
 def main(argv=None):
-    """Run the checks; return the number of those that failed, at most 1."""
+    """Run the checks; the slow ones only after the quick ones pass. Return 1 if any failed."""
     parser = argparse.ArgumentParser(prog="scripts/release", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=CHECKS, default=list(CHECKS), metavar="NAME")
     names = parser.parse_args(argv).only
     failed = []
     for name in [name for name in CHECKS if name in names]:
+        if name not in _QUICK and set(failed) & set(_QUICK):
+            say(f"{name}: not run")
+            continue
         start = time.perf_counter()
         try:
             said = CHECKS[name]()
@@ -224,15 +249,18 @@ def main(argv=None):
         say(f"\nNot ready: {', '.join(failed)}.")
     elif len(names) == len(CHECKS):
         say(NEXT.format(version(), digest()))
-    return bool(failed)
+    return int(bool(failed))
 
 
 def digest():
     """The sha256 of the sdist."""
-    import hashlib
-
-    return hashlib.sha256((ROOT / "dist" / f"alignlearn-{version()}.tar.gz").read_bytes()).hexdigest()
+    return hashlib.sha256(
+        (ROOT / "dist" / f"alignlearn-{version()}.tar.gz").read_bytes()
+    ).hexdigest()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

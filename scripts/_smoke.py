@@ -57,7 +57,10 @@ def check_functions():
 def check_command():
     """The command line starts, and says the version."""
     printed = subprocess.run(
-        [sys.executable, "-m", "alignlearn", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "alignlearn", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert printed.stdout.split() == ["alignlearn", al.__version__], printed.stdout
 
@@ -88,7 +91,12 @@ def main(argv=None):
     check_functions()
     check_command()
     optional = check_optional()
-    names = ("numpy", "scipy", "numba", *("scikit-learn" if n == "sklearn" else n for n in optional))
+    names = (
+        "numpy",
+        "scipy",
+        "numba",
+        *("scikit-learn" if n == "sklearn" else n for n in optional),
+    )
     with_ = ", ".join(f"{name} {version(name)}" for name in names)
     print(f"alignlearn {al.__version__} works: Python {sys.version.split()[0]}, {with_}")
     return 0
