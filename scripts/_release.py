@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of a release, one function each; `scripts/release` makes the environment and runs them."""
+"""The checks of a release, one function each; `scripts/release` makes their environment."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def check_build():
 
 
 def check_install():
-    """The wheel with the newest versions, in a fresh environment of every Python; the sdist in one."""
+    """The wheel with the newest versions, on every Python that is found; the sdist on one."""
     found = {name: path for name in PYTHONS if (path := interpreter(name))}
     tries = [(path, built("*.whl")) for path in found.values()]
     tries += [(path, built("*.tar.gz")) for path in list(found.values())[-1:]]
@@ -254,9 +254,7 @@ def main(argv=None):
 
 def digest():
     """The sha256 of the sdist."""
-    return hashlib.sha256(
-        (ROOT / "dist" / f"alignlearn-{version()}.tar.gz").read_bytes()
-    ).hexdigest()
+    return hashlib.sha256(built("*.tar.gz").read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a release consists of: versions, recipe, constraints, citation, workflows, and its checks."""
+"""A release: its checks, versions, recipe, constraints, citation and workflows."""
 
 import configparser
 import importlib.util
