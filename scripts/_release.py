@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+_OPTIONAL = ("matplotlib", "scikit-learn")
 OLDEST = ("3.10", ROOT / "constraints" / "oldest-py310.txt")
 _PLACES = {
     "setup.cfg": r"^version = (\S+)$",
@@ -121,27 +122,32 @@ def check_docs(root=ROOT):
 
 def check_build():
     """The sdist, and the wheel that is built from the sdist."""
-    found = importlib.util.find_spec("build")
-    if not (found and found.origin):  # a folder of that name has no origin
-        raise NotReady("the package `build` is not installed: pip install build.")
+    for name in ("build", "twine"):
+        found = importlib.util.find_spec(name)
+        if not (found and found.origin):  # a folder of that name has no origin
+            raise NotReady(f"the package `{name}` is not installed: pip install -e '.[release]'.")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    (ROOT / "dist").mkdir()
     with tempfile.TemporaryDirectory() as folder:
         run([sys.executable, "-m", "build", "--outdir", folder, str(ROOT)])
         made = sorted(path.name for path in Path(folder).iterdir())
-        shutil.copytree(folder, ROOT / "dist")
+        for name in made:
+            shutil.copy(Path(folder, name), ROOT / "dist")
     wanted = [f"alignlearn-{version()}-py3-none-any.whl", f"alignlearn-{version()}.tar.gz"]
     if made != wanted:
         raise NotReady(f"built {made}, not {wanted}.")
+    files = [str(ROOT / "dist" / name) for name in made]
+    run([sys.executable, "-m", "twine", "check", "--strict", *files])
     return ", ".join(made)
 
 
 def check_install():
     """The wheel with the newest versions, on every Python that is found; the sdist on one."""
     found = {name: path for name in PYTHONS if (path := interpreter(name))}
-    tries = [(path, built("*.whl")) for path in found.values()]
-    tries += [(path, built("*.tar.gz")) for path in list(found.values())[-1:]]
-    for python, artifact in tries:
-        say(f"    {artifact.name}\n        {smoke(python, artifact)}")
+    tries = [(path, built("*.whl"), ()) for path in found.values()]
+    tries += [(path, built("*.tar.gz"), _OPTIONAL) for path in list(found.values())[-1:]]
+    for python, artifact, more in tries:
+        say(f"    {artifact.name}\n        {smoke(python, artifact, more)}")
     missing = [name for name in PYTHONS if name not in found]
     tail = f"; not found, so not tried: Python {', '.join(missing)}" if missing else ""
     return f"{len(tries)} environments{tail}"
@@ -153,7 +159,7 @@ def check_oldest():
     python = interpreter(name)
     if python is None:
         raise NotReady(f"Python {name} is not found, which the oldest versions need.")
-    return smoke(python, built("*.whl"), ("-c", str(file), "matplotlib", "scikit-learn"))
+    return smoke(python, built("*.whl"), ("-c", str(file), *_OPTIONAL))
 
 
 def built(pattern):
@@ -218,7 +224,7 @@ CHECKS = {
 NEXT = """
 Ready. What is left to do, by hand:
     git tag -a v{0} -m "alignlearn {0}" && git push origin v{0}
-    python -m twine upload dist/*            # once: a version can not be uploaded again
+    .venv-release/bin/python -m twine upload dist/*  # once: a version can not be uploaded again
     recipe/meta.yaml: put in the sha256 of the sdist, and send it to conda-forge
         sha256 {1}
     then start the next version: setup.cfg, alignlearn/__init__.py, CITATION.cff, recipe/meta.yaml,

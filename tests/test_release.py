@@ -209,7 +209,7 @@ def test_a_tag_that_exists_is_refused(release, tree):
 
 def test_a_build_package_that_is_missing_is_named(release, monkeypatch):
     monkeypatch.setattr(release.importlib.util, "find_spec", lambda name: None)
-    assert "`build` is not installed: pip install build" in refused(release.check_build)
+    assert "`build` is not installed: pip install -e" in refused(release.check_build)
 
 
 def test_an_empty_dist_and_a_missing_python_are_named(release, tmp_path, monkeypatch):
