@@ -212,6 +212,21 @@ def test_a_build_package_that_is_missing_is_named(release, monkeypatch):
     assert "`build` is not installed: pip install -e" in refused(release.check_build)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_the_check_of_the_site_is_called_and_its_failure_is_shown(release, tree):
+    script = tree / "scripts" / "docs"
+    script.parent.mkdir()
+    for code in (0, 1):
+        script.write_text(f'#!/bin/sh\necho "$@" >>"$0.log"\necho a broken link\nexit {code}\n')
+        script.chmod(0o755)
+        if code:
+            with pytest.raises(release.NotReady, match="docs --check failed:\n *a broken link"):
+                release.check_docs(tree)
+        else:
+            assert release.check_docs(tree) == "checked"
+    assert (tree / "scripts" / "docs.log").read_text() == "--check\n" * 2
+
+
 def test_an_empty_dist_and_a_missing_python_are_named(release, tmp_path, monkeypatch):
     monkeypatch.setattr(release, "ROOT", tmp_path)
     assert "dist/ has 0 files *.whl" in refused(release.built, "*.whl")
