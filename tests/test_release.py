@@ -220,7 +220,7 @@ def test_the_check_of_the_site_is_called_and_its_failure_is_shown(release, tree)
         script.write_text(f'#!/bin/sh\necho "$@" >>"$0.log"\necho a broken link\nexit {code}\n')
         script.chmod(0o755)
         if code:
-            with pytest.raises(release.NotReady, match="docs --check failed:\n *a broken link"):
+            with pytest.raises(release.NotReady, match=r"docs --check failed:\n *a broken link"):
                 release.check_docs(tree)
         else:
             assert release.check_docs(tree) == "checked"
