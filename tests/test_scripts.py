@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ["scripts/demo", "scripts/test", "scripts/test_gpu", ".ci/run"]
+COMMANDS = ["scripts/demo", "scripts/release", "scripts/test", "scripts/test_gpu", ".ci/run"]
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
@@ -61,7 +61,7 @@ def stub(path, text):
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["demo", "test", "test_gpu"])
+@pytest.mark.parametrize("name", ["demo", "release", "test", "test_gpu"])
 def test_a_python_that_is_missing_or_too_old_is_named(tree, tmp_path, name):
     done = run([str(tree / "scripts" / name)], PYTHON="no-such-python")
     assert done.returncode == 1
