@@ -116,7 +116,7 @@ class Comparison:
 
         "corrected-t": `corrected_resampled_t_test`, whose variance allows for training folds that
         overlap. Its level is not proved; where nothing could be learned (3650 comparisons, 40 to
-        200 samples) p <= 5 % came in at most 1 % of the cases (docs/tests-of-difference.md).
+        200 samples) p <= 5 % came in at most 1 % of the cases (docs/guide/tests-of-difference.md).
         "prequential": `prequential_test`.
         """
         if self.losses is not None:

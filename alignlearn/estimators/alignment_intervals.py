@@ -56,8 +56,8 @@ def alignment_interval(
     method : {"betting", "closed", "asymptotic"}, default "betting"
         By products along random orders of the sample, or in closed form, which is longer; both hold
         for every m and law. "asymptotic": by the delta method and the jackknife, four to five times
-        shorter, with a coverage that is only approximate (docs/alignment-intervals.md has it in
-        simulations); needs no ``radius2``.
+        shorter, with a coverage that is only approximate (docs/guide/alignment-intervals.md has
+        it in simulations); needs no ``radius2``.
     random_state : int, Generator or None, default 0
         Of the random orders; to be chosen without looking at the result.
 

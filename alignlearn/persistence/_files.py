@@ -180,7 +180,7 @@ def load(path) -> Any:
     Notes
     -----
     A file is checked for its form and not for its sense: a model from a stranger does nothing but
-    predict, and may predict anything. The format is described in docs/model-files.md.
+    predict, and may predict anything. The format is described in docs/guide/model-files.md.
     """
     if hasattr(path, "read"):
         model, version = _load(_seekable(path), "the file")
