@@ -20,6 +20,12 @@ def cache_dir(data_home=None) -> Path:
     ``data_home``, or else the environment variable ALIGNLEARN_DATA, or else the user's cache
     folder: ``$XDG_CACHE_HOME/alignlearn`` or ``~/.cache/alignlearn``;
     ``~/Library/Caches/alignlearn`` on macOS; ``%LOCALAPPDATA%\\alignlearn\\Cache`` on Windows.
+
+    Examples
+    --------
+    >>> from alignlearn import datasets
+    >>> datasets.cache_dir("my-data").name  # what data_home says; else see above
+    'my-data'
     """
     chosen = data_home if data_home is not None else os.environ.get("ALIGNLEARN_DATA") or None
     if chosen is not None:

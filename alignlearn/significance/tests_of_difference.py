@@ -24,6 +24,13 @@ class TTestResult(Result):
 
     ``statistic`` is t, the ``mean_difference`` of errors_a - errors_b by its ``standard_error``,
     negative if a has the lower mean error; ``df`` is n - 1.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import paired_t_test
+    >>> result = paired_t_test([0.10, 0.12, 0.08], [0.13, 0.14, 0.12])
+    >>> result.df, result.alternative, result.p_value < 0.05
+    (2, 'less', True)
     """
 
     statistic: float
@@ -47,6 +54,14 @@ def paired_t_test(errors_a, errors_b, alternative="less") -> TTestResult:
         `corrected_resampled_t_test` allows for that.
     alternative : {"less", "greater", "two-sided"}
         What is to be shown of the mean of ``errors_a - errors_b``.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import paired_t_test
+    >>> new, old = [0.10, 0.12, 0.08, 0.11, 0.09], [0.13, 0.14, 0.12, 0.12, 0.13]  # errors on folds
+    >>> result = paired_t_test(new, old)
+    >>> round(result.mean_difference, 3), round(result.statistic, 2), round(result.p_value, 3)
+    (-0.028, -4.8, 0.004)
     """
     return _t_test(errors_a, errors_b, 0.0, alternative)
 
@@ -59,6 +74,17 @@ def corrected_resampled_t_test(
     The variance of the mean difference is 1/n + n_test/n_train, in place of 1/n, times that of the
     differences. For a (repeated) cross-validation or random splits with ``n_train`` training and
     ``n_test`` test samples, both > 0; where they vary, their means.
+
+    Examples
+    --------
+    Training sets of 5 folds overlap, so that p is larger than of the plain test:
+
+    >>> from alignlearn.significance import corrected_resampled_t_test, paired_t_test
+    >>> new, old = [0.10, 0.12, 0.08, 0.11, 0.09], [0.13, 0.14, 0.12, 0.12, 0.13]
+    >>> round(paired_t_test(new, old).p_value, 3)
+    0.004
+    >>> round(corrected_resampled_t_test(new, old, n_train=80, n_test=20).p_value, 3)
+    0.016
     """
     n_train = check_number("n_train", n_train, low=0.0, strict=True)
     n_test = check_number("n_test", n_test, low=0.0, strict=True)
@@ -79,6 +105,15 @@ def pairwise_t_tests(errors, *, n_train=None, n_test=None) -> np.ndarray:
     ndarray of shape (k, k)
         Entry (i, j): p-value for a lower mean error of method j than of method i; 1 on the
         diagonal. ``p < 0.1`` is an entry 1 in tables 4 and 5 of Cortes, Mohri and Rostamizadeh.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.significance import pairwise_t_tests
+    >>> errors = np.array([[0.10, 0.13], [0.12, 0.14], [0.08, 0.12], [0.11, 0.12]])  # folds, methods
+    >>> pairwise_t_tests(errors, n_train=75, n_test=25).round(2)
+    array([[1.  , 0.96],
+           [0.04, 1.  ]])
     """
     errors = check_numbers("errors", errors, 2, 2)
     if (n_train is None) != (n_test is None):
@@ -121,6 +156,15 @@ class FriedmanResult(Result):
     on a data set share the mean of their ranks. ``f_statistic`` is Iman and Davenport's F, with
     ``df`` = (k - 1, (k - 1)(n - 1)) degrees of freedom; ``chi2``, with df[0], is Friedman's own
     statistic, which is more conservative.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import friedman_test
+    >>> result = friedman_test([[0.1, 0.2, 0.3], [0.2, 0.3, 0.3], [0.1, 0.3, 0.2]])
+    >>> result.ranks.tolist()  # ties share the mean of their ranks
+    [[1.0, 2.0, 3.0], [1.0, 2.5, 2.5], [1.0, 3.0, 2.0]]
+    >>> result.df, round(result.f_statistic, 2)
+    ((2, 4), 9.0)
     """
 
     average_ranks: np.ndarray
@@ -162,6 +206,14 @@ def friedman_test(
     tie_correction : bool
         Divide by the variance of the ranks as they are; Demsar's example divides by the larger one
         of ranks without ties.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import friedman_test
+    >>> errors = [[0.10, 0.13, 0.20], [0.22, 0.24, 0.23], [0.08, 0.12, 0.15], [0.31, 0.33, 0.40]]
+    >>> result = friedman_test(errors, names=["alignf", "uniform", "best"])
+    >>> result.average_ranks.tolist(), round(result.p_value, 3)
+    ([1.0, 2.25, 2.75], 0.007)
     """
     from scipy import stats
 
@@ -192,6 +244,13 @@ class HolmResult(Result):
     ``z`` is the average rank of the first of a pair minus that of the second, by its standard error
     sqrt(k (k + 1) / (6 n)); positive if the second is better. ``p_value`` is two-sided and of each
     pair by itself; the chance that any with ``adjusted <= level`` is false is at most the level.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import holm
+    >>> result = holm([1.4, 2.1, 2.5], n_datasets=20)  # all pairs
+    >>> [pair for pair, p in zip(result.pairs, result.adjusted) if p <= 0.05]
+    [('method 1', 'method 3')]
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -222,6 +281,16 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
         Default: all pairs.
     names : sequence of str, optional
         With average ranks: names of the methods.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import holm
+    >>> ranks = {"alignf": 1.4, "uniform": 2.1, "best": 2.5}
+    >>> result = holm(list(ranks.values()), n_datasets=20, names=list(ranks), control="alignf")
+    >>> result.pairs
+    (('alignf', 'uniform'), ('alignf', 'best'))
+    >>> result.adjusted.round(3).tolist()
+    [0.027, 0.001]
     """
     from scipy.stats import norm
 
@@ -244,7 +313,14 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
 
 
 def holm_adjusted(p_values) -> np.ndarray:
-    """Holm's step-down adjusted p-values of any family of tests, in the given order."""
+    """Holm's step-down adjusted p-values of any family of tests, in the given order.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import holm_adjusted
+    >>> holm_adjusted([0.01, 0.04, 0.03]).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
     p = check_numbers("p_values", p_values, 1)
     if p.min() < 0.0 or p.max() > 1.0:
         raise ValueError(f"p_values={p}; accepted: all in [0, 1].")
@@ -263,6 +339,13 @@ class NemenyiResult(Result):
     critical value ``q`` times the standard error of `HolmResult`. ``p_value`` (k, k), 1 on the
     diagonal, is adjusted for all pairs. ``groups`` are the largest sets of two or more methods
     without a significant difference, as positions, best first.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import nemenyi
+    >>> result = nemenyi([1.4, 2.1, 2.5], n_datasets=20)
+    >>> result.significant.tolist()  # only the first and the last differ
+    [[False, False, True], [False, False, False], [True, False, False]]
     """
 
     critical_difference: float
@@ -293,6 +376,13 @@ def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
     """Compare all pairs of average ranks by Nemenyi's test.
 
     ``level``, in (0, 1), is the chance of any false difference; the rest is as in `holm`.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import nemenyi
+    >>> result = nemenyi([1.4, 2.1, 2.5], n_datasets=20, names=["alignf", "uniform", "best"])
+    >>> round(result.critical_difference, 2), result.groups
+    (0.74, ((0, 1), (1, 2)))
     """
     from scipy.stats import studentized_range
 
