@@ -58,8 +58,8 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
     --------
     >>> import numpy as np
     >>> from alignlearn import dhsic_test, hsic_test
-    >>> a, b = np.random.default_rng(0).integers(2, size=(2, 60))  # two coins, and whether they agree
-    >>> same = (a == b).astype(float)
+    >>> a, b = np.random.default_rng(0).integers(2, size=(2, 60))  # two coins
+    >>> same = (a == b).astype(float)  # whether they agree
     >>> hsic_test(a, same, random_state=0).p_value > 0.05
     True
     >>> dhsic_test(a, b, same, random_state=0).p_value

@@ -84,7 +84,8 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
     >>> rng = np.random.default_rng(0)
     >>> layer = rng.normal(size=(60, 4))
     >>> rotation = np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    >>> layers = {"one": layer, "rotated": layer @ rotation + 1.0, "noise": rng.normal(size=(60, 4))}
+    >>> noise = rng.normal(size=(60, 4))
+    >>> layers = {"one": layer, "rotated": layer @ rotation + 1.0, "noise": noise}
     >>> cka_matrix(layers, unbiased=True).round(1) + 0.0
     array([[1., 1., 0.],
            [1., 1., 0.],

@@ -110,8 +110,8 @@ def pairwise_t_tests(errors, *, n_train=None, n_test=None) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from alignlearn.significance import pairwise_t_tests
-    >>> errors = np.array([[0.10, 0.13], [0.12, 0.14], [0.08, 0.12], [0.11, 0.12]])  # folds, methods
-    >>> pairwise_t_tests(errors, n_train=75, n_test=25).round(2)
+    >>> errors = np.array([[0.10, 0.13], [0.12, 0.14], [0.08, 0.12], [0.11, 0.12]])
+    >>> pairwise_t_tests(errors, n_train=75, n_test=25).round(2)  # of 4 folds, 2 methods
     array([[1.  , 0.96],
            [0.04, 1.  ]])
     """
