@@ -1,8 +1,8 @@
 """Data sets: a user's own files, scikit-learn's bundled sets, and registered sets by download.
 
 >>> from alignlearn import datasets
->>> data = datasets.load("wine")                             # doctest: +SKIP
->>> data.X.shape, data.task                                  # doctest: +SKIP
+>>> data = datasets.load("wine")
+>>> data.X.shape, data.task
 ((178, 13), 'classification')
 """
 

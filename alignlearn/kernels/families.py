@@ -150,7 +150,14 @@ class RankOneKernels(Described):
 
 
 def as_kernel(kernel) -> Kernel:
-    """A kernel from a Kernel or a string that names one; anything else is an error."""
+    """A kernel from a Kernel or a string that names one; anything else is an error.
+
+    Examples
+    --------
+    >>> from alignlearn.kernels import as_kernel
+    >>> as_kernel("rbf"), as_kernel("linear")
+    (Gaussian(gamma='scale', multiple=1.0), Linear())
+    """
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
