@@ -47,6 +47,10 @@ def names() -> tuple[str, ...]:
     breast_cancer, diabetes, digits, iris and wine come with scikit-learn; the others are read from
     the cache folder or downloaded from their original address.
 
+    Returns
+    -------
+    tuple of str
+
     Examples
     --------
     >>> from alignlearn import datasets

@@ -101,8 +101,16 @@ class Dataset:
 class Fingerprint:
     """What identifies the arrays of a set, independent of the file they came in.
 
-    ``X``, ``y`` and ``extra`` are SHA-256 digests of the canonical bytes described in
-    :func:`fingerprint`; ``classes`` holds (label, count) pairs, empty for regression.
+    Attributes
+    ----------
+    shape : tuple of int
+        Of X.
+    classes : tuple of (label, int)
+        Labels with their counts; empty for regression.
+    X, y : str
+        SHA-256 digests of the canonical bytes described in :func:`fingerprint`.
+    extra : tuple
+        The same of what else the set holds.
 
     Examples
     --------
@@ -179,6 +187,16 @@ def fingerprint(X, y, extra: Mapping | None = None) -> Fingerprint:
 
     A sparse X is digested as indptr, indices and data of its CSR form with sorted indices and no
     stored zeros.
+
+    Parameters
+    ----------
+    X : ndarray or SciPy sparse matrix of shape (n, d)
+    y : ndarray of shape (n,) or (n, q)
+    extra : dict of ndarray, optional
+
+    Returns
+    -------
+    Fingerprint
 
     Examples
     --------

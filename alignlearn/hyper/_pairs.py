@@ -129,6 +129,18 @@ def open_target(K, n_samples):
 def known_pairs(K, n_samples) -> Known:
     """The known pairs of a similarity matrix in which NaN marks unknown ones.
 
+    Parameters
+    ----------
+    K : array-like of shape (m, m)
+    n_samples : int
+        m.
+
+    Returns
+    -------
+    Known
+        Of each pair once, ``first <= second``: their numbers, similarity (``target``) and
+        ``weight``, 1 for a sample with itself and else 2.
+
     Raises
     ------
     ValueError, TypeError

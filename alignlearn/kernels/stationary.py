@@ -115,11 +115,18 @@ class Gaussian(_Exponential):
 @named("laplacian")
 @dataclass(frozen=True)
 class Laplacian(_Exponential):
-    """``exp(-gamma |x - x'|_1)``; "laplacian". Parameters as in :class:`Gaussian`.
+    """``exp(-gamma |x - x'|_1)``; "laplacian".
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+        As in :class:`Gaussian`.
+    multiple : float > 0, default 1
+        Multiplies gamma.
 
     Examples
     --------
-    The rules for gamma read the L1 distance, which far values in one column change less:
+    The rules for gamma read the L1 distance:
 
     >>> import numpy as np
     >>> from alignlearn import Laplacian
@@ -135,7 +142,14 @@ class Laplacian(_Exponential):
 @named("exponential")
 @dataclass(frozen=True)
 class Exponential(_Exponential):
-    """``exp(-gamma |x - x'|)``; "exponential". Parameters as in :class:`Gaussian`.
+    """``exp(-gamma |x - x'|)``; "exponential".
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+        As in :class:`Gaussian`.
+    multiple : float > 0, default 1
+        Multiplies gamma.
 
     Examples
     --------
@@ -173,7 +187,14 @@ class _ExponentialOverDistance(Kernel):
 @named("exponential-dot")
 @dataclass(frozen=True)
 class ExponentialDot(_Exponential):
-    """``exp(gamma <x, x'>)``; "exponential-dot". Parameters as in :class:`Gaussian`.
+    """``exp(gamma <x, x'>)``; "exponential-dot".
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+        As in :class:`Gaussian`.
+    multiple : float > 0, default 1
+        Multiplies gamma.
 
     Notes
     -----

@@ -179,6 +179,12 @@ class Binomial(GammaKernel):
 class Sigmoid(GammaKernel):
     """``tanh(gamma <x, x'> + coef0)``; "sigmoid"; indefinite.
 
+    Parameters
+    ----------
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+        As in :class:`Gaussian`.
+    coef0 : float, default 1
+
     Examples
     --------
     >>> from alignlearn import Sigmoid

@@ -153,6 +153,10 @@ def trials_from_pilot(losses_a, losses_b, n_samples, level=0.05) -> int:
         N, how many samples the test uses.
     level : float in (0, 1), default 0.05
 
+    Returns
+    -------
+    int
+
     Examples
     --------
     >>> import numpy as np

@@ -22,8 +22,16 @@ from alignlearn.validation import check_choice, check_count, check_number, check
 class TTestResult(Result):
     """A paired t-test of the errors of method a against those of method b.
 
-    ``statistic`` is t, the ``mean_difference`` of errors_a - errors_b by its ``standard_error``,
-    negative if a has the lower mean error; ``df`` is n - 1.
+    Attributes
+    ----------
+    statistic : float
+        t, ``mean_difference / standard_error``; negative if a has the lower mean error.
+    p_value : float
+    df : int
+        Degrees of freedom, n - 1.
+    mean_difference, standard_error : float
+        Of ``errors_a - errors_b``, in units of the errors.
+    alternative : {"less", "greater", "two-sided"}
 
     Examples
     --------
@@ -55,6 +63,10 @@ def paired_t_test(errors_a, errors_b, alternative="less") -> TTestResult:
     alternative : {"less", "greater", "two-sided"}
         What is to be shown of the mean of ``errors_a - errors_b``.
 
+    Returns
+    -------
+    TTestResult
+
     Examples
     --------
     >>> from alignlearn.significance import paired_t_test
@@ -72,8 +84,18 @@ def corrected_resampled_t_test(
     """`paired_t_test` whose variance allows for training sets that overlap.
 
     The variance of the mean difference is 1/n + n_test/n_train, in place of 1/n, times that of the
-    differences. For a (repeated) cross-validation or random splits with ``n_train`` training and
-    ``n_test`` test samples, both > 0; where they vary, their means.
+    differences, for a (repeated) cross-validation or random splits.
+
+    Parameters
+    ----------
+    errors_a, errors_b, alternative
+        As in `paired_t_test`.
+    n_train, n_test : float > 0
+        Training and test samples of a split; where they vary, their means.
+
+    Returns
+    -------
+    TTestResult
 
     Examples
     --------
@@ -152,10 +174,20 @@ def _t_test(errors_a, errors_b, ratio, alternative):
 class FriedmanResult(Result):
     """Friedman's test of k methods on n data sets.
 
-    ``average_ranks`` (k,) are the column means of ``ranks`` (n, k); 1 is best, and methods that tie
-    on a data set share the mean of their ranks. ``f_statistic`` is Iman and Davenport's F, with
-    ``df`` = (k - 1, (k - 1)(n - 1)) degrees of freedom; ``chi2``, with df[0], is Friedman's own
-    statistic, which is more conservative.
+    Attributes
+    ----------
+    average_ranks : ndarray of shape (k,)
+        Column means of ``ranks``.
+    f_statistic, p_value : float
+        Iman and Davenport's F.
+    chi2, chi2_p_value : float
+        Friedman's own statistic, with ``df[0]`` degrees of freedom; more conservative.
+    df : (int, int)
+        ``(k - 1, (k - 1)(n - 1))``, the degrees of freedom of F.
+    n_datasets : int
+    names : tuple of str
+    ranks : ndarray of shape (n, k)
+        1 is best; methods that tie on a data set share the mean of their ranks.
 
     Examples
     --------
@@ -207,6 +239,10 @@ def friedman_test(
         Divide by the variance of the ranks as they are; Demsar's example divides by the larger one
         of ranks without ties.
 
+    Returns
+    -------
+    FriedmanResult
+
     Examples
     --------
     >>> from alignlearn.significance import friedman_test
@@ -241,9 +277,16 @@ def friedman_test(
 class HolmResult(Result):
     """Pairs of methods compared by their average ranks, with Holm's adjustment.
 
-    ``z`` is the average rank of the first of a pair minus that of the second, by its standard error
-    sqrt(k (k + 1) / (6 n)); positive if the second is better. ``p_value`` is two-sided and of each
-    pair by itself; the chance that any with ``adjusted <= level`` is false is at most the level.
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+    z : ndarray of shape (n_pairs,)
+        Average rank of the first of a pair minus that of the second, by its standard error
+        ``sqrt(k (k + 1) / (6 n))``; positive if the second is better.
+    p_value : ndarray of shape (n_pairs,)
+        Two-sided, of each pair by itself.
+    adjusted : ndarray of shape (n_pairs,)
+        The chance that any with ``adjusted <= level`` is false is at most the level.
 
     Examples
     --------
@@ -282,6 +325,10 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
     names : sequence of str, optional
         With average ranks: names of the methods.
 
+    Returns
+    -------
+    HolmResult
+
     Examples
     --------
     >>> from alignlearn.significance import holm
@@ -315,6 +362,19 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
 def holm_adjusted(p_values) -> np.ndarray:
     """Holm's step-down adjusted p-values of any family of tests, in the given order.
 
+    Parameters
+    ----------
+    p_values : array-like of shape (n,), in [0, 1]
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+
+    Raises
+    ------
+    ValueError
+        A number outside [0, 1].
+
     Examples
     --------
     >>> from alignlearn.significance import holm_adjusted
@@ -335,10 +395,23 @@ def holm_adjusted(p_values) -> np.ndarray:
 class NemenyiResult(Result):
     """All pairs of k methods on n data sets, by one critical difference of average ranks.
 
-    Pairs that differ by the ``critical_difference`` or more are ``significant`` (k, k); it is the
-    critical value ``q`` times the standard error of `HolmResult`. ``p_value`` (k, k), 1 on the
-    diagonal, is adjusted for all pairs. ``groups`` are the largest sets of two or more methods
-    without a significant difference, as positions, best first.
+    Attributes
+    ----------
+    critical_difference : float
+        ``q`` times the standard error of `HolmResult`.
+    q : float
+        The critical value.
+    average_ranks : ndarray of shape (k,)
+    p_value : ndarray of shape (k, k)
+        Adjusted for all pairs; 1 on the diagonal.
+    significant : ndarray of bool of shape (k, k)
+        Pairs that differ by the critical difference or more.
+    groups : tuple of tuple of int
+        The largest sets of two or more methods without a significant difference, as positions,
+        best first.
+    level : float
+    n_datasets : int
+    names : tuple of str
 
     Examples
     --------
@@ -375,7 +448,16 @@ class NemenyiResult(Result):
 def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
     """Compare all pairs of average ranks by Nemenyi's test.
 
-    ``level``, in (0, 1), is the chance of any false difference; the rest is as in `holm`.
+    Parameters
+    ----------
+    ranks, n_datasets, names
+        As in `holm`.
+    level : float in (0, 1), default 0.05
+        The chance of any false difference.
+
+    Returns
+    -------
+    NemenyiResult
 
     Examples
     --------

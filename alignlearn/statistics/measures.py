@@ -248,12 +248,14 @@ def hsic(K, L, *, unbiased=False, sample_weight=None) -> float:
 
     Examples
     --------
+    A variable and its square are uncorrelated, and depend on each other:
+
     >>> import numpy as np
     >>> from alignlearn import Gaussian, hsic
     >>> rng = np.random.default_rng(0)
     >>> x, noise = rng.normal(size=(60, 1)), rng.normal(size=(60, 1))
     >>> kernel = Gaussian(0.5)
-    >>> hsic(kernel(x), kernel(x**2)) > 3 * hsic(kernel(x), kernel(noise))  # uncorrelated both
+    >>> hsic(kernel(x), kernel(x**2)) > 3 * hsic(kernel(x), kernel(noise))
     True
     """
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)

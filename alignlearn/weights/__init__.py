@@ -77,6 +77,11 @@ def get_weighting(weighting):
         ``solve_grams(grams, y, statistics=...)`` that returns a `WeightResult`; it is taken to need
         a target unless its attribute ``needs_target`` is False.
 
+    Returns
+    -------
+    object
+        A rule; one that is named has its default parameters.
+
     Raises
     ------
     ValueError
