@@ -109,8 +109,8 @@ class Fingerprint:
         Labels with their counts; empty for regression.
     X, y : str
         SHA-256 digests of the canonical bytes described in :func:`fingerprint`.
-    extra : tuple
-        The same of what else the set holds.
+    extra : tuple of (str, str)
+        Name and digest of what else the set holds.
 
     Examples
     --------
