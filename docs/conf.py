@@ -11,6 +11,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import alignlearn  # noqa: E402
+import reference_members  # noqa: E402
 
 SMALL = bool(os.environ.get("ALIGNLEARN_DOCS_SMALL"))
 
@@ -52,6 +53,7 @@ myst_heading_anchors = 4
 
 autosummary_generate = True
 autosummary_imported_members = True
+autosummary_context = reference_members.CONTEXT
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 numpydoc_show_class_members = False

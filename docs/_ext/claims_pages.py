@@ -61,7 +61,11 @@ def _counterexample(claim):
     text = f"Counterexample, measured against printed: {said}."
     if claim.corrected is not None:
         again = check(claim.corrected, claim.counterexample())
-        known = {"inconclusive": "excludes the case", "holds": "holds on it", "vacuous": "holds on it"}
+        known = {
+            "inconclusive": "excludes the case",
+            "holds": "holds on it",
+            "vacuous": "holds on it",
+        }
         text += f" The corrected form {known.get(again.outcome, again.outcome)}."
     return [f"{text} `alignlearn.theory.CLAIMS[{claim.name!r}].counterexample()` is the case."]
 
