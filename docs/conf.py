@@ -10,8 +10,9 @@ sys.path.insert(0, str(HERE / "_ext"))
 # Two cores are enough for a build, and BLAS must not take them again in each example.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import alignlearn  # noqa: E402
 import reference_members  # noqa: E402
+
+import alignlearn  # noqa: E402
 
 SMALL = bool(os.environ.get("ALIGNLEARN_DOCS_SMALL"))
 

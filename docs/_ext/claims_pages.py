@@ -111,19 +111,19 @@ def proofs(paper):
     """The proofs of a paper with an anchor at each numbered section."""
     first = next(name for name in CLAIMS if name.startswith(paper))
     text = Path(CLAIMS.module(first).__file__).with_name("proofs.md").read_text(encoding="utf-8")
-    mark = rf"({_anchor(paper, chr(92) + '1')})=\n\n"
-    return re.sub(r"(?m)^(?=## (\d+)\.)", mark.replace("\\n", "\n"), text)
+    return re.sub(r"(?m)^(?=## (\d+)\.)", lambda match: f"({_anchor(paper, match[1])})=\n\n", text)
 
 
 def _row(claim):
     paper = claim.name[:2]
     link = f"{paper}.html#{claim.name}"
     status = claim.status.value
+    formula = f"\\({escape(claim.statement)}\\)"
     return (
         f'<tr data-paper="{paper}" data-status="{status}">'
         f'<td><a href="{link}"><code>{claim.name}</code></a></td>'
         f"<td>{escape(_SHORT[paper])}, {escape(place(claim))}</td><td>{status}</td>"
-        f'<td><span class="math notranslate nohighlight">\\({escape(claim.statement)}\\)</span></td>'
+        f'<td><span class="math notranslate nohighlight">{formula}</span></td>'
         f"<td>{_marked(table.remark(claim))}</td></tr>"
     )
 
@@ -153,8 +153,8 @@ Which published statements about kernel learning hold as printed, which do not, 
 As printed: the verdict on the statement in the paper, of which
 {table.statuses()}.
 
-`alignlearn verify` checks every claim and form on random cases; the [ledger](../development/ledger.md)
-tells the findings in words.
+`alignlearn verify` checks every claim and form on random cases; the
+[ledger](../development/ledger.md) tells the findings in words.
 
 ```{{raw}} html
 <form class="claims-filter" role="search">
