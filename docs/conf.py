@@ -10,8 +10,6 @@ sys.path.insert(0, str(HERE / "_ext"))
 # Two cores are enough for a build, and BLAS must not take them again in each example.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import reference_members  # noqa: E402
-
 import alignlearn  # noqa: E402
 
 SMALL = bool(os.environ.get("ALIGNLEARN_DOCS_SMALL"))
@@ -34,6 +32,8 @@ extensions = [
     "local_mathjax",
     "local_inventories",
     "claims_pages",
+    "gallery_images",
+    "reference_members",
     "outside_links",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
@@ -54,7 +54,6 @@ myst_heading_anchors = 4
 
 autosummary_generate = True
 autosummary_imported_members = True
-autosummary_context = reference_members.CONTEXT
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
@@ -90,6 +89,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "download_all_examples": False,
+    "write_computation_times": False,
+    "parallel": min(2, os.cpu_count() or 1),
     "min_reported_time": 1,
     "remove_config_comments": True,
     "show_signature": False,

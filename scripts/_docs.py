@@ -50,6 +50,7 @@ def build(name, *options):
     for beside in _BESIDE:
         if (ROOT / beside).is_file():
             shutil.copy2(ROOT / beside, work / beside)
+    mirror(ROOT / "figures", work / "figures")
     # Pages of names that are gone would stay; what is made again costs seconds.
     shutil.rmtree(work / "docs/reference/generated", ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-j", "2"]
