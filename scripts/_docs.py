@@ -51,8 +51,9 @@ def build(name, *options):
         if (ROOT / beside).is_file():
             shutil.copy2(ROOT / beside, work / beside)
     mirror(ROOT / "figures", work / "figures")
-    # Pages of names that are gone would stay; what is made again costs seconds.
-    shutil.rmtree(work / "docs/reference/generated", ignore_errors=True)
+    # Pages of what is gone would stay; to write them again costs seconds.
+    for made in (work / "docs/reference/generated", out):
+        shutil.rmtree(made, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-j", "2"]
     if not os.environ.get("ALIGNLEARN_DOCS_PARTIAL"):
         command += ["-W", "--keep-going"]

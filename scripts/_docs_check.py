@@ -6,8 +6,10 @@ Each fault is a line that names its page. Run by itself: ``_docs_check.py FOLDER
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
+from posixpath import dirname, normpath
 from urllib.parse import unquote, urlsplit
 
 # Attributes that name a file; those of the second list make the browser load it.
@@ -74,35 +76,34 @@ def read_site(folder):
     }
 
 
-def link_fault(folder, pages, name, link, loaded):
-    """What is wrong with a link of the page `name`, or ""."""
+def link_fault(files, pages, name, link, loaded):
+    """What is wrong with a link of the page `name` of a site of these files, or ""."""
     parts = urlsplit(link)
     if parts.scheme in ("http", "https") or parts.netloc:
         return f"loads from the network: {link}" if loaded else ""
     if parts.scheme:
-        return (
-            "" if parts.scheme in ("mailto", "data", "javascript") else f"a link of no use: {link}"
-        )
-    target = (folder / name).parent / unquote(parts.path) if parts.path else folder / name
-    target = target.resolve()
-    if not target.is_file():
-        return f"leads nowhere: {link}"
-    if not target.is_relative_to(folder):
+        known = parts.scheme in ("mailto", "data", "javascript")
+        return "" if known else f"a link of no use: {link}"
+    target = name
+    if parts.path:
+        target = normpath(f"{dirname(name)}/{unquote(parts.path)}".lstrip("/"))
+    if target.startswith("../"):
         return f"leads out of the site: {link}"
-    page = pages.get(target.relative_to(folder).as_posix())
-    if parts.fragment and page and unquote(parts.fragment) not in page.ids:
+    if target not in files:
+        return f"leads nowhere: {link}"
+    if parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
         return f"no such place in the page: {link}"
     return ""
 
 
-def html_faults(text):
-    """Errors of the strict parser of HTML5, with their lines; none where it is not installed."""
+def html_faults(path):
+    """Errors of the parser of HTML5 with their lines; none where it is not installed."""
     try:
         import html5lib
     except ImportError:
         return []
     parser = html5lib.HTMLParser()
-    parser.parse(text)
+    parser.parse(path.read_text(encoding="utf-8"))
     messages = html5lib.constants.E
     return [
         f"line {place[0]}: not valid HTML: {messages[code] % data}"
@@ -114,12 +115,16 @@ def check_site(folder):
     """The faults of a site, each with its page."""
     folder = Path(folder).resolve()
     pages, faults = read_site(folder), []
-    for name, page in pages.items():
-        text = (folder / name).read_text(encoding="utf-8")
-        found = [*page.faults, *html_faults(text)]
-        found += [link_fault(folder, pages, name, link, False) for link in page.links]
-        found += [link_fault(folder, pages, name, link, True) for link in page.loaded]
-        faults += [f"{name}: {fault}" for fault in dict.fromkeys(found) if fault]
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    with ThreadPoolExecutor(1) if len(pages) < 20 else ProcessPoolExecutor(2) as pool:
+        invalid = pool.map(html_faults, [folder / name for name in pages], chunksize=8)
+        for (name, page), found in zip(pages.items(), invalid, strict=True):
+            found = [*page.faults, *found]
+            for link in dict.fromkeys(page.links):
+                found.append(link_fault(files, pages, name, link, False))
+            for link in dict.fromkeys(page.loaded):
+                found.append(link_fault(files, pages, name, link, True))
+            faults += [f"{name}: {fault}" for fault in dict.fromkeys(found) if fault]
     print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values())} links")
     return faults
 

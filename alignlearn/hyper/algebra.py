@@ -141,7 +141,7 @@ class HyperKernelSum(HyperKernel):
 
     See Also
     --------
-    hyper_kernels : Sums over widths.
+    alignlearn.hyper_kernels : Sums over widths.
     """
 
     parts: tuple

@@ -11,6 +11,9 @@ from importlib import import_module
 _BUILT_IN = (object, str, int, dict, tuple, BaseException)
 
 
+_MARKS = re.compile(r"\||(?<=\w)_(?=[-+])")
+
+
 def _found(fullname):
     module, _, name = fullname.rpartition(".")
     return getattr(import_module(module), name)
@@ -57,7 +60,7 @@ def _reset(app):
 
 
 def escaped(lines):
-    """Lines of a docstring in which bars are absolute values; in literals they stay as they are."""
+    """Lines of a docstring in which the bars of |x| and the subscript of m_+ are no markup."""
     inside, block = None, None  # the indent of the text before a literal block; of a doctest
     for line in lines:
         indent = len(line) - len(line.lstrip())
@@ -69,7 +72,7 @@ def escaped(lines):
             inside = None
         if inside is None and block is None:
             parts = re.split(r"(``.*?``|\\\|)", line)
-            line = "".join(p if i % 2 else p.replace("|", r"\|") for i, p in enumerate(parts))
+            line = "".join(p if i % 2 else _MARKS.sub(r"\\\g<0>", p) for i, p in enumerate(parts))
             inside = indent if line.rstrip().endswith("::") else None
         yield line
 
