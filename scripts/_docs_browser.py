@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from time import monotonic
+from time import monotonic, sleep
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _SECONDS = 60
@@ -59,7 +59,13 @@ class Browser:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         down, self._out = os.pipe()
         self._in, up = os.pipe()
-        flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu"]
+        flags = [
+            "--headless=new",
+            "--disable-renderer-backgrounding",
+            "--remote-debugging-pipe",
+            "--no-sandbox",
+            "--disable-gpu",
+        ]
         flags += ["--allow-file-access-from-files", f"--user-data-dir={self._folder.name}"]
         flags += ["--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run", "about:blank"]
         self._process = subprocess.Popen(
@@ -118,8 +124,11 @@ class Browser:
         self.events.clear()
         self.ask("Page.navigate", url=url)
         until = monotonic() + _SECONDS
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._message(until))
+        # Asked for again and again: the event of it may wait for a window that is drawn.
+        while self.value("document.readyState") != "complete":
+            if monotonic() > until:
+                raise RuntimeError(f"Chromium does not load {url}")
+            sleep(0.02)
 
     def value(self, code):
         """The value of JavaScript, awaited where it is a promise."""
