@@ -32,6 +32,7 @@ def mirror(source, target, keep=()):
     """Copy what changed from one folder to another, and delete what is gone from the first."""
     wanted = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
     wanted = {path for path in wanted if "__pycache__" not in path.parts}
+    wanted = {path for path in wanted if not any(path.is_relative_to(made) for made in keep)}
     for path in sorted(wanted):
         old, new = target / path, (source / path).read_bytes()
         if not old.is_file() or old.read_bytes() != new:
