@@ -30,18 +30,18 @@ _SETTLE = """(async () => {
   const wrong = [...document.querySelectorAll("[data-mjx-error], merror")]
     .map((e) => "a formula that is not understood: "
       + (e.getAttribute("data-mjx-error") || e.textContent).slice(0, 120));
-  const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  if (wide > 1) {
-    const edge = document.documentElement.clientWidth;
-    const out = [...document.querySelectorAll("main *")].filter((e) => {
-      if (e.getBoundingClientRect().right <= edge + 1) return false;
-      for (let p = e; p && p !== document.body; p = p.parentElement)
-        if (getComputedStyle(p).overflowX !== "visible") return false;
-      return true;
-    });
+  const edge = document.documentElement.clientWidth;
+  const scrolls = (e) => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+  const out = [...document.querySelectorAll("main article *")].filter((e) => {
+    const box = e.getBoundingClientRect();
+    if (box.right <= edge + 1 || !box.width || !box.height || e.closest("svg")) return false;
+    for (let p = e; p && p.tagName !== "ARTICLE"; p = p.parentElement) if (scrolls(p)) return false;
+    return true;
+  });
+  if (out.length) {
     const e = out[out.length - 1];
-    wrong.push("wider than a phone by " + wide + " pixels: "
-      + (e ? e.tagName + " " + e.textContent.trim().slice(0, 60) : "?"));
+    wrong.push("wider than a phone: " + e.tagName.toLowerCase() + " "
+      + (e.className || "") + " " + e.textContent.trim().slice(0, 60));
   }
   return wrong;
 })()"""
