@@ -282,7 +282,7 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) 
     ----------
     K : array-like of shape (m, m)
         A Gram matrix: also indefinite, as estimates of quantum kernels from few shots are, and
-        also complex Hermitian, of which :func:`real_gram` is taken.
+        also complex Hermitian, of which the real part is taken.
     y : array-like of shape (m,), (m, c) or (m, m)
         A target, or a second Gram matrix, as in :func:`alignlearn.alignment`.
     task : {"auto", "classification", "regression"}

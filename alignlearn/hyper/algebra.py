@@ -151,7 +151,7 @@ class HyperKernelSum(HyperKernel):
 
     See Also
     --------
-    hyper_kernels : Sums over widths.
+    alignlearn.hyper_kernels : Sums over widths.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class GaussianHyperKernel(HyperKernel):
     What can be learned. Since ``|m - (x + x')/2|^2 = |x - m|^2 / 2 + |x' - m|^2 / 2 - |x - x'|^2 /
     4`` for a midpoint m, every kernel of its space is a Gaussian of the difference times a function
     of the midpoint, ``k*(x, x') = exp(-|x - x'|^2 / 2 v1) h((x + x') / 2)``; for finitely many
-    pairs, with midpoints m_p, it is also
+    pairs, with midpoints m_p, it is also::
 
         exp(-kappa |x - x'|^2) sum_p c_p phi_p(x) phi_p(x'),  phi_p(x) = exp(-|x - m_p|^2 / 4 v2),
 

@@ -161,11 +161,11 @@ def _row(claim):
     last = "; ".join(forms) or "-"
     name, status = f"`{claim.name}`", claim.status.value
     return (
-        f"| {' | '.join((name, _source(claim), status, _remark(claim), _checked(claim), last))} |"
+        f"| {' | '.join((name, _source(claim), status, remark(claim), _checked(claim), last))} |"
     )
 
 
-def _remark(claim):
+def remark(claim):
     """What is wrong and what it means; of a statement that holds, that it does."""
     if claim.status is Status.NEW:
         return "Ours; proved in `proofs.md`."
@@ -190,7 +190,7 @@ def _checked(claim: Claim) -> str:
     if claim.counterexample is None:
         return f"{CASES} random cases: {_in_words(_outcomes(claim))}"
     verdict = check(claim, claim.counterexample())
-    words = f"{verdict.outcome}: {_compared(claim.kind, verdict)}"
+    words = f"{verdict.outcome}: {compared(claim.kind, verdict)}"
     if claim.corrected is not None:
         repaired = check(claim.corrected, claim.counterexample())
         same = claim.corrected.kind == claim.kind and claim.corrected.measure is claim.measure
@@ -205,7 +205,8 @@ def _in_words(found):
     return ", ".join(f"{found[name]} {_WORDS.get(name, name)}" for name in OUTCOMES if found[name])
 
 
-def _compared(kind, verdict):
+def compared(kind, verdict):
+    """What a case led to: measured against printed."""
     if verdict.trials > 1 and verdict.frequency[0] >= 0:
         return f"{verdict.violations} of {verdict.trials} samples"
     sign = {"upper": ">", "lower": "<", "convergence": ">"}.get(kind, "≠")
