@@ -16,16 +16,17 @@ _KERNELS = (
 _WHERE = {
     "kernels": _KERNELS,
     "statistics": "AlignmentStatistics alignment center_kernel cka hsic",
-    "dependence": "CKAAccumulator alignment_test cka_matrix hsic_test",
+    "dependence": "CKAAccumulator CKARecorder alignment_test cka_matrix dhsic_test hsic_test "
+    "kci_test mmd_test",
     "cca": "KernelCCA",
     "sources": "AlignmentAccumulator GramStack Tables alignment_statistics",
-    "weights": "Align AlignF AlignLinear AlignLq Uniform",
+    "weights": "Align AlignF AlignLinear AlignLq Consensus MaxEntropy Structure Uniform",
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "DataConversionWarning FeatureScales KernelCombiner MKLClassifier MKLClassifierCV "
-    "MKLRegressor MKLRegressorCV NotFittedError TableTransformer alignment_interval "
-    "cross_validate_kernels",
+    "MKLRegressor MKLRegressorCV NotFittedError OneClassMKL TableTransformer "
+    "alignment_interval cross_validate_kernels",
     "hyper": "GaussianHyperKernel HyperKRR HyperKRRCV HyperKernelClassifier "
     "HyperKernelClassifierCV HyperNNLS HyperSVR WishartHyperKernel hyper_kernels",
     "inspection": "CKADisplay CVScoreDisplay ContributionsDisplay KernelWeightsDisplay",

@@ -27,9 +27,13 @@ from alignlearn.comparison import Comparison as Comparison
 from alignlearn.comparison import compare as compare
 from alignlearn.datasets import DatasetError as DatasetError
 from alignlearn.dependence import CKAAccumulator as CKAAccumulator
+from alignlearn.dependence import CKARecorder as CKARecorder
 from alignlearn.dependence import alignment_test as alignment_test
 from alignlearn.dependence import cka_matrix as cka_matrix
+from alignlearn.dependence import dhsic_test as dhsic_test
 from alignlearn.dependence import hsic_test as hsic_test
+from alignlearn.dependence import kci_test as kci_test
+from alignlearn.dependence import mmd_test as mmd_test
 from alignlearn.engine.cluster_losses import ClusterLost as ClusterLost
 from alignlearn.engine.cuda.device import CudaOutOfMemory as CudaOutOfMemory
 from alignlearn.engine.cuda.device import CudaUnavailable as CudaUnavailable
@@ -44,6 +48,7 @@ from alignlearn.estimators import MKLClassifierCV as MKLClassifierCV
 from alignlearn.estimators import MKLRegressor as MKLRegressor
 from alignlearn.estimators import MKLRegressorCV as MKLRegressorCV
 from alignlearn.estimators import NotFittedError as NotFittedError
+from alignlearn.estimators import OneClassMKL as OneClassMKL
 from alignlearn.estimators import TableTransformer as TableTransformer
 from alignlearn.estimators import alignment_interval as alignment_interval
 from alignlearn.estimators import cross_validate_kernels as cross_validate_kernels
@@ -117,6 +122,9 @@ from alignlearn.weights import Align as Align
 from alignlearn.weights import AlignF as AlignF
 from alignlearn.weights import AlignLinear as AlignLinear
 from alignlearn.weights import AlignLq as AlignLq
+from alignlearn.weights import Consensus as Consensus
+from alignlearn.weights import MaxEntropy as MaxEntropy
+from alignlearn.weights import Structure as Structure
 from alignlearn.weights import Uniform as Uniform
 from alignlearn.weights.one_stage import L1SVM as L1SVM
 from alignlearn.weights.one_stage import LKRR as LKRR

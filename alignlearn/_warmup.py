@@ -119,6 +119,8 @@ def _hyper():
 def _dependence():
     X, y = _data()
     al.hsic_test(X, y, n_permutations=19, random_state=0)
+    al.dhsic_test(X, y, n_permutations=19, random_state=0)
+    al.kci_test(X[:, :1], y, X[:, 1:], n_draws=19, random_state=0)
     al.alignment_test(X @ X.T, y, n_permutations=19, random_state=0)
     al.cka_matrix([X, X[:, :2]], kernels="rbf")
 

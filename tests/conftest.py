@@ -28,6 +28,14 @@ for name, examples in (("explore", 100), ("long", 5000)):
     )
 settings.load_profile("same")
 
+
+def pytest_collection_modifyitems(items):
+    """Refuse names with an address: each process of the tests must collect the same names."""
+    named = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if named:
+        raise pytest.UsageError(f"the name of a test holds an address: {named[0]}")
+
+
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alignlearn._lapack import product
 from alignlearn._text import Result
 from alignlearn.statistics import center_gram, target_columns
 from alignlearn.validation import (
@@ -20,13 +21,20 @@ from alignlearn.validation import (
 )
 from alignlearn.validation.memory import check_gram_memory
 
-from .permutations import permutation_p_value, permuted_forms, permuted_products
-from .views import centered_gram, open_views
+from .permutations import (
+    permutation_p_value,
+    permuted_forms,
+    permuted_products,
+    shifted_products,
+)
+from .views import centered_gram, constant_view, naming, open_views
 
 
 @dataclass(frozen=True, eq=False)
 class DependenceTest(Result):
     """A test of the hypothesis that two or more things are independent.
+
+    Two samples have one law if the values do not depend on which of both they are from.
 
     Attributes
     ----------
@@ -37,10 +45,10 @@ class DependenceTest(Result):
         with k of n permuted statistics at least as large, so that the level is kept exactly for
         samples that are exchangeable.
     method : str
-        "permutation" or "gamma".
+        "permutation", "low-rank", "gamma" or "signs".
     n_samples : int
     null : ndarray of shape (n_permutations,), or None
-        The statistic after each permutation; None for "gamma".
+        The statistic after each permutation, or for each draw of signs; None for "gamma".
     """
 
     statistic: float
@@ -55,9 +63,10 @@ def hsic_test(
     Y,
     kernels=None,
     *,
-    method="permutation",
+    method="auto",
     unbiased=False,
     n_permutations=999,
+    n_centers=100,
     random_state=None,
 ) -> DependenceTest:
     """Test of independence of two views by the Hilbert-Schmidt independence criterion.
@@ -70,23 +79,30 @@ def hsic_test(
         One for both views or one for each, also "precomputed". Default: Gaussians with
         ``gamma="scale"``. Against every kind of dependence a characteristic kernel is needed (a
         Gaussian, say, not a linear one).
-    method : {"permutation", "gamma"}
-        "permutation": of the samples of Y; exact level. "gamma": the approximation of the null
-        distribution by a Gamma law of the same mean and variance, one pass; needs m >= 6, and
-        rejects too often: at a level of 5 % it did so for 6 % of normal samples (m = 20; 12 % with
-        m = 6), and for 10 to 16 % of samples with heavy tails (Cauchy, m = 20 to 200) or rare
-        events (5 % ones, m = 100), at 1 % for up to 10 %. It warns where few samples make up most
-        of a kernel, as there; then use "permutation".
+    method : {"auto", "permutation", "low-rank", "gamma"}
+        "permutation": of the samples of Y; exact level, also with ties and heavy tails.
+        "low-rank": the same of the kernels' Nystrom features, for any number of samples from
+        ``10 (n_permutations + 1)`` up: no Gram matrix is held. Permutations are shifts of blocks of
+        the randomly ordered samples, which are a group, so the level is exact. "auto": "low-rank"
+        for more than 10,000 samples where it can be, else "permutation". "gamma": the
+        approximation of the null distribution by a Gamma law of the same mean and variance, one
+        pass; needs m >= 6, and rejects too often: at a level of 5 % it did so for 6 % of normal
+        samples (m = 20; 12 % with m = 6), and for 10 to 16 % of samples with heavy tails (Cauchy,
+        m = 20 to 200) or rare events (5 % ones, m = 100), at 1 % for up to 10 %. It warns where few
+        samples make up most of a kernel, as there; then use "permutation".
     unbiased : bool, default False
         Whether the statistic is the U-statistic, as in :func:`alignlearn.hsic`; permutation only,
         m >= 4.
     n_permutations : int, default 999
+    n_centers : int, default 100
+        Samples of each view that span the features of "low-rank", drawn at random.
     random_state : int or numpy.random.Generator, optional
 
     Returns
     -------
     DependenceTest
-        ``statistic`` is :func:`alignlearn.hsic` of the two Gram matrices.
+        ``statistic`` is :func:`alignlearn.hsic` of the two Gram matrices, for "low-rank" of those
+        of the features.
 
     Raises
     ------
@@ -95,25 +111,34 @@ def hsic_test(
 
     Notes
     -----
-    Two Gram matrices are held; a permutation costs m^2 / 2 products.
+    Two Gram matrices are held; a permutation costs m^2 / 2 products. "low-rank" holds some
+    ``m n_centers`` numbers, and all its permutations together cost about 10 ``m n_centers^2``
+    products. It sees less of rare or very local dependence, for which there may be no centre.
 
     References
     ----------
     Gretton, Fukumizu, Teo, Song, Scholkopf and Smola (2008), A kernel statistical test of
     independence: equations 9 and 10 for the Gamma law, with the mean for kernels of any diagonal.
     """
-    check_choice("method", method, ("permutation", "gamma"))
+    check_choice("method", method, ("auto", "permutation", "low-rank", "gamma"))
     n_permutations = check_count("n_permutations", n_permutations, optional=False)
-    if check_flag("unbiased", unbiased) and method == "gamma":
+    n_centers = check_count("n_centers", n_centers, optional=False)
+    if check_flag("unbiased", unbiased) and method in ("gamma", "low-rank"):
         raise ValueError(
-            'unbiased=True with method="gamma": the law is that of the biased statistic; accepted: '
-            'unbiased=False, or method="permutation".'
+            f'unbiased=True with method="{method}": the law is that of the biased statistic; '
+            'accepted: unbiased=False, or method="permutation".'
         )
     rng = check_seed("random_state", random_state)
     views = open_views([X, Y], kernels)
-    m, least = views[0].n_samples, 6 if method == "gamma" else 4 if unbiased else 2
+    m, many = views[0].n_samples, _SHORTEST * (n_permutations + 1)
+    if method == "auto":
+        given = unbiased or any(view.source.is_given for view in views)
+        method = "low-rank" if m > max(_LARGE, many - 1) and not given else "permutation"
+    least = {"gamma": 6, "low-rank": many}.get(method, 4 if unbiased else 2)
     if m < least:
         raise ValueError(f"X has {m} samples; accepted for this test: at least {least}.")
+    if method == "low-rank":
+        return _low_rank_test(views, min(n_centers, m), n_permutations, rng)
     check_gram_memory(m, 4)  # as they come, and in double precision
     if method == "gamma":
         return _gamma_test(views)
@@ -126,6 +151,43 @@ def hsic_test(
     # In the views' units both may over- or underflow.
     p_value = permutation_p_value(statistic, null)
     return DependenceTest(statistic * unit, p_value, method, m, null * unit)
+
+
+_LARGE = 10_000  # samples, above which "auto" forms no Gram matrices
+_SHORTEST = 10  # samples of a block: nine tenths of all at least are permuted
+_DEPENDENT = 1e-10  # of the largest eigenvalue: directions of centres that are rounding
+
+
+def _low_rank_test(views, n_centers, n_permutations, rng):
+    # Centres of their own: as pairs they would tell the order of the samples from others.
+    features = [_nystrom(view, n_centers, f"view {i}", rng) for i, view in enumerate(views)]
+    m = len(features[0][0])
+    order, unit = rng.permutation(m), 1.0
+    for i, (_, largest) in enumerate(features):
+        unit *= (largest / m) * largest
+        features[i] = features[i][0][order]
+    values = shifted_products(*features, n_permutations + 1)
+    statistic, null = float(values[0]), values[1:]
+    p_value = permutation_p_value(statistic, null)
+    return DependenceTest(statistic * unit, p_value, "low-rank", m, null * unit)
+
+
+def _nystrom(view, n_centers, name, rng):
+    """Centred features (m, r) over their largest entry, and that."""
+    m = view.n_samples
+    centers = rng.choice(m, n_centers, replace=False)
+    with naming(name):
+        rows = view.rows(centers, exact=True)
+    values, vectors = np.linalg.eigh(np.asarray(rows[:, centers], dtype=np.float64))
+    kept = values > max(_DEPENDENT, 10.0 * np.finfo(rows.dtype).eps) * values[-1]
+    F = product(rows.T.astype(np.float64), vectors[:, kept] / np.sqrt(values[kept]))
+    rounding = 32.0 * np.finfo(rows.dtype).eps * np.abs(F).max(initial=0.0)
+    F -= F.mean(axis=0)
+    largest = float(np.abs(F).max(initial=0.0))
+    if not largest > rounding:
+        raise constant_view(name, view)
+    F /= largest
+    return F, largest
 
 
 def _opened(views):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from alignlearn._lapack import product
+from alignlearn.engine.gram_loops import permuted_joint as _joint
 from alignlearn.engine.gram_loops import permuted_products as _products
-from alignlearn.engine.threads import on_threads
+from alignlearn.engine.threads import on_threads, thread_count
 
 _ENTRIES = 2**22  # of permutations held at once
 # Statistics that differ by less are equal: sums in another order are rounded in another way.
@@ -42,6 +45,73 @@ def permuted_forms(K, Y, rng, n_permutations):
         Z = Y[orders].transpose(1, 0, 2).reshape(m, -1)
         parts.append(np.einsum("ij,ij->j", Z, product(K, Z)).reshape(-1, c).sum(axis=1))
     return np.concatenate(parts)
+
+
+def permuted_joint(K, others, rng, n_permutations):
+    """Sums of entrywise products of symmetric matrices under permutations of all but the first.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+    others : ndarray of shape (d - 1, m, m)
+    rng : numpy.random.Generator
+    n_permutations : int
+
+    Returns
+    -------
+    sums : ndarray of shape (1 + n_permutations,)
+        Of ``K * others[0] * ...``, the first without a permutation.
+    means : ndarray of the same shape
+        Over the samples, of the product of the means of their rows.
+    """
+    d, m = len(others), len(K)
+    drawn = [permutations(rng, m, n_permutations, d) for _ in range(d)]
+    blocks = [(np.arange(m)[None],) * d]
+    row_means, first = others.mean(axis=2), K.mean(axis=1)
+    rows, sums, means = np.empty((thread_count(), m)), [], []
+    for parts in chain(blocks, zip(*drawn)):
+        orders, out = np.stack(parts, axis=1), np.empty(len(parts[0]))
+        on_threads(_joint, K, others, orders, rows, out, stoppable=True)
+        sums.append(out)
+        product = np.broadcast_to(first, (len(out), m)).copy()
+        for k in range(d):
+            product *= row_means[k][orders[:, k]]
+        means.append(product.mean(axis=1))
+    return np.concatenate(sums), np.concatenate(means)
+
+
+def shifted_products(F, G, n_shifts):
+    """``|F'P G|_F^2`` for n cyclic shifts P of the samples by blocks, the first by none, (n,).
+
+    The samples are laid out as a table of ``n_shifts`` rows, and P moves the rows of G on; what
+    is left over stays where it is. All shifts together are convolutions, so by Fourier transforms
+    along the table they cost about what four single products do.
+
+    Parameters
+    ----------
+    F, G : ndarray of shape (m, r) and (m, s)
+        Samples in random order, m >= n_shifts.
+    """
+    values = np.zeros(n_shifts)
+    # What is held of the products does not grow with the number of features.
+    columns = max(1, 4 * _ENTRIES // (n_shifts * G.shape[1]))
+    for i in range(0, F.shape[1], columns):
+        products = _shifted(F[:, i : i + columns], G, n_shifts)
+        values += np.einsum("tij,tij->t", products, products)
+    return values
+
+
+def _shifted(F, G, n_shifts):
+    """``F'P G`` for the shifts P, (n_shifts, r, s)."""
+    width = len(F) // n_shifts
+    used = width * n_shifts
+    A, B = (M[:used].reshape(n_shifts, width, -1) for M in (F, G))
+    sums = np.zeros((n_shifts // 2 + 1, A.shape[2], B.shape[2]), dtype=np.complex128)
+    step = max(1, _ENTRIES // (n_shifts * max(A.shape[2], B.shape[2])))
+    for i in range(0, width, step):
+        a, b = (np.fft.rfft(M[:, i : i + step], axis=0) for M in (A, B))
+        sums += np.matmul(a.conj().transpose(0, 2, 1), b)
+    return np.fft.irfft(sums, n_shifts, axis=0) + F[used:].T @ G[used:]
 
 
 def permutation_p_value(statistic, null):

@@ -19,12 +19,15 @@ from alignlearn.validation import (
     check_flag,
     check_same_type,
     check_samples,
+    detached,
     is_sequence,
     is_sparse,
+    lies_on_device,
     plain,
     warn,
 )
 
+from . import on_device
 from .views import naming, view_kernels
 
 _SHOWN = 10  # columns of a printed matrix
@@ -64,8 +67,10 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
 
     Notes
     -----
-    No Gram matrix is formed: linear kernels take matrix products of the features, or of some rows
-    of the Gram matrices at a time, whichever is less; others are streamed over pairs of samples.
+    Tensors on a CUDA device stay there for linear kernels; those of torch may have a gradient, or
+    be of half precision. No Gram matrix is formed: linear kernels take matrix products of the
+    features, or of some rows of the Gram matrices at a time, whichever is less; others are streamed
+    over pairs of samples.
 
     References
     ----------
@@ -201,7 +206,11 @@ def _together(features, other, kernels):
         raise ValueError('kernels: "precomputed" is for all sets of features or for none.')
     names = [f"features[{k!r}]" for k in _keys(features)]
     names += [f"other[{k!r}]" for k in _keys(other)] if second else []
-    sets = [_flat(name, A) for name, A in zip(names, sets)]
+    tensors = [detached(A) for A in sets]
+    if all(map(lies_on_device, tensors)) and all(isinstance(k, Linear) for k in kernels):
+        sets = [on_device.matrix(name, A) for name, A in zip(names, tensors)]
+    else:
+        sets = [_flat(name, A) for name, A in zip(names, sets)]
     for name, A in zip(names, sets):
         if len(A) != len(sets[0]):
             raise ValueError(
@@ -222,9 +231,12 @@ def _in_units(sets, kernels):
         return sets, units
     sets = list(sets)
     for k, kernel in enumerate(kernels):
-        if isinstance(kernel, Linear) and sets[k].size:
-            units[k] = np.frexp(np.abs(sets[k]).max())[1]
-            sets[k] = np.ldexp(np.asarray(sets[k], dtype=np.float64), -units[k])
+        if isinstance(kernel, Linear) and 0 not in sets[k].shape:
+            units[k] = np.frexp(float(abs(sets[k]).max()))[1]
+            if lies_on_device(sets[k]):
+                sets[k] = on_device.scaled(sets[k], -int(units[k]))
+            else:
+                sets[k] = np.ldexp(np.asarray(sets[k], dtype=np.float64), -units[k])
     return sets, units
 
 
@@ -252,11 +264,14 @@ def _linear_products(sets, unbiased):
     m = len(sets[0])
     if unbiased and m < 4:
         raise ValueError(f"unbiased=True needs at least 4 samples, got {m}.")
-    centered = [_centered(F) for F in sets]
-    M = _inner_products(centered)
+    if lies_on_device(sets[0]):
+        M, lengths = on_device.products(sets)
+    else:
+        centered = [_centered(F) for F in sets]
+        M = _inner_products(centered)
+        lengths = np.stack([np.square(F).sum(axis=1) for F in centered])
     if not unbiased:
         return M
-    lengths = np.stack([np.square(F).sum(axis=1) for F in centered])
     traces = lengths.sum(axis=1)
     biased = np.diagonal(M)
     M = m**2 * unbiased_from_centered(M / m**2, lengths @ lengths.T, traces[:, None], traces, m)

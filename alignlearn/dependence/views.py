@@ -95,7 +95,7 @@ def open_views(views, kernels, names=None):
     labels = [f"view {name!r}" for name in (names or range(len(views)))]
     for i, (X, kernel) in enumerate(zip(views, view_kernels(kernels, len(views), names))):
         with naming(labels[i]):
-            opened.append(_open(X, kernel))
+            opened.append(single_view(X, kernel))
         if opened[i].n_samples != opened[0].n_samples:
             raise ValueError(
                 f"{labels[i]} has {opened[i].n_samples} samples, but {labels[0]} has "
@@ -104,7 +104,8 @@ def open_views(views, kernels, names=None):
     return opened
 
 
-def _open(X, kernel):
+def single_view(X, kernel):
+    """The `Combination` of one kernel of `view_kernels` on samples."""
     if isinstance(kernel, str):
         source = open_source([X], kernel)
     elif isinstance(kernel, Opener):
@@ -116,18 +117,18 @@ def _open(X, kernel):
     return source.single(0)
 
 
-def as_column(X, kernel):
+def as_column(X, kernel, name="X"):
     """A vector of numbers as a matrix of one column, where the kernel takes matrices."""
     if isinstance(kernel, (Opener, str)) or not kernel.needs_vectors or is_sparse(X):
         return X
-    X = plain("X", X)
+    X = plain(name, X)
     # An array of mixed lists would be refused before the error that says why.
     if isinstance(X, (list, tuple)):
         vector = all(isinstance(x, (int, float, np.number)) for x in X)
     else:
-        X = X if hasattr(X, "ndim") or not hasattr(X, "__array__") else as_array("X", X)
+        X = X if hasattr(X, "ndim") or not hasattr(X, "__array__") else as_array(name, X)
         vector = getattr(X, "ndim", 2) == 1
-    return as_array("X", X)[:, None] if vector else X
+    return as_array(name, X)[:, None] if vector else X
 
 
 def centered_gram(view, name):

@@ -134,3 +134,30 @@ def permuted_products(thread, K, L, orders, out, stop):
                 part += row[j] * other[order[j]]
             total += part
         out[t] = 2.0 * total
+
+
+@jit_sum
+def permuted_joint(thread, first, others, orders, rows, out, stop):
+    """out[t] = sum_ij first[i, j] prod_k others[k, o_ki, o_kj] for the orders o = orders[t].
+
+    Matrices are symmetric; ``rows`` (threads, m) is room for products, a row for each thread.
+    """
+    product = rows[thread[0]]
+    for t in range(thread[0], orders.shape[0], thread[1]):
+        if stop[0]:
+            return
+        total = 0.0
+        for i in range(first.shape[0]):
+            row = first[i]
+            for j in range(i + 1):
+                product[j] = row[j]
+            for k in range(others.shape[0]):
+                order = orders[t, k]
+                other = others[k, order[i]]
+                for j in range(i + 1):
+                    product[j] *= other[order[j]]
+            part = 0.5 * product[i]
+            for j in range(i):
+                part += product[j]
+            total += part
+        out[t] = 2.0 * total

@@ -9,8 +9,10 @@ from .combiner import KernelCombiner
 from .complexity import rademacher
 from .contributions import Contributions
 from .cross_validation import cross_validate_kernels
+from .error_bars import PredictionInterval
 from .feature_scales import FeatureScales
 from .inputs import DataConversionWarning
+from .one_class import OneClassMKL
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
 from .table_transformer import TableTransformer
@@ -29,6 +31,8 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "NotFittedError",
+    "OneClassMKL",
+    "PredictionInterval",
     "TableTransformer",
     "alignment_interval",
     "cross_validate_kernels",

@@ -35,10 +35,29 @@ class MachineChoice:
 
     def _matrices(self, source):
         memory, chosen = check_memory("memory", self.memory), self._chosen(source)
+        if source.has_gaps:
+            return self._completed_matrices(source, memory)
         held = matrix_fits(source, memory)
         if not held and chosen in ("svm", "svr") and not source.is_linear:
             check_cache_memory(source.n_samples, memory)
         return int(held and chosen not in ("nystrom", "dual-cd"))
+
+    def _completed_matrices(self, source, memory):
+        """Matrices that are held where samples lack tables; an error where these do not fit."""
+        if self.machine in ("nystrom", "dual-cd"):
+            raise ValueError(
+                f"machine={self.machine!r} does not go with samples that lack a table, whose "
+                f"completed kernel is a matrix; accepted: machine={self._paired_machine!r} or "
+                "'auto'."
+            )
+        need = float(source.n_matrices * source.dtype.itemsize) * source.n_samples**2
+        if self.memory is not None and need > memory:
+            raise ValueError(
+                f"memory={self.memory!r}: samples that lack a table need {source.n_matrices} "
+                f"matrices of {source.n_samples} x {source.n_samples}, {need:.3g} bytes; accepted: "
+                "at least so many, or fewer samples."
+            )
+        return source.n_matrices
 
     def _machine_note(self):
         where = "on all pairs of samples"
@@ -52,14 +71,7 @@ class MachineChoice:
 
 def _features(estimator, combination, rng):
     """Nystrom features at centres drawn alike."""
-    source = combination.source
-    if not source.is_paired:
-        what = "given matrices" if source.is_given else "kernels linear in features"
-        raise ValueError(
-            f"machine='nystrom' is for kernels on pairs of samples; {what} have machines of their "
-            "own: accepted here is machine='auto'."
-        )
-    n = centers_count(estimator.n_centers, source.n_samples)
+    n = centers_count(estimator.n_centers, combination.n_samples)
     return NystromFeatures(combination, choose_centers(combination, n, "uniform", 1.0, rng))
 
 
@@ -108,7 +120,11 @@ def nystrom_ridge(estimator, combination, y):
     machine = NystromKernelRidge(estimator.alpha, **_most_steps(estimator))
     rng = check_seed("random_state", estimator.random_state)
     options = {"rng": rng, "verbose": combination.source.progress}
-    return machine.fit(_features(estimator, combination, rng), y, combination.weight, **options)
+    features = _features(estimator, combination, rng)
+    memory = check_memory("memory", estimator.memory)
+    if not combination.source.is_paired and 8 * features.n_samples * features.rank <= memory:
+        features.hold()  # each step needs them again
+    return machine.fit(features, y, combination.weight, **options)
 
 
 def ridge_on_pairs(machine, combination, y, memory):

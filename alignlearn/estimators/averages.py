@@ -130,7 +130,9 @@ class Strategic:
         if self.weighting is not None:
             return self.weighting
         loo = isinstance(self.cv, str) and self.cv == "loo"
-        asked = self.strategy is not None or (self.kernels is None and not loo)
+        # Its ways look at features, which samples may lack then.
+        gaps = self.missing == "tables"
+        asked = self.strategy is not None or (self.kernels is None and not loo and not gaps)
         return "auto" if asked else "alignf"
 
     def _by_strategy(self):
@@ -139,6 +141,11 @@ class Strategic:
             raise ValueError(
                 f"strategy={self.strategy!r:.40} goes with weighting='auto', got weighting="
                 f"{self.weighting!r:.80}; accepted: one of them."
+            )
+        if found and self.missing == "tables":
+            raise ValueError(
+                "weighting='auto' does not go with missing='tables', as its ways learn from single "
+                "features; accepted: a rule such as 'alignf', or a list of them."
             )
         return found
 

@@ -60,6 +60,12 @@ unbiased : bool, default False
     "random_state": """\
 random_state : int or numpy.random.Generator, optional
     None is the seed 0, so results repeat.""",
+    "missing": """\
+missing : {"tables"} or None, default None
+    "tables": samples of several tables may lack some, a row of NaN in each, in ``fit`` and later.
+    Stage 1 sums over the pairs of samples that have a kernel's table; for the machine a table is
+    completed by ridge regression on those that the sample has, `docs/missing-tables.md`.
+    ``completion_`` and ``summary()`` say how well. None: such samples are refused.""",
     "device": """\
 device : {"auto", "cpu", "cuda"}, default "auto"
     What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to pay,
@@ -285,7 +291,7 @@ class Estimator(Parameters):
         if not hasattr(self, "n_features_in_"):
             return check(X)
         self._check_names(X)
-        X = X.joined() if isinstance(X, Tables) else X
+        X = X.joined(self._takes_gaps()) if isinstance(X, Tables) else X
         X = check(X)
         if X.shape[1] + extra != self.n_features_in_:
             raise ValueError(
@@ -293,6 +299,10 @@ class Estimator(Parameters):
                 f"{self.n_features_in_} features as input."
             )
         return X
+
+    def _takes_gaps(self):
+        """Whether new samples may lack tables."""
+        return False
 
     def _as_fitted(self, X):
         """X with its tables or matrices, if it has such, by the names and in the order of fit."""
@@ -321,6 +331,10 @@ class Estimator(Parameters):
             return take_sparse([self.kernel])
         return "kernels" in self._parameters() and take_sparse(self.kernels)
 
+    def _needs_target(self):
+        """Whether ``fit`` needs y."""
+        return True
+
     def __sklearn_tags__(self):
         from sklearn.utils import (
             ClassifierTags,
@@ -334,7 +348,7 @@ class Estimator(Parameters):
         kind = self._estimator_type
         return Tags(
             estimator_type=kind,
-            target_tags=TargetTags(required=True, multi_output=kind == "regressor"),
+            target_tags=TargetTags(required=self._needs_target(), multi_output=kind == "regressor"),
             transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             classifier_tags=ClassifierTags() if kind == "classifier" else None,
             regressor_tags=RegressorTags() if kind == "regressor" else None,
@@ -352,6 +366,31 @@ class Regressor(TargetScore):
     """Mixin: what scikit-learn knows of a regressor."""
 
     _estimator_type = "regressor"
+
+
+class OutlierDetector:
+    """Mixin: what scikit-learn knows of an outlier detector; its ``predict`` gives 1 and -1."""
+
+    _estimator_type = "outlier_detector"
+
+    def _needs_target(self):
+        return False
+
+    def fit_predict(self, X, y=None, **params) -> np.ndarray:
+        """Fit to X and say of each of its samples whether it is inside (1) or outside (-1).
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        y : ignored
+        **params
+            To ``fit``, such as ``sample_weight``.
+
+        Returns
+        -------
+        ndarray of int of shape (m,)
+        """
+        return self.fit(X, **params).predict(X)
 
 
 class FrameOutput:

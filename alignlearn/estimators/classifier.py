@@ -193,20 +193,23 @@ class MKLClassifier(KernelClassifier):
         the notes on several tables.
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
-        "align-lq", or an object with a method ``solve(statistics)``. One-stage, holding p Gram
-        matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's own C (or alpha,
-        epsilon, multiclass), or an object such as `LKRR` with a method ``solve_grams``. The machine
-        is then trained on the kernel they give, whose weights keep the scale of their problem.
+        "align-lq", or an object with a method ``solve(statistics)``. Without a look at y:
+        "consensus", "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`.
+        One-stage, holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's
+        own C (or alpha, epsilon, multiclass), or an object such as `LKRR` with a method
+        ``solve_grams``. The machine is then trained on the kernel they give, whose weights keep the
+        scale of their problem.
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     multiclass : {"ovo", "ovr"}, default "ovo"
     machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
         "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
-        samples, solved to a duality gap of 1 % as `NystromSVC` does. "dual-cd": for kernels linear
-        in the features, without an intercept, by dual coordinate descent on these (less their means
-        if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two
-        small pilots tell few enough support vectors for the time and ``memory``;
-        ``chosen_machine_`` and ``summary()`` say which.
+        samples, solved to a duality gap of 1 % as `NystromSVC` does; of given matrices, also in a
+        file, it reads the rows of these samples alone. "dual-cd": for kernels linear in the
+        features, without an intercept, by dual coordinate descent on these (less their means if
+        dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two small
+        pilots tell few enough support vectors for the time and ``memory``; ``chosen_machine_`` and
+        ``summary()`` say which.
     n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
@@ -273,7 +276,8 @@ class MKLClassifier(KernelClassifier):
     samples come as such tables too, found by their names. Where the kernels are "precomputed", a
     dict of matrices, or a `GramStack` that can be indexed, has names in the same way. `summary`
     has sums for each name, `kernel_table` and `contributions` with ``groups="columns"``.
-    `TableTransformer` in a pipeline scales or reduces every table by itself.
+    `TableTransformer` in a pipeline scales or reduces every table by itself. ``missing`` says that
+    samples may lack tables.
 
     Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
     the same decisions follow as from the Gram matrix centred at the training means, with the
@@ -295,6 +299,8 @@ class MKLClassifier(KernelClassifier):
     kernels are learned on each training set alone, all of them from one more pass over the pairs.
     ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may
     differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
+    The machines of the folds are kept for ``predict_set``, so that a pickle has four to five times
+    the size.
 
     Memory at ``fit``: up to 3000 samples, and where a pilot says that half of them or more become
     support vectors, one (m, m) matrix, if that fits ``memory``. Otherwise rows are computed in
@@ -363,13 +369,16 @@ class MKLClassifier(KernelClassifier):
         asked = learned, self._machine(self.C), labels, memory
         self.chosen_machine_ = self._chosen(learned.source, partial(rows_are_affordable, *asked))
         self.machine_, predictor = self._train(learned, labels, memory)
-        self.calibration_ = probability and calibrate_on_folds(self, learned, labels, memory)
+        self.calibration_, self._fold_predictors = None, ()
+        if probability is not None:
+            found = calibrate_on_folds(self, learned.source, labels, memory)
+            self.calibration_, self._fold_predictors = found
         self.intercept_ = predictor.intercept
         self.classes_ = self.machine_.classes_
         self.support_ = self.machine_.support_
         self.dual_coef_ = self.machine_.dual_coef_
         self.n_iter_ = self.machine_.n_iter_
-        self._predictor = predictor
+        self._predictor = self._taking_gaps(predictor, X, learned)
         return self
 
     def _train(self, learned, labels, memory):

@@ -10,8 +10,8 @@ import numpy as np
 from alignlearn.statistics import center_gram, target_columns
 from alignlearn.statistics.targets import reads_as_regression
 from alignlearn.validation import check_choice
+from alignlearn.weights import get_weighting, without_target
 
-from . import inputs
 from .base import FrameOutput
 from .learner import KernelLearner
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelCombiner(FrameOutput, KernelLearner):
-    """Transformer from samples to Gram matrices of the kernel learned by centred alignment.
+    """Transformer from samples to Gram matrices of the learned kernel.
 
-    ``make_pipeline(KernelCombiner(kernels), SVC(kernel="precomputed"))`` is a classifier.
+    ``make_pipeline(KernelCombiner(kernels), SVC(kernel="precomputed"))`` is a classifier. With a
+    weighting that needs no target ``fit(X)`` does without one, before clustering or kernel PCA.
     ``set_output(transform="pandas")`` gives data frames, with the index of X if X is one and the
     columns ``get_feature_names_out()``: "kernelcombiner0", ..., one per training sample.
 
@@ -40,7 +41,7 @@ class KernelCombiner(FrameOutput, KernelLearner):
     ----------
     weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
 statistics_, result_, n_features_in_, feature_names_in_
-        As in `MKLClassifier`.
+        As in `MKLClassifier`; fitted without y, alignments are with the combination itself.
     means_ : ndarray of shape (m,)
         Column means of the training Gram matrix, up to a constant; with ``center``.
 
@@ -53,12 +54,16 @@ statistics_, result_, n_features_in_, feature_names_in_
     center: bool = True
     task: str = "auto"
 
-    def fit(self, X, y) -> Self:
-        """Learn the kernel from X and y (m samples); return self."""
+    def fit(self, X, y=None) -> Self:
+        """Learn the kernel from X and y (m samples); return self.
+
+        Without y where the weighting needs none: "uniform", "consensus", "max-entropy",
+        "structure", or a rule whose attribute ``needs_target`` is False.
+        """
         self._fit(X, y)
         return self
 
-    def fit_transform(self, X, y):
+    def fit_transform(self, X, y=None):
         """Learn the kernel and return the Gram matrix of the training samples, (m, m)."""
         return self._in_container(self._centered(self._fit(X, y)), X)
 
@@ -78,6 +83,12 @@ statistics_, result_, n_features_in_, feature_names_in_
         K = self._centered(self._predictor.cross_gram(samples, not self.center, self._engine()))
         return self._in_container(K, X)
 
+    def _needs_target(self):
+        try:
+            return not without_target(get_weighting(self.weighting))
+        except (TypeError, ValueError):
+            return True  # the error comes in ``fit``
+
     @property
     def _n_features_out(self):
         return self._predictor.n_samples
@@ -88,19 +99,21 @@ statistics_, result_, n_features_in_, feature_names_in_
             raise TypeError(f"center must be True or False, got {self.center!r}.")
 
         def target(source):
-            inputs.require_y(self, y)
+            if y is None:
+                return None
             columns = target_columns(y, source.n_samples, task)
             if not np.any(columns):
                 raise ValueError("y is constant (1 class); at least two values are needed.")
             return y
 
         # The target has been read: what reads it again warns no more.
-        read = "regression" if reads_as_regression(y, task) else "classification"
+        real = y is None or reads_as_regression(y, task)
+        read = "regression" if real else "classification"
         learned, _ = self._learn(X, target, read)
         K = learned.gram(exact=not self.center)
         if self.center:
             self.means_ = K.mean(axis=0, dtype=np.float64)
-        self._predictor = learned.kept()
+        self._predictor = (self._for_gaps(X, learned) or learned).kept()
         self.kernel_ = self._predictor.kernel  # one object in a pickle
         return K
 

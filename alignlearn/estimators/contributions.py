@@ -193,6 +193,11 @@ class _Terms:
         self.weights, self.predictor = model._term_weights(), model._predictor
         self.X, self.engine = X, model._engine()
         if self.predictor.is_linear:
+            if self.predictor.takes_gaps and np.isnan(X).any():
+                raise ValueError(
+                    "X: samples lack a table, for which the machine on linear kernels has no terms "
+                    "by kernel; accepted: samples with all tables."
+                )
             source = open_source(X, model.kernels_, engine=self.engine)
             self.owners = _owners(source.column_groups(), source.n_features)
             self.X = X.tocsc() if is_sparse(X) else X
@@ -314,6 +319,7 @@ class _Refit:
         if model._several:
             model._refuse_several("method='refit'")
         self.model, self.engine = model, model._engine()
+        self.X = model._as_fitted(fit[0])
         self.source, self.y = training_source(model, "fit", *fit)
 
     def decisions(self, index, X, decisions):
@@ -340,4 +346,5 @@ class _Refit:
         learned = self.source.combine(result.weights * kept)
         memory = check_memory("memory", plain.memory)
         _, predictor = plain._train(learned, self.y, memory)
+        predictor = plain._taking_gaps(predictor, self.X, learned)
         return predictor.decisions(X, self.engine)

@@ -73,7 +73,7 @@ def refuse_seen_samples(estimator, X, n_samples):
     rows, predictor = estimator._ranges.rows, estimator._predictor
     if rows is None:
         return
-    X = predictor.check(X)
+    X = estimator._check_test(X)
     if predictor.is_given:
         model = estimator.members_[0].model if estimator._several else estimator
         X = X[_matrix(model.weights_)]
@@ -138,6 +138,8 @@ def common(estimator, radius2):
         not_met.append(FROM_SAMPLE)
     weighted = "samples must have equal weights, but fit was given sample_weight"
     essential = [weighted] if estimator._ranges.weighted else []
+    if vars(estimator).get("completion_") is not None:
+        essential.append("kernels must be known on all pairs of samples, but some lack a table")
     if (_factors(estimator) < 0).any():
         essential.append("weights must not be negative")
     # Negative weights are one reason by themselves.

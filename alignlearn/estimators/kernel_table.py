@@ -126,9 +126,10 @@ def training_source(model, name, X, y, sample_weight=None):
     Other samples are refused as far as sizes tell; errors call them ``name``.
     """
     model._check_names(model._as_fitted(X))
-    X = model._joined(X)
+    gaps = model._takes_gaps()
+    X = model._as_fitted(X) if gaps else model._joined(X)
     how = {"engine": model._engine(), "progress": model.verbose}
-    source = open_source(X, model.kernels_, sample_weight=sample_weight, **how)
+    source = open_source(X, model.kernels_, gaps=gaps, sample_weight=sample_weight, **how)
     classes = model._estimator_type == "classifier"
     check = inputs.class_labels if classes else inputs.real_targets
     y = check(model, y, source.n_samples, weight=source.weight)

@@ -9,11 +9,11 @@ import numpy as np
 
 from alignlearn._text import listed
 from alignlearn.kernels import RankOneKernels
-from alignlearn.sources import open_source
+from alignlearn.sources import GappedPredictor, as_tables, complete, open_source
 from alignlearn.statistics.measures import refuse_weights
 from alignlearn.validation import check_choice, check_flag, is_sparse
-from alignlearn.weights import get_weighting
-from alignlearn.weights.base import combination_table
+from alignlearn.weights import get_weighting, without_target
+from alignlearn.weights.base import combination_table, toward_itself
 
 from . import inputs
 from .base import Estimator, OnDevice, Verbose
@@ -54,7 +54,8 @@ class _FromStatistics:
         if "_postponed" not in fitted:
             name = type(estimator).__name__
             raise AttributeError(f"{name!r} object has no attribute {self._name!r}")
-        fitted.update(_of_result(fitted["_postponed"].result()))
+        found = fitted["_postponed"].result()
+        fitted.update(_of_result(found if estimator._had_target else toward_itself(found)))
         fitted.pop("_postponed", None)
         return fitted[self._name]
 
@@ -67,8 +68,10 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     weighting: Any = "alignf"
     normalize: str | None = "trace"
     unbiased: bool = False
+    missing: str | None = None
 
     _own_weights = False  # whether the fit gave every target weights of its own
+    _had_target = True  # whether the fit had a y
 
     # What an instance holds goes before these.
     result_ = _FromStatistics()
@@ -83,23 +86,28 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     def _learn(self, X, check_target, task, sample_weight=None):
         """Fit stage 1 and return the learned `Combination`, and y as checked.
 
-        ``check_target(source)`` returns y as checked.
+        ``check_target(source)`` returns y as checked; None where there is none.
         """
         # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
-        self._forget("_postponed")
+        self._forget("_postponed", "completion_")
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
         source = self._open(X, sample_weight)
         y = check_target(source)
-        inputs.doubt_scales(X, source.X, source.kernels)
+        self.__dict__.pop("_had_target", None)
+        if y is None:  # to statistics it is a constant one
+            self._check_needs_none(weighting)
+            self._had_target = False
+            y, task = np.zeros(source.n_samples), "regression"
+        inputs.doubt_scales(X, source.filled, source.kernels)
         inputs.check_room(source, [weighting], self._matrices(source))
         found = Postponed.of(self, source, y, task, weighting)
         if found is not None:
             fitted, scale = {"_postponed": found}, np.ones(found.weights.size)
         else:
             found, scale = self._stage_one(weighting, source, y, task)
-            fitted = _of_result(found)
+            fitted = _of_result(found if self._had_target else toward_itself(found))
         for name in FROM_STATISTICS:
             self.__dict__.pop(name, None)
         vars(self).update(fitted)
@@ -108,6 +116,8 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         self.kernels_ = source.fitted_kernels
         learned = source.combine(found.weights * scale)
         self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y, found.weights)
+        if self.missing == "tables":
+            self.completion_ = learned.report() if source.has_gaps else None
         return learned, y
 
     def _open(self, X, sample_weight):
@@ -115,9 +125,30 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         how = {"engine": self._engine(), "progress": self.verbose}
         refuse_weights(check_flag("unbiased", self.unbiased), sample_weight)
         how["pairs"] = self.unbiased and is_sparse(X)
+        how["gaps"] = self._check_missing() == "tables"
         source = open_source(X, self.kernels, sample_weight=sample_weight, **how)
         inputs.check_sample_count(source.n_samples)
         return source
+
+    def _check_missing(self):
+        """The parameter ``missing``, checked."""
+        return None if self.missing is None else check_choice("missing", self.missing, ("tables",))
+
+    def _for_gaps(self, X, learned):
+        """The `GappedCombination` of a fit to X that lacks nothing; None where it is not asked."""
+        if self.missing != "tables" or learned.source.has_gaps:
+            return None
+        return complete(learned, as_tables(X, self.kernels))
+
+    def _taking_gaps(self, predictor, X, learned):
+        """A predictor for new samples that may lack tables, if the fit says so."""
+        combination = self._for_gaps(X, learned)
+        if combination is None:
+            return predictor
+        return GappedPredictor(predictor, combination.completion)
+
+    def _takes_gaps(self):
+        return getattr(self._predictor, "takes_gaps", False)
 
     def _stage_one(self, weighting, source, y, task):
         """The `WeightResult`, and the factors of the kernels that it is for."""
@@ -135,9 +166,20 @@ class KernelLearner(OnDevice, Verbose, Estimator):
 
     def _solved(self, weighting, source, y, task, statistics, scale):
         """The `WeightResult` for kernels times ``scale``, whose statistics are known."""
+        if callable(getattr(weighting, "solve_source", None)):
+            return weighting.solve_source(source, statistics, scale)
         if callable(getattr(weighting, "solve_grams", None)):
             return solve_one_stage(self, weighting, source, y, task, statistics, scale)
         return weighting.solve(statistics)
+
+    def _check_needs_none(self, weighting):
+        """Without y only rules that need none are accepted."""
+        if not without_target(weighting):
+            raise ValueError(
+                f"weighting={self.weighting!r} of {type(self).__name__} requires y to be passed, "
+                "but the target y is None; accepted without one: 'uniform', 'consensus', "
+                "'max-entropy', 'structure', or a rule whose attribute needs_target is False."
+            )
 
     def _as_plain(self):
         """An estimator that is not fitted, with the parameters of this fit and nothing to tune."""
@@ -147,7 +189,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
 
     def _matrices(self, source):
         """Gram matrices that the machine holds."""
-        return 1
+        return source.n_matrices
 
     def _machine_note(self):
         """Lines of ``summary`` on the machine."""
@@ -197,11 +239,21 @@ class KernelLearner(OnDevice, Verbose, Estimator):
 
     def _verdict(self):
         learned, uniform = self.alignment_, self.uniform_alignment_
+        if not self._had_target:
+            yield "Without a target alignments are with the combination itself."
+            yield f"alignment of equal weights with it {uniform:.4f}"
+            yield from self._notes()
+            return
         yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
         if uniform >= learned:
             yield "Equal weights are at least as well aligned: the learned weights gain nothing."
+        if vars(self).get("completion_") is not None:
+            yield from self.completion_.lines()
         if self.result_.fallback:
             yield "The weighting could not be applied; equal weights were used."
+        yield from self._notes()
+
+    def _notes(self):
         unidentified = self.result_.unidentified
         if unidentified:
             names = listed([self.statistics_.names[k] for k in unidentified], 10, show=str)

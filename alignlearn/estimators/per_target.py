@@ -361,11 +361,19 @@ def _joined(source, shape, scale, parts):
 
 
 def check_missing(missing, chosen):
-    """An error for a parameter ``missing`` that is not known, or without ``per_target``."""
-    if missing is not None:
-        check_choice("missing", missing, ("drop-per-target",))
-        if not chosen:
-            raise ValueError("missing='drop-per-target' goes with per_target=True; accepted: None.")
+    """An error for a parameter ``missing`` that is not known, or not with ``per_target``."""
+    if missing is None:
+        return
+    check_choice("missing", missing, ("tables", "drop-per-target"))
+    if missing == "drop-per-target" and not chosen:
+        raise ValueError(
+            "missing='drop-per-target' goes with per_target=True; accepted: 'tables', None."
+        )
+    if missing == "tables" and chosen:
+        raise ValueError(
+            "missing='tables' does not go with per_target=True, whose weights differ by target, "
+            "and with them what stands for a table; accepted: one of them."
+        )
 
 
 def check_gaps(Y):

@@ -19,6 +19,7 @@ from alignlearn.validation import (
 
 from ._machines import MachineChoice, nystrom_ridge, ridge_on_pairs
 from .base import Regressor, Seeded
+from .error_bars import ErrorBars
 from .inputs import real_targets
 from .inspected import Inspected
 from .learner import KernelLearner, LinearInFeatures
@@ -28,17 +29,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelRegressor(Regressor, Inspected, MachineChoice, Seeded, LinearInFeatures, KernelLearner):
+class KernelRegressor(
+    Regressor, Inspected, ErrorBars, MachineChoice, Seeded, LinearInFeatures, KernelLearner
+):
     """Base of `MKLRegressor` and of its search: shared parameters, predictions and guarantees."""
 
     epsilon: float = 0.1
     tol: float = 1e-3
     max_iter: int | None = None
-
-    def predict(self, X) -> np.ndarray:
-        """Predictions for n samples, shape (n,), or (n, c) if y had columns."""
-        values = self._decisions(X)
-        return values[:, 0] if np.ndim(self.intercept_) == 0 else values
 
     def bound(
         self,
@@ -121,8 +119,8 @@ class MKLRegressor(KernelRegressor):
         As in `MKLClassifier`.
     machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
         "krr": kernel ridge on all pairs of samples; "svr": support vectors. "nystrom": ridge in the
-        span of the kernel at few samples, as `NystromRidge`. "auto": "krr" up to 20,000 samples,
-        else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
+        span of the kernel at few samples, as `NystromRidge`, also of given matrices. "auto": "krr"
+        up to 20,000 samples, else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
     alpha : float, default 1.0
         "krr": regularisation added to the diagonal, >= 0, in units of the kernel (with
         ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).
@@ -222,7 +220,7 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         else:
             self.dual_coef_, self.intercept_ = columns, intercept
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
-        self._predictor = predictor
+        self._predictor = self._taking_gaps(predictor, X, learned)
         return self
 
     def _untrained(self):

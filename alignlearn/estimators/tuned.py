@@ -16,10 +16,10 @@ import numpy as np
 from alignlearn._progress import Progress
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.solvers.multiclass import confidences, predicted_labels
-from alignlearn.validation import check_choice, check_flag, check_seed
+from alignlearn.validation import check_choice, check_flag, check_memory, check_seed
 
 from . import inputs, per_target, strategies, tuning
-from ._calibrated import calibrate, check_classes, check_probability
+from ._calibrated import calibrate, calibrate_on_folds, check_classes, check_probability
 from .averages import Strategic
 from .classifier import KernelClassifier, MKLClassifier
 from .regressor import KernelRegressor, MKLRegressor
@@ -67,7 +67,7 @@ class _Search(Strategic, tuning.FoldSearch):
         """
         score = tuning.get_score(self.scoring, self._estimator_type)
         given, rules, several = tuning.check_weightings(self._rule())
-        inputs.check_room(source, rules)
+        inputs.check_room(source, rules, source.n_matrices)
         last_fit = X, y, source.weight
         source, y, splits = tuning.used_part(source, y, splits)
         everything = np.arange(source.n_samples)
@@ -257,7 +257,7 @@ calibration_, n_features_in_, feature_names_in_
         -------
         self
         """
-        probability = check_probability(self.probability)
+        probability, self._fold_predictors = check_probability(self.probability), ()
         source = self._open(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight)
         values = tuning.check_grid("Cs", self.Cs, _CS)
@@ -278,7 +278,12 @@ calibration_, n_features_in_, feature_names_in_
         decisions = self._search(X, labels, source, splits, **search)
         if keep:
             tests = [test for _, test in splits]
-            self.calibration_ = calibrate(probability, labels, tests, decisions, source.weight)
+            found = calibrate(probability, labels, tests, decisions, source.weight)
+            self.calibration_ = found
+            if source.weight is None:  # sets of classes are for samples that are exchangeable
+                # They take the machines of folds, which the search has not kept.
+                given = self._as_plain(), source, labels, check_memory("memory", None), found
+                self.calibration_, self._fold_predictors = calibrate_on_folds(*given)
         return self
 
     def _fit_classes(self, X, labels, source, splits, values, probability):
@@ -336,11 +341,13 @@ class MKLRegressorCV(_Search, KernelRegressor):
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
-    missing : {"drop-per-target"}, optional
-        With ``per_target``: NaN in y is a missing value. Targets that lack the same samples are
-        fitted together, on the samples that they have, exactly as without the others (kernels stay
-        scaled to the trace on all samples); each such group takes decompositions of its own.
-        Default: NaN is refused.
+    missing : {"tables", "drop-per-target"}, optional
+        "tables": samples may lack tables, as in `MKLRegressor`; not with ``per_target``.
+        "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets that lack the
+        same samples are fitted together, on the samples that they have, exactly as without the
+        others (kernels stay scaled to the trace on all samples); each such group takes
+        decompositions of its own.
+        None, the default: NaN is refused.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
@@ -399,7 +406,6 @@ feature_names_in_
 
     machine: str = "krr"
     per_target: bool = False
-    missing: str | None = None
     alphas: Any = None
     Cs: Any = None
     cv: Any = None
@@ -407,6 +413,9 @@ feature_names_in_
     @property
     def _own_weights(self):
         return "candidates_" in vars(self)
+
+    def _check_missing(self):
+        return self.missing  # by `per_target.check_missing`
 
     def _leave_one_out(self):
         if self.cv is None:
@@ -438,8 +447,8 @@ feature_names_in_
         self
         """
         check_choice("machine", self.machine, ("krr", "svr"))
-        source = self._open(X, sample_weight)
         per_target.check_missing(self.missing, self.per_target)
+        source = self._open(X, sample_weight)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
         y = inputs.real_targets(self, y, source.n_samples, source.weight)
@@ -475,7 +484,7 @@ feature_names_in_
         rule = per_target.checked_rule(self)
         if self.unbiased:
             raise ValueError("unbiased=True is not for per_target=True; accepted: one of them.")
-        gaps = self.missing is not None
+        gaps = self.missing == "drop-per-target"
         given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = tuning.check_grid("alphas", self.alphas, per_target.ALPHAS)
         splits = self._splits(given, groups)

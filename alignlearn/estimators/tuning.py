@@ -15,7 +15,7 @@ from alignlearn.folds import make_folds
 from alignlearn.machines import paths
 from alignlearn.machines.scores import r2
 from alignlearn.validation import a_part, check_choice, check_number, doubt, warn
-from alignlearn.weights import get_weighting
+from alignlearn.weights import get_weighting, uses_samples
 
 from .base import OF_COLUMNS
 
@@ -48,7 +48,7 @@ def check_weightings(weighting):
 
 def from_statistics(rule):
     """Whether a rule finds its weights from the alignment statistics alone."""
-    return not callable(getattr(rule, "solve_grams", None))
+    return not uses_samples(rule)
 
 
 def shared_weights(given, rule, parameter, n_values):
@@ -78,7 +78,7 @@ def fold_result(learner, source, y, rule, *, train, statistics):
         With the candidate's parameters, not fitted.
     source : opened on all samples
     y : of all samples
-    rule : object with ``solve`` or ``solve_grams``
+    rule : object with ``solve``, ``solve_grams`` or ``solve_source``
     train : ndarray of int
     statistics : AlignmentStatistics
         Of the training set; only read where the rule needs no more.

@@ -27,6 +27,7 @@ from .objects import (
     gram_items,
     plain_gram,
     precomputed_kernels,
+    read_block,
 )
 from .overlap import MinMax, Tanimoto
 from .random_features import FourierFeatures
@@ -96,6 +97,7 @@ __all__ = [
     "open_spectrum",
     "plain_gram",
     "precomputed_kernels",
+    "read_block",
     "weighted_sum",
     "weighted_terms",
 ]

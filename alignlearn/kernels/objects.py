@@ -214,7 +214,7 @@ class Precomputed(Kernel):
 
     def block(self, X, Y):
         rows, columns = self._numbers(X), self._numbers(Y)
-        return np.asarray(self.gram[_index(rows)][:, _index(columns)], dtype=np.float64)
+        return np.asarray(read_block(self.gram, rows, columns), dtype=np.float64)
 
     def _numbers(self, X):
         X = np.asarray(X)
@@ -246,6 +246,25 @@ def _index(numbers):
     return slice(first, last + 1) if run else numbers
 
 
+def read_block(gram, rows, columns):
+    """Some rows and columns of a matrix; of an array in a file no more than these where it can.
+
+    Parameters
+    ----------
+    gram : ndarray, memmap, or what takes NumPy indexing of rows, or has a ``read_block`` itself
+    rows, columns : ndarray of int, or slice
+    """
+    own = getattr(gram, "read_block", None)
+    if own is not None:
+        return own(rows, columns)
+    rows, columns = (
+        i if isinstance(i, slice) or not len(i) else _index(i) for i in (rows, columns)
+    )
+    if isinstance(gram, np.ndarray) and isinstance(columns, slice):
+        return gram[rows, columns]
+    return np.asarray(gram[rows])[:, columns]
+
+
 class _Item:
     """Matrix k of a sequence that may be lazy: looked up at each use, never kept."""
 
@@ -267,6 +286,10 @@ class _Item:
 
     def __getitem__(self, index):
         return self._read()[index]
+
+    def read_block(self, rows, columns):
+        """Some rows and columns; see `read_block`."""
+        return read_block(self._read(), rows, columns)
 
 
 def given_list(grams, *, test=False):

@@ -7,6 +7,7 @@ from ._svm import SupportVectorClassifier, SupportVectorRegressor
 from .ensemble import Ensemble
 from .krein import KreinRidge, KreinSVC
 from .linear import LinearSVM
+from .one_class import OneClassSVM
 
 __all__ = [
     "Ensemble",
@@ -15,6 +16,7 @@ __all__ = [
     "KreinSVC",
     "KreinSpectrum",
     "LinearSVM",
+    "OneClassSVM",
     "RidgePath",
     "SpectrumFix",
     "SupportVectorClassifier",

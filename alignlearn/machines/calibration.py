@@ -66,9 +66,15 @@ class Calibration(Result):
     ----------
     calibrators : tuple of Sigmoid or Isotonic
         One for each class; for two classes one, of the second.
+    scores : tuple of ndarray of shape (n_t,)
+        One less the probability of its class, of samples outside a training set, by training sets.
+    codes : tuple of ndarray of int of shape (n_t,)
+        Their classes, 0 to c - 1.
     """
 
     calibrators: tuple
+    scores: tuple = ()
+    codes: tuple = ()
 
     def probabilities(self, decisions):
         """Probabilities (n, c) from decisions (n,) for two classes, else (n, c).

@@ -31,8 +31,13 @@ _MOST_PAIRS = 2**33  # half a minute for a Gaussian on one thread
 
 
 def matrix_fits(source, memory):
-    """Whether a Gram matrix fits ``memory`` bytes; given matrices do: they are there."""
-    return source.is_given or _MATRICES * source.dtype.itemsize * source.n_samples**2 <= memory
+    """Whether a Gram matrix fits ``memory`` bytes; given matrices do: they are there.
+
+    So does one that is completed, as there are no rows without it.
+    """
+    if source.is_given or source.has_gaps:
+        return True
+    return _MATRICES * source.dtype.itemsize * source.n_samples**2 <= memory
 
 
 def gram_or_rows(combination, memory, machine=None, y=None):

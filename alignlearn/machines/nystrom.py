@@ -18,11 +18,12 @@ from alignlearn._lapack import lower_solve
 from alignlearn.solvers import panels
 from alignlearn.solvers.k_means import spread
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
-from alignlearn.sources.source import row_blocks
+from alignlearn.sources.source import BlockProducts, row_blocks
 from alignlearn.validation import (
     DegenerateKernelWarning,
     check_choice,
     check_count,
+    check_psd,
     is_sparse,
     warn,
 )
@@ -91,7 +92,7 @@ def leverage_scores(combination, alpha, rng):
     pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
     centers = source.samples(pilot)
     system = combination.products(centers).matrix(slice(None)).astype(np.float64, copy=False)
-    shift = max(alpha * len(pilot) / m, _eps(source) * system.trace())
+    shift = max(alpha * len(pilot) / m, source.rounding * system.trace())
     system.flat[:: len(system) + 1] += shift
     factor = np.linalg.cholesky(system)
     scores, products = combination.diagonal(), combination.products(Z=centers)
@@ -102,18 +103,13 @@ def leverage_scores(combination, alpha, rng):
     return np.maximum(scores, least) / alpha
 
 
-def _eps(source):
-    """Unit of rounding of kernel values."""
-    return float(np.finfo(source.dtype).eps)
-
-
 class NystromFeatures:
     """The features of all samples, of which only products are formed.
 
     Parameters
     ----------
     combination : Combination
-        Positive semi-definite, of kernels on pairs of samples.
+        Positive semi-definite.
     centers : ndarray of int
         Numbers of samples.
 
@@ -132,17 +128,18 @@ class NystromFeatures:
                 "positive semi-definite kernel, or a machine on all pairs of samples."
             )
         self.combination, source = combination, combination.source
-        K = combination.products(source.samples(centers)).matrix(slice(None))
+        K = combination.rows(centers, centers, exact=True)
+        if source.checks_psd:
+            single = source.rounding > np.finfo(np.float64).eps
+            check_psd("the combination at the centres", K, np.float32 if single else None)
         # Entries of the features round to eps / sqrt(tol).
-        tol = _eps(source) ** 0.75
+        tol = source.rounding**0.75
         found = pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=tol, block=256)
         if not found.pivots.size:
             raise ValueError("the kernel is 0 on all centres, so nothing can be learned.")
         _warn_lost_variation(K, tol, combination.kernel)
         self.centers, self.factor = centers[found.pivots], found.pivot_factor
-        self._samples = source.samples(self.centers)
-        self._products = combination.products(Z=self._samples, exact=True)
-        self._transposed = combination.products(self._samples, source.X, exact=True)
+        self._products, self._transposed = combination.column_products(self.centers)
 
     @property
     def n_samples(self):
@@ -153,6 +150,15 @@ class NystromFeatures:
     def rank(self):
         """Number of features."""
         return len(self.centers)
+
+    def hold(self):
+        """Keep the kernel values with the centres, (m, r) in float64, rather than read them again.
+
+        For sources whose products are not computed pair by pair.
+        """
+        values = StoredKernel(self).raw
+        self._products = BlockProducts(values, self.n_samples, self.rank)
+        self._transposed = self._products.transposed
 
     def coefficients(self, W):
         """Coefficients of the centres, (r, c), of functions with coordinates W."""

@@ -20,6 +20,7 @@ _CLASSES = {
     "estimators.combiner": "KernelCombiner",
     "estimators.feature_scales": "FeatureScales ScalePath",
     "estimators.guarantees": "SampleRanges",
+    "estimators.one_class": "OneClassMKL",
     "estimators.per_target": "TargetPredictor",
     "estimators.random_features": "AlignedRandomFeatures AlignedRandomFeaturesClassifier",
     "estimators.regressor": "MKLRegressor",
@@ -58,6 +59,7 @@ _CLASSES = {
     "machines.krein": "KreinRidge KreinSVC",
     "machines.linear": "LinearSVM",
     "machines.nystrom_machines": "NystromHinge NystromKernelRidge",
+    "machines.one_class": "OneClassSVM",
     "machines.width_and_ridge": "LeaveOneOutTable",
     "multitask._methods": "MultiTaskResult",
     "multitask.classifier": "MultiTaskMKLClassifier",
@@ -68,6 +70,8 @@ _CLASSES = {
     "online.regressor": "KernelSGDRegressor",
     "solvers.chi_square": "ChiSquareBall",
     "sources.features": "FeatureCombination FeaturePredictor FeatureSource",
+    "sources.gapped": "Completion GappedCombination GappedPredictor GappedSource SumOfTables "
+    "TableCompletion",
     "sources.given": "GramCombination GramPredictor GramSum _NewSamples",
     "sources.pairs": "PairCombination PairPredictor PairSource",
     "sources.streaming": "AlignmentAccumulator",
@@ -80,6 +84,7 @@ _CLASSES = {
     "weights.one_stage.lkrr": "LKRR",
     "weights.path": "SparsePath",
     "weights.two_stage": "Align AlignF AlignLinear AlignLq Uniform",
+    "weights.unsupervised": "Consensus MaxEntropy Structure",
 }
 RENAMED: dict[str, str] = {}
 """A name in files of earlier versions -> the name of today."""

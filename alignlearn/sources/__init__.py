@@ -6,6 +6,7 @@
 
 from .families import FeatureFamily, GramFamily, open_family
 from .features import linear_groups
+from .gapped import GappedPredictor, TableCompletion, complete
 from .given import GramViews, gram_parts
 from .opening import Opener, open_kernel, open_source
 from .source import Combination, Predictor, Source
@@ -16,16 +17,19 @@ __all__ = [
     "AlignmentAccumulator",
     "Combination",
     "FeatureFamily",
+    "GappedPredictor",
     "GramFamily",
     "GramStack",
     "GramViews",
     "Opener",
     "Predictor",
     "Source",
+    "TableCompletion",
     "Tables",
     "alignment_statistics",
     "as_fitted",
     "as_tables",
+    "complete",
     "gram_parts",
     "linear_groups",
     "open_family",

@@ -277,9 +277,9 @@ class FeatureCombination(Combination):
         inner = np.asarray(X.T @ V)
         return np.asarray(X @ (weights.reshape(-1, *[1] * (inner.ndim - 1)) * inner))
 
-    def diagonal(self):
-        """``k(x, x)`` of every sample, (m,)."""
-        X = self.source.X
+    def diagonal(self, X=None):
+        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,)."""
+        X = self.source.X if X is None else X
         squares = X.multiply(X) if self.source.sparse else np.square(X)
         return np.asarray(squares @ self.kernel.weights).ravel()
 

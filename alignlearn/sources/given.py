@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from alignlearn.engine.cpu import CPU
-from alignlearn.kernels import Precomputed, given_list, plain_gram
+from alignlearn.kernels import Precomputed, given_list, plain_gram, read_block
 from alignlearn.validation import check_psd, check_test_gram, gram_like, is_sequence
 
 from .pairs import PairSource, centered_family
@@ -65,7 +65,7 @@ class GramSum:
         for k in np.flatnonzero(self.weights):
             gram = gram_like(f"grams[{k}]", grams[k])
             for some in row_blocks(len(rows), m):
-                block = np.asarray(gram[rows[some]], np.float64)[:, columns]
+                block = np.asarray(read_block(gram, rows[some], columns), np.float64)
                 out[some] += self.weights[k] * block
         return out
 
@@ -137,7 +137,7 @@ class GramSource(PairSource):
 
     def largest_diagonals(self):
         """The largest diagonal entry of every matrix, (p,)."""
-        return np.array([np.diagonal(np.asarray(gram[:])).max() for gram in self.grams], float)
+        return np.array([_diagonal(gram).max() for gram in self.grams])
 
     def family(self, scale, rooted=False):
         """The matrices centred and times ``scale`` (p,), as one-stage problems take them."""
@@ -215,10 +215,16 @@ class GramCombination(Combination):
         columns = slice(None) if columns is None else columns
         return self.kernel.block(self.source.grams, index, columns)
 
-    def diagonal(self):
-        """The diagonal of the combination, (m,)."""
+    def columns(self, rows, index):
+        """Some rows of columns, read as parts of rows: the matrices are symmetric."""
+        return self.rows(index, rows).T
+
+    def diagonal(self, X=None):
+        """The diagonal of the combination, (m,); that of new samples is not known."""
+        if X is not None:
+            self.own_gram(X)
         grams, used = self.source.grams, np.flatnonzero(self.weights)
-        diagonals = [np.diagonal(np.asarray(grams[k][:])) for k in used]
+        diagonals = [_diagonal(grams[k]) for k in used]
         zero = np.zeros(self.n_samples)
         return sum((w * d for w, d in zip(self.weights[used], diagonals)), zero)
 
@@ -262,6 +268,13 @@ class GramPredictor(Predictor):
         for rows in row_blocks(n, self._n_opened):
             out[rows] = self._kernel.block(X, rows, self._support) @ self.coef
         return out + self.intercept
+
+
+def _diagonal(gram):
+    """Of a matrix that is read in blocks on its diagonal."""
+    m, step = len(gram), 512
+    starts = (np.arange(i, min(i + step, m)) for i in range(0, m, step))
+    return np.concatenate([read_block(gram, i, i).diagonal() for i in starts]).astype(np.float64)
 
 
 def _checked(X, weights, n_opened, changes):
@@ -346,6 +359,10 @@ class GramView:
 
     def __getitem__(self, index):
         return np.asarray(self._gram[self._rows[index]])[..., self._columns]
+
+    def read_block(self, rows, columns):
+        """Some rows and columns; see `alignlearn.kernels.read_block`."""
+        return read_block(self._gram, self._rows[rows], self._columns[columns])
 
     def __array__(self, dtype=None, copy=None):
         block = self[:]

@@ -15,9 +15,10 @@ from alignlearn.kernels import (
 from alignlearn.validation import check_features, check_progress, optional_weights
 
 from .features import FeatureSource, linear_groups
+from .gapped import GappedSource
 from .given import GramSource
 from .pairs import PairSource
-from .tables import GramStack, Tables, as_tables, open_tables
+from .tables import GramStack, Tables, as_tables, open_tables, table_kernels, with_gaps
 
 
 class Opener:
@@ -31,7 +32,9 @@ class Opener:
         raise NotImplementedError
 
 
-def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, progress=False):
+def open_source(
+    X, kernels, *, pairs=False, gaps=False, sample_weight=None, engine=CPU, progress=False
+):
     """Check the samples and open the kernels on them.
 
     Parameters
@@ -43,6 +46,9 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
         None is the default ladder of Gaussians; see `kernel_list` and `table_kernels`.
     pairs : bool
         Evaluate linear kernels pair by pair too, as U-statistics of sparse samples need.
+    gaps : bool
+        Samples of several tables may lack some, a row of NaN. Where none does, the source is that
+        without ``gaps``.
     sample_weight : array-like of shape (m,), optional
         Not negative, 1 if None: statistics, families and data-dependent parameters are those of
         the weighted sample.
@@ -59,6 +65,10 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
         Bad samples or kernels; the message names the argument and what is accepted.
     """
     how = {"engine": engine, "progress": check_progress("verbose", progress)}
+    if gaps:
+        source = _open_with_gaps(X, kernels, sample_weight, how)
+        if source.has_gaps:
+            return source
     if isinstance(kernels, Opener):
         return kernels.open(X, sample_weight, **how)
     if isinstance(kernels, str) and kernels == "precomputed":
@@ -79,6 +89,20 @@ def open_source(X, kernels, *, pairs=False, sample_weight=None, engine=CPU, prog
         return FeatureSource(X, kernels, groups, weight, **how)
     X = kernel_samples("X", X, kernels)
     return PairSource(X, kernels, optional_weights(sample_weight, len(X)), **how)
+
+
+def _open_with_gaps(X, kernels, sample_weight, how):
+    """The `GappedSource` on several tables."""
+    X = as_tables(X, kernels)
+    if isinstance(kernels, (Opener, RankOneKernels)) or not isinstance(X, Tables):
+        given = type(kernels if isinstance(X, Tables) else X).__name__
+        raise TypeError(
+            "missing='tables' is for X of several tables, a dict or list of them or Tables, and "
+            f"kernels that read these as vectors, got {given}; accepted with others: missing=None."
+        )
+    joined = with_gaps("X", X.joined(gaps=True), X.spans())
+    weight = optional_weights(sample_weight, len(joined))
+    return GappedSource(joined, X.spans(), table_kernels(X, kernels), weight, **how)
 
 
 def open_kernel(X, kernel, sample_weight=None, **how):

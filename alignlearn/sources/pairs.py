@@ -40,6 +40,13 @@ class PairSource(Source):
         self.names = _names(self.kernels)
         self.checks_psd = any(k.given_dtype is not None and k.is_psd for k in self.kernels)
 
+    @property
+    def rounding(self):
+        """That of the samples' type, or of a given matrix in a shorter one."""
+        given = [k.given_dtype for k in self.kernels if k.given_dtype is not None]
+        types = [self.dtype, *(t for t in given if t.kind == "f")]
+        return max(float(np.finfo(t).eps) for t in types)
+
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
@@ -149,14 +156,19 @@ class PairCombination(Combination):
         X = self.source.X if X is None else X
         return grams.GramProducts(*self.terms, X, Z, exact=exact, engine=self.source.engine)
 
+    def column_products(self, index):
+        """Products with the exact columns (m, r) of some samples, and with their transpose."""
+        Z = self.source.samples(index)
+        return self.products(Z=Z, exact=True), self.products(Z, self.source.X, exact=True)
+
     def times(self, V):
         """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
         return self.products(exact=True).times(V)
 
-    def diagonal(self):
-        """``k(x, x)`` of every sample, (m,)."""
+    def diagonal(self, X=None):
+        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,)."""
         kernels, weights = self.terms
-        return weights @ grams.gram_diagonals(kernels, self.source.X)
+        return weights @ grams.gram_diagonals(kernels, self.source.X if X is None else X)
 
     def row_cache_options(self):
         """``(rows, options)`` of a `RowCache` on the training Gram matrix."""
@@ -250,6 +262,18 @@ class PairPredictor(Predictor):
         part._terms = [self._kernels[k] for k in used], np.asarray(weights)[used]
         part.intercept = part._trained = 0.0
         return part
+
+    def source(self, engine=CPU):
+        """The `Source` on the support samples."""
+        return PairSource(self.support_samples, self._kernels, engine=engine)
+
+    def beside(self, coef, constants):
+        """These coefficients and further columns (n, c), with constants as trained on `gram`."""
+        both = copy.copy(self)
+        both.coef = np.hstack([self.coef, coef])
+        trained = np.broadcast_to(self._trained, self.coef.shape[1])
+        both.intercept = both._trained = np.concatenate([trained, constants])
+        return both
 
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""

@@ -60,9 +60,15 @@ class Source:
     checks_psd : bool
         Whether a kernel is a given matrix that claims to be positive semi-definite, which Gram
         matrices of combinations are checked for.
+    has_gaps : bool
+        Whether samples lack a table, so that a combination is completed: it is one matrix (m, m),
+        whose rows are not found by themselves.
+    n_matrices : int
+        Gram matrices (m, m) that are held while that of a combination is made.
     """
 
-    is_linear = is_given = is_paired = checks_psd = False
+    is_linear = is_given = is_paired = checks_psd = has_gaps = False
+    n_matrices = 1
 
     def __init__(self, X, weight=None, *, engine=CPU, progress=False):
         self.X, self.weight, self.engine, self.progress = X, weight, engine, progress
@@ -87,9 +93,19 @@ class Source:
         return np.dtype(np.float32 if single else np.float64)
 
     @property
+    def rounding(self):
+        """Unit of rounding of kernel values, relative to the largest."""
+        return float(np.finfo(self.dtype).eps)
+
+    @property
     def fitted_kernels(self):
         """What opens the same kernels, with these numbers, on other samples."""
         return self.kernels
+
+    @property
+    def filled(self):
+        """The samples without gaps, for what looks at columns alone."""
+        return self.X
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
@@ -150,6 +166,52 @@ class Source:
         return self.combine(np.eye(1, len(self.names), k)[0])
 
 
+class BlockProducts:
+    """Products with a matrix (m, r) of which some rows are read at a time.
+
+    Parameters
+    ----------
+    matrix : callable
+        ``matrix(rows)`` gives some rows, of a slice or an index array.
+    m, r : int
+
+    Attributes
+    ----------
+    transposed : BlockProducts' transpose, an object with ``times``
+    """
+
+    def __init__(self, matrix, m, r):
+        self.matrix, self.shape, self.transposed = matrix, (m, r), _Transposed(self)
+
+    def blocks(self):
+        """Slices of rows to be read at once."""
+        return row_blocks(*self.shape)
+
+    def times(self, V):
+        """Product with V, (r, c)."""
+        return np.concatenate([self.matrix(rows) @ V for rows in self.blocks()])
+
+    def normal_times(self, V, *, shift, weight):
+        """``K' diag(weight) (K V - 1 shift')``, (r, c), from one reading."""
+        out = np.zeros((self.shape[1], V.shape[1]))
+        for rows in self.blocks():
+            K = self.matrix(rows)
+            out += K.T @ (weight[rows, None] * (K @ V - shift))
+        return out
+
+
+class _Transposed:
+    """The transpose of `BlockProducts`."""
+
+    def __init__(self, products):
+        self._products = products
+
+    def times(self, U):
+        """Product with U, (m, c)."""
+        products = self._products
+        return sum(products.matrix(rows).T @ U[rows] for rows in products.blocks())
+
+
 class Combination:
     """A weighted sum of the kernels of a source, on its samples.
 
@@ -164,6 +226,7 @@ class Combination:
     def __init__(self, source, weights, kernel):
         self.source, self.weights, self.kernel = source, np.asarray(weights, float), kernel
 
+    takes_gaps = False  # whether new samples may lack tables
     n_samples = property(lambda self: self.source.n_samples)
     n_features = property(lambda self: self.source.n_features)
     weight = property(lambda self: self.source.weight)
@@ -212,6 +275,18 @@ class Combination:
         K = self.cross_gram(self.source.as_new(index), exact)
         return K if columns is None else K[:, columns]
 
+    def columns(self, rows, index):
+        """Rows, an index array, of the exact columns of some samples, (len(rows), len(index))."""
+        return self.rows(rows, index, exact=True)
+
+    def column_products(self, index):
+        """Products with the exact columns (m, r) of some samples, and with their transpose."""
+        every = np.arange(self.n_samples)
+        read = BlockProducts(
+            lambda rows: self.columns(every[rows], index), self.n_samples, len(index)
+        )
+        return read, read.transposed
+
     def split(self, split):
         """(training, test against training) Gram matrices of a (train, test) split."""
         part = self.part(split[0])
@@ -221,8 +296,10 @@ class Combination:
         """Product of the exact training Gram matrix with V, (m,) or (m, c)."""
         return np.concatenate([self.rows(i, exact=True) @ V for i in self._blocks()])
 
-    def diagonal(self):
-        """``k(x, x)`` of every sample, (m,)."""
+    def diagonal(self, X=None):
+        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,), where it is known."""
+        if X is not None:
+            raise ValueError("k(x, x) of new samples is not known here.")
         found = [self.rows(i, i, exact=True).diagonal() for i in self._blocks()]
         return np.concatenate(found).astype(np.float64)
 
@@ -264,10 +341,12 @@ class Predictor:
     ----------
     is_linear, is_given, n_features
         As of the source.
+    takes_gaps : bool
+        Whether new samples may lack tables.
     support_samples : samples, or None where there are none to keep
     """
 
-    is_linear = is_given = False
+    is_linear = is_given = takes_gaps = False
     n_features = support_samples = None
 
     def __init__(self, coef, intercept):
@@ -288,6 +367,10 @@ class Predictor:
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
         raise NotImplementedError
+
+    def source(self, engine=CPU):
+        """The `Source` on the support samples; None where they are not kept."""
+        return None
 
     def reweighted(self, weights):
         """These coefficients with other weights (p,) of the kernels, and no intercept.

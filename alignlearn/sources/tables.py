@@ -152,21 +152,25 @@ class Tables(_BySample):
         starts = [0, *ends[:-1]]
         return {name: range(*ends) for name, ends in zip(self.names, zip(starts, ends))}
 
-    def joined(self):
+    def joined(self, gaps=False):
         """All tables side by side, (m, d): an array, or a CSR matrix where one is sparse.
 
         With texts in a table it is an array of objects, for kernels that take texts, unless a table
-        is sparse.
+        is sparse. With ``gaps`` a row of NaN in a table is a sample that lacks it, and no error;
+        texts are then none.
         """
-        if not any(map(is_sparse, self.tables.values())):
+        if not gaps and not any(map(is_sparse, self.tables.values())):
             arrays = [as_array(f"table {name!r}", table) for name, table in self.tables.items()]
             if any(map(_holds_texts, arrays)):
                 return np.hstack([array.astype(object) for array in arrays])
         parts = []
         for name, table in self.tables.items():
-            if is_sparse(table):
+            if gaps:
+                parts.append(_dense_with_gaps(name, table))
+            elif is_sparse(table):
                 parts.append(check_features(table))
             else:
+                _refuse_gaps(name, table)
                 parts.append(check_samples(f"table {name!r}", table))
         if not any(map(is_sparse, parts)):
             return parts[0] if len(parts) == 1 else np.hstack(parts)
@@ -318,6 +322,62 @@ def _table(name, table):
 def _holds_texts(array):
     objects = array.dtype.kind in "OUST"
     return objects and any(isinstance(value, str) for value in array.flat)
+
+
+def _refuse_gaps(name, table):
+    """An error where samples lack a table, a row of NaN, and nothing was said of that."""
+    if hasattr(table, "isna"):  # a data frame, which may hold texts
+        nan = np.asarray(table.isna())
+    else:
+        table = np.asarray(table)
+        nan = np.isnan(table) if table.dtype.kind == "f" else np.zeros(table.shape, bool)
+    lacking = np.flatnonzero(nan.all(axis=1))
+    if lacking.size:
+        raise ValueError(
+            f"table {name!r} contains NaN in all columns of {lacking.size} samples "
+            f"({listed(lacking.tolist(), 5)}). Fill the gaps, for instance by "
+            "sklearn.impute.SimpleImputer, or say that samples may lack a table: missing='tables' "
+            "of MKLClassifier, MKLRegressor, their searches and KernelCombiner."
+        )
+
+
+def _dense_with_gaps(name, table):
+    """A table as an array, whose rows are all NaN or have no NaN."""
+    if is_sparse(table):
+        raise TypeError(
+            f"table {name!r} is sparse, which does not go with missing='tables', as a row without "
+            "entries is one of zeros; accepted: arrays and data frames."
+        )
+    found = check_samples(f"table {name!r}", table, gaps=True)
+    nan = np.isnan(found)
+    some = np.flatnonzero(nan.any(axis=1) & ~nan.all(axis=1))
+    if some.size:
+        raise ValueError(
+            f"table {name!r} contains NaN in some columns of {some.size} samples "
+            f"({listed(some.tolist(), 5)}); with missing='tables' a sample lacks a table as a "
+            "whole, which is a row of NaN. Fill single gaps, for instance by "
+            "sklearn.impute.SimpleImputer."
+        )
+    return found
+
+
+def present_tables(X, spans):
+    """Which samples of a matrix (n, d) have each table, a row of which is all NaN or none."""
+    return ~np.isnan(X[:, [span.start for span in spans.values()]])
+
+
+def with_gaps(name, X, spans):
+    """A matrix (n, d) of tables side by side, checked; NaN for tables that a sample lacks."""
+    X = check_samples(name, X, gaps=True)
+    if X.shape[1] == sum(map(len, spans.values())):
+        Tables({table: X[:, span] for table, span in spans.items()}).joined(gaps=True)
+        lost = np.flatnonzero(~present_tables(X, spans).any(axis=1))
+        if lost.size:
+            raise ValueError(
+                f"{name}: {lost.size} samples ({listed(lost.tolist(), 5)}) lack every table, so "
+                "that nothing is known of them; accepted: at least one table. Leave them out."
+            )
+    return X
 
 
 def _rows(table, rows):

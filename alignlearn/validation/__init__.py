@@ -20,6 +20,7 @@ from .arguments import (
     doubt,
     warn,
 )
+from .devices import lies_on_device
 from .fitted import NotFittedError, check_fitted, not_fitted, own_or_sklearn
 from .grams import (
     check_gram,
@@ -38,6 +39,7 @@ from .samples import (
     check_samples,
     check_sparse,
     coded,
+    detached,
     is_sequence,
     is_sparse,
     plain,
@@ -77,11 +79,13 @@ __all__ = [
     "check_test_gram",
     "check_weights",
     "coded",
+    "detached",
     "doubt",
     "gram_like",
     "indexable_grams",
     "is_sequence",
     "is_sparse",
+    "lies_on_device",
     "not_fitted",
     "optional_weights",
     "own_or_sklearn",

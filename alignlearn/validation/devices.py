@@ -12,10 +12,15 @@ import numpy as np
 _originals = {}  # id of the copy -> (the copy, weakly, and the array on the device)
 
 
-def lies_on_device(array):
-    """Whether an array is in the memory of a CUDA device, or of Numba's simulated one."""
+def lies_on_device(array, dtype=None):
+    """Whether an array is in the memory of a CUDA device, or of Numba's simulated one.
+
+    With ``dtype`` whether one of this type is.
+    """
     interface = getattr(array, "__cuda_array_interface__", None)
-    return interface is not None or getattr(array, "__cuda_ndarray__", False)
+    if interface is None:
+        return bool(getattr(array, "__cuda_ndarray__", False))
+    return dtype is None or interface["typestr"] == np.dtype(dtype).str
 
 
 def remember(copied, original):

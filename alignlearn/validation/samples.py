@@ -27,10 +27,11 @@ def is_sequence(X) -> bool:
     return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not one
 
 
-def check_samples(name: str, X, vectors: bool = True):
+def check_samples(name: str, X, vectors: bool = True, *, gaps: bool = False):
     """Samples as a finite float32 or float64 matrix, or, without ``vectors``, any sequence.
 
-    Integers become float64; float32, float64 and memmaps are passed through without a copy.
+    Integers become float64; float32, float64 and memmaps are passed through without a copy. With
+    ``gaps`` NaN is no error.
     """
     if is_sparse(X):
         raise TypeError(
@@ -46,7 +47,10 @@ def check_samples(name: str, X, vectors: bool = True):
     names = frame_names(X)
     X = _real_array(name, X)
     _check_shape(name, X.shape)
-    check_finite(name, X, names, columns=True)
+    if not gaps:
+        check_finite(name, X, names, columns=True)
+    elif np.isinf(X).any():
+        raise _not_finite(name, np.nan_to_num(X, nan=0.0, posinf=np.inf, neginf=-np.inf), names)
     return X
 
 
@@ -201,7 +205,8 @@ def plain(name, A):
 
     Of a masked array the data; values that are missing are an error. Of an array of another
     library (torch, cupy, jax, ...) that has the DLPack protocol its numbers, without a copy where
-    they are in the memory of the CPU. Anything else as it is.
+    they are in the memory of the CPU: of a tensor with a gradient those alone, of bfloat16 as
+    float32. Anything else as it is.
 
     Raises
     ------
@@ -215,26 +220,45 @@ def plain(name, A):
         return A.data
     if isinstance(A, np.ndarray) or not hasattr(A, "__dlpack__"):
         return A
+    A = detached(A)
     try:
-        elsewhere = A.__dlpack_device__()[0] != _CPU
-        # Older versions of NumPy know no device, and those of some libraries no other than theirs.
-        return np.from_dlpack(A, **({"device": "cpu"} if elsewhere else {}))
+        return _handed_over(A)
     except Exception as error:  # of many kinds, each library has its own
-        try:
-            return np.asarray(A.__array__())
-        except Exception:
-            raise TypeError(
-                f"{name} is a {type(A).__name__} that cannot be read as an array: {error}. "
-                f"Accepted: real numbers in the memory of the CPU, such as {name}.detach().cpu()."
-            ) from None
+        for attempt in (lambda: np.asarray(A.__array__()), lambda: _handed_over(_in_single(A))):
+            try:
+                return attempt()
+            except Exception:
+                continue
+        raise TypeError(
+            f"{name} is a {type(A).__name__} that cannot be read as an array: {error}. "
+            f"Accepted: real numbers in the memory of the CPU, such as {name}.detach().cpu()."
+        ) from None
+
+
+def detached(A):
+    """A tensor without the history that its gradient follows; anything else as it is."""
+    return A.detach() if hasattr(A, "__dlpack__") and hasattr(A, "detach") else A
+
+
+def _handed_over(A):
+    elsewhere = A.__dlpack_device__()[0] != _CPU
+    # Older versions of NumPy know no device, and those of some libraries no other than theirs.
+    return np.from_dlpack(A, **({"device": "cpu"} if elsewhere else {}))
+
+
+def _in_single(A):
+    """A tensor of bfloat16, or of what other floating-point type NumPy lacks, in float32."""
+    if not A.is_floating_point():
+        raise TypeError
+    return A.float()
 
 
 def as_array(name, X):
     """X as an array, or an error for rows of different lengths."""
-    given, X = X, plain(name, X)
+    given, X = detached(X), plain(name, X)
     try:
         found = np.asarray(X)
-        if lies_on_device(given):
+        if lies_on_device(given, found.dtype):
             remember(found, given)
         return found
     except ValueError as error:

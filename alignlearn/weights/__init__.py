@@ -5,18 +5,24 @@ from importlib import import_module
 from .base import Weighting, WeightResult
 from .path import SparsePath, sparse_path
 from .two_stage import Align, AlignF, AlignLinear, AlignLq, Uniform
+from .unsupervised import Consensus, MaxEntropy, Structure
 
 __all__ = [
     "Align",
     "AlignF",
     "AlignLinear",
     "AlignLq",
+    "Consensus",
+    "MaxEntropy",
     "SparsePath",
+    "Structure",
     "Uniform",
     "WeightResult",
     "Weighting",
     "get_weighting",
     "sparse_path",
+    "uses_samples",
+    "without_target",
 ]
 
 _BY_NAME = {
@@ -25,9 +31,22 @@ _BY_NAME = {
     "alignf": AlignF,
     "alignf-linear": AlignLinear,
     "align-lq": AlignLq,
+    "consensus": Consensus,
+    "max-entropy": MaxEntropy,
+    "structure": Structure,
 }
 # Loaded when asked for: they need the solvers of whole machines.
 _ONE_STAGE = {"lkrr": "LKRR", "l1-svm": "L1SVM", "aligned-krr": "AlignedKRR"}
+
+
+def without_target(rule):
+    """Whether a rule's weights depend on no target."""
+    return not getattr(rule, "needs_target", True)
+
+
+def uses_samples(rule):
+    """Whether a rule needs the samples beside their statistics."""
+    return any(callable(getattr(rule, name, None)) for name in ("solve_grams", "solve_source"))
 
 
 def get_weighting(weighting):
@@ -36,9 +55,11 @@ def get_weighting(weighting):
     Parameters
     ----------
     weighting : str or object
-        Two-stage: "uniform", "align", "alignf", "alignf-linear", "align-lq". One-stage: "lkrr",
-        "l1-svm", "aligned-krr". An object needs a method ``solve(statistics)`` or
-        ``solve_grams(grams, y, statistics=...)`` that returns a `WeightResult`.
+        Two-stage: "uniform", "align", "alignf", "alignf-linear", "align-lq". Without a target:
+        "consensus", "max-entropy", "structure" (and "uniform"). One-stage: "lkrr", "l1-svm",
+        "aligned-krr". An object needs a method ``solve(statistics)`` or
+        ``solve_grams(grams, y, statistics=...)`` that returns a `WeightResult`; it is taken to need
+        a target unless its attribute ``needs_target`` is False.
 
     Raises
     ------

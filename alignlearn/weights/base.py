@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -122,6 +122,8 @@ class WeightResult(Result, Versioned):
 class Weighting(ParamsMixin, ABC):
     """Base of the two-stage rules: ``solve(statistics) -> WeightResult``."""
 
+    needs_target = True  # whether the weights depend on a target
+
     def solve(self, statistics) -> WeightResult:
         """Compute the weights.
 
@@ -154,6 +156,10 @@ class Weighting(ParamsMixin, ABC):
             The target is constant, or no kernel is positively aligned with it: equal weights on the
             kernels of positive norm are returned, and ``fallback`` is set.
         """
+        return self._learned(statistics, self._solve)
+
+    def _learned(self, statistics, solve):
+        """The result of ``solve(statistics, nonzero)``, checked and normalised."""
         normalize = self.normalize
         if normalize is not None:
             check_choice("normalize", normalize, NORMALIZATIONS)
@@ -166,7 +172,7 @@ class Weighting(ParamsMixin, ABC):
             )
         reason = self._unusable(statistics)
         if reason is None:
-            weights, details = self._solve(statistics, nonzero)
+            weights, details = solve(statistics, nonzero)
         else:
             warn(
                 f"{type(self).__name__}: {reason}; equal weights are used.",
@@ -210,6 +216,24 @@ def _check(statistics):
     for name in ("a", "M", "target_norm"):
         if not np.isfinite(getattr(statistics, name)).all():
             raise ValueError(f"statistics.{name} contains NaN or inf; accepted: finite numbers.")
+
+
+def toward_itself(result):
+    """The result of a rule without a target, whose place the combination itself takes.
+
+    Alignments of the kernels are those with the combination.
+    """
+    found, w = result.statistics, result.weights
+    a = found.M @ w
+    norm = float(np.sqrt(max(w @ a, 0.0)))
+    statistics = replace(found, a=a, target_norm=norm)
+    return replace(
+        result,
+        statistics=statistics,
+        alignment=statistics.alignment(w),
+        uniform_alignment=statistics.alignment(np.ones(w.size)),
+        kernel_alignments=statistics.alignments,
+    )
 
 
 def combination_table(statistics, weights, alignments, max_rows):

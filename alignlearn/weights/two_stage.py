@@ -33,6 +33,8 @@ class Uniform(Weighting):
         Norm of the weights that is set to 1; None gives ones.
     """
 
+    needs_target = False
+
     def __init__(self, normalize="l1"):
         self.normalize = normalize
 

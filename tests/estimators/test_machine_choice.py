@@ -56,10 +56,60 @@ def test_linear_and_given_kernels_keep_their_machines(data, monkeypatch):
     assert al.MKLRegressor(["linear"]).fit(X, y).chosen_machine_ == "krr"
     grams = [k(X) for k in KERNELS]
     assert al.MKLRegressor("precomputed").fit(grams, y).chosen_machine_ == "krr"
-    with pytest.raises(ValueError, match="machine='nystrom' is for kernels on pairs of samples"):
-        al.MKLRegressor(["linear"], machine="nystrom").fit(X, y)
-    with pytest.raises(ValueError, match="given matrices have machines of their own"):
-        al.MKLClassifier("precomputed", machine="nystrom").fit(grams, y > 0)
+
+
+GIVEN = {
+    "linear": (["linear", al.Columns("linear", [0])], lambda X, Z: X),
+    "given": ("precomputed", lambda X, Z: [k(X, Z) for k in KERNELS]),
+    "stack": ("precomputed", lambda X, Z: al.GramStack({str(k): k(X, Z) for k in KERNELS})),
+}
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_nystrom_on_all_samples_is_the_machine_on_the_matrix(data, kind):
+    X, y = data
+    (kernels, of), train = GIVEN[kind], X[:200]
+    weight = np.random.default_rng(2).uniform(0.0, 2.0, 200) + (np.arange(200) % 9 > 0)
+    few, exact = {"machine": "nystrom", "max_iter": 500}, {"machine": "auto"}
+    for memory in (None, 2_000_000):
+        pair = [
+            al.MKLRegressor(kernels, alpha=0.5, memory=memory, **options)
+            .fit(of(train, train), y[:200], weight)
+            .predict(of(X[200:], train))
+            for options in (few, exact)
+        ]
+        np.testing.assert_allclose(*pair, atol=1e-5)
+    pair = [
+        al.MKLClassifier(kernels, **options)
+        .fit(of(train, train), y[:200] > 0)
+        .decision_function(of(X[200:], train))
+        for options in ({"machine": "nystrom"}, exact)
+    ]
+    # The gap of "nystrom" is 1 % of the objective.
+    np.testing.assert_allclose(*pair, atol=0.1)
+
+
+def test_few_columns_of_given_matrices_are_those_of_the_kernels(data):
+    X, y = data
+    train, new, options = X[:200], X[200:], {"machine": "nystrom", "n_centers": 30}
+    grams, rows = ([k(A, train) for k in KERNELS] for A in (train, new))
+    for cls, target in ((al.MKLRegressor, y), (al.MKLClassifier, np.digitize(y, [-1.0, 1.0]))):
+        of_kernels = cls(KERNELS, **options).fit(train, target[:200])
+        given = cls("precomputed", **options).fit(grams, target[:200])
+        np.testing.assert_array_equal(given.support_, of_kernels.support_)
+        said = given._decisions(rows), of_kernels._decisions(new)
+        np.testing.assert_allclose(*said, rtol=1e-6, atol=1e-6)
+    sure = al.MKLClassifier("precomputed", probability="sigmoid", **options)
+    assert sure.fit(grams, y[:200] > 0).predict_proba(rows).shape == (100, 2)
+    indefinite = grams[0] - 2.0 * np.eye(200)
+    with pytest.raises(ValueError, match="the combination at the centres is not positive semi"):
+        al.MKLRegressor("precomputed", normalize=None, **options).fit([indefinite], y[:200])
+    marked = al.Precomputed(indefinite, is_psd=False)
+    with pytest.raises(ValueError, match="is indefinite, and has no features"):
+        al.MKLRegressor("precomputed", normalize=None, **options).fit([marked], y[:200])
+    fixed = al.MKLRegressor("precomputed", **options)
+    fixed.fit([al.Precomputed(indefinite, fix="shift")], y[:200])
+    assert fixed.score([rows[0]], y[200:]) > 0.5
 
 
 def test_few_centres_and_several_classes(data):

@@ -15,6 +15,8 @@ ESTIMATORS = [
     al.MKLRegressor(),
     al.MKLRegressor(machine="svr"),
     al.KernelCombiner(),
+    al.KernelCombiner(weighting="structure"),
+    al.OneClassMKL(weighting="consensus"),
     al.MKLClassifier(kernels=al.RankOneKernels()),
     al.MKLRegressor(kernels=["linear"]),
     al.AlignedRandomFeatures(n_features=50),

@@ -176,6 +176,9 @@ def _dependence():
     yield Call("hsic_test", _tested(al.hsic_test), {
         **pair, **draws, "method": (CHOICE, "permutation"),
         "kernels": (pool.optional(pool.kernel_lists), "rbf")})  # fmt: skip
+    del pair["unbiased"]
+    yield Call("dhsic_test", _tested(lambda X, Y, **given: al.dhsic_test(X, Y, **given)), {
+        **pair, **draws, "kernels": (pool.optional(pool.kernel_lists), "rbf")})  # fmt: skip
     yield Call("alignment_test", _tested(al.alignment_test), {
         **draws, "K": _K, "y": (pool.labels, LABELS), "task": (CHOICE, "auto")})  # fmt: skip
     # An array is a list of sets of features, and what has more axes is laid flat.

@@ -138,7 +138,6 @@ def test_tables_with_texts():
     "kernels",
     [["rbf"], ["gower", "rbf"], [Gower([])], [Gower() * al.Gaussian()], ["gower", "tanimoto"],
      [Gower(["shop"])], [Gower().weighted(np.ravel)]],
-    ids=str,
 )  # fmt: skip
 def test_kernels_that_read_texts_as_numbers_are_refused(kernels):
     with pytest.raises(ValueError, match="must hold real numbers"):

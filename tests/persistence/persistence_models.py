@@ -86,6 +86,13 @@ def two_stage():
     yield "KernelCombiner", al.KernelCombiner(KERNELS).fit(X, LABELS), NEW_DATA
     given = al.KernelCombiner("precomputed", center=False).fit(GRAMS, LABELS)
     yield "KernelCombiner precomputed", given, on(NEW_GRAMS)
+    for rule in (al.Consensus(), al.MaxEntropy(), al.Structure(3)):
+        name = f"OneClassMKL {type(rule).__name__}"
+        yield name, al.OneClassMKL(KERNELS, weighting=rule, nu=0.2).fit(X), NEW_DATA
+    compromise = al.KernelCombiner(KERNELS, weighting="consensus").fit(X)
+    yield "KernelCombiner without y", compromise, NEW_DATA
+    columns = al.MKLClassifier("precomputed", machine="nystrom", n_centers=9).fit(GRAMS, LABELS)
+    yield "MKLClassifier precomputed nystrom", columns, on(NEW_GRAMS)
     thin = al.KernelCombiner(al.RankOneKernels()).fit(csr_matrix(X * (X > 0)), LABELS)
     yield "KernelCombiner columns", thin, on(csr_matrix(NEW))
     table = pd.DataFrame(X, columns=["width", "height", "mass"])
@@ -94,6 +101,12 @@ def two_stage():
     tables = al.MKLRegressor({"sizes": ["rbf", "linear"], "mass": "rbf"})
     tables.fit({"sizes": X[:, :2], "mass": X[:, 2:]}, SIGNAL)
     yield "MKLRegressor tables", tables, on({"mass": NEW[:, 2:], "sizes": NEW[:, :2]})
+    holes = {"sizes": np.where(X[:, :1] > 1.0, np.nan, X[:, :2]), "mass": X[:, 2:]}
+    lacking = al.MKLRegressor({"sizes": ["rbf", "linear"], "mass": "rbf"}, missing="tables")
+    lost = {"sizes": np.where(NEW[:, :1] > 0.5, np.nan, NEW[:, :2]), "mass": NEW[:, 2:]}
+    yield "MKLRegressor missing tables", lacking.fit(holes, SIGNAL), on(lost)
+    lacking = al.KernelCombiner({"sizes": "rbf", "mass": "rbf"}, missing="tables")
+    yield "KernelCombiner missing tables", lacking.fit(holes, SIGNAL), on(lost)
     stack = al.GramStack({"wide": GRAMS[1], "linear": GRAMS[2]})
     given = al.MKLClassifier("precomputed").fit(stack[:20], LABELS[:20])
     yield "MKLClassifier stack", given, on(stack[20:])

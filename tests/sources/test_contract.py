@@ -116,6 +116,14 @@ def test_values(kind):
     np.testing.assert_allclose(learned.diagonal(), train.diagonal(), **tight)
     index, columns = np.array([3, 0, 11]), np.array([5, 3])
     np.testing.assert_allclose(learned.rows(index, exact=True), train[index], **tight)
+    products, transposed = learned.column_products(columns)
+    few = train[:, columns]
+    np.testing.assert_allclose(products.matrix(index), few[index], **tight)
+    np.testing.assert_allclose(products.times(V[columns]), few @ V[columns], **tight)
+    np.testing.assert_allclose(transposed.times(V), few.T @ V, **tight)
+    how = {"shift": V[0], "weight": np.abs(V[:, 0])}
+    both = few.T @ (how["weight"][:, None] * (few @ V[columns] - V[0]))
+    np.testing.assert_allclose(products.normal_times(V[columns], **how), both, rtol=1e-7, atol=1e-7)
     some = learned.rows(index, columns, exact=True)
     np.testing.assert_allclose(some, train[np.ix_(index, columns)], **tight)
     rows, _ = learned.row_cache_options()

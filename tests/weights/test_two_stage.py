@@ -13,9 +13,20 @@ from sklearn.base import clone
 
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import DegenerateKernelWarning
-from alignlearn.weights import Align, AlignF, AlignLinear, AlignLq, Uniform, get_weighting
+from alignlearn.weights import (
+    Align,
+    AlignF,
+    AlignLinear,
+    AlignLq,
+    Consensus,
+    MaxEntropy,
+    Uniform,
+    get_weighting,
+)
 
-RULES = [Uniform(), Align(), AlignF(), AlignLinear(alpha=1e-6), AlignLq(), AlignLq(q=1.5)]
+WITHOUT_TARGET = [Uniform(), Consensus(), MaxEntropy()]
+WITH_TARGET = [Align(), AlignF(), AlignLinear(alpha=1e-6), AlignLq(), AlignLq(q=1.5)]
+RULES = WITHOUT_TARGET + WITH_TARGET
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -231,7 +242,7 @@ def test_lq_limits():
     np.testing.assert_allclose(near_one, [0.5, 0, 0.5, 0])
 
 
-@pytest.mark.parametrize("rule", RULES[1:], ids=repr)
+@pytest.mark.parametrize("rule", WITH_TARGET, ids=repr)
 def test_degenerate_targets_fall_back_to_uniform(rule):
     M = np.diag([1.0, 0.0, 2.0])
     with pytest.warns(DegenerateKernelWarning, match="target is constant"):
@@ -280,6 +291,7 @@ def test_normalizations(rule):
 def test_get_weighting():
     names = {"uniform": Uniform, "align": Align, "alignf": AlignF}
     names |= {"alignf-linear": AlignLinear, "align-lq": AlignLq}
+    names |= {"consensus": Consensus, "max-entropy": MaxEntropy}
     for name, rule in names.items():
         assert type(get_weighting(name)) is rule
     rule = AlignLq(q=3)
@@ -299,6 +311,7 @@ def test_get_weighting():
         (AlignLinear(alpha=-1), "alpha=-1.0 is out of range"),
         (AlignLinear(singular="ignore"), "singular='ignore' is not known"),
         (AlignF(tol=-1), "tol=-1.0 is out of range"),
+        (MaxEntropy(tol=0.0), "tol=0.0 is out of range"),
     ],
 )
 def test_bad_parameters(rule, message):

@@ -1,0 +1,168 @@
+"""Joint independence of several variables, and whether two samples have one law."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._lapack import product
+from alignlearn.sources import Opener
+from alignlearn.validation import check_count, check_flag, check_samples, check_seed
+from alignlearn.validation.memory import check_gram_memory
+
+from .independence import DependenceTest
+from .permutations import permutation_p_value, permutations, permuted_joint
+from .views import as_column, centered_gram, open_views, single_view, view_kernels
+
+
+def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> DependenceTest:
+    """Test of joint independence of several variables by dHSIC.
+
+    Variables of which each pair is independent may depend on each other all the same: of two fair
+    coins and whether they agree, say, every one is a function of the other two.
+
+    Parameters
+    ----------
+    *views : array-likes of shape (m, d_k) or (m,)
+        Two or more, of the same m samples; what else the kernels take; for "precomputed" Gram
+        matrices (m, m).
+    kernels : Kernel, str, or a sequence of these, optional
+        One for all views or one for each, also "precomputed". Default: Gaussians with
+        ``gamma="scale"``.
+    n_permutations : int, default 999
+        Of the samples of all views but the first, each for itself; the level is exact.
+    random_state : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    DependenceTest
+        ``statistic`` is the squared distance in feature space of the joint law from the product of
+        the laws, dHSIC; of two views it is :func:`alignlearn.hsic`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Fewer than two views; fewer than 2 d samples for d views; views of different length or
+        constant under their kernels; NaN; bad parameters.
+
+    Notes
+    -----
+    A Gram matrix of each view is held; a permutation costs ``d m^2 / 2`` products. The kernels are
+    as they are, not centred: with three views or more, a constant added to one is another test.
+
+    References
+    ----------
+    Pfister, Buehlmann, Scholkopf and Peters (2018), Kernel-based tests for joint independence:
+    definition 2.6 for the statistic, section 3.2.1 for the permutations.
+    """
+    n_permutations = check_count("n_permutations", n_permutations, optional=False)
+    rng = check_seed("random_state", random_state)
+    if len(views) < 2:
+        raise ValueError(
+            f"views: {len(views)} given; accepted: two or more, each as an argument of its own."
+        )
+    opened = open_views(views, kernels)
+    m, d = opened[0].n_samples, len(opened)
+    if m < 2 * d:
+        raise ValueError(f"view 0 has {m} samples; accepted for {d} views: at least {2 * d}.")
+    check_gram_memory(m, d + 2)
+    grams, unit = np.empty((d, m, m)), 1.0
+    for i, view in enumerate(opened):
+        centered_gram(view, f"view {i}")  # refuses a constant one
+        grams[i] = view.gram(exact=True)
+        largest = float(np.abs(grams[i]).max())
+        grams[i] /= largest
+        unit *= largest
+    sums, means = permuted_joint(grams[0], grams[1:], rng, n_permutations)
+    values = sums / m**2 + np.prod(grams.mean(axis=(1, 2))) - 2.0 * means
+    statistic, null = float(values[0]), values[1:]
+    p_value = permutation_p_value(statistic, null)
+    return DependenceTest(statistic * unit, p_value, "permutation", m, null * unit)
+
+
+def mmd_test(
+    X, Y, kernel=None, *, unbiased=False, n_permutations=999, random_state=None
+) -> DependenceTest:
+    """Test of whether two samples have the same law, by the maximum mean discrepancy.
+
+    Parameters
+    ----------
+    X, Y : array-like of shape (n, d) and (m, d), or (n,) and (m,)
+        The two samples, of any numbers; what else the kernel takes.
+    kernel : Kernel or str, optional
+        Default: a Gaussian with ``gamma="scale"`` of both samples together. Against every
+        difference a characteristic kernel is needed.
+    unbiased : bool, default False
+        Whether the statistic is the U-statistic, which leaves out the kernel of a value with
+        itself.
+    n_permutations : int, default 999
+        Of the values over both samples; exact level.
+    random_state : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    DependenceTest
+        ``statistic`` is the squared MMD, ``n_samples`` the number of both samples together.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Fewer than two values in a sample; another number of columns; all values equal under the
+        kernel; NaN; bad parameters.
+
+    References
+    ----------
+    Gretton, Borgwardt, Rasch, Scholkopf and Smola (2012), A kernel two-sample test: equations 3
+    and 5.
+    """
+    n_permutations = check_count("n_permutations", n_permutations, optional=False)
+    rng = check_seed("random_state", random_state)
+    unbiased = check_flag("unbiased", unbiased)
+    pooled, n = _pooled(X, Y, view_kernels(kernel, 1)[0])
+    m = pooled.n_samples
+    check_gram_memory(m, 2)
+    K, _ = centered_gram(pooled, None)
+    unit = float(np.abs(K).max())
+    K /= unit
+    if unbiased:
+        np.fill_diagonal(K, 0.0)
+    drawn = [order < n for order in permutations(rng, m, n_permutations)]
+    first = np.arange(m)[None] < n
+    values = np.concatenate([_discrepancies(K, A, unbiased) for A in [first, *drawn]])
+    statistic, null = float(values[0]), values[1:]
+    p_value = permutation_p_value(statistic, null)
+    return DependenceTest(statistic * unit, p_value, "permutation", m, null * unit)
+
+
+def _pooled(X, Y, kernel):
+    """Both samples as one view, and the size of the first."""
+    if isinstance(kernel, (Opener, str)):
+        raise ValueError(
+            f"kernel={kernel!r:.60} takes no new samples; accepted: a kernel of samples. "
+            "(`alignment_test` takes a Gram matrix and labels.)"
+        )
+    parts = []
+    for name, A in (("X", X), ("Y", Y)):
+        A = check_samples(name, as_column(A, kernel, name), kernel.needs_vectors)
+        if len(A) < 2:
+            raise ValueError(f"{name} has {len(A)} samples; accepted for this test: at least 2.")
+        parts.append(A)
+    X, Y = parts
+    if not kernel.needs_vectors and not (hasattr(X, "ndim") and hasattr(Y, "ndim")):
+        return single_view([*X, *Y], kernel), len(X)
+    if X.shape[1:] != Y.shape[1:]:
+        raise ValueError(
+            f"Y has shape {Y.shape}, but X has {X.shape}; accepted: the same columns in both."
+        )
+    return single_view(np.concatenate([X, Y]), kernel), len(X)
+
+
+def _discrepancies(K, first, unbiased):
+    """Squared MMD of each division (t, m) of the samples of K in two."""
+    A = first.astype(np.float64)
+    rows = product(A, K)
+    within = np.einsum("tj,tj->t", A, rows)
+    across = rows.sum(axis=1) - within
+    other = K.sum() - within - 2.0 * across
+    n = int(first[0].sum())
+    m, less = len(K) - n, int(unbiased)
+    return within / (n * (n - less)) + other / (m * (m - less)) - 2.0 * across / (n * m)

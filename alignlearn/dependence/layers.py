@@ -1,0 +1,197 @@
+"""Layers of torch networks, recorded while they run, for their similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from alignlearn._text import listed
+from alignlearn.validation import detached
+
+from .representations import CKAAccumulator
+
+_OF_MODULES = ("named_modules", "register_forward_hook", "register_forward_pre_hook")
+
+
+class CKARecorder:
+    """CKA of the layers of a network, or of two, recorded while these run on mini-batches.
+
+    A context in which every forward pass of the network is a batch of a `CKAAccumulator`: hooks
+    take what the layers give. Of two networks a batch is a pass of each, in either order. The hooks
+    are removed at the end, also after an error. ::
+
+        with al.CKARecorder(model, other) as recorder:
+            for x, _ in loader:
+                model(x), other(x)
+        recorder.matrix()
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+    other : torch.nn.Module, optional
+        A second network, whose layers are the columns.
+    layers, other_layers : sequence of str, optional
+        Names as in ``model.named_modules()``. Default: all modules without parts that give tensors.
+    kernels : as in :func:`cka_matrix`, default "linear"
+
+    Attributes
+    ----------
+    accumulator : CKAAccumulator
+    names, other_names : list of str
+        Of rows and of columns, known after the first batch; "name:2" is the second call of a module
+        in one pass. ``other_names`` is None for one network.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not modules; a layer that is not there or gives no tensor; in a pass: fewer than 4 samples,
+        a layer that is not called, layers of another number of rows, one of two networks called
+        twice in turn.
+
+    Notes
+    -----
+    What a layer gives is copied, since the next one may work in place; of several things, as of
+    recurrent layers, the first. With linear kernels tensors on a CUDA device stay there. Weights
+    are not changed, and gradients may be followed meanwhile; within ``torch.no_grad()`` it is
+    faster.
+    """
+
+    def __init__(self, model, other=None, *, layers=None, other_layers=None, kernels="linear"):
+        if other is None and other_layers is not None:
+            raise ValueError("other_layers is given without other; accepted: both or none.")
+        self.accumulator = CKAAccumulator(kernels)
+        self._networks = [_Network("model", model, "layers", layers)]
+        if other is not None:
+            if other is model:
+                raise ValueError(
+                    "other is model; accepted: another network, or none for the layers of one."
+                )
+            self._networks.append(_Network("other", other, "other_layers", other_layers))
+        self._hooks = ExitStack()
+
+    def __repr__(self):
+        networks = ", ".join(type(n.module).__name__ for n in self._networks)
+        return f"CKARecorder({networks}, n_batches={self.accumulator.n_batches})"
+
+    names = property(lambda self: self._networks[0].names)
+    other_names = property(lambda self: self._networks[-1].names if self._networks[1:] else None)
+
+    def __enter__(self):
+        with ExitStack() as hooks:
+            for network in self._networks:
+                network.attach(hooks, self._ended)
+            self._hooks = hooks.pop_all()
+        return self
+
+    def __exit__(self, *error):
+        self._hooks.close()
+        for network in self._networks:
+            network.forget()
+
+    def matrix(self):
+        """The CKA matrix of the batches so far, as of `CKAAccumulator`."""
+        return self.accumulator.matrix()
+
+    def _ended(self):
+        """A pass has ended: add the batch if it was the last one of it."""
+        if not all(network.done for network in self._networks):
+            return
+        try:
+            self.accumulator.update(*(network.batch() for network in self._networks))
+        finally:
+            for network in self._networks:
+                network.forget()
+
+
+class _Network:
+    """A network, the layers that are wanted of it, and what they gave in this pass."""
+
+    def __init__(self, name, module, argument, layers):
+        if not all(hasattr(module, method) for method in _OF_MODULES):
+            raise TypeError(f"{name} must be a torch.nn.Module, got {module!r:.80}.")
+        self.name, self.module, self.names = name, module, None
+        self._chosen = layers is not None
+        self._modules = _modules(module, argument, layers)
+        self.forget()
+
+    def attach(self, hooks, ended):
+        """Register hooks, which ``hooks`` removes; ``ended()`` is called after every pass."""
+
+        def begin(module, args):
+            if self.done:
+                self.forget()
+                raise ValueError(
+                    f"{self.name} was called twice in turn; accepted: each of both networks once "
+                    "on every mini-batch."
+                )
+            self.forget()
+
+        def end(module, args, output):
+            self.done = True
+            ended()
+
+        handles = hooks.callback
+        handles(self.module.register_forward_pre_hook(begin).remove)
+        for name, module in self._modules.items():
+            handles(module.register_forward_hook(self._recording(name)).remove)
+        handles(self.module.register_forward_hook(end).remove)
+
+    def _recording(self, name):
+        def record(module, args, output):
+            tensor = _tensor(output)
+            if tensor is not None:
+                n = self._calls[name] = self._calls.get(name, 0) + 1
+                self._given[name if n == 1 else f"{name}:{n}"] = tensor
+            elif self._chosen:
+                raise TypeError(
+                    f"layer {name!r} of {self.name} gives a {type(output).__name__}; accepted: a "
+                    "tensor with a row per sample, or a sequence whose first item is one."
+                )
+
+        return record
+
+    def forget(self):
+        """Start anew: nothing was called."""
+        self.done, self._given, self._calls = False, {}, {}
+
+    def batch(self):
+        """What the layers gave in this pass, the same ones in all passes."""
+        missing = [name for name in self._modules if name not in self._given]
+        if (self._chosen and missing) or not self._given:
+            raise ValueError(
+                f"of {self.name} the layers {listed(missing)} were not called; accepted: layers "
+                "that every pass calls."
+            )
+        if self.names is None:
+            self.names = list(self._given)
+        if self.names != list(self._given):
+            raise ValueError(
+                f"{self.name} called the layers {listed(list(self._given))}, before "
+                f"{listed(self.names)}; accepted: the same in every pass, such as by layers=."
+            )
+        return self._given
+
+
+def _modules(module, argument, layers):
+    """The modules that are recorded, by their names."""
+    named = dict(module.named_modules())
+    if layers is None:
+        return {name: m for name, m in named.items() if next(iter(m.children()), None) is None}
+    layers = [layers] if isinstance(layers, str) else list(layers)
+    unknown = [name for name in layers if name not in named]
+    if unknown or not layers or len(set(layers)) < len(layers):
+        raise ValueError(
+            f"{argument}: got {listed(layers)}; accepted: different names among "
+            f"{listed(list(named))}."
+        )
+    return {name: named[name] for name in layers}
+
+
+def _tensor(output):
+    """A copy of the first tensor of what a layer gave, a row per sample; None if it has none."""
+    while isinstance(output, (tuple, list, Mapping)) and len(output):
+        output = next(iter(output.values() if isinstance(output, Mapping) else output))
+    if not hasattr(output, "detach") or output.ndim == 0:
+        return None
+    tensor = detached(output).clone()
+    return tensor if tensor.ndim > 1 else tensor.reshape(-1, 1)

@@ -1,0 +1,166 @@
+"""Outliers by a learned kernel: a rule without a target, then a one-class machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from alignlearn.machines.gram_rows import matrix_fits, row_cache
+from alignlearn.machines.one_class import OneClassSVM, check_nu
+from alignlearn.solvers.smo_rows import check_cache_memory
+from alignlearn.validation import check_memory
+
+from .base import OutlierDetector
+from .learner import KernelLearner, LinearInFeatures
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OneClassMKL(OutlierDetector, LinearInFeatures, KernelLearner):
+    """Support of a distribution in the feature space of several kernels, from samples alone.
+
+    Stage 1 combines the kernels without labels; stage 2 finds the half-space of largest margin from
+    the origin that holds most samples (the nu-one-class support vector machine). What lies outside
+    counts as an outlier.
+
+    Parameters
+    ----------
+    kernels, normalize, unbiased
+        As in `MKLClassifier`.
+    weighting : str or object, default "uniform"
+        "uniform": equal weights. "max-entropy": the combination of the most evenly spread spectrum.
+        "consensus": that which agrees most with all kernels. "structure": sparse weights that keep
+        neighbourhoods. See `MaxEntropy`, `Consensus` and `Structure`; or an object with a method
+        ``solve(statistics)`` whose attribute ``needs_target`` is False.
+    nu : float, default 0.5
+        In (0, 1]: at most this share of the training samples is outside, and at least this share
+        are support vectors.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. Where the
+        Gram matrix does not fit, its rows are computed when the solver needs them.
+    tol : float, default 1e-3
+        Largest KKT violation, in units of the scores.
+    max_iter : int, optional
+        Most two-variable steps.
+
+    Attributes
+    ----------
+    weights_, scale_, kernel_, kernels_, statistics_, result_, n_features_in_, feature_names_in_, \
+table_names_in_
+        As in `MKLClassifier`.
+    alignment_, uniform_alignment_, kernel_alignments_
+        With the combination itself, as there is no target.
+    support_ : ndarray of shape (n_support,)
+    dual_coef_ : ndarray of shape (n_support,)
+        Positive; they sum to nu times the number of samples (the sum of their weights).
+    offset_ : float
+        ``decision_function(X) = score_samples(X) - offset_``.
+    intercept_ : float
+        ``-offset_``.
+    kkt_violation_, duality_gap_, objective_ : float
+        The certificate: the largest value of the dual function lies between ``objective_`` and
+        ``objective_ + duality_gap_``.
+    n_iter_ : int
+    machine_ : OneClassSVM of `alignlearn.machines`
+
+    Notes
+    -----
+    Units are those of scikit-learn's ``OneClassSVM`` on the same Gram matrix. No training sample on
+    the margin counts as outside, so that nu bounds their share exactly. The machine is not
+    invariant to a constant added to a kernel, as those with an intercept are.
+
+    Sample weights count repetitions; 0 leaves a sample out.
+
+    References
+    ----------
+    Schoelkopf, Platt, Shawe-Taylor, Smola and Williamson (2001), Estimating the support of a
+    high-dimensional distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import OneClassMKL
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = OneClassMKL(nu=0.05).fit(X)
+    >>> model.predict([[0.0, 0.1], [6.0, 6.0]])
+    array([ 1, -1])
+    """
+
+    weighting: str | object = "uniform"
+    nu: float = 0.5
+    memory: int | str | None = None
+    tol: float = 1e-3
+    max_iter: int | None = None
+
+    def fit(self, X, y=None, sample_weight=None) -> Self:
+        """Learn the combination and its support.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a list of objects, a sparse matrix, p Gram matrices or several tables, as ``kernels``
+            allows.
+        y : ignored
+        sample_weight : array-like of shape (m,), optional
+            Not negative.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input, or a weighting that needs a target.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The machine stopped above ``tol``.
+        """
+        machine = OneClassSVM(check_nu(self.nu), tol=self.tol, max_iter=self.max_iter)
+        memory = check_memory("memory", self.memory)
+        learned, _ = self._learn(X, lambda source: None, "auto", sample_weight)
+        if matrix_fits(learned.source, memory):
+            machine.fit(learned.gram(exact=True), learned.weight, check=False)
+        else:
+            rows = row_cache(learned, memory)
+            exact = {"times": learned.times, "dtype": learned.source.dtype}
+            machine.fit(rows, learned.weight, **exact, check=False)
+        self.machine_, self.support_ = machine, machine.support_
+        self.dual_coef_ = machine.dual_coef_[:, 0]
+        self.intercept_ = float(machine.intercept_[0])
+        self.offset_ = -self.intercept_
+        self.n_iter_ = int(machine.n_iter_[0])
+        for name in ("kkt_violation_", "duality_gap_", "objective_"):
+            setattr(self, name, float(getattr(machine, name)[0]))
+        given = machine.support_, machine.dual_coef_, machine.intercept_
+        self._predictor = learned.predictor(*given, exact=True)
+        return self
+
+    def _matrices(self, source):
+        memory = check_memory("memory", self.memory)
+        held = matrix_fits(source, memory)
+        if not held and not source.is_linear:
+            check_cache_memory(source.n_samples, memory)
+        return int(held)
+
+    def _machine_note(self):
+        outside = f"nu={self.nu:g}, {len(self.support_)} support vectors"
+        yield f"machine: one class, {outside} of {self.statistics_.n_samples} samples"
+
+    def score_samples(self, X) -> np.ndarray:
+        """Height of the distribution in feature space, ``sum_i alpha_i k(x, x_i)``, shape (n,)."""
+        return self.decision_function(X) + self.offset_
+
+    def decision_function(self, X) -> np.ndarray:
+        """Score less the offset, shape (n,): negative outside."""
+        return self._decisions(X)[:, 0]
+
+    def predict(self, X) -> np.ndarray:
+        """1 for each of n samples that is inside, -1 for an outlier; ints, shape (n,)."""
+        return np.where(self.decision_function(X) < 0.0, -1, 1)

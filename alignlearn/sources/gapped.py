@@ -1,0 +1,661 @@
+"""Samples that lack a table: kernels known where both samples have it, completed for the machine.
+
+A kernel is known for the samples that have its table, and centred at their mean.
+
+*Statistics* are sums over the pairs of samples that are there: ``<K_kc, T>`` over the samples with
+table k, ``<K_kc, K_lc>`` over those with both tables. These are the exact statistics of the kernels
+whose centred feature vectors are 0, the mean, where the table is lacking, so M is positive
+semi-definite, and a table that many samples lack counts for less. The trace alone is that of all
+samples, estimated from those with the table, so that every kernel has mean diagonal 1 on these.
+
+*The combination* is completed: the feature vector of a table that a sample lacks is that of ridge
+regression on the tables which the sample has, in the combination's own kernel. It is a mixture of
+the feature vectors of *donors*, training samples with the table, so that the completed kernel is
+positive semi-definite without a projection, and the same for training samples and new ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve
+
+from alignlearn._progress import Progress
+from alignlearn._text import Result, listed
+from alignlearn._versions import Versioned
+from alignlearn.engine.cpu import CPU
+from alignlearn.kernels import column_group, kernel_samples
+from alignlearn.statistics import AlignmentStatistics, center_gram, target_columns
+from alignlearn.statistics.summary import check_sums
+from alignlearn.statistics.targets import target_norm
+
+from .families import GramFamily
+from .pairs import PairSource
+from .source import Combination, Predictor, Source, row_blocks
+from .tables import Tables, present_tables, with_gaps
+
+# The ridge, in units of the mean squared length of the vectors that are regressed on. From .03 to 1
+# it makes no difference (half of the data sets of scripts/bench/bench_missing_tables.py).
+_RIDGE = 0.3
+_MOST_DONORS, _LEAST_DONORS = 1000, 200  # in all, and of a table that so many samples have
+_PROBED = 100  # donors whose own regression tells how good it is
+
+
+class GappedSource(Source):
+    """p kernels on several tables, of which a sample may lack some.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        The tables side by side, checked; NaN in all columns of a table that a sample lacks.
+    spans : dict of range
+        The columns of each table.
+    kernels : list of Kernel
+        Each on columns of one table. Data-dependent parameters are those of the samples with it.
+    weight, engine, progress
+        As in `Source`.
+    filler : ndarray of shape (d,), optional
+        What is computed with in place of NaN; default values of a sample with the table.
+    """
+
+    n_matrices = 3  # the kernels of a table, their sum, and what is completed
+
+    def __init__(self, X, spans, kernels, weight=None, *, filler=None, **how):
+        super().__init__(X, weight, **how)
+        self.spans, self.present = spans, present_tables(X, spans)
+        self.table_of = _table_of(kernels, spans)
+        self.filler = _filler(X, self.present, spans) if filler is None else filler
+        filled = self.fill(X)
+        found = []
+        for kernel, table in zip(kernels, self.table_of):
+            rows = np.flatnonzero(self.present[:, table])
+            some = slice(None) if rows.size in (0, len(X)) else rows
+            found.append(kernel.resolve(filled[some], self._weight_of(some)))
+        self.base = PairSource(kernel_samples("X", filled, found), found, weight, **how)
+        self.kernels, self.names = self.base.kernels, self.base.names
+
+    @property
+    def has_gaps(self):
+        """Whether a sample lacks a table."""
+        return not self.present.all()
+
+    @property
+    def filled(self):
+        """The samples without gaps, for what looks at columns alone."""
+        return self.base.X
+
+    def fill(self, X):
+        """Samples as kernels take them."""
+        return np.where(np.isnan(X), self.filler, X).astype(X.dtype, copy=False)
+
+    def having(self, table):
+        """Numbers of the samples with the table of a number."""
+        return np.flatnonzero(self.present[:, table])
+
+    def check_pairs(self):
+        """An error for a table without a pair of samples of positive weight; itself otherwise."""
+        count = self.used().present.sum(axis=0)
+        few = [name for name, n in zip(self.spans, count) if n < 2]
+        if few:
+            raise ValueError(
+                f"X: no pair of training samples has the table {listed(few)}, so that its kernels "
+                "are not known anywhere; accepted: tables that at least two samples of positive "
+                "weight have, in every training set where there are folds. Leave the table out."
+            )
+        return self
+
+    def statistics(self, y, task="auto", *, unbiased=False):
+        """`AlignmentStatistics` of the kernels with y, from the pairs of samples that are there."""
+        if unbiased:
+            raise ValueError(
+                "unbiased=True does not go with samples that lack a table: a U-statistic is one of "
+                "kernels that all pairs of samples have; accepted: unbiased=False."
+            )
+        Y = target_columns(y, self.n_samples, task, weight=self.weight)
+        return self.check_pairs().used()._statistics(Y)
+
+    def _statistics(self, Y):
+        m, p = self.n_samples, len(self.names)
+        weight = np.ones(m) if self.weight is None else self.weight
+        M, plain = np.zeros((p, p)), np.zeros(p)
+        a, trace = np.zeros(p), np.zeros(p)
+        with Progress("pairs of samples", 2 * m, self.progress) as progress:
+            shares, means = self._shares(), self._means(progress)
+            for rows in row_blocks(m, m * p):
+                stack, raw = [], np.zeros(p)
+                for k in range(p):
+                    K, raw[k] = self._centered_rows(k, rows, means[k], shares[k], weight)
+                    a[k] += np.vdot(K @ (weight[:, None] * Y), weight[rows, None] * Y[rows])
+                    trace[k] += shares[k][rows] @ K.diagonal(rows.start)
+                    stack.append((K * np.sqrt(np.outer(weight[rows], weight))).ravel())
+                plain += raw
+                M += np.array(stack) @ np.array(stack).T
+                progress(m + rows.stop)
+        check_sums(np.diag(plain), self.names)
+        # Values are rounded by their own size, and so is what is left of them.
+        zero = M.diagonal() <= (32 * np.finfo(self.dtype).eps) ** 2 * plain
+        M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
+        total = float(weight.sum())
+        norm = target_norm(Y, weight=self.weight)
+        return AlignmentStatistics(a, M, total * trace, norm, m, self.names, total)
+
+    def _shares(self):
+        """Weights of the samples that sum to 1 over those with the table of each kernel, (p, m)."""
+        weight = np.ones(self.n_samples) if self.weight is None else self.weight
+        shares = self.present.T * weight
+        return (shares / shares.sum(axis=1, keepdims=True))[self.table_of]
+
+    def _means(self, progress):
+        """Means of the columns of every kernel over the samples with its table, (p, m)."""
+        m, shares = self.n_samples, self._shares()
+        means = np.zeros(shares.shape)
+        for rows in row_blocks(m, m):
+            for k in range(len(means)):
+                index = np.arange(m)[rows]
+                means[k] += shares[k][rows] @ self.base.single(k).rows(index)
+            progress(rows.stop)
+        return means
+
+    def _centered_rows(self, k, rows, means, share, weight):
+        """Rows of kernel k, centred and 0 where a sample lacks its table; their sum of squares."""
+        have = self.present[:, self.table_of[k]]
+        K = self.base.single(k).rows(np.arange(self.n_samples)[rows]).astype(np.float64)
+        K *= have
+        K[~have[rows]] = 0.0
+        with np.errstate(over="ignore"):  # refused where it is finished
+            plain = weight[rows] @ np.square(K) @ weight
+            K = center_gram(K, means, share) * have
+        K[~have[rows]] = 0.0
+        return K, plain
+
+    def part(self, rows):
+        """The source, kernels as they are, on the samples of an index array."""
+        given = self.X[rows], self.spans, self.kernels, self._weight_of(rows)
+        return GappedSource(*given, filler=self.filler, **self._how)
+
+    def kept(self):
+        """The source for later, on a copy of its samples; see `Source.kept`."""
+        given = self.X.copy(), self.spans, self.kernels, self.weight
+        return GappedSource(*given, filler=self.filler)
+
+    def samples(self, rows):
+        """Some samples, as ``fit`` of an estimator takes them."""
+        some = self.X[rows]
+        return Tables({name: some[:, span] for name, span in self.spans.items()})
+
+    def as_new(self, rows):
+        """Some samples as `Predictor.decisions` takes new ones."""
+        return self.X[rows]
+
+    def check(self, X):
+        """New samples, validated, with NaN for tables that they lack."""
+        X = with_gaps("X", X, self.spans)
+        if X.shape[1] == self.n_features:  # the caller refuses others
+            kernel_samples("X", self.fill(X), self.kernels)
+        return X
+
+    def largest_diagonals(self):
+        """The largest K_k(x, x) of each kernel over the samples with its table, (p,)."""
+        return self.base.largest_diagonals()
+
+    def family(self, scale, rooted=False):
+        """The kernels centred, 0 where a sample lacks the table, and times ``scale`` (p,)."""
+        root = np.sqrt(self.weight) if rooted else np.ones(self.n_samples)
+        grams = []
+        for k, share in enumerate(self.check_pairs()._shares()):
+            K = self.base.single(k).gram().astype(np.float64)
+            have = root * self.present[:, self.table_of[k]]
+            center_gram(K, share @ K, share)
+            K *= scale[k] * have
+            K *= have[:, None]
+            grams.append(K)
+        return GramFamily(grams)
+
+    def combine(self, weights):
+        """The combination with weights (p,)."""
+        return GappedCombination(self, weights)
+
+
+class GappedCombination(Combination):
+    """A weighted sum of kernels, completed where samples lack a table.
+
+    Parameters
+    ----------
+    source : GappedSource
+    weights : ndarray of shape (p,)
+    whole : Combination, optional
+        What stands for it where nothing is lacking, if that is not the sum of kernels of pairs.
+    """
+
+    takes_gaps = True
+
+    def __init__(self, source, weights, whole=None):
+        weights = np.asarray(weights, float)
+        plain = source.base.combine(weights) if whole is None else whole
+        super().__init__(source, weights, plain.kernel)
+        self._plain, self._given = plain, whole
+        self._parts = [
+            (table, source.base.combine(own))
+            for table, own in enumerate(_by_table(weights, source))
+            if own.any()
+        ]
+
+    def __getstate__(self):
+        # Found again when they are needed.
+        return {k: v for k, v in vars(self).items() if k not in ("_mixtures", "completion")}
+
+    @cached_property
+    def completion(self):
+        """The `Completion` by donors among the samples."""
+        return Completion(self.source.part(donors_of(self.source)), self.weights)
+
+    @cached_property
+    def _mixtures(self):
+        """Of each table the samples that lack it, numbers of its donors, and shares of these."""
+        numbers, found = donors_of(self.source), {}
+        for mixture in self.completion.mixtures(self.source.X, self.source.engine):
+            found.setdefault(mixture.table, []).append(mixture)
+        return {
+            table: (
+                np.concatenate([part.rows for part in parts]),
+                numbers[parts[0].donors],
+                np.concatenate([part.shares for part in parts]),
+            )
+            for table, parts in found.items()
+        }
+
+    def kept(self):
+        """The combination of `Source.kept`."""
+        whole = None if self._given is None else self._given.kept()
+        return GappedCombination(self.source.kept(), self.weights, whole)
+
+    def gram(self, exact=False):
+        """Completed training Gram matrix (m, m)."""
+        if not self.source.has_gaps:
+            return self._plain.gram(exact)
+        K = np.zeros((self.n_samples, self.n_samples), self.source.dtype)
+        for table, part in self._parts:
+            own = part.gram(exact)
+            if table in self._mixtures:
+                lacking, donors, shares = self._mixtures[table]
+                columns = own[:, donors] @ shares.T
+                both = shares @ columns[donors]
+                columns[lacking] = 0.5 * (both + both.T)
+                own[:, lacking], own[lacking] = columns, columns.T
+            K += own
+        return K
+
+    def cross_gram(self, X, exact=False, engine=None):
+        """Completed Gram matrix of new samples against those of the source, (n, m)."""
+
+        def of_filled(Z):
+            if not self.source.has_gaps:
+                return self._plain.cross_gram(Z, exact, engine)
+            K = np.zeros((len(Z), self.n_samples), self.source.dtype)
+            for table, part in self._parts:
+                own = part.cross_gram(Z, exact, engine)
+                if table in self._mixtures:
+                    lacking, donors, shares = self._mixtures[table]
+                    own[:, lacking] = own[:, donors] @ shares.T
+                K += own
+            return K
+
+        return self.completion.extended(of_filled, X, engine or self.source.engine)
+
+    def diagonal(self):
+        """``k(x, x)`` of every sample, (m,)."""
+        return self.gram(exact=True).diagonal().astype(np.float64)
+
+    def predictor(self, support, coef, intercept=0.0, exact=False):
+        """The `Predictor` with dual coefficients; see `Combination.predictor`."""
+        full = np.zeros((self.n_samples, coef.shape[1]))
+        full[slice(None) if support is None else support] = coef
+        parts = []
+        for table, part in self._parts:
+            own = full
+            if self.source.has_gaps and table in self._mixtures:
+                lacking, donors, shares = self._mixtures[table]
+                own = full.copy()
+                own[lacking] = 0.0
+                own[donors] += shares.T @ full[lacking]
+            used = np.flatnonzero(own.any(axis=1))
+            parts.append(part.predictor(used, own[used], 0.0, exact))
+        tables = [self.source.table_of == table for table, _ in self._parts]
+        return GappedPredictor(SumOfTables(parts, tables, coef, intercept), self.completion)
+
+    def report(self):
+        """The `TableCompletion` of the samples."""
+        return self.completion.report(self.source)
+
+
+class Mixture(NamedTuple):
+    """What stands for a table that samples lack.
+
+    Parameters
+    ----------
+    table : int
+    rows : ndarray of int of shape (n,)
+        The samples.
+    donors : ndarray of int of shape (q,)
+        Those of the donors that have the table.
+    shares : ndarray of shape (n, q)
+        Rows sum to 1.
+    """
+
+    table: int
+    rows: np.ndarray
+    donors: np.ndarray
+    shares: np.ndarray
+
+
+class Completion:
+    """Ridge regression of the tables that samples lack on those that they have.
+
+    For a sample with the tables S that lacks table t, on the n donors with t, of weights w: inputs
+    are the combination's feature vectors of the tables S, those of each table centred at the mean
+    of the donors that have it, and 0 for the others. With their Gram matrix G and the inner
+    products g of the sample's with theirs, ``c = (G + r W^-1)^-1 g`` for r = 0.3 times the mean
+    diagonal entry of G, and the feature vector of table t is ``sum_i e_i phi_t(x_i)`` with
+    ``e = c + (1 - sum c) w / sum w``: the donors' mean, and what the regression adds to it.
+
+    Parameters
+    ----------
+    donors : GappedSource
+    weights : ndarray of shape (p,)
+        Of the kernels; the regression is on the sum with their absolute values.
+    """
+
+    def __init__(self, donors, weights):
+        self.donors, self.weights = donors, np.abs(weights)
+
+    def mixtures(self, X, engine=CPU):
+        """A list of `Mixture`, for every table of the combination that some of the samples lack."""
+        inputs, found = _Inputs(self, X, engine), []
+        for rows, pattern in _patterns(present_tables(X, self.donors.spans)):
+            for table in np.flatnonzero(~pattern & inputs.in_use):
+                donors = self.donors.having(table)
+                shares = _shares_of_donors(*inputs.of(rows, pattern, donors))
+                found.append(Mixture(int(table), rows, donors, shares))
+        return found
+
+    def extended(self, function, X, engine=CPU):
+        """Values (n, q) on samples with gaps of a function that is a sum over the tables.
+
+        Parameters
+        ----------
+        function : callable
+            Of samples without gaps; linear in the feature vectors of every table.
+        X : ndarray of shape (n, d)
+        """
+        found = function(self.donors.fill(X))
+        if not np.isnan(X).any():
+            return found
+        filler, terms = self.donors.filler[None], {}
+        for table, rows, donors, shares in self.mixtures(X, engine):
+            if table not in terms:
+                # All else is the same, so that what differs is the table's own term.
+                span = list(self.donors.spans.values())[table]
+                Z = np.repeat(filler, len(donors), axis=0).astype(X.dtype)
+                Z[:, span] = self.donors.filled[np.ix_(donors, span)]
+                terms[table] = function(Z) - function(filler.astype(X.dtype))
+            found[rows] += shares @ terms[table]
+        return found
+
+    def report(self, source):
+        """The `TableCompletion` of the training samples."""
+        lacking = ~source.present
+        lost, size = np.zeros(lacking.shape[1]), np.zeros(lacking.shape[1])
+        inputs = _Inputs(self, self.donors.X[:0], self.donors.engine)
+        for rows, pattern in _patterns(source.present):
+            for table in np.flatnonzero(~pattern & inputs.in_use):
+                donors = self.donors.having(table)
+                outputs = inputs.outputs(table, donors)
+                found = _left_out(*inputs.of(np.arange(0), pattern, donors), outputs)
+                lost[table] += len(rows) * found
+                size[table] += len(rows)
+        explained = 1.0 - np.divide(lost, size, out=np.full(len(size), np.nan), where=size > 0.0)
+        counts = lacking.sum(axis=0)
+        return TableCompletion(tuple(source.spans), counts, source.n_samples, explained)
+
+
+@dataclass(frozen=True, eq=False)
+class TableCompletion(Result, Versioned):
+    """How many training samples lack each table, and how well the other tables explain it.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the tables.
+    n_lacking : ndarray of int of shape (T,)
+    n_samples : int
+    explained : ndarray of shape (T,)
+        Share of the variance of the table's feature vectors, of the combination's kernels, that the
+        regression on the tables which these samples have explains: on 100 samples that have the
+        table, each left out. Below 0 where the mean alone would be better; NaN where no sample
+        lacks the table, or its kernels have no weight.
+    """
+
+    names: tuple[str, ...]
+    n_lacking: np.ndarray
+    n_samples: int
+    explained: np.ndarray
+
+    def lines(self):
+        """Lines of a summary."""
+        for name, n, share in zip(self.names, self.n_lacking, self.explained):
+            if n:
+                known = "has no weight" if np.isnan(share) else f"explained by others {share:.1%}"
+                yield f"table {name}: {n} of {self.n_samples} samples lack it, {known}"
+
+
+class _Inputs:
+    """Kernel values that regressions are made from: of the donors, and of samples with them."""
+
+    def __init__(self, completion, X, engine):
+        donors = self.donors = completion.donors
+        self.present = present_tables(X, donors.spans)
+        tables = list(enumerate(_by_table(completion.weights, donors)))
+        self.in_use = np.array([own.any() for _, own in tables])
+        self._parts = {t: donors.base.combine(own) for t, own in tables if own.any()}
+        self._grams, self._filled, self._engine = {}, donors.fill(X), engine
+        self.weight = np.ones(donors.n_samples) if donors.weight is None else donors.weight
+
+    def _gram(self, table):
+        if table not in self._grams:
+            self._grams[table] = self._parts[table].gram().astype(np.float64)
+        return self._grams[table]
+
+    def of(self, rows, pattern, donors):
+        """``(G, g, w)`` of some donors, and of samples (n) that have the tables of a pattern."""
+        G, g = np.zeros((donors.size, donors.size)), np.zeros((rows.size, donors.size))
+        weight = self.weight[donors]
+        for table in np.flatnonzero(pattern & self.in_use):
+            have = self.donors.present[donors, table]
+            if not have.any():
+                continue
+            own = self._gram(table)[np.ix_(donors, donors)]
+            share = weight * have / (weight @ have)
+            means = share @ own
+            if rows.size:
+                part, X = self._parts[table], self._filled[rows]
+                new = part.cross_gram(X, engine=self._engine)[:, donors].astype(np.float64)
+                g += center_gram(new, means, share) * have
+            G += center_gram(own, means, share) * np.outer(have, have)
+        return G, g, weight
+
+    def outputs(self, table, donors):
+        """The centred Gram matrix of a table on donors that have it."""
+        own, weight = self._gram(table)[np.ix_(donors, donors)], self.weight[donors]
+        share = weight / weight.sum()
+        return center_gram(own, share @ own, share)
+
+
+def _regularised(G, weight):
+    """``G + r W^-1``; None for inputs that are all 0."""
+    size = weight @ G.diagonal() / weight.sum()
+    if not size > 0.0:
+        return None
+    system = G.copy()
+    system.flat[:: len(G) + 1] += _RIDGE * size / weight
+    return system
+
+
+def _shares_of_donors(G, g, weight):
+    """The shares e of donors, (n, q); see `Completion`."""
+    system, share = _regularised(G, weight), weight / weight.sum()
+    if system is None:
+        return np.tile(share, (len(g), 1))
+    coef = solve(system, g.T, assume_a="pos").T
+    return coef + np.outer(1.0 - coef.sum(axis=1), share)
+
+
+def _left_out(G, _, weight, outputs):
+    """Share of the outputs' variance that regression without the sample itself leaves."""
+    system = _regularised(G, weight)
+    size = weight @ outputs.diagonal()
+    if system is None or not size > 0.0:
+        return 1.0
+    some = np.unique(np.linspace(0, len(G) - 1, _PROBED).astype(np.intp))
+    A = solve(system, np.eye(len(G))[:, some], assume_a="pos")
+    residual = np.einsum("ij,ij->j", A, outputs @ A) / np.square(A[some, np.arange(some.size)])
+    return float(weight[some] @ residual / (weight[some] @ outputs.diagonal()[some]))
+
+
+class SumOfTables(Predictor):
+    """The sum of the decisions of predictors on one table each.
+
+    Parameters
+    ----------
+    parts : list of Predictor
+    kernels : list of ndarray of bool of shape (p,)
+        The kernels of each.
+    coef : ndarray of shape (n, q)
+    intercept : float or ndarray of shape (q,)
+    """
+
+    def __init__(self, parts, kernels, coef, intercept):
+        super().__init__(coef, intercept + sum(part.intercept for part in parts))
+        self._parts, self._kernels, self._trained = parts, kernels, intercept
+
+    def decisions(self, X, engine=CPU):
+        """The sum of the decisions and the intercept, (n, q)."""
+        zero = np.zeros((len(X), self.coef.shape[1]))
+        return sum((part.decisions(X, engine) for part in self._parts), zero) + self._trained
+
+    def reweighted(self, weights):
+        """These coefficients with other weights of the kernels; see `Predictor.reweighted`."""
+        pairs = zip(self._parts, self._kernels)
+        parts = [part.reweighted(np.where(own, weights, 0.0)) for part, own in pairs]
+        return SumOfTables(parts, self._kernels, self.coef, 0.0)
+
+
+class GappedPredictor(Predictor):
+    """Decisions on samples that may lack tables.
+
+    Parameters
+    ----------
+    whole : Predictor
+        Of samples with all tables.
+    completion : Completion
+    """
+
+    takes_gaps = True
+
+    def __init__(self, whole, completion):
+        super().__init__(whole.coef, whole.intercept)
+        self.whole, self.completion = whole, completion
+        self.is_linear, self.support_samples = whole.is_linear, whole.support_samples
+        self.n_features = completion.donors.n_features
+
+    def check(self, X):
+        """New samples, validated, but for their width; NaN for tables that they lack."""
+        return self.completion.donors.check(X)
+
+    def decisions(self, X, engine=CPU):
+        """``sum_j coef_j k(x, x_j)`` and the intercept, (n, q), completed."""
+
+        def of_filled(Z):
+            return self.whole.decisions(Z, engine)
+
+        return self.completion.extended(of_filled, X, engine)
+
+    def reweighted(self, weights):
+        """These coefficients with other weights of the kernels, completed as before."""
+        return GappedPredictor(self.whole.reweighted(weights), self.completion)
+
+
+def complete(learned, X):
+    """The `GappedCombination` of an ordinary one, whose samples X, `Tables`, lack nothing."""
+    source = learned.source
+    given = X.joined(gaps=True), X.spans(), source.fitted_kernels, source.weight
+    gapped = GappedSource(*given, engine=source.engine)
+    return GappedCombination(gapped, learned.weights, learned)
+
+
+def donors_of(source):
+    """Numbers of the samples that stand in for others: of positive weight, and at most 1000.
+
+    More where a table would have less than 200 of them, and has more samples.
+    """
+    used = np.ones(source.n_samples, bool) if source.weight is None else source.weight > 0.0
+    chosen = np.zeros(source.n_samples, bool)
+    chosen[_spread(np.flatnonzero(used), _MOST_DONORS)] = True
+    for have in source.present.T:
+        if np.count_nonzero(chosen & have) < _LEAST_DONORS:
+            chosen[_spread(np.flatnonzero(used & have), _LEAST_DONORS)] = True
+    return np.flatnonzero(chosen)
+
+
+def _spread(numbers, most):
+    """At most so many of some numbers, evenly."""
+    if numbers.size <= most:
+        return numbers
+    return numbers[np.linspace(0, numbers.size - 1, most).astype(np.intp)]
+
+
+def _patterns(present):
+    """(samples, pattern) of every set of tables that some samples have, but the full one."""
+    patterns, number = np.unique(present, axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    found = [(np.flatnonzero(number == q), pattern) for q, pattern in enumerate(patterns)]
+    return [(rows, pattern) for rows, pattern in found if not pattern.all()]
+
+
+def _by_table(weights, source):
+    """The weights (p,) of the kernels of each table, 0 elsewhere."""
+    return [np.where(source.table_of == t, weights, 0.0) for t in range(len(source.spans))]
+
+
+def _filler(X, present, spans):
+    """Values of each table of the first sample that has it, 0 where none has, (d,)."""
+    filler = np.zeros(X.shape[1], X.dtype)
+    for have, span in zip(present.T, spans.values()):
+        if have.any():
+            filler[span] = X[np.argmax(have), span]
+    return filler
+
+
+def _table_of(kernels, spans):
+    """The number of the table that each kernel is on, (p,)."""
+    owner = np.concatenate([np.full(len(span), t) for t, span in enumerate(spans.values())])
+    found = []
+    for kernel in kernels:
+        columns = column_group(kernel)
+        tables = np.unique(owner[list(columns)]) if columns is not None else np.unique(owner)
+        if tables.size > 1:
+            names = [list(spans)[t] for t in tables]
+            raise ValueError(
+                f"kernels: {kernel} is on columns of several tables, {listed(names)}, which does "
+                "not go with missing='tables'; accepted: kernels on one table each."
+            )
+        if not kernel.is_psd:
+            raise ValueError(
+                f"kernels: {kernel} may be indefinite, so that nothing tells what stands for a "
+                "table that a sample lacks; accepted with missing='tables': positive semi-definite "
+                "kernels."
+            )
+        found.append(int(tables[0]))
+    return np.array(found)

@@ -1,0 +1,269 @@
+"""Rules for kernel weights that need no target: agreement, entropy, neighbourhoods.
+
+Sources: Lavit, Escoufier, Sabatier and Traissac (1994), "The ACT (STATIS method)"; Mariette and
+Villa-Vialaneix (2018), "Unsupervised multiple kernel learning for heterogeneous data integration";
+Sanchez Giraldo, Rao and Principe (2015), "Measures of entropy from data using infinitely divisible
+kernels".
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from alignlearn.solvers.nnqp import nonnegative_qp
+from alignlearn.sources.source import row_blocks
+from alignlearn.validation import check_count, check_number
+
+from .base import Weighting
+
+# Eigenvalues closer to the largest than this count as equal to it.
+_EQUAL = 1e-10
+
+
+class _WithoutTarget(Weighting):
+    """Base of the rules that do not look at the target."""
+
+    needs_target = False
+
+    def __init__(self, normalize="l1"):
+        self.normalize = normalize
+
+    def _unusable(self, statistics):
+        return None
+
+
+class Consensus(_WithoutTarget):
+    """The compromise of the kernels, that which agrees most with all of them (STATIS).
+
+    Centred kernels of norm 1 are weighted by the first eigenvector of the matrix of their pairwise
+    alignments (RV coefficients), which has no negative entries: of all combinations this one has
+    the largest sum over the kernels of its squared alignment with each. Kernels that agree with
+    none get little weight; copies of a kernel gain together. It needs no target.
+
+    Parameters
+    ----------
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1; None: the eigenvector has length 1.
+
+    Notes
+    -----
+    Where kernels are indefinite, or the statistics are U-statistics, an alignment below 0 counts as
+    0. Where several eigenvectors belong to the largest eigenvalue, the one closest to equal entries
+    is taken. ``objective`` of the result is that eigenvalue, ``kkt_residual`` the relative residual
+    of the eigenvector.
+    """
+
+    def _solve(self, statistics, nonzero):
+        d = _over_norms(statistics.norms)
+        C = np.clip(d[:, None] * statistics.M * d, 0.0, 1.0)
+        values, vectors = np.linalg.eigh(C)
+        first = vectors[:, values >= (1.0 - _EQUAL) * values[-1]]
+        # The projection on the first eigenspace of a nonnegative matrix keeps entries nonnegative.
+        u = np.maximum(first @ first.T @ nonzero.astype(np.float64), 0.0)
+        u /= np.linalg.norm(u)
+        residual = np.abs(C @ u - values[-1] * u).max() / values[-1]
+        return d * u, {"objective": float(values[-1]), "kkt_residual": float(residual)}
+
+
+class MaxEntropy(_WithoutTarget):
+    """The combination of largest entropy: the most evenly spread spectrum.
+
+    Maximises the quadratic entropy ``-log Tr(R^2)`` of the centred combination R of trace 1 over
+    nonnegative weights, which is to maximise its alignment with the identity. ``exp`` of it is the
+    effective number of dimensions. Narrow kernels, which tell all samples apart, have the most. It
+    needs no target.
+
+    Parameters
+    ----------
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1; None: the minimiser of ``v'Mv - 2 v't`` for the
+        centred traces t.
+    tol : float, default 1e-12
+        Relative KKT residual at which the solver stops.
+
+    Notes
+    -----
+    ``objective`` of the result is the entropy.
+    """
+
+    def __init__(self, normalize="l1", tol=1e-12):
+        super().__init__(normalize)
+        self.tol = tol
+
+    def _unusable(self, statistics):
+        if not (statistics.trace[statistics.norms > 0.0] > 0.0).any():
+            return "no kernel that varies has a positive trace"
+        return None
+
+    def _solve(self, statistics, nonzero):
+        tol = check_number("tol", self.tol, low=0.0, high=1.0, strict=True)
+        t = np.where(nonzero, np.maximum(statistics.trace, 0.0), 0.0)
+        found = nonnegative_qp(statistics.M, t, tol=tol, check_psd=False)
+        square = found.v @ statistics.M @ found.v / (t @ found.v) ** 2
+        return found.v, {"objective": -float(np.log(square)), **_certificate(found)}
+
+
+class Structure(_WithoutTarget):
+    """Sparse weights that keep the neighbourhoods which the kernels have (sparse UMKL).
+
+    The nearest neighbours of every sample by each kernel give a graph, in which an edge counts once
+    for each kernel and direction. The weights, of sum 1 on centred kernels of norm 1, minimise
+
+        sum over edges (i, j) of |K(x_i, .) - K(x_j, .)|^2
+
+    for the rows of the combination K: samples that are neighbours shall look alike to it. It needs
+    no target.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+        Of each sample in each kernel's feature space; all others where there are fewer.
+    normalize : {"l1", "l2"} or None, default "l1"
+        Norm of the weights that is set to 1; None: those of the problem.
+    tol : float, default 1e-12
+        Relative KKT residual at which the solver stops.
+
+    Notes
+    -----
+    Kernels are evaluated three times, in blocks of rows: memory is that of such blocks and of at
+    most ``2 p n_neighbors`` edges a sample, no Gram matrix; time grows as ``p^2 m^2``. The
+    reference compares kernels as they are, which favours small ones; here units have no effect.
+    ``objective`` of the result is the sum above. It takes no sample weights.
+    """
+
+    def __init__(self, n_neighbors=5, normalize="l1", tol=1e-12):
+        super().__init__(normalize)
+        self.n_neighbors = n_neighbors
+        self.tol = tol
+
+    def solve_source(self, source, statistics, scale):
+        """Compute the weights.
+
+        Parameters
+        ----------
+        source : Source
+            The kernels on the samples.
+        statistics : AlignmentStatistics
+            Of the kernels times ``scale``.
+        scale : ndarray of shape (p,)
+
+        Returns
+        -------
+        WeightResult
+            For the kernels times ``scale``; errors and warnings as in `Weighting.solve`.
+        """
+        n_neighbors = check_count("n_neighbors", self.n_neighbors, optional=False)
+        tol = check_number("tol", self.tol, low=0.0, high=1.0, strict=True)
+        if source.weight is not None:
+            raise ValueError(
+                f"weighting={self!r} takes no sample_weight: copies of a sample would be its own "
+                "neighbours; accepted: another rule."
+            )
+        return self._learned(statistics, partial(self._on_graph, source, scale, n_neighbors, tol))
+
+    def _on_graph(self, source, scale, n_neighbors, tol, statistics, nonzero):
+        used = np.flatnonzero(nonzero)
+        kernels = CenteredRows([source.single(k) for k in used])
+        graph = neighbour_graph(kernels, n_neighbors)
+        S, norms = distortions(kernels, graph)
+        d = _over_norms(norms * scale[used])
+        S = S * np.outer(d * scale[used], d * scale[used])
+        # Minimising u'Su on the simplex: the sum, penalised, only scales the minimiser, and so the
+        # problem is bounded where S is singular.
+        penalty = max(float(np.mean(np.diagonal(S))), np.finfo(np.float64).tiny)
+        right = np.full(used.size, penalty)
+        found = nonnegative_qp(S + penalty, right, tol=tol, check_psd=False)
+        u = found.v / found.v.sum()
+        weights = np.zeros(nonzero.size)
+        weights[used] = d * u
+        return weights, {"objective": float(u @ S @ u), **_certificate(found)}
+
+    def _solve(self, statistics, nonzero):
+        raise TypeError(
+            "Structure needs samples, whose neighbours no statistics hold; accepted: "
+            'weighting="structure" of KernelCombiner, OneClassMKL, MKLClassifier or MKLRegressor.'
+        )
+
+
+def _over_norms(norms):
+    """1 over norms, 0 where they are 0."""
+    return np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0.0)
+
+
+def _certificate(found):
+    """What a `WeightResult` says of a solved quadratic programme."""
+    names = ("kkt_residual", "duality_gap", "n_iter", "converged")
+    return {name: getattr(found, name) for name in names}
+
+
+class CenteredRows:
+    """Rows of centred kernels, some at a time.
+
+    Parameters
+    ----------
+    combinations : list of Combination
+        One for each kernel, on the same samples.
+    """
+
+    def __init__(self, combinations):
+        self.combinations, self.n_samples = combinations, combinations[0].n_samples
+        p, m = len(combinations), self.n_samples
+        rows, columns, diagonal = np.empty((p, m)), np.zeros((p, m)), np.empty((p, m))
+        for index in self.blocks():
+            for k, own in enumerate(combinations):
+                K = np.asarray(own.rows(index), np.float64)
+                rows[k, index], diagonal[k, index] = K.mean(axis=1), K[range(len(K)), index]
+                columns[k] += K.sum(axis=0) / m
+        # Means of rows and of columns: rows may lack f(x) or f(x').
+        self._columns = columns - rows.mean(axis=1, keepdims=True)
+        self._rows = rows
+        self.diagonal = diagonal - rows - self._columns
+
+    def blocks(self):
+        """Index arrays of the rows to be held at once."""
+        m = self.n_samples
+        return [np.arange(m)[rows] for rows in row_blocks(m, m * len(self.combinations))]
+
+    def read(self, index):
+        """Rows of all kernels, (p, len(index), m) float64."""
+        out = np.empty((len(self.combinations), len(index), self.n_samples))
+        for k, own in enumerate(self.combinations):
+            out[k] = own.rows(index)
+            out[k] -= self._rows[k, index, None]
+            out[k] -= self._columns[k]
+        return out
+
+
+def neighbour_graph(kernels, n_neighbors):
+    """Laplacian, a CSR array (m, m), of the graph of nearest neighbours by each of the kernels.
+
+    Edges count once for each kernel and direction in which they are found.
+    """
+    from scipy.sparse import csr_array, diags
+
+    m, count = kernels.n_samples, min(n_neighbors, kernels.n_samples - 1)
+    adjacency = csr_array((m, m))
+    for index in kernels.blocks():
+        for K, own in zip(kernels.read(index), kernels.diagonal):
+            distance = own - 2.0 * K  # squared, less a constant of the row
+            distance[range(len(index)), index] = np.inf
+            near = np.argpartition(distance, count - 1, axis=1)[:, :count]
+            pairs = np.repeat(index, count), near.ravel()
+            adjacency += csr_array((np.ones(near.size), pairs), shape=(m, m))
+    adjacency = adjacency + adjacency.T
+    return csr_array(csr_array(diags(adjacency.sum(axis=0))) - adjacency)
+
+
+def distortions(kernels, laplacian):
+    """Products ``<K_k, L K_l>`` (p, p) of centred kernels by a Laplacian L; their norms (p,)."""
+    p = len(kernels.combinations)
+    S, squares = np.zeros((p, p)), np.zeros(p)
+    for index in kernels.blocks():
+        block = kernels.read(index)
+        flat = block.reshape(p, -1)
+        squares += np.einsum("ki,ki->k", flat, flat)
+        smooth = np.stack([(laplacian @ K.T).T for K in block])
+        S += flat @ smooth.reshape(p, -1).T
+    return 0.5 * (S + S.T), np.sqrt(squares)

@@ -1,0 +1,288 @@
+"""Conditional and joint independence, two samples, and a hundred thousand samples."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.dependence.permutations import shifted_products
+from alignlearn.statistics import center_kernel, hsic
+from alignlearn.validation import DoubtfulResultWarning
+
+
+def grams_of(views):
+    """Gaussians of ``gamma="scale"`` by their formula."""
+    found = []
+    for x in views:
+        X = x.reshape(len(x), -1)
+        squares = np.square(X[:, None] - X[None]).sum(axis=2)
+        found.append(np.exp(-squares / (X.shape[1] * X.var())))
+    return found
+
+
+# Joint independence
+
+
+def dhsic(grams):
+    """Definition 2.6 of Pfister et al. (2018), as it stands, by sums over samples."""
+    m = len(grams[0])
+    joint = sum(np.prod([K[i, j] for K in grams]) for i in range(m) for j in range(m)) / m**2
+    single = np.prod([K.sum() / m**2 for K in grams])
+    cross = sum(np.prod([K[i].sum() / m for K in grams]) for i in range(m)) / m
+    return joint + single - 2.0 * cross
+
+
+def test_joint_statistic_and_null_follow_the_definition():
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=9), rng.normal(size=(9, 2)), rng.normal(size=9)]
+    found = al.dhsic_test(*views, n_permutations=6, random_state=3)
+    grams = grams_of(views)
+    assert found.statistic == pytest.approx(dhsic(grams), rel=1e-10)
+    same = np.random.default_rng(3)
+    orders = [same.permuted(np.tile(np.arange(9), (6, 1)), axis=1) for _ in range(2)]
+    expected = [
+        dhsic([grams[0], *(K[np.ix_(o[t], o[t])] for K, o in zip(grams[1:], orders))])
+        for t in range(6)
+    ]
+    np.testing.assert_allclose(found.null, expected, rtol=1e-10)
+    assert found.p_value == (1 + np.sum(found.null >= found.statistic)) / 7
+    pair = al.dhsic_test(*views[:2], n_permutations=2)
+    assert pair.statistic == pytest.approx(hsic(*grams[:2]), rel=1e-10)
+
+
+def test_dependence_of_three_of_which_no_two_are_dependent():
+    rng = np.random.default_rng(1)
+    x, y, z = rng.normal(size=(3, 80))
+    z = np.sign(x * y) * np.abs(z)
+    assert al.dhsic_test(x, y, z, n_permutations=199, random_state=0).p_value == 1 / 200
+    for pair in itertools.combinations((x, y, z), 2):
+        assert al.hsic_test(*pair, n_permutations=199, random_state=0).p_value > 0.05
+    by_chance = [
+        al.dhsic_test(*rng.normal(size=(3, 16)), n_permutations=19, random_state=rng).p_value
+        for _ in range(80)
+    ]
+    assert 1 <= np.sum(np.array(by_chance) <= 0.1) <= 16  # 8 expected, three deviations
+
+
+# Two samples
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+def test_mmd_is_the_distance_of_means_and_its_u_statistic(unbiased):
+    """Gretton et al. (2012), equations 3 and 5, by loops over pairs."""
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(5, 2)), 0.5 + rng.normal(size=(7, 2))
+    found = al.mmd_test(X, Y, unbiased=unbiased, n_permutations=4, random_state=5)
+    (K,) = grams_of([np.vstack([X, Y])])
+
+    def mmd(order):
+        def mean(rows, columns):
+            pairs = [(i, j) for i in rows for j in columns if not (unbiased and i == j)]
+            return sum(K[i, j] for i, j in pairs) / len(pairs)
+
+        first, second = np.flatnonzero(order < 5), np.flatnonzero(order >= 5)
+        return mean(first, first) + mean(second, second) - 2.0 * mean(first, second)
+
+    assert found.statistic == pytest.approx(mmd(np.arange(12)), rel=1e-10)
+    orders = np.random.default_rng(5).permuted(np.tile(np.arange(12), (4, 1)), axis=1)
+    np.testing.assert_allclose(found.null, [mmd(o) for o in orders], rtol=1e-9)
+    assert found.n_samples == 12
+
+
+def test_mmd_finds_another_spread_and_keeps_its_level():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=60), 2.5 * rng.normal(size=80)
+    assert al.mmd_test(x, y, random_state=0).p_value < 0.01
+    assert al.mmd_test(x, y, "linear", random_state=0).p_value > 0.05  # of means only
+    p = [
+        al.mmd_test(rng.poisson(1.0, 12), rng.poisson(1.0, 20), n_permutations=19).p_value
+        for _ in range(100)
+    ]
+    assert 1 <= np.sum(np.array(p) <= 0.1) <= 19
+    words = al.mmd_test(list("aabab"), list("bbab"), al.FromFunction(lambda s, t: 1.0 * (s == t)))
+    assert 0.0 < words.p_value <= 1.0
+    assert words.statistic == pytest.approx(2.0 * (3 / 5 - 1 / 4) ** 2)
+
+
+# Conditional independence
+
+
+def _chain(rng, m, share=0.0):
+    """X and Y through Z, and a share of X's own noise in Y."""
+    z, e, f = rng.normal(size=(3, m))
+    return np.tanh(z) + 0.5 * e, z**3 / 3.0 + 0.5 * (f + share * e), z
+
+
+@pytest.mark.parametrize("method", ["signs", "gamma"])
+def test_what_depends_through_z_only_is_told_from_what_does_not(method):
+    rng = np.random.default_rng(4)
+    x, y, z = _chain(rng, 120)
+    assert al.hsic_test(x, y, n_permutations=99).p_value == 0.01
+    options = {"method": method, "random_state": 0}
+    assert al.kci_test(x, y, z, **options).p_value > 0.1
+    found = al.kci_test(*_chain(rng, 120, 1.0), **options)
+    assert found.p_value < 0.01
+    assert (found.method, found.n_samples) == (method, 120)
+    # A common cause of both that Z does not explain, in opposite directions over Z.
+    z, e = rng.normal(size=(2, 120))
+    turned = np.sign(z) * e + 0.5 * rng.normal(size=120)
+    assert abs(np.corrcoef(e, turned)[0, 1]) < 0.2
+    assert al.kci_test(e, turned, z, **options).p_value < 0.01
+
+
+def test_conditional_statistic_from_its_definition():
+    """One kernel for Z: the path's choice of alpha by refitting without each sample."""
+    rng = np.random.default_rng(5)
+    m = 24
+    x, y, z = _chain(rng, m)
+    kernel = al.Gaussian(0.5)
+    found = al.kci_test(x, y, z, [al.Gaussian(1.0), al.Gaussian(1.0), kernel], random_state=0)
+    Kz = kernel(z[:, None])
+    alphas = np.logspace(-5.0, 0.5, 12) * np.trace(center_kernel(Kz))
+    residuals = []
+    for v in (x, y):
+        K = center_kernel(al.Gaussian(1.0)(v[:, None]))
+        values, vectors = np.linalg.eigh(K * m / np.trace(K))
+        F = vectors * np.sqrt(np.maximum(values, 0.0))
+        errors = [_left_out(Kz, F, alpha) for alpha in alphas]
+        alpha = 0.1 * alphas[int(np.argmin(errors))]
+        R = np.linalg.inv(np.eye(m) + center_kernel(Kz) / alpha) - 1.0 / m
+        residuals.append(R @ F @ F.T @ R)
+    H = residuals[0] * residuals[1] * (Kz + 1.0)
+    # The features leave out 1e-4 of a kernel.
+    assert found.statistic == pytest.approx(H.sum() / m**2, rel=5e-3)
+
+
+def _left_out(K, F, alpha):
+    total = 0.0
+    for i in range(len(K)):
+        rest = np.delete(np.arange(len(K)), i)
+        mean, own = F[rest].mean(axis=0), K[np.ix_(rest, rest)]
+        coef = np.linalg.solve(center_kernel(own) + alpha * np.eye(len(rest)), F[rest] - mean)
+        coef -= coef.mean(axis=0)
+        fit = (K[i, rest] - own.mean(axis=0)) @ coef + mean
+        total += np.square(F[i] - fit).sum()
+    return total
+
+
+def test_conditional_level():
+    """Of a small design; the benchmark has 1000 runs of many."""
+    rng = np.random.default_rng(6)
+    p = [al.kci_test(*_chain(rng, 30), n_draws=49, random_state=rng).p_value for _ in range(60)]
+    assert 3 <= np.sum(np.array(p) <= 0.2) <= 22  # 12 expected, three deviations
+
+
+def test_units_and_offsets_of_z_change_nothing():
+    rng = np.random.default_rng(7)
+    x, y, z = _chain(rng, 40)
+    Z = np.column_stack([z, rng.normal(size=40), np.ones(40)])
+    plain = al.kci_test(x, y, Z, random_state=1)
+    moved = al.kci_test(1e3 * x, y - 7.0, Z * [1e-6, 1e5, 3.0] + 2.0, random_state=1)
+    assert moved.p_value == plain.p_value
+    assert moved.statistic == pytest.approx(plain.statistic, rel=1e-6)
+    assert al.kci_test(x, y, z, "rbf", random_state=1).p_value > 0.05
+    K = al.Gaussian(1.0)(z[:, None])
+    given = al.kci_test(x, y, K, [None, None, "precomputed"], random_state=1)
+    own = al.kci_test(x, y, z, [None, None, al.Gaussian(1.0)], random_state=1)
+    assert given.statistic == pytest.approx(own.statistic, rel=1e-9)
+
+
+def test_a_function_of_z_is_doubtful():
+    rng = np.random.default_rng(8)
+    z, y = rng.normal(size=(2, 60))
+    with pytest.warns(DoubtfulResultWarning, match="X is a function of Z up to"):
+        al.kci_test(3.0 * z, y, z)
+
+
+# Many samples
+
+
+@pytest.mark.parametrize("entries", [2**22, 4])
+def test_shifts_of_blocks_are_permutations_of_the_features(entries, monkeypatch):
+    monkeypatch.setattr("alignlearn.dependence.permutations._ENTRIES", entries)
+    rng = np.random.default_rng(9)
+    F, G = rng.normal(size=(23, 3)), rng.normal(size=(23, 2))
+    table = np.arange(20).reshape(5, 4)
+    for n in (5, 1):
+        found = shifted_products(F, G, n)
+        assert found.shape == (n,)
+        assert found[0] == pytest.approx(np.square(F.T @ G).sum())
+    found = shifted_products(F, G, 5)
+    for k in range(5):
+        order = np.concatenate([np.roll(table, -k, axis=0).ravel(), [20, 21, 22]])
+        assert found[k] == pytest.approx(np.square(F.T @ G[order]).sum(), rel=1e-10)
+
+
+def test_low_rank_statistic_is_hsic_where_all_samples_are_centers():
+    rng = np.random.default_rng(10)
+    x = rng.normal(size=60)
+    y = 0.5 * x + rng.normal(size=60)
+    options = {"n_permutations": 5, "random_state": 0}
+    found = al.hsic_test(x, y, method="low-rank", n_centers=60, **options)
+    assert found.method == "low-rank"
+    assert found.statistic == pytest.approx(al.hsic_test(x, y, **options).statistic, rel=1e-4)
+    line = al.hsic_test(x, y, "linear", method="low-rank", n_centers=3, **options)
+    exact = al.hsic_test(x, y, "linear", **options)
+    assert line.statistic == pytest.approx(exact.statistic, rel=1e-9)
+
+
+def test_twenty_thousand_samples_by_default_and_levels_with_ties():
+    rng = np.random.default_rng(11)
+    x = rng.standard_cauchy(20_000)
+    y = 0.1 * np.tanh(x) + rng.normal(size=20_000)
+    found = al.hsic_test(np.tanh(x), y, n_permutations=99, random_state=0)
+    assert (found.method, found.p_value) == ("low-rank", 0.01)
+    assert found.null.shape == (99,)
+    p = []
+    for _ in range(200):
+        a, b = rng.poisson(0.3, 200), rng.standard_cauchy(200)
+        options = {"n_permutations": 19, "n_centers": 8, "random_state": rng}
+        p.append(al.hsic_test(a, b, method="low-rank", **options).p_value)
+    assert 8 <= np.sum(np.array(p) <= 0.1) <= 33
+
+
+# Bad input
+
+X = np.random.default_rng(12).normal(size=(30, 2))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: al.dhsic_test(X), "views: 1 given; accepted: two or more"),
+        (lambda: al.dhsic_test(X, X[:29], X), "view 1 has 29 samples, but view 0 has 30"),
+        (lambda: al.dhsic_test(X, X, np.ones(30)), "view 2 is constant under its kernel"),
+        (lambda: al.dhsic_test(X, X * np.nan), "view 1: X contains NaN"),
+        (lambda: al.dhsic_test(*[X[:5]] * 3), "view 0 has 5 samples; accepted for 3 views"),
+        (lambda: al.dhsic_test(X, X, kernels=["rbf"]), "kernels has 1 items for 2 views"),
+        (lambda: al.dhsic_test(X, X, n_permutations=0), "n_permutations"),
+        (lambda: al.mmd_test(X, X[:, :1]), r"Y has shape \(30, 1\), but X has \(30, 2\)"),
+        (lambda: al.mmd_test(X, X[:1]), "Y has 1 samples; accepted for this test: at least 2"),
+        (lambda: al.mmd_test(np.ones(4), np.ones(5)), "X is constant under its kernel|constant"),
+        (lambda: al.mmd_test(X, np.nan * X), "Y contains NaN"),
+        (lambda: al.mmd_test(X @ X.T, X @ X.T, "precomputed"), "takes no new samples"),
+        (lambda: al.kci_test(X, X[:29], X), "view 'Y' has 29 samples, but view 'X' has 30"),
+        (lambda: al.kci_test(X, X, X[:29]), "view 'Z' has 29 samples, but view 'X' has 30"),
+        (lambda: al.kci_test(np.ones(30), X, X), "view 'X' is constant under its kernel"),
+        (lambda: al.kci_test(X, X, np.ones(30)), "view 'Z' is constant under its kernel"),
+        (lambda: al.kci_test(X, X, X * np.inf), "view 'Z': .*infinity"),
+        (lambda: al.kci_test(X, X * np.nan, X), "view 'Y': .*NaN"),
+        (lambda: al.kci_test(X[:19], X[:19], X[:19]), "X has 19 samples; accepted .* at least 20"),
+        (lambda: al.kci_test(X, X, X, ["rbf", "rbf"]), "kernels has 2 items for 3 views"),
+        (lambda: al.kci_test(X, X, X, method="exact"), "method='exact' is not known"),
+        (lambda: al.hsic_test(X, X, method="low-rank"), "X has 30 samples; .* at least 10000"),
+        (
+            lambda: al.hsic_test(X, X, method="low-rank", unbiased=True, n_permutations=1),
+            "the law is that of the biased",
+        ),
+        (
+            lambda: al.hsic_test(X, np.ones(30), method="low-rank", n_permutations=1),
+            "view 1 is constant under its kernel",
+        ),
+        (lambda: al.hsic_test(X, X, n_centers=0), "n_centers"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

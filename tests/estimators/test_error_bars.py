@@ -1,0 +1,361 @@
+"""Standard deviations and intervals of regressors: oracles, refits, what is refused, coverage."""
+
+import io
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+import alignlearn as al
+from alignlearn.bounds import conformal
+from alignlearn.folds import fold_numbers
+from alignlearn.machines import KernelRidge
+from alignlearn.validation import DoubtfulResultWarning
+
+KERNELS = al.gaussian_kernels([0.05, 0.5])
+ALPHA = 0.2
+M = 30
+
+
+def _data(seed, n):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.column_stack([np.sin(2.0 * X[:, 0]), X[:, 1]]) + 0.3 * rng.normal(size=(n, 2))
+
+
+X, Y = _data(0, M)
+NEW, Y_NEW = _data(1, 12)
+y = Y[:, 0]
+WIDE = np.hstack([X, np.square(X), X[:, :1] * X[:, 1:]])
+
+
+@pytest.fixture(scope="module")
+def averaged():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulResultWarning)
+        found = al.MKLRegressorCV(cv=2).fit(X, y)
+    assert len(found.members_) == 2
+    assert any(member.factors is not None for member in found.members_)
+    return found
+
+
+def kriging(model, alpha, weight=None):
+    """Standard deviations by the equations of universal kriging with the fitted kernel."""
+    weight = np.ones(M) if weight is None else weight
+    A, one = np.linalg.inv(model.kernel_(X) + np.diag(alpha / weight)), np.ones(M)
+    k = model.kernel_(NEW, X)
+    own = np.diagonal(model.kernel_(NEW)) - np.einsum("ij,jk,ik->i", k, A, k)
+    Q = A - np.outer(A @ one, A @ one) / (one @ A @ one)
+    scale = np.einsum("ij,ik,kj->j", Y, Q, Y) / (weight.sum() - 1.0)
+    shape = own + np.square(1.0 - k @ A @ one) / (one @ A @ one)
+    return np.sqrt(np.outer(shape, scale)), np.sqrt(np.outer(shape + alpha, scale))
+
+
+# Standard deviations
+
+
+def test_deviations_are_those_of_scikit_learn_for_a_constant_of_large_variance():
+    model = al.MKLRegressor([al.Gaussian(0.5)], weighting="uniform", normalize=None, alpha=ALPHA)
+    mean, std = model.fit(X, y).predict(NEW, return_std=True)
+    dual = np.append(model.dual_coef_, 0.0)[:M]
+    scale = (y - y.mean()) @ dual / (M - 1)  # dual coefficients sum to 0
+    kernel = ConstantKernel(scale) * RBF(1.0) + ConstantKernel(1e5)
+    oracle = GaussianProcessRegressor(kernel, alpha=scale * ALPHA, optimizer=None).fit(X, y)
+    want_mean, want = oracle.predict(NEW, return_std=True)
+    np.testing.assert_allclose(mean, want_mean, atol=1e-4)
+    np.testing.assert_allclose(std, want, rtol=1e-3)
+    np.testing.assert_array_equal(mean, model.predict(NEW))
+    assert std.min() > 0.05  # so that a thousandth says something
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_deviations_of_the_learned_kernel_for_each_target(weighted):
+    weight = np.random.default_rng(2).exponential(size=M) if weighted else None
+    model = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, Y, weight)
+    fit = (X, Y, weight) if weighted else None
+    latent, total = kriging(model, ALPHA, weight)
+    mean, std = model.predict(NEW, True, fit=fit)
+    np.testing.assert_allclose(std, latent, rtol=1e-7)
+    np.testing.assert_allclose(model.predict(NEW, True, noise=True)[1], total, rtol=1e-7)
+    np.testing.assert_array_equal(mean, model.predict(NEW))
+
+
+def test_deviations_of_an_average_are_those_of_the_mixture(averaged):
+    mean, std = averaged.predict(NEW, True)
+    parts = [m.model.predict(m.of(NEW), True) for m in averaged.members_]
+    second = np.mean([s**2 + f**2 for f, s in parts], axis=0)
+    np.testing.assert_allclose(std, np.sqrt(second - mean**2), rtol=1e-9)
+
+
+# Intervals
+
+
+def fits_without(K, k_new, alpha, index):
+    """Predictions on new samples, and residuals, of ridge regression without some samples."""
+    rest = np.setdiff1d(np.arange(M), index)
+    machine = KernelRidge(alpha).fit(K[np.ix_(rest, rest)], Y[rest])
+    return machine.predict(k_new[:, rest]), Y[index] - machine.predict(K[np.ix_(index, rest)])
+
+
+def refitted(models, parts, coverage):
+    """Intervals by fits without every part; ``models`` are (share, Gram, new, alpha)."""
+    low, high = [], []
+    for index in parts:
+        found = [fits_without(K, k, alpha, index) for _, K, k, alpha in models]
+        shares = [model[0] for model in models]
+        mean = sum(s * f for s, (f, _) in zip(shares, found))
+        radii = np.abs(sum(s * r for s, (_, r) in zip(shares, found)))
+        low += [mean - r for r in radii]
+        high += [mean + r for r in radii]
+    k = int(np.ceil(coverage * (M + 1)))
+    return np.sort(low, axis=0)[M - k], np.sort(high, axis=0)[k - 1]
+
+
+def left_out(folds):
+    if folds is None:
+        return np.arange(M)[:, None]
+    number = fold_numbers(y, folds, False)
+    return [np.flatnonzero(number == t) for t in range(folds)]
+
+
+@pytest.mark.parametrize("folds", [None, 4])
+@pytest.mark.parametrize("coverage", [0.5, 0.9])
+@pytest.mark.parametrize("tuned", [False, True])
+def test_intervals_are_those_of_refits_with_the_learned_kernel(folds, coverage, tuned):
+    model = al.MKLRegressor(KERNELS, alpha=ALPHA)
+    model = al.MKLRegressorCV(KERNELS, alphas=[ALPHA], cv=3) if tuned else model
+    model.fit(X, Y)
+    found = model.predict_interval(NEW, coverage, folds=folds)
+    given = [(1.0, model.kernel_(X), model.kernel_(NEW, X), ALPHA)]
+    np.testing.assert_allclose(found, refitted(given, left_out(folds), coverage), rtol=1e-8)
+    one = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y).predict_interval(NEW, coverage)
+    assert one.low.shape == one.high.shape == (12,)
+    assert (one.low < one.high).all()
+
+
+@pytest.mark.parametrize("folds", [None, 4])
+def test_intervals_of_an_average_are_those_of_refits_of_its_machines(averaged, folds):
+    given = [
+        (m.share, m.kernel(X), m.kernel(NEW, X), m.model.machine_.alpha) for m in averaged.members_
+    ]
+    low, high = refitted(given, left_out(folds), 0.9)
+    with pytest.warns(DoubtfulResultWarning, match="scales of the features were learned"):
+        found = averaged.predict_interval(NEW, folds=folds)
+    np.testing.assert_allclose(found.low, low[:, 0], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found.high, high[:, 0], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("machine", ["krr", "svr"])
+@pytest.mark.parametrize("folds", [None, 3])
+def test_refits_learn_everything_again(machine, folds):
+    model = al.MKLRegressor(KERNELS, machine=machine, alpha=ALPHA).fit(X, y)
+    found = model.predict_interval(NEW, 0.8, folds=folds, fit=(X, y), refit=True)
+    low, high = [], []
+    for index in left_out(folds):
+        rest = np.setdiff1d(np.arange(M), index)
+        again = al.MKLRegressor(KERNELS, machine=machine, alpha=ALPHA).fit(X[rest], y[rest])
+        mean, radii = again.predict(NEW), np.abs(y[index] - again.predict(X[index]))
+        low += [mean - r for r in radii]
+        high += [mean + r for r in radii]
+    k = int(np.ceil(0.8 * (M + 1)))
+    want = np.sort(low, axis=0)[M - k], np.sort(high, axis=0)[k - 1]
+    np.testing.assert_allclose(found, want, rtol=1e-9)
+    if machine == "krr":  # the weights differ
+        assert not np.allclose(model.predict_interval(NEW, 0.8, folds=folds), want, rtol=1e-6)
+    with pytest.raises(ValueError, match="other samples"):
+        model.predict_interval(NEW, folds=folds, fit=(X + 0.1, y), refit=True)
+    with pytest.raises(TypeError, match="tuple"):
+        model.predict_interval(NEW, folds=folds, fit=(X, y, np.ones(M)), refit=True)
+
+
+def test_refits_of_a_search_choose_alpha_again_and_leave_it_as_it_was():
+    options = {"kernels": KERNELS, "alphas": [0.01, 0.1, 1.0], "cv": 3}
+    model = al.MKLRegressorCV(**options).fit(X, Y)
+    before = model.predict(NEW)
+    low, high = model.predict_interval(NEW, 0.6, folds=3, fit=(X, Y), refit=True)
+    np.testing.assert_array_equal(model.predict(NEW), before)
+    index = left_out(3)[1]
+    rest = np.setdiff1d(np.arange(M), index)
+    again = al.MKLRegressorCV(**options).fit(X[rest], Y[rest])
+    kept = vars(model)["_smoothers"][1]["refit", 3][1]
+    np.testing.assert_array_equal(kept.models[1].predict(NEW), again.predict(NEW))
+    assert low.shape == high.shape == (12, 2)
+
+
+# Other machines and samples: all routes to one problem agree
+
+
+def agree(found, want, rtol=1e-6):
+    for a, b in zip(found, want):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("folds", [None, 3])
+def test_linear_kernels_and_given_matrices_take_the_training_samples_once(folds):
+    new = np.hstack([NEW, np.square(NEW), NEW[:, :1] * NEW[:, 1:]])
+    options = {"weighting": "uniform", "normalize": None, "alpha": ALPHA}
+    pairs = al.MKLRegressor([al.Polynomial(1.0, 0.0, 1)], **options).fit(WIDE, Y)
+    want, deviations = pairs.predict_interval(new, folds=folds), pairs.predict(new, True)
+    columns = WIDE.shape[1]  # whose kernels have weights of sum 1
+    for X_fit, X_new, kernels, unit in (
+        (WIDE, new, ["linear"], 1.0),
+        (csr_matrix(WIDE), csr_matrix(new), ["linear"], 1.0),
+        (WIDE, new, al.RankOneKernels(), 1.0 / columns),
+        ([WIDE @ WIDE.T], [new @ WIDE.T], "precomputed", 1.0),
+    ):
+        model = al.MKLRegressor(kernels, **{**options, "alpha": unit * ALPHA}).fit(X_fit, Y)
+        with pytest.raises(ValueError, match=r"fit=\(X, y\) is needed"):
+            model.predict_interval(X_new, folds=folds)
+        agree(model.predict_interval(X_new, folds=folds, fit=(X_fit, Y)), want)
+        agree(model.predict_interval(X_new, folds=folds), want)  # as they are known
+        if kernels == "precomputed":
+            with pytest.raises(ValueError, match="k\\(x, x\\) of the new samples"):
+                model.predict(X_new, return_std=True)
+        else:
+            agree(model.predict(X_new, True, fit=(X_fit, Y)), deviations)
+
+
+def test_more_features_than_samples_and_nystrom_on_all_samples():
+    few, some = WIDE[:9], Y[:9]
+    options = {"weighting": "uniform", "normalize": None, "alpha": ALPHA}
+    linear = al.MKLRegressor(["linear"], **options).fit(few, some)
+    pairs = al.MKLRegressor([al.Polynomial(1.0, 0.0, 1)], **options).fit(few, some)
+    new = WIDE[9:]
+    want = pairs.predict_interval(new, 0.8)
+    agree(linear.predict_interval(new, 0.8, fit=(few, some)), want)
+    agree(linear.predict(new, True), pairs.predict(new, True))
+    exact = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
+    nystrom = al.MKLRegressor(KERNELS, machine="nystrom", alpha=ALPHA).fit(X, y)
+    with pytest.raises(ValueError, match="machine='nystrom'"):
+        nystrom.predict_interval(NEW)
+    for folds in (None, 3):
+        want = exact.predict_interval(NEW, folds=folds)
+        agree(nystrom.predict_interval(NEW, folds=folds, fit=(X, y)), want, 1e-4)
+    agree(nystrom.predict(NEW, True), exact.predict(NEW, True), 1e-4)
+    # With few centres the prior variance is still the kernel's: far away all of it.
+    few = al.MKLRegressor(KERNELS, machine="nystrom", n_centers=5, alpha=ALPHA).fit(X, y)
+    near, far = (few.predict(A, True, fit=(X, y))[1] for A in (X[:1], X[:1] + 100.0))
+    assert far[0] > 1.2 * near[0]
+
+
+def test_single_precision_sparse_samples_and_tables():
+    model = al.MKLRegressor(KERNELS, alpha=ALPHA)
+    want = model.fit(X, y).predict_interval(NEW)
+    deviations = model.predict(NEW, True)
+    single = model.fit(X.astype(np.float32), y)
+    agree(single.predict_interval(NEW.astype(np.float32)), want, 1e-4)
+    agree(single.predict(NEW.astype(np.float32), True), deviations, 1e-3)
+    sparse = model.fit(csr_matrix(X), y)
+    agree(sparse.predict_interval(csr_matrix(NEW)), want, 1e-8)
+    agree(sparse.predict(csr_matrix(NEW), True), deviations, 1e-8)
+    tables = al.MKLRegressor({"a": "rbf", "b": "linear"}, alpha=ALPHA)
+    tables.fit({"a": X[:, :2], "b": X[:, 2:]}, y)
+    new = {"b": NEW[:, 2:], "a": NEW[:, :2]}
+    found = tables.predict_interval(new)
+    given = [(1.0, *(tables.kernel_(A, X) for A in (X, NEW)), ALPHA)]
+    low, _ = refitted(given, left_out(None), 0.9)
+    np.testing.assert_allclose(found.low, low[:, 0], rtol=1e-7)
+
+
+# What is kept, and what is refused
+
+
+def test_what_error_bars_are_made_of_is_not_stored():
+    model = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
+    size = len(pickle.dumps(model))
+    want = model.predict_interval(NEW)
+    assert len(pickle.dumps(model)) == size
+    file = io.BytesIO()
+    al.save(model, file)
+    file.seek(0)
+    for again in (pickle.loads(pickle.dumps(model)), al.load(file)):
+        np.testing.assert_array_equal(again.predict_interval(NEW), want)
+    np.testing.assert_array_equal(model.set_params(alpha=9.0).predict_interval(NEW), want)
+    model.fit(X, y)  # with the new alpha, and nothing of the old one
+    wide = al.MKLRegressor(KERNELS, alpha=9.0).fit(X, y)
+    np.testing.assert_array_equal(model.predict_interval(NEW), wide.predict_interval(NEW))
+
+
+def test_refused():
+    model = al.MKLRegressor(KERNELS, alpha=ALPHA)
+    with pytest.raises(al.NotFittedError):
+        model.predict_interval(NEW)
+    model.fit(X, y)
+    for coverage in (0.0, 1.0, -0.1, 90, np.nan):
+        with pytest.raises(ValueError, match="coverage="):
+            model.predict_interval(NEW, coverage)
+    with pytest.raises(TypeError, match="coverage"):
+        model.predict_interval(NEW, "0.9")
+    for folds in (1, M + 1):
+        with pytest.raises(ValueError, match="folds="):
+            model.predict_interval(NEW, folds=folds)
+    with pytest.raises(ValueError, match="features"):
+        model.predict_interval(NEW[:, :2])
+    with pytest.raises(TypeError, match="return_std"):
+        model.predict(NEW, "yes")
+    for more in ({"noise": True}, {"fit": (X, y)}):
+        with pytest.raises(ValueError, match="return_std=True"):
+            model.predict(NEW, **more)
+    for fit, error in (
+        ((X[:-1], y[:-1]), "samples"),
+        ((X, y[::-1]), "other samples"),
+        ((X + 0.1, y), "other samples"),
+        ((X, y, np.ones(M)), "was not given"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            model.predict_interval(NEW, fit=fit)
+    with pytest.raises(TypeError, match="tuple"):
+        model.predict_interval(NEW, fit=X)
+    np.testing.assert_array_equal(
+        model.predict_interval(NEW, fit=(X, y)), model.fit(X, y).predict_interval(NEW)
+    )
+    weighted = al.MKLRegressor(KERNELS).fit(X, y, np.linspace(1.0, 2.0, M))
+    with pytest.raises(ValueError, match="exchangeable"):
+        weighted.predict_interval(NEW)
+    with pytest.raises(ValueError, match=r"\(X, y, sample_weight\) is needed"):
+        weighted.predict(NEW, True)
+    many = _data(0, 100)
+    without_matrix = al.MKLRegressor(KERNELS, memory=80_000).fit(many[0], many[1][:, 0])
+    with pytest.raises(ValueError, match="the parameter memory does not allow"):
+        without_matrix.predict_interval(NEW)
+    vectors = al.MKLRegressor(KERNELS, machine="svr").fit(X, y)
+    targets = al.MKLRegressorCV(KERNELS, per_target=True).fit(X, Y)
+    for other, reason in ((vectors, "linear in y"), (targets, "per_target=True")):
+        for call in (other.predict_interval, lambda A, m=other: m.predict(A, True)):
+            with pytest.raises(ValueError, match=reason):
+                call(NEW)
+
+
+def test_too_few_samples_are_said_to_be():
+    model = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
+    with pytest.warns(DoubtfulResultWarning, match="it takes 99"):
+        low, high = model.predict_interval(NEW, 0.99)
+    assert np.isneginf(low).all()
+    assert np.isposinf(high).all()
+    assert conformal.least_samples(0.99) == 99
+
+
+# Coverage
+
+
+@pytest.mark.parametrize("m", [50, 500])
+def test_coverage_on_ten_laws(script, m):
+    bench = script("bench/bench_intervals")
+    laws, fits = bench.REGRESSION, {50: 4, 500: 1}[m]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulResultWarning)  # samples of few values repeat
+        rows = [
+            [bench.interval_row(al.MKLRegressor(), law, m, 100 + seed) for seed in range(fits)]
+            for law in laws
+        ]
+    covered = np.mean(rows, axis=1)
+    # The training samples move the coverage of a fit with the error of a beta law of rank .9 m.
+    error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
+    assert (covered[:, :2] >= 0.9 - 3.0 * error).all()
+    assert (covered[:, :2].mean(axis=0) >= 0.9 - 3.0 * error / np.sqrt(len(laws))).all()
+    assert (covered[:, :2].mean(axis=0) <= 0.93).all()
+    assert (covered[:, 3] < 2.5).all()  # widths, over the spread of y

@@ -1,0 +1,474 @@
+"""Samples that lack a table: statistics, completed kernels and machines against plain NumPy."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+import alignlearn as al
+from alignlearn.sources import open_source
+from alignlearn.sources.gapped import donors_of
+
+RNG = np.random.default_rng(0)
+M, N = 48, 12
+A, B, C = (RNG.normal(size=(M + N, d)) for d in (3, 2, 2))
+B[:, 0] += A[:, 0]
+TARGET = (A[:, 0] + np.sin(2.0 * B[:, 1]) + 0.5 * C[:, 0])[:M]
+LABELS = np.where(TARGET > 0.0, "up", "down")
+THREE = np.digitize(TARGET, [-0.6, 0.6])
+PRESENT = np.ones((M + N, 3), bool)
+PRESENT[[0, 3, 9, 20, 33, 50], 0] = False
+PRESENT[[1, 3, 12, 21, 34, 50, 51], 1] = False
+PRESENT[[0, 2, 13, 22, 35, 36, 51, 52], 2] = False
+KERNELS = {"a": [al.Gaussian(0.3), "linear"], "b": al.Gaussian(0.2), "c": "linear"}
+TABLE = np.array([0, 0, 1, 2])
+WEIGHT = RNG.integers(1, 4, M).astype(float)
+FOLDS = KFold(3, shuffle=True, random_state=0)
+
+
+def gapped(tables, present=PRESENT):
+    return {
+        name: np.where(have[:, None], table, np.nan)
+        for name, table, have in zip("abc", tables, present.T)
+    }
+
+
+def some(X, rows):
+    return {name: table[rows] for name, table in X.items()}
+
+
+WHOLE = gapped((A, B, C), np.ones_like(PRESENT))
+GAPS = gapped((A, B, C))
+X, NEW = some(GAPS, slice(M)), some(GAPS, slice(M, None))
+OF_WHOLE = some(WHOLE, slice(M))
+
+
+def matrices():
+    """The four kernels on all samples; not to be read where a sample lacks the table."""
+
+    def gaussian(Z, gamma):
+        return np.exp(-gamma * np.square(Z[:, None] - Z[None]).sum(axis=2))
+
+    return [gaussian(A, 0.3), A @ A.T, gaussian(B, 0.2), C @ C.T]
+
+
+def center(K, rows, share):
+    means = share @ K[rows]
+    return K - means - (K[:, rows] @ share)[:, None] + means[rows] @ share
+
+
+def zero_filled(present, weight=None):
+    """Kernels of the first samples centred on those that have the table, 0 elsewhere."""
+    found = []
+    weight = np.ones(len(present)) if weight is None else weight
+    for K, t in zip(matrices(), TABLE):
+        rows = np.flatnonzero(present[:, t])
+        K = center(K[: len(present), : len(present)], rows, weight[rows] / weight[rows].sum())
+        found.append(K * np.outer(present[:, t], present[:, t]))
+    return found
+
+
+def mixture(i, t, factors, present, weight):
+    """Shares of the training samples that stand for table t of sample i, one by one."""
+    donors = [j for j in range(M) if present[j, t] and weight[j] > 0.0]
+    w = weight[donors]
+    G, g = np.zeros((len(donors), len(donors))), np.zeros(len(donors))
+    for K, factor, u in zip(matrices(), factors, TABLE):
+        have = present[donors, u]
+        if not present[i, u] or not have.any():
+            continue
+        rows = np.array(donors)[have]
+        K = factor * center(K, rows, w[have] / w[have].sum())
+        G += K[np.ix_(donors, donors)] * np.outer(have, have)
+        g += K[i, donors] * have
+    ridge = 0.3 * (w @ np.diag(G)) / w.sum()
+    c = np.linalg.solve(G + np.diag(ridge / w), g)
+    shares = np.zeros(M)
+    shares[donors] = c + (1.0 - c.sum()) * w / w.sum()
+    return shares, (G + np.diag(ridge / w), donors)
+
+
+def completed(factors, present=PRESENT, weight=None):
+    """The completed kernel of all samples, (M + N, M + N)."""
+    weight, total = np.ones(M) if weight is None else weight, 0.0
+    for K, factor, t in zip(matrices(), factors, TABLE):
+        E = np.eye(M + N)
+        for i in np.flatnonzero(~present[:, t]):
+            E[i] = 0.0
+            E[i, :M] = mixture(i, t, factors, present, weight)[0]
+        total = total + factor * E @ K @ E.T
+    return total
+
+
+def factors_of(model):
+    return model.weights_ * model.scale_
+
+
+# Stage 1
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weights"])
+@pytest.mark.parametrize("y", [TARGET, THREE], ids=["real", "classes"])
+def test_statistics_are_those_of_kernels_that_are_0_where_a_table_lacks(y, weight):
+    source = open_source(X, KERNELS, gaps=True, sample_weight=weight)
+    found = source.statistics(y)
+    w = np.ones(M) if weight is None else weight
+    grams, Y = zero_filled(PRESENT[:M], weight), y[:, None]
+    if y is THREE:
+        Y = (y[:, None] == np.unique(y)).astype(float)
+    Y = Y - (w @ Y) / w.sum()
+    pairs, T = np.outer(w, w), Y @ Y.T
+    np.testing.assert_allclose(found.a, [(K * T * pairs).sum() for K in grams], rtol=1e-9)
+    M_kl = [[(K * L * pairs).sum() for L in grams] for K in grams]
+    np.testing.assert_allclose(found.M, M_kl, rtol=1e-9)
+    have = PRESENT[:M, TABLE].T * w
+    mean = [K.diagonal() @ h / h.sum() for K, h in zip(grams, have)]
+    np.testing.assert_allclose(found.trace, w.sum() * np.array(mean), rtol=1e-9)
+    np.testing.assert_allclose(found.target_norm, np.sqrt((np.square(T) * pairs).sum()))
+    assert (found.n_samples, found.total_weight) == (M, w.sum())
+
+
+def test_one_stage_rules_take_the_same_kernels():
+    options = {"weighting": "lkrr", "normalize": None}
+    found = al.MKLRegressor(KERNELS, missing="tables", **options).fit(X, TARGET)
+    given = al.MKLRegressor("precomputed", **options).fit(zero_filled(PRESENT[:M]), TARGET)
+    np.testing.assert_allclose(found.weights_, given.weights_, rtol=1e-6)
+    searched = al.MKLRegressorCV(KERNELS, missing="tables", alphas=[0.1], cv=FOLDS, **options)
+    assert np.isfinite(searched.fit(X, TARGET).predict(NEW)).all()
+
+
+# Stage 2
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weights"])
+def test_ridge_regression_on_the_completed_kernel(weight):
+    model = al.MKLRegressor(KERNELS, alpha=0.5, missing="tables").fit(X, TARGET, weight)
+    K = completed(factors_of(model), weight=weight)
+    w = np.ones(M) if weight is None else weight
+    inside = center(K[:M, :M], np.arange(M), w / w.sum())
+    mean = w @ TARGET / w.sum()
+    coef = np.linalg.solve(inside + 0.5 * np.diag(1.0 / w), TARGET - mean)
+    expected = center(K, np.arange(M), w / w.sum())[:, :M] @ coef + mean
+    np.testing.assert_allclose(model.predict(GAPS), expected, rtol=1e-8, atol=1e-8)
+    # One by one, in any order and as one frame, as a sample does not depend on those beside it.
+    order = [3, 0, 7]
+    alone = [model.predict(some(NEW, [i]))[0] for i in order]
+    np.testing.assert_allclose(alone, expected[M:][order], rtol=1e-8, atol=1e-8)
+    names = [*(f"a__{k}" for k in range(3)), "b__0", "b__1", "c__0", "c__1"]
+    frame = pd.DataFrame(np.hstack(list(NEW.values())), columns=names)
+    swapped = dict(reversed(NEW.items()))
+    for again in (frame, swapped, al.Tables(NEW), list(NEW.values())):
+        np.testing.assert_array_equal(model.predict(again), model.predict(NEW))
+
+
+def test_the_classifier_and_its_kernel_matrix():
+    model = al.MKLClassifier(KERNELS, C=2.0, missing="tables").fit(X, THREE)
+    K = completed(factors_of(model))
+    expected = K[:, model.support_] @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(model._decisions(GAPS), expected, rtol=1e-7, atol=1e-7)
+    plain = al.KernelCombiner(KERNELS, center=False, missing="tables")
+    K = completed(factors_of(plain.fit(X, THREE)))
+    np.testing.assert_allclose(plain.fit_transform(X, THREE), K[:M, :M], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(plain.transform(GAPS), K[:, :M], rtol=1e-9, atol=1e-12)
+    K = plain.fit_transform(X, THREE)
+    np.testing.assert_array_equal(K, K.T)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12 * np.trace(K)
+    centered = al.KernelCombiner(KERNELS, missing="tables").fit(X, THREE)
+    expected = center(completed(factors_of(centered)), np.arange(M), np.full(M, 1.0 / M))
+    np.testing.assert_allclose(centered.transform(GAPS), expected[:, :M], rtol=1e-8, atol=1e-10)
+
+
+def test_how_well_tables_are_explained():
+    model = al.MKLRegressor(KERNELS, missing="tables").fit(X, TARGET)
+    factors, kernels = factors_of(model), matrices()
+    for t, (name, n) in enumerate(zip(model.completion_.names, model.completion_.n_lacking)):
+        lost, lacking = [], np.flatnonzero(~PRESENT[:M, t])
+        assert (name, n) == ("abc"[t], lacking.size)
+        for i in lacking:
+            system, donors = mixture(i, t, factors, PRESENT, np.ones(M))[1]
+            K = sum(f * K for f, K, u in zip(factors, kernels, TABLE) if u == t)
+            K = center(K, donors, np.full(len(donors), 1.0 / len(donors)))
+            K, errors = K[np.ix_(donors, donors)], []
+            for j in range(len(donors)):  # each regression without one of the donors
+                others = np.delete(np.arange(len(donors)), j)
+                c = np.linalg.solve(system[np.ix_(others, others)], system[others, j])
+                errors.append(K[j, j] - 2.0 * K[j, others] @ c + c @ K[np.ix_(others, others)] @ c)
+            lost.append(sum(errors) / np.trace(K))
+        np.testing.assert_allclose(model.completion_.explained[t], 1.0 - np.mean(lost))
+    assert f"table a: 5 of {M} samples lack it, explained by others" in model.summary()
+
+
+def test_integer_weights_are_repetitions():
+    count = RNG.integers(0, 3, M)
+    count[:6] = [0, 2, 1, 2, 0, 1]
+    repeated = np.repeat(np.arange(M), count)
+    models = al.MKLRegressor(KERNELS, missing="tables"), al.MKLClassifier(KERNELS, missing="tables")
+    for model, y in zip(models, (TARGET, LABELS)):
+        found = clone(model).set_params(**({"tol": 1e-9} if y is LABELS else {}))
+        expected = clone(found).fit(some(X, repeated), y[repeated])
+        found.fit(X, y, sample_weight=count)
+        np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(found._decisions(NEW), expected._decisions(NEW), atol=1e-5)
+
+
+# Nothing is lacking
+
+MODELS = {
+    "classifier": (al.MKLClassifier(), LABELS),
+    "many classes": (al.MKLClassifier(probability="sigmoid"), THREE),
+    "nystrom": (al.MKLClassifier(machine="nystrom", n_centers=15), LABELS),
+    "l1-svm": (al.MKLClassifier(weighting="l1-svm"), LABELS),
+    "unbiased": (al.MKLRegressor(unbiased=True), TARGET),
+    "svr": (al.MKLRegressor(machine="svr"), np.c_[TARGET, TARGET**2]),
+    "search": (al.MKLClassifierCV(Cs=[0.1, 1.0], cv=2), LABELS),
+    "leave one out": (al.MKLRegressorCV(alphas=[0.1, 1.0]), TARGET),
+    "combiner": (al.KernelCombiner(), LABELS),
+    "exact combiner": (al.KernelCombiner(center=False), LABELS),
+}
+LINEAR = {"a": "linear", "b": "linear", "c": "linear"}
+
+
+def outputs(model, data):
+    names = ("predict", "decision_function", "predict_proba", "transform")
+    return [getattr(model, name)(data) for name in names if hasattr(model, name)]
+
+
+@pytest.mark.parametrize("kernels", [KERNELS, LINEAR], ids=["pairs", "features"])
+@pytest.mark.parametrize("name", MODELS)
+def test_nothing_is_lacking(name, kernels):
+    model, y = MODELS[name]
+    if name == "nystrom" and kernels is LINEAR:
+        return
+    expected = clone(model).set_params(kernels=kernels).fit(OF_WHOLE, y)
+    found = clone(model).set_params(kernels=kernels, missing="tables").fit(OF_WHOLE, y)
+    np.testing.assert_array_equal(found.weights_, expected.weights_)
+    for one, other in zip(outputs(found, WHOLE), outputs(expected, WHOLE), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert found.summary() == expected.summary()
+    assert found.completion_ is None
+    # A sample without the last table has the decision of a mixture of it.
+    lacking = np.ones_like(PRESENT)
+    lacking[M + 4, 2] = False
+    shares = mixture(M + 4, 2, factors_of(found), lacking, np.ones(M))[0]
+    donors = {"a": np.repeat(A[[M + 4]], M, 0), "b": np.repeat(B[[M + 4]], M, 0), "c": C[:M]}
+    if kernels is KERNELS:
+        value = raw(found, some(gapped((A, B, C), lacking), slice(M, None)))[4]
+        np.testing.assert_allclose(value, shares @ raw(found, donors), rtol=1e-6, atol=1e-8)
+
+
+def raw(model, data):
+    return model.transform(data) if hasattr(model, "transform") else model._decisions(data)
+
+
+def test_coefficients_of_features_stay():
+    model = al.MKLRegressor(LINEAR, missing="tables").fit(OF_WHOLE, TARGET)
+    np.testing.assert_array_equal(model.coef_, al.MKLRegressor(LINEAR).fit(OF_WHOLE, TARGET).coef_)
+    found = model.contributions(OF_WHOLE, TARGET, groups="columns")
+    assert found.values.shape == (3, 1)
+    with pytest.raises(ValueError, match="samples lack a table, for which the machine on linear"):
+        model.contributions(NEW, TARGET[:N])
+
+
+# Folds
+
+
+@pytest.mark.parametrize("name", ["ridge", "svm"])
+def test_searches_are_grid_searches(name):
+    fixed = {**KERNELS, "a": [al.Gaussian(0.3), "linear"]}
+    if name == "ridge":
+        model, y, grid = al.MKLRegressor(fixed, missing="tables"), TARGET, [0.01, 1.0]
+        found = al.MKLRegressorCV(fixed, missing="tables", alphas=grid, cv=FOLDS, scoring="r2")
+        grid = {"alpha": grid}
+    else:
+        model, y, grid = al.MKLClassifier(fixed, missing="tables"), THREE, [0.1, 10.0]
+        found = al.MKLClassifierCV(fixed, missing="tables", Cs=grid, cv=FOLDS)
+        grid = {"C": grid}
+    tables = al.Tables(X)
+    expected = GridSearchCV(model, grid, cv=FOLDS).fit(tables, y)
+    found.fit(tables, y)
+    key = "mean_test_score"
+    np.testing.assert_allclose(found.cv_results_[key], expected.cv_results_[key], rtol=1e-8)
+    np.testing.assert_array_equal(found.predict(NEW), expected.predict(al.Tables(NEW)))
+    assert found.completion_.names == ("a", "b", "c")
+    assert np.isfinite(cross_val_score(model, tables, y, cv=FOLDS)).all()
+
+
+def test_leave_one_out_and_probabilities():
+    values = [1e-4, 0.01, 1.0, 10.0]
+    found = al.MKLRegressorCV(KERNELS, missing="tables", alphas=values).fit(X, TARGET)
+    K = completed(factors_of(found))[:M, :M]
+    H = np.eye(M) - 1.0 / M
+    errors = []
+    for alpha in values:
+        S = np.linalg.inv(H @ K @ H + alpha * np.eye(M))
+        S -= np.outer(S.sum(1), S.sum(0)) / S.sum()
+        errors.append(-np.sqrt(np.mean(np.square((S @ TARGET) / S.diagonal()))))
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], errors, rtol=1e-8)
+    sure = al.MKLClassifierCV(KERNELS, missing="tables", Cs=[1.0], cv=2, probability="sigmoid")
+    P = sure.fit(X, THREE).predict_proba(NEW)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+
+
+# What is said of the model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return al.MKLRegressor(KERNELS, missing="tables", alpha=0.1).fit(X, TARGET)
+
+
+def test_contributions_and_tables(model):
+    y = RNG.normal(size=N)
+    parts = model.contributions(NEW, y)
+    residual = np.square(y - model.predict(NEW)).sum() / np.square(y - y.mean()).sum()
+    np.testing.assert_allclose(parts.values.sum() + parts.offset, 1.0 - residual)
+    rows = np.flatnonzero(PRESENT[M:, 1:].any(axis=1))
+    new, y = some(NEW, rows), y[rows]
+    again = model.contributions(new, y, groups="columns", method="refit", fit=(X, TARGET))
+    two = al.MKLRegressor({name: KERNELS[name] for name in "bc"}, alpha=0.1, missing="tables")
+    two.fit({name: X[name] for name in "bc"}, TARGET)
+    more = np.square(y - two.predict({name: new[name] for name in "bc"})).sum()
+    more -= np.square(y - model.predict(new)).sum()
+    expected = more / np.square(y - y.mean()).sum()
+    np.testing.assert_allclose(again.values[0], expected, rtol=1e-6)
+    columns = model.kernel_table(X, TARGET, folds=FOLDS, groups="columns")
+    assert list(columns["kernel"]) == ["a", "b", "c"]
+    np.testing.assert_allclose(columns["weight"].sum(), 1.0)
+    assert columns["spread"].max() > 0.0
+
+
+def test_copies_and_bounds(model):
+    for again in (pickle.loads(pickle.dumps(model)), clone(model).fit(al.Tables(X), TARGET)):
+        np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+    with pytest.raises(al.HypothesisNotMet, match="some lack a table"):
+        model.bound(X, TARGET, label_range=(-9, 9), radius2=99.0)
+    plain = al.MKLRegressor(KERNELS).fit(OF_WHOLE, TARGET)
+    for one, given in ((model, NEW), (plain, some(WHOLE, slice(M, None)))):
+        held = one.bound(given, np.zeros(N), held_out=True, label_range=(-9, 9))
+        np.testing.assert_allclose(held.empirical_risk, np.mean(one.predict(given) ** 2))
+    with pytest.raises(ValueError, match="rows of X were seen by fit"):
+        model.bound(X, TARGET, held_out=True, label_range=(-9, 9))
+
+
+def test_donors_are_few():
+    values = RNG.normal(size=(2600, 2))
+    values[np.arange(2600) % 13 > 0, 1] = np.nan  # 200 have the second table
+    source = open_source({"a": values[:, :1], "b": values[:, 1:]}, "rbf", gaps=True)
+    donors = donors_of(source)
+    assert 1000 <= donors.size <= 1200
+    assert source.present[donors, 1].sum() == 200
+    few = open_source(some(X, slice(30)), KERNELS, gaps=True, sample_weight=WEIGHT[:30] > 1.0)
+    np.testing.assert_array_equal(donors_of(few), np.flatnonzero(WEIGHT[:30] > 1.0))
+
+
+# What is refused
+
+
+def changed(name, row, value, of=X):
+    table = of[name].copy()
+    table[row] = value
+    return {**of, name: table}
+
+
+def alone(name):
+    """Only the first sample has the table, where y has both labels on either side."""
+    table = np.full_like(OF_WHOLE[name], np.nan)
+    table[0] = 1.0
+    return {**OF_WHOLE, name: table}
+
+
+LOST = {name: np.where(np.arange(M)[:, None] == 7, np.nan, t) for name, t in OF_WHOLE.items()}
+BAD = {
+    "one value": (changed("b", (5, 1), np.nan), {}, r"table 'b' contains NaN in some columns of 1"),
+    "infinity": (changed("b", (5, 1), np.inf), {}, r"table 'b' contains .*infinity in column 1"),
+    "no table": (LOST, {}, r"X: 1 samples \(7\) lack every table"),
+    "no pair": (alone("b"), {}, r"no pair of training samples has the table 'b'"),
+    "unbiased": (X, {"unbiased": True}, "unbiased=True does not go with samples that lack"),
+    "nystrom": (X, {"machine": "nystrom"}, "machine='nystrom' does not go with samples that lack"),
+    "memory": (X, {"memory": 1000}, "memory=1000: samples that lack a table need 3 matrices"),
+    "several": (
+        X,
+        {"kernels": [al.Columns("rbf", ["a__0", "b__0"])]},
+        r"is on columns of several tables, 'a', 'b'",
+    ),
+    "indefinite": (X, {"kernels": "sigmoid"}, "may be indefinite, so that nothing tells"),
+    "another word": (X, {"missing": "rows"}, "missing='rows'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_fit_refuses(name):
+    given, options, message = BAD[name]
+    model = al.MKLClassifier(KERNELS, missing="tables").set_params(**options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(given, LABELS)
+    assert not hasattr(model, "classes_")
+
+
+def test_what_else_is_refused(model):
+    for given, kernels in (
+        (np.hstack(list(X.values())), None),
+        ([A[:M] @ A[:M].T], "precomputed"),
+        (X, al.RankOneKernels()),
+    ):
+        with pytest.raises(TypeError, match="missing='tables' is for X of several tables"):
+            al.MKLClassifier(kernels, missing="tables").fit(given, LABELS)
+    thin = {"a": csr_array(A[:M]), "b": B[:M]}
+    with pytest.raises(TypeError, match="table 'a' is sparse, which does not go with"):
+        al.MKLClassifier("linear", missing="tables").fit(thin, LABELS)
+    # Without a word on it, and in models that take none.
+    how = r"table 'a' contains NaN in all columns of 5 samples \(0, 3.*missing='tables' of MKL"
+    frames = {name: pd.DataFrame(table) for name, table in X.items()}
+    for given in (X, frames):
+        with pytest.raises(ValueError, match=how):
+            al.MKLClassifier(KERNELS).fit(given, LABELS)
+    with pytest.raises(ValueError, match="missing='tables' of MKL"):
+        al.MKLRegressor(KERNELS).fit(OF_WHOLE, TARGET).predict(NEW)
+    with pytest.raises(ValueError, match=r"1 samples \(2\) lack every table"):
+        model.predict({name: np.where(np.arange(N)[:, None] == 2, np.nan, t)
+                       for name, t in NEW.items()})  # fmt: skip
+    narrow = {**NEW, "a": A[M:, :2]}
+    with pytest.raises(ValueError, match="names"):
+        model.predict(narrow)
+    with pytest.raises(ValueError, match="does not go with per_target=True"):
+        al.MKLRegressorCV(KERNELS, missing="tables", per_target=True).fit(X, TARGET)
+    with pytest.raises(ValueError, match="weighting='auto' does not go with missing='tables'"):
+        al.MKLClassifierCV(KERNELS, missing="tables", strategy="best").fit(X, LABELS)
+    only = [np.arange(0, M, 2), np.arange(1, M, 2)]
+    b = {**X, "b": np.where(np.isin(np.arange(M), only[0])[:, None], B[:M], np.nan)}
+    search = al.MKLRegressorCV(KERNELS, missing="tables", cv=[(only[1], only[0])])
+    with pytest.raises(ValueError, match="no pair of training samples has the table 'b'"):
+        search.fit(b, TARGET)
+
+
+def test_kernels_that_say_nothing(recwarn):
+    """A constant table has no weight; a sample with that alone gets the means of the others."""
+    tables = {**X, "c": np.where(np.isnan(X["c"]), np.nan, 1.0)}
+    found = al.MKLRegressor(KERNELS, missing="tables").fit(tables, TARGET)
+    assert found.weights_[3] == 0.0
+    lost = {"a": np.full((1, 3), np.nan), "b": np.full((1, 2), np.nan), "c": np.ones((1, 2))}
+    value = found.predict(lost)
+    assert np.isfinite(value).all()
+    assert abs(value[0] - TARGET.mean()) < TARGET.std()
+    assert "table c: 6 of 48 samples lack it, has no weight" in found.summary()
+    constant = {name: np.where(np.isnan(t), np.nan, 1.0) for name, t in X.items()}
+    with pytest.raises(ValueError, match="every kernel is constant"):
+        al.MKLRegressor(KERNELS, missing="tables").fit(constant, TARGET)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_and_types(unit, model):
+    scaled = {**KERNELS, "a": [al.Gaussian(0.3 / unit**2), "linear"]}
+    tables = {**GAPS, "a": GAPS["a"] * unit}
+    found = al.MKLRegressor(scaled, missing="tables", alpha=0.1)
+    found.fit(some(tables, slice(M)), TARGET)
+    np.testing.assert_allclose(found.predict(tables), model.predict(GAPS), rtol=1e-6, atol=1e-7)
+    single = {name: table.astype(np.float32) for name, table in GAPS.items()}
+    found = al.MKLRegressor(KERNELS, missing="tables", alpha=0.1).fit(
+        some(single, slice(M)), TARGET
+    )
+    np.testing.assert_allclose(found.predict(single), model.predict(GAPS), atol=1e-3)

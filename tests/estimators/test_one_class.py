@@ -1,0 +1,196 @@
+"""Outliers by learned kernels, against scikit-learn's machine on the same combination."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
+
+import alignlearn as al
+from alignlearn.machines import OneClassSVM as Machine
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((120, 4))
+NEW = 2.0 * RNG.standard_normal((30, 4))
+KERNELS = [al.Gaussian(0.05), al.Gaussian(0.5), al.Linear()]
+TIGHT = 1e-10
+
+
+def theirs(model, weight=None):
+    """scikit-learn's machine on the learned kernel, and its decisions on new samples."""
+    machine = OneClassSVM(kernel="precomputed", nu=model.nu, tol=TIGHT)
+    machine.fit(model.kernel_(X), sample_weight=weight)
+    return machine, machine.decision_function(model.kernel_(NEW, X))
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "max-entropy", "consensus", "structure"])
+@pytest.mark.parametrize("nu", [0.003, 0.1, 0.47])
+def test_decisions_are_those_of_scikit_learn(weighting, nu):
+    model = al.OneClassMKL(KERNELS, weighting=weighting, nu=nu, tol=TIGHT).fit(X)
+    other, decisions = theirs(model)
+    unit = abs(model.offset_)
+    np.testing.assert_allclose(model.decision_function(NEW), decisions, atol=1e-6 * unit)
+    scores = other.score_samples(model.kernel_(NEW, X))
+    np.testing.assert_allclose(model.score_samples(NEW), scores, atol=1e-6 * unit)
+    coef = other.dual_coef_[0]
+    K = model.kernel_(X[other.support_])
+    assert model.objective_ == pytest.approx(-0.5 * coef @ K @ coef, rel=1e-6)
+    # The certificate is an upper bound of the gap by the definition: by the best linear function.
+    alpha = np.zeros(len(X))
+    alpha[model.support_] = model.dual_coef_
+    slope = np.sort(model.kernel_(X) @ alpha)
+    least = np.clip(nu * 120 - np.arange(120), 0.0, 1.0) @ slope
+    gap = 2.0 * -model.objective_ - least
+    assert -1e-12 <= gap / -model.objective_ <= model.duality_gap_ / -model.objective_ + 1e-12
+    assert model.duality_gap_ <= 1e-5 * -model.objective_
+    assert model.kkt_violation_ <= TIGHT
+    combiner = al.KernelCombiner(KERNELS, weighting=weighting).fit(X)
+    np.testing.assert_array_equal(model.weights_, combiner.weights_)
+
+
+@pytest.mark.parametrize("tol", [1e-8, 0.3])
+def test_nu_bounds_the_share_outside_and_that_of_support_vectors(tol):
+    """However short the solver stops."""
+    for nu in (0.01, 0.1, 0.25, 0.5, 0.9, 1.0):
+        for kernels in (KERNELS, [al.Gaussian(0.5)], ["linear"]):
+            model = al.OneClassMKL(kernels, nu=nu, tol=tol).fit(X)
+            outside = np.count_nonzero(model.predict(X) == -1)
+            assert outside <= nu * 120 <= len(model.support_) + 1e-9
+            assert model.dual_coef_.sum() == pytest.approx(nu * 120)
+            assert model.dual_coef_.min() > 0.0
+            assert model.dual_coef_.max() <= 1.0
+    single = X.astype(np.float32)
+    model = al.OneClassMKL(KERNELS, nu=0.1).fit(single)
+    assert np.count_nonzero(model.predict(single) == -1) <= 12
+    double = al.OneClassMKL(KERNELS, nu=0.1).fit(X)
+    np.testing.assert_allclose(
+        model.decision_function(single), double.decision_function(X), atol=1e-2
+    )
+
+
+def test_sample_weights_are_those_of_scikit_learn_and_repetitions():
+    weight = RNG.integers(1, 4, 120).astype(float)
+    model = al.OneClassMKL(KERNELS, nu=0.2, tol=TIGHT).fit(X, sample_weight=weight)
+    decisions = theirs(model, weight)[1]
+    unit = abs(model.offset_)
+    np.testing.assert_allclose(model.decision_function(NEW), decisions, atol=1e-6 * unit)
+    weight[:40] = 0.0
+    given = al.OneClassMKL(KERNELS, nu=0.2, tol=TIGHT).fit(X, sample_weight=weight)
+    rows = np.repeat(np.arange(120), weight.astype(int))
+    again = al.OneClassMKL(KERNELS, nu=0.2, tol=TIGHT).fit(X[rows])
+    assert given.support_.min() >= 40
+    said = given.decision_function(NEW), again.decision_function(NEW)
+    np.testing.assert_allclose(*said, atol=1e-6 * unit)
+
+
+def test_rows_in_little_memory_give_the_same_machine():
+    for samples in (X, X.astype(np.float32)):
+        few = al.OneClassMKL(KERNELS, nu=0.2, tol=1e-7, memory=60_000).fit(samples)
+        whole = al.OneClassMKL(KERNELS, nu=0.2, tol=1e-7).fit(samples)
+        tol = 1e-5 if samples is X else 1e-2
+        said = few.decision_function(NEW), whole.decision_function(NEW)
+        np.testing.assert_allclose(*said, atol=tol)
+        assert np.count_nonzero(few.predict(samples) == -1) <= 24
+    with pytest.raises(ValueError, match="memory=1000"):
+        al.OneClassMKL(KERNELS, memory=1000).fit(X)
+
+
+GIVEN = {
+    "given": ("precomputed", lambda A: [k(A, X) for k in KERNELS]),
+    "stack": ("precomputed", lambda A: al.GramStack({str(k): k(A, X) for k in KERNELS})),
+    "tables": (
+        {"a": "rbf", "b": ["linear", al.Gaussian(0.3)]},
+        lambda A: {"b": A[:, 2:], "a": A[:, :2]},
+    ),
+    "sparse": (["linear", al.Gaussian(0.5)], lambda A: sparse.csr_array(A * (A > 0))),
+    "functions": ([al.FromFunction(lambda x, z: float(np.exp(-np.abs(x - z).sum())))], lambda A: A),
+    "columns": (al.RankOneKernels(), lambda A: A),
+}
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_kinds_of_samples(kind, tmp_path):
+    kernels, of = GIVEN[kind]
+    model = al.OneClassMKL(kernels, weighting="consensus", nu=0.2).fit(of(X))
+    assert np.count_nonzero(model.predict(of(X)) == -1) <= 24
+    decisions = model.decision_function(of(NEW))
+    np.testing.assert_array_equal(model.predict(of(NEW)), np.where(decisions < 0.0, -1, 1))
+    assert "machine: one class, nu=0.2" in model.summary()
+    found = al.OneClassMKL(kernels, weighting="consensus", nu=0.2).fit_predict(of(X))
+    np.testing.assert_array_equal(found, model.predict(of(X)))
+    if kind != "functions":
+        for copy in (pickle.loads(pickle.dumps(model)), _saved(model, tmp_path)):
+            np.testing.assert_array_equal(copy.decision_function(of(NEW)), decisions)
+    if kind == "given":
+        plain = al.OneClassMKL(KERNELS, weighting="consensus", nu=0.2).fit(X)
+        np.testing.assert_allclose(decisions, plain.decision_function(NEW), atol=1e-3)
+
+
+def _saved(model, folder):
+    al.save(model, folder / "model")
+    return al.load(folder / "model")
+
+
+def test_in_a_pipeline():
+    model = make_pipeline(StandardScaler(), al.OneClassMKL(["rbf"], nu=0.1)).fit(X)
+    assert model.predict(NEW).min() == -1
+    far = np.full((1, 4), 30.0)
+    assert model.score_samples(far)[0] < model.score_samples(X).min()
+
+
+def test_degenerate_samples():
+    """Copies of two samples, and one sample that is far from the others."""
+    two = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
+    model = al.OneClassMKL([al.Gaussian(1.0)], nu=0.3).fit(two)
+    assert np.all(model.predict(two) == 1)
+    far = np.vstack([np.zeros((19, 2)), [[9.0, 9.0]]])
+    found = al.OneClassMKL([al.Gaussian(1.0)], nu=0.15).fit_predict(far)
+    assert np.flatnonzero(found == -1).tolist() == [19]
+    tiny = al.OneClassMKL(KERNELS, nu=0.2, tol=1e-12).fit(1e-6 * X)
+    assert np.count_nonzero(tiny.predict(1e-6 * X) == -1) <= 24
+
+
+@pytest.mark.parametrize("nu", [0.0, -0.1, 1.1, np.nan, "half", None, True])
+def test_nu_out_of_range(nu):
+    with pytest.raises((ValueError, TypeError), match="nu"):
+        al.OneClassMKL(nu=nu).fit(X)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="weighting='alignf' of OneClassMKL requires y"):
+        al.OneClassMKL(weighting="alignf").fit(X)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        al.OneClassMKL("precomputed").fit([al.Gaussian(0.5)(X) - 2.0 * np.eye(120)])
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        al.OneClassMKL(weighting="structure").fit(X, sample_weight=np.ones(120))
+    with pytest.raises(ValueError, match="X has 1 sample"):
+        al.OneClassMKL().fit(X[:1])
+    with pytest.raises(al.NotFittedError):
+        al.OneClassMKL().predict(X)
+    with pytest.warns(al.ConvergenceWarning, match="SMO stopped after 1 steps"):
+        al.OneClassMKL(KERNELS, nu=0.1, max_iter=1, tol=TIGHT).fit(X)
+    model = al.OneClassMKL(KERNELS).fit(X)
+    with pytest.raises(ValueError, match="X has 3 features"):
+        model.predict(X[:, :3])
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((3, 2), np.nan))
+    assert not hasattr(model, "offset_") or not model.__sklearn_is_fitted__()
+
+
+def test_the_machine_on_a_matrix_of_its_own():
+    K = al.Gaussian(0.5)(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        machine = Machine(0.2, tol=TIGHT).fit(K)
+    other = OneClassSVM(kernel="precomputed", nu=0.2, tol=TIGHT).fit(K)
+    L = al.Gaussian(0.5)(NEW, X)
+    np.testing.assert_allclose(machine.decision_function(L), other.decision_function(L), atol=1e-8)
+    assert machine.full_dual_coef().sum() == pytest.approx(24.0)
+    with pytest.raises(ValueError, match="K must be"):
+        Machine(0.2).fit(K[:, :3])
+    with pytest.raises(ValueError, match="nu=2"):
+        Machine(2.0).fit(K)

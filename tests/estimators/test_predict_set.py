@@ -1,0 +1,132 @@
+"""Sets of classes against refits on the folds by hand, what is refused, and coverage."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import alignlearn as al
+from alignlearn.folds import make_folds
+from alignlearn.validation import DoubtfulResultWarning
+
+KERNELS = al.gaussian_kernels([0.05, 0.5])
+_X, _y = load_iris(return_X_y=True)
+_ORDER = np.random.default_rng(0).permutation(150)
+_X = (_X - _X.mean(axis=0))[_ORDER]
+NAMES = load_iris().target_names[_y[_ORDER]]
+X, y, NEW, Y_NEW = _X[:90], NAMES[:90], _X[90:], NAMES[90:]
+
+
+def by_hand(fitted, parts, coverage, per_class):
+    """Sets from (scores, their classes, probabilities of new samples) of the parts."""
+    found = np.zeros((len(NEW), len(fitted.classes_)), dtype=bool)
+    for i in range(len(NEW)):
+        for c, name in enumerate(fitted.classes_):
+            n = smaller = 0
+            for scores, labels, P in parts:
+                used = scores[labels == name] if per_class else scores
+                n, smaller = n + len(used), smaller + np.sum(used < 1.0 - P[i, c])
+            found[i, c] = smaller < coverage * (n + 1)
+    found[np.arange(len(NEW)), fitted.predict_proba(NEW).argmax(axis=1)] = True
+    return found
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("per_class", [False, True])
+def test_sets_are_those_of_machines_that_did_not_see_a_fold(two, per_class):
+    labels = np.where(y == "setosa", "versicolor", y) if two else y
+    model = al.MKLClassifier(KERNELS, C=3.0, probability="sigmoid", tol=1e-9).fit(X, labels)
+    parts = []
+    for train, test in make_folds(5, labels, True):
+        one = al.MKLClassifier(KERNELS, C=3.0, tol=1e-9).fit(X[train], labels[train])
+        P, new = (
+            model.calibration_.probabilities(one.decision_function(A)) for A in (X[test], NEW)
+        )
+        at = np.searchsorted(model.classes_, labels[test])
+        parts.append((1.0 - P[np.arange(len(test)), at], labels[test], new))
+    for coverage in (0.6, 0.95):
+        found = model.predict_set(NEW, coverage, per_class=per_class)
+        np.testing.assert_array_equal(found, by_hand(model, parts, coverage, per_class))
+        assert found.any(axis=1).all()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_set(NEW, 0.95, per_class=per_class), found)
+
+
+def test_a_search_has_the_sets_of_a_classifier_with_its_parameters():
+    options = {"probability": "sigmoid", "tol": 1e-9}
+    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=make_folds(5, y, True), **options).fit(X, y)
+    plain = al.MKLClassifier(KERNELS, C=1.0, **options).fit(X, y)
+    for per_class in (False, True):
+        want = plain.predict_set(NEW, 0.9, per_class=per_class)
+        np.testing.assert_array_equal(model.predict_set(NEW, 0.9, per_class=per_class), want)
+
+
+def test_a_strategy_compares_with_the_machine_on_all_samples():
+    options = {"cv": 3, "probability": "sigmoid", "Cs": [1.0], "strategy": "auto"}
+    model = al.MKLClassifierCV(KERNELS, **options).fit(X, y)
+    scores = np.concatenate(model.calibration_.scores)
+    labels = model.classes_[np.concatenate(model.calibration_.codes)]
+    assert sorted(labels) == sorted(y)
+    parts = [(scores, labels, model.predict_proba(NEW))]
+    for per_class in (False, True):
+        found = model.predict_set(NEW, 0.8, per_class=per_class)
+        np.testing.assert_array_equal(found, by_hand(model, parts, 0.8, per_class))
+
+
+@pytest.mark.parametrize("machine", ["nystrom", "dual-cd"])
+def test_other_machines_and_given_matrices(machine):
+    kernels = al.RankOneKernels() if machine == "dual-cd" else KERNELS
+    model = al.MKLClassifier(kernels, machine=machine, probability="isotonic").fit(X, y)
+    found = model.predict_set(NEW)
+    assert found.shape == (60, 3)
+    assert found[np.arange(60), np.searchsorted(model.classes_, Y_NEW)].mean() > 0.8
+    linear = al.MKLClassifier(["linear"], probability="sigmoid", tol=1e-9).fit(X, y)
+    given = al.MKLClassifier("precomputed", probability="sigmoid", tol=1e-9).fit([X @ X.T], y)
+    np.testing.assert_array_equal(given.predict_set([NEW @ X.T]), linear.predict_set(NEW))
+
+
+def test_refused():
+    model = al.MKLClassifier(KERNELS)
+    with pytest.raises(al.NotFittedError):
+        model.predict_set(NEW)
+    with pytest.raises(ValueError, match="probability=None"):
+        model.fit(X, y).predict_set(NEW)
+    model.set_params(probability="sigmoid").fit(X, y)
+    for coverage in (0.0, 1.0, np.nan):
+        with pytest.raises(ValueError, match="coverage="):
+            model.predict_set(NEW, coverage)
+    with pytest.raises(TypeError, match="per_class"):
+        model.predict_set(NEW, per_class="yes")
+    with pytest.raises(ValueError, match="features"):
+        model.predict_set(NEW[:, :2])
+    with pytest.warns(DoubtfulResultWarning, match="it takes 99"):
+        assert model.predict_set(NEW, 0.99).all()
+    model.predict_set(NEW, 0.95)
+    with pytest.warns(DoubtfulResultWarning, match="of a class"):
+        assert model.predict_set(NEW, 0.98, per_class=True).all()
+    weighted = model.fit(X, y, np.linspace(1.0, 2.0, len(y)))
+    with pytest.raises(ValueError, match="exchangeable"):
+        weighted.predict_set(NEW)
+
+
+@pytest.mark.parametrize("m", [50, 500])
+def test_coverage_on_ten_laws(script, m):
+    bench = script("bench/bench_intervals")
+    fits = {50: 4, 500: 1}[m]
+    model = al.MKLClassifier([al.Gaussian("scale")], probability="sigmoid")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulResultWarning)
+        rows = [
+            [bench.set_row(model, law, m, 100 + seed) for seed in range(fits)]
+            for law in bench.CLASSIFICATION
+        ]
+    covered = np.mean(rows, axis=1)
+    error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
+    for column in (0, 3):  # alike for all samples, and for each class
+        assert (covered[:, column] >= 0.9 - 3.0 * error).all()
+    coin = covered[bench.CLASSIFICATION.index(bench.coin)]
+    assert coin[2] > 1.7  # nothing is known, and so it is said
+    rare = covered[bench.CLASSIFICATION.index(bench.rare)]
+    assert rare[4] > rare[1]  # the class that is seldom is covered more often for itself
