@@ -33,7 +33,8 @@ rows = []
 for m in sizes:
     case = claim.counterexample(int(m))
     right = claim.corrected
-    rows.append([claim.bound(case), claim.measure(case), right.bound(case), right.measure(case).max()])
+    measured = right.measure(case).max()
+    rows.append([claim.bound(case), claim.measure(case), right.bound(case), measured])
 printed, gap, bound, root = np.transpose(rows)
 print(f"the printed rate (C = 20) fails from m = {sizes[np.argmax(gap > printed)]} on")
 
@@ -51,6 +52,12 @@ ax.plot(sizes, printed, "--", color="#0072B2", label=r"printed: $20/\sqrt{m}$")
 ax.plot(sizes, gap, "o-", color="#D55E00", label="gap of error rates, measured")
 ax.plot(sizes, bound, "--", color="#009E73", label="corrected bound, squared loss")
 ax.plot(sizes, root, "s-", color="#009E73", markersize=4, label="gap of root risks, measured")
-ax.set(xscale="log", yscale="log", xlabel="samples m", ylabel="gap of risks")
+ax.set(
+    xscale="log",
+    yscale="log",
+    xlabel="samples m",
+    ylabel="gap of risks",
+    title="Gap of a sample and its limit",
+)
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, fontsize=9, loc="lower left")

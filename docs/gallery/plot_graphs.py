@@ -2,7 +2,7 @@
 Graphs: kernels from elsewhere
 ==============================
 
-Of 188 molecules it is known which cause mutations (MUTAG). As graphs, they can be compared by atoms,
+Of 188 molecules it is known which cause mutations (MUTAG). Graphs can be compared by their atoms,
 bonds, shortest paths, or neighborhoods of growing size. Which kernel, or which weights, tell?
 """
 

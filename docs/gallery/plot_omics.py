@@ -43,8 +43,8 @@ for train, test in folds.split(y, y):
 weights = np.array(weights)
 
 # %%
-# What did not work: to read the weights as importance. They are spread over folds by as much as
-# the bars say, and the tables are so alike that one stands for another.
+# What did not work: to learn the weights. They go to S2 for the most part, and vary from fold to
+# fold (bars: one standard deviation); equal weights predict no worse. Nothing predicts well.
 fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained", width_ratios=(3, 2))
 for k, (name, found) in enumerate(auc.items()):
     error = np.std(found, ddof=1) / np.sqrt(len(found))

@@ -45,12 +45,12 @@ gain = accuracy["learned weights"] - accuracy["equal weights"]
 print(models["learned weights"].summary())
 
 # %%
-# What did not work: to learn the weights. All lengths together are better than any, and equal
-# weights are as good as learned ones; the difference is printed with its standard error.
+# What did not work: to learn the weights. All lengths together are at least as good as any, and
+# equal weights no worse than learned ones; the difference is printed with its standard error.
 print(f"learned - equal: {gain.mean():+.4f} +- {gain.std(ddof=1) / np.sqrt(gain.size):.4f}")
 fig, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 colors = ["#999999"] * len(lengths) + ["#0072B2", "#E69F00"]
-for k, (name, values) in enumerate(accuracy.items()):
+for k, values in enumerate(accuracy.values()):
     error = values.std(ddof=1) / np.sqrt(values.size)
     ax.errorbar(values.mean(), -k, xerr=error, fmt="o", color=colors[k], capsize=3)
 ax.set_yticks(-np.arange(len(accuracy)), list(accuracy))

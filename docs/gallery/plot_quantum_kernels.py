@@ -6,6 +6,7 @@ The value of a quantum kernel is a probability, :math:`|\langle\phi(x),\phi(x')\
 device estimates it from a number of shots. How many are enough to find the better circuits?
 """
 
+import functools
 import os
 
 import matplotlib.pyplot as plt
@@ -29,15 +30,10 @@ bits = 1 - 2 * (np.arange(2**qubits)[:, None] >> np.arange(qubits) & 1)  # Z of 
 def states(X, bandwidth, layers):
     """States of a circuit of Hadamard gates and ZZ phases, one row for each sample."""
     single = (X * bandwidth) @ bits.T
-    pairs = sum(
-        np.outer(bandwidth**2 * X[:, a] * X[:, b], bits[:, a] * bits[:, b])
-        for a in range(qubits)
-        for b in range(a)
-    )
+    a, b = np.tril_indices(qubits, -1)
+    pairs = (bandwidth**2 * X[:, a] * X[:, b]) @ (bits[:, a] * bits[:, b]).T
     hadamard = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
-    H = np.linalg.multi_dot([np.eye(1)]) if qubits == 0 else hadamard
-    for _ in range(qubits - 1):
-        H = np.kron(H, hadamard)
+    H = functools.reduce(np.kron, [hadamard] * qubits)
     phi = np.eye(2**qubits)[:1] * np.ones((len(X), 1))
     for _ in range(layers):
         phi = phi @ H * np.exp(1j * (single + pairs))
@@ -68,6 +64,9 @@ for s, r in np.ndindex(len(shots), repeats):
 
 # %%
 # Lines are means over repeated measurements, bands one standard deviation.
+#
+# What did not work: to learn from 10 to 100 shots. Equal weights average the noise of all circuits
+# and are as good or better there; which circuits are better is seen from about 1000 shots on.
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 names = "learned weights of eight", "circuit of largest alignment", "equal weights"
 for values, name, color, marker in zip(accuracy, names, ("#0072B2", "#E69F00", "#555555"), "os^"):
@@ -76,5 +75,6 @@ for values, name, color, marker in zip(accuracy, names, ("#0072B2", "#E69F00", "
     ax.fill_between(shots, mean - spread, mean + spread, color=color, alpha=0.15, linewidth=0)
     print(f"{name}: {mean.round(3)} at {shots} shots")
 ax.set(xscale="log", xlabel="shots for each value of a kernel", ylabel="accuracy on new samples")
+ax.set_title("Eight quantum kernels, measured")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, loc="lower right")

@@ -22,8 +22,8 @@ X, new, y, y_new = X[:m] / 16, X[600:1000] / 16, y[:m], y[600:1000]
 same = np.equal.outer(y_new, y).ravel()
 
 # %%
-# Similarities of pairs that nobody has judged are NaN. Two hyper-kernels, kernels on pairs: a single
-# Gaussian, and a ladder of widths.
+# Similarities of pairs that nobody has judged are NaN. Two hyper-kernels, kernels on pairs: a
+# single Gaussian, and a ladder of widths.
 i, j = np.triu_indices(m, 1)
 shares = (0.02, 0.1) if small else (0.005, 0.01, 0.02, 0.05, 0.1)
 hypers = {
@@ -53,5 +53,8 @@ for (name, values), color, marker in zip(auc.items(), ("#0072B2", "#009E73"), "o
 ax.axhline(gaussian, color="#555555", linestyle="--", label="any Gaussian")
 print(f"any Gaussian: AUC {gaussian:.3f}")
 ax.set(xscale="log", xlabel="pairs judged", ylabel="AUC, pairs with new images")
+ax.set_title("Which pairs of new images are alike")
+ax.set_xticks(counts, counts.astype(int))
+ax.minorticks_off()
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, loc="lower right")
