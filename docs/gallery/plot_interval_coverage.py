@@ -39,8 +39,10 @@ for s, m in enumerate(sizes):
         gram = K[np.ix_(rows, rows)]
         for k, method in enumerate(methods):
             found = al.alignment_interval(gram, y[rows], "precomputed", radius2=1.0, method=method)
-            covered[k, s] += (found.low <= truth <= found.high) / repeats
+            covered[k, s] += found.low <= truth <= found.high
             length[k, s] += (found.high - found.low) / repeats
+
+covered /= repeats
 
 # %%
 # Intervals that hold for every law pay for it in length; the approximate one is short, and its

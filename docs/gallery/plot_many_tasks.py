@@ -18,7 +18,7 @@ small = os.environ.get("ALIGNLEARN_DOCS_SMALL") == "1"
 X, digit = load_digits(return_X_y=True)
 X = X + 4.0 * np.random.default_rng(1).normal(size=X.shape)
 pairs = [(a, b) for b in range(10) for a in range(b)]
-pairs = pairs[:6] if small else pairs[:12]
+pairs = pairs[:6] if small else pairs[:10]
 sizes, repeats = ((6, 20), 1) if small else ((4, 8, 16, 32), 3)
 
 # %%
@@ -30,7 +30,8 @@ kernels += al.gaussian_kernels([0.0003, 0.001, 0.003])
 
 # %%
 # Samples of all tasks are stacked; ``task`` says whose each is.
-methods = ("independent", "mkl", "onmkl", "uniform")
+methods = [{"method": name} for name in ("independent", "mkl", "onmkl", "uniform")]
+methods[2]["coupling"] = "group"  # without coupling each task is alone here, too
 errors = np.zeros((len(methods), len(sizes), repeats))
 for s, r in np.ndindex(len(sizes), repeats):
     rng = np.random.default_rng(r)
@@ -46,14 +47,17 @@ for s, r in np.ndindex(len(sizes), repeats):
     firsts = np.array([pair[0] for pair in pairs])
     y, y_test = digit[train] == firsts[task], digit[test] == firsts[task_test]
     for k, method in enumerate(methods):
-        model = al.MultiTaskMKLClassifier(kernels, method=method).fit(X[train], y, task)
+        model = al.MultiTaskMKLClassifier(kernels, **method).fit(X[train], y, task)
         errors[k, s, r] = np.mean(model.predict(X[test], task_test) != y_test)
 
 # %%
 # Means over draws of the samples.
+#
+# What did not work: to learn weights from few samples. Equal weights are best up to 16 samples of a
+# task; tasks that learn one set of weights together catch up at 32, each alone does not.
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 names = "weights of each task alone", "one set of weights for all"
-names += "neighborhood kernels", "equal weights"
+names += "neighborhood kernels, coupled", "equal weights"
 for values, name, color, marker in zip(
     errors.mean(axis=2), names, ("#D55E00", "#0072B2", "#009E73", "#555555"), "os^D"
 ):

@@ -50,8 +50,8 @@ for name in list(auc)[-3:]:
 
 # %%
 # What did not work: consensus. It also gives little to "shape", which agrees with no other table
-# and is the best one, so that equal weights stay ahead. "max-entropy" likes noise. And ``nu=0.1`` is a
-# promise for training samples alone: of new digits of known kinds more are outside, as printed.
+# and is the best one, so that equal weights stay ahead. "max-entropy" likes noise. And ``nu=0.1``
+# is a promise for training samples alone: of new digits of known kinds more are outside.
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 colors = ["#888888"] * len(tables) + ["#E69F00", "#0072B2", "#D55E00"]
 ax.barh(-np.arange(len(auc)), np.array(list(auc.values())) - 0.5, left=0.5, color=colors)

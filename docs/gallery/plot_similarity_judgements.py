@@ -25,7 +25,7 @@ same = np.equal.outer(y_new, y).ravel()
 # Similarities of pairs that nobody has judged are NaN. Two hyper-kernels, kernels on pairs: a
 # single Gaussian, and a ladder of widths.
 i, j = np.triu_indices(m, 1)
-shares = (0.02, 0.1) if small else (0.005, 0.01, 0.02, 0.05, 0.1)
+shares = (0.02, 0.1) if small else (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 hypers = {
     "one hyper-kernel": al.GaussianHyperKernel(sigma2=4.5, sigma_h2=2.2),
     "ladder": al.hyper_kernels(reach=0.12),
@@ -38,7 +38,7 @@ for share in shares:
     K[i[judged], j[judged]] = y[i[judged]] == y[j[judged]]
     np.fill_diagonal(K, 1.0)
     for name, hyper in hypers.items():
-        model = al.HyperKRR(hyper, alpha=0.01, max_rank=300).fit(X, K)
+        model = al.HyperKRR(hyper, alpha=0.01, max_rank=1000).fit(X, K)
         auc[name].append(roc_auc_score(same, model.kernel_(new, X).ravel()))
 
 # %%
