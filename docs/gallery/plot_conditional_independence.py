@@ -54,9 +54,13 @@ ax.plot(decoys, at, "x", color="#999999", markersize=5)
 ax.plot([], [], "x", color="#999999", label="given, decoys")
 ax.plot(alone, at, "o", color="#E69F00", markersize=7, label="alone")
 ax.plot(given, at, "s", color="#0072B2", markersize=7, label="given the others")
-ax.plot(linear, at, "^", color="#009E73", markersize=6, label="given, linear")
+ax.plot(np.maximum(linear, 1e-3), at, "^", color="#009E73", markersize=6, label="given, linear")
 ax.axvline(0.05, color="#222222", linestyle="--", linewidth=0.8)
 ax.set_yticks(at, names)
-ax.set(xscale="log", xlabel="p-value (dashed: 0.05)", title="Progress of diabetes")
+ax.set(
+    xscale="log",
+    xlabel="p-value, 0.001 or less at the left (dashed: 0.05)",
+    title="Progress of diabetes",
+)
 ax.spines[["top", "right", "left"]].set_visible(False)
 fig.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=4)

@@ -45,8 +45,9 @@ for s, m in enumerate(sizes):
 covered /= repeats
 
 # %%
-# Intervals that hold for every law pay for it in length; the approximate one is short, and its
-# coverage is what has to be looked at.
+# What did not work: guarantees at these sizes. Intervals that hold for every law always hold, but
+# say next to nothing before some hundreds of samples. The approximate one is short, and a little
+# below what it promises, by about as much as these repeats can tell (bars: two standard errors).
 fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
 for k, (color, marker) in enumerate(zip(("#0072B2", "#009E73", "#D55E00"), "os^")):
     half = 2 * np.sqrt(covered[k] * (1 - covered[k]) / repeats)

@@ -50,9 +50,10 @@ U, V = views["kernels"]
 for digit in range(10):
     rows = ~train & (y == digit)
     color = plt.cm.viridis(digit / 10)
-    axes[0].scatter(U[rows, 0], V[rows, 0], s=16, color=color, marker=f"${digit}$", linewidths=0.2)
+    axes[0].scatter(U[rows, 0], V[rows, 0], s=24, color=color, marker=f"${digit}$", linewidths=0.2)
 axes[0].set(xlabel="first function, left half", ylabel="first function, right half")
-axes[0].set_title("New digits, each by its own sign")
+axes[0].locator_params(nbins=5)
+axes[0].set_title("New digits")
 at = np.arange(6)
 axes[1].bar(at - 0.2, held_out["kernels"], 0.38, color="#0072B2", label="KernelCCA")
 axes[1].bar(at + 0.2, held_out["linear"], 0.38, color="#E69F00", label="linear CCA")

@@ -44,6 +44,9 @@ for share in shares:
 # %%
 # A Gaussian ranks pairs by distance, whatever its width. How often is a pair of the same digit
 # ahead of a pair of different ones, on images that nobody has judged?
+#
+# What did not work: the ladder with a few hundred judgements, which is worse than any Gaussian; and
+# a rank that is too small. With ``max_rank=300`` more judgements made it worse, 0.87 from 4485.
 gaussian = roc_auc_score(same, al.Gaussian(0.1)(new, X).ravel())
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 counts = np.array(shares) * i.size
