@@ -58,8 +58,8 @@ for m in sizes:
 # Data and features need 0.1 GB where the Gram matrix would need 20; the whole process, Python and
 # compiled code included, took 0.5 GB at its peak.
 #
-# What did not work: few centers. Of all pairs of a tenth of the samples a machine learns as much as
-# of all samples in the span of 500 centers. Where these fit into memory, take them.
+# What did not work: 500 centers where all pairs would do. On the same 5000 samples these err less;
+# only with more samples than a Gram matrix holds do the centers win.
 time, gram, features, error = np.transpose(rows)
 fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.4), layout="constrained")
 axes[0].plot(sizes, gram, "^--", color="#555555", label="a Gram matrix")
