@@ -6,6 +6,7 @@ Of 188 molecules it is known which cause mutations (MUTAG). Graphs can be compar
 bonds, shortest paths, or neighborhoods of growing size. Which kernel, or which weights, tell?
 """
 
+import os
 from pathlib import Path
 
 import grakel
@@ -15,6 +16,8 @@ from grakel.kernels import EdgeHistogram, ShortestPath, VertexHistogram, Weisfei
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 import alignlearn as al
+
+small = os.environ.get("ALIGNLEARN_DOCS_SMALL") == "1"
 
 # %%
 # The files come with the tests of ``grakel``: atoms in a row, with the number of their graph.
@@ -45,7 +48,9 @@ every = list(kernels.values())
 models["equal weights"] = al.MKLClassifier(every, weighting="uniform", C=10.0)
 models["learned weights"] = al.MKLClassifier(every, weighting="alignf", C=10.0)
 rows = np.arange(len(y))[:, None]
-folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=2, random_state=0)
+folds = RepeatedStratifiedKFold(
+    n_splits=3 if small else 10, n_repeats=1 if small else 2, random_state=0
+)
 accuracy = {name: [] for name in models}
 for train, test in folds.split(rows, y):
     for name, model in models.items():
