@@ -22,12 +22,12 @@ small = os.environ.get("ALIGNLEARN_DOCS_SMALL") == "1"
 sets = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
 if small:
     del sets["digits"]
-n_splits, n_train = (2, 100) if small else (3, 200)
+n_splits, n_train = (2, 100) if small else (3, 150)
 
 # %%
-# The search tries seven widths and five costs on five folds; ``MKLClassifierCV()`` gets the same
-# training samples, at most 200, and no list of anything.
-grid = {"gamma": 2.0 ** np.arange(-3, 4), "C": 10.0 ** np.arange(-1, 4)}
+# The search tries seven widths and four costs on five folds; ``MKLClassifierCV()`` gets the same
+# training samples, at most 150, and no list of anything.
+grid = {"gamma": 2.0 ** np.arange(-3, 4), "C": 10.0 ** np.arange(-1, 3)}
 scores = np.zeros((len(sets), 2, n_splits))
 seconds = np.zeros_like(scores)
 make_pipeline(StandardScaler(), al.MKLClassifierCV()).fit(*load_wine(return_X_y=True))  # loads code
@@ -46,6 +46,9 @@ for i, read in enumerate(sets.values()):
 
 # %%
 # Accuracy on new samples against the time of the fit; bars are two standard errors over splits.
+#
+# What did not work: to beat the search in accuracy everywhere. On wine it is ahead here, and the bars
+# of so few splits overlap on all sets. What is saved is least where classes are many.
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 for i, (name, marker) in enumerate(zip(sets, "os^")):
     error = 2 * scores[i].std(axis=1, ddof=1) / np.sqrt(n_splits)
@@ -62,7 +65,7 @@ ax.set(
 ax.set_title("A search against one learned kernel")
 ax.spines[["top", "right"]].set_visible(False)
 fig.legend(frameon=False, loc="outside lower center", ncols=2)
-ax.set_xticks([0.2, 0.5, 1, 2, 5, 10], ["0.2", "0.5", "1", "2", "5", "10"])
+ax.set_xticks([0.2, 0.5, 1, 2], [0.2, 0.5, 1, 2])
 ax.minorticks_off()
 for name, score, time in zip(sets, scores.mean(axis=2), seconds.mean(axis=2)):
     print(f"{name}: accuracy {score.round(3)}, seconds {time.round(2)}, {time[0] / time[1]:.1f} x")
