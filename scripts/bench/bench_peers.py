@@ -7,8 +7,8 @@
     scripts/bench/bench_peers.py --page docs # no measurement: the page from docs/_static
 
 Each row is one piece of work, done by us and by others on the same samples, one thread, one after
-the other, in changing order. Seconds are those of the processor, the least of the repeats, after
-one run on a small size (which compiles); memory is the growth of the largest resident size in a
+the other, in changing order. Seconds are those of the processor, the least of the repeats (one where
+it is above 5 s), after one run on a small size, which compiles; memory is the growth of the largest resident size in a
 process of its own, at the largest size. A peer that is not installed or fails is a row that says
 why. ``--json`` writes everything; the page of the site and its figures are made from that file.
 """
@@ -42,7 +42,7 @@ PEERS = (
     "torch_cka",
     "pykeops",
 )
-LONG = 15.0  # seconds after which a side is not repeated
+LONG = 5.0  # seconds after which a side is not repeated
 
 
 def version(package):
@@ -134,7 +134,8 @@ def growth(name, which, size, peak):
     try:
         with quiet(), threads(1), contextlib.redirect_stdout(io.StringIO()):
             small, large = (
-                next(side for side in row.sides(n) if side.name == which) for n in (row.quick, size)
+                next(side for side in sides if side.name == which)
+                for sides in (row.smallest(), row.sides(size))
             )
             once(small, small.start())
             work = large.start()
@@ -154,13 +155,13 @@ def memory(name, which, size):
 
 def measure(name, args):
     """All records of a row."""
-    row = ROWS[name]
+    row, found = ROWS[name], []
     sizes = (row.quick,) if args.quick else row.sizes
-    measured(row.sides(row.quick), 1, args.reasons)  # compiles
-    found = []
+    if not args.quick:
+        measured(row.smallest(), 1)  # compiles
     for size in sizes:
         try:
-            sides = row.sides(size)
+            sides = row.smallest() if args.quick else row.sides(size)
         except (ImportError, LookupError, ValueError) as error:
             print(f"{name:<13} {size!s:<16} left out: {one_line(error)}", flush=True)
             continue

@@ -1,0 +1,121 @@
+"""The benchmark beside other packages runs without them, and the page says what it measured."""
+
+import importlib.metadata
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture
+def bench(script):
+    return script("bench/bench_peers")
+
+
+@pytest.fixture
+def page(script):
+    return script("bench/_bench_peers_page")
+
+
+@pytest.fixture
+def no_peers(bench, monkeypatch):
+    """As where nothing but scikit-learn is installed."""
+    hidden = {name.lower() for name in bench.PEERS} - {"scikit-learn"}
+    found = importlib.metadata.version
+    modules = ("himalaya", "MKLpy", "mklaren", "hyppo", "cca_zoo", "torch", "torch_cka", "pykeops")
+    for name in (*modules, "sklearnex", "daal4py"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+
+    def version(name):
+        if name.lower() in hidden:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return found(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    return bench
+
+
+def test_rows_without_peers_say_that_these_are_not_installed(no_peers, page, tmp_path, capsys):
+    rows = ["svc", "ridge", "independence", "layers"]
+    numbers = tmp_path / "_static" / "benchmarks.json"
+    numbers.parent.mkdir()
+    said = tmp_path / "reasons"
+    said.mkdir()
+    (said / "hyppo").write_text("ERROR: No matching distribution found for hyppo\n")
+    no_peers.main([*rows, "--quick", "--json", str(numbers), "--reasons", str(said)])
+    found = json.loads(numbers.read_text())
+    assert list(found["rows"]) == rows
+    for records in found["rows"].values():
+        for record in records:
+            outside = record["package"] not in ("alignlearn", "scikit-learn")
+            # CKARecorder is ours and needs torch.
+            assert ("reason" in record) == (outside or record["side"] == "CKARecorder")
+            assert "reason" in record or record["seconds"] > 0.0
+    # The two sides solve the same problem.
+    ours, theirs = found["rows"]["svc"][:2]
+    assert ours["score"] == pytest.approx(theirs["score"], abs=0.005)
+    by_side = {r["side"]: r.get("reason") for r in found["rows"]["independence"]}
+    assert by_side["Hsic of hyppo, its approximation"].endswith("distribution found for hyppo")
+    assert found["versions"]["himalaya"] is None
+    text = page.write(tmp_path)
+    assert "SVC of scikit-learn-intelex: not installed" in text
+    assert str(tmp_path) not in text + numbers.read_text()
+    assert not list(tmp_path.glob("_static/*.svg"))  # one size shows no growth
+    assert "not installed" in capsys.readouterr().out
+
+
+def test_memory_is_that_of_a_process_of_its_own(bench):
+    # The matrix of 2000 samples alone has 32 MB, and ridge regression factors it.
+    assert 30.0 < bench.memory("ridge", "KernelRidge", 2000) < 400.0
+    assert bench.memory("ridge", "no such side", 200) is None
+
+
+def test_reasons_name_no_folder(bench):
+    error = ImportError("cannot import x from y (/home/someone/env/lib/y.py)")
+    assert bench.one_line(error) == "ImportError: cannot import x from y (...)"
+    assert len(bench.one_line(ValueError("long " * 100))) <= 160
+
+
+def test_the_page_is_made_from_the_stored_numbers(page):
+    if not DOCS.is_dir():
+        pytest.skip("needs the source tree")
+    found = json.loads((DOCS / "_static" / "benchmarks.json").read_text())
+    text = (DOCS / "benchmarks.md").read_text()
+    assert page.page(found, DOCS) == text
+    assert not found["quick"]
+    assert found["threads"] == 1
+    # Where we are slower stands in the table, in bold, and in the list.
+    slow = [r for r in page.main_rows(found) if r[3]["seconds"] < r[2]["seconds"]]
+    glance = text.partition("## At a glance")[2].partition("## Where")[0]
+    assert glance.count("**0.") + glance.count("**1**") >= len(slow)
+    assert len(list(page.slower(found))) == len(slow)
+    for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):
+        assert (DOCS / target).is_file()
+    assert "![](" not in text
+
+
+def test_page_without_numbers_says_what_to_do(page, tmp_path):
+    with pytest.raises(SystemExit, match="measure first, with --json"):
+        page.write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["speed"], "unknown rows speed"), (["--threads", "2"], "unrecognized arguments")],
+)
+def test_bad_arguments_are_named(bench, capsys, arguments, message):
+    with pytest.raises(SystemExit):
+        bench.main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_shell_syntax():
+    script = ROOT / "scripts" / "bench" / "peers"
+    if not script.is_file():
+        pytest.skip("needs the source tree")
+    assert subprocess.run(["sh", "-n", str(script)], timeout=60).returncode == 0
