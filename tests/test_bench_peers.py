@@ -72,7 +72,7 @@ def test_rows_without_peers_say_that_these_are_not_installed(no_peers, page, tmp
 def test_memory_is_that_of_a_process_of_its_own(bench):
     # The matrix of 2000 samples alone has 32 MB, and ridge regression factors it.
     assert 30.0 < bench.memory("ridge", "KernelRidge", 2000) < 400.0
-    assert bench.memory("ridge", "no such side", 200) is None
+    assert bench.growth("ridge", "no such side", 200, None) is None
 
 
 def test_reasons_name_no_folder(bench):

@@ -557,7 +557,8 @@ ROWS = {
     ),
     "ridge": Row(
         "Kernel ridge regression, one Gaussian, alpha = 1",
-        ridge, "m", (500, 1000, 2000, 4000), 200, "R^2",
+        ridge, "m", (500, 1000, 2000, 4000), 200, "R^2", 3,
+        "Ours has an intercept, the others have none (the target has mean 0).",
     ),
     "penalty": Row(
         "Ridge regression, one of 13 penalties chosen",
@@ -576,8 +577,8 @@ ROWS = {
         "Weights of p Gram matrices, m = 600, and a support vector machine",
         many_kernels, "p", (5, 10, 20, 30), 3, "accuracy", 2,
         "Digits, odd against even, Gaussians of p widths, C = 10. mklaren is written for Python 2: "
-        "its Alignf runs in Python 3, its low-rank method does not. CKA of MKLpy inverts a matrix that "
-        "is nearly singular where kernels are alike, and takes weights of either sign.",
+        "its Alignf runs in Python 3, its low-rank method does not. CKA of MKLpy inverts a matrix "
+        "that is nearly singular where kernels are alike, and takes weights of either sign.",
         {"m": 60},
     ),
     "independence": Row(

@@ -7,10 +7,11 @@
     scripts/bench/bench_peers.py --page docs # no measurement: the page from docs/_static
 
 Each row is one piece of work, done by us and by others on the same samples, one thread, one after
-the other, in changing order. Seconds are those of the processor, the least of the repeats (one where
-it is above 5 s), after one run on a small size, which compiles; memory is the growth of the largest resident size in a
-process of its own, at the largest size. A peer that is not installed or fails is a row that says
-why. ``--json`` writes everything; the page of the site and its figures are made from that file.
+the other, in changing order. Seconds are those of the processor, the least of the repeats (one
+where it is above 5 s), after one run on a small size, which compiles; memory is the growth of the
+largest resident size in a process of its own, at the largest size. A peer that is not installed or
+fails is a row that says why. ``--json`` writes everything; the page of the site and its figures are
+made from that file.
 """
 
 from __future__ import annotations
