@@ -3,12 +3,16 @@
 import importlib.metadata
 import json
 import re
-import subprocess
-from pathlib import Path
+import shutil
+import sys
 
 import pytest
+from test_scripts import ROOT, run, stub
 
-ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
+    reason="needs a POSIX shell and the source tree",
+)
 DOCS = ROOT / "docs"
 
 
@@ -29,7 +33,7 @@ def no_peers(bench, monkeypatch):
     found = importlib.metadata.version
     modules = ("himalaya", "MKLpy", "mklaren", "hyppo", "cca_zoo", "torch", "torch_cka", "pykeops")
     for name in (*modules, "sklearnex", "daal4py"):
-        monkeypatch.setitem(__import__("sys").modules, name, None)
+        monkeypatch.setitem(sys.modules, name, None)
 
     def version(name):
         if name.lower() in hidden:
@@ -82,8 +86,6 @@ def test_reasons_name_no_folder(bench):
 
 
 def test_the_page_is_made_from_the_stored_numbers(page):
-    if not DOCS.is_dir():
-        pytest.skip("needs the source tree")
     found = json.loads((DOCS / "_static" / "benchmarks.json").read_text())
     text = (DOCS / "benchmarks.md").read_text()
     assert page.page(found, DOCS) == text
@@ -114,8 +116,29 @@ def test_bad_arguments_are_named(bench, capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-def test_shell_syntax():
-    script = ROOT / "scripts" / "bench" / "peers"
-    if not script.is_file():
-        pytest.skip("needs the source tree")
-    assert subprocess.run(["sh", "-n", str(script)], timeout=60).returncode == 0
+def test_a_peer_that_pip_refuses_leaves_its_reason_and_not_the_others(tmp_path):
+    root = tmp_path / "main"
+    for name in ("scripts/bench/peers", "scripts/_env.sh", "setup.cfg", "pyproject.toml"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    stub(
+        tmp_path / "inner",
+        f'echo "$*" >>{tmp_path}/log\n'
+        'case "$*" in *whl/cpu*) exit 1;; *install*mklaren*) '
+        'echo "ERROR: no such wheel" >&2; exit 1;; esac',
+    )
+    python = stub(
+        tmp_path / "python",
+        f'[ "$1$2" = -mvenv ] && mkdir -p "$3/bin" && cp {tmp_path}/inner "$3/bin/python"; exit 0',
+    )
+    for _ in range(2):
+        done = run([str(root / "scripts/bench/peers"), "svc", "--quick"], PYTHON=python)
+        assert (done.returncode, done.stderr) == (0, "")
+    reasons = root / ".venv-peers" / "reasons"
+    assert (reasons / "mklaren").read_text() == "ERROR: no such wheel\n"
+    assert not (reasons / "MKLpy").exists()
+    log = (tmp_path / "log").read_text().splitlines()
+    # The package and nine peers, torch from two places, once.
+    assert sum("pip install" in line for line in log) == 11
+    ran = f"{root}/scripts/bench/bench_peers.py --reasons {reasons} svc --quick"
+    assert [line for line in log if "bench_peers" in line] == [ran] * 2

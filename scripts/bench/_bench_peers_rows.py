@@ -54,6 +54,8 @@ class Row(NamedTuple):
     note: str = ""
     small: dict[str, Any] = {}  # noqa: RUF012, what makes the quick size quicker
 
+    warm: tuple = ()  # other sizes at which something is compiled
+
     def smallest(self):
         """The sides at the quick size."""
         return self.sides(self.quick, **self.small)
@@ -549,7 +551,7 @@ ROWS = {
     ),
     "svc": Row(
         "One support vector machine, one Gaussian, C = 10",
-        svc, "m", (1000, 2000, 4000, 8000), 200, "accuracy",
+        svc, "m", (1000, 2000, 4000, 8000), 200, "accuracy", warm=(3500,),
     ),
     "linear": Row(
         "One linear support vector machine, C = 0.01",

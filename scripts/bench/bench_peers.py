@@ -129,16 +129,17 @@ print(bench_peers.growth({row!r}, {side!r}, {size!r}, peak))
 def growth(name, which, size, peak):
     """Bytes that the work of a side adds to the peak of this process; None where it fails.
 
-    The side runs on the small size before, and the samples are there.
+    The side runs on small sizes before, and the samples are there.
     """
     row = ROWS[name]
     try:
         with quiet(), threads(1), contextlib.redirect_stdout(io.StringIO()):
-            small, large = (
+            *small, large = (
                 next(side for side in sides if side.name == which)
-                for sides in (row.smallest(), row.sides(size))
+                for sides in (row.smallest(), *map(row.sides, (*row.warm, size)))
             )
-            once(small, small.start())
+            for side in small:
+                once(side, side.start())
             work = large.start()
             before = peak()
             once(large, work)
@@ -159,7 +160,8 @@ def measure(name, args):
     row, found = ROWS[name], []
     sizes = (row.quick,) if args.quick else row.sizes
     if not args.quick:
-        measured(row.smallest(), 1)  # compiles
+        for sides in (row.smallest(), *map(row.sides, row.warm)):  # compiles
+            measured(sides, 1)
     for size in sizes:
         try:
             sides = row.smallest() if args.quick else row.sides(size)
@@ -167,10 +169,9 @@ def measure(name, args):
             print(f"{name:<13} {size!s:<16} left out: {one_line(error)}", flush=True)
             continue
         records = measured(sides, 1 if args.quick else row.repeats, args.reasons)
-        if not args.quick and (size == sizes[-1] or row.axis == "data"):
-            known = {r["side"] for r in found if "memory" in r}
+        if not args.quick and size == sizes[-1] and row.axis != "data":
             for record in records:
-                if "reason" not in record and record["side"] not in known:
+                if "reason" not in record:
                     record["memory"] = memory(name, record["side"], size)
         for record in records:
             found.append({"size": size, **record})
