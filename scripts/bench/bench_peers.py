@@ -31,6 +31,8 @@ from _bench import PEAK, options, output, threads
 from _bench_peers_rows import ROWS, quiet
 from bench_hyper import processor
 
+from alignlearn.datasets import DatasetError
+
 PEERS = (
     "scikit-learn",
     "scikit-learn-intelex",
@@ -165,7 +167,7 @@ def measure(name, args):
     for size in sizes:
         try:
             sides = row.smallest() if args.quick else row.sides(size)
-        except (ImportError, LookupError, ValueError) as error:
+        except (DatasetError, ImportError) as error:  # data that cannot be had
             print(f"{name:<13} {size!s:<16} left out: {one_line(error)}", flush=True)
             continue
         records = measured(sides, 1 if args.quick else row.repeats, args.reasons)
@@ -222,11 +224,13 @@ def main(argv=None):
     with threads(1):
         start = time.perf_counter()
         found = about(args)
-        found["rows"] = {name: measure(name, args) for name in args.rows}
-        found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
+        found["rows"] = {}
+        for name in args.rows:
+            found["rows"][name] = measure(name, args)
+            found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
+            if args.json is not None:  # also what a run that is cut off has measured
+                args.json.write_text(json.dumps(found, indent=1) + "\n")
     print(f"{found['minutes']} minutes")
-    if args.json is not None:
-        args.json.write_text(json.dumps(found, indent=1) + "\n")
     return found
 
 
