@@ -12,7 +12,15 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ["scripts/demo", "scripts/docs", "scripts/release", "scripts/test", "scripts/test_gpu", ".ci/run"]
+COMMANDS = [
+    "scripts/demo",
+    "scripts/docs",
+    "scripts/release",
+    "scripts/test",
+    "scripts/test_gpu",
+    "scripts/bench/peers",
+    ".ci/run",
+]
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or not (ROOT / "scripts").is_dir(),

@@ -160,9 +160,7 @@ def _row(claim):
         forms.append(f"machine-checked: [{proof.name}](../theory/{proof.parent.name}/{proof.name})")
     last = "; ".join(forms) or "-"
     name, status = f"`{claim.name}`", claim.status.value
-    return (
-        f"| {' | '.join((name, _source(claim), status, remark(claim), _checked(claim), last))} |"
-    )
+    return f"| {' | '.join((name, _source(claim), status, remark(claim), _checked(claim), last))} |"
 
 
 def remark(claim):
