@@ -12,7 +12,15 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ["scripts/demo", "scripts/test", "scripts/test_gpu", ".ci/run"]
+COMMANDS = [
+    "scripts/demo",
+    "scripts/docs",
+    "scripts/release",
+    "scripts/test",
+    "scripts/test_gpu",
+    "scripts/bench/peers",
+    ".ci/run",
+]
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
@@ -61,7 +69,7 @@ def stub(path, text):
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["demo", "test", "test_gpu"])
+@pytest.mark.parametrize("name", ["demo", "docs", "release", "test", "test_gpu"])
 def test_a_python_that_is_missing_or_too_old_is_named(tree, tmp_path, name):
     done = run([str(tree / "scripts" / name)], PYTHON="no-such-python")
     assert done.returncode == 1
@@ -215,3 +223,33 @@ def test_ci_sets_the_data_folder_where_it_exists(tree, tmp_path, there):
     done = run([str(tree / ".ci" / "run"), "-x"], ALIGNLEARN_DATA="", CI="")
     folder = (tmp_path / "shared" / "data").resolve() if there else ""
     assert done.stdout == f"data={folder} ci=1 arguments=-x\n"
+
+
+def test_ci_without_arguments_runs_tests_and_docs_whatever_fails(tree):
+    stub(tree / "scripts" / "test", 'echo "test $NUMBA_CACHE_DIR"; exit 3')
+    stub(tree / "scripts" / "docs", 'echo "docs $NUMBA_CACHE_DIR $*"')
+    done = run([str(tree / ".ci" / "run")], NUMBA_CACHE_DIR="")
+    assert done.returncode == 3
+    test, docs = (line.split() for line in done.stdout.splitlines())
+    assert docs == ["docs", test[1], "--check"]
+    assert not Path(test[1]).exists()
+    stub(tree / "scripts" / "test", "exit 0")
+    stub(tree / "scripts" / "docs", "exit 4")
+    assert run([str(tree / ".ci" / "run")], NUMBA_CACHE_DIR=str(tree)).returncode == 4
+    assert tree.exists()
+
+
+def test_docs_installs_the_extra_or_says_what_to_install(tree, tmp_path):
+    python = python_stub(tmp_path)
+    for arguments in (["--check"], []):
+        done = run([str(tree / "scripts" / "docs"), *arguments], PYTHON=python)
+        assert (done.returncode, done.stderr) == (0, "")
+    log = (tmp_path / "log").read_text().splitlines()
+    assert sum("pip install" in line and line.endswith("[docs]") for line in log) == 1
+    assert log[-2:] == ["scripts/_docs.py --check", "scripts/_docs.py"]
+    shutil.rmtree(tree / ".venv-docs")
+    done = run([str(tree / "scripts" / "docs"), "--check"], PYTHON=python_stub(tmp_path, pip=1))
+    assert done.returncode == 1
+    assert "pip install -e '.[docs]'" in done.stderr
+    done = run([str(tree / "scripts" / "docs"), "--quick"])
+    assert (done.returncode, "unknown argument --quick" in done.stderr) == (1, True)

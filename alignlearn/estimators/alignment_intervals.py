@@ -78,6 +78,17 @@ def alignment_interval(
     One Gram matrix (m, m) is held. Proofs: ``theory/p1_alignment/proofs.md``, the sections on two
     classes, betting and real targets. For the kernel that a classifier learned on the same samples
     see `MKLClassifier.alignment_interval`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, alignment_interval
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> X = rng.normal(size=(200, 2)) + 2 * y[:, None]
+    >>> found = alignment_interval(X, y, Gaussian(0.2), delta=0.05)
+    >>> 0 < found.low < found.high <= 1
+    True
     """
     delta = check_delta(delta)
     check_choice("method", method, tuple(_NAMES))

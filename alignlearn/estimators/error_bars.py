@@ -41,6 +41,17 @@ class PredictionInterval(NamedTuple):
     Attributes
     ----------
     low, high : ndarray of the shape of the predictions
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, MKLRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 1))
+    >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=60)
+    >>> low, high = MKLRegressor([Gaussian(1.0)], alpha=0.1).fit(X, y).predict_interval(X)
+    >>> low.shape, bool((low < high).all())
+    ((60,), True)
     """
 
     low: np.ndarray

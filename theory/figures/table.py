@@ -1,4 +1,4 @@
-"""The claims as Markdown: the table of all of them, and the short account that the README shows."""
+"""The claims as Markdown: the table of all of them, and the counts that the README shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = (
 _PAPERS = {"p1": ("2012", P1), "p2": ("2009", P2), "p3": ("multi-task", P3)}
 _PAPERS |= {"p4": ("2020", P4), "p5": ("slides", P5)}
 _WORDS = {"holds": "hold"}
-# For the README, of those that fail in substance: what alignf's stability rests on, what users do
+# Of those that fail in substance: what alignf's stability rests on, what users do
 # with a sample (predict signs), a bound that can not be repaired, a matrix that is inverted all
 # over a paper and never can be, and a rate that nothing attains.
 SURPRISING = (
@@ -47,6 +47,8 @@ def claims_page() -> str:
 {counts()}
 
 {counts_table()}
+Those that may surprise most: {", ".join(f"`{name}`" for name in SURPRISING)}.
+
 Written by `scripts/make_figures.py`.
 
 {outcomes_of_forms()}
@@ -62,13 +64,6 @@ own outcome on {CASES} random cases. Machine-checked: {machine_checked()}; the C
 linked in their rows, and `scripts/lab/check_proofs` checks them.
 
 {claims_table()}"""
-
-
-def claims_summary() -> str:
-    """What the README shows: how many claims are true, and the rows that surprise most."""
-    rows = [_row(CLAIMS[name]) for name in SURPRISING]
-    text = f"{counts()}\n\n{counts_table()}\n{outcomes_of_forms()}"
-    return "\n".join([text, "", "The five that may surprise most:", "", _HEAD, *rows]) + "\n"
 
 
 _MEANS = {
@@ -165,12 +160,10 @@ def _row(claim):
         forms.append(f"machine-checked: [{proof.name}](../theory/{proof.parent.name}/{proof.name})")
     last = "; ".join(forms) or "-"
     name, status = f"`{claim.name}`", claim.status.value
-    return (
-        f"| {' | '.join((name, _source(claim), status, _remark(claim), _checked(claim), last))} |"
-    )
+    return f"| {' | '.join((name, _source(claim), status, remark(claim), _checked(claim), last))} |"
 
 
-def _remark(claim):
+def remark(claim):
     """What is wrong and what it means; of a statement that holds, that it does."""
     if claim.status is Status.NEW:
         return "Ours; proved in `proofs.md`."
@@ -195,7 +188,7 @@ def _checked(claim: Claim) -> str:
     if claim.counterexample is None:
         return f"{CASES} random cases: {_in_words(_outcomes(claim))}"
     verdict = check(claim, claim.counterexample())
-    words = f"{verdict.outcome}: {_compared(claim.kind, verdict)}"
+    words = f"{verdict.outcome}: {compared(claim.kind, verdict)}"
     if claim.corrected is not None:
         repaired = check(claim.corrected, claim.counterexample())
         same = claim.corrected.kind == claim.kind and claim.corrected.measure is claim.measure
@@ -210,7 +203,8 @@ def _in_words(found):
     return ", ".join(f"{found[name]} {_WORDS.get(name, name)}" for name in OUTCOMES if found[name])
 
 
-def _compared(kind, verdict):
+def compared(kind, verdict):
+    """What a case led to: measured against printed."""
     if verdict.trials > 1 and verdict.frequency[0] >= 0:
         return f"{verdict.violations} of {verdict.trials} samples"
     sign = {"upper": ">", "lower": "<", "convergence": ">"}.get(kind, "≠")

@@ -1,0 +1,103 @@
+"""What `scripts/docs` does within its environment: build the site, and check it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+
+import _docs_check
+import _docs_run
+
+ROOT = Path(__file__).resolve().parents[1]
+_TOOLS = ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "numpydoc", "myst_parser")
+_TOOLS += ("sphinx_design", "sphinx-mathjax-offline", "html5lib", "matplotlib", "sklearn")
+# Written beside the sources by the build; kept from one build to the next.
+_MADE = ("auto_gallery", "claims", "reference/generated")
+_BESIDE = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md")
+
+
+def refuse_without_tools():
+    """Say what to install where a tool is missing."""
+    missing = [name for name in _TOOLS if find_spec(name) is None]
+    if missing:
+        sys.exit(f"docs: no {', '.join(missing)} here; install with: pip install -e '.[docs]'")
+
+
+def mirror(source, target, keep=()):
+    """Copy what changed from one folder to another, and delete what is gone from the first."""
+    wanted = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
+    wanted = {path for path in wanted if "__pycache__" not in path.parts}
+    wanted = {path for path in wanted if not any(path.is_relative_to(made) for made in keep)}
+    for path in sorted(wanted):
+        old, new = target / path, (source / path).read_bytes()
+        if not old.is_file() or old.read_bytes() != new:
+            old.parent.mkdir(parents=True, exist_ok=True)
+            old.write_bytes(new)
+    for path in [path for path in target.rglob("*") if path.is_file()]:
+        name = path.relative_to(target)
+        if name not in wanted and not any(name.is_relative_to(folder) for folder in keep):
+            path.unlink()
+
+
+def build(name, *options):
+    """Build into build/NAME; whether it went well. Messages name the files of docs/."""
+    work, out = ROOT / "build" / f"{name}-source", ROOT / "build" / name
+    mirror(ROOT / "docs", work / "docs", keep=_MADE)
+    for beside in _BESIDE:
+        if (ROOT / beside).is_file():
+            shutil.copy2(ROOT / beside, work / beside)
+    mirror(ROOT / "figures", work / "figures")
+    # Pages of what is gone would stay; to write them again costs seconds.
+    for made in (work / "docs/reference/generated", out):
+        shutil.rmtree(made, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-j", "2"]
+    if not os.environ.get("ALIGNLEARN_DOCS_PARTIAL"):
+        command += ["-W", "--keep-going"]
+    command += ["-d", str(work / "doctrees"), *options, str(work / "docs"), str(out)]
+    env = {"OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg", **os.environ}
+    made = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, cwd=ROOT
+    )
+    for line in made.stdout:
+        print(line.replace(f"{work}{os.sep}", ""), end="", flush=True)
+    return made.wait() == 0
+
+
+def timed(words, part, *args):
+    """Run a part and say how long it took; what it returned."""
+    start = perf_counter()
+    result = part(*args)
+    print(f"{words}: {perf_counter() - start:.0f} s", flush=True)
+    return result
+
+
+def main(arguments):
+    refuse_without_tools()
+    check = arguments == ["--check"]
+    name, options = ("docs-check", ["-D", "plot_gallery=False"]) if check else ("docs", [])
+    out = ROOT / "build" / name
+    failed = []
+    if check:
+        failed += timed("code of the pages and the gallery", _docs_run.run_all, ROOT / "docs")
+    if not timed("pages", build, name, *options):
+        failed.append("the pages were not built without warnings")
+    if (out / "index.html").is_file():
+        failed += timed("links, images and HTML", _docs_check.check_site, out)
+        failed += timed("pages opened in a browser", _docs_check.open_site, out)
+    for message in failed:
+        print(f"docs: {message}", file=sys.stderr)
+    if failed:
+        sys.exit(f"docs: failed: {len(failed)} faults, named above")
+    print(f"The site is {out / 'index.html'}")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)

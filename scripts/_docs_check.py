@@ -1,0 +1,150 @@
+"""Checks of a built site: links and anchors, images, HTML, and every page in a browser.
+
+Each fault is a line that names its page. Run by itself: ``_docs_check.py FOLDER``.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from html.parser import HTMLParser
+from pathlib import Path
+from posixpath import dirname, normpath
+from urllib.parse import unquote, urlsplit
+
+# Attributes that name a file; those of the second list make the browser load it.
+_LINKS = {("a", "href"), ("area", "href"), ("form", "action")}
+_LOADED = {
+    ("img", "src"),
+    ("script", "src"),
+    ("link", "href"),
+    ("source", "src"),
+    ("object", "data"),
+}
+_LOADED |= {("iframe", "src"), ("video", "src"), ("audio", "src"), ("embed", "src")}
+# Relations of <link> that a browser does not load.
+_NAMED = {
+    "canonical",
+    "search",
+    "index",
+    "genindex",
+    "next",
+    "prev",
+    "author",
+    "copyright",
+    "license",
+}
+
+
+class Page(HTMLParser):
+    """Ids, links and loaded files of a page, with what is wrong in it alone."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.loaded, self.faults = set(), [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        for key in ("id", "name"):
+            value = values.get(key)
+            if key == "id" and value in self.ids and value:
+                self.faults.append(f"two elements have the id {value!r}")
+            if value and (key == "id" or tag == "a"):
+                self.ids.add(value)
+        if tag == "img" and not (values.get("alt") or "").strip():
+            self.faults.append(f"an image without alternative text: {values.get('src', '')[:80]}")
+        for key, value in attrs:
+            if value and (tag, key) in _LINKS:
+                self.links.append(value)
+            elif value and (tag, key) in _LOADED:
+                relations = set((values.get("rel") or "").split())
+                (self.links if relations & _NAMED else self.loaded).append(value)
+            elif value and key == "srcset":
+                self.loaded += [part.split()[0] for part in value.split(",") if part.strip()]
+
+    handle_startendtag = handle_starttag
+
+
+def read_site(folder):
+    """{path within the site: `Page`}."""
+    return {
+        path.relative_to(folder).as_posix(): Page(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.relative_to(folder).parts
+    }
+
+
+def link_fault(files, pages, name, link, loaded):
+    """What is wrong with a link of the page `name` of a site of these files, or ""."""
+    parts = urlsplit(link)
+    if parts.scheme in ("http", "https") or parts.netloc:
+        return f"loads from the network: {link}" if loaded else ""
+    if parts.scheme:
+        known = parts.scheme in ("mailto", "data", "javascript")
+        return "" if known else f"a link of no use: {link}"
+    target = name
+    if parts.path:
+        target = normpath(f"{dirname(name)}/{unquote(parts.path)}".lstrip("/"))
+    if target.startswith("../"):
+        return f"leads out of the site: {link}"
+    if target not in files:
+        return f"leads nowhere: {link}"
+    if parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
+        return f"no such place in the page: {link}"
+    return ""
+
+
+def html_faults(path):
+    """Errors of the parser of HTML5 with their lines; none where it is not installed."""
+    try:
+        import html5lib
+    except ImportError:
+        return []
+    parser = html5lib.HTMLParser()
+    parser.parse(path.read_text(encoding="utf-8"))
+    messages = html5lib.constants.E
+    return [
+        f"line {place[0]}: not valid HTML: {messages[code] % data}"
+        for place, code, data in parser.errors
+    ]
+
+
+def check_site(folder):
+    """The faults of a site, each with its page."""
+    folder = Path(folder).resolve()
+    pages, faults = read_site(folder), []
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    with ThreadPoolExecutor(1) if len(pages) < 20 else ProcessPoolExecutor(2) as pool:
+        invalid = pool.map(html_faults, [folder / name for name in pages], chunksize=8)
+        for (name, page), found in zip(pages.items(), invalid, strict=True):
+            found = [*page.faults, *found]
+            for link in dict.fromkeys(page.links):
+                found.append(link_fault(files, pages, name, link, False))
+            for link in dict.fromkeys(page.loaded):
+                found.append(link_fault(files, pages, name, link, True))
+            faults += [f"{name}: {fault}" for fault in dict.fromkeys(found) if fault]
+    print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values())} links")
+    return faults
+
+
+def open_site(folder):
+    """What Chromium finds wrong when it opens every page; nothing where there is none."""
+    from _docs_browser import Browser, find_chromium, page_faults, search_faults
+
+    folder, chromium = Path(folder).resolve(), find_chromium()
+    if chromium is None:
+        print("No Chromium on this machine: pages were not opened.")
+        return []
+    with Browser(chromium) as browser:
+        faults = [
+            fault for name in read_site(folder) for fault in page_faults(browser, folder, name)
+        ]
+        return faults + search_faults(browser, folder)
+
+
+if __name__ == "__main__":
+    found = check_site(sys.argv[1]) + open_site(sys.argv[1])
+    print("\n".join(found))
+    sys.exit(bool(found))

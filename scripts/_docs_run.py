@@ -1,0 +1,92 @@
+"""The code of the site run at small size: the Python blocks of each page, and each example.
+
+The blocks of a page run in their order, in one namespace and in a folder that is thrown away.
+Warnings are errors. A block whose first line is ``# not run: REASON`` is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+_BLOCK = re.compile(r"(?ms)^( *)(`{3,})(?:python|\{code-block\} python)[ ]*\n(.*?)^\1\2[ ]*$")
+_SECONDS = 240  # of one page or example, on a machine that is busy
+# Warnings of other packages about themselves are theirs.
+_CHILD = """
+import sys, warnings
+name, path = sys.argv[1:]
+warnings.simplefilter("error")
+for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, SyntaxWarning):
+    warnings.filterwarnings("ignore", category=kind)
+    warnings.filterwarnings("error", category=kind, module=r"__main__|alignlearn")
+warnings.filterwarnings("ignore", category=ResourceWarning)
+code = compile(open(path, encoding="utf-8").read(), name, "exec")
+sys.argv = [name]
+exec(code, {"__name__": "__main__", "__file__": path})
+"""
+
+
+def page_code(text):
+    """The Python blocks of a page as one text, in the lines they have in the page."""
+    lines = [""] * (text.count("\n") + 1)
+    for block in _BLOCK.finditer(text):
+        indent, body = len(block[1]), block[3].splitlines()
+        if body and body[0].strip().startswith("# not run:"):
+            continue
+        first = text.count("\n", 0, block.start(3))
+        for i, line in enumerate(body):
+            lines[first + i] = line[indent:] if line[:indent].isspace() or not indent else line
+    return "\n".join(lines).rstrip() + "\n" if any(lines) else ""
+
+
+def pieces(docs):
+    """{name: code} of the pages with code and of the examples of a folder docs/."""
+    found = {}
+    for path in sorted(docs.rglob("*.md")) + sorted(docs.rglob("*.inc")):
+        name = path.relative_to(docs.parent).as_posix()
+        code = page_code(path.read_text(encoding="utf-8"))
+        if code and "development" not in path.parts:
+            found[name] = code
+    for path in sorted((docs / "gallery").rglob("plot_*.py")):
+        found[path.relative_to(docs.parent).as_posix()] = path.read_text(encoding="utf-8")
+    return found
+
+
+def run_piece(name, code, python=sys.executable, seconds=_SECONDS):
+    """Run the code; (what went wrong or "", the package that is missing or "")."""
+    env = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "MPLBACKEND": "agg"}
+    env["ALIGNLEARN_DOCS_SMALL"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "code.txt"
+        path.write_text(code, encoding="utf-8")
+        command = [python, "-c", _CHILD, name, str(path)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, env=env, cwd=folder, timeout=seconds
+            )
+        except subprocess.TimeoutExpired:
+            return f"{name}: not done within {seconds} seconds", ""
+    if done.returncode == 0:
+        return "", ""
+    lost = re.search(r"(?m)^ModuleNotFoundError: No module named '([\w.]+)'", done.stderr)
+    if lost and lost[1].partition(".")[0] != "alignlearn":
+        return "", lost[1]
+    place = re.findall(rf'File "{re.escape(name)}", line (\d+)', done.stderr)
+    last = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"{done.returncode}"
+    return f"{name}{':' + place[-1] if place else ''}: {last}", ""
+
+
+def run_all(docs, processes=2):
+    """Run everything; the list of what went wrong. What lacks a package is named and left out."""
+    found, failed = pieces(docs), []
+    with ThreadPoolExecutor(processes) as pool:
+        for name, (fault, lost) in zip(found, pool.map(run_piece, found, found.values())):
+            failed += [fault] if fault else []
+            if lost:
+                print(f"docs: not run: {name}, which needs the package {lost}", flush=True)
+    return failed

@@ -1,0 +1,197 @@
+"""The tools of the site: what is wrong is named; and the reference has every public name."""
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import alignlearn
+
+ROOT = Path(__file__).resolve().parents[1]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="needs the source tree")
+
+
+@pytest.fixture(scope="module")
+def tools():
+    """A function that imports a module of scripts/ or docs/_ext."""
+    added = [str(ROOT / "scripts"), str(ROOT / "docs/_ext")]
+    sys.path[:0] = added
+    yield import_module
+    for path in added:
+        sys.path.remove(path)
+
+
+def reference():
+    """The names of the reference, with those of pages of modules."""
+    text = (ROOT / "docs/reference/index.md").read_text(encoding="utf-8")
+    return re.findall(r"(?m)^   alignlearn\.(\S+)$", text)
+
+
+# Packages whose names are for users; of other packages the reference has some names.
+PACKAGES = (
+    "cca comparison datasets dependence estimators hyper inspection large machines multitask "
+)
+PACKAGES += "online persistence significance theory weights"
+# What these packages share with each other.
+SHARED = {
+    *("comparison.ALPHA_GRID", "comparison.C_GRID", "comparison.DEFAULT_METHODS"),
+    *("comparison.METHODS", "comparison.split", "dependence.real_gram"),
+    *("inspection.tick_labels", "inspection.tidy", "theory.CLAIMS", "weights.get_weighting"),
+    *("weights.uses_samples", "weights.without_target"),
+}
+
+
+def test_every_public_name_has_one_place_in_the_reference():
+    named = reference()
+    assert len(named) == len(set(named))
+    wanted = {name for name in alignlearn.__all__ if name not in ("datasets", "theory")}
+    for package in PACKAGES.split():
+        for name in import_module(f"alignlearn.{package}").__all__:
+            if name not in wanted and f"{package}.{name}" not in SHARED:
+                wanted.add(f"{package}.{name}")
+    assert wanted - set(named) == set()
+    for name in set(named) - wanted:
+        module, _, last = name.rpartition(".")
+        assert hasattr(import_module(f"alignlearn.{module}"), last), name
+
+
+def test_every_module_of_bounds_has_a_page():
+    text = (ROOT / "docs/reference/bounds.md").read_text(encoding="utf-8")
+    modules = {path.stem for path in (ROOT / "alignlearn/bounds").glob("[!_]*.py")}
+    # The guarantees are classes of the reference; the checks are for the others.
+    assert set(re.findall(r"alignlearn\.bounds\.(\w+)", text)) == modules - {"checks", "guarantee"}
+
+
+PAGE = """<!DOCTYPE html><html lang="en"><head><title>t</title></head><body>
+<p id="here">Text</p>{}</body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ('<a href="other.html">x</a> <a href="sub/a.html#here">y</a> <a href="#here">z</a>', None),
+        ('<a href="https://example.org/no">x</a><img src="sub/i.png" alt="A line">', None),
+        ('<a href="gone.html">x</a>', "leads nowhere: gone.html"),
+        ('<a href="sub/a.html#there">x</a>', "no such place in the page: sub/a.html#there"),
+        ('<a href="../../etc/passwd">x</a>', "leads out of the site: ../../etc/passwd"),
+        ('<img src="sub/i.png">', "an image without alternative text: sub/i.png"),
+        ('<img src="sub/i.png" alt=" ">', "an image without alternative text: sub/i.png"),
+        ('<img src="gone.png" alt="A line">', "leads nowhere: gone.png"),
+        ('<p id="here"></p>', "two elements have the id 'here'"),
+        (
+            '<script src="https://example.org/x.js"></script>',
+            "loads from the network: https://example.org/x.js",
+        ),
+    ],
+)
+def test_faults_of_a_page_are_named_with_the_page(tools, tmp_path, capsys, body, fault):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/i.png").write_bytes(b"")
+    (tmp_path / "sub/a.html").write_text(PAGE.format('<a href="../index.html#here">up</a>'))
+    (tmp_path / "other.html").write_text(PAGE.format(""))
+    (tmp_path / "index.html").write_text(PAGE.format(body))
+    expected = [] if fault is None else [f"index.html: {fault}"]
+    assert tools("_docs_check").check_site(tmp_path) == expected
+
+
+GUIDE = """# A page
+
+```python
+a = 1
+```
+
+- in a list
+
+  ```python
+  a += 1
+  ```
+
+```python
+# not run: it takes an hour
+a = None
+```
+
+```python
+{}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "fault"),
+    [
+        ("assert a == 2", ""),
+        ("a / 0", "docs/p.md:19: ZeroDivisionError: division by zero"),
+        ("import warnings; warnings.warn('odd')", "docs/p.md:19: UserWarning: odd"),
+        ("import pathlib; assert not list(pathlib.Path().glob('*.md'))", ""),
+    ],
+)
+def test_code_of_a_page_runs_in_order_and_its_fault_has_a_line(tools, tmp_path, last, fault):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/p.md").write_text(GUIDE.format(last))
+    found = tools("_docs_run").run_all(tmp_path / "docs")
+    assert found == ([fault] if fault else [])
+
+
+def test_a_broken_example_is_named_and_one_without_its_package_left_out(tools, tmp_path, capsys):
+    gallery = tmp_path / "docs/gallery"
+    gallery.mkdir(parents=True)
+    small = "import os\nassert os.environ['ALIGNLEARN_DOCS_SMALL'] == '1'\n"
+    (gallery / "plot_good.py").write_text(small)
+    (gallery / "plot_bad.py").write_text(f"{small}raise ValueError('no such column')\n")
+    (gallery / "plot_far.py").write_text("import no_such_package.part\n")
+    (gallery / "plot_own.py").write_text("import alignlearn.no_such_part\n")
+    bad, own = tools("_docs_run").run_all(tmp_path / "docs")
+    assert bad == "docs/gallery/plot_bad.py:3: ValueError: no such column"
+    assert "plot_own.py:1: ModuleNotFoundError" in own
+    assert "not run: docs/gallery/plot_far.py, which needs the package no_such_package" in (
+        capsys.readouterr().out
+    )
+
+
+def test_an_example_that_does_not_end_is_named(tools):
+    code = "import time\ntime.sleep(60)"
+    fault, _ = tools("_docs_run").run_piece("docs/gallery/plot_slow.py", code, seconds=0.2)
+    assert fault == "docs/gallery/plot_slow.py: not done within 0.2 seconds"
+
+
+def test_without_a_tool_one_line_says_what_to_install(tools, monkeypatch):
+    docs = tools("_docs")
+    monkeypatch.setattr(docs, "_TOOLS", ("sys", "no_such_tool"))
+    with pytest.raises(SystemExit, match=r"no no_such_tool here; .* pip install -e '\.\[docs\]'$"):
+        docs.refuse_without_tools()
+
+
+def test_the_copy_of_the_sources_follows_them_and_keeps_what_was_made(tools, tmp_path):
+    source, target = tmp_path / "docs", tmp_path / "copy"
+    (source / "guide").mkdir(parents=True)
+    for name in ("a.md", "guide/b.md"):
+        (source / name).write_text(name)
+    mirror = tools("_docs").mirror
+    mirror(source, target, keep=("made",))
+    (target / "made").mkdir()
+    (target / "made/c.md").write_text("")
+    before = (target / "guide/b.md").stat().st_mtime_ns
+    (source / "a.md").unlink()
+    mirror(source, target, keep=("made",))
+    left = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
+    assert left == {"guide/b.md", "made/c.md"}
+    assert (target / "guide/b.md").stat().st_mtime_ns == before
+
+
+def test_links_to_files_beside_the_pages_become_names(tools, tmp_path):
+    rewritten = tools("outside_links").rewritten
+    text = "[a](../../theory/x.py) [b](../install.md) [log](../../CHANGELOG.md)"
+    made = rewritten(text, Path("guide/p.md"), tmp_path / "docs")
+    assert made == "a (`theory/x.py`) [b](../install.md) [log](../changelog.md)"
+
+
+def test_bars_of_docstrings_are_no_markup_and_literals_stay(tools):
+    lines = ["|x| and ``|y|``, m_+:", "", ">>> a | b", "", "as in::", "", "    |z|", "", "|w|"]
+    escaped = list(tools("reference_members").escaped(lines))
+    assert escaped[0] == r"\|x\| and ``|y|``, m\_+:"
+    assert escaped[2:8] == lines[2:8]
+    assert escaped[8] == r"\|w\|"
