@@ -47,8 +47,8 @@ for i, read in enumerate(sets.values()):
 # %%
 # Accuracy on new samples against the time of the fit; bars are two standard errors over splits.
 #
-# What did not work: to beat the search in accuracy everywhere. On wine and breast cancer it is ahead
-# here, though the bars of so few splits overlap. The least time is saved where classes are many.
+# What did not work: to beat the search in accuracy everywhere. On wine and breast cancer it is
+# ahead, though the bars of so few splits overlap. Least time is saved where classes are many.
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 for i, (name, marker) in enumerate(zip(sets, "os^")):
     error = 2 * scores[i].std(axis=1, ddof=1) / np.sqrt(n_splits)
