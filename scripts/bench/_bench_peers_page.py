@@ -274,7 +274,9 @@ def draw(found, axis, path):
     if not names:
         return False
     width = 4.0 * len(names) + (1.0 if len(names) == 1 else 0.0)
-    figure, axes = plt.subplots(1, len(names), figsize=(width, 4.2), squeeze=False)
+    figure, axes = plt.subplots(
+        1, len(names), figsize=(width, 4.4), squeeze=False, layout="constrained"
+    )
     for ax, name in zip(axes[0], names):
         ours = {r["side"] for r in found["rows"][name] if r["package"] == OURS}
         for k, (side, (sizes, spent)) in enumerate(lines_of(found["rows"][name]).items()):
@@ -286,13 +288,14 @@ def draw(found, axis, path):
                 color=f"C{k}",
                 label=side,
             )
-        ax.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds of one thread")
+        ax.set(xscale="log", yscale="log", xlabel=axis)
         ax.set_xticks(sorted({record["size"] for record in found["rows"][name]}))
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_title(ROWS[name].title, fontsize=9, wrap=True)
         ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
         ax.grid(alpha=0.3)
+    axes[0, 0].set_ylabel("seconds of one thread")
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     return True
