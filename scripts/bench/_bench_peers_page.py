@@ -15,6 +15,19 @@ FIGURES = {
     "q": (("targets",), "growth with the number of targets q"),
 }
 
+# Why a side can be faster than ours, said where it is.
+WHY = {
+    ("search", "RidgeCV, linear"): "A linear model in closed form: only the penalty is chosen.",
+    ("search", "HistGradientBoosting"): "Trees as they come: nothing is searched.",
+    ("search", "GaussianProcess"): "One width, by ascent of the likelihood: there are no folds.",
+    ("svc", "SVC (LIBSVM)"): "Ours takes one pass for the alignment before it trains.",
+    ("penalty", "RidgeCV, linear"): "It decomposes the ten columns of X alone.",
+    ("targets", "RidgeCV(alpha_per_target=True)"): "It decomposes the columns of X alone.",
+    ("kernels", "AverageMKL"): "Its weights are equal: nothing is learned.",
+    ("kernels", "EasyMKL"): "It looks at the kernels one by one, ours at all pairs of them.",
+    ("canonical", "KCCA of cca-zoo"): "Other regularisation, and no bound of the error.",
+}
+
 
 def seconds(value):
     """With three figures."""
@@ -76,30 +89,43 @@ def main_rows(found):
                     yield name, size, ours, record
 
 
-def slower(found):
-    """Sentences: where a side of others is ahead in time, at the largest size."""
+def sentences(found, is_ahead, figure):
+    """A line for each row and side of others that is ahead of ours, with the sizes where it is."""
+    lines = {}
     for name, size, ours, record in main_rows(found):
-        if record["seconds"] < ours["seconds"]:
-            row = ROWS[name]
-            times = ours["seconds"] / record["seconds"]
-            yield (
-                f"- {row.title}, {size_text(row, size)}: {record['side']} is {times:.2g} times "
-                f"as fast as {ours['side']} (score {score(record['score'])}, ours "
-                f"{score(ours['score'])})."
-            )
+        if is_ahead(ROWS[name], ours, record):
+            text = f"{size_text(ROWS[name], size)} {figure(ours, record)}"
+            lines.setdefault((name, record["side"]), []).append(text)
+    return lines
+
+
+def slower(found):
+    """Where a side of others is ahead in time, at the largest size, and why."""
+
+    def figure(ours, record):
+        return (
+            f"({ours['seconds'] / record['seconds']:.2g} times; score {score(record['score'])}, "
+            f"ours {score(ours['score'])})"
+        )
+
+    lines = sentences(found, lambda row, ours, record: record["seconds"] < ours["seconds"], figure)
+    for (name, side), places in lines.items():
+        why = WHY.get((name, side), "")
+        yield f"- {ROWS[name].title}: {side} is faster at {', '.join(places)}. {why}".rstrip()
 
 
 def less_accurate(found):
-    """Sentences: where the score of others is ahead by .005 or more, in rows that have one."""
-    for name, size, ours, record in main_rows(found):
-        row = ROWS[name]
-        if row.score in ("accuracy", "R^2", "accuracy, or R^2", "correlation of new samples"):
-            gain = record["score"] - ours["score"]
-            if gain >= 0.005:
-                yield (
-                    f"- {row.title}, {size_text(row, size)}: {record['side']} has "
-                    f"{score(record['score'])}, {ours['side']} {score(ours['score'])}."
-                )
+    """Where the score of others is ahead by .005 or more, in rows that have one."""
+    scores = ("accuracy", "R^2", "accuracy, or R^2", "correlation of new samples")
+
+    def is_ahead(row, ours, record):
+        return row.score in scores and record["score"] - ours["score"] >= 0.005
+
+    def figure(ours, record):
+        return f"({score(record['score'])}, ours {score(ours['score'])})"
+
+    for (name, side), places in sentences(found, is_ahead, figure).items():
+        yield f"- {ROWS[name].title}: {side} at {', '.join(places)}."
 
 
 def row_section(name, records):
@@ -107,7 +133,9 @@ def row_section(name, records):
     row = ROWS[name]
     lines = [f"### {row.title}", ""]
     if row.note:
-        lines += [row.note, ""]
+        lines += [row.note.replace("R^2", "R²"), ""]
+    if not records:
+        return [*lines, "Not measured: its data were not there.", ""]
     head = ["size", "tool", "seconds", "times ours", "memory, MB", row.score.replace("^2", "²")]
     rows, absent = [], {}
     for size, group in groups(records).items():
@@ -131,12 +159,12 @@ def row_section(name, records):
 
 def summary(found):
     """The main table."""
-    rows = []
+    rows, before = [], None
     for name, size, ours, record in main_rows(found):
-        row = ROWS[name]
+        work = f"{ROWS[name].title}, {size_text(ROWS[name], size)}"
         rows.append(
             (
-                f"{row.title}, {size_text(row, size)}",
+                "" if work == before else work,
                 record["side"],
                 seconds(record["seconds"]),
                 seconds(ours["seconds"]),
@@ -145,6 +173,7 @@ def summary(found):
                 score(ours["score"]),
             )
         )
+        before = work
     return table(["work", "other", "its seconds", "ours", "times ours", "its score", "ours"], rows)
 
 
@@ -161,14 +190,14 @@ def versions(found):
     ]
 
 
-def figure_lines(docs):
+def figure_lines(found, docs):
     """The figures that were drawn, with a text for those who do not see them."""
     lines = []
     for axis, (names, title) in FIGURES.items():
         path = docs / "_static" / f"benchmarks-{axis}.svg"
         if path.is_file():
-            what = "; ".join(ROWS[name].title.lower() for name in names)
-            alt = f"Seconds against {axis}, both on logarithmic axes, a line for each tool: {what}."
+            what = "; ".join(ROWS[name].title for name in names if found["rows"].get(name))
+            alt = f"Seconds against {axis}, both on logarithmic axes, a line for each tool. {what}."
             lines += [f"![{alt}](_static/{path.name})", "", f"*{title.capitalize()}.*", ""]
     return lines
 
@@ -201,7 +230,9 @@ def page(found, docs):
         *summary(found),
         "## Where others are ahead",
         "",
-        *(behind or ["Nowhere in time at the largest sizes."]),
+        "In time, at the largest sizes; bold figures below show where at smaller ones.",
+        "",
+        *(behind or ["- nowhere."]),
         "",
         "In score, by half a percent or more:",
         "",
@@ -209,7 +240,7 @@ def page(found, docs):
         "",
         "## Growth",
         "",
-        *figure_lines(docs),
+        *figure_lines(found, docs),
         "## All rows",
         "",
     ]
@@ -243,7 +274,9 @@ def draw(found, axis, path):
     if not names:
         return False
     width = 4.0 * len(names) + (1.0 if len(names) == 1 else 0.0)
-    figure, axes = plt.subplots(1, len(names), figsize=(width, 4.2), squeeze=False)
+    figure, axes = plt.subplots(
+        1, len(names), figsize=(width, 4.4), squeeze=False, layout="constrained"
+    )
     for ax, name in zip(axes[0], names):
         ours = {r["side"] for r in found["rows"][name] if r["package"] == OURS}
         for k, (side, (sizes, spent)) in enumerate(lines_of(found["rows"][name]).items()):
@@ -255,13 +288,14 @@ def draw(found, axis, path):
                 color=f"C{k}",
                 label=side,
             )
-        ax.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds of one thread")
+        ax.set(xscale="log", yscale="log", xlabel=axis)
         ax.set_xticks(sorted({record["size"] for record in found["rows"][name]}))
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_title(ROWS[name].title, fontsize=9, wrap=True)
         ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
         ax.grid(alpha=0.3)
+    axes[0, 0].set_ylabel("seconds of one thread")
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     return True
