@@ -2,8 +2,8 @@
 50,000 samples in 1 GB
 ======================
 
-A Gram matrix of 50,000 samples takes 20 GB. What is lost and what is
-gained when the machine works in the span of 500 centers instead, and sees all samples?
+A Gram matrix of 50,000 samples takes 20 GB. What is lost and what is gained when the machine works
+in the span of 500 centers instead, and sees all samples?
 """
 
 import os
