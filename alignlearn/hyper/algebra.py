@@ -24,6 +24,16 @@ class HyperKernel(Described, Versioned):
 
     A subclass has ``resolve(X)``, ``log_constant(d)``, ``_terms(weight)``, a list of what the
     engine evaluates, and ``_further(multiple)``, the same of another reach.
+
+    Examples
+    --------
+    >>> from alignlearn import Gaussian, GaussianHyperKernel
+    >>> from alignlearn.hyper import HyperKernel
+    >>> total = GaussianHyperKernel(1.0) + 0.5 * GaussianHyperKernel(4.0)
+    >>> isinstance(total, HyperKernel), type(total).__name__
+    (True, 'HyperKernelSum')
+    >>> type(GaussianHyperKernel(1.0) * Gaussian(0.5)).__name__
+    'MidpointProduct'
     """
 
     __array_ufunc__ = None  # array * hyper-kernel is an error, not an array of hyper-kernels
@@ -142,6 +152,13 @@ class HyperKernelSum(HyperKernel):
     See Also
     --------
     alignlearn.hyper_kernels : Sums over widths.
+
+    Examples
+    --------
+    >>> from alignlearn import GaussianHyperKernel
+    >>> total = GaussianHyperKernel(1.0) + 0.5 * GaussianHyperKernel(4.0)
+    >>> len(total.parts), total.weights
+    (2, (1.0, 0.5))
     """
 
     parts: tuple
@@ -205,6 +222,18 @@ class MidpointProduct(HyperKernel):
     hyper_kernel : HyperKernel
     kernel : Kernel
         Positive semi-definite.
+
+    Examples
+    --------
+    What is learned may depend on where a pair lies, here on its midpoint:
+
+    >>> import numpy as np
+    >>> from alignlearn import GaussianHyperKernel, Linear
+    >>> from alignlearn.hyper import PairKernel
+    >>> product = GaussianHyperKernel(1.0, 1.0) * Linear()
+    >>> pairs = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+    >>> PairKernel(product)(pairs).diagonal().round(3)  # midpoints 0, 1 and 2
+    array([0., 1., 4.])
     """
 
     hyper_kernel: HyperKernel
