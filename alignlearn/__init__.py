@@ -65,6 +65,9 @@ _MODULES = (
     "weights",
 )
 
+_RENAMED: dict[str, tuple[str, str]] = {}
+"""Old name -> (new name, first version without the old one)."""
+
 __all__ = sorted([*_NAMES, "datasets", "theory"])
 
 
@@ -73,6 +76,8 @@ def __getattr__(name):
         value = getattr(import_module(f"alignlearn.{_NAMES[name]}"), name)
     elif name in _MODULES:
         value = import_module(f"alignlearn.{name}")
+    elif name in _RENAMED:
+        return import_module("alignlearn.validation").renamed_name(__name__, name)
     else:
         raise AttributeError(f"module 'alignlearn' has no attribute {name!r}")
     globals()[name] = value

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from ._text import cut, listed, short
 from ._versions import Versioned
+from .validation import current_names
 
 _LONGEST = 4000  # characters of an estimator with all its parameters
 
@@ -96,7 +97,7 @@ class ParamsMixin(Versioned):
         """
         valid = self._parameters()
         nested = {}
-        for key, value in params.items():
+        for key, value in current_names(type(self).__init__, params).items():
             name, separator, inner = key.partition("__")
             if name not in valid:
                 raise ValueError(

@@ -194,6 +194,14 @@ def warmup(progress=None) -> Warmup:
         No folder for compiled code can be written; set ``NUMBA_CACHE_DIR`` to one that can.
     ValueError
         ``NUMBA_DISABLE_JIT`` is set: nothing is compiled.
+
+    Examples
+    --------
+    In the recipe of an image, with ``NUMBA_CACHE_DIR`` set to a folder of it:
+
+    >>> import alignlearn
+    >>> done = alignlearn.warmup()  # doctest: +SKIP
+    >>> print(f"{done.n_compiled} functions in {done.folder}")  # doctest: +SKIP
     """
     if config.DISABLE_JIT:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing is compiled, so nothing can be kept.")

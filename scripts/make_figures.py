@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from alignlearn.theory.figures import FIGURES, write
-from alignlearn.theory.figures.table import claims_page, claims_summary
+from alignlearn.theory.figures.table import claims_page, counts
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
@@ -40,9 +40,9 @@ def with_claims(text, summary):
 
 
 def write_readme(_folder):
-    """Write the summary of the claims into README.md."""
+    """Write the counts of the claims into README.md."""
     path = ROOT / "README.md"
-    text = with_claims(path.read_text(encoding="utf-8"), claims_summary())
+    text = with_claims(path.read_text(encoding="utf-8"), f"{counts()}\n")
     path.write_text(text, encoding="utf-8")
     return path
 

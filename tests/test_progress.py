@@ -32,6 +32,7 @@ LEARNERS = [
     (al.MKLClassifier(**SMALL), (LABELS,)),
     (al.MKLClassifierCV(**SMALL, Cs=[1.0, 2.0], cv=3), (LABELS,)),
     (al.MKLRegressor(**SMALL), (TARGETS,)),
+    (al.OneClassMKL(**SMALL, weighting="consensus"), ()),
     (al.MKLRegressorCV(**SMALL, alphas=[0.1, 1.0], cv=3), (TARGETS,)),
     (al.MultiTaskMKLClassifier(**SMALL), (LABELS, TASK)),
     (al.MultiTaskMKLRegressor(**SMALL, method="uniform"), (TARGETS, TASK)),

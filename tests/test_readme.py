@@ -1,4 +1,4 @@
-"""The README's code runs, and what it shows is what the commands print."""
+"""The README's code runs, its links lead somewhere, and what pages show the commands print."""
 
 import re
 from pathlib import Path
@@ -13,9 +13,9 @@ TEXT = README.read_text(encoding="utf-8") if README.is_file() else ""
 pytestmark = pytest.mark.skipif(not TEXT, reason="needs the source tree")
 
 
-def shown_after(start):
+def shown_after(start, text=TEXT):
     """The indented block that follows a piece of text."""
-    block = TEXT.partition(start)[2].lstrip("\n")
+    block = text.partition(start)[2].lstrip("\n")
     lines = []
     for line in block.splitlines():
         if line and not line.startswith("    "):
@@ -24,19 +24,23 @@ def shown_after(start):
     return "\n".join(lines).strip()
 
 
+def pages_that_show(command):
+    """The pages with what the command prints, as parameters of a test."""
+    found = [README, *sorted((README.parent / "docs").rglob("*.md"))] if TEXT else []
+    found = [path for path in found if f"`{command}`:\n" in path.read_text(encoding="utf-8")]
+    return pytest.mark.parametrize("page", found, ids=lambda page: page.name)
+
+
 def numbers(text):
     return [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.\d+(?![\d.])", text)]
 
 
-def printed_and_shown(n, capsys):
-    """What the n-th piece of code prints, and what the README says that it prints."""
-    code = list(re.finditer(r"```python\n(.*?)```\n", TEXT, flags=re.DOTALL))[n]
-    exec(compile(code[1], "README.md", "exec"), {})
-    return capsys.readouterr().out, shown_after(code[0])
-
-
 def test_the_ten_lines_print_what_is_shown(capsys):
-    printed, shown = printed_and_shown(0, capsys)
+    (code,) = re.finditer(r"```python\n(.*?)```\n", TEXT, flags=re.DOTALL)
+    lines = [line for line in code[1].splitlines() if line and "import" not in line]
+    assert len(lines) <= 10
+    exec(compile(code[1], "README.md", "exec"), {})
+    printed, shown = capsys.readouterr().out, shown_after(code[0])
     assert [line.split("  ")[0] for line in printed.splitlines()[:6]] == [
         line.split("  ")[0] for line in shown.splitlines()[:6]
     ]
@@ -44,26 +48,24 @@ def test_the_ten_lines_print_what_is_shown(capsys):
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.02)
 
 
-def test_the_learned_similarity_ranks_pairs_as_is_shown(capsys):
-    printed, shown = printed_and_shown(1, capsys)
-    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.005)
+def test_it_is_short_and_has_a_picture_with_a_text():
+    assert len(TEXT.splitlines()) <= 130
+    ((said, picture),) = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", TEXT)
+    assert len(said) > 100
+    assert (README.parent / picture).is_file()
 
 
-def test_the_interval_shown_is_the_one_printed(capsys):
-    printed, shown = printed_and_shown(2, capsys)
-    assert printed.splitlines()[1] == shown.splitlines()[1]
-    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.002)
+def test_the_files_that_it_names_are_there():
+    links = re.findall(r"\]\(([^)#:]+)\)", TEXT)
+    links += re.findall(r"\bscripts/\w+", TEXT)
+    assert [name for name in links if not (README.parent / name).exists()] == []
 
 
-def test_dependence_is_measured_as_is_shown(capsys):
-    printed, shown = printed_and_shown(3, capsys)
-    assert numbers(printed) == pytest.approx(numbers(shown), abs=0.005)
-
-
-def test_the_comparison_shown_is_the_one_printed(capsys):
+@pages_that_show("alignlearn compare breast_cancer")
+def test_the_comparison_shown_is_the_one_printed(page, capsys):
     assert main(["compare", "breast_cancer", "--no-figure"]) == 0
     printed = capsys.readouterr().out
-    shown = shown_after("`alignlearn compare breast_cancer`:\n")
+    shown = shown_after("`alignlearn compare breast_cancer`:\n", page.read_text(encoding="utf-8"))
     tables = [[line for line in text.splitlines() if " +- 0" in line] for text in (printed, shown)]
     for table in tables:
         names = [line.split()[0] for line in table]
@@ -73,10 +75,11 @@ def test_the_comparison_shown_is_the_one_printed(capsys):
         assert numbers(ours)[:6] == pytest.approx(numbers(theirs)[:6], abs=0.006)
 
 
-def test_the_bounds_shown_are_those_printed(capsys):
+@pages_that_show("alignlearn bounds breast_cancer")
+def test_the_bounds_shown_are_those_printed(page, capsys):
     assert main(["bounds", "breast_cancer", "--no-figure"]) == 0
     printed = capsys.readouterr().out
-    shown = shown_after("`alignlearn bounds breast_cancer`:\n")
+    shown = shown_after("`alignlearn bounds breast_cancer`:\n", page.read_text(encoding="utf-8"))
     words = [re.sub(r"[\d.,]+", "#", text).split() for text in (printed, shown)]
     assert words[0] == words[1]
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.006)

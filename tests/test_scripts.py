@@ -12,7 +12,15 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ["scripts/demo", "scripts/docs", "scripts/test", "scripts/test_gpu", ".ci/run"]
+COMMANDS = [
+    "scripts/demo",
+    "scripts/docs",
+    "scripts/release",
+    "scripts/test",
+    "scripts/test_gpu",
+    "scripts/bench/peers",
+    ".ci/run",
+]
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
@@ -61,7 +69,7 @@ def stub(path, text):
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["demo", "docs", "test", "test_gpu"])
+@pytest.mark.parametrize("name", ["demo", "docs", "release", "test", "test_gpu"])
 def test_a_python_that_is_missing_or_too_old_is_named(tree, tmp_path, name):
     done = run([str(tree / "scripts" / name)], PYTHON="no-such-python")
     assert done.returncode == 1

@@ -46,6 +46,14 @@ class Status(str, Enum):
         Said without a proof, or too vaguely to be decided; the claim says how it was read.
     ``NEW``
         It holds, and is not in the papers.
+
+    Examples
+    --------
+    >>> from alignlearn.theory import CLAIMS, Status
+    >>> CLAIMS["p1-prop-7"].status is Status.MISPRINT
+    True
+    >>> CLAIMS["p1-prop-7"].corrected is not None
+    True
     """
 
     TRUE = "true"
@@ -84,6 +92,17 @@ class NegativeControl:
         Replace those of the claim; what is left out is taken from the claim.
     note : str
         What was made wrong.
+
+    Examples
+    --------
+    A check that cannot fail shows nothing: each claim has a wrong variant that is to be rejected.
+
+    >>> from alignlearn.theory import CLAIMS, check
+    >>> claim = CLAIMS["p1-lemma-1"]
+    >>> claim.negative_control.note
+    'centred on one side'
+    >>> check(claim.wrong(), claim.negative_control.case()).outcome
+    'violated'
     """
 
     case: Callable[[], Case]
@@ -166,6 +185,15 @@ class Claim:
     factors : mapping of str to callable Case -> float
         Powers of what the bound depends on, such as ``{"m^(-1/2)": ...}``: numbers by which the
         bound must not be multiplied, so that some case must refuse it.
+
+    Examples
+    --------
+    >>> from alignlearn.theory import CLAIMS
+    >>> claim = CLAIMS["p1-lemma-1"]
+    >>> claim.source[-7:], claim.kind, claim.status.value
+    ('Lemma 1', 'identity', 'true')
+    >>> "K_c = U K U" in claim.statement  # LaTeX
+    True
     """
 
     name: str
@@ -258,6 +286,15 @@ class Verdict:
         The share of the bound, between 0 and 1 for most, by which the bound can be shrunk (raised
         for a lower bound, changed for an identity) before this case refuses it; nan where the bound
         is 0, infinity where no change is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.theory import CLAIMS, check
+    >>> claim = CLAIMS["p1-prop-7"]
+    >>> verdict = check(claim, claim.counterexample())
+    >>> verdict.outcome, verdict.measured > verdict.bound, verdict.slack < 0
+    ('violated', True, True)
     """
 
     claim: str
@@ -309,6 +346,15 @@ def check(claim: Claim, case: Case, *, level: float = 0.999) -> Verdict:
     Verdict
         "inconclusive" also where a hypothesis is not met or a value is not finite; the note says
         which.
+
+    Examples
+    --------
+    >>> from alignlearn.theory import CLAIMS, check
+    >>> claim = CLAIMS["p1-prop-7"]
+    >>> check(claim, claim.counterexample()).outcome
+    'violated'
+    >>> check(claim.corrected, claim.counterexample()).outcome
+    'holds'
     """
     try:
         bound, measured = claim.bound(case), claim.measure(case)

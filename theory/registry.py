@@ -74,7 +74,14 @@ def proof_file(name) -> Path | None:
 
 
 def all_claims():
-    """Yield every printed claim, each followed by its corrected or sharpened form."""
+    """Yield every printed claim, each followed by its corrected or sharpened form.
+
+    Examples
+    --------
+    >>> from alignlearn.theory import CLAIMS, all_claims
+    >>> sum(1 for _ in all_claims()) > len(CLAIMS)
+    True
+    """
     for claim in CLAIMS.values():
         while claim is not None:
             yield claim

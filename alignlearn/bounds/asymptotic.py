@@ -2,7 +2,7 @@
 
 rho_U = U_xy/(U_x U_y)^(1/2), the ratio of unbiased statistics (`u_statistic`), is normal around rho
 as m grows (delta method); its variance is that of the jackknife. Nothing is proved for a given m:
-docs/alignment-intervals.md has the coverage in simulations.
+docs/guide/alignment-intervals.md has the coverage in simulations.
 """
 
 from __future__ import annotations

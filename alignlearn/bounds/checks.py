@@ -13,7 +13,20 @@ from alignlearn.validation import check_number
 
 
 class HypothesisNotMet(ValueError):
-    """A bound was asked for where a hypothesis fails; the message names the hypothesis."""
+    """A bound was asked for where a hypothesis fails; the message names the hypothesis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, HypothesisNotMet, Linear, alignment_interval
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> try:
+    ...     alignment_interval(X, X[:, 0] > 0, Linear(), radius2=0.1)
+    ... except HypothesisNotMet:
+    ...     print("the kernel exceeds radius2 on these samples")
+    ...
+    the kernel exceeds radius2 on these samples
+    """
 
 
 class _BeyondRange(ValueError):

@@ -28,6 +28,13 @@ class Candidate(NamedTuple):
     kernel : Kernel, optional
         Where it is not the combination of these weights. On the columns as `Trial.columns` scales
         them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.comparison import Candidate
+    >>> Candidate(np.zeros(4), weights=np.array([0.7, 0.3]), alignment=0.4, parameter=1.0).parameter
+    1.0
     """
 
     predictions: np.ndarray
@@ -62,6 +69,14 @@ class Method:
         Why it is not available for RankOneKernels, if it is not.
     rule : str, optional
         What estimators call the rule for the weights, if it is one of theirs.
+
+    Examples
+    --------
+    >>> from alignlearn.comparison import METHODS
+    >>> METHODS["alignf"].learns, METHODS["uniform"].learns
+    (True, False)
+    >>> METHODS["alignf"].rule
+    'alignf'
     """
 
     candidates: Callable

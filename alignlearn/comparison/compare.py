@@ -97,6 +97,18 @@ def compare(
         fewer than 2 samples per fold, methods that are unknown or not for this task.
     MemoryError
         The matrices do not fit into free memory; raised before the work.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, compare
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> found = compare(X, y, [Gaussian(0.5), Linear()], methods=["uniform", "alignf"])
+    >>> found.methods, found.error.shape  # methods by folds
+    (('uniform', 'alignf'), (2, 5))
+    >>> bool(found.error.mean() < 0.5)
+    True
     """
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
     verbose = check_progress("verbose", verbose)
@@ -165,6 +177,14 @@ def split(y, n_folds, task, random_state=0):
     -------
     list of ndarray
         Sample numbers, sorted; disjoint, and together all samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.comparison import split
+    >>> y = np.repeat(["a", "b"], 5)
+    >>> [y[fold].tolist() for fold in split(y, 5, "classification")][0]  # every fold has both
+    ['a', 'b']
     """
     number = fold_numbers(y, n_folds, task == "classification", random_state)
     return [np.flatnonzero(number == f) for f in range(n_folds)]

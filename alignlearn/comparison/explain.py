@@ -42,6 +42,17 @@ def explain(comparison, X, y, kernels):
         None for a method with a kernel of its own. For one that weights the kernels by another way
         than a rule, weights over the folds alone.
     text : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, compare
+    >>> from alignlearn.comparison import explain
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y, kernels = np.linalg.norm(X, axis=1) < 1.1, [Gaussian(0.5), Linear()]
+    >>> method, table, text = explain(compare(X, y, kernels, methods=["alignf"]), X, y, kernels)
+    >>> method, table["kernel"].tolist(), table["weight"].round(1).tolist()
+    ('alignf', ['gaussian(gamma=0.5)', 'linear'], [1.0, 0.0])
     """
     X, kernels = open_tables(X, kernels)
     i = int(np.argmin(comparison.error.mean(axis=1)))

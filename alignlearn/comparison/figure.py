@@ -35,6 +35,17 @@ def plot_comparison(comparison, path=None, *, title=""):
     ------
     ImportError
         Without matplotlib.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, compare
+    >>> from alignlearn.comparison import plot_comparison
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> found = compare(X, y, [Gaussian(0.5), Linear()], methods=["uniform", "alignf"])
+    >>> len(plot_comparison(found).axes) > 1  # a path as second argument writes the figure
+    True
     """
     from matplotlib.figure import Figure
 

@@ -36,6 +36,17 @@ class Protocol:
         What the p-values are of. "prequential": samples come in a random order, n_folds blocks of
         their later half test, and what comes before a block trains and validates (one part in
         n_folds - 1); then the level of the test is proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, compare
+    >>> from alignlearn.comparison import Protocol
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> protocol = Protocol(n_folds=3, grid=(0.1, 10.0))
+    >>> compare(X, y, [Gaussian(0.5), Linear()], methods=["alignf"], protocol=protocol).error.shape
+    (1, 3)
     """
 
     n_folds: int = 5
@@ -82,6 +93,18 @@ class Comparison:
         and divided by that.
     pilot_losses : ndarray of shape (n, n_pilot), optional
         On samples before the first block, which say how many differences to expect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, compare
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> found = compare(X, y, [Gaussian(0.5), Linear()], methods=["uniform", "alignf"])
+    >>> found.weights.shape  # methods, folds, kernels
+    (2, 5, 2)
+    >>> found.weights[found.index("alignf")].mean(axis=0).round(1).tolist()  # the line gets none
+    [1.0, 0.0]
     """
 
     methods: tuple[str, ...]
@@ -116,7 +139,7 @@ class Comparison:
 
         "corrected-t": `corrected_resampled_t_test`, whose variance allows for training folds that
         overlap. Its level is not proved; where nothing could be learned (3650 comparisons, 40 to
-        200 samples) p <= 5 % came in at most 1 % of the cases (docs/tests-of-difference.md).
+        200 samples) p <= 5 % came in at most 1 % of the cases (docs/guide/tests-of-difference.md).
         "prequential": `prequential_test`.
         """
         if self.losses is not None:

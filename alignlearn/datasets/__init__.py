@@ -1,8 +1,8 @@
 """Data sets: a user's own files, scikit-learn's bundled sets, and registered sets by download.
 
 >>> from alignlearn import datasets
->>> data = datasets.load("wine")                             # doctest: +SKIP
->>> data.X.shape, data.task                                  # doctest: +SKIP
+>>> data = datasets.load("wine")
+>>> data.X.shape, data.task
 ((178, 13), 'classification')
 """
 
@@ -46,6 +46,16 @@ def names() -> tuple[str, ...]:
 
     breast_cancer, diabetes, digits, iris and wine come with scikit-learn; the others are read from
     the cache folder or downloaded from their original address.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from alignlearn import datasets
+    >>> "iris" in datasets.names(), "sonar" in datasets.names()
+    (True, True)
     """
     return tuple(sorted([*_BUNDLED, *REGISTRY]))
 
@@ -123,6 +133,14 @@ def load(
     -----
     The cached form is ``<name>.npz`` in the cache folder; such files, or the original files of the
     source, can also be put there by hand.
+
+    Examples
+    --------
+    >>> from alignlearn import datasets
+    >>> data = datasets.load("wine")  # comes with scikit-learn
+    >>> data.X.shape, data.task
+    ((178, 13), 'classification')
+    >>> X, y = datasets.load("wine", return_X_y=True)
     """
     if task is not None:
         check_choice("task", task, ("classification", "regression"))

@@ -17,7 +17,18 @@ _NOT_EXTRA = {"X", "y", "Y", "feature_names", "target_names", *SPARSE_KEYS}
 
 
 class DatasetError(OSError):
-    """A data set could not be read, fetched or trusted; the message says what to do about it."""
+    """A data set could not be read, fetched or trusted; the message says what to do about it.
+
+    Examples
+    --------
+    >>> from alignlearn import DatasetError, datasets
+    >>> try:
+    ...     data = datasets.load("sonar", data_home="no-such-folder", download=False)
+    ... except DatasetError:
+    ...     print("not in the cache")
+    ...
+    not in the cache
+    """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +56,15 @@ class Dataset:
     notes : tuple of str
         What was read and what became of it, a short sentence each: rows, columns, names, what was
         left out, encoded or filled.
+
+    Examples
+    --------
+    >>> from alignlearn import datasets
+    >>> data = datasets.load("iris")
+    >>> data.target_names, data.feature_names[0]
+    (('setosa', 'versicolor', 'virginica'), 'sepal length (cm)')
+    >>> data.X.shape, data.y.dtype.kind
+    ((150, 4), 'i')
     """
 
     X: object
@@ -81,8 +101,24 @@ class Dataset:
 class Fingerprint:
     """What identifies the arrays of a set, independent of the file they came in.
 
-    ``X``, ``y`` and ``extra`` are SHA-256 digests of the canonical bytes described in
-    :func:`fingerprint`; ``classes`` holds (label, count) pairs, empty for regression.
+    Attributes
+    ----------
+    shape : tuple of int
+        Of X.
+    classes : tuple of (label, int)
+        Labels with their counts; empty for regression.
+    X, y : str
+        SHA-256 digests of the canonical bytes described in :func:`fingerprint`.
+    extra : tuple of (str, str)
+        Name and digest of what else the set holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import datasets
+    >>> found = datasets.fingerprint(np.eye(3), np.array([0, 1, 1]))
+    >>> found.shape, found.classes
+    ((3, 3), ((0, 1), (1, 2)))
     """
 
     shape: tuple
@@ -151,6 +187,26 @@ def fingerprint(X, y, extra: Mapping | None = None) -> Fingerprint:
 
     A sparse X is digested as indptr, indices and data of its CSR form with sorted indices and no
     stored zeros.
+
+    Parameters
+    ----------
+    X : ndarray or SciPy sparse matrix of shape (n, d)
+    y : ndarray of shape (n,) or (n, q)
+    extra : dict of ndarray, optional
+
+    Returns
+    -------
+    Fingerprint
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import datasets
+    >>> X, y = np.eye(3), np.array([0, 1, 1])
+    >>> datasets.fingerprint(X, y) == datasets.fingerprint(X.copy(), y)
+    True
+    >>> datasets.fingerprint(X, y) == datasets.fingerprint(X + 1e-12, y)
+    False
     """
     if isinstance(X, np.ndarray):
         digest = canonical_digest(X)

@@ -17,9 +17,26 @@ _CHUNK = 1 << 16
 def cache_dir(data_home=None) -> Path:
     """Folder of the cached sets; it need not exist.
 
-    ``data_home``, or else the environment variable ALIGNLEARN_DATA, or else the user's cache
-    folder: ``$XDG_CACHE_HOME/alignlearn`` or ``~/.cache/alignlearn``;
+    Parameters
+    ----------
+    data_home : str or path-like, optional
+        Default: the environment variable ALIGNLEARN_DATA, or else the user's cache folder, see
+        the notes.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Notes
+    -----
+    The user's cache folder is ``$XDG_CACHE_HOME/alignlearn`` or ``~/.cache/alignlearn``;
     ``~/Library/Caches/alignlearn`` on macOS; ``%LOCALAPPDATA%\\alignlearn\\Cache`` on Windows.
+
+    Examples
+    --------
+    >>> from alignlearn import datasets
+    >>> datasets.cache_dir("my-data").name  # what data_home says
+    'my-data'
     """
     chosen = data_home if data_home is not None else os.environ.get("ALIGNLEARN_DATA") or None
     if chosen is not None:

@@ -83,6 +83,18 @@ def kci_test(
     application in causal discovery: the statistic and the Gamma law (proposition 5). Pogodin,
     Schrab, Li, Sutherland and Gretton (2024), Practical kernel tests of conditional independence:
     residuals of X alone, times the kernel of Z.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import hsic_test, kci_test
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=60)  # a common cause
+    >>> x, y = z + 0.3 * rng.normal(size=(2, 60))
+    >>> hsic_test(x, y, random_state=0).p_value < 0.01
+    True
+    >>> kci_test(x, y, z, random_state=0).p_value > 0.05
+    True
     """
     check_choice("method", method, ("signs", "gamma"))
     n_draws = check_count("n_draws", n_draws, optional=False)

@@ -32,6 +32,14 @@ def plot_cka(values, *, names=None, other_names=None, title="", path=None, ax=No
     ------
     ValueError
         Not a matrix of finite numbers; not as many names as rows or columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.dependence import plot_cka
+    >>> ax = plot_cka(np.array([[1.0, 0.3], [0.3, 1.0]]), names=["layer 1", "layer 2"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['layer 1', 'layer 2']
     """
     from matplotlib.figure import Figure
 

@@ -53,6 +53,17 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
     ----------
     Pfister, Buehlmann, Scholkopf and Peters (2018), Kernel-based tests for joint independence:
     definition 2.6 for the statistic, section 3.2.1 for the permutations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import dhsic_test, hsic_test
+    >>> a, b = np.random.default_rng(0).integers(2, size=(2, 60))  # two coins
+    >>> same = (a == b).astype(float)  # whether they agree
+    >>> hsic_test(a, same, random_state=0).p_value > 0.05
+    True
+    >>> dhsic_test(a, b, same, random_state=0).p_value
+    0.001
     """
     n_permutations = check_count("n_permutations", n_permutations, optional=False)
     rng = check_seed("random_state", random_state)
@@ -113,6 +124,17 @@ def mmd_test(
     ----------
     Gretton, Borgwardt, Rasch, Scholkopf and Smola (2012), A kernel two-sample test: equations 3
     and 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import mmd_test
+    >>> rng = np.random.default_rng(0)
+    >>> narrow, wide = rng.normal(size=60), 3 * rng.normal(size=60)  # of the same mean
+    >>> mmd_test(narrow, wide, random_state=0).p_value < 0.01
+    True
+    >>> mmd_test(narrow, rng.normal(size=60), random_state=0).p_value > 0.05
+    True
     """
     n_permutations = check_count("n_permutations", n_permutations, optional=False)
     rng = check_seed("random_state", random_state)

@@ -54,6 +54,18 @@ class CKARecorder:
     recurrent layers, the first. With linear kernels tensors on a CUDA device stay there. Weights
     are not changed, and gradients may be followed meanwhile; within ``torch.no_grad()`` it is
     faster.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from alignlearn import CKARecorder
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    >>> with CKARecorder(model) as recorder, torch.no_grad():
+    ...     for _ in range(5):
+    ...         _ = model(torch.randn(16, 4))
+    ...
+    >>> recorder.names, recorder.matrix().shape
+    (['0', '1', '2'], (3, 3))
     """
 
     def __init__(self, model, other=None, *, layers=None, other_layers=None, kernels="linear"):

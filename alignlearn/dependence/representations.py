@@ -76,6 +76,20 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
     ----------
     Kornblith, Norouzi, Lee and Hinton (2019), Similarity of neural network representations
     revisited, equation 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import cka_matrix
+    >>> rng = np.random.default_rng(0)
+    >>> layer = rng.normal(size=(60, 4))
+    >>> rotation = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    >>> noise = rng.normal(size=(60, 4))
+    >>> layers = {"one": layer, "rotated": layer @ rotation + 1.0, "noise": noise}
+    >>> cka_matrix(layers, unbiased=True).round(1) + 0.0
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
     """
     unbiased = check_flag("unbiased", unbiased)
     sets, kernels, shape = _together(features, other, kernels)
@@ -102,6 +116,21 @@ class CKAAccumulator(Versioned):
     References
     ----------
     Nguyen, Raghu and Kornblith (2021), Do wide and deep networks learn the same things?, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import CKAAccumulator
+    >>> rng = np.random.default_rng(0)
+    >>> batches = CKAAccumulator()
+    >>> for _ in range(10):
+    ...     x = rng.normal(size=(16, 5))
+    ...     _ = batches.update([x, 3 * x + 1, rng.normal(size=(16, 5))])
+    ...
+    >>> batches.matrix().shape, batches.n_batches
+    ((3, 3), 10)
+    >>> batches.matrix()[0].round(2)  # a layer, the same rescaled, and noise
+    array([1.  , 1.  , 0.07])
     """
 
     def __init__(self, kernels="linear"):

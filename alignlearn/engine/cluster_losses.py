@@ -14,7 +14,24 @@ _MOST = 0.8  # of a worker's memory for the data: there Dask pauses it
 
 
 class ClusterLost(RuntimeError):
-    """A Dask cluster was lost while it worked; the message says what of it."""
+    """A Dask cluster was lost while it worked; the message says what of it.
+
+    Examples
+    --------
+    Where the cluster is lost, go on without it:
+
+    >>> import numpy as np
+    >>> from alignlearn import ClusterLost, Gaussian, MKLRegressor
+    >>> def fit(model, X, y, client):
+    ...     try:
+    ...         return model.set_params(client=client).fit(X, y)
+    ...     except ClusterLost:
+    ...         return model.set_params(client=None).fit(X, y)
+    ...
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> fit(MKLRegressor([Gaussian(0.5)]), X, X[:, 0], client=None).predict(X).shape
+    (40,)
+    """
 
 
 def what_is_lost(error, client, done):

@@ -85,7 +85,7 @@ class CalibratedProbabilities:
         but the calibration, two numbers a class for "sigmoid", has seen the decisions on all folds.
         `MKLClassifierCV` has chosen C by all samples besides. Where it chose by a ``strategy`` it
         keeps no machines of folds, and compares decisions on folds with the machine on all samples:
-        there is no guarantee. See docs/error-bars.md for coverage on ten laws.
+        there is no guarantee. See docs/guide/error-bars.md for coverage on ten laws.
 
         References
         ----------

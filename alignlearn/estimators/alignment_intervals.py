@@ -56,8 +56,8 @@ def alignment_interval(
     method : {"betting", "closed", "asymptotic"}, default "betting"
         By products along random orders of the sample, or in closed form, which is longer; both hold
         for every m and law. "asymptotic": by the delta method and the jackknife, four to five times
-        shorter, with a coverage that is only approximate (docs/alignment-intervals.md has it in
-        simulations); needs no ``radius2``.
+        shorter, with a coverage that is only approximate (docs/guide/alignment-intervals.md has
+        it in simulations); needs no ``radius2``.
     random_state : int, Generator or None, default 0
         Of the random orders; to be chosen without looking at the result.
 
@@ -78,6 +78,17 @@ def alignment_interval(
     One Gram matrix (m, m) is held. Proofs: ``theory/p1_alignment/proofs.md``, the sections on two
     classes, betting and real targets. For the kernel that a classifier learned on the same samples
     see `MKLClassifier.alignment_interval`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, alignment_interval
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> X = rng.normal(size=(200, 2)) + 2 * y[:, None]
+    >>> found = alignment_interval(X, y, Gaussian(0.2), delta=0.05)
+    >>> 0 < found.low < found.high <= 1
+    True
     """
     delta = check_delta(delta)
     check_choice("method", method, tuple(_NAMES))

@@ -64,7 +64,7 @@ random_state : int or numpy.random.Generator, optional
 missing : {"tables"} or None, default None
     "tables": samples of several tables may lack some, a row of NaN in each, in ``fit`` and later.
     Stage 1 sums over the pairs of samples that have a kernel's table; for the machine a table is
-    completed by ridge regression on those that the sample has, `docs/missing-tables.md`.
+    completed by ridge regression on those that the sample has, `docs/guide/missing-tables.md`.
     ``completion_`` and ``summary()`` say how well. None: such samples are refused.""",
     "device": """\
 device : {"auto", "cpu", "cuda"}, default "auto"

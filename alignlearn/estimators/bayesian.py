@@ -104,6 +104,18 @@ class BayesianMKLClassifier(Classifier, Estimator):
     ----------
     Goenen (2012), Bayesian efficient multiple kernel learning. The model and its updates are in
     `alignlearn.machines.bayesian`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import BayesianMKLClassifier, Gaussian, Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> model = BayesianMKLClassifier([Gaussian(0.5), Linear()]).fit(X, y)
+    >>> model.weights_.shape, model.weights_std_.shape  # of the posterior
+    ((2,), (2,))
+    >>> bool((np.diff(model.lower_bounds_[0]) >= -1e-9).all())
+    True
     """
 
     _fitted_marker = "_predictors"

@@ -317,6 +317,20 @@ class MKLClassifier(KernelClassifier):
     ----------
     Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
     alignment, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, MKLClassifier
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.where(np.linalg.norm(X, axis=1) < 1.1, "inner", "outer")
+    >>> model = MKLClassifier([Gaussian(0.5), Linear()]).fit(X, y)
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist()
+    ['inner', 'outer']
+    >>> model.weights_.round(1).tolist()  # a line cannot tell the classes apart
+    [1.0, 0.0]
+    >>> bool(model.alignment_ >= model.uniform_alignment_)
+    True
     """
 
     _paired_machine = "svm"

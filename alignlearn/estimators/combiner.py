@@ -49,6 +49,19 @@ statistics_, result_, n_features_in_, feature_names_in_
     -----
     A fitted combiner holds the training samples, since every column of its output is one; with
     "precomputed" it holds weights and means only.
+
+    Examples
+    --------
+    What it gives is a matrix for machines that take kernels:
+
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, KernelCombiner, Linear
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> combiner = KernelCombiner([Gaussian(0.5), Linear()]).fit(X, X[:, 0])
+    >>> combiner.transform(X[:5]).shape  # of new samples against those of the fit
+    (5, 40)
+    >>> bool(np.allclose(combiner.transform(X).sum(axis=0), 0))  # centred
+    True
     """
 
     center: bool = True

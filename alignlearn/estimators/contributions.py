@@ -57,6 +57,21 @@ class Contributions(Versioned):
     method, scoring : str
     n_samples : int
         Those of positive weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Columns, Linear, MKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = X[:, 0] + 0.1 * X[:, 1]
+    >>> kernels = [Columns(Linear(), [0]), Columns(Linear(), [1])]
+    >>> parts = MKLRegressor(kernels, alpha=0.1).fit(X[:40], y[:40]).contributions(X[40:], y[40:])
+    >>> parts.method, parts.values.shape
+    ('product', (2, 1))
+    >>> bool(parts.values[0, 0] > 0.8)  # the first column explains nearly all
+    True
+    >>> np.allclose(parts.values.sum() + parts.offset, parts.total)
+    True
     """
 
     names: tuple[str, ...]

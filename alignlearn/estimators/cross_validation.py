@@ -49,6 +49,17 @@ default 5
     ------
     ValueError, TypeError
         Bad input, folds that cannot be made, or an estimator with other kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, MKLRegressor, cross_validate_kernels
+    >>> X = np.random.default_rng(0).normal(size=(60, 1))
+    >>> grams = {"gaussian": Gaussian(1.0)(X), "linear": Linear()(X)}
+    >>> model = MKLRegressor("precomputed", alpha=0.01)
+    >>> found = cross_validate_kernels(model, grams, np.sin(2 * X[:, 0]), cv=3)
+    >>> found["test_score"].shape, found["weights"].shape, bool(found["test_score"].min() > 0.5)
+    ((3,), (3, 2), True)
     """
     if getattr(estimator, "kernels", None) != "precomputed":
         raise ValueError(

@@ -248,6 +248,8 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from alignlearn import FeatureScales
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 4))
     >>> y = X[:, 0] + np.square(X[:, 2])

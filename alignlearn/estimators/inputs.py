@@ -24,7 +24,21 @@ _SINGLE = 100  # classes of one sample that look like amounts
 
 
 class DataConversionWarning(UserWarning):
-    """The input was accepted after a change of shape."""
+    """The input was accepted after a change of shape.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from alignlearn import DataConversionWarning, Gaussian, MKLClassifier
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", DataConversionWarning)
+    ...     model = MKLClassifier([Gaussian(0.5)]).fit(X, X[:, :1] > 0)  # a column for y
+    ...
+    >>> model.predict(X).shape
+    (40,)
+    """
 
 
 def data_conversion_warning():

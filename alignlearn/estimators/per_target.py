@@ -36,9 +36,10 @@ _LEAST_CLUSTERS = 8
 _NEAREST, _NEAREST_OF_MANY, _MANY = 8, 5, 2000
 # Any weights, tried on all targets: alignment may prefer others than ridge regression does.
 _DRAWN, _DRAWN_OF_MANY = 32, 4
-# Share by which squares may be larger before penalties that are so many places away are tried.
-_PROMISING = {4: 0.3, 2: 0.05, 1: 0.01}
-_LIKELY = 0.05  # the same of generalised cross-validation, before a candidate is tried at all
+# Share by which squares may be larger before penalties that are so many places away are tried: of
+# folds, and of leave-one-out, which begins close to its best penalty.
+_PROMISING, _PROMISING_NEAR = {4: 0.3, 2: 0.05, 1: 0.01}, {2: 0.01, 1: 0.005}
+_LIKELY = 0.02  # the same of generalised cross-validation, before a candidate is tried at all
 _CLUSTERED = 20_000  # targets that the clusters are found from
 _ROWS = 2**14  # targets whose distances are held at once
 _LEAST_VALUES = 3  # of a target that others are missing of
@@ -218,7 +219,9 @@ def _best_alpha(targets, ridge, columns, alphas, best):
         less = found < least[some]
         least[some[less]], at[some[less]] = found[less], k
 
+    steps = _PROMISING
     if targets.folds is None:
+        steps = _PROMISING_NEAR
         squares = ridge.generalized(Y, projected, alphas)
         first = squares.argmin(axis=0)
         likely = np.flatnonzero(squares.min(axis=0) < (1.0 + _LIKELY) * best)
@@ -227,7 +230,7 @@ def _best_alpha(targets, ridge, columns, alphas, best):
     else:
         for k in np.unique([*range(0, len(alphas), 4), len(alphas) - 1]):
             attempt(k, np.arange(len(columns)))
-    for step, share in _PROMISING.items():
+    for step, share in steps.items():
         promising, middle = least < (1.0 + share) * best, at.copy()
         for k in range(len(alphas)):
             beside = np.flatnonzero(promising & (np.abs(middle - k) == step))

@@ -196,6 +196,16 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     References
     ----------
     Sinha and Duchi (2016), Learning kernels with random features, sections 2 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import AlignedRandomFeatures, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> features = AlignedRandomFeatures(Gaussian(0.5), n_features=200).fit(X, np.sin(2 * X[:, 0]))
+    >>> Z = features.transform(X)
+    >>> np.allclose(Z @ Z.T, features.kernel_(X), atol=0.1)
+    True
     """
 
     task: str = "auto"
@@ -264,6 +274,16 @@ n_features_in_, feature_names_in_
     References
     ----------
     Sinha and Duchi (2016), Learning kernels with random features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import AlignedRandomFeaturesClassifier, Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> model = AlignedRandomFeaturesClassifier(Gaussian(0.5), n_features=200).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
     """
 
     C: float = 1.0

@@ -47,6 +47,14 @@ def ideal_kernel(y):
     Returns
     -------
     ndarray of shape (m, m), float64
+
+    Examples
+    --------
+    >>> from alignlearn.hyper import ideal_kernel
+    >>> ideal_kernel(["a", "a", "b"])
+    array([[ 1.,  1., -1.],
+           [ 1.,  1., -1.],
+           [-1., -1.,  1.]])
     """
     codes, n_classes = label_similarities(y)
     return np.where(codes[:, None] == codes, 1.0, -1.0 / (n_classes - 1))
@@ -121,11 +129,32 @@ def open_target(K, n_samples):
 def known_pairs(K, n_samples) -> Known:
     """The known pairs of a similarity matrix in which NaN marks unknown ones.
 
+    Parameters
+    ----------
+    K : array-like of shape (m, m)
+    n_samples : int
+        m.
+
+    Returns
+    -------
+    Known
+        Of each pair once, ``first <= second``: their numbers, similarity (``target``) and
+        ``weight``, 1 for a sample with itself and else 2.
+
     Raises
     ------
     ValueError, TypeError
         K is not a real (m, m) matrix, not symmetric where both orders of a pair are known, has
         infinite values, or a row without a known value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.hyper import known_pairs
+    >>> K = np.array([[1.0, 0.5, np.nan], [0.5, 1.0, np.nan], [np.nan, np.nan, 1.0]])
+    >>> known = known_pairs(K, 3)
+    >>> known.first.tolist(), known.second.tolist(), known.weight.tolist()
+    ([0, 0, 1, 2], [0, 1, 1, 2], [1.0, 2.0, 1.0, 1.0])
     """
     K = np.asarray(gram_like("K", K, "a square matrix of similarities"), dtype=np.float64)
     if K.shape != (n_samples, n_samples):

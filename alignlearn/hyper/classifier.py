@@ -160,6 +160,16 @@ class HyperKernelClassifier(HyperKernelLearner):
     ----------
     Liu, Shi, Huang, Yang and Suykens (2020), sections 2.4 and 5.2; Loosli, Canu and Ong (2016),
     Learning SVM in Krein spaces, for stage 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import HyperKernelClassifier
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = np.where(np.linalg.norm(X, axis=1) < 1.1, "inner", "outer")
+    >>> model = HyperKernelClassifier().fit(X, y)
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist()
+    ['inner', 'outer']
     """
 
     alpha: float = 10.0

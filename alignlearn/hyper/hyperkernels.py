@@ -87,6 +87,18 @@ class GaussianHyperKernel(HyperKernel):
     ----------
     Liu, Shi, Huang, Yang and Suykens (2020), section 2.3; Kondor and Jebara (2007), Gaussian and
     Wishart hyperkernels, section 3.
+
+    Examples
+    --------
+    A kernel of pairs of samples; its sections, one pair held fixed, are kernels to learn from:
+
+    >>> import numpy as np
+    >>> from alignlearn import GaussianHyperKernel
+    >>> from alignlearn.hyper import PairKernel
+    >>> pairs = np.array([[0.0, 0.0], [0.0, 2.0]])  # rows (x, x') of numbers
+    >>> PairKernel(GaussianHyperKernel(sigma2=1.0, sigma_h2=1.0))(pairs).round(3)
+    array([[1.   , 0.105],
+           [0.105, 0.018]])
     """
 
     sigma2: float | str = "scale"
@@ -193,6 +205,16 @@ class WishartHyperKernel(HyperKernel):
     ----------
     Kondor and Jebara (2007), Gaussian and Wishart hyperkernels, section 3; the closed form is
     derived in ``theory/p4_hyperkernels/proofs.md``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import WishartHyperKernel
+    >>> from alignlearn.hyper import PairKernel
+    >>> pairs = np.array([[0.0, 0.0], [0.0, 2.0]])  # rows (x, x') of numbers
+    >>> PairKernel(WishartHyperKernel(1.0, unit_diagonal=True))(pairs).round(3)
+    array([[1.   , 0.234],
+           [0.234, 1.   ]])
     """
 
     C: object = "scale"
@@ -331,6 +353,13 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     of the ideal kernel 0.836 (a single hyper-kernel 1.64 and 0.804; the reach of 64 alone 0.018 and
     0.806). On heart, australian and fertility, looked at once: 0.023 and 0.732 (single 0.76 and
     0.711).
+
+    Examples
+    --------
+    >>> from alignlearn import hyper_kernels
+    >>> ladder = hyper_kernels(widths=(0.25, 1.0, 4.0), reach=4.0)
+    >>> len(ladder.parts), round(sum(ladder.weights), 6)
+    (3, 1.0)
     """
     widths = check_numbers("widths", widths, 1)
     reach = check_numbers("reach", np.atleast_1d(reach), 1)

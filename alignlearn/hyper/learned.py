@@ -51,6 +51,17 @@ class LearnedKernel(_Evaluated):
     constant are >= 0, and every section ``h((a, b), .)`` is a kernel, which Ong, Smola and
     Williamson (2005) ask of a hyper-kernel. With others it may be so on some samples:
     `eigenvalue_range`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, GaussianHyperKernel, HyperKRR
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> kernel = HyperKRR(GaussianHyperKernel(), alpha=1e-3).fit(X, Gaussian(0.5)(X)).kernel_
+    >>> type(kernel).__name__, kernel.coef.shape  # one for each pair of samples
+    ('LearnedKernel', (210,))
+    >>> kernel([[0.0, 0.0]], [[0.0, 0.0], [3.0, 3.0]]).shape
+    (1, 2)
     """
 
     hyper_kernel: HyperKernel

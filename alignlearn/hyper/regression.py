@@ -88,6 +88,21 @@ class HyperKRR(HyperRegressor):
     ----------
     Liu, Shi, Huang, Yang and Suykens (2020), Regularized regression problem in hyper-RKHS for
     learning kernels, (2.4) and section 2.3.
+
+    Examples
+    --------
+    Some similarities are known; NaN marks the others:
+
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, GaussianHyperKernel, HyperKRR
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> K = Gaussian(0.5)(X)
+    >>> K[15:, 15:] = np.nan
+    >>> model = HyperKRR(GaussianHyperKernel(), alpha=1e-3).fit(X, K)
+    >>> known = ~np.isnan(K)
+    >>> error = np.abs(model.kernel_(X) - K)[known].mean()  # kernel_ takes new samples, too
+    >>> bool(error < 0.1), model.n_pairs_
+    (True, 195)
     """
 
     _solvers = ("dense", "cg", "pivoted", "nystrom")
@@ -189,6 +204,16 @@ class HyperKRRCV(HyperRegressor):
         Root mean squared error on the pairs left out, over the deviation of their similarities.
     kernel_, eigenvalue_range_, solver_, n_pairs_, residual_, rank_, trace_error_, n_features_in_
         As in `HyperKRR`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, GaussianHyperKernel, HyperKRRCV
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> candidates = [GaussianHyperKernel(width=w) for w in (0.25, 1.0, 4.0)]
+    >>> model = HyperKRRCV(candidates, alphas=[1e-3, 1e-1, 10.0]).fit(X, Gaussian(0.5)(X))
+    >>> model.alpha_ in (1e-3, 1e-1, 10.0), model.left_out_error_ < 0.5
+    (True, True)
     """
 
     _solvers = ("pivoted", "nystrom")
@@ -312,6 +337,16 @@ class HyperSVR(HyperRegressor):
     References
     ----------
     Liu, Shi, Huang, Yang and Suykens (2020), (2.7) to (2.9).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, GaussianHyperKernel, HyperSVR
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> K = Gaussian(0.5)(X)
+    >>> model = HyperSVR(GaussianHyperKernel(), C=10.0, epsilon=0.05).fit(X, K)
+    >>> bool(np.abs(model.kernel_(X) - K).mean() < 0.1)
+    True
     """
 
     C: float = field(default=1.0, kw_only=False)
@@ -376,6 +411,15 @@ class HyperNNLS(HyperRegressor):
         As in `HyperKRR`.
     kkt_residual_, duality_gap_ : float
         Of the non-negative problem (`NonnegativeQPResult`); the largest over the clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, GaussianHyperKernel, HyperNNLS
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> model = HyperNNLS(GaussianHyperKernel(), alpha=0.01).fit(X, Gaussian(0.5)(X))
+    >>> model.kernel_.is_psd, bool(np.linalg.eigvalsh(model.kernel_(X)).min() > -1e-8)
+    (True, True)
     """
 
     alpha: float = field(default=1.0, kw_only=False)

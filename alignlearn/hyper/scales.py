@@ -43,6 +43,16 @@ def difference_scales(X, K, shrink=0.01, *, max_pairs=2**17, random_state=None):
     ------
     ValueError, TypeError
         Bad input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian
+    >>> from alignlearn.hyper import difference_scales
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> scales = difference_scales(X, Gaussian(0.5)(X[:, :1]))  # the similarity is of one column
+    >>> bool(scales[0] > 2 * scales[1])
+    True
     """
     X = np.asarray(check_samples("X", X), dtype=np.float64)
     shrink = check_number("shrink", shrink, low=0.0, high=1e6, strict=True)

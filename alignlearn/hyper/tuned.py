@@ -77,6 +77,17 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
     values of C, one core): 7 s and 22 s for "krr" with 3 values of alpha, 2.8 s and 5.9 s for "svr"
     with 2 of kernel_C. A dense ridge takes a Cholesky factorisation for each alpha: one reduction
     to tridiagonal form costs as much as 8 of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import HyperKernelClassifierCV
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> grid = {"multiples": [0.25, 1.0], "alphas": [0.1, 10.0], "Cs": [0.1, 10.0]}
+    >>> model = HyperKernelClassifierCV(cv=3, **grid).fit(X, y)
+    >>> sorted(model.best_params_), len(model.cv_results_["params"])
+    (['C', 'alpha', 'multiple'], 8)
     """
 
     multiples: Any = None

@@ -114,6 +114,17 @@ def align_hyper_kernels(
     the relative RMSE of the default ladder is 0.026 with equal weights, 0.025 with "align" and 0.17
     with "alignf" (geometric means), and the AUC of the ideal kernel .747, .751 and .748
     (``scripts/lab/hyper_weights.py``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, hyper_kernels
+    >>> from alignlearn.hyper import align_hyper_kernels
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> parts = hyper_kernels(widths=(0.25, 1.0, 4.0), reach=4.0)
+    >>> found = align_hyper_kernels(parts, X, Gaussian(0.5)(X), weighting="align")
+    >>> len(found.parts), bool(np.isclose(sum(found.weights), sum(parts.weights)))
+    (3, True)
     """
     if not isinstance(hyper_kernel, HyperKernelSum):
         raise TypeError(f"hyper_kernel must be a sum of hyper-kernels, got {hyper_kernel!r:.80}.")

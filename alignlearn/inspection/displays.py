@@ -46,6 +46,17 @@ class KernelWeightsDisplay:
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
     bars_ : matplotlib.container.BarContainer
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, KernelWeightsDisplay, Linear, MKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = X[:, 0] + np.sin(2 * X[:, 1])
+    >>> model = MKLRegressor([Gaussian(0.5), Linear()]).fit(X, y)
+    >>> display = KernelWeightsDisplay.from_estimator(model, X, y, folds=4)
+    >>> len(display.bars_)  # display.figure_.savefig("weights.png") writes it
+    2
     """
 
     def __init__(self, table):
@@ -124,6 +135,18 @@ class ContributionsDisplay:
         Of kind "image".
     order_ : ndarray of shape (q,)
         Of kind "image": the targets from left to right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Columns, ContributionsDisplay, Linear, MKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = X[:, 0] + 0.1 * X[:, 1]
+    >>> kernels = [Columns(Linear(), [0]), Columns(Linear(), [1])]
+    >>> model = MKLRegressor(kernels).fit(X[:40], y[:40])
+    >>> display = ContributionsDisplay.from_estimator(model, X[40:], y[40:])  # on new samples
+    >>> display.contributions.values.shape, display.ax_.get_xlabel()
+    ((2, 1), 'part of $R^2$ (product measure)')
     """
 
     def __init__(self, contributions):
@@ -251,6 +274,16 @@ class CKADisplay:
     ----------
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import CKADisplay
+    >>> rng = np.random.default_rng(0)
+    >>> layers = {"one": rng.normal(size=(40, 4)), "two": rng.normal(size=(40, 6))}
+    >>> display = CKADisplay.from_representations(layers)
+    >>> display.values.shape, display.names
+    ((2, 2), ['one', 'two'])
     """
 
     def __init__(self, values, names=None, other_names=None):

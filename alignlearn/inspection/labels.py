@@ -22,7 +22,17 @@ def new_axes(ax, width, height):
 
 
 def tidy(axes):
-    """Only the axes that are read, and lines to read values by."""
+    """Only the axes that are read, and lines to read values by.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from alignlearn.inspection import tidy
+    >>> axes = Figure().add_subplot()
+    >>> tidy(axes)
+    >>> axes.spines["top"].get_visible()
+    False
+    """
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -41,6 +51,12 @@ def tick_labels(names, longest=20):
     -------
     labels : list of str
     what : str
+
+    Examples
+    --------
+    >>> from alignlearn.inspection import tick_labels
+    >>> tick_labels(["gaussian(gamma=0.5)", "gaussian(gamma=2)"])
+    (['$2^{-1}$', '$2^{1}$'], 'gamma of the Gaussian, per squared unit of X')
     """
     matches = [_WITH_GAMMA.fullmatch(name) for name in names]
     gammas = [m and _power_of_two(float(m[3] or 1.0)) for m in matches]

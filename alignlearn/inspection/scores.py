@@ -31,6 +31,17 @@ class CVScoreDisplay:
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
     lines_ : list of matplotlib.lines.Line2D
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import CVScoreDisplay, Gaussian, MKLClassifierCV
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> model = MKLClassifierCV([Gaussian(0.1), Gaussian(1.0)], Cs=[0.1, 1.0, 10.0], cv=3).fit(X, y)
+    >>> display = CVScoreDisplay.from_estimator(model)
+    >>> display.values.tolist(), len(display.lines_)
+    ([0.1, 1.0, 10.0], 1)
     """
 
     def __init__(self, parameter, values, scores, best, score_name="score"):

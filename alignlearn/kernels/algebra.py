@@ -94,7 +94,15 @@ class SignedSum(Sum):
 
 
 def weighted_sum(kernels, weights):
-    """``sum_k weights_k K_k`` as a kernel; terms of weight 0 are left out."""
+    """``sum_k weights_k K_k`` as a kernel; terms of weight 0 are left out.
+
+    Examples
+    --------
+    >>> from alignlearn import Gaussian, Linear
+    >>> from alignlearn.kernels import weighted_sum
+    >>> weighted_sum([Linear(), Gaussian(0.5)], [2.0, 0.0])([[1.0]], [[3.0]])
+    array([[6.]])
+    """
     terms = tuple(Scaled(k, float(w)) for k, w in zip(kernels, weights) if w != 0.0)
     return Sum(terms) if min(weights) >= 0.0 else SignedSum(terms)
 

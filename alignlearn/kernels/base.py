@@ -30,7 +30,18 @@ _RESULTS = {}  # operation on kernels -> class of what it gives, which `algebra`
 
 
 class KernelRuleError(ValueError):
-    """A combination that is not guaranteed to be positive semi-definite."""
+    """A combination that is not guaranteed to be positive semi-definite.
+
+    Examples
+    --------
+    >>> from alignlearn import Gaussian, KernelRuleError, Linear
+    >>> try:
+    ...     Linear() - Gaussian()
+    ... except KernelRuleError:
+    ...     print("not known to be positive semi-definite")
+    ...
+    not known to be positive semi-definite
+    """
 
 
 def kernel_samples(name, X, kernels):
@@ -207,6 +218,21 @@ class Kernel(Described, Versioned):
     adds_columns : bool, default False
         Whether values depend on the units of columns relative to each other, as distances and inner
         products do.
+
+    Examples
+    --------
+    Sums, products and multiples by positive numbers of kernels are kernels:
+
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear
+    >>> kernel = Gaussian(0.5) + 2 * Linear()
+    >>> kernel([[0.0, 0.0], [1.0, 1.0]]).round(2)
+    array([[1.  , 0.37],
+           [0.37, 5.  ]])
+    >>> kernel.diag([[1.0, 1.0]]), kernel.is_psd
+    (array([5.]), True)
+    >>> kernel.normalized().has_unit_diagonal
+    False
     """
 
     is_psd = True

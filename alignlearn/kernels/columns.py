@@ -28,6 +28,17 @@ class Columns(Unary):
         Names are those of a data frame's columns; `resolve_names` turns them into numbers.
     name : str, optional
         What texts call this group of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Columns, Gaussian, Linear
+    >>> X = np.array([[0.0, 1.0, 2.0], [0.0, 3.0, 4.0]])
+    >>> Columns(Linear(), [1, 2])(X)
+    array([[ 5., 11.],
+           [11., 25.]])
+    >>> np.array_equal(Columns(Gaussian(0.5), slice(0, 1))(X), np.ones((2, 2)))  # column 0
+    True
     """
 
     columns: tuple = ()

@@ -27,6 +27,16 @@ def gaussian_kernels(gammas=None) -> list[Gaussian]:
     -------
     list of Gaussian
         Gammas in ratio 2 cost one exponential together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import MKLRegressor, gaussian_kernels
+    >>> gaussian_kernels([0.5, 1.0])
+    [Gaussian(gamma=0.5, multiple=1.0), Gaussian(gamma=1.0, multiple=1.0)]
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> MKLRegressor(gaussian_kernels()).fit(X, X[:, 0]).weights_.shape
+    (9,)
     """
     if gammas is None:
         return ladder(Gaussian, 2.0 ** np.arange(-4, 5))
@@ -123,13 +133,31 @@ class RankOneKernels(Described):
     ----------
     names : tuple of str, optional
         One label per column.
+
+    Examples
+    --------
+    Kernel learning as selection of features: one kernel for each column.
+
+    >>> import numpy as np
+    >>> from alignlearn import MKLRegressor, RankOneKernels
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> model = MKLRegressor(RankOneKernels()).fit(X, X[:, 0] + 2 * X[:, 2])
+    >>> model.weights_.round(1).tolist()
+    [0.2, 0.0, 0.8, 0.0]
     """
 
     names: tuple[str, ...] | None = None
 
 
 def as_kernel(kernel) -> Kernel:
-    """A kernel from a Kernel or a string that names one; anything else is an error."""
+    """A kernel from a Kernel or a string that names one; anything else is an error.
+
+    Examples
+    --------
+    >>> from alignlearn.kernels import as_kernel
+    >>> as_kernel("rbf"), as_kernel("linear")
+    (Gaussian(gamma='scale', multiple=1.0), Linear())
+    """
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):

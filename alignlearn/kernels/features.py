@@ -20,6 +20,12 @@ class FeatureWeighted(Kernel):
     ----------
     weights : array-like of shape (p,)
         Finite; a negative weight makes the kernel indefinite.
+
+    Examples
+    --------
+    >>> from alignlearn.kernels import FeatureWeighted
+    >>> FeatureWeighted([2.0, 0.5])([[1.0, 2.0]], [[3.0, 4.0]])  # 2 * 1 * 3 + 0.5 * 2 * 4
+    array([[10.]])
     """
 
     weights: np.ndarray

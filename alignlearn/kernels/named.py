@@ -26,6 +26,15 @@ class Named(Unary):
     kernel : Kernel or str
     name : str
         What tables and pictures call the group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import MKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> model = MKLRegressor({"first": [0], "second": [1]}).fit(X, X[:, 0])
+    >>> [kernel.name for kernel in model.kernels_]
+    ['first', 'second']
     """
 
     name: str = ""

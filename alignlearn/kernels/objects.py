@@ -49,6 +49,18 @@ class FromFunction(Kernel):
     X is a list of objects, or an array whose rows are the objects. In every block of values up to
     eight pairs, the same in each run, are evaluated in both orders; values that differ by more than
     1e-6 of the largest raise a ValueError.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import FromFunction
+    >>> def shared(x, other):  # words: an inner product of columns of 0 and 1
+    ...     return len(set(x.split()) & set(other.split()))
+    ...
+    >>> FromFunction(shared)(["a b c", "b c d", "e"])
+    array([[3., 2., 0.],
+           [2., 3., 0.],
+           [0., 0., 1.]])
     """
 
     function: object
@@ -140,6 +152,17 @@ class Precomputed(Kernel):
         least is subtracted from all ("shift"). Kernel values of new samples are transformed by the
         same map, so that both are values of one kernel, as `alignlearn.machines.SpectrumFix` does.
         The map is found in ``fit`` on all its samples, without labels, like ``gamma="scale"``.
+
+    Examples
+    --------
+    As a kernel its samples are numbers of rows, so that it goes with other kernels and with folds:
+
+    >>> import numpy as np
+    >>> from alignlearn import Precomputed
+    >>> gram = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 1.0]])
+    >>> Precomputed(gram)(np.array([[0], [2]]))
+    array([[1., 0.],
+           [0., 1.]])
     """
 
     gram: object

@@ -37,6 +37,20 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
     ------
     ValueError
         NaN or infinity, a negative weight, or lengths that differ.
+
+    Examples
+    --------
+    A cosine of one frequency in one column; weights of frequencies that are drawn at random from a
+    kernel's spectrum give that kernel:
+
+    >>> import numpy as np
+    >>> from alignlearn import FourierFeatures, Gaussian
+    >>> FourierFeatures([[np.pi]], [1.0])([[0.0]], [[0.0], [1.0], [2.0]]).round(3)
+    array([[ 1., -1.,  1.]])
+    >>> frequencies = np.random.default_rng(0).normal(size=(4000, 1))
+    >>> drawn = FourierFeatures(frequencies, np.full(4000, 1 / 4000))([[0.0]], [[1.0]])
+    >>> bool(abs(drawn - Gaussian(0.5)([[0.0]], [[1.0]])) < 0.05)
+    True
     """
 
     frequencies: np.ndarray

@@ -25,6 +25,15 @@ class Rescaled(Unary):
     -----
     Values are those of ``kernel(X * factors, X' * factors)``, made block by block: with many of
     them transform X once instead, as `alignlearn.FeatureScales` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian
+    >>> from alignlearn.kernels import Rescaled
+    >>> X = np.array([[0.0, 5.0], [1.0, -3.0]])
+    >>> np.array_equal(Rescaled(Gaussian(0.5), [1.0, 0.0])(X), Gaussian(0.5)(X * [1.0, 0.0]))
+    True
     """
 
     factors: tuple = ()

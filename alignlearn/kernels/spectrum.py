@@ -63,6 +63,19 @@ class KreinSpectrum(Result):
     -----
     Memory beside K: one m x m float64 matrix during the decomposition, and later for the majorant,
     plus the vectors, for which LAPACK asks for a second one while it finds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.machines import krein_spectrum
+    >>> K = np.diag([2.0, 1.0, -0.5])
+    >>> spectrum = krein_spectrum(K)
+    >>> spectrum.eigenvalue_range, spectrum.n_negative
+    ((-0.5, 2.0), 1)
+    >>> spectrum.majorant.round(6)
+    array([[2. , 0. , 0. ],
+           [0. , 1. , 0. ],
+           [0. , 0. , 0.5]])
     """
 
     K: np.ndarray
@@ -147,6 +160,16 @@ def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinS
     ------
     ValueError
         On bad input; if eigenvalues overflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Log
+    >>> from alignlearn.machines import krein_spectrum
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> spectrum = krein_spectrum(Log()(X))
+    >>> int(spectrum.n_negative)  # conditionally positive definite: one
+    1
     """
     K = check_gram("K", K) if check else K
     weight = check_weights(sample_weight, len(K))
@@ -228,6 +251,18 @@ class SpectrumFix(ParamsMixin):
     training samples and on new ones. "clip" and "shift" give other machines. Eigenvalues that
     count as 0 (see `KreinSpectrum.rounding`) become 0 in "clip" and "flip", in P too. `fit` keeps
     an m x n array, n the number of eigenvalues that are not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.machines import SpectrumFix
+    >>> K = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and -1
+    >>> fix = SpectrumFix("clip")
+    >>> fix.fit_transform(K).round(6)
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
+    >>> fix.transform([[1.0, 0.0]]).round(6)  # a new sample's similarities, by the same map
+    array([[0.5, 0.5]])
     """
 
     def __init__(self, method="clip"):

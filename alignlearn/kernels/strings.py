@@ -37,6 +37,17 @@ class StringSpectrum(Kernel):
     column. Equal letters are equal code points: nothing is folded or normalised. n strings of
     total length N cost O(N log N), and a Gram matrix the sum over substrings of the numbers of
     strings of either side that hold them.
+
+    Examples
+    --------
+    >>> from alignlearn import StringSpectrum
+    >>> peptides = ["GLFDIVKK", "GLFDIIKK", "AAAAAA"]
+    >>> StringSpectrum(k=3)(peptides)  # GLF, LFD and FDI are shared; AAA is there four times
+    array([[ 6.,  3.,  0.],
+           [ 3.,  6.,  0.],
+           [ 0.,  0., 16.]])
+    >>> StringSpectrum(k=3, normalize=True)(peptides)[0].round(2)
+    array([1. , 0.5, 0. ])
     """
 
     k: int = 3

@@ -44,7 +44,14 @@ class GammaKernel(Kernel):
 @named("linear")
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """``<x, x'>``; "linear"."""
+    """``<x, x'>``; "linear".
+
+    Examples
+    --------
+    >>> from alignlearn import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 1.0], [0.0, -1.0]])
+    array([[ 5., -2.]])
+    """
 
     adds_columns = True
 
@@ -73,6 +80,14 @@ class Polynomial(GammaKernel):
     coef0 : float, default 1
     degree : float >= 0, default 3
         Positive semi-definite for a natural degree and ``coef0 >= 0``; otherwise indefinite.
+
+    Examples
+    --------
+    >>> from alignlearn import Polynomial
+    >>> Polynomial(gamma=1.0, coef0=1.0, degree=2)([[1.0, 2.0]], [[3.0, 0.0]])  # (3 + 1)^2
+    array([[16.]])
+    >>> Polynomial(gamma=1.0, coef0=-1.0, degree=2).is_psd
+    False
     """
 
     coef0: float = 1.0
@@ -120,6 +135,14 @@ class Binomial(GammaKernel):
     Notes
     -----
     Samples with ``gamma |x|^2 >= 1`` are outside its domain and raise a ValueError.
+
+    Examples
+    --------
+    Samples lie in a ball of radius ``1 / sqrt(gamma)``:
+
+    >>> from alignlearn import Binomial
+    >>> Binomial(gamma=1.0)([[0.5, 0.0]], [[0.5, 0.5], [0.0, 0.5]]).round(3)
+    array([[1.333, 1.   ]])
     """
 
     gamma: float | str = 1.0
@@ -154,7 +177,23 @@ class Binomial(GammaKernel):
 @named("sigmoid")
 @dataclass(frozen=True)
 class Sigmoid(GammaKernel):
-    """``tanh(gamma <x, x'> + coef0)``; "sigmoid"; indefinite."""
+    """``tanh(gamma <x, x'> + coef0)``; "sigmoid"; indefinite.
+
+    Parameters
+    ----------
+    gamma : float > 0, "scale", "median" or "auto", default "scale"
+        As in :class:`Gaussian`.
+    coef0 : float, default 1
+
+    Examples
+    --------
+    >>> from alignlearn import Sigmoid
+    >>> kernel = Sigmoid(gamma=1.0, coef0=0.0)
+    >>> kernel([[1.0, 0.0]], [[2.0, 5.0], [-2.0, 5.0]]).round(3)
+    array([[ 0.964, -0.964]])
+    >>> kernel.is_psd
+    False
+    """
 
     coef0: float = 1.0
 
@@ -183,6 +222,16 @@ class TL1(Kernel):
     tau : float > 0, optional
         Default ``0.7 d``, as Huang, Suykens, Wang, Hornegger and Maier (2018) suggest for features
         scaled to [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import TL1
+    >>> kernel = TL1(tau=2.0)
+    >>> kernel([[0.0]], [[0.5], [1.5], [3.0]])  # 0 from the distance tau on
+    array([[1.5, 0.5, 0. ]])
+    >>> kernel.is_psd
+    False
     """
 
     tau: float | None = None
@@ -213,6 +262,12 @@ class Log(Kernel):
     Parameters
     ----------
     sigma : float > 0, default 1
+
+    Examples
+    --------
+    >>> from alignlearn import Log
+    >>> Log(sigma=1.0)([[0.0]], [[0.0], [1.0], [3.0]]).round(3) + 0.0  # minus the log of a distance
+    array([[ 0.   , -0.693, -1.386]])
     """
 
     sigma: float = 1.0
@@ -234,7 +289,16 @@ class Log(Kernel):
 @named("cosine")
 @dataclass(frozen=True)
 class Cosine(Kernel):
-    """``<x, x'> / (|x| |x'|)``, 0 where a norm is 0; "cosine"."""
+    """``<x, x'> / (|x| |x'|)``, 0 where a norm is 0; "cosine".
+
+    Examples
+    --------
+    Only directions count, as for texts of different lengths:
+
+    >>> from alignlearn import Cosine
+    >>> Cosine()([[3.0, 4.0]], [[6.0, 8.0], [4.0, -3.0], [0.0, 0.0]]).round(2) + 0.0
+    array([[1., 0., 0.]])
+    """
 
     largest_value = 1.0
     adds_columns = True

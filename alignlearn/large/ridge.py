@@ -82,6 +82,16 @@ class NystromRidge(Regressor, NystromLearner):
     References
     ----------
     Rudi, Carratino and Rosasco (2017), FALKON: an optimal large scale kernel method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, NystromRidge
+    >>> X = np.random.default_rng(0).normal(size=(60, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> model = NystromRidge(Gaussian(1.0), alpha=0.01, n_centers=15).fit(X, y)
+    >>> model.score(X, y) > 0.95, len(model.centers_) <= 15, bool(model.residual_ <= 1e-6)
+    (True, True, True)
     """
 
     alpha: float = field(default=1.0, kw_only=False)
@@ -207,6 +217,16 @@ class NystromRidgeClassifier(Classifier, NystromRidge):
         As in `NystromRidge`: one target for two classes, else one for each class.
     centers_, center_indices_, kernel_, residual_, n_iter_, n_features_in_, feature_names_in_
         As in `NystromRidge`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, NystromRidgeClassifier
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.where(np.linalg.norm(X, axis=1) < 1.1, "inner", "outer")
+    >>> model = NystromRidgeClassifier(Gaussian(0.5), alpha=0.1, n_centers=20).fit(X, y)
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist()
+    ['inner', 'outer']
     """
 
     def _targets(self, y, weight):

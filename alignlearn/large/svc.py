@@ -76,6 +76,18 @@ class NystromSVC(Classifier, NystromLearner):
     Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), A dual coordinate descent method for
     large-scale linear SVM.
     Tanji, Della Vecchia, Glineur and Villa (2023), Snacks: a fast large-scale kernel SVM solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, NystromSVC
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.where(np.linalg.norm(X, axis=1) < 1.1, "inner", "outer")
+    >>> model = NystromSVC(Gaussian(0.5), C=10.0, n_centers=20).fit(X, y)
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist()
+    ['inner', 'outer']
+    >>> bool((model.duality_gap_ <= 0.01 * model.objective_).all())  # the certificate
+    True
     """
 
     C: float = field(default=1.0, kw_only=False)

@@ -88,6 +88,19 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
     -----
     The intercept is the mean over the samples with 0 < alpha_i < C_i and, if there are none, the
     midpoint of the interval that the optimality conditions allow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian
+    >>> from alignlearn.machines import SupportVectorClassifier
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = np.where(np.linalg.norm(X, axis=1) < 1.1, "inner", "outer")
+    >>> model = SupportVectorClassifier(C=10.0).fit(Gaussian(0.5)(X), y)
+    >>> model.predict(Gaussian(0.5)([[0.0, 0.0], [2.0, 2.0]], X)).tolist()
+    ['inner', 'outer']
+    >>> len(model.support_) < 40, bool(model.kkt_violation_[0] <= 1e-3)
+    (True, True)
     """
 
     def __init__(
@@ -224,6 +237,18 @@ class SupportVectorRegressor(ParamsMixin, TargetScore):
         Predictions are ``K_test[:, support_] @ dual_coef_ + intercept_``; c is 1 for (m,).
     intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (c,)
         As in `SupportVectorClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian
+    >>> from alignlearn.machines import SupportVectorRegressor
+    >>> X = np.random.default_rng(0).normal(size=(40, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> K = Gaussian(1.0)(X)
+    >>> model = SupportVectorRegressor(C=100.0, epsilon=0.1).fit(K, y)
+    >>> bool(np.abs(model.predict(K) - y).max() < 0.11), len(model.support_) < 20
+    (True, True)
     """
 
     def __init__(self, C=1.0, epsilon=0.1, *, tol=1e-3, max_iter=None, shrinking=True):

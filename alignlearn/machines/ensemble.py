@@ -69,6 +69,19 @@ class Ensemble(ParamsMixin):
         Of the combination, with the machines' own.
     classes_ : ndarray
         "svc": sorted labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Ensemble, Gaussian, Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> grams = [Gaussian(1.0)(X), Linear()(X)]
+    >>> model = Ensemble("krr", alpha=0.01).fit(grams, y)
+    >>> model.predict(grams).shape, model.score(grams, y) > 0.9
+    ((60,), True)
+    >>> bool(model.weights_.ravel()[0] > 0.9)  # that of the Gaussian's machine
+    True
     """
 
     machine: str = field(default="krr", kw_only=False)

@@ -69,6 +69,18 @@ class KreinSVC(SupportVectorClassifier):
     m more with C=inf. Measured at m = 2000 on one core: the decomposition takes 80 to 95 % of the
     time, and all of it 0.4 (few negative eigenvalues) to 0.9 (half) of the time of
     ``numpy.linalg.eigh`` and scikit-learn's SVC.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import TL1
+    >>> from alignlearn.machines import KreinSVC
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = np.where(np.linalg.norm(X, axis=1) < 1.1, "inner", "outer")
+    >>> kernel = TL1(tau=2.0)  # indefinite
+    >>> model = KreinSVC(C=10.0).fit(kernel(X), y)
+    >>> bool(model.n_negative_ > 0), model.predict(kernel([[0.0, 0.0]], X)).tolist()
+    (True, ['inner'])
     """
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
@@ -162,6 +174,18 @@ class KreinRidge(KernelRidge):
     overshoots it where ``w < -alpha``. Where it is wanted, a general solver takes that system.
 
     Memory beside K: as in `KreinSVC`; the factorisation works in the majorant's place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Log
+    >>> from alignlearn.machines import KreinRidge
+    >>> X = np.random.default_rng(0).normal(size=(40, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> K = Log()(X)  # one eigenvalue is negative
+    >>> model = KreinRidge(alpha=0.01).fit(K, y)
+    >>> int(model.n_negative_), model.score(K, y) > 0.9
+    (1, True)
     """
 
     def fit(self, K, y, sample_weight=None, *, check=True):

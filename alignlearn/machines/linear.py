@@ -78,6 +78,15 @@ class LinearSVM(ParamsMixin, LabelScore):
     ----------
     Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), A dual coordinate descent method for
     large-scale linear SVM.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.machines import LinearSVM
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> model = LinearSVM(C=1.0).fit(X, X[:, 0] - X[:, 1] > 0)
+    >>> model.coef_.shape, model.score(X, X[:, 0] - X[:, 1] > 0) > 0.9
+    ((3, 1), True)
     """
 
     def __init__(

@@ -61,6 +61,17 @@ class OneClassSVM(ParamsMixin):
     ----------
     Schoelkopf, Platt, Shawe-Taylor, Smola and Williamson (2001), Estimating the support of a
     high-dimensional distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian
+    >>> from alignlearn.machines import OneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> K = Gaussian(0.5)(X)
+    >>> model = OneClassSVM(nu=0.1).fit(K)
+    >>> int((model.decision_function(K) < 0).sum()) <= 4 <= len(model.support_)  # of 40 samples
+    True
     """
 
     def __init__(self, nu=0.5, *, tol=1e-3, max_iter=None, shrinking=True):

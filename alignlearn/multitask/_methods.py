@@ -71,6 +71,17 @@ class MultiTaskResult(Result):
         ``duality_gap <= tol``.
     identity : ndarray of shape (T,)
         kappa of "rpkl" and "onjkl": the machines are trained on ``K + kappa I``; otherwise 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, MultiTaskMKLClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, task = rng.normal(size=(60, 2)), np.repeat(["day", "night"], 30)
+    >>> model = MultiTaskMKLClassifier([Gaussian(0.5), Linear()]).fit(X, X[:, 0] > 0, task=task)
+    >>> result = model.result_
+    >>> result.weights.shape, bool(result.converged), bool(result.duality_gap < 1e-4)
+    ((2, 2), True, True)
     """
 
     weights: np.ndarray

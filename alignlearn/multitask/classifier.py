@@ -138,6 +138,19 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
     neighborhood kernels. Liu et al. (2009), Learning the optimal neighborhood kernel for
     classification ("rpkl"); Liu et al. (2013), An adaptive approach to learning optimal
     neighborhood kernels ("onjkl").
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, MultiTaskMKLClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, task = rng.normal(size=(60, 2)), np.repeat(["day", "night"], 30)
+    >>> y = np.where(task == "day", X[:, 0], np.linalg.norm(X, axis=1) - 1.1) > 0
+    >>> model = MultiTaskMKLClassifier([Gaussian(0.5), Linear()]).fit(X, y, task=task)
+    >>> model.tasks_.tolist(), model.weights_.shape, bool(model.result_.duality_gap < 1e-4)
+    (['day', 'night'], (2, 2), True)
+    >>> model.predict([[2.0, 0.0], [0.0, 0.0]], task=["day", "night"]).tolist()
+    [True, False]
     """
 
     _estimator_type = "classifier"

@@ -26,6 +26,17 @@ def projected_identity(inner, traces):
     -------
     ndarray of shape (p,)
         ``inner^+ traces``, of least norm where kernels are linearly dependent.
+
+    Examples
+    --------
+    Of two kernels on two samples each, whose sum is the identity matrix:
+
+    >>> import numpy as np
+    >>> from alignlearn.multitask import projected_identity
+    >>> first, second = np.diag([1.0, 1.0, 0.0, 0.0]), np.diag([0.0, 0.0, 1.0, 1.0])
+    >>> inner = [[np.sum(K * L) for L in (first, second)] for K in (first, second)]
+    >>> projected_identity(inner, [np.trace(first), np.trace(second)]).round(6)
+    array([1., 1.])
     """
     return np.linalg.lstsq(inner, traces, rcond=_CUT)[0]
 
@@ -58,6 +69,14 @@ def neighbourhood_coefficients(weights, inner, traces, beta, eta):
     ------
     ValueError
         ``eta < 2 beta``: the objective has no minimum unless the base kernels span all matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.multitask import neighbourhood_coefficients
+    >>> inner, traces = np.diag([2.0, 2.0]), np.array([2.0, 2.0])  # their sum is I
+    >>> neighbourhood_coefficients(np.array([1.0, 0.0]), inner, traces, beta=0.1, eta=0.4).round(2)
+    array([ 0.75, -0.25])
     """
     check_eta(eta, beta)
     return weights - (beta / eta) * projected_identity(inner, traces)
@@ -86,6 +105,13 @@ def ridge_shared(weights):
     Returns
     -------
     ndarray of shape (p,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.multitask import ridge_shared
+    >>> ridge_shared(np.array([[0.6, 0.0], [0.3, 0.9]]))  # (0.6 + 0.3) / 3; not shared
+    array([0.3, 0. ])
     """
     return np.minimum(weights.sum(axis=0) / (len(weights) + 1), weights.min(axis=0))
 
@@ -105,6 +131,16 @@ def alignment_matrix(weights, neighbours, inner):
     ndarray of shape (T, T)
         Entry (t, s): the kernel of task t and the neighbourhood kernel of task s, both on the
         samples of task t; 0 where one of them is 0 there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.multitask import alignment_matrix
+    >>> weights = np.array([[1.0, 0.0], [0.0, 1.0]])  # each task has a kernel of its own
+    >>> inner = np.array([np.eye(2), [[1.0, 0.5], [0.5, 1.0]]])  # orthogonal in the first task
+    >>> alignment_matrix(weights, weights, inner)
+    array([[1. , 0. ],
+           [0.5, 1. ]])
     """
     left = np.einsum("tk,tkl->tl", weights, inner)
     product = left @ neighbours.T

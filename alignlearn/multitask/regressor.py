@@ -45,6 +45,17 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
     -----
     See `MultiTaskMKLClassifier` on what is shared and on the certificate. A task of constant target
     (or of one sample) predicts it, with a warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, MultiTaskMKLRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X, task = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
+    >>> y = np.where(task == 0, X[:, 0], np.sin(2 * X[:, 1]))
+    >>> model = MultiTaskMKLRegressor([Gaussian(0.5), Linear()]).fit(X, y, task=task)
+    >>> bool(model.weights_[0, 1] > model.weights_[1, 1])  # only the first task is a linear one
+    True
     """
 
     _estimator_type = "regressor"

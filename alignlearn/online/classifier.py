@@ -82,6 +82,19 @@ class KernelSGDClassifier(Classifier, KernelSGD):
     References
     ----------
     Kivinen, Smola and Williamson (2004), Online learning with kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, KernelSGDClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> model = KernelSGDClassifier(Gaussian(0.5), alpha=0.01)
+    >>> for _ in range(10):  # a stream: every batch is seen once
+    ...     X = rng.normal(size=(20, 2))
+    ...     _ = model.partial_fit(X, np.linalg.norm(X, axis=1) < 1.1, classes=[False, True])
+    ...
+    >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist(), model.n_steps_
+    ([True, False], 200)
     """
 
     _losses = ("hinge", "logistic", "squared")

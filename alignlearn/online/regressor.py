@@ -47,6 +47,16 @@ n_features_in_, feature_names_in_
     References
     ----------
     Kivinen, Smola and Williamson (2004), Online learning with kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, KernelSGDRegressor
+    >>> X = np.random.default_rng(0).normal(size=(60, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> model = KernelSGDRegressor(Gaussian(1.0), n_passes=10).fit(X, y)
+    >>> model.score(X, y) > 0.8, len(model.support_), model.n_steps_
+    (True, 60, 600)
     """
 
     _losses = ("squared", "epsilon-insensitive")

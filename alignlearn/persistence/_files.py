@@ -30,7 +30,19 @@ _HEADER = 1000  # bytes before the entries of an array, at most
 
 
 class ModelFileError(ValueError):
-    """A file is no model file, is damaged, or holds what no model of the library has."""
+    """A file is no model file, is damaged, or holds what no model of the library has.
+
+    Examples
+    --------
+    >>> import io
+    >>> from alignlearn import ModelFileError, load
+    >>> try:
+    ...     load(io.BytesIO(b"no model"))
+    ... except ModelFileError:
+    ...     print("not a file of `save`, or a damaged one")
+    ...
+    not a file of `save`, or a damaged one
+    """
 
 
 def save(model, path) -> None:
@@ -180,7 +192,22 @@ def load(path) -> Any:
     Notes
     -----
     A file is checked for its form and not for its sense: a model from a stranger does nothing but
-    predict, and may predict anything. The format is described in docs/model-files.md.
+    predict, and may predict anything. The format is described in docs/guide/model-files.md.
+
+    Examples
+    --------
+    >>> import os
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, MKLRegressor, load, save
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> model = MKLRegressor([Gaussian(0.5), Gaussian(2.0)]).fit(X, X[:, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, os.path.join(folder, "model.alignlearn"))
+    ...     same = load(os.path.join(folder, "model.alignlearn"))
+    ...
+    >>> bool(np.array_equal(same.predict(X), model.predict(X)))
+    True
     """
     if hasattr(path, "read"):
         model, version = _load(_seekable(path), "the file")

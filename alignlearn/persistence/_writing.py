@@ -1,4 +1,4 @@
-"""A model as a list of values, each made of those before it; see docs/model-files.md."""
+"""A model as a list of values, each made of those before it; see docs/guide/model-files.md."""
 
 from __future__ import annotations
 

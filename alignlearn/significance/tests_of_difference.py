@@ -22,8 +22,23 @@ from alignlearn.validation import check_choice, check_count, check_number, check
 class TTestResult(Result):
     """A paired t-test of the errors of method a against those of method b.
 
-    ``statistic`` is t, the ``mean_difference`` of errors_a - errors_b by its ``standard_error``,
-    negative if a has the lower mean error; ``df`` is n - 1.
+    Attributes
+    ----------
+    statistic : float
+        t, ``mean_difference / standard_error``; negative if a has the lower mean error.
+    p_value : float
+    df : int
+        Degrees of freedom, n - 1.
+    mean_difference, standard_error : float
+        Of ``errors_a - errors_b``, in units of the errors.
+    alternative : {"less", "greater", "two-sided"}
+
+    Examples
+    --------
+    >>> from alignlearn.significance import paired_t_test
+    >>> result = paired_t_test([0.10, 0.12, 0.08], [0.13, 0.14, 0.12])
+    >>> result.df, result.alternative, result.p_value < 0.05
+    (2, 'less', True)
     """
 
     statistic: float
@@ -47,6 +62,18 @@ def paired_t_test(errors_a, errors_b, alternative="less") -> TTestResult:
         `corrected_resampled_t_test` allows for that.
     alternative : {"less", "greater", "two-sided"}
         What is to be shown of the mean of ``errors_a - errors_b``.
+
+    Returns
+    -------
+    TTestResult
+
+    Examples
+    --------
+    >>> from alignlearn.significance import paired_t_test
+    >>> new, old = [0.10, 0.12, 0.08, 0.11, 0.09], [0.13, 0.14, 0.12, 0.12, 0.13]  # errors on folds
+    >>> result = paired_t_test(new, old)
+    >>> round(result.mean_difference, 3), round(result.statistic, 2), round(result.p_value, 3)
+    (-0.028, -4.8, 0.004)
     """
     return _t_test(errors_a, errors_b, 0.0, alternative)
 
@@ -57,8 +84,29 @@ def corrected_resampled_t_test(
     """`paired_t_test` whose variance allows for training sets that overlap.
 
     The variance of the mean difference is 1/n + n_test/n_train, in place of 1/n, times that of the
-    differences. For a (repeated) cross-validation or random splits with ``n_train`` training and
-    ``n_test`` test samples, both > 0; where they vary, their means.
+    differences, for a (repeated) cross-validation or random splits.
+
+    Parameters
+    ----------
+    errors_a, errors_b, alternative
+        As in `paired_t_test`.
+    n_train, n_test : float > 0
+        Training and test samples of a split; where they vary, their means.
+
+    Returns
+    -------
+    TTestResult
+
+    Examples
+    --------
+    Training sets of 5 folds overlap, so that p is larger than of the plain test:
+
+    >>> from alignlearn.significance import corrected_resampled_t_test, paired_t_test
+    >>> new, old = [0.10, 0.12, 0.08, 0.11, 0.09], [0.13, 0.14, 0.12, 0.12, 0.13]
+    >>> round(paired_t_test(new, old).p_value, 3)
+    0.004
+    >>> round(corrected_resampled_t_test(new, old, n_train=80, n_test=20).p_value, 3)
+    0.016
     """
     n_train = check_number("n_train", n_train, low=0.0, strict=True)
     n_test = check_number("n_test", n_test, low=0.0, strict=True)
@@ -79,6 +127,15 @@ def pairwise_t_tests(errors, *, n_train=None, n_test=None) -> np.ndarray:
     ndarray of shape (k, k)
         Entry (i, j): p-value for a lower mean error of method j than of method i; 1 on the
         diagonal. ``p < 0.1`` is an entry 1 in tables 4 and 5 of Cortes, Mohri and Rostamizadeh.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn.significance import pairwise_t_tests
+    >>> errors = np.array([[0.10, 0.13], [0.12, 0.14], [0.08, 0.12], [0.11, 0.12]])
+    >>> pairwise_t_tests(errors, n_train=75, n_test=25).round(2)  # of 4 folds, 2 methods
+    array([[1.  , 0.96],
+           [0.04, 1.  ]])
     """
     errors = check_numbers("errors", errors, 2, 2)
     if (n_train is None) != (n_test is None):
@@ -117,10 +174,29 @@ def _t_test(errors_a, errors_b, ratio, alternative):
 class FriedmanResult(Result):
     """Friedman's test of k methods on n data sets.
 
-    ``average_ranks`` (k,) are the column means of ``ranks`` (n, k); 1 is best, and methods that tie
-    on a data set share the mean of their ranks. ``f_statistic`` is Iman and Davenport's F, with
-    ``df`` = (k - 1, (k - 1)(n - 1)) degrees of freedom; ``chi2``, with df[0], is Friedman's own
-    statistic, which is more conservative.
+    Attributes
+    ----------
+    average_ranks : ndarray of shape (k,)
+        Column means of ``ranks``.
+    f_statistic, p_value : float
+        Iman and Davenport's F.
+    chi2, chi2_p_value : float
+        Friedman's own statistic, with ``df[0]`` degrees of freedom; more conservative.
+    df : (int, int)
+        ``(k - 1, (k - 1)(n - 1))``, the degrees of freedom of F.
+    n_datasets : int
+    names : tuple of str
+    ranks : ndarray of shape (n, k)
+        1 is best; methods that tie on a data set share the mean of their ranks.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import friedman_test
+    >>> result = friedman_test([[0.1, 0.2, 0.3], [0.2, 0.3, 0.3], [0.1, 0.3, 0.2]])
+    >>> result.ranks.tolist()  # ties share the mean of their ranks
+    [[1.0, 2.0, 3.0], [1.0, 2.5, 2.5], [1.0, 3.0, 2.0]]
+    >>> result.df, round(result.f_statistic, 2)
+    ((2, 4), 9.0)
     """
 
     average_ranks: np.ndarray
@@ -162,6 +238,18 @@ def friedman_test(
     tie_correction : bool
         Divide by the variance of the ranks as they are; Demsar's example divides by the larger one
         of ranks without ties.
+
+    Returns
+    -------
+    FriedmanResult
+
+    Examples
+    --------
+    >>> from alignlearn.significance import friedman_test
+    >>> errors = [[0.10, 0.13, 0.20], [0.22, 0.24, 0.23], [0.08, 0.12, 0.15], [0.31, 0.33, 0.40]]
+    >>> result = friedman_test(errors, names=["alignf", "uniform", "best"])
+    >>> result.average_ranks.tolist(), round(result.p_value, 3)
+    ([1.0, 2.25, 2.75], 0.007)
     """
     from scipy import stats
 
@@ -189,9 +277,23 @@ def friedman_test(
 class HolmResult(Result):
     """Pairs of methods compared by their average ranks, with Holm's adjustment.
 
-    ``z`` is the average rank of the first of a pair minus that of the second, by its standard error
-    sqrt(k (k + 1) / (6 n)); positive if the second is better. ``p_value`` is two-sided and of each
-    pair by itself; the chance that any with ``adjusted <= level`` is false is at most the level.
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+    z : ndarray of shape (n_pairs,)
+        Average rank of the first of a pair minus that of the second, by its standard error
+        ``sqrt(k (k + 1) / (6 n))``; positive if the second is better.
+    p_value : ndarray of shape (n_pairs,)
+        Two-sided, of each pair by itself.
+    adjusted : ndarray of shape (n_pairs,)
+        The chance that any with ``adjusted <= level`` is false is at most the level.
+
+    Examples
+    --------
+    >>> from alignlearn.significance import holm
+    >>> result = holm([1.4, 2.1, 2.5], n_datasets=20)  # all pairs
+    >>> [pair for pair, p in zip(result.pairs, result.adjusted) if p <= 0.05]
+    [('method 1', 'method 3')]
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -222,6 +324,20 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
         Default: all pairs.
     names : sequence of str, optional
         With average ranks: names of the methods.
+
+    Returns
+    -------
+    HolmResult
+
+    Examples
+    --------
+    >>> from alignlearn.significance import holm
+    >>> ranks = {"alignf": 1.4, "uniform": 2.1, "best": 2.5}
+    >>> result = holm(list(ranks.values()), n_datasets=20, names=list(ranks), control="alignf")
+    >>> result.pairs
+    (('alignf', 'uniform'), ('alignf', 'best'))
+    >>> result.adjusted.round(3).tolist()
+    [0.027, 0.001]
     """
     from scipy.stats import norm
 
@@ -244,7 +360,27 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
 
 
 def holm_adjusted(p_values) -> np.ndarray:
-    """Holm's step-down adjusted p-values of any family of tests, in the given order."""
+    """Holm's step-down adjusted p-values of any family of tests, in the given order.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n,), in [0, 1]
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+
+    Raises
+    ------
+    ValueError
+        A number outside [0, 1].
+
+    Examples
+    --------
+    >>> from alignlearn.significance import holm_adjusted
+    >>> holm_adjusted([0.01, 0.04, 0.03]).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
     p = check_numbers("p_values", p_values, 1)
     if p.min() < 0.0 or p.max() > 1.0:
         raise ValueError(f"p_values={p}; accepted: all in [0, 1].")
@@ -259,10 +395,30 @@ def holm_adjusted(p_values) -> np.ndarray:
 class NemenyiResult(Result):
     """All pairs of k methods on n data sets, by one critical difference of average ranks.
 
-    Pairs that differ by the ``critical_difference`` or more are ``significant`` (k, k); it is the
-    critical value ``q`` times the standard error of `HolmResult`. ``p_value`` (k, k), 1 on the
-    diagonal, is adjusted for all pairs. ``groups`` are the largest sets of two or more methods
-    without a significant difference, as positions, best first.
+    Attributes
+    ----------
+    critical_difference : float
+        ``q`` times the standard error of `HolmResult`.
+    q : float
+        The critical value.
+    average_ranks : ndarray of shape (k,)
+    p_value : ndarray of shape (k, k)
+        Adjusted for all pairs; 1 on the diagonal.
+    significant : ndarray of bool of shape (k, k)
+        Pairs that differ by the critical difference or more.
+    groups : tuple of tuple of int
+        The largest sets of two or more methods without a significant difference, as positions,
+        best first.
+    level : float
+    n_datasets : int
+    names : tuple of str
+
+    Examples
+    --------
+    >>> from alignlearn.significance import nemenyi
+    >>> result = nemenyi([1.4, 2.1, 2.5], n_datasets=20)
+    >>> result.significant.tolist()  # only the first and the last differ
+    [[False, False, True], [False, False, False], [True, False, False]]
     """
 
     critical_difference: float
@@ -292,7 +448,23 @@ class NemenyiResult(Result):
 def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
     """Compare all pairs of average ranks by Nemenyi's test.
 
-    ``level``, in (0, 1), is the chance of any false difference; the rest is as in `holm`.
+    Parameters
+    ----------
+    ranks, n_datasets, names
+        As in `holm`.
+    level : float in (0, 1), default 0.05
+        The chance of any false difference.
+
+    Returns
+    -------
+    NemenyiResult
+
+    Examples
+    --------
+    >>> from alignlearn.significance import nemenyi
+    >>> result = nemenyi([1.4, 2.1, 2.5], n_datasets=20, names=["alignf", "uniform", "best"])
+    >>> round(result.critical_difference, 2), result.groups
+    (0.74, ((0, 1), (1, 2)))
     """
     from scipy.stats import studentized_range
 

@@ -28,6 +28,7 @@ from alignlearn.validation.grams import tolerance
 _ROWS = 32  # rows of the output kept in the second-level cache while p matrices pass by
 _TILE = 64
 _SPOT_ROWS = 8
+_ROOM = 4  # times the memory of the features that matrices of their kernels may take
 
 
 def open_family(grams):
@@ -203,6 +204,7 @@ class FeatureFamily:
             self.X, self.XT = (X - mean) * root, None
             mean = np.zeros(n_features)
         self.mean, self._traces = mean if center else np.zeros(n_features), None
+        self._grams = None
 
     def _sum_groups(self, values):
         """Sums over the features of each kernel, for (..., q)."""
@@ -263,6 +265,11 @@ class FeatureFamily:
 
     def gram(self, mu, full=True):
         """``sum_k mu_k K_k`` (m, m), centred, float64."""
+        if not self.sparse and self.n_kernels * self.n_samples <= _ROOM * self.owner.size:
+            if self._grams is None:
+                groups = [self.owner == k for k in range(self.n_kernels)]
+                self._grams = np.array([(Z := self.X[:, group]) @ Z.T for group in groups])
+            return np.tensordot(mu, self._grams, 1)
         weight = mu[self.owner]
         used = np.flatnonzero(weight)
         root = np.sqrt(weight[used])

@@ -79,6 +79,19 @@ def alignment_statistics(
     ----------
     Cortes, Mohri and Rostamizadeh (2012), section 3.2. Szekely and Rizzo (2014), Partial distance
     correlation with methods for dissimilarities, section 3, for U-centring.
+
+    Examples
+    --------
+    One pass over pairs of samples gives what every rule for weights needs:
+
+    >>> import numpy as np
+    >>> from alignlearn import AlignF, Gaussian, Linear, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> statistics = alignment_statistics(X, X[:, 0], [Gaussian(10.0), Linear()])
+    >>> statistics.a.shape, statistics.M.shape
+    ((2,), (2, 2))
+    >>> AlignF().solve(statistics).weights.round(1).tolist()
+    [0.1, 0.9]
     """
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
     how = {"engine": open_engine(device, client), "progress": check_progress("verbose", verbose)}
@@ -112,6 +125,19 @@ class AlignmentAccumulator(Versioned):
     ----------
     Nguyen, Raghu and Kornblith (2021), Do wide and deep networks learn the same things?, for the
     mini-batch CKA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import AlignF, AlignmentAccumulator, Gaussian, Linear
+    >>> rng = np.random.default_rng(0)
+    >>> batches = AlignmentAccumulator([Gaussian(10.0), Linear()])
+    >>> for _ in range(5):  # of 20 samples each, one in memory at a time
+    ...     X = rng.normal(size=(20, 2))
+    ...     _ = batches.update(X, X[:, 0])
+    ...
+    >>> AlignF().solve(batches.statistics()).weights.round(1).tolist()
+    [0.0, 1.0]
     """
 
     def __init__(self, kernels=None, *, task="auto"):

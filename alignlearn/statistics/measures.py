@@ -45,6 +45,18 @@ def center_kernel(K, K_train=None, *, sample_weight=None) -> np.ndarray:
     References
     ----------
     Cortes, Mohri and Rostamizadeh (2012), section 2.1 and Lemma 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Linear, center_kernel
+    >>> X = np.array([[1.0], [2.0], [6.0]])
+    >>> center_kernel(Linear()(X))  # inner products of -2, -1 and 3
+    array([[ 4.,  2., -6.],
+           [ 2.,  1., -3.],
+           [-6., -3.,  9.]])
+    >>> center_kernel(Linear()([[3.0]], X), Linear()(X))  # 0 by -2, -1 and 3
+    array([[0., 0., 0.]])
     """
     train = _gram("K", K) if K_train is None else _gram("K_train", K_train)
     weight = optional_weights(sample_weight, len(train))
@@ -83,6 +95,17 @@ def alignment(K, L, *, kind="centered", sample_weight=None) -> float:
     References
     ----------
     Cortes, Mohri and Rostamizadeh (2012), section 2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, alignment
+    >>> X = np.random.default_rng(0).normal(size=(40, 1))
+    >>> y = np.sin(3 * X[:, 0])
+    >>> alignment(Gaussian(1.0)(X), y) > alignment(Linear()(X), y)  # a kernel with a target
+    True
+    >>> round(alignment(np.outer(y, y), y), 6)  # the target's own kernel
+    1.0
     """
     check_choice("kind", kind, ("centered", "uncentered", "unnormalized"))
     t = _terms(K, L, sample_weight, center=kind != "uncentered")
@@ -222,6 +245,18 @@ def hsic(K, L, *, unbiased=False, sample_weight=None) -> float:
     ----------
     Song, Smola, Gretton, Bedo and Borgwardt (2012), Feature selection via dependence maximization,
     for the U-statistic.
+
+    Examples
+    --------
+    A variable and its square are uncorrelated, and depend on each other:
+
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, hsic
+    >>> rng = np.random.default_rng(0)
+    >>> x, noise = rng.normal(size=(60, 1)), rng.normal(size=(60, 1))
+    >>> kernel = Gaussian(0.5)
+    >>> hsic(kernel(x), kernel(x**2)) > 3 * hsic(kernel(x), kernel(noise))
+    True
     """
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
     t = _terms(K, L, sample_weight)
@@ -263,6 +298,19 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
     float
         In [0, 1] for kernels if biased, in [-1, 1] if not. 0 with a DegenerateKernelWarning where a
         self term is 0: no variance, or (unbiased) a matrix ``f_i + f_j`` off its diagonal.
+
+    Examples
+    --------
+    Of few samples of many features the biased index is far from 0 for independent ones:
+
+    >>> import numpy as np
+    >>> from alignlearn import Linear, cka
+    >>> rng = np.random.default_rng(0)
+    >>> K, L = (Linear()(rng.normal(size=(20, 100))) for _ in range(2))
+    >>> round(cka(K, L), 1), abs(cka(K, L, unbiased=True)) < 0.1
+    (0.8, True)
+    >>> round(cka(K, 5 * K), 6)
+    1.0
     """
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
     t = _terms(K, L, sample_weight)

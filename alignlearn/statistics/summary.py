@@ -50,6 +50,20 @@ class AlignmentStatistics(Result, Versioned):
     ----------
     Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
     alignment, section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> statistics = alignment_statistics(X, X[:, 0], [Gaussian(0.5), Linear()])
+    >>> statistics.names, statistics.n_samples
+    (('gaussian(gamma=0.5)', 'linear'), 40)
+    >>> norms = np.sqrt(np.diag(statistics.M)) * statistics.target_norm
+    >>> np.allclose(statistics.alignments, statistics.a / norms)
+    True
+    >>> bool(statistics.alignment([0.5, 0.5]) <= 1)  # of the mean of both kernels
+    True
     """
 
     a: np.ndarray

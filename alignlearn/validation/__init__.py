@@ -20,6 +20,7 @@ from .arguments import (
     doubt,
     warn,
 )
+from .deprecation import current_names, old_names, renamed_name, renamed_parameter
 from .devices import lies_on_device
 from .fitted import NotFittedError, check_fitted, not_fitted, own_or_sklearn
 from .grams import (
@@ -79,6 +80,7 @@ __all__ = [
     "check_test_gram",
     "check_weights",
     "coded",
+    "current_names",
     "detached",
     "doubt",
     "gram_like",
@@ -87,10 +89,13 @@ __all__ = [
     "is_sparse",
     "lies_on_device",
     "not_fitted",
+    "old_names",
     "optional_weights",
     "own_or_sklearn",
     "plain",
     "real_part",
+    "renamed_name",
+    "renamed_parameter",
     "take",
     "warn",
 ]

@@ -17,21 +17,81 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class ConvergenceWarning(UserWarning):
-    """An iterative solver stopped before it reached its tolerance; the message says where."""
+    """An iterative solver stopped before it reached its tolerance; the message says where.
+
+    Examples
+    --------
+    What was found is given all the same; to have an error instead:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from alignlearn import ConvergenceWarning, Gaussian, MKLClassifier
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ConvergenceWarning)
+    ...     try:
+    ...         MKLClassifier([Gaussian(0.5)], max_iter=1).fit(X, X[:, 0] > 0)
+    ...     except ConvergenceWarning:
+    ...         print("raise max_iter or tol")
+    ...
+    raise max_iter or tol
+    """
 
 
 class DegenerateKernelWarning(UserWarning):
-    """A kernel or the target has zero variance on the sample; its alignment is set to 0."""
+    """A kernel or the target has zero variance on the sample; its alignment is set to 0.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from alignlearn import DegenerateKernelWarning, alignment
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", DegenerateKernelWarning)
+    ...     value = alignment(np.ones((4, 4)), [0.0, 1.0, 2.0, 3.0])  # the kernel is constant
+    ...
+    >>> value, caught[0].category is DegenerateKernelWarning
+    (0.0, True)
+    """
 
 
 class VersionWarning(UserWarning):
-    """A model is loaded by another version of the library than the one that wrote it."""
+    """A model is loaded by another version of the library than the one that wrote it.
+
+    Examples
+    --------
+    Models of another version are loaded where that is possible; to refuse them:
+
+    >>> import io
+    >>> import warnings
+    >>> from alignlearn import Gaussian, VersionWarning, load, save
+    >>> file = io.BytesIO()
+    >>> save(Gaussian(0.5), file)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", VersionWarning)
+    ...     print(load(file))
+    ...
+    gaussian(gamma=0.5)
+    """
 
 
 class DoubtfulResultWarning(UserWarning):
     """A result that is probably not what was meant, though nothing is wrong; the message says why.
 
     ``warnings.simplefilter("ignore", alignlearn.DoubtfulResultWarning)`` silences all of them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from alignlearn import DoubtfulResultWarning, Gaussian, MKLRegressorCV
+    >>> X = np.random.default_rng(0).normal(size=(40, 1))
+    >>> with warnings.catch_warnings():  # the best alpha is an end of its grid
+    ...     warnings.simplefilter("ignore", DoubtfulResultWarning)
+    ...     model = MKLRegressorCV([Gaussian(0.5)], alphas=[0.1, 1.0, 10.0]).fit(X, X[:, 0] ** 2)
+    ...
+    >>> model.alpha_
+    0.1
     """
 
 

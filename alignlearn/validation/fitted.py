@@ -7,7 +7,18 @@ from functools import cache
 
 
 class NotFittedError(ValueError, AttributeError):
-    """A method that needs a fitted estimator was called before ``fit``."""
+    """A method that needs a fitted estimator was called before ``fit``.
+
+    Examples
+    --------
+    >>> from alignlearn import MKLClassifier, NotFittedError
+    >>> try:
+    ...     MKLClassifier().predict([[0.0, 1.0]])
+    ... except NotFittedError:
+    ...     print("call fit first")
+    ...
+    call fit first
+    """
 
 
 def not_fitted(estimator):

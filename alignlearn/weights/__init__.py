@@ -40,12 +40,28 @@ _ONE_STAGE = {"lkrr": "LKRR", "l1-svm": "L1SVM", "aligned-krr": "AlignedKRR"}
 
 
 def without_target(rule):
-    """Whether a rule's weights depend on no target."""
+    """Whether a rule's weights depend on no target.
+
+    Examples
+    --------
+    >>> from alignlearn import AlignF, Consensus
+    >>> from alignlearn.weights import without_target
+    >>> without_target(AlignF()), without_target(Consensus())
+    (False, True)
+    """
     return not getattr(rule, "needs_target", True)
 
 
 def uses_samples(rule):
-    """Whether a rule needs the samples beside their statistics."""
+    """Whether a rule needs the samples beside their statistics.
+
+    Examples
+    --------
+    >>> from alignlearn import AlignF, Structure
+    >>> from alignlearn.weights import uses_samples
+    >>> uses_samples(AlignF()), uses_samples(Structure())
+    (False, True)
+    """
     return any(callable(getattr(rule, name, None)) for name in ("solve_grams", "solve_source"))
 
 
@@ -61,12 +77,23 @@ def get_weighting(weighting):
         ``solve_grams(grams, y, statistics=...)`` that returns a `WeightResult`; it is taken to need
         a target unless its attribute ``needs_target`` is False.
 
+    Returns
+    -------
+    object
+        A rule; one that is named has its default parameters.
+
     Raises
     ------
     ValueError
         An unknown string.
     TypeError
         Neither a string nor a rule.
+
+    Examples
+    --------
+    >>> from alignlearn.weights import get_weighting
+    >>> get_weighting("alignf")
+    AlignF()
     """
     options = ", ".join(repr(name) for name in [*_BY_NAME, *_ONE_STAGE])
     if isinstance(weighting, str):

@@ -52,6 +52,18 @@ class WeightResult(Result, Versioned):
     Notes
     -----
     ``condition_number``, ``groups`` and ``unidentified`` are computed when first asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import AlignF, Gaussian, Linear, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> kernels = [Gaussian(10.0), Linear(), 2.0 * Linear()]
+    >>> result = AlignF().solve(alignment_statistics(X, X[:, 0], kernels))
+    >>> result.groups, result.converged  # equal up to a factor
+    (((1, 2),), True)
+    >>> bool(result.alignment >= result.uniform_alignment)
+    True
     """
 
     weights: np.ndarray
@@ -120,7 +132,17 @@ class WeightResult(Result, Versioned):
 
 
 class Weighting(ParamsMixin, ABC):
-    """Base of the two-stage rules: ``solve(statistics) -> WeightResult``."""
+    """Base of the two-stage rules: ``solve(statistics) -> WeightResult``.
+
+    Examples
+    --------
+    Estimators take one of its rules, or anything with such a ``solve``:
+
+    >>> from alignlearn import AlignF
+    >>> from alignlearn.weights import Weighting
+    >>> isinstance(AlignF(), Weighting), AlignF(max_kernels=2).get_params()["max_kernels"]
+    (True, 2)
+    """
 
     needs_target = True  # whether the weights depend on a target
 

@@ -47,6 +47,17 @@ class SparsePath(Result):
     n_steps : int
         Kernels tried.
     statistics : AlignmentStatistics
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import alignment_statistics, gaussian_kernels
+    >>> from alignlearn.weights import sparse_path
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> statistics = alignment_statistics(X, np.sin(2 * X[:, 0]), gaussian_kernels())
+    >>> path = sparse_path(statistics)
+    >>> path.weights(1)  # the best kernel alone
+    array([0., 0., 0., 0., 0., 1., 0., 0., 0.])
     """
 
     n_kernels: np.ndarray
@@ -117,6 +128,18 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
     Bruckstein, Elad and Zibulevsky (2008), On the uniqueness of nonnegative sparse solutions to
     underdetermined systems of equations. Das and Kempe (2018), Approximate submodularity and its
     applications. Cortes, Mohri and Rostamizadeh (2012), Proposition 9, for the program.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, alignment_statistics
+    >>> from alignlearn.weights import sparse_path
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> kernels = [Gaussian(2.0), Gaussian(0.1), Linear()]
+    >>> statistics = alignment_statistics(X, X[:, 0] + np.sin(3 * X[:, 1]), kernels)
+    >>> path = sparse_path(statistics)
+    >>> path.n_kernels.tolist(), bool((np.diff(path.alignment) > 0).all())
+    ([1, 2], True)
     """
     _check(statistics)
     tol = check_number("tol", tol, low=0.0, high=1.0, strict=True)

@@ -31,6 +31,15 @@ class Uniform(Weighting):
     ----------
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1; None gives ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, Linear, Uniform, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> statistics = alignment_statistics(X, X[:, 0], [Gaussian(10.0), Linear()])
+    >>> Uniform().solve(statistics).weights.tolist()
+    [0.5, 0.5]
     """
 
     needs_target = False
@@ -63,6 +72,18 @@ class Align(Weighting):
     ----------
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1; None gives the alignments themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Align, Gaussian, Linear, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> statistics = alignment_statistics(X, X[:, 0], [Gaussian(0.5), Gaussian(0.5), Linear()])
+    >>> result = Align().solve(statistics)
+    >>> bool(result.weights[0] == result.weights[1])  # a copy counts once more: see AlignF
+    True
+    >>> bool(result.weights[2] > result.weights[0])
+    True
     """
 
     def __init__(self, normalize="l1"):
@@ -92,6 +113,18 @@ class AlignF(Weighting):
     max_kernels : int, optional
         Most kernels in use: those of `alignlearn.weights.path.sparse_path`. The certificate is then
         that of the problem on these kernels alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import AlignF, Gaussian, Linear, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> statistics = alignment_statistics(X, X[:, 0], [Gaussian(10.0), Linear(), Linear()])
+    >>> result = AlignF().solve(statistics)
+    >>> result.unidentified, bool(result.weights[1] == result.weights[2])  # copies share
+    ((1, 2), True)
+    >>> bool(result.alignment >= result.kernel_alignments.max()), result.kkt_residual < 1e-10
+    (True, True)
     """
 
     def __init__(self, normalize="l1", tol=1e-12, max_iter=None, max_kernels=None):
@@ -148,6 +181,19 @@ class AlignLinear(Weighting):
         below 1e-12 of the largest taken as 0.
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1.
+
+    Examples
+    --------
+    With no sign asked for the alignment is at least that of `AlignF`:
+
+    >>> import numpy as np
+    >>> from alignlearn import AlignF, AlignLinear, Gaussian, Linear, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> kernels = [Gaussian(0.1), Gaussian(1.0), Linear()]
+    >>> statistics = alignment_statistics(X, X[:, 0], kernels)
+    >>> signed, nonnegative = AlignLinear().solve(statistics), AlignF().solve(statistics)
+    >>> bool(signed.alignment >= nonnegative.alignment - 1e-12), signed.nonnegative
+    (True, False)
     """
 
     def __init__(self, alpha=0.0, singular="regularize", normalize="l1"):
@@ -244,6 +290,18 @@ class AlignLq(Weighting):
         Size of the constraint, positive; it shows only with ``normalize=None``.
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1; None gives the maximiser itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import AlignLq, Gaussian, Linear, alignment_statistics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> statistics = alignment_statistics(X, X[:, 0], [Gaussian(0.5), Linear()])
+    >>> scaled = statistics.trace_normalized()[0]  # the rule reads the kernels' units
+    >>> AlignLq(q=1).solve(scaled).weights.tolist()
+    [0.0, 1.0]
+    >>> AlignLq(q=np.inf).solve(scaled).weights.tolist()
+    [0.5, 0.5]
     """
 
     def __init__(self, q=2.0, Lambda=1.0, normalize="l1"):

@@ -4,6 +4,7 @@
     scripts/bench/bench_accuracy.py                      # all data sets, m = 400, hours
     scripts/bench/bench_accuracy.py vehicle kin8nm --size 2000 --splits 3
     scripts/bench/bench_accuracy.py --half confirm --json confirm.json
+    scripts/bench/bench_accuracy.py --kinds auto tuned --against tuned
 
 Each data set is split several times into at most ``--size`` training samples (70 % of small ones)
 and at most 3000 test samples; features are standardised by the training part. The constants of the
@@ -21,9 +22,9 @@ boosting, tuned
            HistGradientBoosting as it is, and the best of twelve by the same folds
 
 A line has the mean score of the test parts (share of labels predicted, or R^2), what it gains over
-the grid, the standard error of the paired differences, t corrected for overlapping training parts
-(Nadeau and Bengio 2003), t without that, and seconds of the processor on one thread for the search
-and the fit that follows it, also as the share of the grid's.
+the grid, or over the model ``--against``, the standard error of the paired differences, t corrected
+for overlapping training parts (Nadeau and Bengio 2003), t without that, and seconds of the
+processor on one thread for the search and the fit that follows it, and the share of the other's.
 """
 
 from __future__ import annotations
@@ -166,25 +167,27 @@ def measure(name, size, splits, kinds):
     return {kind: np.array(rows) for kind, rows in found.items()}, len(X_test) / len(X)
 
 
-def statistics(found, ratio, kind):
+def statistics(found, ratio, kind, against):
     """(mean score, gain, standard error, corrected t, t, seconds, ratio of seconds)."""
     score, seconds = found[kind].T
-    gain = score - found["grid"][:, 0]
+    gain = score - found[against][:, 0]
     n, spread = len(gain), gain.std(ddof=1) if len(gain) > 1 else np.nan
     errors = spread * np.sqrt(1.0 / n + ratio), spread / np.sqrt(n)
     t = [gain.mean() / e if e > 1e-9 else 0.0 for e in errors]
-    share = found["grid"][:, 1].sum() / seconds.sum()
+    share = found[against][:, 1].sum() / seconds.sum()
     return score.mean(), gain.mean(), errors[1], *t, seconds.mean(), share
 
 
 def report(name, args):
     """Print the lines of a data set and return their numbers."""
     try:
-        found, ratio = measure(name, args.size, args.splits, args.kinds)
+        found, ratio = measure(
+            name, args.size, args.splits, dict.fromkeys([args.against, *args.kinds])
+        )
     except ImportError as error:
         print(f"{name}: left out, {error}")
         return None
-    rows = {kind: statistics(found, ratio, kind) for kind in args.kinds}
+    rows = {kind: statistics(found, ratio, kind, args.against) for kind in args.kinds}
     for kind, (score, gain, error, corrected, t, seconds, share) in rows.items():
         print(
             f"{name:<24} {kind:<9} {score:7.4f} {gain:+8.4f} +- {error:6.4f} {corrected:+6.1f} "
@@ -218,13 +221,14 @@ def main(argv=None):
         parser.add_argument("--splits", type=int, default=10)
         parser.add_argument("--half", choices=tuple(HALVES))
         parser.add_argument("--kinds", nargs="*", default=list(MODELS))
+        parser.add_argument("--against", default="grid", metavar="KIND")
         parser.add_argument("--json", type=Path)
 
     args = options(__doc__, everything, argv, extend=extend)
     names = args.rows if args.half is None else HALVES[args.half].split()
     with threads(1):
         compile_all()
-        head = "gain over grid         corr. t      t  seconds  faster"
+        head = f"gain over {args.against:<8}     corr. t      t  seconds  faster"
         print(f"{'data':<24} {'model':<9} {'score':>7}  {head}")
         rows = {name: found for name in names if (found := report(name, args)) is not None}
     for half, members in HALVES.items():

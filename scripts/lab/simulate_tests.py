@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Level and power of the tests of whether learning the kernel pays; docs/tests-of-difference.md.
+"""Level and power of the tests of whether learning pays; docs/guide/tests-of-difference.md.
 
     scripts/lab/simulate_tests.py level [RUNS]     comparisons on labels that have nothing to learn
     scripts/lab/simulate_tests.py power [RUNS]     given probabilities that one of two errs alone

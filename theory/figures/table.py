@@ -1,4 +1,4 @@
-"""The claims as Markdown: the table of all of them, and the short account that the README shows."""
+"""The claims as Markdown: the table of all of them, and the counts that the README shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = (
 _PAPERS = {"p1": ("2012", P1), "p2": ("2009", P2), "p3": ("multi-task", P3)}
 _PAPERS |= {"p4": ("2020", P4), "p5": ("slides", P5)}
 _WORDS = {"holds": "hold"}
-# For the README, of those that fail in substance: what alignf's stability rests on, what users do
+# Of those that fail in substance: what alignf's stability rests on, what users do
 # with a sample (predict signs), a bound that can not be repaired, a matrix that is inverted all
 # over a paper and never can be, and a rate that nothing attains.
 SURPRISING = (
@@ -47,6 +47,8 @@ def claims_page() -> str:
 {counts()}
 
 {counts_table()}
+Those that may surprise most: {", ".join(f"`{name}`" for name in SURPRISING)}.
+
 Written by `scripts/make_figures.py`.
 
 {outcomes_of_forms()}
@@ -62,13 +64,6 @@ own outcome on {CASES} random cases. Machine-checked: {machine_checked()}; the C
 linked in their rows, and `scripts/lab/check_proofs` checks them.
 
 {claims_table()}"""
-
-
-def claims_summary() -> str:
-    """What the README shows: how many claims are true, and the rows that surprise most."""
-    rows = [_row(CLAIMS[name]) for name in SURPRISING]
-    text = f"{counts()}\n\n{counts_table()}\n{outcomes_of_forms()}"
-    return "\n".join([text, "", "The five that may surprise most:", "", _HEAD, *rows]) + "\n"
 
 
 _MEANS = {
@@ -165,9 +160,7 @@ def _row(claim):
         forms.append(f"machine-checked: [{proof.name}](../theory/{proof.parent.name}/{proof.name})")
     last = "; ".join(forms) or "-"
     name, status = f"`{claim.name}`", claim.status.value
-    return (
-        f"| {' | '.join((name, _source(claim), status, remark(claim), _checked(claim), last))} |"
-    )
+    return f"| {' | '.join((name, _source(claim), status, remark(claim), _checked(claim), last))} |"
 
 
 def remark(claim):

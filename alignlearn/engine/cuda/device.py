@@ -30,7 +30,24 @@ _CPU = "or use device='cpu'"
 
 
 class CudaUnavailable(RuntimeError):
-    """There is no CUDA device that can be used; the message says why, and what to do."""
+    """There is no CUDA device that can be used; the message says why, and what to do.
+
+    Examples
+    --------
+    ``device="auto"`` never raises it; where a device is asked for:
+
+    >>> import numpy as np
+    >>> from alignlearn import CudaUnavailable, Gaussian, MKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> model = MKLRegressor([Gaussian(0.5)], device="cuda")
+    >>> try:
+    ...     model = model.fit(X, X[:, 0])
+    ... except CudaUnavailable:
+    ...     model = model.set_params(device="cpu").fit(X, X[:, 0])
+    ...
+    >>> model.predict(X).shape
+    (40,)
+    """
 
 
 class CudaOutOfMemory(MemoryError):
@@ -40,6 +57,18 @@ class CudaOutOfMemory(MemoryError):
     ----------
     needed : float
         Bytes that the largest box needs, where nothing but its samples is copied.
+
+    Examples
+    --------
+    ``needed`` says how much memory the device would have to have free:
+
+    >>> from alignlearn import CudaOutOfMemory
+    >>> try:
+    ...     raise CudaOutOfMemory("too little memory", needed=3e9)
+    ... except CudaOutOfMemory as error:
+    ...     print(f"{error.needed / 1e9:.0f} GB")
+    ...
+    3 GB
     """
 
     def __init__(self, message, needed=np.nan):

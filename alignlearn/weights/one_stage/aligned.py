@@ -57,6 +57,15 @@ class AlignedKRR(OneStageWeighting):
     ``duality_gap`` compares the objective with the max-min form of the problem,
     ``max_a -alpha a'a + 2 a'y + min_mu [mu'(gamma2 M + gamma1 I) mu - mu'(gamma a + b)]``, ``b_k =
     a'K_k a``, in which the paper's text has a sign reversed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import AlignedKRR, Gaussian, Linear, MKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> model = MKLRegressor([Gaussian(10.0), Linear()], weighting=AlignedKRR()).fit(X, X[:, 0])
+    >>> bool(model.weights_[1] > model.weights_[0]), model.result_.kkt_residual < 1e-6
+    (True, True)
     """
 
     def __init__(

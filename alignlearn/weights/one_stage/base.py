@@ -42,6 +42,17 @@ class OneStageResult(WeightResult):
         The algorithm that gave the answer.
     alignment, uniform_alignment, kernel_alignments
         NaN unless statistics were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, LKRR, Linear
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> grams = [Gaussian(0.5)(X), Linear()(X)]
+    >>> result = LKRR().solve_grams(grams, X[:, 0])
+    >>> K = sum(w * gram for w, gram in zip(result.weights, grams))
+    >>> np.allclose(result.dual_coef, np.linalg.solve(K + np.eye(40), X[:, 0]), atol=1e-6)
+    True
     """
 
     dual_coef: np.ndarray = None
@@ -50,7 +61,15 @@ class OneStageResult(WeightResult):
 
 
 class OneStageWeighting(ParamsMixin, ABC):
-    """Base of the one-stage rules: ``solve_grams(grams, y) -> OneStageResult``."""
+    """Base of the one-stage rules: ``solve_grams(grams, y) -> OneStageResult``.
+
+    Examples
+    --------
+    >>> from alignlearn import LKRR, L1SVM
+    >>> from alignlearn.weights.one_stage import OneStageWeighting
+    >>> isinstance(LKRR(), OneStageWeighting), LKRR().targets, L1SVM().targets
+    (True, 'real', 'labels')
+    """
 
     targets = "real"
     unit_target = False  # whether the estimators bring y to mean square 1 first

@@ -72,6 +72,18 @@ class L1SVM(OneStageWeighting):
     only, or is nearly flat, as between kernels that hardly differ, weights are less exact, down to
     ``sqrt(tol)``, and between equal kernels any share is optimal; two runs then agree in their
     objectives.
+
+    Examples
+    --------
+    Lanckriet's problem: weights of the kernels and the machine's coefficients in one.
+
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, L1SVM, Linear, MKLClassifier
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> rule = L1SVM(C=1.0)
+    >>> model = MKLClassifier([Gaussian(10.0), Linear()], weighting=rule).fit(X, X[:, 0] > 0)
+    >>> model.weights_.round(1).tolist(), bool(model.result_.duality_gap < 1e-3)
+    ([0.6, 0.4], True)
     """
 
     def __init__(

@@ -66,6 +66,16 @@ class LKRR(OneStageWeighting):
     every ``mu`` is optimal: mu0 is returned, or equal weights if it is 0, with a warning.
 
     Columns of y (m, c) share one kernel: the objective is summed over them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, LKRR, Linear, MKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> rule = LKRR(Lambda=2.0, mu0=0.0)
+    >>> model = MKLRegressor([Gaussian(10.0), Linear()], weighting=rule).fit(X, X[:, 0])
+    >>> float(np.linalg.norm(model.weights_).round(6))  # the length is Lambda
+    2.0
     """
 
     def __init__(

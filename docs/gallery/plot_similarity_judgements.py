@@ -1,0 +1,63 @@
+"""
+A similarity learned from judgements
+====================================
+
+Somebody has said of some pairs of images whether they show the same digit, and has named none.
+How many judgements does a learned kernel need to beat the best Gaussian on new images?
+"""
+
+import os
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
+
+import alignlearn as al
+
+small = os.environ.get("ALIGNLEARN_DOCS_SMALL") == "1"
+m = 150 if small else 300
+X, y = load_digits(return_X_y=True)
+X, new, y, y_new = X[:m] / 16, X[600:1000] / 16, y[:m], y[600:1000]
+same = np.equal.outer(y_new, y).ravel()
+
+# %%
+# Similarities of pairs that nobody has judged are NaN. Two hyper-kernels, kernels on pairs: a
+# single Gaussian, and a ladder of widths.
+i, j = np.triu_indices(m, 1)
+shares = (0.02, 0.1) if small else (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+hypers = {
+    "one hyper-kernel": al.GaussianHyperKernel(sigma2=4.5, sigma_h2=2.2),
+    "ladder": al.hyper_kernels(reach=0.12),
+}
+auc = {name: [] for name in hypers}
+draw = np.random.default_rng(0).random(i.size)  # more judgements contain the fewer
+for share in shares:
+    judged = draw < share
+    K = np.full((m, m), np.nan)
+    K[i[judged], j[judged]] = y[i[judged]] == y[j[judged]]
+    np.fill_diagonal(K, 1.0)
+    for name, hyper in hypers.items():
+        model = al.HyperKRR(hyper, alpha=0.01, max_rank=1000).fit(X, K)
+        auc[name].append(roc_auc_score(same, model.kernel_(new, X).ravel()))
+
+# %%
+# A Gaussian ranks pairs by distance, whatever its width. How often is a pair of the same digit
+# ahead of a pair of different ones, on images that nobody has judged?
+#
+# What did not work: the ladder with a few hundred judgements, which is worse than any Gaussian; and
+# a rank that is too small. With ``max_rank=300`` more judgements made it worse, 0.87 from 4485.
+gaussian = roc_auc_score(same, al.Gaussian(0.1)(new, X).ravel())
+fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+counts = np.array(shares) * i.size
+for (name, values), color, marker in zip(auc.items(), ("#0072B2", "#009E73"), "os"):
+    ax.plot(counts, values, f"-{marker}", color=color, label=f"learned, {name}")
+    print(f"{name}: AUC {np.round(values, 3)} from {counts.astype(int)} pairs")
+ax.axhline(gaussian, color="#555555", linestyle="--", label="any Gaussian")
+print(f"any Gaussian: AUC {gaussian:.3f}")
+ax.set(xscale="log", xlabel="pairs judged", ylabel="AUC, pairs with new images")
+ax.set_title("Which pairs of new images are alike")
+ax.set_xticks(counts, counts.astype(int))
+ax.minorticks_off()
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False, loc="lower right")

@@ -1,0 +1,317 @@
+"""The benchmarks page of the site, and its figures, from what bench_peers.py has measured."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+from _bench_peers_rows import OURS, ROWS
+
+NUMBERS = "benchmarks.json"  # in _static of the folder of pages
+FIGURES = {
+    "m": (("svc", "ridge", "canonical"), "growth with the number of samples m"),
+    "p": (("kernels", "layers"), "growth with the number p of kernels, or of layers"),
+    "q": (("targets",), "growth with the number of targets q"),
+}
+
+# Why a side can be faster than ours, said where it is.
+WHY = {
+    ("search", "RidgeCV, linear"): "A linear model in closed form: only the penalty is chosen.",
+    ("search", "HistGradientBoosting"): "Trees as they come: nothing is searched.",
+    ("search", "GaussianProcess"): "One width, by ascent of the likelihood: there are no folds.",
+    ("svc", "SVC (LIBSVM)"): "Ours takes one pass for the alignment before it trains.",
+    ("penalty", "RidgeCV, linear"): "It decomposes the ten columns of X alone.",
+    ("targets", "RidgeCV(alpha_per_target=True)"): "It decomposes the columns of X alone.",
+    ("kernels", "AverageMKL"): "Its weights are equal: nothing is learned.",
+    ("kernels", "EasyMKL"): "It looks at the kernels one by one, ours at all pairs of them.",
+    ("canonical", "KCCA of cca-zoo"): "Other regularisation, and no bound of the error.",
+}
+
+
+def seconds(value):
+    """With three figures."""
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def score(value):
+    if value is None or math.isnan(value):
+        return ""
+    return f"{value:.1e}" if 0.0 < abs(value) < 1e-3 else f"{value:.3f}"
+
+
+def megabytes(value):
+    return "" if value is None else f"{value:.0f}" if value >= 1.0 else "< 1"
+
+
+def ratio(theirs, ours):
+    """How many times as long a side takes as ours; in bold where we are slower."""
+    share = theirs / ours
+    text = f"{share:.2g}" if share < 100 else f"{share:.0f}"
+    return f"**{text}**" if share < 1.0 else text
+
+
+def table(head, rows):
+    """Lines of a table in Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return [*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows), ""]
+
+
+def groups(records):
+    """Records by size, in their order."""
+    found = {}
+    for record in records:
+        found.setdefault(record["size"], []).append(record)
+    return found
+
+
+def reference(records, record):
+    """The record of ours that one of others is compared with: the last above it, or None."""
+    ours = [r for r in records[: records.index(record)] if r["package"] == OURS]
+    return ours[-1] if ours and "seconds" in ours[-1] else None
+
+
+def size_text(row, size):
+    return size if row.axis == "data" else f"{row.axis} = {size:,}"
+
+
+def main_rows(found):
+    """One line for each side of others at the largest size (all data sets of a search)."""
+    for name, records in found["rows"].items():
+        row, by_size = ROWS[name], groups(records)
+        if not by_size:
+            continue
+        sizes = list(by_size) if row.axis == "data" else [list(by_size)[-1]]
+        for size in sizes:
+            for record in by_size[size]:
+                ours = reference(by_size[size], record)
+                if record["package"] != OURS and "seconds" in record and ours is not None:
+                    yield name, size, ours, record
+
+
+def sentences(found, is_ahead, figure):
+    """A line for each row and side of others that is ahead of ours, with the sizes where it is."""
+    lines = {}
+    for name, size, ours, record in main_rows(found):
+        if is_ahead(ROWS[name], ours, record):
+            text = f"{size_text(ROWS[name], size)} {figure(ours, record)}"
+            lines.setdefault((name, record["side"]), []).append(text)
+    return lines
+
+
+def slower(found):
+    """Where a side of others is ahead in time, at the largest size, and why."""
+
+    def figure(ours, record):
+        return (
+            f"({ours['seconds'] / record['seconds']:.2g} times; score {score(record['score'])}, "
+            f"ours {score(ours['score'])})"
+        )
+
+    lines = sentences(found, lambda row, ours, record: record["seconds"] < ours["seconds"], figure)
+    for (name, side), places in lines.items():
+        why = WHY.get((name, side), "")
+        yield f"- {ROWS[name].title}: {side} is faster at {', '.join(places)}. {why}".rstrip()
+
+
+def less_accurate(found):
+    """Where the score of others is ahead by .005 or more, in rows that have one."""
+    scores = ("accuracy", "R^2", "accuracy, or R^2", "correlation of new samples")
+
+    def is_ahead(row, ours, record):
+        return row.score in scores and record["score"] - ours["score"] >= 0.005
+
+    def figure(ours, record):
+        return f"({score(record['score'])}, ours {score(ours['score'])})"
+
+    for (name, side), places in sentences(found, is_ahead, figure).items():
+        yield f"- {ROWS[name].title}: {side} at {', '.join(places)}."
+
+
+def row_section(name, records):
+    """A heading, a table, the peers that took no part."""
+    row = ROWS[name]
+    lines = [f"### {row.title}", ""]
+    if row.note:
+        lines += [row.note.replace("R^2", "R²"), ""]
+    if not records:
+        return [*lines, "Not measured: its data were not there.", ""]
+    head = ["size", "tool", "seconds", "times ours", "memory, MB", row.score.replace("^2", "²")]
+    rows, absent = [], {}
+    for size, group in groups(records).items():
+        label = size_text(row, size)
+        for record in group:
+            cells = (label, record["side"])
+            if "reason" in record:
+                absent[record["side"]] = record["reason"]
+                rows.append((*cells, "none", "", "", ""))
+            else:
+                ours = None if record["package"] == OURS else reference(group, record)
+                share = ratio(record["seconds"], ours["seconds"]) if ours else "ours"
+                figures = megabytes(record.get("memory")), score(record["score"])
+                rows.append((*cells, seconds(record["seconds"]), share, *figures))
+            label = ""
+    lines += table(head, rows)
+    for side, why in absent.items():
+        lines += [f"{side}: {why}", ""]
+    return lines
+
+
+def summary(found):
+    """The main table."""
+    rows, before = [], None
+    for name, size, ours, record in main_rows(found):
+        work = f"{ROWS[name].title}, {size_text(ROWS[name], size)}"
+        rows.append(
+            (
+                "" if work == before else work,
+                record["side"],
+                seconds(record["seconds"]),
+                seconds(ours["seconds"]),
+                ratio(record["seconds"], ours["seconds"]),
+                score(record["score"]),
+                score(ours["score"]),
+            )
+        )
+        before = work
+    return table(["work", "other", "its seconds", "ours", "times ours", "its score", "ours"], rows)
+
+
+def versions(found):
+    """A table of what was installed, and the machine."""
+    known = found["versions"]
+    rows = [(name, value or "not installed") for name, value in known.items()]
+    load = found["load"]
+    return [
+        f"{found['processor']}, Python {found['python']}, one thread, {found['minutes']} minutes "
+        f"for the whole run; one-minute load {load} at its start.",
+        "",
+        *table(["package", "version"], rows),
+    ]
+
+
+def figure_lines(found, docs):
+    """The figures that were drawn, with a text for those who do not see them."""
+    lines = []
+    for axis, (names, title) in FIGURES.items():
+        path = docs / "_static" / f"benchmarks-{axis}.svg"
+        if path.is_file():
+            what = "; ".join(ROWS[name].title for name in names if found["rows"].get(name))
+            alt = f"Seconds against {axis}, both on logarithmic axes, a line for each tool. {what}."
+            lines += [f"![{alt}](_static/{path.name})", "", f"*{title.capitalize()}.*", ""]
+    return lines
+
+
+def page(found, docs):
+    """The text of docs/benchmarks.md."""
+    behind, worse = list(slower(found)), list(less_accurate(found))
+    lines = [
+        "# Benchmarks",
+        "",
+        "This page shows how long the library takes, how much memory, and how accurate it is, "
+        "beside the packages you may use instead.",
+        "",
+        "All of it was measured in one run of `scripts/bench/peers`, which makes an environment "
+        "with these packages and uses one thread. Sides take turns in changing order; seconds are "
+        "those of the processor, the least of the repeats, after a small run that compiles. "
+        "Memory is what the work adds to the largest size of a process of its own. None of these "
+        "packages is needed by the library. LIBSVM and LIBLINEAR are those inside scikit-learn.",
+        "",
+        "The page is made from [these numbers](_static/benchmarks.json) by "
+        "`scripts/bench/bench_peers.py --page docs`. Your machine will give other seconds; ratios "
+        "change less. Scores of one or three splits differ by chance: do not read differences of "
+        "a percent.",
+        "",
+        "## At a glance",
+        "",
+        '"Times ours" is the seconds of the other divided by ours; **bold** where we are slower. '
+        "Rows are at the largest size that was measured.",
+        "",
+        *summary(found),
+        "## Where others are ahead",
+        "",
+        "In time, at the largest sizes; bold figures below show where at smaller ones.",
+        "",
+        *(behind or ["- nowhere."]),
+        "",
+        "In score, by half a percent or more:",
+        "",
+        *(worse or ["- nowhere."]),
+        "",
+        "## Growth",
+        "",
+        *figure_lines(found, docs),
+        "## All rows",
+        "",
+    ]
+    for name, records in found["rows"].items():
+        lines += row_section(name, records)
+    lines += ["## Versions", "", *versions(found)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def lines_of(records):
+    """{side: (sizes, seconds)} of the sides that have figures at two sizes or more."""
+    found = {}
+    for record in records:
+        if "seconds" in record:
+            sizes, spent = found.setdefault(record["side"], ([], []))
+            sizes.append(record["size"])
+            spent.append(record["seconds"])
+    return {side: points for side, points in found.items() if len(points[0]) > 1}
+
+
+def draw(found, axis, path):
+    """Seconds against the size, a panel for each row; ours are full lines."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "benchmarks"
+    from matplotlib import pyplot as plt
+    from matplotlib.ticker import NullFormatter, ScalarFormatter
+
+    names = [n for n in FIGURES[axis][0] if lines_of(found["rows"].get(n, []))]
+    if not names:
+        return False
+    width = 4.0 * len(names) + (1.0 if len(names) == 1 else 0.0)
+    figure, axes = plt.subplots(
+        1, len(names), figsize=(width, 4.4), squeeze=False, layout="constrained"
+    )
+    for ax, name in zip(axes[0], names):
+        ours = {r["side"] for r in found["rows"][name] if r["package"] == OURS}
+        for k, (side, (sizes, spent)) in enumerate(lines_of(found["rows"][name]).items()):
+            ax.plot(
+                sizes,
+                spent,
+                "-" if side in ours else "--",
+                marker="osD^vPX"[k % 7],
+                color=f"C{k}",
+                label=side,
+            )
+        ax.set(xscale="log", yscale="log", xlabel=axis)
+        ax.set_xticks(sorted({record["size"] for record in found["rows"][name]}))
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.set_title(ROWS[name].title, fontsize=9, wrap=True)
+        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
+        ax.grid(alpha=0.3)
+    axes[0, 0].set_ylabel("seconds of one thread")
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+    return True
+
+
+def write(docs):
+    """Draw the figures and write the page; the text."""
+    docs = Path(docs)
+    numbers = docs / "_static" / NUMBERS
+    if not numbers.is_file():
+        raise SystemExit(f"no {numbers}: measure first, with --json {numbers}")
+    found = json.loads(numbers.read_text())
+    for axis in FIGURES:
+        path = docs / "_static" / f"benchmarks-{axis}.svg"
+        if not draw(found, axis, path):
+            path.unlink(missing_ok=True)
+    text = page(found, docs)
+    (docs / "benchmarks.md").write_text(text)
+    return text

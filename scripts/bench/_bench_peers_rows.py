@@ -1,0 +1,605 @@
+"""Rows of bench_peers.py: what is done, by us and by the packages that a user may know.
+
+A row is a function of a size that gives the sides: one of ours, then the others that are compared
+with it. ``Side.start()`` imports what the side needs and returns the work that is timed; what the
+work returns goes to ``Side.score``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+import bench_accuracy
+import bench_targets
+import numpy as np
+from _bench_cca import two_views
+from _bench_online import stream
+from _bench_svm import ijcnn1
+from bench_core import overlapping_classes
+from bench_dependence_tests import _hyppo, _pair_test
+from bench_svm_fit import intelex
+from bench_svm_fit import ours as one_gaussian
+from sklearn.datasets import load_digits
+from sklearn.model_selection import KFold, StratifiedKFold
+
+import alignlearn as al
+from alignlearn import datasets
+from alignlearn.engine import grams
+from alignlearn.machines import LinearSVM
+
+
+class Side(NamedTuple):
+    """One tool; ``start`` returns the work."""
+
+    name: str
+    package: str  # as it is installed: its version is reported
+    start: Callable[[], Callable[[], Any]]
+    score: Callable[[Any], float] = float
+    timed: bool = False  # whether the work returns (result, seconds)
+
+
+class Row(NamedTuple):
+    """What is compared, at which sizes, and what its score is."""
+
+    title: str
+    sides: Callable[..., list[Side]]
+    axis: str
+    sizes: tuple
+    quick: Any
+    score: str
+    repeats: int = 3
+    note: str = ""
+    small: dict[str, Any] = {}  # noqa: RUF012, what makes the quick size quicker
+
+    warm: tuple = ()  # other sizes at which something is compiled
+
+    def smallest(self):
+        """The sides at the quick size."""
+        return self.sides(self.quick, **self.small)
+
+
+@contextmanager
+def quiet():
+    """Without warnings: of peers, and of searches whose candidates fail."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def fit_of(model, *data):
+    """``start`` of a model that is fitted on the data; ``model`` makes it, importing as it must."""
+
+    def start():
+        made = model()
+        return lambda: made.fit(*data)
+
+    return start
+
+
+def scored(*new):
+    """The score of a fitted model on new samples."""
+    return lambda model: float(model.score(*new))
+
+
+OURS, SKLEARN = "alignlearn", "scikit-learn"
+
+# -- a search over kernels, and other learners -----------------------------------------
+
+_SPLITS = 3
+_SEARCHES = {
+    "grid": ("GridSearchCV over widths and {penalty}", SKLEARN),
+    "halving": ("HalvingGridSearchCV over the same", SKLEARN),
+    "boosting": ("HistGradientBoosting", SKLEARN),
+    "process": ("GaussianProcess", SKLEARN),
+}
+
+
+def _gaussian_process(X, y, classes):
+    from sklearn import gaussian_process as gp
+
+    kernel = gp.kernels.ConstantKernel() * gp.kernels.RBF(np.sqrt(X.shape[1]))
+    if classes:
+        return gp.GaussianProcessClassifier(kernel, random_state=0).fit(X, y)
+    kernel += gp.kernels.WhiteKernel()
+    return gp.GaussianProcessRegressor(kernel, normalize_y=True, random_state=0).fit(X, y)
+
+
+def _one_model(kind, X, y, folds, classes):
+    """A model of one kind, fitted; those of bench_accuracy.py among them."""
+    if kind == "default":
+        return (al.MKLClassifier if classes else al.MKLRegressor)().fit(X, y)
+    if kind == "process":
+        return _gaussian_process(X, y, classes)
+    if kind == "linear":
+        from sklearn.linear_model import RidgeCV
+
+        return RidgeCV(alphas=bench_accuracy.ALPHAS).fit(X, y)
+    return bench_accuracy.fitted(kind, X, y, folds, classes)
+
+
+def search(name, size=400, splits=_SPLITS):
+    """A model for a table of numbers, its width and penalty chosen."""
+    parts = [bench_accuracy.parts(name, size, seed) for seed in range(splits)]
+    classes = parts[0][-1]
+    maker = StratifiedKFold if classes else KFold
+    machine = "Classifier" if classes else "Regressor"
+
+    def side(kind, name, package):
+        def work():
+            return [
+                _one_model(kind, X, y, maker(5, shuffle=True, random_state=seed), classes)
+                for seed, (X, y, *_) in enumerate(parts)
+            ]
+
+        def score(models):
+            scores = [model.score(*data[2:4]) for model, data in zip(models, parts)]
+            return float(np.mean(scores))
+
+        return Side(name, package, lambda: work, score)
+
+    sides = [
+        side("default", f"MKL{machine}(), no search", OURS),
+        side("auto", f'MKL{machine}CV(weighting="auto")', OURS),
+    ]
+    penalty = "C of SVC" if classes else "alpha of KernelRidge"
+    for kind, (text, package) in _SEARCHES.items():
+        if kind != "process" or len(np.unique(parts[0][1])) == 2 or not classes:
+            sides.append(side(kind, text.format(penalty=penalty), package))
+    if not classes:
+        sides.append(side("linear", "RidgeCV, linear", SKLEARN))
+    return sides
+
+
+# -- machines --------------------------------------------------------------------------
+
+
+def _two_classes(m, new=2000):
+    """ijcnn1 where it is registered, else classes that overlap, and the width for it."""
+    try:
+        X, y = (part[: m + new] for part in ijcnn1())
+        return X[:m], y[:m], X[m:], y[m:], 2.0
+    except datasets.DatasetError:
+        X, y = overlapping_classes(m + new, 20)
+        return X[:m], y[:m], X[m:], y[m:], 1.0 / 20
+
+
+def svc(m, C=10.0):
+    """A C-SVC with one Gaussian, from samples to the fitted machine."""
+    X, y, new, y_new, gamma = _two_classes(m)
+    how = {"C": C, "gamma": gamma, "cache_size": 1000}
+
+    def libsvm():
+        from sklearn.svm import SVC
+
+        return SVC(**how)
+
+    def daal():
+        kind = intelex()
+        if kind is None:
+            raise ImportError("scikit-learn-intelex")
+        return kind(**how)
+
+    def ours():
+        return lambda: one_gaussian(X, y, C, gamma)
+
+    score = scored(new, y_new)
+    return [
+        Side("MKLClassifier, one kernel", OURS, ours, score),
+        Side("SVC (LIBSVM)", SKLEARN, fit_of(libsvm, X, y), score),
+        Side("SVC of scikit-learn-intelex", "scikit-learn-intelex", fit_of(daal, X, y), score),
+    ]
+
+
+def linear(m, C=0.01):
+    """A linear machine by dual coordinate descent."""
+    X, y = stream(m + 2000)
+    data, new = (X[:m], y[:m]), (X[m:], y[m:])
+
+    def liblinear():
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(C=C, loss="hinge", fit_intercept=False, tol=1e-3, max_iter=100_000)
+
+    def accuracy(machine):
+        return float(np.mean((machine.decision_function(new[0]).ravel() > 0) == (new[1] > 0)))
+
+    return [
+        Side("LinearSVM", OURS, fit_of(lambda: LinearSVM(C, tol=1e-3), *data), accuracy),
+        Side("LinearSVC (LIBLINEAR)", SKLEARN, fit_of(liblinear, *data), accuracy),
+    ]
+
+
+def _regression(m, d=10, new=1000):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m + new, d))
+    y = np.sin(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(m + new)
+    return (X[:m], y[:m]), (X[m:], y[m:])
+
+
+def ridge(m, alpha=1.0):
+    """Kernel ridge regression with one Gaussian."""
+    data, new = _regression(m)
+    gamma = 1.0 / data[0].shape[1]
+
+    def ours():
+        return al.MKLRegressor(
+            [al.Gaussian(gamma)], weighting="uniform", normalize=None, alpha=alpha
+        )
+
+    def theirs():
+        from sklearn.kernel_ridge import KernelRidge
+
+        return KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma)
+
+    def process():
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import RBF
+
+        return GaussianProcessRegressor(RBF(np.sqrt(0.5 / gamma)), alpha=alpha, optimizer=None)
+
+    score = scored(*new)
+    return [
+        Side("MKLRegressor, one kernel", OURS, fit_of(ours, *data), score),
+        Side("KernelRidge", SKLEARN, fit_of(theirs, *data), score),
+        Side("GaussianProcessRegressor, fixed", SKLEARN, fit_of(process, *data), score),
+    ]
+
+
+def penalty(m, alphas=bench_accuracy.ALPHAS):
+    """Ridge regression whose penalty is chosen by leave-one-out."""
+    data, new = _regression(m)
+    gamma = 1.0 / data[0].shape[1]
+
+    def ours(kernel):
+        return lambda: al.MKLRegressorCV([kernel], weighting="uniform", alphas=alphas)
+
+    def linear():
+        from sklearn.linear_model import RidgeCV
+
+        return RidgeCV(alphas=alphas)
+
+    def folds():
+        from sklearn.kernel_ridge import KernelRidge
+        from sklearn.model_selection import GridSearchCV
+
+        return GridSearchCV(KernelRidge(kernel="rbf", gamma=gamma), {"alpha": alphas}, cv=5)
+
+    score = scored(*new)
+    return [
+        Side("MKLRegressorCV, Gaussian", OURS, fit_of(ours(al.Gaussian(gamma)), *data), score),
+        Side("GridSearchCV(KernelRidge), 5 folds", SKLEARN, fit_of(folds, *data), score),
+        Side("MKLRegressorCV, linear", OURS, fit_of(ours(al.Linear()), *data), score),
+        Side("RidgeCV, linear", SKLEARN, fit_of(linear, *data), score),
+    ]
+
+
+def targets(q, design="few"):
+    """A kernel and a penalty for each of many targets."""
+    data = bench_targets.simulated(design, q, 10)
+
+    def ours(**how):
+        return lambda: bench_targets.ours(al.Linear(), data, per_target=True, **how)[:2]
+
+    def himalaya(n):
+        import himalaya  # noqa: F401
+
+        return lambda: bench_targets.himalaya(al.Linear(), data, n)
+
+    def one_kernel():
+        from himalaya.kernel_ridge import KernelRidgeCV
+
+        spaces, Y, new, Y_new = data
+        model = KernelRidgeCV(alphas=bench_targets.ALPHAS, kernel="linear", fit_intercept=True)
+        X, Z = np.hstack(spaces), np.hstack(new)
+        return lambda: bench_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+
+    def ridge_cv():
+        from sklearn.linear_model import RidgeCV
+
+        spaces, Y, new, Y_new = data
+        model = RidgeCV(alphas=bench_targets.ALPHAS, alpha_per_target=True)
+        X, Z = np.hstack(spaces), np.hstack(new)
+        return lambda: bench_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+
+    found = [Side("MKLRegressorCV(per_target=True)", OURS, lambda: ours(), timed=True)]
+    for n in (20, 100) if q == 100 else (20,):
+        name = f"MultipleKernelRidgeCV, {n} candidates"
+        found.append(Side(name, "himalaya", lambda n=n: himalaya(n), timed=True))
+    uniform = {"weighting": "uniform"}
+    found.append(Side("the same, equal weights", OURS, lambda: ours(**uniform), timed=True))
+    found.append(Side("KernelRidgeCV of himalaya, one kernel", "himalaya", one_kernel))
+    found.append(Side("RidgeCV(alpha_per_target=True)", SKLEARN, ridge_cv))
+    return found
+
+
+# -- weights of many kernels -----------------------------------------------------------
+
+
+def many_kernels(p, m=600):
+    """Weights of p given Gram matrices, and a support vector machine on their sum."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X / 16.0, np.where(y % 2, 1, -1)
+    gammas = np.geomspace(0.005, 0.5, p)
+    train, new = X[:m], X[m : 2 * m]
+    K = [al.Gaussian(g)(train) for g in gammas]
+    L = [al.Gaussian(g)(new, train) for g in gammas]
+    target = y[:m], y[m : 2 * m]
+
+    def ours(**how):
+        return lambda: al.MKLClassifier(C=10.0, **how)
+
+    def mklpy(name, **how):
+        def start():
+            import torch
+            from MKLpy import algorithms
+            from sklearn.svm import SVC
+
+            kernels, labels = [torch.tensor(A) for A in K], torch.tensor(target[0])
+            learner = SVC(C=10.0, kernel="precomputed")
+            model = getattr(algorithms, name)(learner=learner, **how)
+            return lambda: model.fit(kernels, labels)
+
+        return start
+
+    def mklpy_score(model):
+        import torch
+
+        return float(np.mean(np.asarray(model.predict([torch.tensor(A) for A in L])) == target[1]))
+
+    def mklaren():
+        with suppress(ImportError):  # of Python 2's; this part of it runs all the same
+            import mklaren.mkl  # noqa: F401
+        from mklaren.mkl.alignf import Alignf
+        from sklearn.svm import SVC
+
+        def work():
+            rule = Alignf(typ="convex")
+            rule.fit(K, target[0].astype(float))
+            machine = SVC(C=10.0, kernel="precomputed").fit(np.tensordot(rule.mu, K, 1), target[0])
+            return rule.mu, machine
+
+        return work
+
+    def mklaren_score(found):
+        mu, machine = found
+        return float(machine.score(np.tensordot(mu, L, 1), target[1]))
+
+    def low_rank():
+        from mklaren.mkl.mklaren import Mklaren
+
+        model = Mklaren(rank=50)
+        return lambda: model.fit(K, target[0].astype(float)) or model
+
+    def low_rank_score(model):
+        return float(np.mean(np.sign(model.predict(None, Ks=L)) == target[1]))
+
+    given = {"kernels": "precomputed"}
+    streamed = {"kernels": [al.Gaussian(g) for g in gammas]}
+    return [
+        Side(
+            "MKLClassifier, alignf", OURS, fit_of(ours(**given), K, target[0]), scored(L, target[1])
+        ),
+        Side("CKA of MKLpy (alignf without its sign)", "MKLpy", mklpy("CKA"), mklpy_score),
+        Side("EasyMKL", "MKLpy", mklpy("EasyMKL", lam=0.1), mklpy_score),
+        Side("AverageMKL", "MKLpy", mklpy("AverageMKL"), mklpy_score),
+        Side("Alignf of mklaren", "mklaren", mklaren, mklaren_score),
+        Side("Mklaren of mklaren, rank 50", "mklaren", low_rank, low_rank_score),
+        Side(
+            "the same from samples, no matrix given",
+            OURS,
+            fit_of(ours(**streamed), train, target[0]),
+            scored(new, target[1]),
+        ),
+    ]
+
+
+# -- dependence ------------------------------------------------------------------------
+
+
+def independence(m):
+    """A test of independence, 999 permutations, and its approximation."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0.0, 2.0 * np.pi, m)
+    noise = 0.9 * rng.normal(size=(2, m))
+    pair = np.cos(angle) + noise[0], np.sin(angle) + noise[1]
+
+    def ours(**how):
+        return lambda: lambda: _pair_test(**how)(pair, 0)
+
+    def hyppo(**how):
+        test = _hyppo("independence", "Hsic", **how)
+        if test is None:
+            raise ImportError("hyppo")
+        return lambda: test(pair, 0)
+
+    return [
+        Side("hsic_test, 999 permutations", OURS, ours()),
+        Side("Hsic of hyppo, 999 permutations", "hyppo", lambda: hyppo(reps=999, auto=False)),
+        Side('hsic_test(method="gamma")', OURS, ours(method="gamma")),
+        Side("Hsic of hyppo, its approximation", "hyppo", lambda: hyppo(auto=True)),
+    ]
+
+
+def canonical(N):
+    """Kernel canonical correlation of two views, a Gaussian each."""
+    views = two_views(N + 1000)
+    train, new = ([A[part] for A in views] for part in (slice(N), slice(N, None)))
+    gammas = [1.0 / (A.shape[1] * A.var()) for A in train]
+
+    def ours(solver):
+        return lambda: al.KernelCCA(kernels=[al.Gaussian(g) for g in gammas], solver=solver)
+
+    def zoo():
+        from cca_zoo.nonparametric import KCCA
+
+        return KCCA(kernel="rbf", gamma=gammas, shrinkage=0.1)
+
+    def correlation(model):
+        first, second = (np.asarray(part)[:, 0] for part in model.transform(new))
+        return abs(float(np.corrcoef(first, second)[0, 1]))
+
+    return [
+        Side('KernelCCA(solver="exact")', OURS, fit_of(ours("exact"), train), correlation),
+        Side("KernelCCA", OURS, fit_of(ours("auto"), train), correlation),
+        Side("KCCA of cca-zoo", "cca-zoo", fit_of(zoo, train), correlation),
+    ]
+
+
+def layers(p, batches=5, batch=200, width=256):
+    """CKA of all pairs of p layers of a network, from mini-batches; both sides run the network."""
+
+    def network():
+        import torch
+
+        torch.manual_seed(0)
+        torch.set_num_threads(1)
+        parts = [torch.nn.Linear(32 if k == 0 else width, width) for k in range(p)]
+        model = torch.nn.Sequential(*(x for part in parts for x in (part, torch.nn.Tanh())))
+        names = [str(2 * k + 1) for k in range(p)]
+        samples = torch.randn(batches * batch, 32)
+        data = torch.utils.data.TensorDataset(samples)
+        return model, names, torch.utils.data.DataLoader(data, batch_size=batch)
+
+    def ours():
+        import torch
+
+        model, names, loader = network()
+
+        def work():
+            with torch.no_grad(), al.CKARecorder(model, layers=names) as recorder:
+                for (x,) in loader:
+                    model(x)
+            return recorder.matrix()
+
+        return work
+
+    def theirs():
+        import torch
+        from torch_cka import CKA
+
+        model, names, loader = network()
+
+        def work():
+            with torch.no_grad():
+                cka = CKA(model, model, "first", "second", names, names)
+                cka.compare(loader, loader)
+            return cka.export()["CKA"].numpy()
+
+        return work
+
+    def mean(matrix):
+        return float(np.mean(matrix[~np.eye(len(matrix), dtype=bool)]))
+
+    return [
+        Side("CKARecorder", OURS, ours, mean),
+        Side("torch_cka", "torch_cka", theirs, mean),
+    ]
+
+
+# -- products --------------------------------------------------------------------------
+
+
+def products(m, n=1000, d=10):
+    """A product K(X, Z) v of a Gaussian, m x n, that stores no matrix."""
+    rng = np.random.default_rng(0)
+    X, v, gamma = rng.standard_normal((m, d)), rng.standard_normal(n), 1.0 / d
+    Z = rng.standard_normal((n, d))
+
+    def reference(found):
+        exact = al.Gaussian(gamma)(X[:500], Z) @ v
+        return float(np.abs(np.ravel(found)[:500] - exact).max() / np.abs(exact).max())
+
+    def ours():
+        return lambda: grams.gram_times([al.Gaussian(gamma)], [1.0], X, Z, v)
+
+    def blocks():
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        def work(rows=4096):
+            parts = [rbf_kernel(X[i : i + rows], Z, gamma=gamma) @ v for i in range(0, m, rows)]
+            return np.concatenate(parts)
+
+        return work
+
+    def keops():
+        from pykeops.numpy import LazyTensor
+
+        x, z = LazyTensor(X[:, None, :]), LazyTensor(Z[None, :, :])
+        K = (-gamma * ((x - z) ** 2).sum(-1)).exp()
+        return lambda: K @ v[:, None]
+
+    return [
+        Side("our product", OURS, ours, reference),
+        Side("PyKeOps", "pykeops", keops, reference),
+        Side("rbf_kernel, blocks of 4096 rows, and @", SKLEARN, blocks, reference),
+    ]
+
+
+DATA = ("breast_cancer", "australian", "heart_statlog", "digits", "diabetes", "kin8nm")
+ROWS = {
+    "search": Row(
+        "A model for a table, its kernel chosen",
+        search, "data", DATA, "diabetes", "accuracy, or R^2", 1,
+        "At most 400 samples of training, mean score of three splits, seconds of all three. "
+        "Constants of `weighting=\"auto\"` were fixed on half of the data sets that "
+        "`bench_accuracy.py` names (of these digits, diabetes, kin8nm). GaussianProcess takes no "
+        "part in ten classes.",
+        {"size": 60, "splits": 1},
+    ),
+    "svc": Row(
+        "One support vector machine, one Gaussian, C = 10",
+        svc, "m", (1000, 2000, 4000, 8000), 200, "accuracy", warm=(3500,),
+    ),
+    "linear": Row(
+        "One linear support vector machine, C = 0.01",
+        linear, "m", (5000, 20_000, 80_000), 500, "accuracy",
+    ),
+    "ridge": Row(
+        "Kernel ridge regression, one Gaussian, alpha = 1",
+        ridge, "m", (500, 1000, 2000, 4000), 200, "R^2", 3,
+        "Ours has an intercept, the others have none (the target has mean 0).",
+    ),
+    "penalty": Row(
+        "Ridge regression, one of 13 penalties chosen",
+        penalty, "m", (500, 1000, 2000), 200, "R^2", 2,
+        "MKLRegressorCV and RidgeCV leave one out, the grid has 5 folds. A linear kernel on ten "
+        "columns is RidgeCV's own ground.",
+    ),
+    "targets": Row(
+        "A kernel and a penalty for each of q targets",
+        targets, "q", (20, 100, 300), 3, "R^2", 1,
+        "Three linear kernels, m = 600 (design `few` of `bench_targets.py`). Matrices of "
+        "MultipleKernelRidgeCV are formed outside of its time.",
+        {"design": "corr"},
+    ),
+    "kernels": Row(
+        "Weights of p Gram matrices, m = 600, and a support vector machine",
+        many_kernels, "p", (5, 10, 20, 30), 3, "accuracy", 2,
+        "Digits, odd against even, Gaussians of p widths, C = 10. mklaren is written for Python 2: "
+        "its Alignf runs in Python 3, its low-rank method does not. CKA of MKLpy inverts a matrix "
+        "that is nearly singular where kernels are alike, and takes weights of either sign.",
+        {"m": 60},
+    ),
+    "independence": Row(
+        "A test of independence of two variables",
+        independence, "m", (100, 200, 400), 40, "p-value", 2,
+    ),
+    "canonical": Row(
+        "Kernel canonical correlation of two views",
+        canonical, "m", (250, 500, 1000, 2000), 60, "correlation of new samples", 1,
+        "Regularisation as each has it by default: the penalties are not of the same form.",
+    ),
+    "layers": Row(
+        "CKA of all pairs of p layers from mini-batches",
+        layers, "p", (5, 10, 20), 3, "mean CKA", 2,
+        "Five batches of 200, layers of 256 values; both run the network.",
+    ),
+    "products": Row(
+        "A product of an m x 1000 Gaussian matrix and a vector",
+        products, "m", (10_000, 40_000, 160_000), 500, "relative error", 3,
+        "PyKeOps compiles its formula before the time is taken.",
+    ),
+}  # fmt: skip

@@ -1,0 +1,238 @@
+#!/usr/bin/env python
+"""The library beside the packages that a user may know: seconds, memory, accuracy, growth.
+
+    scripts/bench/peers                      # makes an environment with the peers and runs this
+    scripts/bench/peers --quick              # smallest sizes: what is measured, not how fast
+    scripts/bench/bench_peers.py svc ridge   # some rows, with what is installed
+    scripts/bench/bench_peers.py --page docs # no measurement: the page from docs/_static
+
+Each row is one piece of work, done by us and by others on the same samples, one thread, one after
+the other, in changing order. Seconds are those of the processor, the least of the repeats (one
+where it is above 5 s), after one run on a small size, which compiles; memory is the growth of the
+largest resident size in a process of its own, at the largest size. A peer that is not installed or
+fails is a row that says why. ``--json`` writes everything; the page of the site and its figures are
+made from that file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import platform
+import re
+import time
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+from _bench import PEAK, options, output, threads
+from _bench_peers_rows import ROWS, quiet
+from bench_hyper import processor
+
+from alignlearn.datasets import DatasetError
+
+PEERS = (
+    "scikit-learn",
+    "scikit-learn-intelex",
+    "himalaya",
+    "MKLpy",
+    "mklaren",
+    "hyppo",
+    "cca-zoo",
+    "torch",
+    "torch_cka",
+    "pykeops",
+)
+LONG = 5.0  # seconds after which a side is not repeated
+
+
+def version(package):
+    """Of an installed package, or None."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def one_line(error):
+    """What went wrong, without the folders of this machine."""
+    text = " ".join(str(error).split())
+    text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[/\\][\w.+@~-]+){2,}", "...", text)
+    return f"{type(error).__name__}: {text}"[:160]
+
+
+def reason(side, error, folder=None):
+    """Why a side has no figures; ``folder`` has what pip said, by package."""
+    installed = version(side.package)
+    if installed is None:
+        said = folder and Path(folder) / side.package
+        if said and said.is_file():
+            return f"not installed: {said.read_text().strip()[:160]}"
+        return "not installed"
+    return f"{side.package} {installed} does not run here: {one_line(error)}"
+
+
+def started(sides, folder=None):
+    """{name: work} of the sides that start, and {name: reason} of the others."""
+    works, reasons = {}, {}
+    for side in sides:
+        try:
+            works[side.name] = side.start()
+        except Exception as error:
+            reasons[side.name] = reason(side, error, folder)
+    return works, reasons
+
+
+def once(side, work):
+    """(seconds of the processor, what the work returns)."""
+    with contextlib.redirect_stderr(io.StringIO()):  # bars of progress
+        start = time.process_time()
+        found = work()
+        seconds = time.process_time() - start
+    return (found[1], found[0]) if side.timed else (seconds, found)
+
+
+def measured(sides, repeats, folder=None):
+    """A record of each side: least seconds and score, or the reason that there are none."""
+    with quiet():
+        works, reasons = started(sides, folder)
+        seconds, results = {}, {}
+        for turn in range(repeats):
+            for side in sides if turn % 2 == 0 else sides[::-1]:
+                if side.name not in works or seconds.get(side.name, 0.0) > LONG:
+                    continue
+                try:
+                    spent, results[side.name] = once(side, works[side.name])
+                except Exception as error:
+                    reasons[side.name] = reason(side, error, folder)
+                    del works[side.name]
+                else:
+                    seconds[side.name] = min(spent, seconds.get(side.name, np.inf))
+        records = []
+        for side in sides:
+            record = {"side": side.name, "package": side.package}
+            if side.name in reasons:
+                record["reason"] = reasons[side.name]
+            else:
+                score = side.score(results[side.name])
+                record |= {"seconds": seconds[side.name], "score": score}
+            records.append(record)
+    return records
+
+
+_PEAK = """
+import bench_peers
+print(bench_peers.growth({row!r}, {side!r}, {size!r}, peak))
+"""
+
+
+def growth(name, which, size, peak):
+    """Bytes that the work of a side adds to the peak of this process; None where it fails.
+
+    The side runs on small sizes before, and the samples are there.
+    """
+    row = ROWS[name]
+    try:
+        with quiet(), threads(1), contextlib.redirect_stdout(io.StringIO()):
+            *small, large = (
+                next(side for side in sides if side.name == which)
+                for sides in (row.smallest(), *map(row.sides, (*row.warm, size)))
+            )
+            for side in small:
+                once(side, side.start())
+            work = large.start()
+            before = peak()
+            once(large, work)
+            return peak() - before
+    except Exception:
+        return None
+
+
+def memory(name, which, size):
+    """Megabytes of ``growth`` in a process of its own, or None."""
+    code = PEAK + _PEAK.format(row=name, side=which, size=size)
+    found = output(code, PYTHONPATH=str(Path(__file__).parent)).strip().splitlines()[-1]
+    return None if found == "None" else int(found) / 1e6
+
+
+def measure(name, args):
+    """All records of a row."""
+    row, found = ROWS[name], []
+    sizes = (row.quick,) if args.quick else row.sizes
+    if not args.quick:
+        for sides in (row.smallest(), *map(row.sides, row.warm)):  # compiles
+            measured(sides, 1)
+    for size in sizes:
+        try:
+            sides = row.smallest() if args.quick else row.sides(size)
+        except (DatasetError, ImportError) as error:  # data that cannot be had
+            print(f"{name:<13} {size!s:<16} left out: {one_line(error)}", flush=True)
+            continue
+        records = measured(sides, 1 if args.quick else row.repeats, args.reasons)
+        if not args.quick and size == sizes[-1] and row.axis != "data":
+            for record in records:
+                if "reason" not in record:
+                    record["memory"] = memory(name, record["side"], size)
+        for record in records:
+            found.append({"size": size, **record})
+            print(line(name, found[-1]), flush=True)
+    return found
+
+
+def line(name, record):
+    """A record as it is printed."""
+    head = f"{name:<13} {record['size']!s:<14} {record['side']:<44}"
+    if "reason" in record:
+        return f"{head} {record['reason']}"
+    memory = record.get("memory")
+    return (
+        f"{head} {record['seconds']:9.4f} s {record['score']:9.4g}"
+        f"{'' if memory is None else f' {memory:9.1f} MB'}"
+    )
+
+
+def about(args):
+    """Versions, threads, and the machine, without names of folders."""
+    ours = ("alignlearn", "numba", "numpy", "scipy")
+    return {
+        "versions": {name: version(name) for name in (*ours, *PEERS)},
+        "python": platform.python_version(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "threads": 1,
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "quick": args.quick,
+    }
+
+
+def _extend(parser):
+    parser.add_argument("--quick", action="store_true", help="the smallest sizes")
+    parser.add_argument("--json", type=Path, help="file to write")
+    parser.add_argument("--reasons", type=Path, help="folder of what pip said, by package")
+    parser.add_argument("--page", type=Path, metavar="DOCS", help="make the page in this folder")
+
+
+def main(argv=None):
+    """Measure, print, write."""
+    args = options(__doc__, ROWS, argv, extend=_extend)
+    if args.page is not None:
+        from _bench_peers_page import write
+
+        return write(args.page)
+    with threads(1):
+        start = time.perf_counter()
+        found = about(args)
+        found["rows"] = {}
+        for name in args.rows:
+            found["rows"][name] = measure(name, args)
+            found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
+            if args.json is not None:  # also what a run that is cut off has measured
+                args.json.write_text(json.dumps(found, indent=1) + "\n")
+    print(f"{found['minutes']} minutes")
+    return found
+
+
+if __name__ == "__main__":
+    main()

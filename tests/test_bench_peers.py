@@ -1,0 +1,158 @@
+"""The benchmark beside other packages runs without them, and the page says what it measured."""
+
+import importlib.metadata
+import json
+import re
+import shutil
+import sys
+
+import pytest
+from test_scripts import ROOT, run, stub
+
+from alignlearn.datasets import DatasetError
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
+    reason="needs a POSIX shell and the source tree",
+)
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture
+def bench(script):
+    return script("bench/bench_peers")
+
+
+@pytest.fixture
+def page(script):
+    return script("bench/_bench_peers_page")
+
+
+@pytest.fixture
+def no_peers(bench, monkeypatch):
+    """As where nothing but scikit-learn is installed."""
+    hidden = {name.lower() for name in bench.PEERS} - {"scikit-learn"}
+    found = importlib.metadata.version
+    modules = ("himalaya", "MKLpy", "mklaren", "hyppo", "cca_zoo", "torch", "torch_cka", "pykeops")
+    for name in (*modules, "sklearnex", "daal4py"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    def version(name):
+        if name.lower() in hidden:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return found(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    return bench
+
+
+def test_rows_without_peers_say_that_these_are_not_installed(no_peers, page, tmp_path, capsys):
+    rows = ["svc", "ridge", "independence", "layers"]
+    numbers = tmp_path / "_static" / "benchmarks.json"
+    numbers.parent.mkdir()
+    said = tmp_path / "reasons"
+    said.mkdir()
+    (said / "hyppo").write_text("ERROR: No matching distribution found for hyppo\n")
+    no_peers.main([*rows, "--quick", "--json", str(numbers), "--reasons", str(said)])
+    found = json.loads(numbers.read_text())
+    assert list(found["rows"]) == rows
+    for records in found["rows"].values():
+        for record in records:
+            outside = record["package"] not in ("alignlearn", "scikit-learn")
+            # CKARecorder is ours and needs torch.
+            assert ("reason" in record) == (outside or record["side"] == "CKARecorder")
+            assert "reason" in record or record["seconds"] > 0.0
+    # The two sides solve the same problem.
+    ours, theirs = found["rows"]["svc"][:2]
+    assert ours["score"] == pytest.approx(theirs["score"], abs=0.005)
+    by_side = {r["side"]: r.get("reason") for r in found["rows"]["independence"]}
+    assert by_side["Hsic of hyppo, its approximation"].endswith("distribution found for hyppo")
+    assert found["versions"]["himalaya"] is None
+    text = page.write(tmp_path)
+    assert "SVC of scikit-learn-intelex: not installed" in text
+    assert str(tmp_path) not in text + numbers.read_text()
+    assert not list(tmp_path.glob("_static/*.svg"))  # one size shows no growth
+    assert "not installed" in capsys.readouterr().out
+
+
+def test_data_that_cannot_be_had_leave_the_page_whole(bench, page, monkeypatch, tmp_path, capsys):
+    def missing(size):
+        raise DatasetError("ijcnn1 could not be downloaded")
+
+    monkeypatch.setitem(bench.ROWS, "svc", bench.ROWS["svc"]._replace(sides=missing))
+    numbers = tmp_path / "_static" / "benchmarks.json"
+    numbers.parent.mkdir()
+    assert bench.main(["svc", "--quick", "--json", str(numbers)])["rows"] == {"svc": []}
+    assert "left out: DatasetError: ijcnn1 could" in capsys.readouterr().out
+    assert "its data were not there" in page.write(tmp_path)
+
+
+def test_memory_is_that_of_a_process_of_its_own(bench):
+    # The matrix of 2000 samples alone has 32 MB, and ridge regression factors it.
+    assert 30.0 < bench.memory("ridge", "KernelRidge", 2000) < 400.0
+    assert bench.growth("ridge", "no such side", 200, None) is None
+
+
+def test_reasons_name_no_folder(bench):
+    error = ImportError("cannot import x from y (/home/someone/env/lib/y.py)")
+    assert bench.one_line(error) == "ImportError: cannot import x from y (...)"
+    assert len(bench.one_line(ValueError("long " * 100))) <= 160
+
+
+def test_the_page_is_made_from_the_stored_numbers(page):
+    found = json.loads((DOCS / "_static" / "benchmarks.json").read_text())
+    text = (DOCS / "benchmarks.md").read_text()
+    assert page.page(found, DOCS) == text
+    assert not found["quick"]
+    assert found["threads"] == 1
+    # Where we are slower stands in the table, in bold, and in the list.
+    slow = [r for r in page.main_rows(found) if r[3]["seconds"] < r[2]["seconds"]]
+    glance = text.partition("## At a glance")[2].partition("## Where")[0]
+    assert glance.count("**0.") + glance.count("**1**") >= len(slow)
+    assert sum(line.count(" times; score ") for line in page.slower(found)) == len(slow)
+    for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):
+        assert (DOCS / target).is_file()
+    assert "![](" not in text
+
+
+def test_page_without_numbers_says_what_to_do(page, tmp_path):
+    with pytest.raises(SystemExit, match="measure first, with --json"):
+        page.write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["speed"], "unknown rows speed"), (["--threads", "2"], "unrecognized arguments")],
+)
+def test_bad_arguments_are_named(bench, capsys, arguments, message):
+    with pytest.raises(SystemExit):
+        bench.main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_a_peer_that_pip_refuses_leaves_its_reason_and_not_the_others(tmp_path):
+    root = tmp_path / "main"
+    for name in ("scripts/bench/peers", "scripts/_env.sh", "setup.cfg", "pyproject.toml"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    stub(
+        tmp_path / "inner",
+        f'echo "$*" >>{tmp_path}/log\n'
+        'case "$*" in *whl/cpu*) exit 1;; *install*mklaren*) '
+        'echo "ERROR: no such wheel" >&2; exit 1;; esac',
+    )
+    python = stub(
+        tmp_path / "python",
+        f'[ "$1$2" = -mvenv ] && mkdir -p "$3/bin" && cp {tmp_path}/inner "$3/bin/python"; exit 0',
+    )
+    for _ in range(2):
+        done = run([str(root / "scripts/bench/peers"), "svc", "--quick"], PYTHON=python)
+        assert (done.returncode, done.stderr) == (0, "")
+    reasons = root / ".venv-peers" / "reasons"
+    assert (reasons / "mklaren").read_text() == "ERROR: no such wheel\n"
+    assert not (reasons / "MKLpy").exists()
+    log = (tmp_path / "log").read_text().splitlines()
+    # The package and nine peers, torch from two places, once.
+    assert sum("pip install" in line for line in log) == 11
+    ran = f"{root}/scripts/bench/bench_peers.py --reasons {reasons} svc --quick"
+    assert [line for line in log if "bench_peers" in line] == [ran] * 2

@@ -1,0 +1,258 @@
+"""A release: its checks, versions, recipe, constraints, citation and workflows."""
+
+import configparser
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = ROOT / "scripts" / "_release.py"
+
+pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="needs the source tree")
+
+
+@pytest.fixture(scope="module")
+def release():
+    spec = importlib.util.spec_from_file_location("_release", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def floors():
+    """The oldest version of each package that setup.cfg allows, run time and figures."""
+    config = configparser.ConfigParser()
+    config.read_string(text("setup.cfg"))
+    lines = config["options"]["install_requires"] + config["options.extras_require"]["demo"]
+    found = {}
+    for line in lines.split():
+        name, low = re.match(r"([\w-]+)>=([\d.]+)", line).groups()
+        found[name] = low
+    return found, config
+
+
+def test_the_oldest_versions_of_the_constraints_are_the_floors():
+    found, _ = floors()
+    lines = text("constraints/oldest-py310.txt").splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert list(pinned) == list(found)
+    for name, version in pinned.items():
+        assert version == found[name] + ".0", name
+
+
+def recipe():
+    """The recipe as conda-build reads it: Jinja first, then YAML."""
+    jinja2, yaml = pytest.importorskip("jinja2"), pytest.importorskip("yaml")
+    undefined = jinja2.StrictUndefined
+    source = jinja2.Environment(undefined=undefined).from_string(text("recipe/meta.yaml"))
+    return yaml.safe_load(source.render(PYTHON="python"))
+
+
+def test_the_recipe_needs_what_setup_cfg_needs_and_starts_what_it_starts():
+    read, (_, config) = recipe(), floors()
+    needs = [line.replace(" ", "") for line in read["requirements"]["run"]]
+    python = "python" + config["options"]["python_requires"]
+    assert sorted(needs) == sorted([python, *config["options"]["install_requires"].split()])
+    assert read["requirements"]["host"][0] == "python " + config["options"]["python_requires"]
+    backend = re.search(r'requires = \["(setuptools)(>=\d+)"\]', text("pyproject.toml"))
+    assert " ".join(backend.groups()) in read["requirements"]["host"]
+    (script,) = read["build"]["entry_points"]
+    assert script == config["options.entry_points"]["console_scripts"].strip()
+    assert read["package"] == {"name": "alignlearn", "version": config["metadata"]["version"]}
+    assert read["about"]["license"] == config["metadata"]["license"]
+    assert all((ROOT / name).is_file() for name in read["test"]["source_files"])
+
+
+def test_the_citation_is_valid():
+    yaml = pytest.importorskip("yaml")
+    read = yaml.safe_load(text("CITATION.cff"))
+    # What the schema of the Citation File Format 1.2.0 requires, and the fields that we use.
+    assert {"cff-version", "message", "title", "authors"} <= set(read)
+    assert read["cff-version"] == "1.2.0"
+    assert read["type"] == "software"
+    assert all(
+        "name" in one or {"family-names", "given-names"} <= set(one) for one in read["authors"]
+    )
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", read["date-released"])
+    for reference in read["references"]:
+        assert {"type", "title", "authors"} <= set(reference)
+    assert read["license"] == floors()[1]["metadata"]["license"]
+    assert read["version"] == floors()[1]["metadata"]["version"]
+
+
+def steps(workflow):
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def test_the_workflows_run_what_is_there():
+    yaml = pytest.importorskip("yaml")
+    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert [file.stem for file in files] == ["docs", "test", "wheels"]
+    found = {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in files}
+    commands = {}
+    for name, workflow in found.items():
+        # YAML 1.1 reads the key `on` as true.
+        assert {"name", True, "permissions", "jobs"} <= set(workflow)
+        assert workflow["name"] == name
+        for job in workflow["jobs"].values():
+            assert {"runs-on", "steps"} <= set(job)
+            assert set(job.get("needs", "build").split()) <= set(workflow["jobs"]) | {"build"}
+        assert all(("uses" in step) != ("run" in step) for step in steps(workflow))
+        assert all(re.search(r"@v\d+$", s["uses"]) for s in steps(workflow) if "uses" in s)
+        commands[name] = [step["run"] for step in steps(workflow) if "run" in step]
+    assert commands["test"] == [".ci/run"]
+    assert commands["docs"] == ["scripts/docs"]
+    named = re.findall(r"\b(?:scripts|constraints)/[\w./-]+", " ".join(commands["wheels"]))
+    assert set(named) == {"scripts/_smoke.py", "constraints/oldest-py310.txt"}
+    assert all((ROOT / name).is_file() for name in named)
+
+
+def test_the_workflows_and_the_script_try_every_python(release):
+    for name in ("test", "wheels"):
+        (listed,) = re.findall(r"python: \[(.*)\]", text(f".github/workflows/{name}.yml"))
+        assert re.findall(r"[\d.]+", listed) == list(release.PYTHONS)
+    assert f">={release.PYTHONS[0]}" == floors()[1]["options"]["python_requires"]
+
+
+def test_support_names_the_floors_of_today():
+    page = text("docs/support.md")
+    found, config = floors()
+    for name, low in found.items():
+        assert re.search(rf"^\| {name} \| {re.escape(low)} \|", page, re.MULTILINE | re.I), name
+    python = config["options"]["python_requires"].removeprefix(">=")
+    assert f"| Python | {python} |" in page
+
+
+def git(tree, *command):
+    name = ["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *name, *command], cwd=tree, check=True, capture_output=True)
+
+
+@pytest.fixture
+def tree(tmp_path, release):
+    """The files that a release is checked by, committed in a repository of their own."""
+    for name in release._PLACES:
+        if (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text(name), encoding="utf-8")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "all")
+    return tmp_path
+
+
+def change(tree, name, old, new):
+    before = (tree / name).read_text(encoding="utf-8")
+    assert old in before
+    (tree / name).write_text(before.replace(old, new, 1), encoding="utf-8")
+
+
+def refused(check, *arguments):
+    """The reason that a check gives: one sentence."""
+    with pytest.raises(Exception, match=r"\.$") as caught:
+        check(*arguments)
+    assert type(caught.value).__name__ == "NotReady"
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_tree_that_is_ready_passes(release, tree):
+    assert release.check_versions(tree).startswith(release.version())
+    assert re.fullmatch(r"\d+ changes, dated \d{4}-\d\d-\d\d", release.check_changelog(tree))
+    assert release.check_tree(tree) == "everything is committed"
+    assert release.check_tag(tree) == f"v{release.version()} is free"
+    assert "not checked" in release.check_docs(tree)
+
+
+@pytest.mark.parametrize(
+    "name", ["setup.cfg", "alignlearn/__init__.py", "CITATION.cff", "recipe/meta.yaml"]
+)
+def test_versions_that_differ_are_listed(release, tree, name):
+    change(tree, name, release.version(), "9.9.9")
+    assert f"{name}: 9.9.9" in refused(release.check_versions, tree)
+
+
+def test_a_version_without_a_changelog_entry_is_refused(release, tree):
+    now = release.version()
+    change(tree, "setup.cfg", now, "9.9.9")
+    assert refused(release.check_changelog, tree) == (
+        "CHANGELOG.md has no dated entry '## [9.9.9] - YYYY-MM-DD'."
+    )
+    entry = f"## [{now}] - "
+    change(tree, "CHANGELOG.md", entry, f"## [9.9.9] - 2999-01-01\n\n{entry}")
+    assert refused(release.check_changelog, tree) == "the entry 9.9.9 of CHANGELOG.md is empty."
+    change(tree, "CHANGELOG.md", "2999-01-01\n", "2999-01-01\n\n- A change.\n")
+    assert "date-released" in refused(release.check_changelog, tree)
+    change(tree, "CHANGELOG.md", "## [9.9.9]", "## [Unreleased]\n\n- More.\n\n## [9.9.9]")
+    assert "under [Unreleased]" in refused(release.check_changelog, tree)
+
+
+def test_a_tree_with_changes_is_refused(release, tree):
+    change(tree, "setup.cfg", "name", "name ")
+    (tree / "new").touch()
+    said = "2 files are not committed, setup.cfg the first."
+    assert refused(release.check_tree, tree) == said
+
+
+def test_a_tag_that_exists_is_refused(release, tree):
+    git(tree, "tag", f"v{release.version()}")
+    assert f"the tag v{release.version()} exists" in refused(release.check_tag, tree)
+
+
+def test_a_build_package_that_is_missing_is_named(release, monkeypatch):
+    monkeypatch.setattr(release.importlib.util, "find_spec", lambda name: None)
+    assert "`build` is not installed: pip install -e" in refused(release.check_build)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_the_check_of_the_site_is_called_and_its_failure_is_shown(release, tree):
+    script = tree / "scripts" / "docs"
+    script.parent.mkdir()
+    for code in (0, 1):
+        script.write_text(f'#!/bin/sh\necho "$@" >>"$0.log"\necho a broken link\nexit {code}\n')
+        script.chmod(0o755)
+        if code:
+            with pytest.raises(release.NotReady, match=r"docs --check failed:\n *a broken link"):
+                release.check_docs(tree)
+        else:
+            assert release.check_docs(tree) == "checked"
+    assert (tree / "scripts" / "docs.log").read_text() == "--check\n" * 2
+
+
+def test_an_empty_dist_and_a_missing_python_are_named(release, tmp_path, monkeypatch):
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    assert "dist/ has 0 files *.whl" in refused(release.built, "*.whl")
+    monkeypatch.setattr(release, "interpreter", lambda name: None)
+    assert "Python 3.10 is not found" in refused(release.check_oldest)
+
+
+def test_a_command_that_fails_is_shown_with_its_last_lines(release):
+    with pytest.raises(release.NotReady, match="failed:\n        no such thing"):
+        release.run([sys.executable, "-c", "raise SystemExit('no such thing')"])
+
+
+def test_slow_checks_wait_for_the_quick_ones_and_what_failed_is_named(release, monkeypatch, capsys):
+    def fails():
+        raise release.NotReady("a reason.")
+
+    checks = {name: (lambda: "good") for name in release.CHECKS}
+    monkeypatch.setattr(release, "CHECKS", checks)
+    monkeypatch.setattr(release, "digest", lambda: "ab12")
+    assert release.main([]) == 0
+    assert "git tag -a v" in capsys.readouterr().out
+    monkeypatch.setattr(release, "CHECKS", checks | {"tag": fails})
+    assert release.main([]) == 1
+    said = capsys.readouterr().out
+    assert "tag (0 s): NOT READY: a reason." in said
+    assert "build: not run" in said
+    assert said.endswith("Not ready: tag.\n")
+    assert release.main(["--only", "build"]) == 0
+    assert "git tag" not in capsys.readouterr().out
