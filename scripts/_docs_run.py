@@ -87,6 +87,8 @@ def run_all(docs, processes=2):
     with ThreadPoolExecutor(processes) as pool:
         for name, (fault, lost) in zip(found, pool.map(run_piece, found, found.values())):
             failed += [fault] if fault else []
+            if fault:
+                print(f"docs: broken: {fault}", flush=True)
             if lost:
                 print(f"docs: not run: {name}, which needs the package {lost}", flush=True)
     return failed

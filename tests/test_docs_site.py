@@ -38,7 +38,7 @@ PACKAGES += "online persistence significance theory weights"
 # What these packages share with each other.
 SHARED = {
     *("comparison.ALPHA_GRID", "comparison.C_GRID", "comparison.DEFAULT_METHODS"),
-    *("comparison.METHODS", "comparison.split", "dependence.real_gram"),
+    *("comparison.METHODS", "comparison.split"),
     *("inspection.tick_labels", "inspection.tidy", "theory.CLAIMS", "weights.get_weighting"),
     *("weights.uses_samples", "weights.without_target"),
 }
