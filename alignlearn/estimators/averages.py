@@ -285,8 +285,9 @@ class Strategic:
         -------
         str
             As of `MKLClassifier.summary`. After a strategy first a line for each method: its best
-            value, score and standard error of this over folds, on how many folds it was tried, and
-            whether it is used; for an average the combination of each of its machines.
+            value, score and standard error of this over folds, for classes also the accuracy, on
+            how many folds it was tried, and whether it is used; for an average the combination of
+            each of its machines.
         """
         self._check_is_fitted()
         if "members_" not in vars(self):
@@ -380,21 +381,33 @@ def candidate_table(estimator):
     names = list(dict.fromkeys(results["param_method"]))
     parameter = next(k[6:] for k in results if k.startswith("param_") and k != "param_method")
     rows, taken = [], [m.name for m in estimator.members_]
+    shown, score = results["mean_test_shown"], results["mean_test_score"]
+    by_loss = not np.allclose(shown, score, equal_nan=True)
     for name in names:
         index = np.flatnonzero(results["param_method"] == name)
         full = index[results["n_splits"][index] == results["n_splits"][index].max()]
-        best = full[results["mean_test_score"][full].argmax()]
+        best = full[score[full].argmax()]
         n = int(results["n_splits"][best])
         error = results["std_test_score"][best] / np.sqrt(max(n - 1, 1))
         rows.append(
             (
                 name,
                 f"{results[f'param_{parameter}'][best]:.3g}",
-                f"{results['mean_test_score'][best]:.4f}",
+                f"{score[best]:.4f}",
                 f"{error:.4f}",
+                *([f"{shown[best]:.4f}"] if by_loss else []),
                 f"{n}",
                 "yes" if name in taken else "",
             )
         )
-    header = "method", parameter, "score", "s.e.", "folds", "used"
-    return table(rows, header)
+    header = (
+        "method",
+        parameter,
+        "score",
+        "s.e.",
+        *(["accuracy"] if by_loss else []),
+        "folds",
+        "used",
+    )
+    note = "\nscore: accuracy less 0.3 times the log loss, both on the folds left out"
+    return table(rows, header) + (note if by_loss else "")

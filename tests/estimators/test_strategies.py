@@ -266,6 +266,11 @@ def test_texts_show_every_way_and_member(classifier):
     text = model.summary()
     for way in strategies.WAYS:
         assert f"\n{way.name} " in text
+    header, *lines = (line.split() for line in text.split("\n\n")[0].splitlines())
+    shown, score = model.cv_results_["mean_test_shown"], model.cv_results_["mean_test_score"]
+    beside = {f"{a:.4f}": f"{b:.4f}" for a, b in zip(score, shown)}
+    at = header.index("score"), header.index("accuracy")
+    assert all(line[at[1]] == beside[line[at[0]]] for line in lines[:-1])
     for m in model.members_:
         assert f"\n{m.name}, times {m.share:.3g}:" in text
         assert m.name in model._repr_html_()

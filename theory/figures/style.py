@@ -74,8 +74,8 @@ def _decades(axis):
     """Numbers at powers of ten, and plain ones between them where the range is short."""
     from matplotlib.ticker import FuncFormatter, LogFormatterMathtext
 
-    low, high = axis.get_view_interval()
-    short = np.log10(max(high, 1e-300) / max(low, 1e-300)) < 2.2
+    low, high = np.log10(np.maximum(axis.get_view_interval(), 1e-300))
+    short = high - low < 2.2
     plain = FuncFormatter(lambda value, position: f"{value:g}")
     axis.set_major_formatter(plain if short else LogFormatterMathtext())
 
