@@ -181,10 +181,12 @@ def versions(found):
     """A table of what was installed, and the machine."""
     known = found["versions"]
     rows = [(name, value or "not installed") for name, value in known.items()]
-    load = found["load"]
+    load, again = found["load"], found.get("again")
+    titles = "; ".join(ROWS[name].title for name in again or ())
+    later = f" Measured again, in a later run of these rows alone: {titles}." if again else ""
     return [
         f"{found['processor']}, Python {found['python']}, one thread, {found['minutes']} minutes "
-        f"for the whole run; one-minute load {load} at its start.",
+        f"for the whole run; load of the machine {load} at its start.{later}",
         "",
         *table(["package", "version"], rows),
     ]
