@@ -200,12 +200,18 @@ def figure_lines(found, docs):
         if path.is_file():
             what = "; ".join(ROWS[name].title for name in names if found["rows"].get(name))
             alt = f"Seconds against {axis}, both on logarithmic axes, a line for each tool. {what}."
-            lines += [f"![{alt}](_static/{path.name})", "", f"*{title.capitalize()}.*", ""]
+            lines += [
+                f"![{alt}](_static/{path.name})",
+                "",
+                f"*{title[0].upper()}{title[1:]}; full lines are ours.*",
+                "",
+            ]
     return lines
 
 
 def page(found, docs):
     """The text of docs/benchmarks.md."""
+    rest = ', but what "Versions" names,' if found.get("again") else ""
     behind, worse = list(slower(found)), list(less_accurate(found))
     lines = [
         "# Benchmarks",
@@ -213,8 +219,8 @@ def page(found, docs):
         "This page shows how long the library takes, how much memory, and how accurate it is, "
         "beside the packages you may use instead.",
         "",
-        "All of it was measured in one run of `scripts/bench/peers`, which makes an environment "
-        "with these packages and uses one thread. Sides take turns in changing order; seconds are "
+        f"All of it{rest} was measured in one run of `scripts/bench/peers`, which makes an "
+        "environment with these packages and uses one thread. Sides take turns in changing order; seconds are "
         "those of the processor, the least of the repeats, after a small run that compiles. "
         "Memory is what the work adds to the largest size of a process of its own. None of these "
         "packages is needed by the library. LIBSVM and LIBLINEAR are those inside scikit-learn.",
