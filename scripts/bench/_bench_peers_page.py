@@ -222,8 +222,9 @@ def page(found, docs):
         f"All of it{rest} was measured in one run of `scripts/bench/peers`, which makes an "
         "environment with these packages and uses one thread. Sides take turns in changing "
         "order; seconds are those of the processor, the least of the repeats, after a small run "
-        "that compiles. Memory is what the work adds to the largest size of a process of its own. None "
-        "of these packages is needed by the library. LIBSVM and LIBLINEAR are those inside scikit-learn.",
+        "that compiles. Memory is what the work adds to the largest size of a process of its own. "
+        "None of these packages is needed by the library. LIBSVM and LIBLINEAR are those "
+        "inside scikit-learn.",
         "",
         "The page is made from [these numbers](_static/benchmarks.json) by "
         "`scripts/bench/bench_peers.py --page docs`. Your machine will give other seconds; ratios "
