@@ -181,10 +181,12 @@ def versions(found):
     """A table of what was installed, and the machine."""
     known = found["versions"]
     rows = [(name, value or "not installed") for name, value in known.items()]
-    load = found["load"]
+    load, again = found["load"], found.get("again")
+    titles = "; ".join(ROWS[name].title for name in again or ())
+    later = f" Measured again, in a later run of these rows alone: {titles}." if again else ""
     return [
         f"{found['processor']}, Python {found['python']}, one thread, {found['minutes']} minutes "
-        f"for the whole run; one-minute load {load} at its start.",
+        f"for the whole run; load of the machine {load} at its start.{later}",
         "",
         *table(["package", "version"], rows),
     ]
@@ -198,12 +200,18 @@ def figure_lines(found, docs):
         if path.is_file():
             what = "; ".join(ROWS[name].title for name in names if found["rows"].get(name))
             alt = f"Seconds against {axis}, both on logarithmic axes, a line for each tool. {what}."
-            lines += [f"![{alt}](_static/{path.name})", "", f"*{title.capitalize()}.*", ""]
+            lines += [
+                f"![{alt}](_static/{path.name})",
+                "",
+                f"*{title[0].upper()}{title[1:]}; full lines are ours.*",
+                "",
+            ]
     return lines
 
 
 def page(found, docs):
     """The text of docs/benchmarks.md."""
+    rest = ', but what "Versions" names,' if found.get("again") else ""
     behind, worse = list(slower(found)), list(less_accurate(found))
     lines = [
         "# Benchmarks",
@@ -211,11 +219,12 @@ def page(found, docs):
         "This page shows how long the library takes, how much memory, and how accurate it is, "
         "beside the packages you may use instead.",
         "",
-        "All of it was measured in one run of `scripts/bench/peers`, which makes an environment "
-        "with these packages and uses one thread. Sides take turns in changing order; seconds are "
-        "those of the processor, the least of the repeats, after a small run that compiles. "
-        "Memory is what the work adds to the largest size of a process of its own. None of these "
-        "packages is needed by the library. LIBSVM and LIBLINEAR are those inside scikit-learn.",
+        f"All of it{rest} was measured in one run of `scripts/bench/peers`, which makes an "
+        "environment with these packages and uses one thread. Sides take turns in changing "
+        "order; seconds are those of the processor, the least of the repeats, after a small run "
+        "that compiles. Memory is what the work adds to the largest size of a process of its own. "
+        "None of these packages is needed by the library. LIBSVM and LIBLINEAR are those "
+        "inside scikit-learn.",
         "",
         "The page is made from [these numbers](_static/benchmarks.json) by "
         "`scripts/bench/bench_peers.py --page docs`. Your machine will give other seconds; ratios "

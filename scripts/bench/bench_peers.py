@@ -131,17 +131,16 @@ print(bench_peers.growth({row!r}, {side!r}, {size!r}, peak))
 def growth(name, which, size, peak):
     """Bytes that the work of a side adds to the peak of this process; None where it fails.
 
-    The side runs on small sizes before, and the samples are there.
+    The side runs on the small size before, and the samples are there.
     """
     row = ROWS[name]
     try:
         with quiet(), threads(1), contextlib.redirect_stdout(io.StringIO()):
-            *small, large = (
+            small, large = (
                 next(side for side in sides if side.name == which)
-                for sides in (row.smallest(), *map(row.sides, (*row.warm, size)))
+                for sides in (row.smallest(), row.sides(size))
             )
-            for side in small:
-                once(side, side.start())
+            once(small, small.start())
             work = large.start()
             before = peak()
             once(large, work)
@@ -207,6 +206,14 @@ def about(args):
     }
 
 
+def kept(args):
+    """An earlier run of the same versions, in the file, of which some rows are replaced; or {}."""
+    if args.json is None or not args.json.is_file() or set(args.rows) == set(ROWS):
+        return {}
+    earlier, now = json.loads(args.json.read_text()), about(args)
+    return earlier if all(earlier[k] == now[k] for k in ("versions", "processor", "quick")) else {}
+
+
 def _extend(parser):
     parser.add_argument("--quick", action="store_true", help="the smallest sizes")
     parser.add_argument("--json", type=Path, help="file to write")
@@ -223,11 +230,15 @@ def main(argv=None):
         return write(args.page)
     with threads(1):
         start = time.perf_counter()
-        found = about(args)
-        found["rows"] = {}
+        found = {**about(args), "rows": {}}
+        earlier = kept(args)
+        found |= earlier
+        if earlier:
+            found["again"] = args.rows
         for name in args.rows:
             found["rows"][name] = measure(name, args)
-            found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
+            if not earlier:
+                found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
             if args.json is not None:  # also what a run that is cut off has measured
                 args.json.write_text(json.dumps(found, indent=1) + "\n")
     print(f"{found['minutes']} minutes")
