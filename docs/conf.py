@@ -42,9 +42,6 @@ templates_path = ["_templates"]
 nitpicky = True
 default_role = "literal"  # `name` in a docstring
 toc_object_entries_show_parents = "hide"
-# While pages are being written, links to those that are not there yet can be let pass.
-if os.environ.get("ALIGNLEARN_DOCS_PARTIAL"):
-    suppress_warnings = ["toc.not_readable", "myst.xref_missing"]
 
 # -- Markdown --------------------------------------------------------------------------
 
