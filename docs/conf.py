@@ -79,6 +79,10 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
+# Pages without others below them give the room to their tables.
+ALONE = ["index", "install", "benchmarks", "coming-from", "command-line", "troubleshooting"]
+html_sidebars = dict.fromkeys([*ALONE, "support", "cite", "changelog"], [])
+
 # -- the gallery -----------------------------------------------------------------------
 
 sphinx_gallery_conf = {
