@@ -169,7 +169,7 @@ def remark(claim):
         return "Ours; proved in `proofs.md`."
     if claim.status is Status.TRUE:
         sharper = ", and a sharper form does too" if claim.corrected is not None else ""
-        return f"Nothing: it holds as printed{sharper}."
+        return f"It holds as printed{sharper}."
     text = claim.remark.replace("|", r"\|")
     return f"{text} Follows from `{claim.follows}`." if claim.follows else text
 
