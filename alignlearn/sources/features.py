@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from alignlearn.engine import features
@@ -119,16 +121,32 @@ class FeatureSource(Source):
 
     def _statistics(self, X, Y, weight, unbiased):
         norm = target_norm(Y, weight=weight)
+        # Equal kernels get equal statistics to the last bit.
+        (columns, scales, index), names = self._distinct(), self.names
         with np.errstate(over="ignore", invalid="ignore"):
-            a, M, trace = self._sums(X, Y, weight)
-        check_sums(M, self.names)
+            if columns is None:
+                a, M, trace = features.rank_one_sums(X, Y, weight)
+            else:
+                a, M, trace = features.low_rank_sums(X, Y, columns, scales, weight)
+        check_sums(M, [names[k] for k in np.unique(index, return_index=True)[1]])
         if unbiased:
-            a, M, norm, zero = without_diagonal(a, M, norm, self._centered_diagonals(X), Y)
+            centered = self._centered_diagonals(X, columns, scales)
+            a, M, norm, zero = without_diagonal(a, M, norm, centered, Y)
             M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
         total = None if weight is None else float(weight.sum())
-        return AlignmentStatistics(a, M, trace, norm, X.shape[0], self.names, total)
+        found = AlignmentStatistics(a, M, trace, norm, X.shape[0], (), total)
+        if columns is not None:
+            found = found.take(index)
+        return replace(found, names=names)
 
-    def _centered_diagonals(self, X):
+    def _distinct(self):
+        """Columns and scales of the kernels that differ, and which of them each kernel is."""
+        if self.groups is None:
+            return None, None, np.arange(self.n_features)
+        groups, index = distinct([(tuple(c), s) for c, s in zip(self._columns(), self._scales())])
+        return [np.array(c) for c, _ in groups], np.array([s for _, s in groups]), index
+
+    def _centered_diagonals(self, X, columns, scales):
         """Diagonals of the centred kernels, (p, m)."""
         if self.sparse:
             raise ValueError(
@@ -136,19 +154,9 @@ class FeatureSource(Source):
                 "zeros centring would fill; accepted: dense samples, such as X.toarray()."
             )
         squares = np.square(centered_columns(X.astype(np.float64, copy=False))).T
-        if self.groups is None:
+        if columns is None:
             return squares
-        sums = [squares[list(columns)].sum(axis=0) for columns in self._columns()]
-        return self._scales()[:, None] * np.array(sums)
-
-    def _sums(self, X, Y, weight):
-        if self.groups is None:
-            return features.rank_one_sums(X, Y, weight)
-        # Equal kernels get equal sums to the last bit.
-        groups, index = distinct([(tuple(c), s) for c, s in zip(self._columns(), self._scales())])
-        columns, scales = [np.array(c) for c, _ in groups], np.array([s for _, s in groups])
-        a, M, trace = features.low_rank_sums(X, Y, columns, scales, weight)
-        return a[index], M[np.ix_(index, index)], trace[index]
+        return scales[:, None] * np.array([squares[list(c)].sum(axis=0) for c in columns])
 
     def training_statistics(self, y, task, training_sets, *, unbiased=False):
         """Yield the statistics of every training set, index arrays, each by itself.
