@@ -81,7 +81,7 @@ html_theme_options = {
 
 # Pages without others below them give the room to their tables.
 ALONE = ["index", "install", "benchmarks", "coming-from", "command-line", "troubleshooting"]
-html_sidebars = dict.fromkeys([*ALONE, "support", "cite", "changelog"], [])
+html_sidebars = {page: [] for page in [*ALONE, "support", "cite", "changelog"]}
 
 # -- the gallery -----------------------------------------------------------------------
 

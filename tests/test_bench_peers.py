@@ -94,7 +94,7 @@ def test_memory_is_that_of_a_process_of_its_own(bench):
 
 
 def test_reasons_name_no_folder(bench):
-    error = ImportError("cannot import x from y (/home/someone/env/lib/y.py)")
+    error = ImportError("cannot import x from y (/env/lib/y.py)")
     assert bench.one_line(error) == "ImportError: cannot import x from y (...)"
     assert len(bench.one_line(ValueError("long " * 100))) <= 160
 

@@ -69,9 +69,9 @@ _CLASSES = {
     "online.classifier": "KernelSGDClassifier",
     "online.regressor": "KernelSGDRegressor",
     "solvers.chi_square": "ChiSquareBall",
+    "sources.completion": "Completion TableCompletion",
     "sources.features": "FeatureCombination FeaturePredictor FeatureSource",
-    "sources.gapped": "Completion GappedCombination GappedPredictor GappedSource SumOfTables "
-    "TableCompletion",
+    "sources.gapped": "GappedCombination GappedPredictor GappedSource SumOfTables",
     "sources.given": "GramCombination GramPredictor GramSum _NewSamples",
     "sources.pairs": "PairCombination PairPredictor PairSource",
     "sources.streaming": "AlignmentAccumulator",

@@ -4,9 +4,10 @@
 `Predictor` can do, whatever the kernels are.
 """
 
+from .completion import TableCompletion
 from .families import FeatureFamily, GramFamily, open_family
 from .features import linear_groups
-from .gapped import GappedPredictor, TableCompletion, complete
+from .gapped import GappedPredictor, complete
 from .given import GramViews, gram_parts
 from .opening import Opener, open_kernel, open_source
 from .source import Combination, Predictor, Source

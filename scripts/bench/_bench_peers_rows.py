@@ -330,33 +330,56 @@ def many_kernels(p, m=600):
     X, y = load_digits(return_X_y=True)
     X, y = X / 16.0, np.where(y % 2, 1, -1)
     gammas = np.geomspace(0.005, 0.5, p)
-    train, new = X[:m], X[m : 2 * m]
+    train, new, labels, truth = X[:m], X[m : 2 * m], y[:m], y[m : 2 * m]
     K = [al.Gaussian(g)(train) for g in gammas]
     L = [al.Gaussian(g)(new, train) for g in gammas]
-    target = y[:m], y[m : 2 * m]
 
-    def ours(**how):
-        return lambda: al.MKLClassifier(C=10.0, **how)
+    def ours(name, kernels, X, Z):
+        def model():
+            return al.MKLClassifier(kernels, C=10.0)
 
-    def mklpy(name, **how):
-        def start():
+        return Side(name, OURS, fit_of(model, X, labels), scored(Z, truth))
+
+    return [
+        ours("MKLClassifier, alignf", "precomputed", K, L),
+        *_mklpy_sides(K, L, labels, truth),
+        *_mklaren_sides(K, L, labels, truth),
+        ours("MKLClassifier, alignf, from samples", [al.Gaussian(g) for g in gammas], train, new),
+    ]
+
+
+def _mklpy_sides(K, L, labels, truth):
+    """Three rules of MKLpy on matrices K of the training samples and L of new ones."""
+
+    def start(name, **how):
+        def made():
             import torch
             from MKLpy import algorithms
             from sklearn.svm import SVC
 
-            kernels, labels = [torch.tensor(A) for A in K], torch.tensor(target[0])
+            kernels, target = [torch.tensor(A) for A in K], torch.tensor(labels)
             learner = SVC(C=10.0, kernel="precomputed")
             model = getattr(algorithms, name)(learner=learner, **how)
-            return lambda: model.fit(kernels, labels)
+            return lambda: model.fit(kernels, target)
 
-        return start
+        return made
 
-    def mklpy_score(model):
+    def score(model):
         import torch
 
-        return float(np.mean(np.asarray(model.predict([torch.tensor(A) for A in L])) == target[1]))
+        return float(np.mean(np.asarray(model.predict([torch.tensor(A) for A in L])) == truth))
 
-    def mklaren():
+    return [
+        Side("CKA of MKLpy (alignf without its sign)", "MKLpy", start("CKA"), score),
+        Side("EasyMKL", "MKLpy", start("EasyMKL", lam=0.1), score),
+        Side("AverageMKL", "MKLpy", start("AverageMKL"), score),
+    ]
+
+
+def _mklaren_sides(K, L, labels, truth):
+    """Two methods of mklaren on the same."""
+
+    def alignf():
         with suppress(ImportError):  # of Python 2's; this part of it runs all the same
             import mklaren.mkl  # noqa: F401
         from mklaren.mkl.alignf import Alignf
@@ -364,42 +387,28 @@ def many_kernels(p, m=600):
 
         def work():
             rule = Alignf(typ="convex")
-            rule.fit(K, target[0].astype(float))
-            machine = SVC(C=10.0, kernel="precomputed").fit(np.tensordot(rule.mu, K, 1), target[0])
+            rule.fit(K, labels.astype(float))
+            machine = SVC(C=10.0, kernel="precomputed").fit(np.tensordot(rule.mu, K, 1), labels)
             return rule.mu, machine
 
         return work
 
-    def mklaren_score(found):
+    def alignf_score(found):
         mu, machine = found
-        return float(machine.score(np.tensordot(mu, L, 1), target[1]))
+        return float(machine.score(np.tensordot(mu, L, 1), truth))
 
     def low_rank():
         from mklaren.mkl.mklaren import Mklaren
 
         model = Mklaren(rank=50)
-        return lambda: model.fit(K, target[0].astype(float)) or model
+        return lambda: model.fit(K, labels.astype(float)) or model
 
     def low_rank_score(model):
-        return float(np.mean(np.sign(model.predict(None, Ks=L)) == target[1]))
+        return float(np.mean(np.sign(model.predict(None, Ks=L)) == truth))
 
-    given = {"kernels": "precomputed"}
-    streamed = {"kernels": [al.Gaussian(g) for g in gammas]}
     return [
-        Side(
-            "MKLClassifier, alignf", OURS, fit_of(ours(**given), K, target[0]), scored(L, target[1])
-        ),
-        Side("CKA of MKLpy (alignf without its sign)", "MKLpy", mklpy("CKA"), mklpy_score),
-        Side("EasyMKL", "MKLpy", mklpy("EasyMKL", lam=0.1), mklpy_score),
-        Side("AverageMKL", "MKLpy", mklpy("AverageMKL"), mklpy_score),
-        Side("Alignf of mklaren", "mklaren", mklaren, mklaren_score),
+        Side("Alignf of mklaren", "mklaren", alignf, alignf_score),
         Side("Mklaren of mklaren, rank 50", "mklaren", low_rank, low_rank_score),
-        Side(
-            "MKLClassifier, alignf, from samples",
-            OURS,
-            fit_of(ours(**streamed), train, target[0]),
-            scored(new, target[1]),
-        ),
     ]
 
 

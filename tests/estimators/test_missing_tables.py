@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import alignlearn as al
 from alignlearn.sources import open_source
-from alignlearn.sources.gapped import donors_of
+from alignlearn.sources.completion import donors_of
 
 RNG = np.random.default_rng(0)
 M, N = 48, 12

@@ -1,0 +1,254 @@
+"""What stands for a table that samples lack: ridge regression on the tables that they have.
+
+The feature vector of a table that a sample lacks is a mixture of those of *donors*, training
+samples with the table, so that the completed kernel is positive semi-definite without a projection,
+and the same for training samples and new ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve
+
+from alignlearn._text import Result
+from alignlearn._versions import Versioned
+from alignlearn.engine.cpu import CPU
+from alignlearn.statistics import center_gram
+
+from .tables import present_tables
+
+# The ridge, in units of the mean squared length of the vectors that are regressed on. From .03 to 1
+# it makes no difference (half of the data sets of scripts/bench/bench_missing_tables.py).
+_RIDGE = 0.3
+_MOST_DONORS, _LEAST_DONORS = 1000, 200  # in all, and of a table that so many samples have
+_PROBED = 100  # donors whose own regression tells how good it is
+
+
+class Mixture(NamedTuple):
+    """What stands for a table that samples lack.
+
+    Parameters
+    ----------
+    table : int
+    rows : ndarray of int of shape (n,)
+        The samples.
+    donors : ndarray of int of shape (q,)
+        Those of the donors that have the table.
+    shares : ndarray of shape (n, q)
+        Rows sum to 1.
+    """
+
+    table: int
+    rows: np.ndarray
+    donors: np.ndarray
+    shares: np.ndarray
+
+
+class Completion:
+    """Ridge regression of the tables that samples lack on those that they have.
+
+    For a sample with the tables S that lacks table t, on the n donors with t, of weights w: inputs
+    are the combination's feature vectors of the tables S, those of each table centred at the mean
+    of the donors that have it, and 0 for the others. With their Gram matrix G and the inner
+    products g of the sample's with theirs, ``c = (G + r W^-1)^-1 g`` for r = 0.3 times the mean
+    diagonal entry of G, and the feature vector of table t is ``sum_i e_i phi_t(x_i)`` with
+    ``e = c + (1 - sum c) w / sum w``: the donors' mean, and what the regression adds to it.
+
+    Parameters
+    ----------
+    donors : GappedSource
+    weights : ndarray of shape (p,)
+        Of the kernels; the regression is on the sum with their absolute values.
+    """
+
+    def __init__(self, donors, weights):
+        self.donors, self.weights = donors, np.abs(weights)
+
+    def mixtures(self, X, engine=CPU):
+        """A list of `Mixture`, for every table of the combination that some of the samples lack."""
+        inputs, found = _Inputs(self, X, engine), []
+        for rows, pattern in _patterns(present_tables(X, self.donors.spans)):
+            for table in np.flatnonzero(~pattern & inputs.in_use):
+                donors = self.donors.having(table)
+                shares = _shares_of_donors(*inputs.of(rows, pattern, donors))
+                found.append(Mixture(int(table), rows, donors, shares))
+        return found
+
+    def extended(self, function, X, engine=CPU):
+        """Values (n, q) on samples with gaps of a function that is a sum over the tables.
+
+        Parameters
+        ----------
+        function : callable
+            Of samples without gaps; linear in the feature vectors of every table.
+        X : ndarray of shape (n, d)
+        """
+        found = function(self.donors.fill(X))
+        if not np.isnan(X).any():
+            return found
+        filler, terms = self.donors.filler[None], {}
+        for table, rows, donors, shares in self.mixtures(X, engine):
+            if table not in terms:
+                # All else is the same, so that what differs is the table's own term.
+                span = list(self.donors.spans.values())[table]
+                Z = np.repeat(filler, len(donors), axis=0).astype(X.dtype)
+                Z[:, span] = self.donors.filled[np.ix_(donors, span)]
+                terms[table] = function(Z) - function(filler.astype(X.dtype))
+            found[rows] += shares @ terms[table]
+        return found
+
+    def report(self, source):
+        """The `TableCompletion` of the training samples."""
+        lacking = ~source.present
+        lost, size = np.zeros(lacking.shape[1]), np.zeros(lacking.shape[1])
+        inputs = _Inputs(self, self.donors.X[:0], self.donors.engine)
+        for rows, pattern in _patterns(source.present):
+            for table in np.flatnonzero(~pattern & inputs.in_use):
+                donors = self.donors.having(table)
+                outputs = inputs.outputs(table, donors)
+                found = _left_out(*inputs.of(np.arange(0), pattern, donors), outputs)
+                lost[table] += len(rows) * found
+                size[table] += len(rows)
+        explained = 1.0 - np.divide(lost, size, out=np.full(len(size), np.nan), where=size > 0.0)
+        counts = lacking.sum(axis=0)
+        return TableCompletion(tuple(source.spans), counts, source.n_samples, explained)
+
+
+@dataclass(frozen=True, eq=False)
+class TableCompletion(Result, Versioned):
+    """How many training samples lack each table, and how well the other tables explain it.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the tables.
+    n_lacking : ndarray of int of shape (T,)
+    n_samples : int
+    explained : ndarray of shape (T,)
+        Share of the variance of the table's feature vectors, of the combination's kernels, that the
+        regression on the tables which these samples have explains: on 100 samples that have the
+        table, each left out. Below 0 where the mean alone would be better; NaN where no sample
+        lacks the table, or its kernels have no weight.
+    """
+
+    names: tuple[str, ...]
+    n_lacking: np.ndarray
+    n_samples: int
+    explained: np.ndarray
+
+    def lines(self):
+        """Lines of a summary."""
+        for name, n, share in zip(self.names, self.n_lacking, self.explained):
+            if n:
+                known = "has no weight" if np.isnan(share) else f"explained by others {share:.1%}"
+                yield f"table {name}: {n} of {self.n_samples} samples lack it, {known}"
+
+
+class _Inputs:
+    """Kernel values that regressions are made from: of the donors, and of samples with them."""
+
+    def __init__(self, completion, X, engine):
+        donors = self.donors = completion.donors
+        self.present = present_tables(X, donors.spans)
+        tables = list(enumerate(by_table(completion.weights, donors)))
+        self.in_use = np.array([own.any() for _, own in tables])
+        self._parts = {t: donors.base.combine(own) for t, own in tables if own.any()}
+        self._grams, self._filled, self._engine = {}, donors.fill(X), engine
+        self.weight = np.ones(donors.n_samples) if donors.weight is None else donors.weight
+
+    def _gram(self, table):
+        if table not in self._grams:
+            self._grams[table] = self._parts[table].gram().astype(np.float64)
+        return self._grams[table]
+
+    def of(self, rows, pattern, donors):
+        """``(G, g, w)`` of some donors, and of samples (n) that have the tables of a pattern."""
+        G, g = np.zeros((donors.size, donors.size)), np.zeros((rows.size, donors.size))
+        weight = self.weight[donors]
+        for table in np.flatnonzero(pattern & self.in_use):
+            have = self.donors.present[donors, table]
+            if not have.any():
+                continue
+            own = self._gram(table)[np.ix_(donors, donors)]
+            share = weight * have / (weight @ have)
+            means = share @ own
+            if rows.size:
+                part, X = self._parts[table], self._filled[rows]
+                new = part.cross_gram(X, engine=self._engine)[:, donors].astype(np.float64)
+                g += center_gram(new, means, share) * have
+            G += center_gram(own, means, share) * np.outer(have, have)
+        return G, g, weight
+
+    def outputs(self, table, donors):
+        """The centred Gram matrix of a table on donors that have it."""
+        own, weight = self._gram(table)[np.ix_(donors, donors)], self.weight[donors]
+        share = weight / weight.sum()
+        return center_gram(own, share @ own, share)
+
+
+def _regularised(G, weight):
+    """``G + r W^-1``; None for inputs that are all 0."""
+    size = weight @ G.diagonal() / weight.sum()
+    if not size > 0.0:
+        return None
+    system = G.copy()
+    system.flat[:: len(G) + 1] += _RIDGE * size / weight
+    return system
+
+
+def _shares_of_donors(G, g, weight):
+    """The shares e of donors, (n, q); see `Completion`."""
+    system, share = _regularised(G, weight), weight / weight.sum()
+    if system is None:
+        return np.tile(share, (len(g), 1))
+    coef = solve(system, g.T, assume_a="pos").T
+    return coef + np.outer(1.0 - coef.sum(axis=1), share)
+
+
+def _left_out(G, _, weight, outputs):
+    """Share of the outputs' variance that regression without the sample itself leaves."""
+    system = _regularised(G, weight)
+    size = weight @ outputs.diagonal()
+    if system is None or not size > 0.0:
+        return 1.0
+    some = np.unique(np.linspace(0, len(G) - 1, _PROBED).astype(np.intp))
+    A = solve(system, np.eye(len(G))[:, some], assume_a="pos")
+    residual = np.einsum("ij,ij->j", A, outputs @ A) / np.square(A[some, np.arange(some.size)])
+    return float(weight[some] @ residual / (weight[some] @ outputs.diagonal()[some]))
+
+
+def donors_of(source):
+    """Numbers of the samples that stand in for others: of positive weight, and at most 1000.
+
+    More where a table would have less than 200 of them, and has more samples.
+    """
+    used = np.ones(source.n_samples, bool) if source.weight is None else source.weight > 0.0
+    chosen = np.zeros(source.n_samples, bool)
+    chosen[_spread(np.flatnonzero(used), _MOST_DONORS)] = True
+    for have in source.present.T:
+        if np.count_nonzero(chosen & have) < _LEAST_DONORS:
+            chosen[_spread(np.flatnonzero(used & have), _LEAST_DONORS)] = True
+    return np.flatnonzero(chosen)
+
+
+def _spread(numbers, most):
+    """At most so many of some numbers, evenly."""
+    if numbers.size <= most:
+        return numbers
+    return numbers[np.linspace(0, numbers.size - 1, most).astype(np.intp)]
+
+
+def _patterns(present):
+    """(samples, pattern) of every set of tables that some samples have, but the full one."""
+    patterns, number = np.unique(present, axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    found = [(np.flatnonzero(number == q), pattern) for q, pattern in enumerate(patterns)]
+    return [(rows, pattern) for rows, pattern in found if not pattern.all()]
+
+
+def by_table(weights, source):
+    """The weights (p,) of the kernels of each table, 0 elsewhere."""
+    return [np.where(source.table_of == t, weights, 0.0) for t in range(len(source.spans))]
