@@ -11,6 +11,8 @@ from alignlearn._jit import jit_sum
 
 from .tiles import evaluate
 
+_STRIP = 256  # rows for which a block of columns is gathered once
+
 
 @jit_sum
 def gather(X, Y, features, means, first, last, tile):
@@ -324,7 +326,7 @@ def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, sym
     block, rows = shape
     W, tile, x = scratch[0][thread[0]], scratch[1][thread[0]], scratch[2][thread[0]]
     n, m = X.shape[0], Z.shape[0]
-    high = block if symmetric else min(block, 64)
+    high = block if symmetric else min(_STRIP, max(-(-n // (thread[1] * rows)), 1) * rows)
     total = out.dtype.type(0)
     for ib in range(thread[0] * high, n, thread[1] * high):
         ie = min(ib + high, n)
@@ -339,11 +341,12 @@ def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, sym
                 given = x, tile, FX, FZ, external, (i, jb, i, jb), nr, nc, W
                 evaluate(evaluator, (code, parameters, primitives, *given))
                 for r in range(nr):
-                    o = out[i + r, jb : jb + nc]
+                    o, e = out[i + r, jb : jb + nc], W[0, r * nc : (r + 1) * nc]
+                    w = o.dtype.type(weights[0])
                     for j in range(nc):
-                        o[j] = 0
-                    for k in range(n_kernels):
-                        e, w = W[k, r * nc : (r + 1) * nc], weights[k]
+                        o[j] = w * e[j]
+                    for k in range(1, n_kernels):
+                        e, w = W[k, r * nc : (r + 1) * nc], o.dtype.type(weights[k])
                         for j in range(nc):
                             o[j] += w * e[j]
                     for j in range(nc):

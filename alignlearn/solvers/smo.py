@@ -30,6 +30,7 @@ from . import smo_kernels as kernels
 from .smo_rows import MatrixRows
 
 _CUSHION, _FEWEST = 1.25, 1000  # of a working set: times the violating variables, and at least
+_NEAR = 0.7  # share of variables with an exact gradient from which on all have one
 _LARGE = 2000  # samples above which a part of them gives the start, if there is no matrix
 # Least curvature of a pair: in units of its first diagonal entry, as LIBSVM's for a kernel of ones,
 # and where that is 0 in units of the whole matrix, smaller since entries may differ much.
@@ -49,7 +50,7 @@ class SMOResult(Result):
         variables strictly between a bound and 0 and, if there are none, the midpoint of the
         interval [max d, min u] that the optimality conditions allow.
     gradient : (m,) float64
-        Kb + q.
+        Kb + q; from rows in float32 where b is 0 and the slack is far above that rounding.
     objective : float
         Value of the minimised function.
     duality_gap : float
@@ -276,11 +277,29 @@ class _Problem:
         self.included = self.coef.copy()
 
     def make_exact(self):
-        """Find the gradient of all variables anew where rows were too rough for it."""
-        if self.rough:
-            self.gradient, used = self.linear.copy(), np.flatnonzero(self.coef)
-            self.gram.exact_products(self.gradient, used, self.coef[used])
-            self.rough = False
+        """Find the gradient anew where rows were too rough for it and it decides something.
+
+        A variable at 0 that is far from violating decides nothing. It keeps what the rows gave,
+        if those of the others turn out to be near enough.
+        """
+        if not self.rough:
+            return
+        used, before = np.flatnonzero(self.coef), self.gradient.copy()
+        near = (self.coef != 0.0) | (_slack(*self.one_sided()) < self.far())
+        few = np.count_nonzero(near) < _NEAR * near.size
+        for part in (near, ~near) if few else (slice(None),):
+            index = np.flatnonzero(part) if few else part
+            exact = self.linear[index].copy()
+            self.gram.exact_products(exact, used, self.coef[used], index if few else None)
+            self.gradient[index] = exact
+            if np.abs(exact - before[index]).max(initial=0.0) <= 0.1 * self.tol:
+                break
+        self.rough = False
+
+    def far(self):
+        """Slack from which on a variable at 0 does not come to violate by rounding of the rows."""
+        size = np.sqrt(np.abs(self.gram.diagonal))
+        return 2.0 * self.tol * np.maximum(1.0, size / (size.mean() or 1.0))
 
     def check(self, stuck):
         """Violation among all variables; whether nothing is left to try where a part is stuck."""
@@ -305,8 +324,12 @@ class _Problem:
 
     def violation(self):
         """The violation among all variables, by a gradient that is up to date."""
+        return _violation(*self.one_sided())
+
+    def one_sided(self):
+        """The one-sided slopes of all variables, by a gradient that is up to date."""
         up, down = slopes(self.coef, self.lower, self.upper, self.epsilon)
-        return _violation(self.gradient + up, self.gradient + down)
+        return self.gradient + up, self.gradient + down
 
     def activate(self):
         """Make all coefficients active, or those that are to be optimised next."""
@@ -333,8 +356,7 @@ class _Problem:
         if self.gram.exact:
             return movable
         up, down = self.sided()
-        level = _multiplier(up, down)
-        slack = np.minimum(up - level, level - down)[movable]
+        slack = _slack(up, down)[movable]
         chosen = np.isin(movable, self.working)  # of these rows are at hand
         n_new = np.count_nonzero(slack[~chosen] < self.tol)
         size = np.count_nonzero(chosen) + int(_CUSHION * n_new) + 2
@@ -378,6 +400,12 @@ def _multiplier(up, down):
         return float(np.mean(up[free]))
     ends = down.max(initial=-np.inf), up.min(initial=np.inf)
     return float(np.mean([v for v in ends if np.isfinite(v)] or [0.0]))
+
+
+def _slack(up, down):
+    """How far variables are from violating the optimality conditions."""
+    level = _multiplier(up, down)
+    return np.minimum(up - level, level - down)
 
 
 def slopes(coef, lower, upper, epsilon):

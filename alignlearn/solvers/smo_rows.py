@@ -317,13 +317,13 @@ class RowCache:
         when = np.where(self._owner < 0, -1, self.active.used[:-1])
         return np.argpartition(when, n - 1)[:n] if n < when.size else np.arange(n)
 
-    def add_products(self, gradient, used, weights):
-        """gradient += sum_k weights[k] K[used[k]], for all m variables."""
+    def add_products(self, gradient, used, weights, index=None):
+        """gradient += sum_k weights[k] K[used[k], index], for all m variables or some."""
         if self.times is not None:
-            gradient += self.times(None, used, weights)
+            gradient += self.times(index, used, weights)
             return
-        compute = self.rows(None)
-        step = self._rows_in(_MULTIPLIED, self.m)
+        compute = self.rows(index)
+        step = self._rows_in(_MULTIPLIED, gradient.size)
         for first in range(0, used.size, step):
             part = slice(first, first + step)
             gradient += weights[part] @ compute(used[part])
@@ -352,6 +352,7 @@ class FullRows(_Gathered, RowCache):
         self.dtype, m = np.dtype(dtype), self.m
         # A system that gives memory where it is written gives no more than is needed.
         self.K = np.empty((m, m), dtype=dtype)
+        self.K[:1] = 0.0  # the loops begin with it, whatever it is
         self.place, self._n_rows, self._fill = np.full(m, -1), 0, None
 
     @property
@@ -402,9 +403,9 @@ class FullRows(_Gathered, RowCache):
             some = slice(first, first + step)
             gradient += weights[some] @ self.K[place[some]]
 
-    def exact_products(self, gradient, used, weights):
-        """The same, exactly."""
-        RowCache.add_products(self, gradient, used, weights)
+    def exact_products(self, gradient, used, weights, index=None):
+        """The same, exactly, for some of the variables."""
+        RowCache.add_products(self, gradient, used, weights, index)
 
 
 def check_cache_memory(n_samples, memory):

@@ -17,6 +17,7 @@ from .source import Combination, Predictor, Source
 from .training_sets import Sample, training_statistics
 
 _LARGEST_IN_SINGLE = 1e15  # number whose square, and that of 1 over it, float32 holds
+_OUTLYING = 100.0  # the same in root mean squares: of one above, rounding is not that of the others
 _PROBED, _ROUNDINGS = 8, 16.0  # rows compared with exact ones, and by how much they may differ
 
 
@@ -192,7 +193,8 @@ class PairCombination(Combination):
         source = self.source
         if source.dtype == np.float32 or is_sparse(source.X) or not self.products().is_common:
             return None
-        if not max(source.X.max(), -source.X.min()) < _LARGEST_IN_SINGLE:
+        size = max(source.X.max(), -source.X.min())
+        if not size < _LARGEST_IN_SINGLE or size > _OUTLYING * np.sqrt(np.mean(source.X**2)):
             return None
         few = np.linspace(0, len(source.X) - 1, _PROBED).astype(np.intp)
         exact = self.rows(few)

@@ -152,3 +152,15 @@ def test_kernels_beyond_single_precision(unit):
     plain = opened(X, [al.Gaussian(0.5)], [1.0])
     pays = rows_pay(plain, SupportVectorClassifier(), y, most_whole=0)
     assert rows_pay(source, machine, y, most_whole=0) == pays
+
+
+def test_a_sample_far_out_has_rows_in_double_precision():
+    """Its neighbours are then told apart, where float32 would merge them."""
+    X, y, _ = samples(n_classes=2)
+    X[0], X[1], y[0], y[1] = 1e6, 1e6 + 0.02, 0, 1
+    cache = row_cache(gaussians(X), 10**8)
+    assert cache.single is cache.rows
+    others = row_cache(gaussians(X[2:]), 10**8)
+    assert others.single is not others.rows
+    machine = SupportVectorClassifier(10.0, tol=TIGHT).fit(cache, y)
+    assert_same(machine, SupportVectorClassifier(10.0, tol=TIGHT).fit(gaussians(X).gram(), y))
