@@ -292,8 +292,8 @@ class _Problem:
             exact = self.linear[index].copy()
             self.gram.exact_products(exact, used, self.coef[used], index if few else None)
             self.gradient[index] = exact
-            if np.abs(exact - before[index]).max(initial=0.0) <= 0.1 * self.tol:
-                break
+            if np.abs(exact - before[index]).max(initial=0.0) <= 0.25 * self.tol:
+                break  # an eighth of what is far; elsewhere it was at most 1.2 times as much
         self.rough = False
 
     def far(self):
