@@ -128,7 +128,7 @@ def test_the_gradient_is_exact_where_it_decides():
     assert 1e-8 < apart.max() < 1e-4
     assert exact.n_values < 0.3 * 500 * np.count_nonzero(used)
     # Rows whose rounding is too large at a few are not trusted at the others.
-    rough = Rows((K + 1000.0 * (wrong + wrong.T)).astype(np.float32))
+    rough = Rows((K + 10000.0 * (wrong + wrong.T)).astype(np.float32))
     result = smo(FullRows(exact, 500, single=rough, **options), -sign, bounds, tol=1e-3)
     np.testing.assert_allclose(result.gradient, K @ result.coef - sign, atol=1e-10)
     assert result.kkt_violation <= 1e-3
