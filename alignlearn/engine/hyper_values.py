@@ -13,7 +13,9 @@ features. What is made of the numbers is a *form*:
     ``exp(own_0p + own_0q - power log det(I + B'B))``, for a table of squared distances, with
     ``B = [delta_p, delta_q, mu_p - mu_q]``, ``delta = (u - u') / sqrt 2``, ``mu = (u + u') / 2``.
     The entries of B'B are sums of squared distances: ``4 delta_p'delta_q = |u - v'|^2 + |u' - v|^2
-    - |u - v|^2 - |u' - v'|^2``, and so on.
+    - |u - v|^2 - |u' - v'|^2``, and so on. They need of p only the sum and the difference of the
+    distances of u and u' to each point: in products with vectors these are taken once for a block
+    of pairs p, and each pair q against the block, without gathering from the table.
 """
 
 from __future__ import annotations
