@@ -35,7 +35,7 @@ CONSTANTS = 1.0, 0.5, 0.25, 32.0**-0.5  # of `formulas.pair_determinant`
 _BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
 _LANES = 128  # pairs against which one is taken at once, by determinants: 2 KB a point of the table
 _MOST_HALVES = 510  # of an exponent taken by products; more are rounded more
-_LARGEST = 300.0  # exponent of the factor of a pair: the product of two is in range
+LARGEST = 300.0  # exponent of the factor of a pair: the product of two is in range
 
 
 _ONE_RUNG = np.zeros(1, dtype=np.int64)
@@ -334,7 +334,7 @@ def _halves(data):
     """Twice the power of a determinant, where products do for it; else 0."""
     halves = 2.0 * data.form.power
     owns = (np.abs(side.own).max(initial=0.0) for side in (data.left, data.right))
-    fits = halves <= _MOST_HALVES and max(owns) <= _LARGEST
+    fits = halves <= _MOST_HALVES and max(owns) <= LARGEST
     return int(halves) if fits and halves == int(halves) else 0
 
 
