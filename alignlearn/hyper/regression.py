@@ -190,7 +190,7 @@ class HyperKRRCV(HyperRegressor):
         "points": five folds of points; errors are on pairs of points that are in no training pair,
         as those of new points. "pairs": each pair is left out alone, the others of its two points
         are not, which favours small alphas, but judges all pairs where few are known: a twentieth
-        of those of 300 digits gave an AUC of 0.912 and 0.923. "points" becomes "pairs" where no
+        of those of 300 digits gave an AUC of 0.912 and 0.917. "points" becomes "pairs" where no
         fold has a pair.
     solver : {"auto", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`, "auto" being "pivoted" for any number of pairs.
