@@ -10,7 +10,7 @@ def bench(script):
 
 def test_pairs_and_prediction(bench, capsys):
     found = bench.main(["pairs", "predict", "--quick", "--threads", "1"])
-    assert [len(found[name]) for name in ("pairs", "predict")] == [19, 3]
+    assert [len(found[name]) for name in ("pairs", "predict")] == [20, 3]
     assert all(line.figure > 0.0 for lines in found.values() for line in lines)
     printed = capsys.readouterr().out
     assert "1 threads" in printed

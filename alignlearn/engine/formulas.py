@@ -81,24 +81,23 @@ def sine_slope(distance, rate):
     return math.sin(rate * distance) / distance if distance > 0.0 else rate
 
 
-def pair_determinant(near, size_p, size_q, constants):
-    """det(I + B'B) of two pairs of points, see `alignlearn.engine.hyper_values`.
+def pair_determinant(ends, size_p, inverse, size_q, constants):
+    """det(I + B'B) / (1 + size_p / 2) of two pairs, see `alignlearn.engine.hyper_values`.
 
-    By pivots of elimination: each is at least 1, and little cancels. ``near`` are the four squared
-    distances between the pairs, ``size_p`` and ``size_q`` those within; ``constants`` are 1, 1/2,
-    1/4 and 1/sqrt(32) in the type of the arithmetic.
+    By pivots of elimination: each is at least 1, and little cancels. ``ends`` are, of squared
+    distances between the two points of p and one of q, the sums for both points of q and the
+    differences; ``size_p`` and ``size_q`` are the squared distances within. ``inverse`` is that of
+    the first pivot, ``1 + size_p / 2``; ``constants`` are 1, 1/2, 1/4 and 1/sqrt(32) in the type of
+    the arithmetic.
     """
-    d00, d01, d10, d11 = near
+    s0, s1, d0, d1 = ends
     one, half, quarter, root = constants
-    a = one + half * size_p
-    inverse = one / a
-    c = quarter * ((d01 + d10) - (d00 + d11))
-    e = ((d00 + d01) - (d10 + d11)) * root
-    f = ((d01 + d11) - (d00 + d10)) * root
-    between = quarter * ((d00 + d01) + (d10 + d11) - (size_p + size_q))
+    c = quarter * (d1 - d0)
+    e = (d0 + d1) * root
+    f = (s1 - s0) * root
+    between = quarter * ((s0 + s1) - (size_p + size_q))
     b = one + half * size_q - c * (c * inverse)
     b = one if b < one else b
     f -= c * (e * inverse)
-    g = one + between - e * (e * inverse) - f * f / b
-    g = one if g < one else g
-    return a * (b * g)
+    det = b * (one + between - e * (e * inverse)) - f * f
+    return b if det < b else det

@@ -13,7 +13,9 @@ features. What is made of the numbers is a *form*:
     ``exp(own_0p + own_0q - power log det(I + B'B))``, for a table of squared distances, with
     ``B = [delta_p, delta_q, mu_p - mu_q]``, ``delta = (u - u') / sqrt 2``, ``mu = (u + u') / 2``.
     The entries of B'B are sums of squared distances: ``4 delta_p'delta_q = |u - v'|^2 + |u' - v|^2
-    - |u - v|^2 - |u' - v'|^2``, and so on.
+    - |u - v|^2 - |u' - v'|^2``, and so on. They need of p only the sum and the difference of the
+    distances of u and u' to each point: in products with vectors these are taken once for a block
+    of pairs p, and each pair q against the block, without gathering from the table.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ from .boxes import into_rows, row_boxes, rows
 PRODUCT, DETERMINANT = range(2)
 CONSTANTS = 1.0, 0.5, 0.25, 32.0**-0.5  # of `formulas.pair_determinant`
 _BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
+_LANES = 128  # pairs against which one is taken at once, by determinants: 2 KB a point of the table
+_MOST_HALVES = 510  # of an exponent taken by products; more are rounded more
+LARGEST = 300.0  # exponent of the factor of a pair: the product of two is in range
 
 
 _ONE_RUNG = np.zeros(1, dtype=np.int64)
@@ -132,9 +137,11 @@ def _products(table, squarings, left, p, right, q0, out):
 @jit_fma
 def _determinants(table, own_p, size_p, own, size, power, out):
     c00, c01, c10, c11 = table[0], table[1], table[2], table[3]
+    inverse = 1.0 / (1.0 + 0.5 * size_p)
+    own_p += power * vectormath.log(inverse)
     for q in range(out.size):
-        near = c00[q], c01[q], c10[q], c11[q]
-        det = _determinant(near, size_p, size[q], CONSTANTS)
+        ends = c00[q] + c10[q], c01[q] + c11[q], c00[q] - c10[q], c01[q] - c11[q]
+        det = _determinant(ends, size_p, inverse, size[q], CONSTANTS)
         out[q] = vectormath.exp((own_p + own[q]) - power * vectormath.log(det))
 
 
@@ -226,12 +233,109 @@ def mirror(out):
     return out
 
 
+@jit_fma
+def _four_bits(x, x2, x4, x8, bits):
+    """``x^(bits % 16)``."""
+    low = (x if bits & 1 else 1.0) * (x2 if bits & 2 else 1.0)
+    return low * ((x4 if bits & 4 else 1.0) * (x8 if bits & 8 else 1.0))
+
+
+@jit_fma
+def _inverse_roots(x, halves, out):
+    """``out = x^(-halves / 2)``; x is overwritten."""
+    bits, odd = halves >> 1, halves & 1
+    for p in range(x.size):
+        y = 1.0 / x[p]
+        y2 = y * y
+        y4 = y2 * y2
+        y8 = y4 * y4
+        value = _four_bits(y, y2, y4, y8, bits)
+        out[p] = value * np.sqrt(y) if odd else value
+        x[p] = y8 * y8
+    bits >>= 4
+    while bits:
+        for p in range(x.size):
+            y = x[p]
+            y2 = y * y
+            y4 = y2 * y2
+            y8 = y4 * y4
+            out[p] *= _four_bits(y, y2, y4, y8, bits)
+            x[p] = y8 * y8
+        bits >>= 4
+
+
+@jit_fma
+def _sums_of_rows(table, first, second, sums, differences):
+    """Sums and differences of pairs of rows, by columns: what a pair has with a point."""
+    for v in range(table.shape[1]):
+        for p in range(first.size):
+            a, b = table[first[p], v], table[second[p], v]
+            sums[v, p] = a + b
+            differences[v, p] = a - b
+
+
+@jit_fma.owning
+def _add_determinants(form, halves, table, left, right, coef, start, out, stop):
+    """As `_add`, for determinants: each pair of ``right`` against a block of those of ``left``.
+
+    Where the exponent is a number of halves, these are products and a root in place of a logarithm
+    and an exponential, ``halves`` being 0 otherwise.
+    """
+    power, n = form[1], right[0].size
+    sums = np.empty((table.shape[1], _LANES))
+    differences, det, values = np.empty_like(sums), np.empty(_LANES), np.empty(_LANES)
+    inverse, own_p = np.empty(_LANES), np.empty(_LANES)
+    for p0 in range(start, start + out.size, _LANES):
+        if stop[0]:
+            return
+        p1 = min(p0 + _LANES, start + out.size)
+        size_p, total = left[3][p0:p1], out[p0 - start : p1 - start]
+        m = total.size
+        _sums_of_rows(table, left[0][p0:p1], left[1][p0:p1], sums, differences)
+        for p in range(m):
+            inverse[p] = 1.0 / (1.0 + 0.5 * size_p[p])
+            own_p[p] = left[2][0, p0 + p] + power * vectormath.log(inverse[p])
+            total[p] = 0.0
+        x, y = det[:m], values[:m]
+        for q in range(n):
+            u, v = np.uint64(right[0][q]), np.uint64(right[1][q])
+            s0, s1, d0, d1 = sums[u], sums[v], differences[u], differences[v]
+            own, size = right[2][0, q], right[3][q]
+            for p in range(m):
+                ends = s0[p], s1[p], d0[p], d1[p]
+                x[p] = _determinant(ends, size_p[p], inverse[p], size, CONSTANTS)
+            if halves:
+                factor = coef[q] * vectormath.exp(own)
+                _inverse_roots(x, halves, y)
+                for p in range(m):
+                    total[p] += factor * y[p]
+            else:
+                factor = coef[q]
+                for p in range(m):
+                    exponent = (own_p[p] + own) - power * vectormath.log(x[p])
+                    total[p] += factor * vectormath.exp(exponent)
+        if halves:
+            for p in range(m):
+                total[p] *= vectormath.exp(own_p[p])
+
+
 def times_box(data, box, stop):
     """Rows (p0, p1) of the product of `pair_times`."""
     out = np.empty(box[1] - box[0])
-    work = tuple(data.form), data.table, tuple(data.left), tuple(data.right), data.coef
-    _add(*work, box[0], out, stop)
+    work = data.table, tuple(data.left), tuple(data.right), data.coef, box[0], out, stop
+    if data.form.kind == PRODUCT:
+        _add(tuple(data.form), *work)
+    else:
+        _add_determinants(tuple(data.form), _halves(data), *work)
     return out
+
+
+def _halves(data):
+    """Twice the power of a determinant, where products do for it; else 0."""
+    halves = 2.0 * data.form.power
+    owns = (np.abs(side.own).max(initial=0.0) for side in (data.left, data.right))
+    fits = halves <= _MOST_HALVES and max(owns) <= LARGEST
+    return int(halves) if fits and halves == int(halves) else 0
 
 
 def product_box(data, box, stop):

@@ -10,12 +10,14 @@ import numpy as np
 from alignlearn.estimators.base import OnDevice, Parameters, Seeded
 from alignlearn.solvers.k_means import k_means
 from alignlearn.validation import (
+    ConvergenceWarning,
     check_choice,
     check_count,
     check_number,
     check_samples,
     check_seed,
     not_fitted,
+    warn,
 )
 from alignlearn.validation.memory import require_memory
 
@@ -97,14 +99,25 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         Warns
         -----
         ConvergenceWarning
-            An iterative solver stopped above its tolerance.
+            An iterative solver stopped above its tolerance, or ``max_rank`` landmark pairs leave
+            more than ``rank_tol`` of the trace.
         """
-        return self._fit(X, K)
+        self._fit(X, K)
+        if self._cut:
+            warn(
+                f"{type(self).__name__}: max_rank={self.max_rank} landmark pairs leave "
+                f"{self.trace_error_:.2g} of the trace of the hyper-kernel's matrix, more than "
+                f"rank_tol={self.rank_tol:g}; the error of the learned kernel is of the order of "
+                "its square root. Raise max_rank or rank_tol.",
+                ConvergenceWarning,
+            )
+        return self
 
     def _fit(self, X, K, landmarks=None, hyper_kernel=None):
         """`fit` that takes the landmarks of a part from a dict, by number, or puts them there.
 
-        Where given, ``hyper_kernel`` takes the place of the parameter.
+        Where given, ``hyper_kernel`` takes the place of the parameter. It does not warn of few
+        landmarks: a search does so often.
         """
         # A fit that fails leaves nothing of the one before.
         for name in [n for n in vars(self) if n.endswith("_")]:
@@ -118,7 +131,7 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
         if self.decomposition is not None:
             centers, labels = k_means(X, self.decomposition, rng)
             parts = [np.flatnonzero(labels == c) for c in range(len(centers))]
-        self.n_pairs_, found = 0, []
+        self.n_pairs_, self._cut, found = 0, False, []
         for number, rows in enumerate(parts):
             known = target.pairs(rows, self.max_pairs, rng)
             found.append(self._fit_part(hyper, X, known, rng, (number, landmarks)))
@@ -185,6 +198,7 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
             else:
                 found = self._by_landmarks(low, known)
                 found.index = low.pivots
+                self._cut |= low.cut
             found.certificate |= {"rank": low.pivots.size, "trace_error": low.trace_error}
         index = slice(None) if found.index is None else found.index
         pairs = known.first[index], known.second[index]

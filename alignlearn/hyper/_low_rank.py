@@ -27,12 +27,15 @@ class LowRank(NamedTuple):
         Rows of L at the pivots, lower triangular.
     trace_error : float
         Trace of ``K - LL'`` over that of K.
+    cut : bool
+        More landmarks were wanted than allowed. Not of random ones, which have no tolerance.
     """
 
     factor: np.ndarray
     pivots: np.ndarray
     pivot_factor: np.ndarray
     trace_error: float
+    cut: bool = False
 
     def at_pivots(self, a):
         """Coefficients c of the landmarks with ``sum_l c_l k(., l) = L a`` on all pairs."""
@@ -65,7 +68,7 @@ def low_rank(system, solver, tol, max_rank, rng) -> LowRank:
         system.diagonal(), system.columns, submatrix=system.submatrix, tol=tol, max_rank=rank
     )
     error = found.trace_error / max(found.trace, 1e-300)
-    return LowRank(found.factor, found.pivots, found.pivot_factor, error)
+    return LowRank(found.factor, found.pivots, found.pivot_factor, error, not found.converged)
 
 
 def _nystrom(system, rank, rng):

@@ -20,7 +20,6 @@ from alignlearn.solvers.panels import panels
 from alignlearn.validation.memory import require_memory
 
 _FEATURES = 2**22  # entries of the features that are multiplied at once: 32 MB
-_LARGEST = 300.0  # exponent of a factor of a pair: the product of two is in range
 _ROWS = 128  # of a block of a product
 # Time of one multiplication in `product_sums` over that of one value in `pair_times` (measured).
 _PRODUCT_SHARE = 1 / 100
@@ -144,7 +143,7 @@ class Ladder(TableTerm):
         out = np.empty((len(self.rungs), size.size))
         for k, rung in enumerate(self.rungs):
             exponent = rung.rate(size, apart)
-            if exponent.max(initial=0.0) > _LARGEST:
+            if exponent.max(initial=0.0) > hyper_values.LARGEST:
                 raise ValueError(
                     f"pairs differ by up to {np.sqrt(size.max()):.3g}, too much for float64 in a "
                     f"hyper-kernel of variances {rung.v1:.3g} of differences and {rung.v2:.3g} of "
@@ -166,7 +165,7 @@ class Ladder(TableTerm):
         farthest = sum(np.square(Z - points[0]).sum(axis=1).max() ** 0.5 for Z in (X, Y)) ** 2
         for rung in self.rungs:
             # Where a rung's difference is left with a factor that grows it could overflow.
-            split = rung.sections_psd or 0.125 * farthest < _LARGEST * rung.v2
+            split = rung.sections_psd or 0.125 * farthest < hyper_values.LARGEST * rung.v2
             reaches.setdefault((rung.v2, split), []).append(rung)
         middle = 0.5 * (points[first] + points[second])
         for (v2, split), rungs in reaches.items():

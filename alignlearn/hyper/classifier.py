@@ -206,7 +206,7 @@ class HyperKernelClassifier(HyperKernelLearner):
             The learned kernel is constant on the training samples.
         """
         X, labels = self._open(X, y)
-        regressor = self._regressor().fit(X, labels)
+        regressor = self._regressor()._fit(X, labels)
         self.kernel_ = regressor.kernel_
         self.regression_report_ = _report(regressor)
         K = self.kernel_(X)

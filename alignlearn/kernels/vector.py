@@ -74,6 +74,8 @@ class Linear(Kernel):
 class Polynomial(GammaKernel):
     """``(gamma <x, x'> + coef0)^degree``; "poly" or "polynomial".
 
+    The first argument is ``gamma``: a quadratic kernel is ``Polynomial(degree=2)``.
+
     Parameters
     ----------
     gamma : float > 0, "scale", "median" or "auto", default "scale"

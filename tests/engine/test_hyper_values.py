@@ -83,6 +83,20 @@ def test_block_symmetric_block_and_product_agree(seed, kind):
     np.testing.assert_allclose(found, K @ coef, rtol=1e-10, atol=1e-11 * np.abs(K).max())
 
 
+@pytest.mark.parametrize("power", [0.5, 1.3, 6.0, 8.5, 40.0])
+def test_products_of_determinants_by_powers_and_by_logarithms(power):
+    """Against the determinants themselves; more pairs than are taken at once, and large factors."""
+    X, Y, coef = points(1, 17, 3, 0.4), points(2, 4, 3, 0.4), np.arange(-4.0, 6.0)
+    a, b = np.triu_indices(17), np.triu_indices(4)
+    logs = np.log(determinants((X[a[0]], X[a[1]]), (Y[b[0]], Y[b[1]])))
+    for own in (0.1, 400.0):  # of the second the exponential is out of range
+        left, right = pairs_of(X, *a, np.full(153, own)), pairs_of(Y, *b, np.full(10, -own))
+        found = pair_times(Form(DETERMINANT, power), squared(X, Y), left, right, coef, CPU)
+        expected = np.exp(-power * logs)
+        error = 1e-12 * (expected @ np.abs(coef)).max()
+        np.testing.assert_allclose(found, expected @ coef, rtol=0.0, atol=error)
+
+
 def test_values_of_the_product_form():
     table = np.array([[2.0, 3.0], [5.0, 7.0]])
     left = Pairs(*np.array([[0], [1]]), np.array([[0.5]]), np.zeros(1))

@@ -96,6 +96,22 @@ def test_the_candidate_of_least_error_is_chosen():
         assert both.rank_ == best.rank_
 
 
+def test_the_search_is_reported_as_others_are():
+    """Scores against fits with one candidate and one alpha; clusters by their largest error."""
+    candidates = [hyper_kernels([1.0, 4.0], r) for r in (64.0, 1.0)]
+    for parts in (None, 2):
+        options = {"decomposition": parts, "random_state": 3}
+        model = HyperKRRCV(candidates, ALPHAS, **options).fit(X, K)
+        results = model.cv_results_
+        for params, score in zip(results["params"], results["mean_test_score"]):
+            alone = HyperKRRCV(params["hyper_kernel"], [params["alpha"]], **options).fit(X, K)
+            assert score == pytest.approx(-alone.left_out_error_)
+        chosen = {"alpha": model.alpha_, "hyper_kernel": model.hyper_kernel_}
+        assert model.best_params_ == chosen == results["params"][model.best_index_]
+        assert model.best_score_ == -model.left_out_error_
+    assert list(results["param_alpha"]) == [a for a in ALPHAS for _ in candidates]
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [

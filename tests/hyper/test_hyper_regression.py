@@ -1,5 +1,7 @@
 """Kernels learned by ridge, support vector and non-negative regression on pairs."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from sklearn.svm import SVR
 from alignlearn.hyper import (
     GaussianHyperKernel,
     HyperKRR,
+    HyperKRRCV,
     HyperNNLS,
     HyperSVR,
     WishartHyperKernel,
@@ -17,7 +20,7 @@ from alignlearn.hyper import (
     ideal_kernel,
 )
 from alignlearn.solvers.smo import smo
-from alignlearn.validation import memory
+from alignlearn.validation import ConvergenceWarning, memory
 
 GAUSSIAN, WISHART = GaussianHyperKernel(), WishartHyperKernel()
 LADDER = hyper_kernels()  # the default
@@ -297,3 +300,21 @@ def test_warns_where_a_solver_stops_short():
         HyperSVR(tol=1e-9, max_iter=3).fit(X, K)
     with pytest.warns(UserWarning, match="conjugate gradients stopped"):
         HyperKRR(alpha=1e-6, solver="cg", max_rank=2, max_iter=2).fit(X, K)
+
+
+def test_too_few_landmarks_are_said_with_what_they_leave():
+    X = np.random.default_rng(2).normal(size=(14, 2))
+    K, hyper, (i, j) = X @ X.T, hyper_kernels([0.1, 1.0], 1.0), np.triu_indices(14)
+    for model in (HyperKRR(hyper, solver="pivoted", max_rank=9), HyperKRRCV(hyper, max_rank=9)):
+        with pytest.warns(ConvergenceWarning) as caught:
+            model.fit(X, K)
+        (warning,) = caught  # not one for each candidate, fold or cluster
+        found = re.search(r"max_rank=9 .* leave (\S+) of the trace .* rank_tol=1e-06", str(warning))
+        # The share by definition: of the residual of all pairs on the landmarks.
+        kernel, whole = model.kernel_, hyper.resolve(X)(X[i], X[j])
+        ends = kernel.points[kernel.first], kernel.points[kernel.second]
+        columns, corner = hyper.resolve(X)(X[i], X[j], *ends), hyper.resolve(X)(*ends)
+        rest = np.trace(whole - columns @ np.linalg.solve(corner, columns.T)) / np.trace(whole)
+        assert float(found[1]) == pytest.approx(rest, rel=0.1)
+    for quiet in ({"rank_tol": 1.1 * rest}, {"solver": "nystrom"}, {"solver": "cg"}):
+        HyperKRR(hyper, **{"solver": "pivoted", "max_rank": 9, **quiet}).fit(X, K)

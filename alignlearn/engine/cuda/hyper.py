@@ -48,7 +48,10 @@ def _value(kind, dtype):
 
     @cuda_device
     def density(near, own_p, p, size_p, own_q, q, size_q, power, squarings):
-        det = determinant(near, size_p, size_q, constants)
+        one, half = constants[0], constants[1]
+        first = one + half * size_p
+        ends = near[0] + near[2], near[1] + near[3], near[0] - near[2], near[1] - near[3]
+        det = first * determinant(ends, size_p, one / first, size_q, constants)
         return math.exp((own_p[p, U(0)] + own_q[q, U(0)]) - power * math.log(det))
 
     form = product if kind == PRODUCT else density

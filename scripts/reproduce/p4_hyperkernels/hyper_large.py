@@ -20,6 +20,8 @@ MULTIPLE, EPSILON = 1.0, 0.1
 STRENGTHS = {"nnls": 10.0, "krr": 10.0, "svr": 0.1}  # for all pairs; those drawn stand for them
 COSTS = (1.0, 10.0, 100.0)
 GAUSSIAN = "gaussian"  # in place of the learned kernel
+LADDER = ", ladder"  # in place of one hyper-kernel
+METHODS = (*HYPER, *(m + LADDER for m in HYPER), GAUSSIAN)
 
 
 def auc(scores, positive):
@@ -65,11 +67,10 @@ def _judged(scores, y):
 
 def _fit(method, v, X, y, quick):
     """The kernel of stage 1, from the labels; its parts are those of the clusters."""
-    short = method.removeprefix("hyper-")
+    short = method.removeprefix("hyper-").removesuffix(LADDER)
+    hyper = gaussian_hyper(None if method.endswith(LADDER) else MULTIPLE)
     pairs, rank = (1_000, 30) if quick else (PAIRS // v, RANK)
-    model = regressor(
-        short, gaussian_hyper(MULTIPLE), STRENGTHS[short], EPSILON, pairs=pairs, rank=rank
-    )
+    model = regressor(short, hyper, STRENGTHS[short], EPSILON, pairs=pairs, rank=rank)
     return model.set_params(decomposition=v).fit(X, y).kernel_
 
 
@@ -94,7 +95,7 @@ def measure(quick=False):
     with unconverged(counts):
         for v in CLUSTERS[:1] if quick else CLUSTERS:
             found[str(v)], centers = {}, None
-            for method in (*HYPER, GAUSSIAN):
+            for method in METHODS:
                 start = process_time()
                 if method == GAUSSIAN:
                     kernels = [scale] * len(centers)
