@@ -48,7 +48,8 @@ class HyperKRR(HyperRegressor):
     rank_tol : float, default 1e-6
         The error of the learned kernel is of the order of its square root.
     max_rank : int, default 500
-        The most landmark pairs. A warning says if they leave more than ``rank_tol`` of the trace.
+        The most landmark pairs. A warning says if they leave more than 1e-3 of the trace, which the
+        learned kernel shows (3 per cent), and more than ``rank_tol``.
     max_pairs : int, default 2**19
         More pairs than this are replaced by so many, drawn at random and weighted to make up.
     decomposition : int, optional
