@@ -20,6 +20,7 @@ from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.solvers.multiclass import confidences
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
+from alignlearn.validation import is_sparse
 from alignlearn.weights import get_weighting
 
 from . import tuning
@@ -32,6 +33,7 @@ from .feature_scales import (
     ridge_on,
     root_of,
     rows_of,
+    squares_of,
     transformed,
 )
 
@@ -39,6 +41,7 @@ _SEARCHED = 200  # samples that a width is chosen on
 _SCALED = 2000  # samples that scales are learned on
 _TRIMMED = 5  # values of a grid whose ends are left out at first
 _MOST_FULL = 100  # features of which a matrix is learned
+_LEAST = 1e-12  # numbers whose products float32 holds
 _LOSS = 0.3  # of the log loss, in units of accuracy
 _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
 
@@ -162,11 +165,23 @@ class Problem:
             X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
             asked = X, Y, self.single, self.alpha
             how = {"weight": weight, "engine": source.engine}
-            if "start" not in found:
-                found["start"] = ridge_on(*asked, **how)
-            path = learned_scales(*asked, choose=False, start=found["start"], full=full, **how)
+            if "fit" not in found:
+                found["fit"] = ridge_on(*asked, **how)
+            how["dtype"] = self._of_gradients()
+            start = found.get("squares")  # of both, where those of the matrix come first
+            if start is None or full:
+                start = found["squares"] = squares_of(X, self.single, found["fit"], full, **how)
+            start = np.diagonal(start) if start.ndim > 1 and not full else start
+            path = learned_scales(*asked, choose=False, start=start, full=full, **how)
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]
+
+    def _of_gradients(self):
+        """float32, which is precise enough, where what gradients are products of is in its range."""
+        X = self.source.X.data if is_sparse(self.source.X) else self.source.X
+        size = max(X.max(), -X.min())
+        bounded = self.single.largest_value is not None and _LEAST < size < 1.0 / _LEAST
+        return np.float32 if bounded else np.float64
 
     def opened(self, way, train):
         """The source of a way on all samples, with scales learned on a training set."""
@@ -199,7 +214,11 @@ class Fits(NamedTuple):
 
     def __call__(self, t, tries):
         """Test predictions on fold t for each (way, values), a list for each."""
-        return [self._of(t, way, values) for way, values in tries]
+        found = [None] * len(tries)
+        # The gradients for a matrix are those for scales, too.
+        for k in sorted(range(len(tries)), key=lambda k: not tries[k][0].full):
+            found[k] = self._of(t, *tries[k])
+        return found
 
     def _of(self, t, way, values):
         problem, train = self.problem, self.folds[t][0]
