@@ -10,14 +10,13 @@ of its mean absolute decision.
 from __future__ import annotations
 
 import copy
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alignlearn.kernels import Gaussian
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
-from alignlearn.solvers.multiclass import confidences
+from alignlearn.solvers.multiclass import confidences, summed_decisions
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
 from alignlearn.validation import is_sparse
@@ -279,11 +278,7 @@ def class_logits(raw, n_classes, multiclass):
         return np.hstack([-0.5 * raw, 0.5 * raw])
     if multiclass == "ovr":
         return raw
-    out = np.zeros((len(raw), n_classes))
-    for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        out[:, j] += raw[:, k]
-        out[:, i] -= raw[:, k]
-    return out / (n_classes - 1)
+    return summed_decisions(raw, n_classes) / (n_classes - 1)
 
 
 # The search

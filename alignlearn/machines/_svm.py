@@ -157,15 +157,15 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         weight = class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         alpha0 = check_start(alpha0, codes.size, len(signs))
-        results = [None] * len(signs)
-        if not np.isinf(C) and isinstance(K, np.ndarray):
-            results = _small_problems(K, signs, _costs(C, weight) * signs, alpha0, options)
-        for column, sign in enumerate(signs):
-            if results[column] is None:
-                start = None if alpha0 is None else alpha0[:, column]
-                results[column] = self._solved(K, sign, C, weight, start, options)
-            warn_unconverged(results[column], options["tol"])
-        store_results(self, results)
+        costs = None if np.isinf(C) else _costs(C, weight)
+        coef, numbers, left = _small_problems(K, signs, costs, alpha0, options)
+        for p in left:
+            start = None if alpha0 is None else alpha0[:, p]
+            result = self._solved(K, signs[p], C, weight, start, options)
+            coef[:, p], numbers[p] = result.coef, _numbers(result)
+        for p in np.flatnonzero(numbers[:, 1] > options["tol"]):
+            warn_unconverged(_result(coef[:, p], *numbers[p]), options["tol"])
+        _store(self, coef, numbers)
         return self
 
     def _solved(self, K, sign, C, weight, start, options):
@@ -320,20 +320,45 @@ def refuse_rows(K):
         )
 
 
-def _small_problems(K, signs, reach, start, options):
-    """An `SMOResult` for each problem, None for those that are large or take many steps."""
-    found = [None] * len(signs)
-    small = np.flatnonzero(np.count_nonzero(reach, axis=1) <= SMALL)
-    if not small.size:
-        return found
-    tol, most = options["tol"], options["max_iter"]
-    start = None if start is None else start[:, small]
-    coef, numbers = smo_each(K, -signs[small], reach[small], start=start, tol=tol, max_iter=most)
-    for b, p, (multiplier, violation, objective, gap, steps) in zip(coef.T, small, numbers):
-        if violation <= tol or steps == most:
-            certificate = objective, gap, violation, int(steps), violation <= tol
-            found[p] = SMOResult(b, multiplier, None, *certificate)
-    return found
+def _small_problems(K, signs, costs, start, options):
+    """Solve the problems of two classes that are small.
+
+    Returns
+    -------
+    coef : (m, n_problems) float64
+    numbers : (n_problems, 5) float64
+        As of `smo_each`.
+    left : list of int
+        Problems that are large, or take many steps, and are not solved.
+    """
+    coef, numbers = np.zeros(signs.shape[::-1]), np.zeros((len(signs), 5))
+    if costs is None or not isinstance(K, np.ndarray):
+        return coef, numbers, range(len(signs))
+    reach, tol, most = costs * signs, options["tol"], options["max_iter"]
+    small = np.count_nonzero(reach, axis=1) <= SMALL
+    if small.any():
+        some = slice(None) if small.all() else small  # of which no copies are made
+        start = None if start is None else start[:, some]
+        asked = {"start": start, "tol": tol, "max_iter": most}
+        coef[:, some], numbers[some] = smo_each(K, -signs[some], reach[some], **asked)
+    solved = small & ((numbers[:, 1] <= tol) | (numbers[:, 4] == most))
+    return coef, numbers, np.flatnonzero(~solved)
+
+
+def _numbers(result):
+    """Multiplier, violation, objective, duality gap and steps of an `SMOResult`."""
+    return (
+        result.multiplier,
+        result.kkt_violation,
+        result.objective,
+        result.duality_gap,
+        result.n_iter,
+    )
+
+
+def _result(coef, multiplier, violation, objective, gap, steps):
+    """The `SMOResult` of a problem that stopped too early."""
+    return SMOResult(coef, multiplier, None, objective, gap, violation, int(steps), False)
 
 
 def solve(K, linear, bounds, *, start=None, **options):
@@ -380,15 +405,20 @@ def check_start(alpha0, n_samples, n_problems):
 
 def store_results(machine, results):
     """Set the fitted attributes from one `SMOResult` per problem."""
-    coef = np.column_stack([r.coef for r in results])
+    coef = np.ascontiguousarray(np.array([r.coef for r in results]).T)
+    _store(machine, coef, np.array([_numbers(r) for r in results]))
+
+
+def _store(machine, coef, numbers):
+    """The same from coefficients (m, n_problems) and the numbers of `smo_each`."""
+    multiplier, violation, objective, gap, steps = numbers.T.copy()
     machine.n_train_ = len(coef)
     machine.support_ = np.flatnonzero(coef.any(axis=1))
     machine.dual_coef_ = coef[machine.support_]
-    machine.intercept_ = np.array([-r.multiplier for r in results])
-    machine.n_iter_ = np.array([r.n_iter for r in results])
-    machine.kkt_violation_ = np.array([r.kkt_violation for r in results])
-    machine.duality_gap_ = np.array([r.duality_gap for r in results])
-    machine.objective_ = np.array([-r.objective for r in results])
+    machine.intercept_ = -multiplier
+    machine.n_iter_ = steps.astype(np.int64)
+    machine.kkt_violation_, machine.duality_gap_ = violation, gap
+    machine.objective_ = -objective
 
 
 def spread(machine):
