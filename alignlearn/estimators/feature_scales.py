@@ -144,9 +144,12 @@ def learned_scales(
     return ScalePath(scales, matrix, *rest)
 
 
-def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU):
-    """Matrix of a kernel, coefficients (m, c) of ridge regression, leave-one-out error or None."""
-    K = grams.weighted_gram([kernel], [1.0], X, engine=engine)
+def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU, gram=None):
+    """Matrix of a kernel, coefficients (m, c) of ridge regression, leave-one-out error or None.
+
+    ``gram`` is the matrix if it is there.
+    """
+    K = grams.weighted_gram([kernel], [1.0], X, engine=engine) if gram is None else gram
     if not with_error:
         return K, KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
     coef, residuals = ridge_leave_one_out(np.array(K, dtype=np.float64), Y, alpha, weight)

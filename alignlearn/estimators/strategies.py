@@ -126,6 +126,7 @@ class Problem:
         self.Y = Y[:, :1] if task == "classification" and Y.shape[1] == 2 else Y
         self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
         self._roots, self.everything = (None, {}), np.arange(source.n_samples)
+        self._of_single = None
 
     def ways(self, plan):
         """The ways of a plan that these kernels have, the `Plan` with these."""
@@ -165,7 +166,7 @@ class Problem:
             asked = X, Y, self.single, self.alpha
             how = {"weight": weight, "engine": source.engine}
             if "fit" not in found:
-                found["fit"] = ridge_on(*asked, **how)
+                found["fit"] = ridge_on(*asked, gram=self._gram(some), **how)
             how["dtype"] = self._of_gradients()
             start = found.get("squares")  # of both, where those of the matrix come first
             if start is None or full:
@@ -174,6 +175,15 @@ class Problem:
             path = learned_scales(*asked, choose=False, start=start, full=full, **how)
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]
+
+    def _gram(self, some):
+        """The matrix of the one kernel on some samples, where it is part of what there is."""
+        whole = self.of_single().whole if self.single.is_exponential else None
+        if whole is None:
+            return None
+        K = whole.take(some, axis=0).take(some, axis=1)
+        K += 1.0 - K[0, 0]  # the constant that it is without: the gradient's matrix has it
+        return K
 
     def _of_gradients(self):
         """float32, which is precise enough, where what gradients are products of is in its range."""
@@ -184,11 +194,18 @@ class Problem:
 
     def opened(self, way, train):
         """The source of a way on all samples, with scales learned on a training set."""
-        root = self.root(train, way.full) if way.scaled else None
-        if root is None and way.rule is not None:
-            return self.source
-        X = self.source.X if root is None else transformed(self.source.X, root)
-        kernels = self.kernels if way.rule is not None else [self.single]
+        if not way.scaled:
+            return self.source if way.rule is not None else self.of_single()
+        X = transformed(self.source.X, self.root(train, way.full))
+        return self._opened(X, self.kernels if way.rule is not None else [self.single])
+
+    def of_single(self):
+        """The source of the one kernel on the samples as they are."""
+        if self._of_single is None:
+            self._of_single = self._opened(self.source.X, [self.single])
+        return self._of_single
+
+    def _opened(self, X, kernels):
         how = {"engine": self.source.engine, "progress": self.source.progress}
         return open_source(X, kernels, sample_weight=self.source.weight, **how)
 
@@ -224,7 +241,7 @@ class Fits(NamedTuple):
         source = problem.opened(way, train)
         learner = copy.copy(self.learners[way.rule]).set_params(**{self.parameter: values[0]})
         if way.rule is None:
-            weights = _unit_trace(source.part(train), learner.normalize)
+            weights = _unit_trace(source, train, learner.normalize)
         else:
             statistics = self.statistics[t] if source is problem.source else None
             if statistics is None:
@@ -237,13 +254,17 @@ class Fits(NamedTuple):
         return list(self.path(source.combine(weights), problem.y, self.folds[t], values))
 
 
-def _unit_trace(source, normalize):
+def _unit_trace(source, train, normalize):
     """The factor (1,) by which one kernel has mean diagonal 1 when centred, or 1."""
+    K = getattr(source, "whole", None)  # made here, for what follows
     if normalize is None:
         return np.ones(1)
-    K = source.single(0).gram()
-    weight = np.ones(len(K)) if source.weight is None else source.weight
-    share = weight / weight.sum()
+    share = np.zeros(source.n_samples)
+    share[train] = 1.0 if source.weight is None else source.weight[train]
+    if K is None:
+        source, share = source.part(train), share[train]
+        K = source.single(0).gram()
+    share /= share.sum()
     trace = float(share @ K.diagonal() - share @ (K @ share))
     return np.array([1.0 / trace if trace > 0.0 else 1.0])
 

@@ -14,6 +14,7 @@ from .gram_rows import matrix_fits, row_cache, rows_pay
 # Samples up to which the values of a path share the matrix, which each then only reads (measured
 # on ijcnn1, four values: 7200 are 1.1 to 1.3 times as fast so, 14,400 take 1.4 times as long).
 _MOST_WHOLE = 10_000
+_FEW = 1000  # samples of which a matrix is nothing beside what a process takes
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
 
 
@@ -61,6 +62,8 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
 
 def _rows_of(combination, y, train, machine):
     """The training part, a cache of its rows and its samples; None for the matrix."""
+    if len(train) <= _FEW:
+        return None
     train, memory = np.unique(train), check_memory("memory", None)
     part = combination.part(train)
     if matrix_fits(part.source, memory) and not rows_pay(part, machine, y[train], _MOST_WHOLE):
