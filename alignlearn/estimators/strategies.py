@@ -283,14 +283,15 @@ def class_score(raw, codes, n_classes, multiclass, weight=None):
     """
     found = confidences(raw, n_classes, multiclass)
     labels = (found > 0.0).astype(int) if n_classes == 2 else found.argmax(axis=1)
-    accuracy = float(np.average(labels == codes, weights=weight))
-    logits = class_logits(raw, n_classes, multiclass)
-    unit = np.abs(logits).mean() or 1.0
-    scaled = (_TEMPERATURES[:, None, None] / unit) * logits
-    top = scaled.max(axis=2)
-    total = np.log(np.exp(scaled - top[:, :, None]).sum(axis=2)) + top
-    losses = total - scaled[:, np.arange(len(codes)), codes]
-    return accuracy - _LOSS * float(np.average(losses, axis=1, weights=weight).min()), accuracy
+    share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
+    accuracy = float((labels == codes) @ share)
+    logits = class_logits(raw, n_classes, multiclass).T
+    # Beside the true class, of which the log loss is that of the sum of exponentials.
+    beside = logits - logits[codes, np.arange(len(codes))]
+    top = beside.max(axis=0)
+    scales = (_TEMPERATURES / (np.abs(logits).mean() or 1.0))[:, None]
+    losses = np.log(np.exp(scales * (beside - top)[:, None]).sum(axis=0)) + scales * top
+    return accuracy - _LOSS * float((losses @ share).min()), accuracy
 
 
 def class_logits(raw, n_classes, multiclass):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +38,14 @@ _FEW = 0.5  # share of the samples below which rows are gathered from the matrix
 _LEAST_DISTANCE = 1e-5
 _ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
+
+
+class _Problems(NamedTuple):
+    """Problems of two classes: signs (n_problems, m), weights (m,), options of the solver."""
+
+    signs: np.ndarray
+    weight: np.ndarray
+    options: dict
 
 
 def _costs(C, weight):
@@ -148,15 +158,45 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         ConvergenceWarning
             If a problem stops above ``tol``; the message gives the violation reached.
         """
-        options = check_options(self)
-        C = check_number("C", self.C, low=0.0, strict=True, finite=False)
+        problems = self._problems(y, sample_weight)
+        K = check_matrix(K, len(problems.weight), check)
+        _store(self, *self._minimised(K, problems, alpha0))
+        return self
+
+    def fit_each(self, K, y, values, sample_weight=None):
+        """Yield machines fitted with values of C, the smallest first, each started from the last.
+
+        Parameters
+        ----------
+        K : (m, m) float64 or float32 in C order, or RowCache
+            Finite and symmetric; not checked.
+        y, sample_weight
+            As in `fit`.
+        values : sequence of float
+            Increasing.
+        """
+        problems, coef = self._problems(y, sample_weight), None
+        for C in values:
+            machine = copy.copy(self).set_params(C=C)
+            machine.classes_ = self.classes_
+            coef, numbers = machine._minimised(K, problems, coef)
+            _store(machine, coef, numbers)
+            yield machine
+
+    def _problems(self, y, sample_weight):
+        """The `_Problems` of two classes each; the labels are kept."""
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         self.classes_, codes = encode_labels(y)
-        K = check_matrix(K, codes.size, check)
         weight = check_weights(sample_weight, codes.size)
         weight = class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
-        alpha0 = check_start(alpha0, codes.size, len(signs))
+        return _Problems(signs, weight, check_options(self))
+
+    def _minimised(self, K, problems, alpha0):
+        """Coefficients (m, n_problems) and what `smo_each` says of them."""
+        C = check_number("C", self.C, low=0.0, strict=True, finite=False)
+        signs, weight, options = problems
+        alpha0 = check_start(alpha0, weight.size, len(signs))
         costs = None if np.isinf(C) else _costs(C, weight)
         coef, numbers, left = _small_problems(K, signs, costs, alpha0, options)
         for p in left:
@@ -165,8 +205,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
             coef[:, p], numbers[p] = result.coef, _numbers(result)
         for p in np.flatnonzero(numbers[:, 1] > options["tol"]):
             warn_unconverged(_result(coef[:, p], *numbers[p]), options["tol"])
-        _store(self, coef, numbers)
-        return self
+        return coef, numbers
 
     def _solved(self, K, sign, C, weight, start, options):
         """The `SMOResult` of one problem of two classes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from alignlearn.validation import (
@@ -62,6 +64,7 @@ def problem_signs(codes, n_classes, multiclass):
     return (codes == j[:, None]).astype(float) - (codes == i[:, None])
 
 
+@cache
 def _pairs(n_classes):
     """The classes i < j of all problems of two, in lexicographic order."""
     return np.triu_indices(n_classes, 1)
