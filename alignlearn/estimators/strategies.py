@@ -123,7 +123,10 @@ class Problem:
         Y = target_columns(y, source.n_samples, task, weight=source.weight)
         if task == "regression":
             Y = in_units(Y, source.weight)
-        self.Y = Y[:, :1] if task == "classification" and Y.shape[1] == 2 else Y
+        # Of all classes beside one another one column is minus the sum of the others: turned, the
+        # columns have one less, and the same sums of squares.
+        self._order = Y @ np.arange(1.0, Y.shape[1] + 1.0)[:, None]
+        self.Y = Y @ _turn(Y.shape[1]) if task == "classification" and Y.shape[1] > 1 else Y
         self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
         self._roots, self.everything = (None, {}), np.arange(source.n_samples)
         self._of_single = None
@@ -149,7 +152,7 @@ class Problem:
         source, kernels = self.source, self.source.fitted_kernels
         if self.kernels is None:
             kernels = [k.resolve(source.X, source.weight) for k in Gaussian().widths(WIDTHS)]
-        X, Y, weight = rows_of(draw(self.Y, _SEARCHED, rng), source.X, self.Y, source.weight)
+        X, Y, weight = rows_of(draw(self._order, _SEARCHED, rng), source.X, self.Y, source.weight)
         found = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine=source.engine)
         return found.kernel, found.alpha
 
@@ -161,7 +164,7 @@ class Problem:
         if full not in found:
             source, some = self.source, train
             if len(train) > _SCALED:
-                some = train[draw(self.Y[train], _SCALED, np.random.default_rng(0))]
+                some = train[draw(self._order[train], _SCALED, np.random.default_rng(0))]
             X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
             asked = X, Y, self.single, self.alpha
             how = {"weight": weight, "engine": source.engine}
@@ -208,6 +211,11 @@ class Problem:
     def _opened(self, X, kernels):
         how = {"engine": self.source.engine, "progress": self.source.progress}
         return open_source(X, kernels, sample_weight=self.source.weight, **how)
+
+
+def _turn(n):
+    """Orthonormal columns (n, n - 1), which sum to 0."""
+    return np.linalg.qr(np.eye(n) - 1.0 / n)[0][:, : n - 1]
 
 
 def has_gradient(kernel):
@@ -283,8 +291,8 @@ def class_score(raw, codes, n_classes, multiclass, weight=None):
     """
     found = confidences(raw, n_classes, multiclass)
     labels = (found > 0.0).astype(int) if n_classes == 2 else found.argmax(axis=1)
+    accuracy = float(np.average(labels == codes, weights=weight))
     share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
-    accuracy = float((labels == codes) @ share)
     logits = class_logits(raw, n_classes, multiclass).T
     # Beside the true class, of which the log loss is that of the sum of exponentials.
     beside = logits - logits[codes, np.arange(len(codes))]
