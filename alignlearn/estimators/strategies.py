@@ -82,23 +82,21 @@ class Plan(NamedTuple):
     Attributes
     ----------
     ways : tuple of Way
-    kept : int
-        How many go on after the first folds.
-    first : int or None
-        Folds that all ways are tried on; None for all folds.
+    kept : tuple of int
+        How many go on after the first fold, the second, and so on; where it ends, all that are left
+        go on.
     averaged : int
     """
 
     ways: tuple
-    kept: int
-    first: int | None
+    kept: tuple
     averaged: int
 
 
 PLANS = {
-    "auto": Plan(WAYS, 2, 2, 2),
-    "best": Plan(WAYS, len(WAYS), None, 1),
-    "thorough": Plan(MORE_WAYS, len(MORE_WAYS), None, 3),
+    "auto": Plan(WAYS, (len(WAYS), 2), 2),
+    "best": Plan(WAYS, (), 1),
+    "thorough": Plan(MORE_WAYS, (), 3),
 }
 
 
@@ -158,9 +156,10 @@ class Problem:
 
     def root(self, train, full=False):
         """Roots of the scales of the features, or of their matrix, learned on a training set."""
-        if self._roots[0] is not train:
-            self._roots = train, {}
-        found = self._roots[1]
+        roots = self._roots
+        if roots[0] is not train:
+            roots = self._roots = train, {}
+        found = roots[1]
         if full not in found:
             source, some = self.source, train
             if len(train) > _SCALED:
@@ -179,6 +178,12 @@ class Problem:
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]
 
+    def learn(self, ways):
+        """Learn what some ways need of all samples; gradients for a matrix are those for scales."""
+        for way in sorted(ways, key=lambda way: not way.full):
+            if way.scaled:
+                self.root(self.everything, way.full)
+
     def _gram(self, some):
         """The matrix of the one kernel on some samples, where it is part of what there is."""
         whole = self.of_single().whole if self.single.is_exponential else None
@@ -189,9 +194,9 @@ class Problem:
         return K
 
     def _of_gradients(self):
-        """float32, which is precise enough, where what gradients are products of is in its range."""
+        """float32, which is precise enough, where it holds what gradients are products of."""
         X = self.source.X.data if is_sparse(self.source.X) else self.source.X
-        size = max(X.max(), -X.min())
+        size = max(X.max(initial=0.0), -X.min(initial=0.0))
         bounded = self.single.largest_value is not None and _LEAST < size < 1.0 / _LEAST
         return np.float32 if bounded else np.float64
 
@@ -380,21 +385,22 @@ def search(fits, plan, values, score, client, progress):
     """
     trials = _Trials(fits, plan, values, score, client, progress)
     n, everything = len(fits.folds), list(range(len(values)))
-    first = n if plan.first is None else min(plan.first, n)
-    one_by_one = first < n and fits.parameter == "C"  # all values of alpha cost as much as one
+    first = len(plan.kept) if len(plan.kept) < n else 0
+    one_by_one = first and fits.parameter == "C"  # all values of alpha cost as much as one
     # The largest C takes longest: ends of the grid are tried where their neighbours are best.
     inner = everything[1:-1] if one_by_one and len(values) >= _TRIMMED else everything
-    trials.run(range(first), [(w, inner) for w in range(len(plan.ways))])
-    if first < n:
-        reach = 1 if one_by_one else len(values)
-        best = _ranked(trials.scores[:, :, :first])[: plan.kept]
-        going = [(w, [j for j in everything if abs(j - k) <= reach]) for w, k in best]
-        trials.run(range(first, n), going)
-        later = trials.scores[:, :, first:].mean(axis=2)
-        ends = [(w, [int(np.nanargmax(later[w]))]) for w, _ in going]
-        ends = [(w, at) for w, at in ends if at[0] not in inner]
-        if ends:
-            trials.run(range(first), ends)
+    going, reach = [(w, inner) for w in range(len(plan.ways))], 1 if one_by_one else len(values)
+    for t, kept in enumerate(plan.kept[:first]):
+        trials.run([t], going)
+        some = everything if t + 1 == first else inner
+        best = _ranked(trials.scores[:, :, : t + 1])[:kept]
+        going = [(w, [j for j in some if abs(j - k) <= reach]) for w, k in best]
+    trials.run(range(first, n), going)
+    later = trials.scores[:, :, first:].mean(axis=2)
+    for w, _ in going if first else ():
+        k = int(np.nanargmax(later[w]))
+        for t in np.flatnonzero(np.isnan(trials.scores[w, k, :first])):
+            trials.run([int(t)], [(w, [k])])
     order = _ranked(trials.scores)[: plan.averaged]
     kept = {(w, k): [trials.kept[w, k, t] for t in range(n)] for w, k in order}
     return Found(trials.scores, trials.shown, order, kept)
