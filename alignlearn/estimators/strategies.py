@@ -186,11 +186,13 @@ class Problem:
 
     def _gram(self, some):
         """The matrix of the one kernel on some samples, where it is part of what there is."""
-        whole = self.of_single().whole if self.single.is_exponential else None
+        single = self.single
+        known = single.is_exponential and single.has_unit_diagonal
+        whole = self.of_single().whole if known else None
         if whole is None:
             return None
         K = whole.take(some, axis=0).take(some, axis=1)
-        K += 1.0 - K[0, 0]  # the constant that it is without: the gradient's matrix has it
+        K += 1.0 - K[0, 0]  # the constant that it may be without; the gradient's matrix has it
         return K
 
     def _of_gradients(self):

@@ -185,6 +185,19 @@ def test_parts_of_the_whole_matrix_are_those_of_the_folds():
     assert open_source(X, [al.Gaussian(0.3), al.Gaussian(0.1)]).whole is None
 
 
+def test_the_start_for_scales_is_from_the_values_of_the_kernel():
+    """Also of exponentials that are not 1 at distance 0, whose matrix may lack a constant."""
+    X, y = rings(m=40)
+    kernels = al.Gaussian(0.3), al.ExponentialDot(0.3), 2.0 * al.Gaussian(0.3)
+    train = np.arange(5, 40)
+    for kernel, known in zip(kernels, (True, False, False)):
+        source, rng = open_source(X, [kernel]), np.random.default_rng(0)
+        K = strategies.Problem(source, [kernel], y, "classification", rng)._gram(train)
+        assert (K is not None) == known
+        if known:
+            np.testing.assert_allclose(K, kernel(X[train]), atol=1e-13)
+
+
 # Halving
 
 
