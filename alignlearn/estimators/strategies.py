@@ -40,6 +40,7 @@ _SEARCHED = 200  # samples that a width is chosen on
 _SCALED = 2000  # samples that scales are learned on
 _TRIMMED = 5  # values of a grid whose ends are left out at first
 _MOST_FULL = 100  # features of which a matrix is learned
+_MANY = 64  # features times targets whose gradients take longer than what is done before
 _LEAST = 1e-12  # numbers whose products float32 holds
 _LOSS = 0.3  # of the log loss, in units of accuracy
 _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
@@ -196,7 +197,9 @@ class Problem:
         return K
 
     def _of_gradients(self):
-        """float32, which is precise enough, where it holds what gradients are products of."""
+        """float32, which is precise enough, where it pays and holds what they are products of."""
+        if self.Y.shape[1] * self.source.n_features < _MANY:
+            return np.float64
         X = self.source.X.data if is_sparse(self.source.X) else self.source.X
         size = max(X.max(initial=0.0), -X.min(initial=0.0))
         bounded = self.single.largest_value is not None and _LEAST < size < 1.0 / _LEAST

@@ -150,20 +150,18 @@ class Gradients:
 
     def _products(self, rows, terms, sides):
         """Products of the matrix of some terms with each of ``sides``, in a list."""
-        kernel, gram = self._gram
+        (kernel, gram), dtype = self._gram, self._dtype
         if gram is not None and len(terms) == 1 and terms[0].kernel == kernel:
-            W = gram[rows].astype(self._dtype)
-            W *= terms[0].factor
-        elif self._engine.in_place:
-            W = self._values(rows, terms)
-        else:
-            kernels, factors = [t.kernel for t in terms], [t.factor for t in terms]
-            V, ends = np.hstack(sides), np.cumsum([side.shape[1] for side in sides])
-            on = {"engine": self._engine}
-            found = grams.gram_times(kernels, factors, self._X[rows], self._Z, V, **on)
-            return np.split(found, ends[:-1], axis=1)
-        W = W.astype(self._dtype, copy=False)
-        return [product(W, V) for V in sides]
+            W, factor = gram[rows].astype(dtype, copy=False), dtype.type(terms[0].factor)
+            return [product(W, factor * V) for V in sides]
+        if self._engine.in_place:
+            W = self._values(rows, terms).astype(dtype, copy=False)
+            return [product(W, V) for V in sides]
+        kernels, factors = [t.kernel for t in terms], [t.factor for t in terms]
+        V, ends = np.hstack(sides), np.cumsum([side.shape[1] for side in sides])
+        on = {"engine": self._engine}
+        found = grams.gram_times(kernels, factors, self._X[rows], self._Z, V, **on)
+        return np.split(found, ends[:-1], axis=1)
 
     def _values(self, rows, terms):
         """Rows of the matrix of the terms' kernels, float64."""
