@@ -63,7 +63,7 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
 
 def _rows_of(combination, y, train, machine):
     """The training part, a cache of its rows and its samples; None for the matrix."""
-    if len(train) <= _FEW:
+    if len(train) <= min(_FEW, _MOST_WHOLE):
         return None
     train, memory = np.unique(train), check_memory("memory", None)
     part = combination.part(train)
