@@ -120,7 +120,7 @@ def learned_scales(
     iterates = [np.diag(equal) if full else equal]
     errors, changes, size = [], [], max(float(varies.sum()), 1.0)
     for t in range(n_iterations + choose):
-        root = root_of(iterates[-1])
+        root = root_of(iterates[-1]) if t else iterates[0]  # of zeros and ones
         if start is not None and t == 0:
             squares = start
         else:
