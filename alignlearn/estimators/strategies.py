@@ -37,7 +37,7 @@ from .feature_scales import (
 )
 
 _SEARCHED = 200  # samples that a width is chosen on
-_SCALED = 1000  # samples that scales are learned on: twice as many take four times as long
+_SCALED = 2000  # samples that scales are learned on
 _TRIMMED = 5  # values of a grid whose ends are left out at first
 _MOST_FULL = 100  # features of which a matrix is learned
 _MANY = 64  # features times targets whose gradients take longer than what is done before
