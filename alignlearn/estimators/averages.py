@@ -175,6 +175,7 @@ class Strategic:
         with Progress(f"{total} folds", total, source.progress) as progress:
             found = search(fits, plan, values, score, self.client, progress)
         shares, given = self._shares_of(found), (X, y, source)
+        problem.learn([plan.ways[w] for w, _ in found.order])
         members = [
             self._member(plan.ways[w], share, {parameter: values[k]}, problem, given)
             for (w, k), share in zip(found.order, shares)

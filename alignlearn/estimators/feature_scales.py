@@ -85,6 +85,7 @@ def learned_scales(
     full=False,
     choose=True,
     start=None,
+    dtype=np.float64,
     engine=CPU,
 ) -> ScalePath:
     """Scales of the features for a kernel and a penalty, from checked samples and targets.
@@ -108,8 +109,10 @@ def learned_scales(
         Learn a matrix, from the mean of the outer products of the gradients, in place of scales.
     choose : bool, default True
         False takes the last iteration and finds no errors, in less than half the time.
-    start : tuple, optional
-        What `ridge_on` gives for the features as they are.
+    start : ndarray of shape (d,) or (d, d), optional
+        `squares_of` the features as they are, if it is known; not with ``choose``.
+    dtype : dtype, default float64
+        Of the products that gradients are found by.
     engine : Cpu, Cuda or Cluster
     """
     varies = _varying(X)
@@ -117,14 +120,16 @@ def learned_scales(
     iterates = [np.diag(equal) if full else equal]
     errors, changes, size = [], [], max(float(varies.sum()), 1.0)
     for t in range(n_iterations + choose):
-        root = root_of(iterates[-1])
-        scaled = transformed(X, root)
-        known, how = start if t == 0 else None, {"weight": weight, "engine": engine}
-        K, coef, error = known or ridge_on(scaled, Y, kernel, alpha, choose, **how)
-        errors += [error] if choose else []
-        if t == n_iterations:
-            break
-        squares = Gradients(kernel, scaled, coef, gram=K, engine=engine).squares(weight, full)
+        root = root_of(iterates[-1]) if t else iterates[0]  # of zeros and ones
+        if start is not None and t == 0:
+            squares = start
+        else:
+            scaled, how = transformed(X, root), {"weight": weight, "engine": engine}
+            fit = ridge_on(scaled, Y, kernel, alpha, choose, **how)
+            errors += [fit[2]] if choose else []
+            if t == n_iterations:
+                break
+            squares = squares_of(scaled, kernel, fit, full, dtype=dtype, **how)
         new = root_of(root @ squares @ root if full else np.square(root) * squares)
         new = new * (varies[:, None] & varies if full else varies)
         total = float(np.trace(new) if full else new.sum())
@@ -139,13 +144,23 @@ def learned_scales(
     return ScalePath(scales, matrix, *rest)
 
 
-def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU):
-    """Matrix of a kernel, coefficients (m, c) of ridge regression, leave-one-out error or None."""
-    K = grams.weighted_gram([kernel], [1.0], X, engine=engine)
+def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU, gram=None):
+    """Matrix of a kernel, coefficients (m, c) of ridge regression, leave-one-out error or None.
+
+    ``gram`` is the matrix if it is there.
+    """
+    K = grams.weighted_gram([kernel], [1.0], X, engine=engine) if gram is None else gram
     if not with_error:
         return K, KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
     coef, residuals = ridge_leave_one_out(np.array(K, dtype=np.float64), Y, alpha, weight)
     return K, coef, np.average(np.square(residuals).mean(axis=1), weights=weight)
+
+
+def squares_of(X, kernel, fit, full=False, *, weight=None, engine=CPU, dtype=np.float64):
+    """Sums of squared derivatives of the functions of `ridge_on`, or of products with ``full``."""
+    K, coef, _ = fit
+    found = Gradients(kernel, X, coef, gram=K, engine=engine, dtype=dtype)
+    return found.squares(weight, full)
 
 
 def _varying(X):

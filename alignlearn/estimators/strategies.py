@@ -10,16 +10,16 @@ of its mean absolute decision.
 from __future__ import annotations
 
 import copy
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alignlearn.kernels import Gaussian
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
-from alignlearn.solvers.multiclass import confidences
+from alignlearn.solvers.multiclass import confidences, summed_decisions
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
+from alignlearn.validation import is_sparse
 from alignlearn.weights import get_weighting
 
 from . import tuning
@@ -32,6 +32,7 @@ from .feature_scales import (
     ridge_on,
     root_of,
     rows_of,
+    squares_of,
     transformed,
 )
 
@@ -39,6 +40,8 @@ _SEARCHED = 200  # samples that a width is chosen on
 _SCALED = 2000  # samples that scales are learned on
 _TRIMMED = 5  # values of a grid whose ends are left out at first
 _MOST_FULL = 100  # features of which a matrix is learned
+_MANY = 64  # features times targets whose gradients take longer than what is done before
+_LEAST = 1e-12  # numbers whose products float32 holds
 _LOSS = 0.3  # of the log loss, in units of accuracy
 _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
 
@@ -80,23 +83,21 @@ class Plan(NamedTuple):
     Attributes
     ----------
     ways : tuple of Way
-    kept : int
-        How many go on after the first folds.
-    first : int or None
-        Folds that all ways are tried on; None for all folds.
+    kept : tuple of int
+        How many go on after the first fold, the second, and so on; where it ends, all that are left
+        go on.
     averaged : int
     """
 
     ways: tuple
-    kept: int
-    first: int | None
+    kept: tuple
     averaged: int
 
 
 PLANS = {
-    "auto": Plan(WAYS, 2, 2, 2),
-    "best": Plan(WAYS, len(WAYS), None, 1),
-    "thorough": Plan(MORE_WAYS, len(MORE_WAYS), None, 3),
+    "auto": Plan(WAYS, (len(WAYS), 2), 2),
+    "best": Plan(WAYS, (), 1),
+    "thorough": Plan(MORE_WAYS, (), 3),
 }
 
 
@@ -121,9 +122,13 @@ class Problem:
         Y = target_columns(y, source.n_samples, task, weight=source.weight)
         if task == "regression":
             Y = in_units(Y, source.weight)
-        self.Y = Y[:, :1] if task == "classification" and Y.shape[1] == 2 else Y
+        # Of all classes beside one another one column is minus the sum of the others: turned, the
+        # columns have one less, and the same sums of squares.
+        self._order = Y @ np.arange(1.0, Y.shape[1] + 1.0)[:, None]
+        self.Y = Y @ _turn(Y.shape[1]) if task == "classification" and Y.shape[1] > 1 else Y
         self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
         self._roots, self.everything = (None, {}), np.arange(source.n_samples)
+        self._of_single = None
 
     def ways(self, plan):
         """The ways of a plan that these kernels have, the `Plan` with these."""
@@ -146,37 +151,81 @@ class Problem:
         source, kernels = self.source, self.source.fitted_kernels
         if self.kernels is None:
             kernels = [k.resolve(source.X, source.weight) for k in Gaussian().widths(WIDTHS)]
-        X, Y, weight = rows_of(draw(self.Y, _SEARCHED, rng), source.X, self.Y, source.weight)
+        X, Y, weight = rows_of(draw(self._order, _SEARCHED, rng), source.X, self.Y, source.weight)
         found = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine=source.engine)
         return found.kernel, found.alpha
 
     def root(self, train, full=False):
         """Roots of the scales of the features, or of their matrix, learned on a training set."""
-        if self._roots[0] is not train:
-            self._roots = train, {}
-        found = self._roots[1]
+        roots = self._roots
+        if roots[0] is not train:
+            roots = self._roots = train, {}
+        found = roots[1]
         if full not in found:
             source, some = self.source, train
             if len(train) > _SCALED:
-                some = train[draw(self.Y[train], _SCALED, np.random.default_rng(0))]
+                some = train[draw(self._order[train], _SCALED, np.random.default_rng(0))]
             X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
             asked = X, Y, self.single, self.alpha
             how = {"weight": weight, "engine": source.engine}
-            if "start" not in found:
-                found["start"] = ridge_on(*asked, **how)
-            path = learned_scales(*asked, choose=False, start=found["start"], full=full, **how)
+            if "fit" not in found:
+                found["fit"] = ridge_on(*asked, gram=self._gram(some), **how)
+            how["dtype"] = self._of_gradients()
+            start = found.get("squares")  # of both, where those of the matrix come first
+            if start is None or full:
+                start = found["squares"] = squares_of(X, self.single, found["fit"], full, **how)
+            start = np.diagonal(start) if start.ndim > 1 and not full else start
+            path = learned_scales(*asked, choose=False, start=start, full=full, **how)
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]
 
+    def learn(self, ways):
+        """Learn what some ways need of all samples; gradients for a matrix are those for scales."""
+        for way in sorted(ways, key=lambda way: not way.full):
+            if way.scaled:
+                self.root(self.everything, way.full)
+
+    def _gram(self, some):
+        """The matrix of the one kernel on some samples, where it is part of what there is."""
+        single = self.single
+        known = single.is_exponential and single.has_unit_diagonal
+        whole = self.of_single().whole if known else None
+        if whole is None:
+            return None
+        K = whole.take(some, axis=0).take(some, axis=1)
+        K += 1.0 - K[0, 0]  # the constant that it may be without; the gradient's matrix has it
+        return K
+
+    def _of_gradients(self):
+        """float32, which is precise enough, where it pays and holds what they are products of."""
+        if self.Y.shape[1] * self.source.n_features < _MANY:
+            return np.float64
+        X = self.source.X.data if is_sparse(self.source.X) else self.source.X
+        size = max(X.max(initial=0.0), -X.min(initial=0.0))
+        bounded = self.single.largest_value is not None and _LEAST < size < 1.0 / _LEAST
+        return np.float32 if bounded else np.float64
+
     def opened(self, way, train):
         """The source of a way on all samples, with scales learned on a training set."""
-        root = self.root(train, way.full) if way.scaled else None
-        if root is None and way.rule is not None:
-            return self.source
-        X = self.source.X if root is None else transformed(self.source.X, root)
-        kernels = self.kernels if way.rule is not None else [self.single]
+        if not way.scaled:
+            return self.source if way.rule is not None else self.of_single()
+        X = transformed(self.source.X, self.root(train, way.full))
+        return self._opened(X, self.kernels if way.rule is not None else [self.single])
+
+    def of_single(self):
+        """The source of the one kernel on the samples as they are."""
+        if self._of_single is None:
+            self._of_single = self._opened(self.source.X, [self.single])
+        return self._of_single
+
+    def _opened(self, X, kernels):
         how = {"engine": self.source.engine, "progress": self.source.progress}
         return open_source(X, kernels, sample_weight=self.source.weight, **how)
+
+
+def _turn(n):
+    """Orthonormal columns (n, n - 1), which sum to 0."""
+    return np.linalg.qr(np.eye(n) - 1.0 / n)[0][:, : n - 1]
 
 
 def has_gradient(kernel):
@@ -199,14 +248,18 @@ class Fits(NamedTuple):
 
     def __call__(self, t, tries):
         """Test predictions on fold t for each (way, values), a list for each."""
-        return [self._of(t, way, values) for way, values in tries]
+        found = [None] * len(tries)
+        # The gradients for a matrix are those for scales, too.
+        for k in sorted(range(len(tries)), key=lambda k: not tries[k][0].full):
+            found[k] = self._of(t, *tries[k])
+        return found
 
     def _of(self, t, way, values):
         problem, train = self.problem, self.folds[t][0]
         source = problem.opened(way, train)
         learner = copy.copy(self.learners[way.rule]).set_params(**{self.parameter: values[0]})
         if way.rule is None:
-            weights = _unit_trace(source.part(train), learner.normalize)
+            weights = _unit_trace(source, train, learner.normalize)
         else:
             statistics = self.statistics[t] if source is problem.source else None
             if statistics is None:
@@ -219,13 +272,17 @@ class Fits(NamedTuple):
         return list(self.path(source.combine(weights), problem.y, self.folds[t], values))
 
 
-def _unit_trace(source, normalize):
+def _unit_trace(source, train, normalize):
     """The factor (1,) by which one kernel has mean diagonal 1 when centred, or 1."""
+    K = getattr(source, "whole", None)  # made here, for what follows
     if normalize is None:
         return np.ones(1)
-    K = source.single(0).gram()
-    weight = np.ones(len(K)) if source.weight is None else source.weight
-    share = weight / weight.sum()
+    share = np.zeros(source.n_samples)
+    share[train] = 1.0 if source.weight is None else source.weight[train]
+    if K is None:
+        source, share = source.part(train), share[train]
+        K = source.single(0).gram()
+    share /= share.sum()
     trace = float(share @ K.diagonal() - share @ (K @ share))
     return np.array([1.0 / trace if trace > 0.0 else 1.0])
 
@@ -245,13 +302,14 @@ def class_score(raw, codes, n_classes, multiclass, weight=None):
     found = confidences(raw, n_classes, multiclass)
     labels = (found > 0.0).astype(int) if n_classes == 2 else found.argmax(axis=1)
     accuracy = float(np.average(labels == codes, weights=weight))
-    logits = class_logits(raw, n_classes, multiclass)
-    unit = np.abs(logits).mean() or 1.0
-    scaled = (_TEMPERATURES[:, None, None] / unit) * logits
-    top = scaled.max(axis=2)
-    total = np.log(np.exp(scaled - top[:, :, None]).sum(axis=2)) + top
-    losses = total - scaled[:, np.arange(len(codes)), codes]
-    return accuracy - _LOSS * float(np.average(losses, axis=1, weights=weight).min()), accuracy
+    share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
+    logits = class_logits(raw, n_classes, multiclass).T
+    # Beside the true class, of which the log loss is that of the sum of exponentials.
+    beside = logits - logits[codes, np.arange(len(codes))]
+    top = beside.max(axis=0)
+    scales = (_TEMPERATURES / (np.abs(logits).mean() or 1.0))[:, None]
+    losses = np.log(np.exp(scales * (beside - top)[:, None]).sum(axis=0)) + scales * top
+    return accuracy - _LOSS * float((losses @ share).min()), accuracy
 
 
 def class_logits(raw, n_classes, multiclass):
@@ -260,11 +318,7 @@ def class_logits(raw, n_classes, multiclass):
         return np.hstack([-0.5 * raw, 0.5 * raw])
     if multiclass == "ovr":
         return raw
-    out = np.zeros((len(raw), n_classes))
-    for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        out[:, j] += raw[:, k]
-        out[:, i] -= raw[:, k]
-    return out / (n_classes - 1)
+    return summed_decisions(raw, n_classes) / (n_classes - 1)
 
 
 # The search
@@ -336,21 +390,22 @@ def search(fits, plan, values, score, client, progress):
     """
     trials = _Trials(fits, plan, values, score, client, progress)
     n, everything = len(fits.folds), list(range(len(values)))
-    first = n if plan.first is None else min(plan.first, n)
-    one_by_one = first < n and fits.parameter == "C"  # all values of alpha cost as much as one
+    first = len(plan.kept) if len(plan.kept) < n else 0
+    one_by_one = first and fits.parameter == "C"  # all values of alpha cost as much as one
     # The largest C takes longest: ends of the grid are tried where their neighbours are best.
     inner = everything[1:-1] if one_by_one and len(values) >= _TRIMMED else everything
-    trials.run(range(first), [(w, inner) for w in range(len(plan.ways))])
-    if first < n:
-        reach = 1 if one_by_one else len(values)
-        best = _ranked(trials.scores[:, :, :first])[: plan.kept]
-        going = [(w, [j for j in everything if abs(j - k) <= reach]) for w, k in best]
-        trials.run(range(first, n), going)
-        later = trials.scores[:, :, first:].mean(axis=2)
-        ends = [(w, [int(np.nanargmax(later[w]))]) for w, _ in going]
-        ends = [(w, at) for w, at in ends if at[0] not in inner]
-        if ends:
-            trials.run(range(first), ends)
+    going, reach = [(w, inner) for w in range(len(plan.ways))], 1 if one_by_one else len(values)
+    for t, kept in enumerate(plan.kept[:first]):
+        trials.run([t], going)
+        some = everything if t + 1 == first else inner
+        best = _ranked(trials.scores[:, :, : t + 1])[:kept]
+        going = [(w, [j for j in some if abs(j - k) <= reach]) for w, k in best]
+    trials.run(range(first, n), going)
+    later = trials.scores[:, :, first:].mean(axis=2)
+    for w, _ in going if first else ():
+        k = int(np.nanargmax(later[w]))
+        for t in np.flatnonzero(np.isnan(trials.scores[w, k, :first])):
+            trials.run([int(t)], [(w, [k])])
     order = _ranked(trials.scores)[: plan.averaged]
     kept = {(w, k): [trials.kept[w, k, t] for t in range(n)] for w, k in order}
     return Found(trials.scores, trials.shown, order, kept)

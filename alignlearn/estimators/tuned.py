@@ -222,11 +222,12 @@ calibration_, n_features_in_, feature_names_in_
     On features with scales learned from the training set (`FeatureScales`) there are
     "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf"; "rotated-single" takes a
     learned matrix, for at most 100 features. Scales need kernels whose gradient is known, and
-    "single" kernels of pairs of samples. C is tried without the ends of its grid at first; these
-    follow where their neighbours are best. ``cv_results_`` then has ``param_method``, NaN for folds
-    on which a candidate was not tried, ``n_splits``, and in ``mean_test_shown`` the accuracy.
-    Averaged decisions are over their mean absolute value on the folds. ``bound`` and
-    ``alignment_interval`` take held-out samples alone where more than weights was learned.
+    "single" kernels of pairs of samples. C is tried without the ends of its grid on the first
+    fold, on the others with the neighbours of what is best so far, the ends after two folds.
+    ``cv_results_`` then has ``param_method``, NaN for folds on which a candidate was not tried,
+    ``n_splits``, and in ``mean_test_shown`` the accuracy. Averaged decisions are over their mean
+    absolute value on the folds. ``bound`` and ``alignment_interval`` take held-out samples alone
+    where more than weights was learned.
 
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.

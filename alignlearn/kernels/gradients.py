@@ -61,6 +61,8 @@ class Gradients:
     gram : ndarray of shape (n, m), optional
         The matrix of the kernel, if it is there: that of a Gaussian is its gradient's, too.
     engine : Cpu, Cuda or Cluster
+    dtype : dtype, default float64
+        Of the products with matrices of dense samples: float32 takes half the time.
 
     Raises
     ------
@@ -68,10 +70,10 @@ class Gradients:
         The gradient of the kernel is no sum of terms.
     """
 
-    def __init__(self, kernel, X, coef, Z=None, *, gram=None, engine=CPU):
+    def __init__(self, kernel, X, coef, Z=None, *, gram=None, engine=CPU, dtype=np.float64):
         self._X, self._Z = X, X if Z is None else Z
         self._coef, self._engine = coef, engine
-        self._gram = (kernel, gram)
+        self._gram, self._dtype = (kernel, gram), np.dtype(dtype)
         groups = {}
         for term in kernel.gradient():
             groups.setdefault((term.of_difference, term.columns), []).append(term)
@@ -88,52 +90,78 @@ class Gradients:
             Of all products of two derivatives, (d, d), in place of the squares, (d,).
         """
         d = self._X.shape[1]
-        total = np.zeros((d, d) if full else d)
-        for rows, G in self.blocks():
-            w = None if weight is None else weight[rows]
-            for g in G:
-                if full:
-                    total += g.T @ (g if w is None else w[:, None] * g)
-                else:
-                    total += np.einsum("ij,ij->j", g, g) if w is None else w @ np.square(g)
-        return total
+        total, coef, unit = np.zeros((d, d) if full else d), self._coef, self._unit()
+        self._coef = np.ldexp(coef, -unit)
+        for rows, G in self._strips():
+            if weight is not None:
+                G *= np.sqrt(weight[rows]).astype(G.dtype)[:, None, None]
+            G = G.reshape(-1, d)
+            total += G.T @ G if full else np.einsum("ij,ij->j", G, G)
+        self._coef = coef
+        return np.ldexp(total, 2 * unit)
+
+    def _unit(self):
+        """An exponent of derivatives: squares of small ones must not vanish in float32."""
+        X = self._X.data if is_sparse(self._X) else self._X
+        factors = [abs(t.factor) for terms in self._groups.values() for t in terms]
+        reach = max(X.max(initial=0.0), -X.min(initial=0.0))
+        sizes = np.abs(self._coef).max(initial=0.0), reach, max(factors, default=0.0)
+        return sum(int(np.frexp(size)[1]) for size in sizes)
 
     def blocks(self):
         """Yield (rows, gradients), a slice and an array of shape (c, rows, d), for all rows."""
+        for rows, G in self._strips():
+            yield rows, np.moveaxis(G, 1, 0)
+
+    def _strips(self):
+        """Yield rows and gradients (rows, c, d)."""
         (n, d), c = self._X.shape, self._coef.shape[1]
         width = max(len(self._Z) if self._engine.in_place else 1, c * d)
         step = max(16, _ENTRIES // width)
         for i in range(0, n, step):
             rows = slice(i, min(i + step, n))
-            G = np.zeros((c, rows.stop - i, d))
-            for (of_difference, columns), terms in self._groups.items():
-                at = slice(None) if columns is None else list(columns)
-                G[:, :, at] += self._term(rows, terms, of_difference, at)
+            found = [
+                (slice(None) if columns is None else list(columns), terms, of_difference)
+                for (of_difference, columns), terms in self._groups.items()
+            ]
+            parts = [self._term(rows, terms, of, at) for at, terms, of in found]
+            if len(parts) == 1 and parts[0].shape[2] == d:
+                yield rows, parts[0]
+                continue
+            G = np.zeros((rows.stop - i, c, d))
+            for (at, _, _), part in zip(found, parts):
+                G[:, :, at] += part
             yield rows, G
 
     def _term(self, rows, terms, of_difference, at):
-        """What some terms of one kind give at some rows, (c, rows, columns)."""
+        """What some terms of one kind give at some rows, (rows, c, columns)."""
         if is_sparse(self._X):
-            return self._sparse_term(rows, terms, of_difference)[:, :, at]
+            return np.moveaxis(self._sparse_term(rows, terms, of_difference)[:, :, at], 0, 1)
         Z, X = self._Z[:, at], self._X[rows, at]
         if of_difference:
             Z, X = Z - self._origin[at], X - self._origin[at]
-        m, (n, c) = len(Z), (len(X), self._coef.shape[1])
-        V = (self._coef[:, :, None] * Z[:, None, :]).reshape(m, -1)
-        if not of_difference:
-            return np.moveaxis(self._product(rows, terms, V).reshape(n, c, -1), 1, 0)
-        found = self._product(rows, terms, np.hstack([V, self._coef]))
-        inner = np.moveaxis(found[:, : V.shape[1]].reshape(n, c, -1), 1, 0)
-        return found[:, V.shape[1] :].T[:, :, None] * X - inner
+        coef, Z, X = (A.astype(self._dtype, copy=False) for A in (self._coef, Z, X))
+        V = (coef[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+        found = self._products(rows, terms, [V, coef] if of_difference else [V])
+        G = found[0].reshape(len(X), coef.shape[1], -1)
+        if of_difference:
+            np.subtract(found[1][:, :, None] * X[:, None, :], G, out=G)
+        return G
 
-    def _product(self, rows, terms, V):
-        kernel, gram = self._gram
+    def _products(self, rows, terms, sides):
+        """Products of the matrix of some terms with each of ``sides``, in a list."""
+        (kernel, gram), dtype = self._gram, self._dtype
         if gram is not None and len(terms) == 1 and terms[0].kernel == kernel:
-            return product(gram[rows].astype(np.float64, copy=False), terms[0].factor * V)
+            W, factor = gram[rows].astype(dtype, copy=False), dtype.type(terms[0].factor)
+            return [product(W, factor * V) for V in sides]
         if self._engine.in_place:
-            return product(self._values(rows, terms), V)
+            W = self._values(rows, terms).astype(dtype, copy=False)
+            return [product(W, V) for V in sides]
         kernels, factors = [t.kernel for t in terms], [t.factor for t in terms]
-        return grams.gram_times(kernels, factors, self._X[rows], self._Z, V, engine=self._engine)
+        V, ends = np.hstack(sides), np.cumsum([side.shape[1] for side in sides])
+        on = {"engine": self._engine}
+        found = grams.gram_times(kernels, factors, self._X[rows], self._Z, V, **on)
+        return np.split(found, ends[:-1], axis=1)
 
     def _values(self, rows, terms):
         """Rows of the matrix of the terms' kernels, float64."""

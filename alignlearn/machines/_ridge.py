@@ -24,6 +24,7 @@ from alignlearn.validation import (
 
 from .scores import TargetScore
 
+_ROWS = 64  # of a matrix that are read at once
 _LARGEST_ALPHA = 1e250  # the inverse of a matrix of this size is one of normal numbers
 
 
@@ -327,7 +328,9 @@ def ridge_loo_path(
     share = weight / weight.sum() if fit_intercept else np.zeros(m)
     centered = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
     center_rooted(centered, share, root)
-    scale = max(float(np.abs(row).sum()) for row in centered)  # at least the largest eigenvalue
+    blocks = (centered[i : i + _ROWS] for i in range(0, m, _ROWS))
+    # At least the largest eigenvalue.
+    scale = max(float(np.abs(rows).sum(axis=1).max()) for rows in blocks)
     constant = 2.0 * (scale or 1.0)
     if fit_intercept:
         add_roots(centered, root, constant / weight.sum())

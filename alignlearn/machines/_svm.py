@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +38,14 @@ _FEW = 0.5  # share of the samples below which rows are gathered from the matrix
 _LEAST_DISTANCE = 1e-5
 _ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
+
+
+class _Problems(NamedTuple):
+    """Problems of two classes: signs (n_problems, m), weights (m,), options of the solver."""
+
+    signs: np.ndarray
+    weight: np.ndarray
+    options: dict
 
 
 def _costs(C, weight):
@@ -148,25 +158,54 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         ConvergenceWarning
             If a problem stops above ``tol``; the message gives the violation reached.
         """
-        options = check_options(self)
-        C = check_number("C", self.C, low=0.0, strict=True, finite=False)
+        problems = self._problems(y, sample_weight)
+        K = check_matrix(K, len(problems.weight), check)
+        _store(self, *self._minimised(K, problems, alpha0))
+        return self
+
+    def fit_each(self, K, y, values, sample_weight=None):
+        """Yield machines fitted with values of C, the smallest first, each started from the last.
+
+        Parameters
+        ----------
+        K : (m, m) float64 or float32 in C order, or RowCache
+            Finite and symmetric; not checked.
+        y, sample_weight
+            As in `fit`.
+        values : sequence of float
+            Increasing.
+        """
+        problems, coef = self._problems(y, sample_weight), None
+        for C in values:
+            machine = copy.copy(self).set_params(C=C)
+            machine.classes_ = self.classes_
+            coef, numbers = machine._minimised(K, problems, coef)
+            _store(machine, coef, numbers)
+            yield machine
+
+    def _problems(self, y, sample_weight):
+        """The `_Problems` of two classes each; the labels are kept."""
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         self.classes_, codes = encode_labels(y)
-        K = check_matrix(K, codes.size, check)
         weight = check_weights(sample_weight, codes.size)
         weight = class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
-        alpha0 = check_start(alpha0, codes.size, len(signs))
-        results = [None] * len(signs)
-        if not np.isinf(C) and isinstance(K, np.ndarray):
-            results = _small_problems(K, signs, _costs(C, weight) * signs, alpha0, options)
-        for column, sign in enumerate(signs):
-            if results[column] is None:
-                start = None if alpha0 is None else alpha0[:, column]
-                results[column] = self._solved(K, sign, C, weight, start, options)
-            warn_unconverged(results[column], options["tol"])
-        store_results(self, results)
-        return self
+        return _Problems(signs, weight, check_options(self))
+
+    def _minimised(self, K, problems, alpha0):
+        """Coefficients (m, n_problems) and what `smo_each` says of them."""
+        C = check_number("C", self.C, low=0.0, strict=True, finite=False)
+        signs, weight, options = problems
+        alpha0 = check_start(alpha0, weight.size, len(signs))
+        costs = None if np.isinf(C) else _costs(C, weight)
+        coef, numbers, left = _small_problems(K, signs, costs, alpha0, options)
+        for p in left:
+            start = None if alpha0 is None else alpha0[:, p]
+            result = self._solved(K, signs[p], C, weight, start, options)
+            coef[:, p], numbers[p] = result.coef, _numbers(result)
+        for p in np.flatnonzero(numbers[:, 1] > options["tol"]):
+            warn_unconverged(_result(coef[:, p], *numbers[p]), options["tol"])
+        return coef, numbers
 
     def _solved(self, K, sign, C, weight, start, options):
         """The `SMOResult` of one problem of two classes."""
@@ -320,20 +359,45 @@ def refuse_rows(K):
         )
 
 
-def _small_problems(K, signs, reach, start, options):
-    """An `SMOResult` for each problem, None for those that are large or take many steps."""
-    found = [None] * len(signs)
-    small = np.flatnonzero(np.count_nonzero(reach, axis=1) <= SMALL)
-    if not small.size:
-        return found
-    tol, most = options["tol"], options["max_iter"]
-    start = None if start is None else start[:, small]
-    coef, numbers = smo_each(K, -signs[small], reach[small], start=start, tol=tol, max_iter=most)
-    for b, p, (multiplier, violation, objective, gap, steps) in zip(coef.T, small, numbers):
-        if violation <= tol or steps == most:
-            certificate = objective, gap, violation, int(steps), violation <= tol
-            found[p] = SMOResult(b, multiplier, None, *certificate)
-    return found
+def _small_problems(K, signs, costs, start, options):
+    """Solve the problems of two classes that are small.
+
+    Returns
+    -------
+    coef : (m, n_problems) float64
+    numbers : (n_problems, 5) float64
+        As of `smo_each`.
+    left : list of int
+        Problems that are large, or take many steps, and are not solved.
+    """
+    coef, numbers = np.zeros(signs.shape[::-1]), np.zeros((len(signs), 5))
+    if costs is None or not isinstance(K, np.ndarray):
+        return coef, numbers, range(len(signs))
+    reach, tol, most = costs * signs, options["tol"], options["max_iter"]
+    small = np.count_nonzero(reach, axis=1) <= SMALL
+    if small.any():
+        some = slice(None) if small.all() else small  # of which no copies are made
+        start = None if start is None else start[:, some]
+        asked = {"start": start, "tol": tol, "max_iter": most}
+        coef[:, some], numbers[some] = smo_each(K, -signs[some], reach[some], **asked)
+    solved = small & ((numbers[:, 1] <= tol) | (numbers[:, 4] == most))
+    return coef, numbers, np.flatnonzero(~solved)
+
+
+def _numbers(result):
+    """Multiplier, violation, objective, duality gap and steps of an `SMOResult`."""
+    return (
+        result.multiplier,
+        result.kkt_violation,
+        result.objective,
+        result.duality_gap,
+        result.n_iter,
+    )
+
+
+def _result(coef, multiplier, violation, objective, gap, steps):
+    """The `SMOResult` of a problem that stopped too early."""
+    return SMOResult(coef, multiplier, None, objective, gap, violation, int(steps), False)
 
 
 def solve(K, linear, bounds, *, start=None, **options):
@@ -380,15 +444,20 @@ def check_start(alpha0, n_samples, n_problems):
 
 def store_results(machine, results):
     """Set the fitted attributes from one `SMOResult` per problem."""
-    coef = np.column_stack([r.coef for r in results])
+    coef = np.ascontiguousarray(np.array([r.coef for r in results]).T)
+    _store(machine, coef, np.array([_numbers(r) for r in results]))
+
+
+def _store(machine, coef, numbers):
+    """The same from coefficients (m, n_problems) and the numbers of `smo_each`."""
+    multiplier, violation, objective, gap, steps = numbers.T.copy()
     machine.n_train_ = len(coef)
     machine.support_ = np.flatnonzero(coef.any(axis=1))
     machine.dual_coef_ = coef[machine.support_]
-    machine.intercept_ = np.array([-r.multiplier for r in results])
-    machine.n_iter_ = np.array([r.n_iter for r in results])
-    machine.kkt_violation_ = np.array([r.kkt_violation for r in results])
-    machine.duality_gap_ = np.array([r.duality_gap for r in results])
-    machine.objective_ = np.array([-r.objective for r in results])
+    machine.intercept_ = -multiplier
+    machine.n_iter_ = steps.astype(np.int64)
+    machine.kkt_violation_, machine.duality_gap_ = violation, gap
+    machine.objective_ = -objective
 
 
 def spread(machine):

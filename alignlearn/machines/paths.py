@@ -9,11 +9,13 @@ from alignlearn.validation import check_memory
 
 from . import feature_space
 from ._ridge import add_roots, center_rooted, ridge_loo_path
+from ._svm import SupportVectorClassifier
 from .gram_rows import matrix_fits, row_cache, rows_pay
 
 # Samples up to which the values of a path share the matrix, which each then only reads (measured
 # on ijcnn1, four values: 7200 are 1.1 to 1.3 times as fast so, 14,400 take 1.4 times as long).
 _MOST_WHOLE = 10_000
+_FEW = 1000  # samples of which a matrix is nothing beside what a process takes
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
 
 
@@ -61,6 +63,8 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
 
 def _rows_of(combination, y, train, machine):
     """The training part, a cache of its rows and its samples; None for the matrix."""
+    if len(train) <= min(_FEW, _MOST_WHOLE):
+        return None
     train, memory = np.unique(train), check_memory("memory", None)
     part = combination.part(train)
     if matrix_fits(part.source, memory) and not rows_pay(part, machine, y[train], _MOST_WHOLE):
@@ -124,12 +128,23 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
 
 def _along(make, K, y, values, weight, predict):
     """What ``predict`` gives for the machine of each value, from the smallest up."""
-    found, coef = [None] * len(values), None
-    for k in np.argsort(values, kind="stable"):
-        machine = make(values[k]).fit(K, y, weight, alpha0=coef, check=False)
-        coef = machine.full_dual_coef()
+    found, order = [None] * len(values), np.argsort(values, kind="stable")
+    for k, machine in zip(order, _fitted(make, K, y, [values[k] for k in order], weight)):
         found[k] = predict(machine)
     return found
+
+
+def _fitted(make, K, y, values, weight):
+    """Yield the machines of increasing values."""
+    machine = make(values[0])
+    if getattr(type(machine), "fit", None) is SupportVectorClassifier.fit:
+        yield from machine.fit_each(K, y, values, weight)
+        return
+    coef = None
+    for value in values:
+        machine = make(value).fit(K, y, weight, alpha0=coef, check=False)
+        coef = machine.full_dual_coef()
+        yield machine
 
 
 def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, overwrite=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import cache
 
 import numpy as np
 
@@ -60,8 +60,22 @@ def problem_signs(codes, n_classes, multiclass):
     """
     if n_classes > 2 and multiclass == "ovr":
         return np.where(codes == np.arange(n_classes)[:, None], 1.0, -1.0)
-    pairs = combinations(range(n_classes), 2)
-    return np.array([(codes == j).astype(float) - (codes == i) for i, j in pairs])
+    i, j = _pairs(n_classes)
+    return (codes == j[:, None]).astype(float) - (codes == i[:, None])
+
+
+@cache
+def _pairs(n_classes):
+    """The classes i < j of all problems of two, in lexicographic order."""
+    return np.triu_indices(n_classes, 1)
+
+
+def summed_decisions(raw, n_classes):
+    """Sums of the decisions (n, n_problems) of pairs for each class, (n, n_classes)."""
+    columns, (i, j) = np.arange(raw.shape[1]), _pairs(n_classes)
+    sides = np.zeros((len(columns), n_classes))
+    sides[columns, j], sides[columns, i] = 1.0, -1.0
+    return raw @ sides
 
 
 def confidences(raw, n_classes, multiclass):
@@ -78,13 +92,8 @@ def confidences(raw, n_classes, multiclass):
         return raw[:, 0]
     if multiclass == "ovr":
         return raw
-    votes, sums = np.zeros((len(raw), n_classes)), np.zeros((len(raw), n_classes))
-    for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        wins = raw[:, column] >= 0.0
-        votes[:, j] += wins
-        votes[:, i] += ~wins
-        sums[:, j] += raw[:, column]
-        sums[:, i] -= raw[:, column]
+    votes = 0.5 * (summed_decisions(np.where(raw >= 0.0, 1.0, -1.0), n_classes) + n_classes - 1)
+    sums = summed_decisions(raw, n_classes)
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from .training_sets import Sample, training_statistics
 
 _LARGEST_IN_SINGLE = 1e15  # number whose square, and that of 1 over it, float32 holds
 _OUTLYING = 100.0  # the same in root mean squares: of one above, rounding is not that of the others
+_MOST_AT_ONCE = 2000  # samples of which a matrix of all pairs is made to take parts of it: 32 MB
 _PROBED, _ROUNDINGS = 8, 16.0  # rows compared with exact ones, and by how much they may differ
 
 
@@ -47,6 +49,16 @@ class PairSource(Source):
         given = [k.given_dtype for k in self.kernels if k.given_dtype is not None]
         types = [self.dtype, *(t for t in given if t.kind == "f")]
         return max(float(np.finfo(t).eps) for t in types)
+
+    @cached_property
+    def whole(self):
+        """The matrix of one kernel on all samples, up to a constant, kept to take parts of it.
+
+        None for several kernels, many samples, or matrices that are checked.
+        """
+        if len(self.kernels) > 1 or self.checks_psd or self.n_samples > _MOST_AT_ONCE:
+            return None
+        return self.single(0).gram()
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
@@ -121,6 +133,16 @@ class PairCombination(Combination):
         if self.source.checks_psd and self.kernel.is_psd:
             self._check_psd(self._of_used(self._gram(self.source.X, exact=True)))
         return self._gram(self.source.X, exact=exact)
+
+    def split(self, split):
+        """(training, test against training) Gram matrices of a (train, test) split."""
+        (train, test), source = split, self.source
+        whole = vars(source).get("whole")
+        if whole is None:
+            return super().split(split)
+        number = whole.dtype.type(self.weights[0])
+        found = [whole.take(rows, axis=0).take(train, axis=1) for rows in (train, test)]
+        return tuple(np.multiply(K, number, out=K) for K in found)
 
     def _check_psd(self, K):
         try:

@@ -16,6 +16,8 @@ from alignlearn.estimators import strategies
 from alignlearn.estimators.feature_scales import learned_scales, root_of
 from alignlearn.kernels import Rescaled
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+from alignlearn.sources import open_source
+from alignlearn.statistics.targets import target_columns
 
 
 def rings(m=90, d=5, seed=0):
@@ -160,7 +162,56 @@ def test_score_is_accuracy_less_the_log_loss():
     assert found == pytest.approx(accuracy - 0.3 * min(losses), abs=2e-3)
 
 
+def test_columns_of_classes_are_turned_to_one_less_with_the_same_gradients():
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
+    Y = target_columns(codes, task="classification")
+    turned = Y @ strategies._turn(4)
+    assert turned.shape == (60, 3)
+    np.testing.assert_allclose(turned @ turned.T, Y @ Y.T, atol=1e-12)
+    found = [learned_scales(X, T, al.Gaussian(0.3), 0.1, full=True) for T in (Y, turned)]
+    np.testing.assert_allclose(found[0].matrix, found[1].matrix, rtol=1e-9, atol=1e-12)
+
+
+def test_parts_of_the_whole_matrix_are_those_of_the_folds():
+    X = rings()[0]
+    source = open_source(X, [al.Gaussian(0.3)])
+    fold = np.arange(5, 90), np.arange(5)
+    expected = source.combine([0.7]).split(fold)
+    assert source.whole.shape == (90, 90)
+    for found, K in zip(source.combine([0.7]).split(fold), expected):
+        np.testing.assert_allclose(found, K, atol=1e-14)
+        assert found.flags.c_contiguous
+    assert open_source(X, [al.Gaussian(0.3), al.Gaussian(0.1)]).whole is None
+
+
+def test_the_start_for_scales_is_from_the_values_of_the_kernel():
+    """Also of exponentials that are not 1 at distance 0, whose matrix may lack a constant."""
+    X, y = rings(m=40)
+    kernels = al.Gaussian(0.3), al.ExponentialDot(0.3), 2.0 * al.Gaussian(0.3)
+    train = np.arange(5, 40)
+    for kernel, known in zip(kernels, (True, False, False)):
+        source, rng = open_source(X, [kernel]), np.random.default_rng(0)
+        K = strategies.Problem(source, [kernel], y, "classification", rng)._gram(train)
+        assert (K is not None) == known
+        if known:
+            np.testing.assert_allclose(K, kernel(X[train]), atol=1e-13)
+
+
 # Halving
+
+
+def test_the_second_fold_tries_what_is_near_the_best_of_the_first(classifier):
+    """And what is chosen in the end, or may be, on all folds."""
+    results = classifier[0].cv_results_
+    first, second = (results[f"split{t}_test_score"] for t in (0, 1))
+    steps, names = np.log10(results["param_C"]), results["param_method"]
+    for name in set(names):
+        way = names == name
+        best = steps[way][np.nanargmax(first[way])]
+        near = way & (np.abs(steps - best) < 1.5) & np.isfinite(first)
+        assert np.isfinite(second[near]).all()
+        assert (results["n_splits"][way & ~near & np.isfinite(second)] == 5).all()
 
 
 def test_later_folds_try_the_best_two_alone(classifier):

@@ -172,6 +172,19 @@ def test_squares_are_sums_over_all_strips():
     np.testing.assert_allclose(parts.squares(weight, full=True), full, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_squares_by_products_in_float32(unit):
+    """The same to its rounding in any units, and those of a matrix are those of the scales."""
+    kernel, weight = Gaussian(0.3 / unit**2), np.linspace(0.5, 2.0, len(X))
+    coef = RNG.standard_normal((len(X), 2)) / unit
+    given = kernel, unit * X, coef
+    exact = Gradients(*given).squares(weight, full=True)
+    found = Gradients(*given, dtype=np.float32)
+    near = {"rtol": 1e-5, "atol": 1e-5 * np.abs(exact).max()}
+    np.testing.assert_allclose(found.squares(weight, full=True), exact, **near)
+    np.testing.assert_allclose(found.squares(weight), np.diagonal(exact), **near)
+
+
 @pytest.mark.parametrize(
     "kernel",
     [
