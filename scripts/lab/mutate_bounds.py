@@ -39,6 +39,7 @@ MORE = {
     "conformal": ["test_conformal.py"],
     "hyper_rates": ["test_hyper_rates.py"],
     "neighbourhood": ["test_neighbourhood.py"],
+    "ratio_betting": ["test_ratio_betting.py"],
     "rademacher": ["test_rademacher.py::test_kernels_that_are_zero",
                    "test_rademacher.py::test_bad_input"],
     "learned": ["test_rademacher.py::test_rounded_shares", "test_rademacher.py::test_bad_input",
@@ -182,7 +183,7 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def lives(module, tree, tests, limit):
-    """Whether the tests pass with this tree in place of the module, each part within ``limit`` s."""
+    """Whether the tests pass with this tree in place of the module, each part in ``limit`` s."""
     if not _in_a_process(module, tree, lambda: _formulas(tests), limit):
         return False
     return module not in MORE or _in_a_process(module, tree, lambda: _pytest(MORE[module]), limit)
