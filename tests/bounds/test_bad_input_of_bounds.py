@@ -55,7 +55,11 @@ BAD = {
     "weights": ([[-1.0], [0.0]], "weights"),
 }
 # What these bounds may be asked: K = 0 has stability 0, a constant target an interval [0, 1].
-ALLOWED = {("stability", "radius2", 0.0), ("target_betting_interval", "y", 1.0), ("ratio_interval", "y", 1.0)}
+ALLOWED = {
+    ("stability", "radius2", 0.0),
+    ("target_betting_interval", "y", 1.0),
+    ("ratio_interval", "y", 1.0),
+}
 # Helpers that take what was checked, and lemmas whose numbers have no such hypothesis.
 UNCHECKED = ("check_", "positive_class", "random_", "target_blocks", "class_statistics")
 

@@ -262,6 +262,20 @@ def test_the_interval_from_statistics():
     assert three.low == pytest.approx((b - tau) ** 2 / ((A + tau) * (B + tau)), rel=1e-12)
 
 
+def test_bounds_in_units_of_both_kernels():
+    found = concentration.alignment_deviation(100, 0.06, 0.5, 0.125, 2.0, 3.0)
+    assert found == pytest.approx(6 * 2 * 3 / 0.25 * TAU, rel=1e-12)
+    assert fitted.intercept_residual_bound(3.0, 5.0, 0.25) == pytest.approx(3 * (2 + 5 / 1))
+
+
+def test_the_interval_by_the_numerator_ends_at_1():
+    """Where nothing is known of a variance, and where the quotient is above 1."""
+    by = intervals.alignment_interval_by_numerator
+    assert by(10, 0.05, 0.8, 1.0, 4.0, 3.0, 5.0) == (0.0, 1.0, True)
+    assert by(M, 0.05, 1.9, 1.0, 4.0, 3.0, 5.0).high == 1.0
+    assert by(M, 0.05, 0.8, 1e-6, 4.0, 3.0, 5.0).high == 1.0
+
+
 @pytest.mark.parametrize(("scalar", "constant"), [(False, SHARP), (True, 128 / 27)])
 def test_the_interval_by_the_numerator(scalar, constant):
     found = intervals.alignment_interval_by_numerator(M, 0.05, 0.8, 1.0, 4.0, 3.0, 5.0, scalar)
@@ -425,6 +439,11 @@ def test_nothing_bet_and_everything_won():
     assert betting.betting_lower(np.zeros((1, 0)), 1.0) == 0.0
     assert betting.betting_lower(np.zeros((2, 5)), 3.0) == 0.0
     assert betting.betting_lower(np.ones((1, 10**4)), 0.1) > 0.9
+    # One sample, bet (2 L/.25)^(1/2): 1 + bet (1 - v) = e^L.
+    bet = root(2 * 0.1 / 0.25)
+    assert betting.betting_lower(np.ones((1, 1)), 0.1) == pytest.approx(
+        1 - (math.exp(0.1) - 1) / bet, abs=1e-8
+    )
 
 
 # -- binomials -------------------------------------------------------------------------
