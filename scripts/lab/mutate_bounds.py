@@ -24,6 +24,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from itertools import product
 from pathlib import Path
 
@@ -40,6 +41,7 @@ MORE = {
     "hyper_rates": ["test_hyper_rates.py"],
     "neighbourhood": ["test_neighbourhood.py"],
     "ratio_betting": ["test_ratio_betting.py"],
+    "own_sample": ["test_own_sample.py"],
     "rademacher": ["test_rademacher.py::test_kernels_that_are_zero",
                    "test_rademacher.py::test_bad_input"],
     "learned": ["test_rademacher.py::test_rounded_shares", "test_rademacher.py::test_bad_input",
@@ -72,6 +74,7 @@ REASONS = {
     "class_intervals: return float(norm) if": "what rounding leaves of a constant kernel",
     "class_intervals: covariance = np.sqrt(max(": "a form that rounding made negative",
     "intervals: return K - K.sum(0)": "a Gram matrix is symmetric: its sums are those of rows",
+    "u_statistics: if not (found[1] < a": "a tie divides by 0: infinite, cut to 1",
     "conformal: _ROUNDING": "what rounding adds to a rank, to some powers of ten",
     "conformal: _ROWS": "how many rows are looked at together",
     "conformal: low, high = shifts.min": "what is subtracted is added again; a choice of speed",
@@ -194,10 +197,8 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def lives(module, tree, tests, limit):
-    """Whether the tests pass with this tree in place of the module, each part in ``limit`` s."""
-    if not _in_a_process(module, tree, lambda: _formulas(tests), limit):
-        return False
-    return module not in MORE or _in_a_process(module, tree, lambda: _pytest(MORE[module]), limit)
+    """Whether the tests pass with this tree in place of the module within ``limit`` seconds."""
+    return _in_a_process(module, tree, lambda: _run(module, tests), limit)
 
 
 def _in_a_process(module, tree, run, limit):
@@ -211,26 +212,33 @@ def _in_a_process(module, tree, run, limit):
     os.chdir(ROOT)
     code = 1
     with contextlib.suppress(BaseException):
-        code = int(run() or 0)
+        run()
+        code = 0
     os._exit(code)
 
 
-def _tests():
-    """The tests of test_formulas.py, which need nothing of pytest but its parameters."""
+def _tests(module):
+    """Tests by name, of test_formulas.py and of `MORE`; they need of pytest its parameters only."""
     sys.path.insert(0, str(TESTS))
-    found = vars(importlib.import_module("test_formulas"))
-    return {name: test for name, test in found.items() if name.startswith("test_")}
+    found = {}
+    for entry in ["test_formulas.py", *MORE.get(module, ())]:
+        file, _, only = entry.partition(".py")
+        for name, test in vars(importlib.import_module(file)).items():
+            if name.startswith("test_") and only in ("", f"::{name}"):
+                found[f"{file}::{name}"] = test
+    return found
 
 
-def _formulas(names):
-    tests = _tests()
+def _run(module, names):
+    tests = _tests(module)
+    warnings.simplefilter("error")
     for name in names:
         for arguments in _cases(tests[name]):
             tests[name](**arguments)
 
 
 def order_of(module, tree):
-    """The tests that enter the module, the quickest first, and the seconds of all with pytest's.
+    """The tests that enter the module, the quickest first, and the seconds that a mutant has.
 
     Values that are worked out when test_formulas.py is imported are compared first.
     """
@@ -239,9 +247,9 @@ def order_of(module, tree):
     if not child:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.chdir(ROOT)
-        found = [(_seconds_in(module, name), name) for name in _tests()]
-        names = ["test_value", *(name for t, name in sorted(f for f in found if f[0] > 0))]
-        os.write(write, " ".join(names).encode())
+        found = [(_seconds_in(module, name), name) for name in _tests(module)]
+        names = [name for seconds, name in sorted(found) if seconds > 0]
+        os.write(write, " ".join(["test_formulas::test_value", *names]).encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
@@ -258,7 +266,7 @@ def _seconds_in(module, name):
     file, entered = str(BOUNDS / f"{module}.py"), set()
     sys.setprofile(lambda frame, event, _: entered.add(frame.f_code.co_filename))
     start = time.monotonic()
-    _formulas([name])
+    _run(module, [name])
     sys.setprofile(None)
     return time.monotonic() - start if file in entered else 0.0
 
@@ -272,13 +280,6 @@ def _cases(test):
         rows = [row if len(names) > 1 else (row,) for row in values]
         lists.append([dict(zip(names, row)) for row in rows])
     return [{k: v for part in parts for k, v in part.items()} for parts in product(*lists)]
-
-
-def _pytest(tests):
-    import pytest
-
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
-    return pytest.main([*options, *(str(TESTS / name) for name in tests)])
 
 
 def _waited(child, limit):

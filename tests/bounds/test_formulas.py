@@ -366,6 +366,49 @@ def test_the_deviation_of_the_unbiased_alignment():
     assert found == pytest.approx(e[0] / root(0.4) * stretch + 0.6 * (stretch - 1), rel=1e-12)
 
 
+def test_nothing_is_known_where_one_norm_may_be_0_or_the_sum_is_above_1():
+    deviation, k = u_statistics.alignment_deviation_unbiased, 250
+    for a, b in ((0.01, 0.8), (0.8, 0.01)):
+        assert deviation(4 * k, 0.05, a, b, 0.6, (0.0, 0.0, 0.0)) == 1.0
+    # e_a = 8/3 ln(120)/750 = .017 of .05: s = 1.23, e_b = .0135 is .27 of it, far above 1 with Var.
+    assert 0 < deviation(4 * k, 0.05, 0.05, 0.05, 0.6, (0.0, 0.0, 0.0)) < 1.0
+    assert deviation(4 * k, 0.05, 0.05, 0.05, 0.6, (0.05, 0.0, 0.0)) == 1.0
+
+
+def test_the_variance_within_quadruples_by_the_definition():
+    """Ten points have two quadruples; also of kernels of other units."""
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(10, 2))
+    K, L = F @ F.T, F**2 @ (F**2).T
+    draws, found = np.random.default_rng(3), []
+    for _ in range(30):
+        rows = draws.permutation(10)[:8].reshape(2, 4)
+        h = [u_statistics.quadruple_kernel(K[np.ix_(r, r)], L[np.ix_(r, r)]) for r in rows]
+        found.append((h[0] - h[1]) ** 2 / 2)
+    assert u_statistics.quadruple_variance(K, L, random_state=3) == pytest.approx(np.mean(found))
+
+
+def test_intervals_around_the_unbiased_statistic_have_units():
+    m, rng = 400, np.random.default_rng(1)
+    x = np.sign(rng.normal(size=m))
+    y = np.where(rng.random(m) < 0.25, -x, x)
+    K, L = 2.0 * np.outer(x, x), 3.0 * np.outer(y, y)
+    U = u_statistics.u_statistic(K, L)
+    variance = u_statistics.quadruple_variance(K, L, random_state=0)
+    half = u_statistics.empirical_bernstein_deviation(m, 0.9, variance, 4 * 6.0)
+    found = u_statistics.empirical_bernstein_interval(K, L, 0.9, 2.0, 3.0)
+    assert found[:2] == pytest.approx((U - half, U + half), rel=1e-9)
+    assert 0 < found.low < found.high < 6
+    few = slice(0, 12)
+    for interval in (u_statistics.empirical_bernstein_interval, u_statistics.u_statistic_interval):
+        assert interval(K[few, few], L[few, few], 0.05, 2.0, 3.0) == (0.0, 6.0, True)
+
+
+def test_a_change_of_a_section_that_is_negative_anywhere_is_refused():
+    with pytest.raises(HypothesisNotMet, match="section_change"):
+        stability.two_stage_stability(10, 1.0, 1.0, 1.0, 1.0, 0.1, np.array([-1.0, 2.0]))
+
+
 def test_intervals_around_the_unbiased_statistic():
     rng = np.random.default_rng(0)
     m = 40
