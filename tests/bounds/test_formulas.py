@@ -501,6 +501,18 @@ def test_clopper_pearson_at_its_levels():
     assert binom.cdf(3, 10, held_out.binomial_upper(3, 10, 0.07)) == pytest.approx(0.07)
 
 
+def test_small_numbers_of_the_closed_form():
+    """Below 1, where 0 and 1 are told apart."""
+    m, L, c, e = 100, 1.0, 100 / 99, 0.25
+    shift = (3 * c - 1) / 6 * L
+    norm = (e + shift + root(shift**2 + 2 * L * c * e)) * 2 * 99 / m**2
+    assert class_intervals.expected_spread_lower(norm, m, L, 2.0) == pytest.approx(2 / 100 * e)
+    assert class_intervals.spread_lower(0.01, m, L, UNIT) == 0.0
+    assert class_intervals.ratio(1.0, 0.0) == math.inf
+    F, y = np.array([[0.1], [0.3], [0.5], [0.5]]), np.array([0, 0, 1, 1])
+    assert class_intervals.class_statistics(F @ F.T, y)[2] == pytest.approx(0.3)
+
+
 @pytest.mark.parametrize(("plus", "minus"), [(2, 18), (18, 2), (10, 10)])
 def test_the_share_of_the_classes_has_half_of_the_level_on_each_side(plus, minus):
     m = plus + minus
