@@ -842,6 +842,42 @@ def test_thirty_equal_kernels_and_signs():
     assert signs == [[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]]
 
 
+def test_powers_end_at_the_dual_exponent():
+    """r p^(1/r) with r <= q*, of p equal kernels; one of trace 0 counts for nothing."""
+
+    def cortes(q, traces):
+        ones = np.ones(len(traces))
+        return rademacher.cortes_bound(rademacher.KernelSizes(traces, ones, ones, ones, 8), q)
+
+    thirty = np.ones(30)
+    assert cortes(2.0, thirty) == pytest.approx(23 / 22 * 2 * root(30))
+    assert cortes(3.0, thirty) == cortes(math.inf, thirty) == pytest.approx(23 / 22 * 30)
+    # 1.1/(1.1 - 1) is rounded to less than 11.
+    many = np.ones(59874)
+    assert cortes(1.1, many) == pytest.approx(23 / 22 * 11 * 59874 ** (1 / 11))
+    assert cortes(2.0, np.array([6.0, 0.0])) == pytest.approx(23 / 22 * 6)
+
+
+def test_moments_of_thirty_equal_kernels():
+    """p^max(0, 1/q* - 1/r) (p E (g'Kg)^r)^(1/r), of kernels of trace 1/2."""
+    half = np.full(30, 0.5)
+    sizes = rademacher.KernelSizes(half, half**2, half, half, 8)
+    moments = rademacher.gaussian_moments(1.0, 1.0, 1.0)  # 1, 3, 15, ...
+    assert moments[:3] == pytest.approx([1.0, 3.0, 15.0])
+    expected = min(
+        0.5 * 30 ** max(0.0, 0.5 - 1 / r) * (30 * moments[r - 1]) ** (1 / r) for r in range(1, 25)
+    )
+    assert rademacher.moment_bound(sizes, 2.0) == pytest.approx(expected)
+
+
+def test_signs_and_their_forms():
+    signs = rademacher.sign_vectors(5)
+    assert (signs.shape, len(np.unique(signs, axis=0))) == ((16, 5), 16)
+    K = np.array([[2.0, 1.0], [1.0, 3.0]])
+    found = rademacher.quadratic_forms([K, np.eye(2)], rademacher.sign_vectors(2))
+    assert found.tolist() == [[7.0, 2.0], [3.0, 2.0]]
+
+
 def test_the_diagonal_bound_counts_kernels_by_logarithm():
     for p, rounds in ((2, 1), (3, 2), (7, 2), (8, 3), (20, 3), (21, 4)):
         sizes = rademacher.KernelSizes(*(np.ones(p) for _ in range(3)), np.full(p, 0.5), 8)
