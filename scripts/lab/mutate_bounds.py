@@ -205,7 +205,7 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def lives(module, tree, tests, limit):
     """Whether the tests pass with this tree in place of the module within ``limit`` seconds."""
-    return _in_a_process(module, tree, lambda: _run(module, tests), limit)
+    return _in_a_process(module, tree, lambda: _run(tests), limit)
 
 
 def _in_a_process(module, tree, run, limit):
@@ -225,29 +225,37 @@ def _in_a_process(module, tree, run, limit):
 
 
 def _tests(module):
-    """Tests by name, of test_formulas.py and of `MORE`; they need of pytest its parameters only."""
-    sys.path.insert(0, str(TESTS))
-    found = {}
+    """Names of the tests of test_formulas.py and of `MORE`."""
+    found = []
     for entry in ["test_formulas.py", *MORE.get(module, ())]:
         file, _, only = entry.partition(".py")
-        for name, test in vars(importlib.import_module(file)).items():
-            if name.startswith("test_") and only in ("", f"::{name}"):
-                found[f"{file}::{name}"] = test
+        names = vars(_file(file))
+        found += [f"{file}::{n}" for n in names if n.startswith("test_") and only in ("", f"::{n}")]
     return found
 
 
-def _run(module, names):
-    tests = _tests(module)
-    warnings.simplefilter("error")
+def _file(name):
+    if str(TESTS) not in sys.path:
+        sys.path.insert(0, str(TESTS))
+    return importlib.import_module(name)
+
+
+def _run(names):
+    """Run tests, which need of pytest its parameters only; their files are imported one by one."""
     for name in names:
-        for arguments in _cases(tests[name]):
-            tests[name](**arguments)
+        file, _, test = name.partition("::")
+        test = getattr(_file(file), test)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for arguments in _cases(test):
+                test(**arguments)
 
 
 def order_of(module, tree):
     """The tests that enter the module, the quickest first, and the seconds that a mutant has.
 
-    Values that are worked out when test_formulas.py is imported are compared first.
+    Those of other files, which import more, come after those of test_formulas.py; values that are
+    worked out when that is imported are compared first.
     """
     read, write = os.pipe()
     child = os.fork()
@@ -255,7 +263,8 @@ def order_of(module, tree):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.chdir(ROOT)
         found = [(_seconds_in(module, name), name) for name in _tests(module)]
-        names = [name for seconds, name in sorted(found) if seconds > 0]
+        found.sort(key=lambda test: (not test[1].startswith("test_formulas"), test[0]))
+        names = [name for seconds, name in found if seconds > 0]
         os.write(write, " ".join(["test_formulas::test_value", *names]).encode())
         os._exit(0)
     os.close(write)
@@ -273,7 +282,7 @@ def _seconds_in(module, name):
     file, entered = str(BOUNDS / f"{module}.py"), set()
     sys.setprofile(lambda frame, event, _: entered.add(frame.f_code.co_filename))
     start = time.monotonic()
-    _run(module, [name])
+    _run([name])
     sys.setprofile(None)
     return time.monotonic() - start if file in entered else 0.0
 
