@@ -23,6 +23,7 @@ from alignlearn.bounds import (
     held_out,
     intervals,
     learned,
+    own_sample,
     predictors,
     rademacher,
     stability,
@@ -780,6 +781,37 @@ def test_the_inverse_of_kl():
     assert 0.3 * ln(0.3 / p) + 0.7 * ln(0.7 / (1 - p)) == pytest.approx(0.05)
     assert learned.kl_inverse(0.0, 0.05) == pytest.approx(1 - math.exp(-0.05))
     assert learned.kl_inverse(1.0, 0.05) == 1.0
+
+
+def test_lists_and_ends_of_learned_bounds():
+    assert learned.LEVELS.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]
+    assert (own_sample.SHIFTS, own_sample.LEVELS) == ((4.0, 8.0, 16.0), (1.0, 1.5))
+    assert learned.ratio_list(1).tolist() == [0.5]
+    # A size below 1 divides, too; a size in the list has its own place.
+    margins = np.full(16, 0.25)
+    assert learned.margin_bound(margins, 0.5, 0.0, 0.1).empirical == 0.0
+    residuals = np.full(64, 0.5)
+    assert learned.clipped_bound(residuals, 4.0, 1.0, 0.01, 0.1).ratio == 4.0
+    # W = 3, where W^2 is no multiple of W.
+    added = 4 * 1.0 * 0.01 + 3 * root(ln(11 / 0.1) / 128)
+    found = learned.clipped_bound(residuals, 2.9, 3.0, 0.01, 0.1)
+    assert found == pytest.approx((9 * (1 / 36 + added), 0.25, 9 * added, 1.0))
+    far = learned.clipped_bound(residuals, 50.0, 3.0, 0.01, 0.1)
+    assert far == (math.inf, pytest.approx(0.25), math.inf, math.inf)
+
+
+def test_pac_bayes_of_a_machine_that_is_wrong_and_of_a_part_of_size_0():
+    bound = learned.random_predictor_bound
+    assert bound(-np.ones(30), [1.0], [1.0], np.ones(30), 0.1) == (1.0, 1.0, 0.0, 0.0)
+    found = bound(np.ones(30), [1.0, 0.0], [1.0, 0.0], np.ones(30), 0.1)
+    assert 0 < found.value < 1
+
+
+def test_shares_minimise_the_length_of_three():
+    sizes = np.array([12.0, 26.0, 4.0])
+    every = [(i, j, 16 - i - j) for i in range(1, 15) for j in range(1, 16 - i)]
+    best = min(every, key=lambda n: (sizes**2 / np.array(n)).sum())
+    assert (16 * learned.rounded_shares(sizes)).tolist() == list(best) == [4, 10, 2]
 
 
 def test_shares_minimise_the_length():
