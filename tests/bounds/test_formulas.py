@@ -23,7 +23,6 @@ from alignlearn.bounds import (
     held_out,
     intervals,
     learned,
-    own_sample,
     predictors,
     rademacher,
     stability,
@@ -785,7 +784,6 @@ def test_the_inverse_of_kl():
 
 def test_lists_and_ends_of_learned_bounds():
     assert learned.LEVELS.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]
-    assert (own_sample.SHIFTS, own_sample.LEVELS) == ((4.0, 8.0, 16.0), (1.0, 1.5))
     assert learned.ratio_list(1).tolist() == [0.5]
     # A size below 1 divides, too; a size in the list has its own place.
     margins = np.full(16, 0.25)

@@ -39,6 +39,7 @@ def test_the_bound_by_hand():
     assert found.value == pytest.approx(best[0], rel=1e-9)
     assert found[1:] == pytest.approx(best[1], rel=1e-9)
     assert found.value < 0.6
+    assert (own_sample.SHIFTS, own_sample.LEVELS) == ((4.0, 8.0, 16.0), (1.0, 1.5))
 
 
 def test_more_agreement_and_larger_margins_give_less():
