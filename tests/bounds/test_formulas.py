@@ -265,7 +265,7 @@ def test_the_interval_from_statistics():
 def test_bounds_in_units_of_both_kernels():
     found = concentration.alignment_deviation(100, 0.06, 0.5, 0.125, 2.0, 3.0)
     assert found == pytest.approx(6 * 2 * 3 / 0.25 * TAU, rel=1e-12)
-    assert fitted.intercept_residual_bound(3.0, 5.0, 0.25) == pytest.approx(3 * (2 + 5 / 1))
+    assert fitted.intercept_residual_bound(3.0, 5.0, 0.04) == pytest.approx(3 * (2 + 5 / 0.4))
 
 
 def test_the_interval_by_the_numerator_ends_at_1():

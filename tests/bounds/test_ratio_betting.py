@@ -61,6 +61,53 @@ def test_bets_come_from_the_past_and_leave_every_factor_positive():
     assert first.below[0] == pytest.approx(min(np.sqrt(0.8 / (20 * 0.05)), 0.95 / 2))
 
 
+def test_bets_by_their_definition():
+    """Mean squares of what was won, and the most that one pair can cost."""
+    rng = np.random.default_rng(3)
+    F, y = rng.normal(size=(60, 2)), rng.uniform(-1, 1, 60)
+    F[:, 0] += 2 * y
+    F /= np.linalg.norm(F, axis=1).max()
+    small, large = (ratio_betting.pairs_of(F @ F.T, y, level, 2.0) for level in (1e-3, 1e6))
+    gain, norm, V = small.gain, small.norm, small.squares
+    won_below, won_above, squares_below, squares_above = 0.0, 0.0, 0.0, 0.0
+    most = 1.0
+    for i in range(30):
+        share = (2 + V[:i].sum()) / (4 + i)
+        for found, prior, squares in (
+            (small.below, 0.1 * share, squares_below),
+            (small.above, 0.3 * share, squares_above),
+        ):
+            s = (10 * prior + squares) / (10 + i)
+            assert found[i] == pytest.approx(np.sqrt(2e-3 / (30 * s)))
+        G, z = F[: 2 * i] - F[: 2 * i].mean(0) if i else F[:0], y[: 2 * i]
+        T = G.T @ (z - z.mean()) if i else np.zeros(2)
+        guess = 1.0 if i < 10 else float(np.clip(gain[:i].sum() / norm[:i].sum(), 0, 1))
+        reach = min(1.0, guess + 1.5 / np.sqrt(i + 1))
+        most = min(most, reach)
+        if i:
+            spread = ((z - z.mean()) ** 2).sum()
+            c = (F[2 * i] - F[2 * i + 1]) * (y[2 * i] - y[2 * i + 1]) / 2
+            # gain = 2 f <T, c> - f^2 |T|^2 V for the factor f of the shrunk regression.
+            roots = np.roots([(T @ T) * V[i], -2 * (T @ c), gain[i]]).real
+            near = [f for f in roots if -1e-9 <= f * spread <= 1 + 1e-9]
+            candidates = [2 * 2.0 * f * np.linalg.norm(T) + 2 * f * f * (T @ T) for f in near]
+            costs = [v + reach * 2.0 for v in candidates]
+            assert any(large.below[i] == pytest.approx(0.95 / cost, rel=1e-6) for cost in costs)
+            scatter = np.linalg.norm(G.T @ G)
+            drift = np.linalg.norm(T) / 2 * (V[i] / spread + norm[i] / scatter)
+            won_above = drift - T @ c / np.linalg.norm(T)
+        else:
+            assert large.below[0] == pytest.approx(0.95 / 2.0)
+        won_below = gain[i] - 0.8 * guess * norm[i]
+        squares_below += won_below**2
+        squares_above += won_above**2
+        assert large.above[i] == pytest.approx(0.95 / 2.0)
+    assert small.most == pytest.approx(most)
+    spread, scatter = ((y[:58] - y[:58].mean()) ** 2).sum(), np.cov(F[:58].T, bias=True) * 58
+    expected = np.log(np.linalg.norm(scatter) / spread) / 2
+    assert small.center == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("radius", [0.3, 1.0])
 @pytest.mark.parametrize("scale", [0.05, 0.5])
 def test_no_direction_has_a_smaller_product_and_the_bound_is_near(radius, scale):
