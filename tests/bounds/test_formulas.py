@@ -681,6 +681,26 @@ def test_the_betting_interval_of_real_targets_puts_its_parts_together():
     assert 0 < found.low < found.high < 1
 
 
+def test_blocks_and_groups_by_hand():
+    K = np.arange(16.0).reshape(4, 4)
+    K = K + K.T
+    sums = class_betting.sums_of_fours(K, np.array([[[0, 1, 2, 3]]]))
+    expected = [K[0, 1] + K[2, 3], K[0, 2] + K[1, 3], K[0, 3] + K[1, 2]]
+    assert sums.ravel().tolist() == expected
+    other = np.array([1.0, 5.0, 0.0]).reshape(3, 1, 1)
+    found = class_betting.four_point_values(sums, other)
+    assert found.item() == pytest.approx(0.75 * np.cov(expected, other.ravel(), bias=True)[0, 1])
+    positive, y = np.arange(7) < 2, np.arange(7.0) ** 2
+    order, coefficients, size = class_betting.class_blocks(positive, np.random.default_rng(0))
+    assert (order.shape, size) == ((100, 6), 3)
+    assert coefficients[3].tolist() == [1.0, -0.5, -0.5] * 2
+    order, coefficients, size = class_betting.target_blocks(y, np.random.default_rng(0))
+    assert (order.shape, size) == ((100, 6), 2)
+    half = (y[order[:, ::2]] - y[order[:, 1::2]]) / 2
+    assert np.array_equal(coefficients[:, ::2], half)
+    assert np.array_equal(coefficients[:, 1::2], -half)
+
+
 def test_the_ends_of_a_norm_are_bets_on_projections_and_products():
     K, _, y = sample()
     order, coefficients, size = blocks = class_betting.class_blocks(y > 0, np.random.default_rng(0))
