@@ -123,9 +123,9 @@ def two_stage_stability(m, radius2, lam0, label_bound, l1, kernel_change, sectio
         If m < 1, lam0 is not positive or another argument is negative.
     """
     m = check_size(m, 1)
-    worst = float(np.max(section_change))
-    _check(lam0, radius2=radius2, label_bound=label_bound, l1=l1)
-    _check(lam0, kernel_change=kernel_change, section_change=worst)
+    _check(lam0, radius2=radius2, label_bound=label_bound, l1=l1, kernel_change=kernel_change)
+    for end in np.min, np.max:
+        _check(lam0, section_change=float(end(section_change)))
     kappa = l1 * radius2
     first = krr_stability(m, kappa, lam0, residual_bound(label_bound, kappa, lam0))
     factor = min(kappa / lam0, np.sqrt(kappa / lam0) / 2)

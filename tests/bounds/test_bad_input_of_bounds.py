@@ -30,6 +30,8 @@ OTHERWISE = {
     "learned_betting_interval": {"features": [FeatureRange()]},
     "learned_class_interval": {"features": [FeatureRange()]},
     "random_predictor_bound": {"variances": np.ones(20)},
+    "own_sample_machine": {"K": np.eye(20)[:, :8], "y": np.where(np.arange(20) % 2, 1.0, -1.0)},
+    "prior_bound": {"cosines": np.full(20, 0.5), "agreement": 0.9},
     "covering_radius": {"bound": 2.0},
     "predictor_deviation": {"m": 5000},
     "root_risk_deviation": {"m": 5000},
@@ -55,7 +57,12 @@ BAD = {
     "weights": ([[-1.0], [0.0]], "weights"),
 }
 # What these bounds may be asked: K = 0 has stability 0, a constant target an interval [0, 1].
-ALLOWED = {("stability", "radius2", 0.0), ("target_betting_interval", "y", 1.0)}
+ALLOWED = {
+    ("stability", "radius2", 0.0),
+    ("target_betting_interval", "y", 1.0),
+    ("ratio_interval", "y", 1.0),
+    ("own_sample_machine", "y", 1.0),
+}
 # Helpers that take what was checked, and lemmas whose numbers have no such hypothesis.
 UNCHECKED = ("check_", "positive_class", "random_", "target_blocks", "class_statistics")
 

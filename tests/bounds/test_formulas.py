@@ -262,6 +262,20 @@ def test_the_interval_from_statistics():
     assert three.low == pytest.approx((b - tau) ** 2 / ((A + tau) * (B + tau)), rel=1e-12)
 
 
+def test_bounds_in_units_of_both_kernels():
+    found = concentration.alignment_deviation(100, 0.06, 0.5, 0.125, 2.0, 3.0)
+    assert found == pytest.approx(6 * 2 * 3 / 0.25 * TAU, rel=1e-12)
+    assert fitted.intercept_residual_bound(3.0, 5.0, 0.04) == pytest.approx(3 * (2 + 5 / 0.4))
+
+
+def test_the_interval_by_the_numerator_ends_at_1():
+    """Where nothing is known of a variance, and where the quotient is above 1."""
+    by = intervals.alignment_interval_by_numerator
+    assert by(10, 0.05, 0.8, 1.0, 4.0, 3.0, 5.0) == (0.0, 1.0, True)
+    assert by(M, 0.05, 1.9, 1.0, 4.0, 3.0, 5.0).high == 1.0
+    assert by(M, 0.05, 0.8, 1e-6, 4.0, 3.0, 5.0).high == 1.0
+
+
 @pytest.mark.parametrize(("scalar", "constant"), [(False, SHARP), (True, 128 / 27)])
 def test_the_interval_by_the_numerator(scalar, constant):
     found = intervals.alignment_interval_by_numerator(M, 0.05, 0.8, 1.0, 4.0, 3.0, 5.0, scalar)
@@ -352,6 +366,49 @@ def test_the_deviation_of_the_unbiased_alignment():
     assert found == pytest.approx(e[0] / root(0.4) * stretch + 0.6 * (stretch - 1), rel=1e-12)
 
 
+def test_nothing_is_known_where_one_norm_may_be_0_or_the_sum_is_above_1():
+    deviation, k = u_statistics.alignment_deviation_unbiased, 250
+    for a, b in ((0.01, 0.8), (0.8, 0.01)):
+        assert deviation(4 * k, 0.05, a, b, 0.6, (0.0, 0.0, 0.0)) == 1.0
+    # e_a = 8/3 ln(120)/750 = .017 of .05: s = 1.23, e_b = .0135 is .27 of it, far above 1 with Var.
+    assert 0 < deviation(4 * k, 0.05, 0.05, 0.05, 0.6, (0.0, 0.0, 0.0)) < 1.0
+    assert deviation(4 * k, 0.05, 0.05, 0.05, 0.6, (0.05, 0.0, 0.0)) == 1.0
+
+
+def test_the_variance_within_quadruples_by_the_definition():
+    """Ten points have two quadruples; also of kernels of other units."""
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(10, 2))
+    K, L = F @ F.T, F**2 @ (F**2).T
+    draws, found = np.random.default_rng(3), []
+    for _ in range(30):
+        rows = draws.permutation(10)[:8].reshape(2, 4)
+        h = [u_statistics.quadruple_kernel(K[np.ix_(r, r)], L[np.ix_(r, r)]) for r in rows]
+        found.append((h[0] - h[1]) ** 2 / 2)
+    assert u_statistics.quadruple_variance(K, L, random_state=3) == pytest.approx(np.mean(found))
+
+
+def test_intervals_around_the_unbiased_statistic_have_units():
+    m, rng = 400, np.random.default_rng(1)
+    x = np.sign(rng.normal(size=m))
+    y = np.where(rng.random(m) < 0.25, -x, x)
+    K, L = 2.0 * np.outer(x, x), 3.0 * np.outer(y, y)
+    U = u_statistics.u_statistic(K, L)
+    variance = u_statistics.quadruple_variance(K, L, random_state=0)
+    half = u_statistics.empirical_bernstein_deviation(m, 0.9, variance, 4 * 6.0)
+    found = u_statistics.empirical_bernstein_interval(K, L, 0.9, 2.0, 3.0)
+    assert found[:2] == pytest.approx((U - half, U + half), rel=1e-9)
+    assert 0 < found.low < found.high < 6
+    few = slice(0, 12)
+    for interval in (u_statistics.empirical_bernstein_interval, u_statistics.u_statistic_interval):
+        assert interval(K[few, few], L[few, few], 0.05, 2.0, 3.0) == (0.0, 6.0, True)
+
+
+def test_a_change_of_a_section_that_is_negative_anywhere_is_refused():
+    with pytest.raises(HypothesisNotMet, match="section_change"):
+        stability.two_stage_stability(10, 1.0, 1.0, 1.0, 1.0, 0.1, np.array([-1.0, 2.0]))
+
+
 def test_intervals_around_the_unbiased_statistic():
     rng = np.random.default_rng(0)
     m = 40
@@ -425,6 +482,11 @@ def test_nothing_bet_and_everything_won():
     assert betting.betting_lower(np.zeros((1, 0)), 1.0) == 0.0
     assert betting.betting_lower(np.zeros((2, 5)), 3.0) == 0.0
     assert betting.betting_lower(np.ones((1, 10**4)), 0.1) > 0.9
+    # One sample, bet (2 L/.25)^(1/2): 1 + bet (1 - v) = e^L.
+    bet = root(2 * 0.1 / 0.25)
+    assert betting.betting_lower(np.ones((1, 1)), 0.1) == pytest.approx(
+        1 - (math.exp(0.1) - 1) / bet, abs=1e-8
+    )
 
 
 # -- binomials -------------------------------------------------------------------------
@@ -437,6 +499,18 @@ def test_clopper_pearson_at_its_levels():
     assert clopper_pearson(0, 10, 0.02, 0.07)[0] == 0.0
     assert clopper_pearson(10, 10, 0.02, 0.07)[1] == 1.0
     assert binom.cdf(3, 10, held_out.binomial_upper(3, 10, 0.07)) == pytest.approx(0.07)
+
+
+def test_small_numbers_of_the_closed_form():
+    """Below 1, where 0 and 1 are told apart."""
+    m, L, c, e = 100, 1.0, 100 / 99, 0.25
+    shift = (3 * c - 1) / 6 * L
+    norm = (e + shift + root(shift**2 + 2 * L * c * e)) * 2 * 99 / m**2
+    assert class_intervals.expected_spread_lower(norm, m, L, 2.0) == pytest.approx(2 / 100 * e)
+    assert class_intervals.spread_lower(0.01, m, L, UNIT) == 0.0
+    assert class_intervals.ratio(1.0, 0.0) == math.inf
+    F, y = np.array([[0.1], [0.3], [0.5], [0.5]]), np.array([0, 0, 1, 1])
+    assert class_intervals.class_statistics(F @ F.T, y)[2] == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(("plus", "minus"), [(2, 18), (18, 2), (10, 10)])
@@ -607,6 +681,26 @@ def test_the_betting_interval_of_real_targets_puts_its_parts_together():
     assert 0 < found.low < found.high < 1
 
 
+def test_blocks_and_groups_by_hand():
+    K = np.arange(16.0).reshape(4, 4)
+    K = K + K.T
+    sums = class_betting.sums_of_fours(K, np.array([[[0, 1, 2, 3]]]))
+    expected = [K[0, 1] + K[2, 3], K[0, 2] + K[1, 3], K[0, 3] + K[1, 2]]
+    assert sums.ravel().tolist() == expected
+    other = np.array([1.0, 5.0, 0.0]).reshape(3, 1, 1)
+    found = class_betting.four_point_values(sums, other)
+    assert found.item() == pytest.approx(0.75 * np.cov(expected, other.ravel(), bias=True)[0, 1])
+    positive, y = np.arange(7) < 2, np.arange(7.0) ** 2
+    order, coefficients, size = class_betting.class_blocks(positive, np.random.default_rng(0))
+    assert (order.shape, size) == ((100, 6), 3)
+    assert coefficients[3].tolist() == [1.0, -0.5, -0.5] * 2
+    order, coefficients, size = class_betting.target_blocks(y, np.random.default_rng(0))
+    assert (order.shape, size) == ((100, 6), 2)
+    half = (y[order[:, ::2]] - y[order[:, 1::2]]) / 2
+    assert np.array_equal(coefficients[:, ::2], half)
+    assert np.array_equal(coefficients[:, 1::2], -half)
+
+
 def test_the_ends_of_a_norm_are_bets_on_projections_and_products():
     K, _, y = sample()
     order, coefficients, size = blocks = class_betting.class_blocks(y > 0, np.random.default_rng(0))
@@ -708,6 +802,36 @@ def test_the_inverse_of_kl():
     assert learned.kl_inverse(1.0, 0.05) == 1.0
 
 
+def test_lists_and_ends_of_learned_bounds():
+    assert learned.LEVELS.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]
+    assert learned.ratio_list(1).tolist() == [0.5]
+    # A size below 1 divides, too; a size in the list has its own place.
+    margins = np.full(16, 0.25)
+    assert learned.margin_bound(margins, 0.5, 0.0, 0.1).empirical == 0.0
+    residuals = np.full(64, 0.5)
+    assert learned.clipped_bound(residuals, 4.0, 1.0, 0.01, 0.1).ratio == 4.0
+    # W = 3, where W^2 is no multiple of W.
+    added = 4 * 1.0 * 0.01 + 3 * root(ln(11 / 0.1) / 128)
+    found = learned.clipped_bound(residuals, 2.9, 3.0, 0.01, 0.1)
+    assert found == pytest.approx((9 * (1 / 36 + added), 0.25, 9 * added, 1.0))
+    far = learned.clipped_bound(residuals, 50.0, 3.0, 0.01, 0.1)
+    assert far == (math.inf, pytest.approx(0.25), math.inf, math.inf)
+
+
+def test_pac_bayes_of_a_machine_that_is_wrong_and_of_a_part_of_size_0():
+    bound = learned.random_predictor_bound
+    assert bound(-np.ones(30), [1.0], [1.0], np.ones(30), 0.1) == (1.0, 1.0, 0.0, 0.0)
+    found = bound(np.ones(30), [1.0, 0.0], [1.0, 0.0], np.ones(30), 0.1)
+    assert 0 < found.value < 1
+
+
+def test_shares_minimise_the_length_of_three():
+    sizes = np.array([12.0, 26.0, 4.0])
+    every = [(i, j, 16 - i - j) for i in range(1, 15) for j in range(1, 16 - i)]
+    best = min(every, key=lambda n: (sizes**2 / np.array(n)).sum())
+    assert (16 * learned.rounded_shares(sizes)).tolist() == list(best) == [4, 10, 2]
+
+
 def test_shares_minimise_the_length():
     found = learned.rounded_shares([3.0, 1.0, 0.0])
     # sum s^2/n over n_1 + n_2 = 16 is least at 12 and 4.
@@ -766,6 +890,42 @@ def test_thirty_equal_kernels_and_signs():
     assert rademacher.cortes_bound(sizes, 1.5) == pytest.approx(expected)
     signs = rademacher.sign_vectors(3).tolist()
     assert signs == [[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]]
+
+
+def test_powers_end_at_the_dual_exponent():
+    """r p^(1/r) with r <= q*, of p equal kernels; one of trace 0 counts for nothing."""
+
+    def cortes(q, traces):
+        ones = np.ones(len(traces))
+        return rademacher.cortes_bound(rademacher.KernelSizes(traces, ones, ones, ones, 8), q)
+
+    thirty = np.ones(30)
+    assert cortes(2.0, thirty) == pytest.approx(23 / 22 * 2 * root(30))
+    assert cortes(3.0, thirty) == cortes(math.inf, thirty) == pytest.approx(23 / 22 * 30)
+    # 1.1/(1.1 - 1) is rounded to less than 11.
+    many = np.ones(59874)
+    assert cortes(1.1, many) == pytest.approx(23 / 22 * 11 * 59874 ** (1 / 11))
+    assert cortes(2.0, np.array([6.0, 0.0])) == pytest.approx(23 / 22 * 6)
+
+
+def test_moments_of_thirty_equal_kernels():
+    """p^max(0, 1/q* - 1/r) (p E (g'Kg)^r)^(1/r), of kernels of trace 1/2."""
+    half = np.full(30, 0.5)
+    sizes = rademacher.KernelSizes(half, half**2, half, half, 8)
+    moments = rademacher.gaussian_moments(1.0, 1.0, 1.0)  # 1, 3, 15, ...
+    assert moments[:3] == pytest.approx([1.0, 3.0, 15.0])
+    expected = min(
+        0.5 * 30 ** max(0.0, 0.5 - 1 / r) * (30 * moments[r - 1]) ** (1 / r) for r in range(1, 25)
+    )
+    assert rademacher.moment_bound(sizes, 2.0) == pytest.approx(expected)
+
+
+def test_signs_and_their_forms():
+    signs = rademacher.sign_vectors(5)
+    assert (signs.shape, len(np.unique(signs, axis=0))) == ((16, 5), 16)
+    K = np.array([[2.0, 1.0], [1.0, 3.0]])
+    found = rademacher.quadratic_forms([K, np.eye(2)], rademacher.sign_vectors(2))
+    assert found.tolist() == [[7.0, 2.0], [3.0, 2.0]]
 
 
 def test_the_diagonal_bound_counts_kernels_by_logarithm():

@@ -106,6 +106,17 @@ def test_lemma_4_3_is_bernstein_for_half_the_points():
     )
 
 
+def test_the_covering_radius_by_hand():
+    """m = 100, theta = 1/2, s = 1/4, C_theta = 3, B' = 2, R = 32."""
+    given = {"bound": 2.0, "noise": 3.0, "radius": 32.0}
+    first = np.log(4 / 0.05) * 100 ** (-1 / 1.5)
+    for capacity, used in ((5.0, 5.0), (0.5, 1.0)):
+        found = rates.covering_radius(100, 0.05, 0.25, 0.5, capacity=capacity, **given)
+        second = used * 100 ** (-1 / 1.75) * 32**0.2
+        assert found == pytest.approx(32 * 2 * 4 * (first + second))
+    assert rates.noise_exponent(np.inf, 1.5) == 1.0
+
+
 def test_covering_radius_falls_at_the_slower_of_its_rates():
     options = {"bound": 2.0, "capacity": 1.0, "noise": 1.0, "radius": 1.0}
     low, high = (rates.covering_radius(m, 0.05, 1.0, 0.5, **options) for m in (1e12, 1e24))

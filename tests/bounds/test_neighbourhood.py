@@ -55,6 +55,23 @@ def test_the_largest_form_against_every_support(seed, sizes):
         assert found == pytest.approx(multitask.largest_form(terms, u, rho), rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.parametrize("n_tasks", [1, 2])
+def test_the_bounds_by_hand(n_tasks):
+    """K = diag(2, 1), Khat = diag(1, 3): G = 5, d = 3, <K, Khat> = 5, and 5 of 10 are left."""
+    T = n_tasks
+    given = [np.diag([2.0, 1.0])[None]] * T, [np.diag([1.0, 3.0])] * T
+    found = neighbourhood.neighbourhood_bounds(*given, 3.0, 5.0 * T + 2)
+    lemma, exact, linear, room = (9 / 5 + 2) * T, 9 / 5 * T, 2 * 3 * T, 8.0
+    inside = np.sqrt(exact * room), np.sqrt(lemma * room), (lemma + room) / 2
+    expected = [np.sqrt(3 / 2 * (linear + x)) / (2 * T) for x in inside]
+    assert found == pytest.approx((*expected, np.sqrt(T) * expected[2]))
+    tasks = neighbourhood.tasks_of(*given)
+    assert neighbourhood.distance_to_cone(tasks) == pytest.approx(5.0 * T)
+    assert neighbourhood.check_class(tasks, 5.0 * T + 2) == pytest.approx(2.0)
+    least = neighbourhood.distance_to_cone(neighbourhood.tasks_of(given[0], [-K for K in given[1]]))
+    assert least == pytest.approx(10.0 * T)  # theta = 0
+
+
 def test_the_weights_at_the_edge_of_an_empty_class():
     """rho is the least distance: one theta is left."""
     kernels, targets = [np.eye(2)[None]], [2 * np.eye(2)]

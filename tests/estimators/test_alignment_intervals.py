@@ -10,6 +10,7 @@ from alignlearn.theory import HypothesisNotMet
 import alignlearn as al
 from alignlearn.bounds import class_betting
 from alignlearn.bounds.class_intervals import FeatureRange
+from alignlearn.bounds.ratio_betting import ratio_interval
 from alignlearn.estimators.guarantees import largest_diagonal
 
 UNIT = FeatureRange(1.0, non_negative=True)
@@ -98,6 +99,19 @@ def test_bounds_of_sums_and_multiples_are_known():
     X, y = normals(100)
     found = [al.alignment_interval(X, y, k, method="closed") for k in (G, 4 * G)]
     assert found[0].low == pytest.approx(found[1].low)
+
+
+def test_betting_on_the_ratio_is_one_word_away():
+    X, y = normals(60)
+    K, sign = al.Gaussian(0.5)(X), np.where(y == np.unique(y)[1], 1.0, -1.0)
+    found = al.alignment_interval(X, y, al.Gaussian(0.5), method="ratio")
+    expected = ratio_interval(K, sign, (-1.0, 1.0), 0.05, UNIT, 0)
+    assert (found.low, found.high) == pytest.approx(expected[:2], abs=1e-7)
+    assert "ratio" in found.method
+    real = al.alignment_interval(
+        X, 3 * sign + 1, al.Gaussian(0.5), method="ratio", label_range=(-2.0, 4.0)
+    )
+    assert (real.low, real.high) == pytest.approx(expected[:2], abs=1e-7)
 
 
 def test_two_thousand_samples_take_less_than_two_seconds():

@@ -71,6 +71,8 @@ NEW = {
     "p1-class-interval",
     "p1-class-betting",
     "p1-class-learned",
+    "p1-own-sample",
+    "p1-ratio-interval",
     "p1-target-interval",
     "p1-intercept-stability",
     "p1-prequential",

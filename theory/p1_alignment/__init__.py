@@ -29,6 +29,8 @@ FILES = (
     "class_interval:class_betting",
     "target_interval",
     "class_interval:class_learned",
+    "ratio_interval",
+    "own_sample",
     "u_kernel",
     "u_statistic",
     "u_statistic:u_hoeffding",

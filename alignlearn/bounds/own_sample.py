@@ -1,0 +1,156 @@
+"""A machine with a bound of its error from its own training sample, a part of which is the prior.
+
+The first part of the sample gives the kernel (it may be learned there), the features z in R^(q+1),
+the leading principal components of the kernel on the first part and a constant, and the ridge
+machine h_1. The machine h is the ridge regression on z of all samples. Let Q be the Gaussian law
+N(c h/|h|, I) of linear predictors and P = N(a h_1/|h_1|, I), which is known before the n other
+samples. The loss 1[y <g, z> < t |z|] has under Q the mean Phi(t - c y <h, z>/(|h| |z|)), at least
+Phi(t) where h errs, and KL(Q, P) = (c^2 + a^2 - 2 a c cos)/2 with cos that of h and h_1. By Maurer
+(2004), with probability 1 - delta over the n other samples, for all c and h, all a and t of lists,
+
+    risk of sign h <= p/Phi(t),  kl(mean loss of the n, p) <= (KL + log(2 n^(1/2) J/delta))/n,
+
+J the number of pairs (a, t). A prior from a part of the sample: Ambroladze, Parrado-Hernandez and
+Shawe-Taylor (2007). Few features make |z| small beside <h, z>, which the bound pays for: with a
+Gaussian process on all of the kernel's features it is below 1/2 half as often
+(``scripts/lab/own_sample_bound.py``; proof: ``p1_alignment/proofs.md``, section 26).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn.validation import check_numbers
+
+from .checks import HypothesisNotMet, check_delta, check_size
+from .learned import LearnedBound, kl_inverse
+
+SHIFTS = (4.0, 8.0, 16.0)  # a
+LEVELS = (1.0, 1.5)  # t
+_SCALES = np.geomspace(0.5, 256.0, 37)  # c, any of which is allowed
+_COMPONENTS = 6
+_WHITENED = 0.5  # 0: components as they are, 1: all of one size
+_CONSTANT = 0.2  # squared, over the mean squared length of the components
+_RIDGE = 0.5 / 6  # times the size of the first part
+
+
+class OwnSample(NamedTuple):
+    """A machine, and a bound of its probability of error from the samples that it learned from.
+
+    Attributes
+    ----------
+    coef : array (first,)
+    intercept : float
+        The decision for x is sum_j coef_j K(x, x_j) + intercept, over the first part.
+    bound : LearnedBound
+        ``ratio`` is c.
+    """
+
+    coef: np.ndarray
+    intercept: float
+    bound: LearnedBound
+
+
+def own_sample_machine(K, y, delta=0.05) -> OwnSample:
+    """A ridge machine for two classes, learned on all samples, with a bound of its error from them.
+
+    Parameters
+    ----------
+    K : array (m, first)
+        Kernel of all samples with the first part of them, the first ``first`` rows; two fifths of m
+        are about right. The kernel is chosen without the other samples, or learned on the first.
+    y : array (m,)
+        +1 and -1.
+    delta : float in (0, 1)
+        The bound fails with probability at most ``delta``, over the other samples.
+
+    Raises
+    ------
+    ValueError
+        If delta is not in (0, 1), a label is not +-1, shapes do not fit, or K of the first part is
+        constant.
+    HypothesisNotMet
+        A ValueError: for fewer than 8 samples beside the first part.
+    """
+    delta, K, y = check_delta(delta), check_numbers("K", K, 3, 2), check_numbers("y", y, 3)
+    if len(y) != len(K) or K.shape[1] >= len(K):
+        raise ValueError(
+            f"K has shape {K.shape} and y {y.shape}; accepted: (m, first) with first < m, and (m,)."
+        )
+    if not (np.abs(y) == 1).all():
+        raise ValueError("y must hold +1 and -1 only.")
+    first = K.shape[1]
+    check_size(len(K) - first, 8, "m beside the first part")
+    directions, means, constant = _components(K[:first])
+    Z = np.column_stack([(K - means) @ directions, np.full(len(K), constant)])
+    h, h_1 = (_ridge(Z[:n], y[:n], _RIDGE * first) for n in (len(K), first))
+    lengths = np.linalg.norm(Z[first:], axis=1)
+    cosines = y[first:] * (Z[first:] @ h) / (np.linalg.norm(h) * lengths)
+    agreement = h @ h_1 / (np.linalg.norm(h) * np.linalg.norm(h_1))
+    coef = directions @ h[:-1]
+    return OwnSample(
+        coef, float(h[-1] * constant - means @ coef), prior_bound(cosines, float(agreement), delta)
+    )
+
+
+def prior_bound(cosines, agreement, delta) -> LearnedBound:
+    """Bound of the probability of error of sign <h, z>, with a prior at a machine h_1 known before.
+
+    Parameters
+    ----------
+    cosines : array (n,)
+        y <h, z>/(|h| |z|) of samples on which h may depend, but not h_1 and the features.
+    agreement : float in [-1, 1]
+        The cosine of h and h_1.
+    delta : float in (0, 1)
+
+    Returns
+    -------
+    LearnedBound
+        At most 1.
+    """
+    from scipy.special import ndtr
+
+    delta, cosines = check_delta(delta), check_numbers("cosines", cosines, 1)
+    n = int(check_size(cosines.size, 8, "n"))
+    if not (np.abs(cosines) <= 1 + 1e-9).all() or not abs(agreement) <= 1 + 1e-9:
+        raise HypothesisNotMet("cosines and agreement must lie in [-1, 1].")
+    cost = np.log(2 * np.sqrt(n) * len(SHIFTS) * len(LEVELS) / delta)
+    best = LearnedBound(1.0, 1.0, 0.0, 0.0)
+    for c in _SCALES:
+        for a in SHIFTS:
+            divergence = (c**2 + a**2 - 2 * a * c * agreement) / 2
+            right = (divergence + cost) / n
+            for level in LEVELS:
+                empirical = float(ndtr(level - c * cosines).mean())
+                if empirical < best.value * ndtr(level):
+                    value = kl_inverse(empirical, right) / ndtr(level)
+                    if value < best.value:
+                        best = LearnedBound(float(value), empirical, float(right), float(c))
+    return best
+
+
+def _components(K):
+    """What makes features of a row k of K: (k - means) @ directions, and the constant one.
+
+    Centred components of K, whitened in part, of mean squared length 1 with the constant.
+    """
+    means = K.mean(axis=1)
+    centered = K - means - means[:, None] + means.mean()
+    values, vectors = np.linalg.eigh((centered + centered.T) / 2)
+    values, vectors = values[::-1][:_COMPONENTS], vectors[:, ::-1][:, :_COMPONENTS]
+    used = values > 1e-10 * max(values[0], np.abs(K).max())
+    if not used.any():
+        raise ValueError("K of the first part is constant; accepted: a kernel that varies.")
+    values, vectors = values[used], vectors[:, used]
+    shrink = (values / values[0]) ** (-_WHITENED / 2)
+    squared = (values * shrink**2).sum() / len(K)
+    scale = 1 / np.sqrt(squared * (1 + _CONSTANT))
+    # Columns of `vectors` sum to 0, so the mean of k need not be taken out.
+    return scale * vectors * (shrink / np.sqrt(values)), means, scale * np.sqrt(_CONSTANT * squared)
+
+
+def _ridge(Z, y, ridge):
+    return np.linalg.solve(Z.T @ Z + ridge * np.eye(Z.shape[1]), Z.T @ y)

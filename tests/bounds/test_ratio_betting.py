@@ -1,0 +1,189 @@
+"""Betting on the ratio: what is in a bet, the least product over a ball, coverage, lengths."""
+
+import numpy as np
+import pytest
+from alignlearn.theory.reference.class_laws import class_laws
+
+from alignlearn.bounds import class_betting, ratio_betting
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.class_intervals import FeatureRange
+
+UNIT = FeatureRange(1.0, non_negative=True)
+LAWS = {law.name: law for law in class_laws()}
+
+
+def drawn(name, m, seed):
+    law = LAWS[name].law
+    rows = law.sample(m, seed)
+    return LAWS[name].K[np.ix_(rows, rows)], law.labels[rows]
+
+
+def test_pairs_are_those_of_explicit_features():
+    rng = np.random.default_rng(0)
+    F, y = rng.normal(size=(26, 3)) / 3, rng.uniform(-1, 1, 26)
+    found = ratio_betting.pairs_of(F @ F.T, y, 3.0, 2.0)
+    d, dy = F[::2] - F[1::2], y[::2] - y[1::2]
+    C = [np.outer(a, a) / 2 for a in d]
+    c = d * dy[:, None] / 2
+    np.testing.assert_allclose(found.products, np.tensordot(C, C, ([1, 2], [1, 2])))
+    np.testing.assert_allclose(found.cross, c @ c.T)
+    np.testing.assert_allclose(found.squares, dy**2 / 2)
+    for i in range(2, 13):
+        G, z = F[: 2 * i] - F[: 2 * i].mean(0), y[: 2 * i] - y[: 2 * i].mean()
+        W = G.T @ G
+        assert found.norm[i] == pytest.approx((W * C[i]).sum() / np.linalg.norm(W))
+        T, K = G.T @ z, F[: 2 * i] @ F[: 2 * i].T
+        total = z**2 @ np.diagonal(K) - K.sum() / (2 * i) * (z @ z) / (2 * i)
+        shrunk = np.clip(1 - total / (T @ T), 0, 1)
+        v = shrunk * T / (z @ z)
+        v *= min(1, 2.0 / max(np.linalg.norm(v), 1e-12))
+        expected = 2 * v @ c[i] - v @ v * dy[i] ** 2 / 2
+        assert found.gain[i] == pytest.approx(expected, abs=1e-12)
+
+
+def test_bets_come_from_the_past_and_leave_every_factor_positive():
+    """A pair changes nothing of what is known before it, and its own bet least of all."""
+    rng = np.random.default_rng(1)
+    F, y = rng.normal(size=(40, 3)), np.sign(rng.normal(size=40))
+    F /= np.linalg.norm(F, axis=1)[:, None]
+    other = F.copy()
+    other[20:22] *= -1.0
+    first, second = (ratio_betting.pairs_of(G @ G.T, y, 0.4, 2.0) for G in (F, other))
+    for name in ("below", "above"):
+        assert np.array_equal(getattr(first, name)[:11], getattr(second, name)[:11])
+        assert not np.array_equal(getattr(first, name)[11:], getattr(second, name)[11:])
+    largest = np.sqrt(np.diagonal(first.products))
+    assert (1 + first.below * (first.gain - first.most * largest)).min() >= 0.05 - 1e-9
+    assert (first.above * np.sqrt(np.diagonal(first.cross))).max() <= 0.95
+    assert first.above.max() <= 0.95 / 2.0 + 1e-12
+    # (2 level/(k s))^(1/2) with s = .3 (2/4) before anything was seen, or .95 over the range.
+    assert first.above[0] == pytest.approx(min(np.sqrt(0.8 / (20 * 0.15)), 0.95 / 2))
+    assert first.below[0] == pytest.approx(min(np.sqrt(0.8 / (20 * 0.05)), 0.95 / 2))
+
+
+def test_bets_by_their_definition():
+    """Mean squares of what was won, and the most that one pair can cost."""
+    rng = np.random.default_rng(3)
+    F, y = rng.normal(size=(60, 2)), rng.uniform(-1, 1, 60)
+    F[:, 0] += 2 * y
+    F /= np.linalg.norm(F, axis=1).max()
+    small, large = (ratio_betting.pairs_of(F @ F.T, y, level, 2.0) for level in (1e-3, 1e6))
+    gain, norm, V = small.gain, small.norm, small.squares
+    won_below, won_above, squares_below, squares_above = 0.0, 0.0, 0.0, 0.0
+    most = 1.0
+    for i in range(30):
+        share = (2 + V[:i].sum()) / (4 + i)
+        for found, prior, squares in (
+            (small.below, 0.1 * share, squares_below),
+            (small.above, 0.3 * share, squares_above),
+        ):
+            s = (10 * prior + squares) / (10 + i)
+            assert found[i] == pytest.approx(np.sqrt(2e-3 / (30 * s)))
+        G, z = F[: 2 * i] - F[: 2 * i].mean(0) if i else F[:0], y[: 2 * i]
+        T = G.T @ (z - z.mean()) if i else np.zeros(2)
+        guess = 1.0 if i < 10 else float(np.clip(gain[:i].sum() / norm[:i].sum(), 0, 1))
+        reach = min(1.0, guess + 1.5 / np.sqrt(i + 1))
+        most = min(most, reach)
+        if i:
+            spread = ((z - z.mean()) ** 2).sum()
+            c = (F[2 * i] - F[2 * i + 1]) * (y[2 * i] - y[2 * i + 1]) / 2
+            # gain = 2 f <T, c> - f^2 |T|^2 V for the factor f of the shrunk regression.
+            roots = np.roots([(T @ T) * V[i], -2 * (T @ c), gain[i]]).real
+            near = [f for f in roots if -1e-9 <= f * spread <= 1 + 1e-9]
+            candidates = [2 * 2.0 * f * np.linalg.norm(T) + 2 * f * f * (T @ T) for f in near]
+            costs = [v + reach * 2.0 for v in candidates]
+            assert any(large.below[i] == pytest.approx(0.95 / cost, rel=1e-6) for cost in costs)
+            scatter = np.linalg.norm(G.T @ G)
+            drift = np.linalg.norm(T) / 2 * (V[i] / spread + norm[i] / scatter)
+            won_above = drift - T @ c / np.linalg.norm(T)
+        else:
+            assert large.below[0] == pytest.approx(0.95 / 2.0)
+        won_below = gain[i] - 0.8 * guess * norm[i]
+        squares_below += won_below**2
+        squares_above += won_above**2
+        assert large.above[i] == pytest.approx(0.95 / 2.0)
+    assert small.most == pytest.approx(most)
+    spread, scatter = ((y[:58] - y[:58].mean()) ** 2).sum(), np.cov(F[:58].T, bias=True) * 58
+    expected = np.log(np.linalg.norm(scatter) / spread) / 2
+    assert small.center == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("radius", [0.3, 1.0])
+@pytest.mark.parametrize("scale", [0.05, 0.5])
+def test_no_direction_has_a_smaller_product_and_the_bound_is_near(radius, scale):
+    rng = np.random.default_rng(2)
+    c = rng.normal(size=(30, 2)) + np.array([1.0, 0.5])
+    c /= np.linalg.norm(c, axis=1).max()
+    bets, gains = scale * rng.uniform(0.5, 1, 30), rng.uniform(0, 0.3, 30)
+    angles = np.linspace(0, 2 * np.pi, 2001)
+    P = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+    least = np.log1p(gains - bets * (P @ c.T)).sum(1).min()
+    x, inner = ratio_betting.stationary_point(c @ c.T, bets, gains, radius)
+    assert np.log1p(x).sum() == pytest.approx(least, abs=1e-4)
+    np.testing.assert_allclose(x, gains - bets * inner)
+    fall = bets * (radius * np.linalg.norm(c, axis=1) - inner)
+    curves = [
+        ratio_betting.curve_of(c @ c.T, bets, b)
+        for b in (ratio_betting.bend(gains, fall + bets * inner), ratio_betting.bend(x, fall))
+    ]
+    found = ratio_betting.least_log_product(c @ c.T, bets, gains, radius, curves)
+    assert least - 0.02 < found <= least
+    one = ratio_betting.least_log_product(c @ c.T, bets, gains, radius, curves[:1])
+    assert one <= found
+    assert one == pytest.approx(least, abs=0.05 if scale < 0.1 else 3)
+    # Other bends say the same: they are scaled until they are enough.
+    flat = [ratio_betting.curve_of(c @ c.T, bets, 0.01 * curve.bends) for curve in curves]
+    again = ratio_betting.least_log_product(c @ c.T, bets, gains, radius, flat)
+    assert again == pytest.approx(found, abs=1e-6)
+
+
+def test_the_bend_of_the_logarithm():
+    """-.5 from 0: (.5 - log 2)/.25; and no smaller number will do."""
+    found = float(ratio_betting.bend(0.0, 0.5))
+    assert found == pytest.approx((np.log(2) - 0.5) / 0.25)
+    z, x = np.linspace(-0.69, 3, 500), 0.4
+    b = float(ratio_betting.bend(x, 1.09))
+
+    def gap(b):
+        return np.log1p(z) - np.log1p(x) - (z - x) / (1 + x) + b * (z - x) ** 2
+
+    assert gap(b).min() > -1e-12 > gap(0.99 * b).min()
+    assert float(ratio_betting.bend(0.0, 0.0)) == pytest.approx(0.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_interval_covers(name):
+    for seed in range(4):
+        K, y = drawn(name, 60, seed)
+        if y.min() < y.max():
+            low, high, _ = ratio_betting.ratio_interval(K, y, (-1, 1), 0.05, UNIT)
+            assert low <= LAWS[name].alignment <= high
+
+
+def test_refusals():
+    """Refusals name what the sample shows to be wrong."""
+    K, y = drawn("two normals at distance 2", 60, 0)
+    with pytest.raises(HypothesisNotMet, match="exceeds R"):
+        ratio_betting.ratio_interval(30 * K, y, (-1, 1), 0.05, UNIT)
+    with pytest.raises(HypothesisNotMet, match="does not hold"):
+        ratio_betting.ratio_interval(K, 2 * y, (-1, 1), 0.05, UNIT)
+    with pytest.raises(ValueError, match="0 < delta < 1"):
+        ratio_betting.ratio_interval(K, y, (-1, 1), 1.0, UNIT)
+
+
+def test_it_is_shorter_than_the_bets_on_the_parts_and_has_no_units():
+    K, y = drawn("two normals at distance 2", 400, 0)
+    found = ratio_betting.ratio_interval(K, y, (-1, 1), 0.05, UNIT)
+    parts = class_betting.class_betting_interval(K, y, 0.05, UNIT)
+    assert found.high - found.low < 0.9 * (parts.high - parts.low)
+    assert 0 < found.low < 0.431 < found.high < 0.7
+    scaled = FeatureRange(7.0, non_negative=True)
+    again = ratio_betting.ratio_interval(7 * K, 3 * y + 5, (2, 8), 0.05, scaled)
+    assert again[:2] == pytest.approx(found[:2], abs=1e-6)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5])
+def test_few_samples_say_nothing(m):
+    y = np.arange(m) % 2 * 2.0 - 1
+    assert ratio_betting.ratio_interval(np.eye(m), y, (-1, 1)).vacuous
+    assert ratio_betting.ratio_interval(np.ones((m, m)), y, (-1, 1)).vacuous
