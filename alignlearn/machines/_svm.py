@@ -55,6 +55,29 @@ def _costs(C, weight):
     return costs if np.isinf(C) else np.minimum(costs, np.finfo(np.float64).max)
 
 
+class AlongC:
+    """Machines for many values of C."""
+
+    def fit_each(self, K, y, values, sample_weight=None):
+        """Yield machines fitted with values of C, each started from the one before.
+
+        Parameters
+        ----------
+        K : (m, m) float64 or float32 in C order, or what else `fit` takes
+            Finite and symmetric; not checked.
+        y, sample_weight
+            As in `fit`.
+        values : sequence of float
+            Increasing.
+        """
+        coef = None
+        for C in values:
+            machine = copy.copy(self).set_params(C=C)
+            machine.fit(K, y, sample_weight, alpha0=coef, check=False)
+            coef = machine.full_dual_coef()
+            yield machine
+
+
 class SupportVectorClassifier(ParamsMixin, LabelScore):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
@@ -164,17 +187,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         return self
 
     def fit_each(self, K, y, values, sample_weight=None):
-        """Yield machines fitted with values of C, the smallest first, each started from the last.
-
-        Parameters
-        ----------
-        K : (m, m) float64 or float32 in C order, or RowCache
-            Finite and symmetric; not checked.
-        y, sample_weight
-            As in `fit`.
-        values : sequence of float
-            Increasing.
-        """
+        """As `AlongC.fit_each`; what does not depend on C is prepared once."""
         problems, coef = self._problems(y, sample_weight), None
         for C in values:
             machine = copy.copy(self).set_params(C=C)
@@ -252,7 +265,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
 
-class SupportVectorRegressor(ParamsMixin, TargetScore):
+class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimises |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the

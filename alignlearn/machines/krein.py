@@ -22,12 +22,12 @@ from alignlearn.validation import (
 )
 
 from ._ridge import KernelRidge, NotDefinite, check_range
-from ._svm import SupportVectorClassifier, check_start
+from ._svm import AlongC, SupportVectorClassifier, check_start
 
 _BLOCK = 256
 
 
-class KreinSVC(SupportVectorClassifier):
+class KreinSVC(AlongC, SupportVectorClassifier):
     """C-SVC on a Gram matrix that need not be positive semi-definite (KSVM).
 
     Trains a `SupportVectorClassifier` on ``|K| = U diag(|w|) U'`` and maps its dual coefficients

@@ -9,7 +9,6 @@ from alignlearn.validation import check_memory
 
 from . import feature_space
 from ._ridge import add_roots, center_rooted, ridge_loo_path
-from ._svm import SupportVectorClassifier
 from .gram_rows import matrix_fits, row_cache, rows_pay
 
 # Samples up to which the values of a path share the matrix, which each then only reads (measured
@@ -129,22 +128,10 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
 def _along(make, K, y, values, weight, predict):
     """What ``predict`` gives for the machine of each value, from the smallest up."""
     found, order = [None] * len(values), np.argsort(values, kind="stable")
-    for k, machine in zip(order, _fitted(make, K, y, [values[k] for k in order], weight)):
+    increasing = [values[k] for k in order]
+    for k, machine in zip(order, make(increasing[0]).fit_each(K, y, increasing, weight)):
         found[k] = predict(machine)
     return found
-
-
-def _fitted(make, K, y, values, weight):
-    """Yield the machines of increasing values."""
-    machine = make(values[0])
-    if getattr(type(machine), "fit", None) is SupportVectorClassifier.fit:
-        yield from machine.fit_each(K, y, values, weight)
-        return
-    coef = None
-    for value in values:
-        machine = make(value).fit(K, y, weight, alpha0=coef, check=False)
-        coef = machine.full_dual_coef()
-        yield machine
 
 
 def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, overwrite=False):
