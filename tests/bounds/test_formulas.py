@@ -682,7 +682,7 @@ def test_the_betting_interval_of_real_targets_puts_its_parts_together():
 
 
 def test_blocks_and_groups_by_hand():
-    K = np.arange(16.0).reshape(4, 4)
+    K = np.arange(16.0).reshape(4, 4) ** 2
     K = K + K.T
     sums = class_betting.sums_of_fours(K, np.array([[[0, 1, 2, 3]]]))
     expected = [K[0, 1] + K[2, 3], K[0, 2] + K[1, 3], K[0, 3] + K[1, 2]]
@@ -701,6 +701,57 @@ def test_blocks_and_groups_by_hand():
     assert np.array_equal(coefficients[:, 1::2], -half)
 
 
+def test_neighbours_are_multiplied_by_hand():
+    """Of three blocks the last has no neighbour."""
+    features, c = np.random.default_rng(0).normal(size=(6, 3)), np.arange(1.0, 7.0)
+    order = np.array([[3, 0, 5, 1, 4, 2]])
+    first, second = (c[i] * features[order[0, i]] for i in (0, 1)), range(2, 4)
+    expected = sum(first) @ sum(c[i] * features[order[0, i]] for i in second)
+    found = class_betting.neighbour_products(features @ features.T, order, c[None], 2)
+    assert found.shape == (1, 1)
+    assert found.item() == pytest.approx(expected)
+
+
+def test_levels_of_the_betting_intervals(monkeypatch):
+    """What each part is asked for, and how answers are put together, the parts being known."""
+    asked = []
+
+    def part(name, *answer):
+        def ask(*given):
+            asked.append((name, *(v for v in given if isinstance(v, float))))
+            return np.array(answer) if len(answer) > 1 else answer[0]
+
+        monkeypatch.setattr(class_betting, name, ask)
+
+    part("norm2_interval", 0.04, 0.09)
+    part("mean_distance2_upper", 0.08)
+    part("covariance2_upper", 0.07)
+    part("_norm2_of_sum", 0.25, 0.36)
+    part("share_product_interval", 0.2, 0.24)
+    part("product_interval", 0.5, 0.8)
+    K, _, y = sample()
+    L1, L2 = ln(6 / 0.045), ln(12 / 0.045)
+    found = class_betting.learned_betting_interval([K], [2.0], [UNIT], y, 0.1, 3, 5)
+    assert found[:2] == pytest.approx((0.2 * 2 * 0.04 / 0.6, 0.24 * 2 * 0.08 / 0.5))
+    levels = {name: given for name, *given in asked}
+    assert levels["norm2_interval"] == pytest.approx([root(2), L1, L1 + ln(2)])
+    assert levels["mean_distance2_upper"][1:] == pytest.approx([L1 + ln(2)])
+    assert levels["_norm2_of_sum"] == pytest.approx([L2])
+    assert levels["share_product_interval"] == pytest.approx([0.01])
+    asked.clear()
+    one = class_betting.class_betting_interval(K, y, 0.1, UNIT, 5)
+    assert one[:2] == pytest.approx((0.2 * 0.04 / 0.6, 0.24 * 0.08 / 0.5))
+    assert asked[0][2] == pytest.approx(ln(2 / 0.045))
+    asked.clear()
+    found = class_betting.target_betting_interval(K, y, (-1.0, 1.0), 0.1, UNIT, 5)
+    assert found[:2] == pytest.approx((0.04 / (0.6 * 0.8), 0.07 / (0.5 * 0.5)))
+    L1, L3 = ln(2 / 0.045), ln(2 / 0.01)
+    levels = {name: given for name, *given in asked}
+    assert levels["norm2_interval"] == pytest.approx([root(2), L1, L1 + ln(2)])
+    assert levels["covariance2_upper"][-2:] == pytest.approx([L1 + ln(2), 4.0])
+    assert levels["product_interval"] == pytest.approx([2.0, L3, L3])
+
+
 def test_the_ends_of_a_norm_are_bets_on_projections_and_products():
     K, _, y = sample()
     order, coefficients, size = blocks = class_betting.class_blocks(y > 0, np.random.default_rng(0))
@@ -708,7 +759,8 @@ def test_the_ends_of_a_norm_are_bets_on_projections_and_products():
     Z = np.zeros((30, order.shape[1] // size))
     class_betting.projections(K, order[:30], coefficients[:30], size, Z)
     below = betting.betting_lower((Z / 3 + 1) / 2, 1.0)
-    assert low == pytest.approx(max(3 * (2 * below - 1), 0) ** 2, rel=1e-9)
+    assert low == pytest.approx((3 * (2 * below - 1)) ** 2, rel=1e-9)
+    assert 0.01 < low < 0.9
     products = class_betting.neighbour_products(K, order, coefficients, size)
     above = betting.betting_upper((products / 9 + 1) / 2, 2.0, (2.0, 0.5, 0.1))
     assert high == pytest.approx(min(9 * (2 * above - 1), 9.0), rel=1e-9)
