@@ -712,8 +712,13 @@ def test_neighbours_are_multiplied_by_hand():
     assert found.item() == pytest.approx(expected)
 
 
-def test_levels_of_the_betting_intervals(monkeypatch):
+def test_levels_of_the_betting_intervals():
     """What each part is asked for, and how answers are put together, the parts being known."""
+    with pytest.MonkeyPatch.context() as patch:
+        _check_levels(patch)
+
+
+def _check_levels(patch):
     asked = []
 
     def part(name, *answer):
@@ -721,7 +726,7 @@ def test_levels_of_the_betting_intervals(monkeypatch):
             asked.append((name, *(v for v in given if isinstance(v, float))))
             return np.array(answer) if len(answer) > 1 else answer[0]
 
-        monkeypatch.setattr(class_betting, name, ask)
+        patch.setattr(class_betting, name, ask)
 
     part("norm2_interval", 0.04, 0.09)
     part("mean_distance2_upper", 0.08)
