@@ -84,6 +84,7 @@ REASONS = {
     "class_betting: inner = 0.0": "factors of a block sum to 0",
     "class_betting: used = k // 2": "past the last pair of blocks there is nothing, if k is even",
     "class_betting: Z = np.zeros": "orders and coefficients have one length",
+    "class_betting: return max(low, 0.0) ** 2": "shares are at most 1: nothing to cut from above",
     "class_betting: if len(small) > ": "of classes of one size either may be the smaller",
     "class_betting: return order.reshape": "NumPy takes any negative length for the rest",
     "class_betting: order = random_groups": "NumPy takes any negative length for the rest",
