@@ -187,3 +187,19 @@ def test_few_samples_say_nothing(m):
     y = np.arange(m) % 2 * 2.0 - 1
     assert ratio_betting.ratio_interval(np.eye(m), y, (-1, 1)).vacuous
     assert ratio_betting.ratio_interval(np.ones((m, m)), y, (-1, 1)).vacuous
+
+
+def test_the_mean_over_orders_counts_those_without_a_bet():
+    logs = [np.log(2.0), np.log(6.0)]
+    assert ratio_betting._log_mean(logs, 4) == pytest.approx(np.log(2.0))
+    assert ratio_betting._log_mean([], 4) == -np.inf
+
+
+def test_curves_of_another_point_do_not_break_the_bound():
+    c = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]])
+    bets, gains, angles = np.full(3, 0.6), np.zeros(3), np.linspace(0.0, 2.0 * np.pi, 1000)
+    bends = ratio_betting.bend(gains, bets) * np.array([1.0, 1e-4, 1e-4])
+    curve = ratio_betting.curve_of(c @ c.T, bets, bends)
+    found = ratio_betting.least_log_product(c @ c.T, bets, gains, 1.0, (curve,))
+    on_the_sphere = c @ np.array([np.cos(angles), np.sin(angles)])
+    assert found <= np.log1p(-bets[:, None] * on_the_sphere).sum(axis=0).min()
