@@ -19,7 +19,7 @@ from .class_intervals import (
     FeatureRange,
     check_combination,
     check_gram_range,
-    check_label_range,
+    check_target,
     class_statistics,
     covariance2_upper,
     interval,
@@ -146,11 +146,7 @@ def target_betting_interval(
         If delta is not in (0, 1) or the range is empty.
     """
     delta, rng = check_delta(delta), check_seed("random_state", random_state)
-    K = np.ascontiguousarray(K, dtype=np.float64)
-    y = np.ascontiguousarray(y, dtype=np.float64)
-    features = FeatureRange() if features is None else features
-    check_gram_range(K, features)
-    length2 = check_label_range(y, label_range)
+    K, y, features, length2 = check_target(K, y, label_range, features)
     L1, L2, L3 = (-np.log(share * delta / 2) for share in SHARES)
     blocks = target_blocks(y, rng)
     most = np.sqrt(features.diameter2 * length2) / 2

@@ -323,6 +323,15 @@ def check_label_range(y, label_range):
     return (given[1] - given[0]) ** 2
 
 
+def check_target(K, y, label_range, features):
+    """K and y as contiguous float64, the `FeatureRange`, and what `check_label_range` gives."""
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    features = FeatureRange() if features is None else features
+    check_gram_range(K, features)
+    return K, y, features, check_label_range(y, label_range)
+
+
 def _covariance_slack(m, log_inverse, features, length2):
     return np.sqrt(features.diameter2 * length2 * log_inverse / (2 * m)) * (m - 1) / m
 

@@ -192,6 +192,23 @@ def rounded_shares(sizes) -> np.ndarray:
     return counts / SHARES
 
 
+def better_of_levels(best, scores, right, levels, ratio):
+    """The `LearnedBound` of a level, or the best so far.
+
+    The loss 1[g < t] of a normal g of mean ``scores`` and variance 1 has the mean Phi(t - scores),
+    at least Phi(t) where a score is negative; its mean is at most what ``right`` allows.
+    """
+    from scipy.special import ndtr
+
+    for level in levels:
+        empirical = float(ndtr(level - scores).mean())
+        if empirical < best.value * ndtr(level):
+            value = kl_inverse(empirical, right) / ndtr(level)
+            if value < best.value:
+                best = LearnedBound(float(value), empirical, float(right), float(ratio))
+    return best
+
+
 def kl_inverse(empirical, right) -> float:
     """The largest p with kl(empirical, p) <= right, of two Bernoulli laws."""
     low, high = float(empirical), 1.0
@@ -225,7 +242,6 @@ def random_predictor_bound(margins, sizes, shares, variances, delta) -> LearnedB
     ValueError
         If a number is out of range, or m < 8.
     """
-    from scipy.special import ndtr
 
     margins = _checked(margins, 0.0, 0.0)
     delta, m = check_delta(delta), int(check_size(len(margins), 8))
@@ -240,10 +256,5 @@ def random_predictor_bound(margins, sizes, shares, variances, delta) -> LearnedB
     best = LearnedBound(1.0, 1.0, 0.0, 0.0)
     for c in np.geomspace(0.25, np.sqrt(m), 40):
         right = (c**2 / 2 + cost) / m
-        for level in LEVELS:
-            empirical = float(ndtr(level - c * cosines).mean())
-            if empirical < best.value * ndtr(level):
-                value = kl_inverse(empirical, right) / ndtr(level)
-                if value < best.value:
-                    best = LearnedBound(float(value), empirical, float(right), float(c))
+        best = better_of_levels(best, c * cosines, right, LEVELS, c)
     return best

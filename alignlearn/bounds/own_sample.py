@@ -25,7 +25,7 @@ import numpy as np
 from alignlearn.validation import check_numbers
 
 from .checks import HypothesisNotMet, check_delta, check_size
-from .learned import LearnedBound, kl_inverse
+from .learned import LearnedBound, better_of_levels
 
 SHIFTS = (4.0, 8.0, 16.0)  # a
 LEVELS = (1.0, 1.5)  # t
@@ -111,7 +111,6 @@ def prior_bound(cosines, agreement, delta) -> LearnedBound:
     LearnedBound
         At most 1.
     """
-    from scipy.special import ndtr
 
     delta, cosines = check_delta(delta), check_numbers("cosines", cosines, 1)
     n = int(check_size(cosines.size, 8, "n"))
@@ -123,12 +122,7 @@ def prior_bound(cosines, agreement, delta) -> LearnedBound:
         for a in SHIFTS:
             divergence = (c**2 + a**2 - 2 * a * c * agreement) / 2
             right = (divergence + cost) / n
-            for level in LEVELS:
-                empirical = float(ndtr(level - c * cosines).mean())
-                if empirical < best.value * ndtr(level):
-                    value = kl_inverse(empirical, right) / ndtr(level)
-                    if value < best.value:
-                        best = LearnedBound(float(value), empirical, float(right), float(c))
+            best = better_of_levels(best, c * cosines, right, LEVELS, c)
     return best
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from alignlearn.validation import check_seed
 
 from .checks import check_delta
-from .class_intervals import FeatureRange, check_gram_range, check_label_range, interval
+from .class_intervals import check_target, interval
 from .intervals import Interval
 
 _MOST = 0.95  # of the largest bet
@@ -87,11 +87,7 @@ def ratio_interval(K, y, label_range, delta=0.05, features=None, random_state=0)
         If delta is not in (0, 1) or the range is empty.
     """
     delta, rng = check_delta(delta), check_seed("random_state", random_state)
-    K = np.ascontiguousarray(K, dtype=np.float64)
-    y = np.ascontiguousarray(y, dtype=np.float64)
-    features = FeatureRange() if features is None else features
-    check_gram_range(K, features)
-    check_label_range(y, label_range)
+    K, y, features, _ = check_target(K, y, label_range, features)
     low, high = np.asarray(label_range, dtype=float)
     K, y = K / features.radius2, (2 * y - low - high) / (high - low)
     level, k = np.log(2 / delta), len(y) // 2

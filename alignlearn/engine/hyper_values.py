@@ -33,7 +33,7 @@ from .boxes import into_rows, row_boxes, rows
 PRODUCT, DETERMINANT = range(2)
 CONSTANTS = 1.0, 0.5, 0.25, 32.0**-0.5  # of `formulas.pair_determinant`
 _BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
-_LANES = 128  # pairs against which one is taken at once, by determinants: 2 KB a point of the table
+_LANES = 128  # pairs against which one is taken at once, by determinants
 _MOST_HALVES = 510  # of an exponent taken by products; more are rounded more
 LARGEST = 300.0  # exponent of the factor of a pair: the product of two is in range
 

@@ -189,7 +189,7 @@ class Problem:
         """The matrix of the one kernel on some samples, where it is part of what there is."""
         single = self.single
         known = single.is_exponential and single.has_unit_diagonal
-        whole = self.of_single().whole if known else None
+        whole = self.of_single().whole() if known else None
         if whole is None:
             return None
         K = whole.take(some, axis=0).take(some, axis=1)
@@ -274,7 +274,7 @@ class Fits(NamedTuple):
 
 def _unit_trace(source, train, normalize):
     """The factor (1,) by which one kernel has mean diagonal 1 when centred, or 1."""
-    K = getattr(source, "whole", None)  # made here, for what follows
+    K = source.whole()  # made here, for what follows
     if normalize is None:
         return np.ones(1)
     share = np.zeros(source.n_samples)

@@ -117,8 +117,8 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
     def _fit(self, X, K, landmarks=None, hyper_kernel=None):
         """`fit` that takes the landmarks of a part from a dict, by number, or puts them there.
 
-        Where given, ``hyper_kernel`` takes the place of the parameter. It does not warn of few
-        landmarks: a search does so often.
+        Where given, ``hyper_kernel`` takes the place of the parameter. Few landmarks
+        are not warned of here: searches have them often.
         """
         # A fit that fails leaves nothing of the one before.
         for name in [n for n in vars(self) if n.endswith("_")]:

@@ -90,14 +90,12 @@ class Gradients:
             Of all products of two derivatives, (d, d), in place of the squares, (d,).
         """
         d = self._X.shape[1]
-        total, coef, unit = np.zeros((d, d) if full else d), self._coef, self._unit()
-        self._coef = np.ldexp(coef, -unit)
-        for rows, G in self._strips():
+        total, unit = np.zeros((d, d) if full else d), self._unit()
+        for rows, G in self._strips(np.ldexp(self._coef, -unit)):
             if weight is not None:
                 G *= np.sqrt(weight[rows]).astype(G.dtype)[:, None, None]
             G = G.reshape(-1, d)
             total += G.T @ G if full else np.einsum("ij,ij->j", G, G)
-        self._coef = coef
         return np.ldexp(total, 2 * unit)
 
     def _unit(self):
@@ -110,12 +108,12 @@ class Gradients:
 
     def blocks(self):
         """Yield (rows, gradients), a slice and an array of shape (c, rows, d), for all rows."""
-        for rows, G in self._strips():
+        for rows, G in self._strips(self._coef):
             yield rows, np.moveaxis(G, 1, 0)
 
-    def _strips(self):
+    def _strips(self, coef):
         """Yield rows and gradients (rows, c, d)."""
-        (n, d), c = self._X.shape, self._coef.shape[1]
+        (n, d), c = self._X.shape, coef.shape[1]
         width = max(len(self._Z) if self._engine.in_place else 1, c * d)
         step = max(16, _ENTRIES // width)
         for i in range(0, n, step):
@@ -124,7 +122,7 @@ class Gradients:
                 (slice(None) if columns is None else list(columns), terms, of_difference)
                 for (of_difference, columns), terms in self._groups.items()
             ]
-            parts = [self._term(rows, terms, of, at) for at, terms, of in found]
+            parts = [self._term(rows, terms, of, at, coef) for at, terms, of in found]
             if len(parts) == 1 and parts[0].shape[2] == d:
                 yield rows, parts[0]
                 continue
@@ -133,14 +131,15 @@ class Gradients:
                 G[:, :, at] += part
             yield rows, G
 
-    def _term(self, rows, terms, of_difference, at):
+    def _term(self, rows, terms, of_difference, at, coef):
         """What some terms of one kind give at some rows, (rows, c, columns)."""
         if is_sparse(self._X):
-            return np.moveaxis(self._sparse_term(rows, terms, of_difference)[:, :, at], 0, 1)
+            found = self._sparse_term(rows, terms, of_difference, coef)
+            return np.moveaxis(found[:, :, at], 0, 1)
         Z, X = self._Z[:, at], self._X[rows, at]
         if of_difference:
             Z, X = Z - self._origin[at], X - self._origin[at]
-        coef, Z, X = (A.astype(self._dtype, copy=False) for A in (self._coef, Z, X))
+        coef, Z, X = (A.astype(self._dtype, copy=False) for A in (coef, Z, X))
         V = (coef[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
         found = self._products(rows, terms, [V, coef] if of_difference else [V])
         G = found[0].reshape(len(X), coef.shape[1], -1)
@@ -171,15 +170,15 @@ class Gradients:
         found = grams.weighted_gram(kernels, factors, *samples, engine=self._engine)
         return found.astype(np.float64, copy=False)
 
-    def _sparse_term(self, rows, terms, of_difference):
+    def _sparse_term(self, rows, terms, of_difference, coef):
         from scipy.sparse import csr_array
 
         def matrix(S):
             return csr_array((S.data, S.indices, S.indptr), shape=S.shape)
 
         X, Z, W = matrix(self._X[rows]), matrix(self._Z), self._values(rows, terms)
-        out = np.empty((self._coef.shape[1], *X.shape))
-        for g, a in zip(out, self._coef.T):
+        out = np.empty((coef.shape[1], *X.shape))
+        for g, a in zip(out, coef.T):
             W_a = W * a
             g[:] = W_a @ Z
             if of_difference:

@@ -403,7 +403,7 @@ class FullRows(_Gathered, RowCache):
             some = slice(first, first + step)
             gradient += weights[some] @ self.K[place[some]]
 
-    def exact_products(self, gradient, used, weights, index=None):
+    def exact_products(self, gradient, used, weights, index):
         """The same, exactly, for some of the variables."""
         RowCache.add_products(self, gradient, used, weights, index)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from functools import cached_property
 
 import numpy as np
 
@@ -50,15 +49,12 @@ class PairSource(Source):
         types = [self.dtype, *(t for t in given if t.kind == "f")]
         return max(float(np.finfo(t).eps) for t in types)
 
-    @cached_property
     def whole(self):
-        """The matrix of one kernel on all samples, up to a constant, kept to take parts of it.
-
-        None for several kernels, many samples, or matrices that are checked.
-        """
-        if len(self.kernels) > 1 or self.checks_psd or self.n_samples > _MOST_AT_ONCE:
-            return None
-        return self.single(0).gram()
+        """As `Source.whole`: for one kernel, few samples, and matrices that are not checked."""
+        few = len(self.kernels) == 1 and self.n_samples <= _MOST_AT_ONCE
+        if few and not self.checks_psd and self.made is None:
+            self.made = self.single(0).gram()
+        return self.made
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
@@ -137,11 +133,10 @@ class PairCombination(Combination):
     def split(self, split):
         """(training, test against training) Gram matrices of a (train, test) split."""
         (train, test), source = split, self.source
-        whole = vars(source).get("whole")
-        if whole is None:
+        if source.made is None:
             return super().split(split)
-        number = whole.dtype.type(self.weights[0])
-        found = [whole.take(rows, axis=0).take(train, axis=1) for rows in (train, test)]
+        number = source.made.dtype.type(self.weights[0])
+        found = [source.made.take(rows, axis=0).take(train, axis=1) for rows in (train, test)]
         return tuple(np.multiply(K, number, out=K) for K in found)
 
     def _check_psd(self, K):

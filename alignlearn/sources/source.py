@@ -65,10 +65,12 @@ class Source:
         whose rows are not found by themselves.
     n_matrices : int
         Gram matrices (m, m) that are held while that of a combination is made.
+    made : ndarray of shape (m, m) or None
+        What `whole` gave; combinations take parts of it.
     """
 
     is_linear = is_given = is_paired = checks_psd = has_gaps = False
-    n_matrices = 1
+    n_matrices, made = 1, None
 
     def __init__(self, X, weight=None, *, engine=CPU, progress=False):
         self.X, self.weight, self.engine, self.progress = X, weight, engine, progress
@@ -115,6 +117,10 @@ class Source:
         """Yield the statistics of every training set, index arrays; here each by a pass."""
         for rows in training_sets:
             yield self.part(rows).statistics(y[rows], task, unbiased=unbiased)
+
+    def whole(self):
+        """The matrix on all samples, up to a constant, kept; None where it is not worth it."""
+        return None
 
     def part(self, rows):
         """The source, kernels as they are, on the samples of an index array."""

@@ -178,11 +178,11 @@ def test_parts_of_the_whole_matrix_are_those_of_the_folds():
     source = open_source(X, [al.Gaussian(0.3)])
     fold = np.arange(5, 90), np.arange(5)
     expected = source.combine([0.7]).split(fold)
-    assert source.whole.shape == (90, 90)
+    assert source.whole().shape == (90, 90)
     for found, K in zip(source.combine([0.7]).split(fold), expected):
         np.testing.assert_allclose(found, K, atol=1e-14)
         assert found.flags.c_contiguous
-    assert open_source(X, [al.Gaussian(0.3), al.Gaussian(0.1)]).whole is None
+    assert open_source(X, [al.Gaussian(0.3), al.Gaussian(0.1)]).whole() is None
 
 
 def test_the_start_for_scales_is_from_the_values_of_the_kernel():

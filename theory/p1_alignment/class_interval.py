@@ -162,14 +162,16 @@ def samples(case, trials=BETTING_TRIALS):
             yield case["K"][np.ix_(rows, rows)], y
 
 
+def ends(case, interval, trials=BETTING_TRIALS):
+    """Lower and upper end of ``interval(K, y)`` and rho_S, (trials, 3)."""
+    found = [(*interval(K, y)[:2], aligned(K, y)) for K, y in samples(case, trials)]
+    return np.array(found if found else [(np.nan,) * 3])
+
+
 @once
 def betting_intervals(case):
-    """Lower and upper end and rho_S, (trials, 3)."""
-    found = [
-        (*class_betting_interval(K, y, case["delta"], FEATURES, random_state=0)[:2], aligned(K, y))
-        for K, y in samples(case)
-    ]
-    return np.array(found if found else [(np.nan,) * 3])
+    """The `ends` by betting on the parts."""
+    return ends(case, lambda K, y: class_betting_interval(K, y, case["delta"], FEATURES))
 
 
 def aligned(K, y):

@@ -13,7 +13,7 @@ from alignlearn.bounds.ratio_betting import ratio_interval
 
 from ..prelude import P1, Claim, NegativeControl, Status, once
 from ..reference.coverage import position, reach
-from .class_interval import FEATURES, aligned, alignment, control_case, draw_law, samples
+from .class_interval import FEATURES, alignment, control_case, draw_law, ends
 
 TRIALS = 14  # each costs some eigenproblems
 
@@ -28,12 +28,9 @@ def cases(draw):
 
 @once
 def intervals(case):
-    """Lower and upper end and rho_S, (trials, 3)."""
-    found = [
-        (*ratio_interval(K, y, (-1, 1), case["delta"], FEATURES)[:2], aligned(K, y))
-        for K, y in samples(case, TRIALS)
-    ]
-    return np.array(found if found else [(np.nan,) * 3])
+    """The `ends` by betting on the ratio."""
+    delta = case["delta"]
+    return ends(case, lambda K, y: ratio_interval(K, y, (-1, 1), delta, FEATURES), TRIALS)
 
 
 def bound(case):
