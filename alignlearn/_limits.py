@@ -100,7 +100,7 @@ def check_directory(file):
     """
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - _LONGEST_END))
-    end = file.read()
+    end = file.read(_LONGEST_END)  # of a device the size is 0, and reading would not end
     file.seek(0)
     at = end.rfind(b"PK\5\6")
     if at < 0 or len(end) < at + 22:

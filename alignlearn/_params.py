@@ -45,6 +45,8 @@ class ParamsMixin(Versioned):
     then `sklearn.base.clone`, `GridSearchCV` and ``a__b`` names work on it.
     """
 
+    _requests: dict  # of metadata, where any were made
+
     @classmethod
     def _parameters(cls):
         """The constructor's parameters by name, sorted, without ``self``."""

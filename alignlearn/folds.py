@@ -6,11 +6,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from alignlearn.validation import check_count, check_labels, check_number, check_seed, plain
+from alignlearn.validation import (
+    check_count,
+    check_labels,
+    check_number,
+    check_seed,
+    codes_by_appearance,
+    plain,
+)
 
 
 def fold_numbers(y, n_folds, stratify, random_state=0):
     """The fold of each sample: random, of sizes equal within 1, for classes also class by class.
+
+    The names of the classes and their order do not change the folds.
 
     Parameters
     ----------
@@ -27,7 +36,7 @@ def fold_numbers(y, n_folds, stratify, random_state=0):
     """
     order = check_seed("random_state", random_state).permutation(len(y))
     if stratify:
-        codes = np.unique(y, return_inverse=True)[1].reshape(-1)
+        codes, _ = codes_by_appearance(y)
         # Dealing out one class after the other keeps every fold's share of each.
         order = order[np.argsort(codes[order], kind="stable")]
     number = np.empty(len(y), dtype=np.intp)
@@ -137,6 +146,8 @@ def fold_codes(name, labels, m):
         raise TypeError(
             f"{name} must hold fold labels of one kind, numbers or strings, got {labels!r:.80}."
         ) from None
+    if np.any(different != different):
+        raise ValueError(f"{name} holds NaN, which is no fold label; accepted: numbers or strings.")
     if labels.shape != (m,):
         raise ValueError(
             f"{name} must hold one label per sample, shape ({m},); got {labels.shape}."

@@ -23,6 +23,16 @@ def test_ledger_has_every_claim_that_does_not_hold_as_printed():
     assert failing <= named
 
 
+def test_what_the_design_says_is_decided_in_one_place_is_there():
+    text = (ROOT / "docs/development/design.md").read_text(encoding="utf-8")
+    section = text.partition("## Where it is decided")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| .* \| `([\w/]+\.py)` \| `(\w+)` \|$", section, re.MULTILINE)
+    assert len(rows) == section.count("\n|") - 2  # less the head and the line under it
+    for file, name in rows:
+        source = (ROOT / "alignlearn" / file).read_text(encoding="utf-8")
+        assert re.search(rf"^( *def {name}\(|{name}\b.*=)", source, re.MULTILINE), (file, name)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_and_files_that_a_page_names_are_there(page):
     text = page.read_text(encoding="utf-8")

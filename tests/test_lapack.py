@@ -222,3 +222,15 @@ def test_no_part_of_a_product_has_more_operations_than_it_may(monkeypatch, shape
     monkeypatch.setattr(Counted, "largest", 0.0)
     np.testing.assert_allclose(_lapack.product(A, B), np.asarray(A) @ np.asarray(B), atol=1e-10)
     assert 0.0 < Counted.largest <= 2e4
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("m", [1, 2, 40])
+def test_whole_decompositions_are_those_of_numpy(m, unit):
+    factor = np.random.default_rng(m).normal(size=(m, 1 + m // 2))
+    A = unit * (factor @ factor.T)
+    values, V = _lapack.whole_eigh(A.copy())
+    size = np.abs(A).max() * m
+    np.testing.assert_allclose(values / size, np.linalg.eigvalsh(A) / size, atol=1e-14)
+    np.testing.assert_allclose(V.T @ V, np.eye(m), atol=1e-12)
+    np.testing.assert_allclose((V * (values / size)) @ V.T, A / size, atol=1e-13)

@@ -16,6 +16,12 @@ def test_fitting_holds_one_matrix(script, kind):
     assert 0.9 < script("bench/memory_peak").matrices(kind, 3000) < 1.3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_weights_per_target_hold_one_decomposition(script):
+    # Three kernels, and five more matrices as documented; blocks of 16 MB count as six at this m.
+    assert script("bench/memory_peak").matrices("targets", 600) < 3 + 5 + 6
+
+
 @pytest.fixture
 def small(monkeypatch):
     """One MiB: the matrix of 362 samples."""
@@ -36,9 +42,9 @@ KERNEL = al.FromFunction(_forbidden, vectorized=True)
     ("model", "target"),
     [
         (al.MKLRegressor([KERNEL], memory="1GB"), Y),
-        (al.MKLRegressorCV([KERNEL]), Y),
+        (al.MKLRegressorCV([KERNEL], memory="1GB"), Y),
         (al.MKLClassifier([KERNEL], memory="1GB"), Y > 0),
-        (al.MKLClassifierCV([KERNEL]), Y > 0),
+        (al.MKLClassifierCV([KERNEL], memory="1GB"), Y > 0),
         (al.KernelCombiner([KERNEL]), Y),
     ],
 )
@@ -65,6 +71,8 @@ def test_what_needs_no_matrix_is_not_refused(small):
     assert al.MKLClassifier([al.Gaussian(0.1)]).fit(X, Y > 0).score(X, Y > 0) > 0.9
     assert al.MKLRegressor([al.Gaussian(0.1)]).fit(X, Y).score(X, Y) > 0.9
     assert al.MKLRegressor([al.Gaussian(0.1)], machine="svr").fit(X, Y).score(X, Y) > 0.9
+    assert al.MKLRegressorCV([al.Gaussian(0.1)], alphas=[0.1, 1.0]).fit(X, Y).score(X, Y) > 0.9
+    assert al.MKLClassifierCV([al.Gaussian(0.1)], Cs=[1.0]).fit(X, Y > 0).score(X, Y > 0) > 0.9
 
 
 def test_single_precision_needs_half(small):

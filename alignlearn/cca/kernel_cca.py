@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from alignlearn.dependence import DependenceTest
 from alignlearn.dependence.permutations import permutation_p_value
 from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Estimator, FrameOutput, check_same_names
+from alignlearn.estimators.base import FrameOutput, check_same_names, parameters
 from alignlearn.kernels import check_group_names
 from alignlearn.sources import Opener, Tables
 from alignlearn.validation import (
@@ -37,8 +37,8 @@ _LARGEST = 1e100  # of kappa and of eigenvalues, whose squares are taken
 _EXACT = 500  # samples up to which eigenvectors of all views take less than a second
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class KernelCCA(FrameOutput, Estimator):
+@parameters
+class KernelCCA(FrameOutput):
     """Kernel canonical correlation analysis of two or more views of the same samples.
 
     Finds functions ``f_i`` in the spaces of the kernels, one for each view, of largest regularised

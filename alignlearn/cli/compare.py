@@ -90,8 +90,9 @@ def add_figure_options(parser, command):
     add(
         "--out",
         metavar="FILE",
-        help="figure: a .png, .svg or .pdf file, or its name without ending, or a folder; default "
-        f"alignlearn-{command}-NAME.png here",
+        help="where the figure is written: a .png, .svg or .pdf file, a name to which .png is "
+        f"added, or a folder; default alignlearn-{command}-NAME.png here. The command prints the "
+        "file's name, also with --quiet",
     )
     add("--no-figure", action="store_true", help="only the table")
 

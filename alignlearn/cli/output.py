@@ -27,7 +27,8 @@ def figure_path(out, stem):
     Raises
     ------
     ValueError, FileNotFoundError, ImportError
-        For an ending that is not accepted, a folder that does not exist, without matplotlib.
+        For an ending that is not accepted, a device, a folder that does not exist, without
+        matplotlib.
     """
     try:
         import matplotlib  # noqa: F401
@@ -39,6 +40,7 @@ def figure_path(out, stem):
     path = default if out is None else os.path.expanduser(out)
     if os.path.isdir(path):
         path = os.path.join(path, default)
+    _refuse_device(out, path)
     ending = os.path.splitext(path)[1].lower()
     if ending == "":
         path += ".png"
@@ -48,6 +50,20 @@ def figure_path(out, stem):
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"--out {out}: the folder {folder} does not exist.")
     return path
+
+
+def _refuse_device(out, path):
+    """ValueError for a device or pipe, which would get a file with an ending beside it.
+
+    /dev/stdout may be redirected to a regular file, so its folder counts as well.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    system = folder in ("/dev", "/dev/fd") or folder.startswith("/proc/")
+    if system or (os.path.exists(path) and not os.path.isfile(path)):
+        raise ValueError(
+            f"--out {out} is a device or pipe; accepted: a file or folder for the figure, or "
+            "--no-figure."
+        )
 
 
 def add_parser(commands, name, short, text, examples):

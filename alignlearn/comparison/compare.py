@@ -18,7 +18,7 @@ import numpy as np
 from alignlearn._progress import Progress, say
 from alignlearn._text import listed
 from alignlearn.folds import fold_numbers, prequential_blocks
-from alignlearn.kernels import RankOneKernels, kernel_list
+from alignlearn.kernels import are_per_column, kernel_list, refuse_packed
 from alignlearn.sources import open_source, open_tables
 from alignlearn.statistics.targets import doubt_amounts, reads_as_regression
 from alignlearn.validation import (
@@ -28,6 +28,7 @@ from alignlearn.validation import (
     check_number,
     check_progress,
     check_targets,
+    compares_row_labels,
     is_sparse,
 )
 
@@ -41,6 +42,7 @@ SCALES = ("standard", "minmax", "none")
 _CAP = 3.0  # squared errors beyond the square of so many RMSE of the pilot count as that
 
 
+@compares_row_labels
 def compare(
     X: Any,
     y: Any,
@@ -113,8 +115,10 @@ def compare(
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
     verbose = check_progress("verbose", verbose)
     X, kernels = open_tables(X, kernels)
+    kernels = kernels if are_per_column(kernels) else kernel_list(kernels)
+    if not are_per_column(kernels):
+        refuse_packed("X", X, kernels)
     X, y, task = _check_data(X, y, task)
-    kernels = kernels if isinstance(kernels, RankOneKernels) else kernel_list(kernels)
     methods = _check_methods(methods, kernels, task)
     if len(y) < 2 * protocol.n_folds:
         raise ValueError(
@@ -152,7 +156,7 @@ def _statistics(X, y, kernels, task, protocol, parts):
 
     Where the kernels are the same in every trial, all come from one pass over the pairs.
     """
-    if isinstance(kernels, RankOneKernels):
+    if are_per_column(kernels):
         return [None] * len(parts)
     if protocol.scale != "none" or any(k.resolve(X[:1]) != k for k in kernels):
         return [None] * len(parts)
@@ -284,7 +288,7 @@ def _check_method(name, kernels, task):
             f"methods: {name!r} is for {method.task}, but the task is {task}; accepted: "
             f"{listed(fits)}{hint}."
         )
-    if method.no_columns and isinstance(kernels, RankOneKernels):
+    if method.no_columns and are_per_column(kernels):
         raise ValueError(
             f"methods: {name!r} is not available for RankOneKernels, {method.no_columns}."
         )

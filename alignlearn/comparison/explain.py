@@ -7,7 +7,7 @@ import numpy as np
 from alignlearn.estimators import MKLClassifier, MKLRegressor
 from alignlearn.estimators.kernel_groups import sums_line
 from alignlearn.estimators.kernel_table import jackknife_spread, table_text
-from alignlearn.kernels import RankOneKernels, group_name, kernel_list
+from alignlearn.kernels import are_per_column, group_name, kernel_list
 from alignlearn.sources import open_tables
 
 from .compare import split
@@ -78,7 +78,7 @@ def explain(comparison, X, y, kernels):
 
 def _sums(kernels, table):
     """A line with the sums of weights by the names of kernels, where several share one."""
-    if isinstance(kernels, RankOneKernels):
+    if are_per_column(kernels):
         return ""
     members = {}
     for k, kernel in enumerate(kernel_list(kernels)):
@@ -92,7 +92,7 @@ def _sums(kernels, table):
 def _of_fits(comparison, X, y, kernels, i):
     """The table of a fit on all samples, with weights and contributions of those without a fold."""
     protocol = comparison.protocol
-    scale = "none" if isinstance(kernels, RankOneKernels) else protocol.scale
+    scale = "none" if are_per_column(kernels) else protocol.scale
     folds = split(y, protocol.n_folds, comparison.task, protocol.random_state)
     everything = np.arange(len(y))
     weights, contributions = [], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alignlearn.kernels import RankOneKernels
+from alignlearn.kernels import are_per_column
 from alignlearn.sources import linear_groups
 from alignlearn.validation import is_sparse
 from alignlearn.validation.memory import most_rows, require_memory
@@ -67,7 +67,7 @@ def check_comparison(X, kernels, methods, task, n_folds, *, dense_fits=True, wor
         With the estimate, the memory that is free, and options that fit.
     """
     (m, d), (fewer, dense) = X.shape, words
-    columns = isinstance(kernels, RankOneKernels) or linear_groups(kernels) is not None
+    columns = are_per_column(kernels) or linear_groups(kernels) is not None
     n_kernels = _DEFAULT_KERNELS if columns else len(kernels)
 
     def needs(n, features=columns):

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from alignlearn.weights import get_weighting
+from alignlearn.weights import stage_one
 
 from . import one_stage, rivals
 from .candidates import Method
@@ -32,8 +32,8 @@ def _best_single(trial):
 
 def _two_stage(weighting, trial):
     """The machine on the combination that a rule learns from the alignment statistics."""
-    result = get_weighting(weighting).solve(trial.statistics)
-    return trial.candidates(result.weights, result.alignment)
+    found = stage_one.learn(trial.problem, weighting)
+    return trial.candidates(found.weights, found.result.alignment)
 
 
 def _rule(name, colour, marker, label=None, **traits):

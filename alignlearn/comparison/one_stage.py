@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from alignlearn.kernels import RankOneKernels
+from alignlearn.kernels import are_per_column
 from alignlearn.machines import Ensemble, SupportVectorClassifier
 from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
@@ -95,7 +95,7 @@ class OneStage:
     @cached_property
     def family(self):
         """The kernels that vary, centred, of mean diagonal 1."""
-        if isinstance(self.trial.kernels, RankOneKernels):
+        if are_per_column(self.trial.kernels):
             return FeatureFamily(
                 self.trial.source.X[:, self.used], scale=self.trial.scale[self.used]
             )
@@ -113,7 +113,7 @@ class OneStage:
         if trial.protocol.grid is not None:
             return trial.grid
         if trial.task == "classification":
-            slow = method == "l1-svm" and isinstance(trial.kernels, RankOneKernels)
+            slow = method == "l1-svm" and are_per_column(trial.kernels)
             return trial.grid[:RANK_ONE_COSTS] if slow else trial.grid
         return ALIGNED_ALPHA_GRID if method == "aligned-krr" else ALPHA_GRID
 

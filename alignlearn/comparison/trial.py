@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.kernels import RankOneKernels
+from alignlearn.kernels import are_per_column
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
 from alignlearn.statistics import center_gram
 from alignlearn.validation import is_sparse
+from alignlearn.weights import Problem
 
 from .candidates import Candidate, centered_alignment
 from .columns import COLUMNS
@@ -43,17 +44,16 @@ class Trial:
         self._all, self._train, self._held_out = X, train, np.concatenate([validate, test])
         self.task, self.protocol, self.grid = task, protocol, grid(protocol, task)
         self.kernels, self._shared = kernels, {}
-        rank_one = isinstance(kernels, RankOneKernels)
+        rank_one = are_per_column(kernels)
         # Every rank-one kernel gets the same trace, so columns need no scaling.
         X_train, held_out = self._scaled("none" if rank_one else protocol.scale)
         self.y, self.y_validate, self.y_test = y[train], y[validate], y[test]
         self.source = open_source(X_train, kernels)
         self.held_out = self.source.check(held_out)
-        if statistics is None:
-            statistics = self.source.statistics(self.y, task)
         # Parameters that are taken from the training folds differ from trial to trial.
         self.names = self.source.names if rank_one else tuple(str(k) for k in kernels)
-        self.statistics, self.scale = statistics.trace_normalized()
+        self.problem = Problem(self.source, self.y, task, statistics=statistics)
+        self.statistics, self.scale = self.problem.statistics, self.problem.scale
 
     def outcome(self, method):
         """Learn, choose on the validation fold, test."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn._lapack import product
 from alignlearn.sources import Opener
 from alignlearn.validation import check_count, check_flag, check_samples, check_seed
 from alignlearn.validation.memory import check_gram_memory
 
-from .independence import DependenceTest
-from .permutations import permutation_p_value, permutations, permuted_joint
-from .views import as_column, centered_gram, open_views, single_view, view_kernels
+from .independence import DependenceTest, permutation_test
+from .permutations import permutation_p_value, permuted_joint
+from .views import as_column, centered_gram, largest, open_views, single_view, view_kernels
 
 
 def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> DependenceTest:
@@ -29,7 +28,8 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
         One for all views or one for each, also "precomputed". Default: Gaussians with
         ``gamma="scale"``.
     n_permutations : int, default 999
-        Of the samples of all views but the first, each for itself; the level is exact.
+        Of the samples of all views but the first, each for itself, by cyclic shifts of random
+        orders, see the notes. The type I error rate is exact.
     random_state : int or numpy.random.Generator, optional
 
     Returns
@@ -46,8 +46,13 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
 
     Notes
     -----
-    A Gram matrix of each view is held; a permutation costs ``d m^2 / 2`` products. The kernels are
-    as they are, not centred: with three views or more, a constant added to one is another test.
+    A Gram matrix of each view is held, and half of another one. The permutations are random orders
+    of the samples of each view with at most 32 sets of cyclic shifts of each set of orders. No
+    permutation is distinguished from another, so the p-value is exactly valid. A permutation costs
+    ``(d - 1) m^2 / 2`` products of vectors in the cache: 999 permutations of three views take 1.2
+    to 1.4 s of one core for m = 2000, on a busy machine. A seed gives the same null for any number
+    of threads. The kernels are not centered: with three views or more, a constant that
+    is added to a kernel changes the test.
 
     References
     ----------
@@ -75,18 +80,18 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
     m, d = opened[0].n_samples, len(opened)
     if m < 2 * d:
         raise ValueError(f"view 0 has {m} samples; accepted for {d} views: at least {2 * d}.")
-    check_gram_memory(m, d + 2)
+    check_gram_memory(m, max(d + 2, -(-3 * d // 2)))
     grams, unit = np.empty((d, m, m)), 1.0
     for i, view in enumerate(opened):
         centered_gram(view, f"view {i}")  # refuses a constant one
         grams[i] = view.gram(exact=True)
-        largest = float(np.abs(grams[i]).max())
-        grams[i] /= largest
-        unit *= largest
-    sums, means = permuted_joint(grams[0], grams[1:], rng, n_permutations)
+        scale = largest(grams[i])
+        grams[i] /= scale
+        unit *= scale
+    sums, means, rounding = permuted_joint(grams, rng, n_permutations)
     values = sums / m**2 + np.prod(grams.mean(axis=(1, 2))) - 2.0 * means
     statistic, null = float(values[0]), values[1:]
-    p_value = permutation_p_value(statistic, null)
+    p_value = permutation_p_value(statistic, null, 4.0 * rounding)
     return DependenceTest(statistic * unit, p_value, "permutation", m, null * unit)
 
 
@@ -143,16 +148,11 @@ def mmd_test(
     m = pooled.n_samples
     check_gram_memory(m, 2)
     K, _ = centered_gram(pooled, None)
-    unit = float(np.abs(K).max())
+    unit = largest(K)
     K /= unit
     if unbiased:
         np.fill_diagonal(K, 0.0)
-    drawn = [order < n for order in permutations(rng, m, n_permutations)]
-    first = np.arange(m)[None] < n
-    values = np.concatenate([_discrepancies(K, A, unbiased) for A in [first, *drawn]])
-    statistic, null = float(values[0]), values[1:]
-    p_value = permutation_p_value(statistic, null)
-    return DependenceTest(statistic * unit, p_value, "permutation", m, null * unit)
+    return permutation_test(K, _difference(n, m - n, unbiased), rng, n_permutations, unit)
 
 
 def _pooled(X, Y, kernel):
@@ -178,13 +178,8 @@ def _pooled(X, Y, kernel):
     return single_view(np.concatenate([X, Y]), kernel), len(X)
 
 
-def _discrepancies(K, first, unbiased):
-    """Squared MMD of each division (t, m) of the samples of K in two."""
-    A = first.astype(np.float64)
-    rows = product(A, K)
-    within = np.einsum("tj,tj->t", A, rows)
-    across = rows.sum(axis=1) - within
-    other = K.sum() - within - 2.0 * across
-    n = int(first[0].sum())
-    m, less = len(K) - n, int(unbiased)
-    return within / (n * (n - less)) + other / (m * (m - less)) - 2.0 * across / (n * m)
+def _difference(n, m, unbiased):
+    """Factors of the matrix whose product with K is the squared MMD of n and m samples."""
+    less, ones = int(unbiased), np.repeat([[1.0, 0.0], [0.0, 1.0]], [n, m], axis=0)
+    within, across = np.array([n * (n - less), m * (m - less)]), n * m
+    return ones, ones / within - ones[:, ::-1] / across

@@ -2,82 +2,214 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
-from alignlearn._lapack import product
-from alignlearn.engine.gram_loops import permuted_joint as _joint
-from alignlearn.engine.gram_loops import permuted_products as _products
+from alignlearn.engine.gram_loops import permuted_diagonals
+from alignlearn.engine.gram_loops import shifted_products as _shifted_products
 from alignlearn.engine.threads import on_threads, thread_count
 
 _ENTRIES = 2**22  # of permutations held at once
+_DIAGONALS = 2**20  # entries of diagonals held at once: they stay in the cache
+# Cyclic shifts of one order of the samples for each of them that is taken. Values of one order are
+# not independent: if all were taken, a p-value of 0.05 would vary between seeds with up to twice
+# the variance of independent permutations (estimate for rank-one kernels).
+_SHIFTS = 4
+# Of several matrices: shifts of one set of orders, at most one for so many samples.
+_MOST_SHIFTS, _APART = 64, 16
 # Statistics that differ by less are equal: sums in another order are rounded in another way.
 _TIE = 1e-12
-
-
-def permutations(rng, m, n_permutations, columns=1):
-    """Random orders of m samples in blocks, each an array (n, m), ``n_permutations`` in all.
-
-    ``columns`` is how many numbers for each entry the blocks are for.
-    """
-    step = max(1, _ENTRIES // (m * columns))
-    for start in range(0, n_permutations, step):
-        n = min(step, n_permutations - start)
-        yield rng.permuted(np.tile(np.arange(m), (n, 1)), axis=1)
+_ROUNDING = 4.0  # units in the last place of a sum: by Fourier transforms, or of m^2 products
 
 
 def permuted_products(K, L, rng, n_permutations):
-    """``<K, PLP'>_F`` for random permutations P, (n_permutations,); K and L symmetric (m, m)."""
-    parts = []
-    for orders in permutations(rng, len(K), n_permutations):
-        out = np.empty(len(orders))
-        on_threads(_products, K, L, orders, out, stoppable=True)
-        parts.append(out)
-    return np.concatenate(parts)
-
-
-def permuted_forms(K, Y, rng, n_permutations):
-    """``tr(Y'P'KPY)`` for random permutations P, (n_permutations,); Y of shape (m, c)."""
-    m, c = Y.shape
-    parts = []
-    for orders in permutations(rng, m, n_permutations, c):
-        Z = Y[orders].transpose(1, 0, 2).reshape(m, -1)
-        parts.append(np.einsum("ij,ij->j", Z, product(K, Z)).reshape(-1, c).sum(axis=1))
-    return np.concatenate(parts)
-
-
-def permuted_joint(K, others, rng, n_permutations):
-    """Sums of entrywise products of symmetric matrices under permutations of all but the first.
+    """``<K, PLP'>_F`` for the identity, and then for random permutations P.
 
     Parameters
     ----------
     K : ndarray of shape (m, m)
-    others : ndarray of shape (d - 1, m, m)
+        Symmetric.
+    L : ndarray of shape (m, m), or a pair (A, B) of shape (m, c)
+        Symmetric, or ``A B'``, which then is never formed.
+    rng : numpy.random.Generator
+    n_permutations : int
+
+    Returns
+    -------
+    values : ndarray of shape (1 + n_permutations,)
+    rounding : float
+        Bound of the rounding errors of the values.
+
+    Notes
+    -----
+    P pairs sample ``q[i]`` of K with sample ``p[i + s]`` of L, the indices modulo m, for random
+    orders q and p and a shift s. Several orders p are drawn. The first order p is q, so its shift 0
+    is the identity. Of all other pairs (p, s), ``n_permutations`` are drawn without replacement.
+
+    The p-value is exactly valid. If the samples of L are exchangeable, L may be replaced by L with
+    its samples in a uniformly random order. That replaces every p by an independent uniform order,
+    the first one included, and a shift of a uniform order is uniform. The joint distribution of the
+    values is therefore the same whichever pair (p, s) is called the identity, and so is the
+    probability of drawing the other pairs (Hemerik and Goeman, 2018, "Exact testing with random
+    permutations", for subsets of a group).
+
+    The values of all shifts of one p are cyclic correlations of the diagonals of both matrices. By
+    Fourier transforms they cost ``m^2 log m`` together, while one permutation alone costs
+    ``m^2 / 2``.
+    """
+    m = len(K)
+    orders, shifts = _orders_and_shifts(rng, m, n_permutations)
+    twice = np.concatenate([orders, orders], axis=1)
+    other = _factor_diagonals(*L) if isinstance(L, tuple) else _gram_diagonals(L)
+    spectra = np.zeros((len(orders), m // 2 + 1), dtype=np.complex128)
+    step = max(1, _DIAGONALS // m)
+    for first in range(0, m // 2 + 1, step):
+        shape = min(step, m // 2 + 1 - first), m
+        given = np.fft.rfft(_gram_diagonals(K)(twice[:1], first, np.empty((1, *shape)))[0]).conj()
+        # A diagonal stands for its mirror image, too, which is another but for these two.
+        alone = (np.arange(first, first + shape[0]) * 2) % m == 0
+        given *= np.where(alone, 1.0, 2.0)[:, None]
+        n = max(1, step // shape[0])
+        for b in range(0, len(orders), n):
+            room = np.empty((min(n, len(orders) - b), *shape))
+            found = np.fft.rfft(other(twice[b : b + n], first, room))
+            spectra[b : b + n] += np.einsum("df,bdf->bf", given, found)
+    values = np.fft.irfft(spectra, m, axis=1).ravel()[shifts]
+    rounding = _ROUNDING * np.finfo(np.float64).eps * np.linalg.norm(K) * _norm(L)
+    return values, float(rounding)
+
+
+def _orders_and_shifts(rng, m, n_permutations):
+    """Orders (n, m), and of all their shifts, numbered in turn, 0 and those that are taken."""
+    n = -(-_SHIFTS * (n_permutations + 1) // m)
+    orders = rng.permuted(np.tile(np.arange(m), (n, 1)), axis=1)
+    taken = rng.choice(n * m - 1, n_permutations, replace=False)
+    return orders, np.concatenate([[0], 1 + taken])
+
+
+def _gram_diagonals(L):
+    def diagonals(twice, first, out):
+        permuted_diagonals(L, twice, first, out)
+        return out
+
+    return diagonals
+
+
+def _factor_diagonals(A, B):
+    def diagonals(twice, first, out):
+        n, m = out.shape[1:]
+        out[:] = 0.0
+        for a, b in zip(A.T, B.T):
+            moved = sliding_window_view(b[twice], m, axis=1)[:, first : first + n]
+            out += a[twice[:, None, :m]] * moved
+        return out
+
+    return diagonals
+
+
+def _norm(L):
+    """Frobenius norm."""
+    if isinstance(L, tuple):
+        A, B = L
+        return np.sqrt(max(float(np.vdot(A.T @ A, B.T @ B)), 0.0))
+    return np.linalg.norm(L)
+
+
+def permuted_joint(grams, rng, n_permutations):
+    """Sums of entrywise products of symmetric matrices under permutations of all but the first.
+
+    Parameters
+    ----------
+    grams : ndarray of shape (d, m, m)
+        Entries of at most 1 in absolute value.
     rng : numpy.random.Generator
     n_permutations : int
 
     Returns
     -------
     sums : ndarray of shape (1 + n_permutations,)
-        Of ``K * others[0] * ...``, the first without a permutation.
-    means : ndarray of the same shape
+        Of the entries of the products, the first without a permutation.
+    means : ndarray of shape (1 + n_permutations,)
         Over the samples, of the product of the means of their rows.
+    rounding : float
+        Bound of the rounding errors of ``sums / m**2`` and of ``means``.
+
+    Notes
+    -----
+    A permutation pairs sample ``q[i]`` of the first matrix with sample ``p_k[i + s_k]`` of matrix
+    k, the indices modulo m, for random orders q and p_k and a shift s_k of each matrix. Several
+    sets of orders are drawn, and as many sets of shifts for each of them. All orders of the first
+    set are q, and its first shifts are 0: the identity. Of the others ``n_permutations`` are drawn
+    without replacement.
+
+    The p-value is exactly valid by the argument in `permuted_products`. If the samples of each
+    matrix are exchangeable, all sets of orders are independent and uniform, also the first one,
+    and shifts of uniform orders are uniform. Which pair of orders and shifts is called the identity
+    therefore does not change the joint distribution of the values.
+
+    Two shifts of one set of orders may leave a pair of matrices as they are to each other. There
+    are at most ``m / 16`` shifts of one set, so that few share this with the identity.
+
+    Along the diagonals of matrices in new orders a shift reads memory in sequence, so that it costs
+    about ``m^2 / 2`` multiplications of vectors from the cache for each matrix.
     """
-    d, m = len(others), len(K)
-    drawn = [permutations(rng, m, n_permutations, d) for _ in range(d)]
-    blocks = [(np.arange(m)[None],) * d]
-    row_means, first = others.mean(axis=2), K.mean(axis=1)
-    rows, sums, means = np.empty((thread_count(), m)), [], []
-    for parts in chain(blocks, zip(*drawn)):
-        orders, out = np.stack(parts, axis=1), np.empty(len(parts[0]))
-        on_threads(_joint, K, others, orders, rows, out, stoppable=True)
-        sums.append(out)
-        product = np.broadcast_to(first, (len(out), m)).copy()
-        for k in range(d):
-            product *= row_means[k][orders[:, k]]
-        means.append(product.mean(axis=1))
-    return np.concatenate(sums), np.concatenate(means)
+    d, m = grams.shape[:2]
+    orders, shifts, taken = _joint_orders(rng, m, d - 1, n_permutations)
+    base, size = orders[0, 0], m // 2 + 1
+    first = _diagonals(grams[:1], base[None, None], np.empty((1, 1, size, m)))[0, 0]
+    # A diagonal stands for its mirror image, too, which is another but for these two.
+    first *= np.where((np.arange(size) * 2) % m == 0, 1.0, 2.0)[:, None]
+    row_means = grams.mean(axis=2)
+    others = np.stack([mean[order] for mean, order in zip(row_means[1:], orders.swapaxes(0, 1))], 1)
+    means = _shifted_sums(row_means[:1, base], others[:, :, None], shifts).ravel() / m
+    sums, step = np.empty(shifts.shape[:2]), max(1, _DIAGONALS // ((d - 1) * size * m))
+    room = np.empty((min(step, len(orders)), d - 1, size, m))
+    for b in range(0, len(orders), step):
+        some = slice(b, b + step)
+        found = _diagonals(grams[1:], orders[some], room)
+        sums[some] = _shifted_sums(first, found, shifts[some])
+    # Mean absolute values of the products are at most this, as the other entries are at most 1.
+    largest = np.prod(sorted(np.linalg.norm(K) / m for K in grams)[:2])
+    rounding = _ROUNDING * np.finfo(np.float64).eps * largest
+    return sums.ravel()[taken], means[taken], float(rounding)
+
+
+def _joint_orders(rng, m, n_views, n_permutations):
+    """Orders (b, views, m), shifts (b, t, views), and the pairs taken, numbered in turn."""
+    n_shifts = min(max(m // _APART, 1), _MOST_SHIFTS)
+    n = -(-(n_permutations + 1) // n_shifts)
+    orders = rng.permuted(np.tile(np.arange(m), (n, n_views, 1)), axis=2)
+    orders[0] = orders[0, 0]
+    shifts = rng.integers(m, size=(n, n_shifts, n_views))
+    shifts[0, 0] = 0
+    taken = rng.choice(n * n_shifts - 1, n_permutations, replace=False)
+    return orders, shifts, np.concatenate([[0], 1 + taken])
+
+
+def _diagonals(grams, orders, room):
+    """Diagonals of matrices (views, m, m) in orders (b, views, m): (b, views, m // 2 + 1, m).
+
+    They are written to the first b parts of ``room``.
+    """
+    n, n_views = orders.shape[:2]
+    twice, out = np.concatenate([orders, orders], axis=2), room[:n]
+
+    def gather(thread):
+        for job in range(thread[0], n * n_views, thread[1]):
+            b, k = divmod(job, n_views)
+            permuted_diagonals(grams[k], twice[b, k][None], 0, out[b, k][None])
+
+    on_threads(gather)
+    return out
+
+
+def _shifted_sums(first, others, shifts):
+    """Sums over all lines (b, t), see `alignlearn.engine.gram_loops.shifted_products`."""
+    n, n_views, n_lines, m = others.shape
+    room = np.empty((thread_count(), n_views + 1, 2 * m))
+    out = np.empty((n, n_lines, shifts.shape[1]))
+    on_threads(_shifted_products, first, others, shifts, room, out, stoppable=True)
+    return out.sum(axis=1)
 
 
 def shifted_products(F, G, n_shifts):
@@ -114,8 +246,11 @@ def _shifted(F, G, n_shifts):
     return np.fft.irfft(sums, n_shifts, axis=0) + F[used:].T @ G[used:]
 
 
-def permutation_p_value(statistic, null):
-    """``(1 + k) / (1 + n)`` with k of the n permuted statistics at least as large as this one."""
+def permutation_p_value(statistic, null, rounding=0.0):
+    """``(1 + k) / (1 + n)`` with k of the n permuted statistics at least as large as this one.
+
+    Those that are less by no more than their ``rounding`` count as equal.
+    """
     unit = max(abs(statistic), float(np.abs(null).max()))
-    count = np.count_nonzero(null >= statistic - _TIE * unit)
+    count = np.count_nonzero(null >= statistic - max(_TIE * unit, rounding))
     return float((1 + count) / (1 + null.size))

@@ -142,11 +142,16 @@ def centered_gram(view, name):
     with naming(name):
         given = view.gram()
     K = np.array(given, dtype=np.float64)
-    rounding = float(np.finfo(given.dtype).eps * np.abs(K).max())
+    rounding = float(np.finfo(given.dtype).eps * largest(K))
     center_gram(K)
-    if not np.abs(K).max() > _ROUNDING * rounding:
+    if not largest(K) > _ROUNDING * rounding:
         raise constant_view(name, view)
     return K, rounding
+
+
+def largest(K):
+    """Largest absolute value, without a second matrix."""
+    return float(max(K.max(), -K.min()))
 
 
 def constant_view(name, view):

@@ -56,6 +56,7 @@ from weakref import WeakKeyDictionary
 
 import numba
 
+from .base import Engine
 from .cluster_data import parted, whole
 from .cluster_losses import check_room, lost, what_is_lost, workers_seen
 
@@ -70,7 +71,7 @@ _TIMEOUTS = TimeoutError, asyncio.TimeoutError  # one class from Python 3.11 on
 _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
 
 
-class Cluster:
+class Cluster(Engine):
     """An engine that runs boxes on the workers of a Dask cluster.
 
     The arrays of the data are sent to every worker once and stay there for runs on the same arrays,

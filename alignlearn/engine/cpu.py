@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import external, hyper_values, loops, times_loops
+from .base import Engine
 from .binding import (
     FEW_PAIRS,
     PRODUCT_ROWS,
@@ -132,7 +133,7 @@ OPERATIONS = {
 }
 
 
-class Cpu:
+class Cpu(Engine):
     """Boxes run on the threads of this process."""
 
     # Loops that fill a matrix may write into it: nothing has to come back from elsewhere.

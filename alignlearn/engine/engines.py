@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from alignlearn.validation import check_choice
 
+from .base import Engine
 from .cpu import CPU, n_pairs
 from .cuda.device import CudaOutOfMemory, available, pays
 
 
-class Auto:
+class Auto(Engine):
     """A CUDA device where there is one and the work is large enough to pay, else the CPU.
 
     Matrices that come back whole are made on the CPU, and so is what does not fit the memory of the

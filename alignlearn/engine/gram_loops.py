@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn._jit import jit_sum
+from alignlearn._jit import jit, jit_sum
 
 
 @jit_sum
@@ -120,44 +120,81 @@ def mirror(A, tile):
                     A[j, i] = A[i, j]
 
 
-@jit_sum
-def permuted_products(thread, K, L, orders, out, stop):
-    """out[t] = sum_ij K[i, j] L[order_i, order_j] for the order t; orders dealt out to threads."""
-    for t in range(thread[0], orders.shape[0], thread[1]):
-        if stop[0]:
-            return
-        order, total = orders[t], 0.0
-        for i in range(K.shape[0]):
-            row, other = K[i], L[order[i]]
-            part = 0.5 * row[i] * other[order[i]]
-            for j in range(i):
-                part += row[j] * other[order[j]]
-            total += part
-        out[t] = 2.0 * total
+_ROWS, _LINE = 32, 8  # rows taken at once, and numbers in a line of the cache
 
 
-@jit_sum
-def permuted_joint(thread, first, others, orders, rows, out, stop):
-    """out[t] = sum_ij first[i, j] prod_k others[k, o_ki, o_kj] for the orders o = orders[t].
+@jit.owning
+def permuted_diagonals(K, orders, first, out):
+    """out[b, d, i] = K[o_i, o_(i + first + d)] for the order o = orders[b], written twice.
 
-    Matrices are symmetric; ``rows`` (threads, m) is room for products, a row for each thread.
+    Rows are read one by one and then transposed: writing along diagonals would change the page of
+    the memory at each number.
     """
-    product = rows[thread[0]]
-    for t in range(thread[0], orders.shape[0], thread[1]):
+    room = np.empty((_ROWS, out.shape[1]))
+    for b in range(out.shape[0]):
+        order = orders[b]
+        for start in range(0, out.shape[2], _ROWS):
+            n = min(_ROWS, out.shape[2] - start)
+            for i in range(n):
+                row, line, columns = K[order[start + i]], room[i], order[start + i + first :]
+                for d in range(line.size):
+                    line[d] = row[columns[d]]
+            for left in range(0, out.shape[1], _LINE):
+                for d in range(left, min(left + _LINE, out.shape[1])):
+                    line = out[b, d][start : start + n]
+                    for i in range(n):
+                        line[i] = room[i, d]
+
+
+@jit_sum
+def _times(left, right, out):
+    """out = left * right"""
+    for i in range(out.size):
+        out[i] = left[i] * right[i]
+
+
+@jit_sum
+def _dot(left, right):
+    """Sum of left * right"""
+    total = 0.0
+    for i in range(left.size):
+        total += left[i] * right[i]
+    return total
+
+
+@jit_sum
+def _dot_of_three(left, middle, right):
+    """Sum of left * middle * right"""
+    total = 0.0
+    for i in range(left.size):
+        total += left[i] * middle[i] * right[i]
+    return total
+
+
+@jit_sum
+def shifted_products(thread, first, others, shifts, room, out, stop):
+    """out[b, l, t] = sum_i first[l, i] prod_k others[b, k, l, i + shifts[b, t, k]], i modulo m.
+
+    ``first`` is (lines, m), ``others`` (b, views, lines, m), ``shifts`` (b, t, views) from 0 to
+    m - 1; ``room`` (threads, views + 1, 2 m) is for the lines written twice and for products.
+    """
+    n_views, n_lines, m = others.shape[1:]
+    twice, products = room[thread[0]], room[thread[0], n_views][:m]
+    for job in range(thread[0], others.shape[0] * n_lines, thread[1]):
         if stop[0]:
             return
-        total = 0.0
-        for i in range(first.shape[0]):
-            row = first[i]
-            for j in range(i + 1):
-                product[j] = row[j]
-            for k in range(others.shape[0]):
-                order = orders[t, k]
-                other = others[k, order[i]]
-                for j in range(i + 1):
-                    product[j] *= other[order[j]]
-            part = 0.5 * product[i]
-            for j in range(i):
-                part += product[j]
-            total += part
-        out[t] = 2.0 * total
+        b, line = job // n_lines, job % n_lines
+        for k in range(n_views):
+            for i in range(m):
+                twice[k, i] = twice[k, m + i] = others[b, k, line, i]
+        for t in range(shifts.shape[1]):
+            left = first[line]
+            for k in range(n_views - 2):
+                _times(left, twice[k][shifts[b, t, k] :], products)
+                left = products
+            right = twice[n_views - 1][shifts[b, t, n_views - 1] :]
+            if n_views == 1:
+                out[b, line, t] = _dot(left, right)
+            else:
+                middle = twice[n_views - 2][shifts[b, t, n_views - 2] :]
+                out[b, line, t] = _dot_of_three(left, middle, right)

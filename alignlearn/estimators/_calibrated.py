@@ -2,130 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from alignlearn.bounds import conformal
 from alignlearn.folds import make_folds
-from alignlearn.machines.calibration import METHODS, fit_calibration
+from alignlearn.machines.calibration import METHODS, Isotonic, fit_calibration
 from alignlearn.validation import check_choice, check_flag, doubt
 from alignlearn.weights import get_weighting
 
-from . import tuning
+from .candidates import fold_weights, from_statistics
+from .guarantees import doubt_coverage
 
 _FOLDS = 5
+_FEW_ISOTONIC = 500  # samples below which isotonic probabilities of several classes are too sure
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class CalibratedProbabilities:
-    """Mixin: the parameter ``probability`` and ``predict_proba``."""
-
-    probability: str | None = None
-
-    @property
-    def predict_proba(self):
-        """``predict_proba(X)``: probability of each class, in the order of ``classes_``, (n, c).
-
-        Rows sum to 1. Only where ``probability`` was "sigmoid" or "isotonic" in ``fit``. The
-        largest one need not be that of ``predict``, which is the machine's decision.
-        """
-        if self.probability is None:
-            raise AttributeError(
-                f"this {type(self).__name__} has no predict_proba, as probability=None; set "
-                "probability='sigmoid' or 'isotonic' before fit."
-            )
-        return self._predict_proba
-
-    def _predict_proba(self, X):
-        decisions = self.decision_function(X)
-        if self.calibration_ is None:
-            raise ValueError(
-                f"probability={self.probability!r} was set after fit; call fit again, which "
-                "calibrates."
-            )
-        return self.calibration_.probabilities(decisions)
-
-    def predict_set(self, X, coverage=0.9, *, per_class=False):
-        """Sets of classes that hold those of n new samples, by conformal prediction.
-
-        For fits with ``probability``, whose calibrated probabilities of samples outside a training
-        set say how small that of the true class may be.
-
-        Parameters
-        ----------
-        X : as in ``fit``, n samples
-        coverage : float in (0, 1), default 0.9
-            Share of the samples whose class is to lie in their set.
-        per_class : bool, default False
-            Whether that is to hold among the samples of every class, also of a rare one.
-
-        Returns
-        -------
-        ndarray of bool of shape (n, c)
-            Columns as ``classes_``. The most probable class is always in the set.
-
-        Raises
-        ------
-        ValueError
-            The fit had no ``probability``, or had sample weights; an argument is out of range.
-
-        Warns
-        -----
-        DoubtfulResultWarning
-            The training samples, or those of a class, are too few: sets hold all classes, or it.
-
-        Notes
-        -----
-        `MKLClassifier` keeps machines of five folds: a class is in the set where not too
-        many samples had, by the machine that did not see them, a larger probability of their class
-        than the new sample has of this one by the same machine (CV+). Were the scores of a fold
-        made without its samples, coverage were at least ``2 coverage - 1`` less a term of
-        ``1 / 5`` at most, whatever the law, and usually is ``coverage``. Machines and kernels are,
-        but the calibration, two numbers a class for "sigmoid", has seen the decisions on all folds.
-        `MKLClassifierCV` has chosen C by all samples besides. Where it chose by a ``strategy`` it
-        keeps no machines of folds, and compares decisions on folds with the machine on all samples:
-        there is no guarantee. See docs/guide/error-bars.md for coverage on ten laws.
-
-        References
-        ----------
-        Romano, Sesia and Candes (2020), Classification with valid and adaptive coverage; Vovk
-        (2015), Cross-conformal predictors.
-        """
-        coverage = conformal.check_coverage(coverage)
-        check_flag("per_class", per_class)
-        X = self._check_test(X)
-        calibration = vars(self).get("calibration_")
-        if calibration is None:
-            raise ValueError(
-                "predict_set needs probabilities, which probability=None in fit gives none of; "
-                "accepted: a fit with probability='sigmoid' or 'isotonic'."
-            )
-        model = self.members_[0].model if "members_" in vars(self) else self
-        if model._ranges.weighted:
-            raise ValueError(
-                "predict_set rests on samples that are exchangeable, which samples of different "
-                "weights are not; accepted: a fit without sample_weight."
-            )
-        _warn_few(calibration, coverage, per_class)
-        own, folds = self._probabilities(X)
-        found = conformal.plus_set(
-            calibration.scores,
-            [1.0 - P for P in folds],
-            coverage,
-            calibration.codes if per_class else None,
+def probabilities(model, X):
+    """``predict_proba`` of a fitted classifier, (n, c)."""
+    decisions = model.decision_function(X)
+    if model.calibration_ is None:
+        raise ValueError(
+            f"probability={model.probability!r} was set after fit; call fit again, which "
+            "calibrates."
         )
-        found[np.arange(len(own)), own.argmax(axis=1)] = True
-        return found
+    return model.calibration_.probabilities(decisions)
 
-    def _probabilities(self, X):
-        """Probabilities (n, c) of checked samples, and those by what their scores compare with."""
-        engine, machines = self._engine(), vars(self).get("_fold_predictors", ())
-        all_of = [
-            self.calibration_.probabilities(self.machine_.confidences(p.decisions(X, engine)))
-            for p in (self._predictor, *machines)
-        ]
-        return all_of[0], all_of[1:] or all_of
+
+def class_sets(estimator, X, coverage, per_class):
+    """``predict_set`` of a fitted classifier, bool (n, c)."""
+    coverage = conformal.check_coverage(coverage)
+    check_flag("per_class", per_class)
+    X = estimator._check_test(X)
+    calibration = getattr(estimator, "calibration_", None)
+    if calibration is None:
+        raise ValueError(
+            "predict_set needs probabilities, which probability=None in fit gives none of; "
+            "accepted: a fit with probability='sigmoid' or 'isotonic'."
+        )
+    if estimator._ranges.weighted:
+        raise ValueError(
+            "predict_set rests on samples that are exchangeable, which samples of different "
+            "weights are not; accepted: a fit without sample_weight."
+        )
+    _warn_few(calibration, coverage, per_class)
+    _doubt_calibrated(estimator, sum(map(len, calibration.codes)))
+    own, folds = _fold_probabilities(estimator, X)
+    found = conformal.plus_set(
+        calibration.scores,
+        [1.0 - P for P in folds],
+        coverage,
+        calibration.codes if per_class else None,
+    )
+    found[np.arange(len(own)), own.argmax(axis=1)] = True
+    return found
+
+
+def _fold_probabilities(model, X):
+    """Probabilities (n, c) of checked samples, and those by what their scores compare with."""
+    engine, machines = model._engine(), getattr(model, "_fold_predictors", ())
+    if model._takes_gaps():
+        whole = model._predictor
+        machines = [p if p.takes_gaps else whole.instead(p) for p in machines]
+    all_of = [
+        model.calibration_.probabilities(model.machine_.confidences(p.decisions(X, engine)))
+        for p in (model._predictor, *machines)
+    ]
+    return all_of[0], all_of[1:] or all_of
 
 
 def _warn_few(calibration, coverage, per_class):
@@ -137,6 +81,21 @@ def _warn_few(calibration, coverage, per_class):
             f"{min(sizes)} training samples {what}are too few to rule a class out with coverage "
             f"{coverage:g}: it takes {conformal.least_samples(coverage)}."
         )
+
+
+def _doubt_calibrated(estimator, m):
+    """Warn where the scores have seen too much of the samples that they are compared with."""
+    reasons, c = [], len(estimator.classes_)
+    if estimator._members:
+        reasons.append("a strategy chose the models by the same folds, and keeps none of a fold")
+    elif (
+        c > 2 and m < _FEW_ISOTONIC and isinstance(estimator.calibration_.calibrators[0], Isotonic)
+    ):
+        reasons.append(f"the isotonic probabilities of {c} classes were calibrated on {m} samples")
+    doubt_coverage(
+        reasons,
+        "MKLClassifier with probability='sigmoid' compares with models that left folds out.",
+    )
 
 
 def check_probability(method):
@@ -250,12 +209,10 @@ def _calibration_folds(labels):
 
 def _weights_of_folds(learner, source, labels, splits):
     """Yield the weights of the kernels learned on every training set."""
-    rule = get_weighting(learner.weighting)
     statistics = [None] * len(splits)
-    if tuning.from_statistics(rule):
+    if from_statistics(get_weighting(learner.weighting)):
         trains = [train for train, _ in splits]
         how = {"unbiased": learner.unbiased}
         statistics = source.training_statistics(labels, "classification", trains, **how)
     for (train, _), found in zip(splits, statistics):
-        again = type(learner)(**learner.get_params(deep=False))
-        yield tuning.fold_weights(again, source, labels, rule, train=train, statistics=found)
+        yield fold_weights(learner, source, labels, train=train, statistics=found)

@@ -102,8 +102,8 @@ def _table(rows):
 
 def _weights(estimator):
     """Bars of the largest weights of the kernels, in the order of these; nothing without any."""
-    if estimator._several:
-        parts = (f"<div>{_text(m.name)}</div>{_weights(m.model)}" for m in estimator.members_)
+    if len(estimator._members) > 1:
+        parts = (f"<div>{_text(m.name)}</div>{_weights(m.model)}" for m in estimator._members)
         return "".join(parts)
     if not hasattr(estimator, "kernels_"):
         return ""
@@ -132,7 +132,7 @@ def _bars(weights, name):
 
 def _kernel_name(estimator, k):
     # Statistics that were left for later stay so.
-    statistics = vars(estimator).get("statistics_")
+    statistics = vars(estimator._kernel_model()).get("statistics_")
     names = estimator.kernels_ if statistics is None else statistics.names
     known = isinstance(names, (list, tuple))
     return _tried(lambda: _text(names[k]), f"kernel {k}") if known else f"kernel {k}"

@@ -2,71 +2,51 @@
 
 from __future__ import annotations
 
+from alignlearn.machines.choice import Sizes, choose, matrix_fits
 from alignlearn.machines.feature_space import WeightedFeatures
-from alignlearn.machines.gram_rows import matrix_fits
-from alignlearn.machines.iterative_ridge import ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centers_count, choose_centers
 from alignlearn.machines.nystrom_machines import NystromHinge, NystromKernelRidge
 from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.validation import check_count, check_memory, check_seed
 
-# Samples up to which "auto" trains on all pairs without asking what it costs. Where they are more,
-# the matrix has 3 GB and a factorisation takes minutes on one core.
-MOST_PAIRED = 20_000
+
+def held_matrices(machine, paired, source, memory):
+    """Gram matrices that a machine holds; an error where what it needs does not fit ``memory``."""
+    room, sizes = check_memory("memory", memory), Sizes.of_source(source)
+    chosen, held = choose(paired, sizes, room, asked=machine), matrix_fits(sizes, room)
+    if source.has_gaps:
+        return _completed_matrices(machine, paired, source, memory)
+    if chosen.on == "rows" and not source.is_linear:
+        check_cache_memory(source.n_samples, room)
+    return int(held and chosen.on not in ("centers", "features"))
 
 
-class MachineChoice:
-    """Mixin for ``machine``, ``n_centers`` and ``memory``, and what was chosen by them."""
+def _completed_matrices(machine, paired, source, memory):
+    """Matrices that are held where samples lack tables; an error where these do not fit."""
+    if machine in ("nystrom", "dual-cd"):
+        raise ValueError(
+            f"machine={machine!r} does not go with samples that lack a table, whose completed "
+            f"kernel is a matrix; accepted: machine={paired!r} or 'auto'."
+        )
+    need = float(source.n_matrices * source.dtype.itemsize) * source.n_samples**2
+    if memory is not None and need > check_memory("memory", memory):
+        raise ValueError(
+            f"memory={memory!r}: samples that lack a table need {source.n_matrices} matrices of "
+            f"{source.n_samples} x {source.n_samples}, {need:.3g} bytes; accepted: at least so "
+            "many, or fewer samples."
+        )
+    return source.n_matrices
 
-    def _chosen(self, source, affordable=None):
-        """Which machine "auto" stands for, else what was asked for.
 
-        For given matrices, and kernels that are linear in the features, which have machines of
-        their own, "auto" is the machine on all pairs; for many samples where ``affordable()``,
-        which a pilot of the support vector machine tells.
-        """
-        if self.machine != "auto":
-            return self.machine
-        many = source.is_paired and source.n_samples > MOST_PAIRED
-        if many and (affordable is None or not affordable()):
-            return "nystrom"
-        return self._paired_machine
-
-    def _matrices(self, source):
-        memory, chosen = check_memory("memory", self.memory), self._chosen(source)
-        if source.has_gaps:
-            return self._completed_matrices(source, memory)
-        held = matrix_fits(source, memory)
-        if not held and chosen in ("svm", "svr") and not source.is_linear:
-            check_cache_memory(source.n_samples, memory)
-        return int(held and chosen not in ("nystrom", "dual-cd"))
-
-    def _completed_matrices(self, source, memory):
-        """Matrices that are held where samples lack tables; an error where these do not fit."""
-        if self.machine in ("nystrom", "dual-cd"):
-            raise ValueError(
-                f"machine={self.machine!r} does not go with samples that lack a table, whose "
-                f"completed kernel is a matrix; accepted: machine={self._paired_machine!r} or "
-                "'auto'."
-            )
-        need = float(source.n_matrices * source.dtype.itemsize) * source.n_samples**2
-        if self.memory is not None and need > memory:
-            raise ValueError(
-                f"memory={self.memory!r}: samples that lack a table need {source.n_matrices} "
-                f"matrices of {source.n_samples} x {source.n_samples}, {need:.3g} bytes; accepted: "
-                "at least so many, or fewer samples."
-            )
-        return source.n_matrices
-
-    def _machine_note(self):
-        where = "on all pairs of samples"
-        if self.chosen_machine_ == "nystrom":
-            m = self.statistics_.n_samples
-            where = f"in the span of the kernel at {len(self.support_)} of {m} samples"
-        if self.chosen_machine_ == "dual-cd":
-            where = "on the features, without an intercept"
-        yield f"machine: {self.chosen_machine_}, {where}"
+def machine_note(chosen, n_support, n_samples):
+    """The line of ``summary`` on the machine of a fit."""
+    where = "on all pairs of samples"
+    if chosen == "nystrom":
+        where = f"in the span of the kernel at {n_support} of {n_samples} samples"
+    if chosen == "dual-cd":
+        where = "on the features, without an intercept"
+    return f"machine: {chosen}, {where}"
 
 
 def _features(estimator, combination, rng):
@@ -125,12 +105,3 @@ def nystrom_ridge(estimator, combination, y):
     if not combination.source.is_paired and 8 * features.n_samples * features.rank <= memory:
         features.hold()  # each step needs them again
     return machine.fit(features, y, combination.weight, **options)
-
-
-def ridge_on_pairs(machine, combination, y, memory):
-    """Fit a `KernelRidge` on the Gram matrix, or without it where it does not fit the memory."""
-    weight = combination.weight
-    if combination.source.is_linear or matrix_fits(combination.source, memory):
-        machine.fit(combination.gram(), y, weight, check=False, overwrite=True)
-    else:
-        ridge_without_matrix(machine, combination, y, memory, weight=weight)

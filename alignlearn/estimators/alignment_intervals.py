@@ -291,7 +291,12 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     if estimator.classes_.size != 2:
         raise ValueError(f"alignment_interval: for two classes, got {estimator.classes_.size}.")
     result, features = _prepared(estimator, delta, radius2, not held_out)
-    source = open_source(estimator._joined(X), estimator.kernels_)
+    gaps = estimator._takes_gaps()
+    X = estimator._as_fitted(X) if gaps else estimator._joined(X)
+    source = open_source(X, estimator.kernels_, gaps=gaps)
+    if source.has_gaps:
+        not_met = dict.fromkeys((*result.not_met, guarantees.GAPS))
+        return replace(result, low=-1.0, not_met=tuple(not_met))
     labels = check_labels(y, source.n_samples)
     if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
         raise ValueError(
@@ -306,7 +311,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     if held_out:
         # Matrices of new samples with each other have no rows in common with those of the fit.
         if not source.is_given or source.n_samples == estimator.statistics_.n_samples:
-            guarantees.refuse_seen_samples(estimator, X, source.n_samples)
+            guarantees.refuse_seen_samples(estimator, X, labels)
         grams = [sum(factors[k] * _gram(source, k) for k in used)]
         radius = sum(factors[k] * f.radius2 for k, f in zip(used, plain))
         together = replace(

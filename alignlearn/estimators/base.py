@@ -10,23 +10,29 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from alignlearn._limits import MAX_FEATURES
 from alignlearn._params import ParamsMixin
-from alignlearn.engine.engines import open_engine
 from alignlearn.machines.scores import LabelScore, TargetScore
 from alignlearn.sources import GramStack, Tables, as_fitted, as_tables
-from alignlearn.validation import check_choice, not_fitted, warn
+from alignlearn.validation import check_choice, not_fitted, warn, wrap_methods
 
 from ._html import estimator_html
 from .inputs import feature_names, take_sparse
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_):
+        """Nothing at run time: type checkers read it."""
+        return lambda decorator: decorator
+
 
 # Methods whose arguments beside X and y can be metadata, in scikit-learn's words.
 _ROUTED = ("fit", "predict", "decision_function", "score", "transform")
@@ -39,47 +45,81 @@ OF_COLUMNS = (
     "n_stacked_in_",
 )
 
-# Parameters that many estimators have. A docstring leaves them out, and gets these texts at the end
-# of its parameters, unless the class has more to say of one: then it documents it like any other.
-SHARED_TEXTS = {
-    "strategy": """\
+
+class Shared(NamedTuple):
+    """A parameter that many estimators have."""
+
+    default: Any
+    text: str
+
+
+# Every parameter whose default and text are those of many estimators, in the order that all of them
+# keep; the last four are the last ones of every estimator. A docstring leaves them out, and gets
+# these texts in their places, unless the class documents one of them like any other parameter.
+SHARED = {
+    "strategy": Shared(
+        None,
+        """\
 strategy : {"auto", "best", "thorough"}, optional
     What ``weighting="auto"`` tries, see Notes; given, it stands for that weighting. "auto", the
     default: six ways to make a kernel, the best two after two folds on all of them, and the
     average of these. "best": all ways on all folds, and the best one.
     "thorough": seven ways on all folds, and the average of the best three.""",
-    "ensemble": """\
+    ),
+    "ensemble": Shared(
+        True,
+        """\
 ensemble : bool, default True
     Whether a strategy may average machines; False takes the best one.""",
-    "unbiased": """\
+    ),
+    "unbiased": Shared(
+        False,
+        """\
 unbiased : bool, default False
     Learn the weights from pairs of different samples alone: U-statistics in place of products of
     whole matrices, in which narrow kernels gain by the pairs of a sample with itself. Alignments
     are then estimates without bias. A narrow kernel, of which little is left without the diagonal,
     may get a large weight, and its diagonal then acts as a ridge. Takes no ``sample_weight``.""",
-    "random_state": """\
-random_state : int or numpy.random.Generator, optional
-    None is the seed 0, so results repeat.""",
-    "missing": """\
+    ),
+    "missing": Shared(
+        None,
+        """\
 missing : {"tables"} or None, default None
     "tables": samples of several tables may lack some, a row of NaN in each, in ``fit`` and later.
     Stage 1 sums over the pairs of samples that have a kernel's table; for the machine a table is
     completed by ridge regression on those that the sample has, `docs/guide/missing-tables.md`.
     ``completion_`` and ``summary()`` say how well. None: such samples are refused.""",
-    "device": """\
-device : {"auto", "cpu", "cuda"}, default "auto"
-    What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to pay,
-    where there is one.""",
-    "client": """\
-client : dask.distributed.Client, optional
-    Its workers evaluate the pairs. Copies share it; pickles are without.""",
-    "verbose": """\
+    ),
+    "verbose": Shared(
+        False,
+        """\
 verbose : bool or callable, default False
     True reports on stderr, from two seconds on, how much of the work is done. A function is called
     as ``verbose(done, total, what)``, in the thread that called ``fit``: at most ten times a second
     for each piece of work, and at its end with ``done == total``. What it raises ends the fit, and
     the estimator is not fitted. Copies share the function; pickles are without.""",
+    ),
+    "device": Shared(
+        "auto",
+        """\
+device : {"auto", "cpu", "cuda"}, default "auto"
+    What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to pay,
+    where there is one.""",
+    ),
+    "client": Shared(
+        None,
+        """\
+client : dask.distributed.Client, optional
+    Its workers evaluate the pairs. Copies share it; pickles are without.""",
+    ),
+    "random_state": Shared(
+        None,
+        """\
+random_state : int or numpy.random.Generator, optional
+    None is the seed 0, so results repeat.""",
+    ),
 }
+LAST = ("verbose", "device", "client", "random_state")
 _PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -144,80 +184,63 @@ def _requested(estimator, method, requests):
     return {method: dict(getattr(routing, method).requests) for method in _ROUTED}
 
 
+def shared(name):
+    """The default of a parameter that is in `SHARED`."""
+    return SHARED[name].default
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def parameters(cls):
+    """Class decorator: the annotated defaults of an estimator are its constructor's parameters.
+
+    They have the order in which the class lists them. They are keywords; the first ones may be
+    positional, by ``field(default=..., kw_only=False)``. A default that many estimators share is
+    ``shared(name)``, and its text comes into the docstring by itself. Bases have no parameters:
+    what a base reads it annotates without a value.
+    """
+    doc = cls.__doc__
+    cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    if doc is not None:  # it is under python -OO
+        cls.__doc__ = _with_shared_texts(doc, list(inspect.signature(cls).parameters))
+    return cls
+
+
+def svm_options(estimator):
+    """The parameters of a support vector classifier beside C that an estimator has."""
+    names = ("multiclass", "class_weight", "tol", "max_iter")
+    return {name: getattr(estimator, name) for name in names}
+
+
 def _with_shared_texts(doc, names):
-    """A docstring whose list of parameters ends with the texts of those of ``names`` it lacks."""
+    """A docstring whose list of parameters has texts of the shared ones among ``names``, in order.
+
+    What it documents itself is left as it is.
+    """
     doc = inspect.cleandoc(doc)
     found = _PARAMETERS.search(doc)
     if found is None:
         return doc
-    heads = re.findall(r"^\w[^:\n]*", found[1], re.MULTILINE)
-    own = {name.strip() for head in heads for name in head.split(",")}
-    texts = [text for name, text in SHARED_TEXTS.items() if name in names and name not in own]
-    return "\n".join([doc[: found.end()], *texts]) + doc[found.end() :]
+    entries = [(_documented(text), text) for text in re.split(r"\n(?=\w)", found[1])]
+    own = {name for heads, _ in entries for name in heads}
+    for place, name in enumerate(names):
+        if name in SHARED and name not in own:
+            later = (k for k, (heads, _) in enumerate(entries) if heads[0] in names[place:])
+            entries.insert(next(later, len(entries)), ([name], SHARED[name].text))
+    return doc[: found.start(1)] + "\n".join(text for _, text in entries) + doc[found.end() :]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class Parameters(ParamsMixin):
-    """Base of everything with an estimator's parameters; one that all have is a field here.
-
-    A subclass with parameters of its own is such a dataclass and has them as fields. They are
-    keywords; the first ones may be positional, by ``field(default=..., kw_only=False)``. Those of
-    `SHARED_TEXTS` that it inherits come into its docstring by themselves.
-    """
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if cls.__doc__ is not None:  # it is under python -OO
-            bases = cls.__mro__[1:]
-            names = {name for base in bases for name in getattr(base, "__dataclass_fields__", ())}
-            cls.__doc__ = _with_shared_texts(cls.__doc__, names)
+def _documented(entry):
+    """Names of the parameters that an entry of a docstring documents."""
+    return [name.strip() for name in entry.partition("\n")[0].partition(" :")[0].split(",")]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class Seeded:
-    """Mixin: the parameter ``random_state``."""
-
-    random_state: Any = None
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class OnDevice:
-    """Mixin: the parameters ``device`` and ``client``, and the engine they stand for."""
-
-    device: str = "auto"
-    client: Any = None
-
-    def _engine(self):
-        """What pairs of samples are evaluated on."""
-        return open_engine(self.device, self.client)
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class Verbose:
-    """Mixin: the parameter ``verbose``."""
-
-    verbose: Any = False
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class SupportVectors:
-    """Mixin: the parameters that support vector classifiers share, beside C."""
-
-    multiclass: str = "ovo"
-    class_weight: Any = None
-    tol: float = 1e-3
-    max_iter: int | None = None
-
-    def _svm_options(self):
-        names = ("multiclass", "class_weight", "tol", "max_iter")
-        return {name: getattr(self, name) for name in names}
-
-
-class Estimator(Parameters):
+class Estimator(ParamsMixin):
     """The check for a fit, scikit-learn's tags and metadata routing."""
 
+    weights_: np.ndarray  # of fits that have ``kernels_``
+
     _estimator_type = None
-    _several = False  # whether a fit averages machines
+    _members = ()  # models whose decisions a fit averages
     _fitted_marker = "_predictor"  # the attribute that ``fit`` sets last
 
     def __init_subclass__(cls, **kwargs):
@@ -225,6 +248,7 @@ class Estimator(Parameters):
         for method in _ROUTED:
             if _metadata(cls, method):
                 setattr(cls, f"set_{method}_request", _request_setter(method))
+        wrap_methods(cls)
 
     def get_metadata_routing(self):
         """What scikit-learn's meta-estimators may pass to each method, a ``MetadataRequest``."""
@@ -242,6 +266,17 @@ class Estimator(Parameters):
     def __sklearn_is_fitted__(self):
         return hasattr(self, self._fitted_marker)
 
+    def check_loaded(self):
+        """ValueError where columns that a file states disagree, which anyone may have written."""
+        n = getattr(self, "n_features_in_", None)
+        if n is None:
+            return
+        if not 0 <= n <= MAX_FEATURES:
+            raise ValueError(f"n_features_in_={n}; accepted: 0 to {MAX_FEATURES}")
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and names.shape != (n,):
+            raise ValueError(f"feature_names_in_ has shape {names.shape}; accepted: ({n},)")
+
     def _check_is_fitted(self):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
@@ -253,6 +288,10 @@ class Estimator(Parameters):
     def _kernel_weights(self):
         """One weight for each of ``kernels_`` to be shown, and a text on what they are means of."""
         return self.weights_, ""
+
+    def _kernel_model(self):
+        """The fitted plain estimator that has the statistics of the kernels."""
+        return self
 
     def _forget(self, *names):
         """Drop what an earlier fit left, so that one that fails leaves none that is fitted.
@@ -327,9 +366,10 @@ class Estimator(Parameters):
 
     def _accepts_sparse(self):
         """Whether the kernels take SciPy sparse matrices."""
-        if "kernel" in self._parameters():
-            return take_sparse([self.kernel])
-        return "kernels" in self._parameters() and take_sparse(self.kernels)
+        known = self.get_params(deep=False)
+        if "kernel" in known:
+            return take_sparse([known["kernel"]])
+        return "kernels" in known and take_sparse(known["kernels"])
 
     def _needs_target(self):
         """Whether ``fit`` needs y."""
@@ -368,13 +408,17 @@ class Regressor(TargetScore):
     _estimator_type = "regressor"
 
 
-class OutlierDetector:
-    """Mixin: what scikit-learn knows of an outlier detector; its ``predict`` gives 1 and -1."""
+class OutlierDetector(Estimator):
+    """What scikit-learn knows of an outlier detector; its ``predict`` gives 1 and -1."""
 
     _estimator_type = "outlier_detector"
 
     def _needs_target(self):
         return False
+
+    def fit(self, X, y=None, **params) -> Self:
+        """Fit to X; return the estimator."""
+        raise NotImplementedError
 
     def fit_predict(self, X, y=None, **params) -> np.ndarray:
         """Fit to X and say of each of its samples whether it is inside (1) or outside (-1).
@@ -393,11 +437,13 @@ class OutlierDetector:
         return self.fit(X, **params).predict(X)
 
 
-class FrameOutput:
+class FrameOutput(Estimator):
     """``set_output`` and names of the output, for estimators with ``transform``.
 
-    The host has ``_n_features_out`` and passes its results through ``_in_container``.
+    A subclass passes its results through ``_in_container``.
     """
+
+    _n_features_out: int  # columns of the output
 
     # Meta-estimators look here for whether they may leave the container to this estimator.
     _sklearn_auto_wrap_output_keys = frozenset({"transform"})

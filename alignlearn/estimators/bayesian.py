@@ -5,13 +5,13 @@ Source: Goenen (2012), Bayesian efficient multiple kernel learning.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
-from alignlearn.kernels import RankOneKernels
+from alignlearn.kernels import are_per_column
 from alignlearn.machines.bayesian import BayesianCombination, Priors
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.sources import open_source
@@ -20,13 +20,13 @@ from alignlearn.validation import check_count, check_number
 from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
-from .base import Classifier, Estimator
+from .base import Classifier, Estimator, parameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class BayesianMKLClassifier(Classifier, Estimator):
     """Classifier with a Bayesian combination of kernels, by variational inference.
 
@@ -133,7 +133,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
     max_iter: int = 1000
 
     def _accepts_sparse(self):
-        return not isinstance(self.kernels, RankOneKernels) and super()._accepts_sparse()
+        return not are_per_column(self.kernels) and super()._accepts_sparse()
 
     def fit(self, X, y) -> Self:
         """Find the posterior.
@@ -187,7 +187,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
 
     def _checked(self):
         """(Priors, options of the updates)."""
-        if isinstance(self.kernels, RankOneKernels):
+        if are_per_column(self.kernels):
             raise TypeError(
                 "kernels=RankOneKernels() would be a Gram matrix for each column; accepted: a "
                 "sequence of kernels, or 'precomputed'."

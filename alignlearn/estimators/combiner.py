@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,14 +12,14 @@ from alignlearn.statistics.targets import reads_as_regression
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting, without_target
 
-from .base import FrameOutput
+from .base import FrameOutput, parameters, shared
 from .learner import KernelLearner
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class KernelCombiner(FrameOutput, KernelLearner):
     """Transformer from samples to Gram matrices of the learned kernel.
 
@@ -64,8 +64,16 @@ statistics_, result_, n_features_in_, feature_names_in_
     True
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    weighting: Any = "alignf"
     center: bool = True
     task: str = "auto"
+    normalize: str | None = "trace"
+    unbiased: bool = shared("unbiased")
+    missing: str | None = shared("missing")
+    verbose: Any = shared("verbose")
+    device: str = shared("device")
+    client: Any = shared("client")
 
     def fit(self, X, y=None) -> Self:
         """Learn the kernel from X and y (m samples); return self.

@@ -21,11 +21,12 @@ from alignlearn.validation import (
     check_weights,
     is_sparse,
 )
-from alignlearn.weights import get_weighting
+from alignlearn.weights import stage_one
 
-from . import per_target, tuning
+from . import per_target
 from .kernel_groups import kernel_groups
-from .kernel_table import training_source
+from .kernel_table import refuse_several, training_source
+from .scoring import SCORES, get_score
 
 METHODS = ("product", "leave-out", "refit", "permutation")
 _TITLES = {
@@ -291,8 +292,8 @@ def _scorer(model, y, used, weight, scoring):
     if scoring == "neg_log_loss":
         return _log_loss(model, labels, weight), scoring, None
     if not callable(scoring) and scoring is not None:
-        check_choice("scoring", scoring, (*tuning.SCORES["classifier"], "neg_log_loss"))
-    score = tuning.get_score(scoring, "classifier")
+        check_choice("scoring", scoring, (*SCORES["classifier"], "neg_log_loss"))
+    score = get_score(scoring, "classifier")
     equal = weight.max() == weight.min()
 
     def of_decisions(raw):
@@ -331,8 +332,7 @@ class _Refit:
     """The model fitted again without some kernels, with its alpha or C and its training samples."""
 
     def __init__(self, model, fit):
-        if model._several:
-            model._refuse_several("method='refit'")
+        refuse_several(model, "method='refit'")
         self.model, self.engine = model, model._engine()
         self.X = model._as_fitted(fit[0])
         self.source, self.y = training_source(model, "fit", *fit)
@@ -356,9 +356,9 @@ class _Refit:
         plain, regression = model._as_plain(), model._estimator_type == "regressor"
         task = "regression" if regression else "classification"
         statistics = model.statistics_.scaled(kept != 0.0)
-        rule = get_weighting(plain.weighting)
-        result = plain._solved(rule, self.source, self.y, task, statistics, kept)
-        learned = self.source.combine(result.weights * kept)
+        problem = plain._problem(self.source, self.y, task, scaled=(statistics, kept))
+        found = stage_one.learn(problem, plain.weighting)
+        learned = self.source.combine(found.weights * kept)
         memory = check_memory("memory", plain.memory)
         _, predictor = plain._train(learned, self.y, memory)
         predictor = plain._taking_gaps(predictor, self.X, learned)

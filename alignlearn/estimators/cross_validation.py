@@ -11,6 +11,7 @@ import numpy as np
 from alignlearn._params import OF_PROCESS
 from alignlearn.folds import make_folds
 from alignlearn.kernels import gram_items, plain_gram
+from alignlearn.solvers.multiclass import check_class_weight, of_present_classes
 from alignlearn.sources import GramStack, GramViews, gram_parts
 from alignlearn.validation import check_labels, check_targets
 
@@ -75,6 +76,8 @@ default 5
         raise ValueError(f"y has {len(y)} values, but the matrices have {m} rows.")
     found = {"test_score": [], "fit_time": [], "score_time": [], "weights": [], "alignment": []}
     folds = make_folds(cv, y, stratify, random_state)
+    if stratify:
+        check_class_weight(getattr(estimator, "class_weight", None), y)
     fitted = []
     for train, test in folds:
         fitted.append(_one_fold(estimator, grams, y, train, test, scoring, found))
@@ -88,6 +91,8 @@ default 5
 def _one_fold(estimator, grams, y, train, test, scoring, found):
     params = estimator.get_params(deep=False)
     params = {k: v if k in OF_PROCESS else copy.deepcopy(v) for k, v in params.items()}
+    if "class_weight" in params:
+        params["class_weight"] = of_present_classes(params["class_weight"], y[train])
     model = type(estimator)(**params)
     if isinstance(grams, GramStack):
         training, against = grams[train], grams[test]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alignlearn._lapack import lower_solve, product
 from alignlearn.bounds import conformal
 from alignlearn.folds import fold_numbers
-from alignlearn.machines.feature_space import WeightedFeatures, fits_in_features
-from alignlearn.machines.gram_rows import matrix_fits
+from alignlearn.machines.choice import Sizes, matrix_fits, ridge_in_features
+from alignlearn.machines.feature_space import WeightedFeatures
 from alignlearn.machines.nystrom import NystromFeatures
 from alignlearn.machines.smoothers import FeatureSmoother, PairSmoother
-from alignlearn.sources import open_source
+from alignlearn.sources import Tables, open_source
 from alignlearn.sources.source import row_blocks
 from alignlearn.validation import (
     a_part,
-    check_count,
-    check_flag,
     check_memory,
     check_weights,
     doubt,
@@ -27,12 +25,14 @@ from alignlearn.validation import (
 )
 from alignlearn.validation.memory import check_gram_memory
 
+from .guarantees import doubt_coverage, many_weights
 from .inputs import real_targets
 from .kernel_table import training_source
 
 _MATRICES = 3  # (m, m), while the root of the inverse becomes the inverse
 _BLOCKS = 4  # (n, m), of shares and what is made of them
 _APART = 1e-3  # of the range of y, between predictions of the model and those on given samples
+_ROUNDINGS = 16  # of y, which decide where it is far from 0
 
 
 class PredictionInterval(NamedTuple):
@@ -56,144 +56,6 @@ class PredictionInterval(NamedTuple):
 
     low: np.ndarray
     high: np.ndarray
-
-
-class ErrorBars:
-    """Mixin of regressors on a learned kernel: ``predict``, also with its error bars."""
-
-    if TYPE_CHECKING:
-
-        @overload
-        def predict(
-            self, X, return_std: Literal[False] = ..., *, noise: bool = ..., fit: Any = ...
-        ) -> np.ndarray: ...
-
-        @overload
-        def predict(
-            self, X, return_std: Literal[True], *, noise: bool = ..., fit: Any = ...
-        ) -> tuple[np.ndarray, np.ndarray]: ...
-
-    def predict(self, X, return_std=False, *, noise=False, fit=None):
-        """Predictions for n samples, and their standard deviation as a Gaussian process.
-
-        Parameters
-        ----------
-        X : as in ``fit``, n samples
-        return_std : bool, default False
-            Return the standard deviation, too. For ridge regression; see Notes.
-        noise : bool, default False
-            The standard deviation of a new observation rather than of the mean it is drawn around.
-        fit : tuple (X, y) or (X, y, sample_weight), optional
-            The training samples, which the model does not hold for kernels that are linear in the
-            features, "nystrom" and fits with sample weights. Needed once: what is made of them is
-            kept, but for copies and pickles.
-
-        Returns
-        -------
-        ndarray of shape (n,), or (n, c) if y had columns
-            With ``return_std`` a pair of such arrays.
-
-        Raises
-        ------
-        ValueError
-            ``return_std`` for "svr", ``per_target`` or given matrices, whose k(x, x) of new samples
-            is not known; ``fit`` is needed or holds other samples.
-
-        Notes
-        -----
-        The model is ``y_i = b + f(x_i) + e_i``: f a Gaussian process of covariance ``s^2 K`` with
-        the learned kernel K, noise of variance ``s^2 alpha / w_i``, and any constant b alike (a
-        flat prior). Its mean given y is the prediction. ``s^2`` is that of the largest restricted
-        likelihood for each target, ``y'a / (m - 1)`` with the dual coefficients a; K and ``alpha``
-        are taken as if they had been known. They were chosen with the same y, which makes the
-        deviations too small where there are many kernels and few samples. An average of machines
-        is taken as the mixture of their posteriors in equal parts: its variance is the mean of
-        theirs and the variance between their predictions. "nystrom": with the exact prior variance
-        of a new sample, of which the centres only explain a part.
-
-        The first call costs a factorisation, O(m^3), each sample O(m^2).
-        """
-        if not check_flag("return_std", return_std):
-            if check_flag("noise", noise) or fit is not None:
-                raise ValueError("noise and fit go with return_std=True.")
-            return self._shaped(self._decisions(X))
-        return deviations(self, X, check_flag("noise", noise), fit)
-
-    def predict_interval(
-        self, X, coverage=0.9, *, folds=None, fit=None, refit=False
-    ) -> PredictionInterval:
-        """Intervals that hold the targets of n new samples, by conformal prediction.
-
-        The jackknife+: every training sample is left out, in closed form, and an interval is made
-        of the predictions without each and of how far they were from it.
-
-        Parameters
-        ----------
-        X : as in ``fit``, n samples
-        coverage : float in (0, 1), default 0.9
-            Share of the targets that is to lie in their intervals, for each column of y by itself.
-        folds : int, optional
-            Leave out one of so many random folds at a time (CV+) rather than one sample: much
-            faster, one to four times ``predict``, with intervals that are slightly wider.
-        fit : tuple (X, y), optional
-            The training samples, which the model does not hold for given matrices, kernels that are
-            linear in the features and "nystrom". Needed once, as in ``predict``.
-        refit : bool, default False
-            Fit the whole model again without each part, m or ``folds`` times: kernel, ``alpha`` and
-            machine. Takes ``fit``, and every machine, but not given matrices. The fits are kept
-            like what else ``fit`` is needed for.
-
-        Returns
-        -------
-        PredictionInterval
-            ``low, high``, each of the shape of the predictions.
-
-        Raises
-        ------
-        ValueError
-            For "svr" and ``per_target`` without ``refit``, and fits with sample weights; ``fit`` is
-            needed or holds other samples; an argument out of range.
-
-        Warns
-        -----
-        DoubtfulResultWarning
-            The training samples are too few, ``m < coverage / (1 - coverage)``: the intervals are
-            infinite. Or a strategy of `MKLRegressorCV` has learned scales of the features on all
-            samples, without ``refit``: intervals may be too short.
-
-        Notes
-        -----
-        What is guaranteed. If samples are exchangeable, a new target lies in its interval with
-        probability at least ``2 coverage - 1`` whatever the law (with ``folds``, less a term of at
-        most ``1 / folds``), and usually with ``coverage``, where the whole fit is made again
-        without each part. So with ``refit``, but for ``gamma="scale"`` of kernels that are given,
-        which reads no targets. Without it the weights of the kernels, and with `MKLRegressorCV`
-        also ``alpha``, stay those learned on all samples, and nothing is proved. What that costs
-        was measured for an aim of .9 and m = 50: .896 to .898 on three laws where equal weights
-        give .902 to .904 (standard error .0016). With m = 500 no difference was seen. Where more is
-        learned it costs more: with scales of a hundred features, .79 was measured. See
-        docs/guide/error-bars.md, which has ten laws.
-
-        The first call costs a factorisation and an inverse, O(m^3); then each sample costs O(m^2),
-        with ``folds`` O(m).
-
-        References
-        ----------
-        Barber, Candes, Ramdas and Tibshirani (2021), Predictive inference with the jackknife+.
-        """
-        coverage = conformal.check_coverage(coverage)
-        folds = check_count("folds", folds)
-        return interval(self, X, coverage, folds, fit, check_flag("refit", refit))
-
-    def _shaped(self, values):
-        """Columns (n, c) in the shape of predictions."""
-        return values[:, 0] if np.ndim(self.intercept_) == 0 else values
-
-    def __getstate__(self):
-        # What is made for error bars has the size of a Gram matrix, and can be made again.
-        state = super().__getstate__()
-        state.pop("_smoothers", None)
-        return state
 
 
 class _Part(NamedTuple):
@@ -220,14 +82,14 @@ class _Opened:
         self.combination = learned = source.combine(model.weights_ * model.scale_)
         if model.chosen_machine_ == "nystrom":
             self._features = NystromFeatures(learned, machine.support_)
-            self.rows, Z = self._nystrom_rows, self._features.rows(slice(None))
+            self._rows, Z = self._nystrom_rows, self._features.rows(slice(None))
             self.smoother = FeatureSmoother(np.array(Z), Y, machine.alpha, weight)
-        elif machine.alpha > 0.0 and fits_in_features(learned):
+        elif machine.alpha > 0.0 and ridge_in_features(Sizes.of(learned)):
             self._features = WeightedFeatures(learned)
-            self.rows, Z = self._feature_rows, self._features.dense()
+            self._rows, Z = self._feature_rows, self._features.dense()
             self.smoother = FeatureSmoother(np.array(Z), Y, machine.alpha, weight)
         else:
-            self.rows, self._features = self._pair_rows, None
+            self._rows, self._features = self._pair_rows, None
             _check_room(model, source)
             coef = machine.dual_coef_.reshape(len(machine.dual_coef_), -1)
             coef = coef if fit is None else coef[_used(fit, len(coef))]
@@ -239,8 +101,26 @@ class _Opened:
     def _check_samples(self, source, Y):
         """Raise where predictions on these samples are not those of the fit."""
         decisions = self.predictor.decisions(source.as_new(np.arange(len(Y))), source.engine)
-        if np.abs(Y - self.smoother.left - decisions).max() > _APART * np.ptp(Y):
+        rounding = _ROUNDINGS * np.finfo(np.float64).eps * np.abs(Y).max()
+        if np.abs(Y - self.smoother.left - decisions).max() > _APART * np.ptp(Y) + rounding:
             raise ValueError("fit holds other samples than those that the model was fitted to.")
+
+    @property
+    def _completion(self):
+        """What completes new samples, where the combination of the fit does not."""
+        return None if self.combination.takes_gaps else getattr(self.predictor, "completion", None)
+
+    def rows(self, X):
+        """What the smoother takes of checked samples: kernel values or features, (n, w)."""
+        if self._completion is None:
+            return self._rows(X)
+        return self._completion.extended(self._rows, X, self.combination.source.engine)
+
+    def diagonal(self, X):
+        """``k(x, x)`` of checked samples, (n,)."""
+        if self._completion is None:
+            return self.combination.diagonal(X)
+        return self._completion.diagonal(self.combination, X, self.combination.source.engine)
 
     def _pair_rows(self, X):
         """Kernel values with the training samples, (n, m)."""
@@ -255,17 +135,21 @@ class _Opened:
 
     def _nystrom_rows(self, X):
         """Nystrom features (n, r)."""
-        centers = self.combination.source.samples(self._features.centers)
-        K = self.combination.products(X, centers, exact=True).matrix(slice(None))
+        learned, centers = self.combination, self._features.centers
+        if learned.source.is_paired:
+            samples = learned.source.samples(centers)
+            K = learned.products(X, samples, exact=True).matrix(slice(None))
+        else:
+            K = learned.cross_gram(X, exact=True)[:, centers]
         return lower_solve(self._features.factor, K.T.astype(np.float64)).T
 
     def variance(self, X):
         """Variance of the mean for each target, (n, c), of checked samples."""
         rows = self.rows(X)
         if self._features is None:
-            found = self.smoother.variance(rows, self.combination.diagonal(X))
+            found = self.smoother.variance(rows, self.diagonal(X))
         elif self.model.chosen_machine_ == "nystrom":
-            lost = self.combination.diagonal(X) - np.einsum("ij,ij->i", rows, rows)
+            lost = self.diagonal(X) - np.einsum("ij,ij->i", rows, rows)
             found = self.smoother.variance(rows, lost)
         else:
             found = self.smoother.variance(rows)
@@ -333,6 +217,8 @@ def _training(model, fit):
             why = "kernels linear in the features"
         elif model.chosen_machine_ == "nystrom":
             why = "machine='nystrom'"
+        elif model._predictor.takes_gaps:
+            why = "training samples that lack a table"
         what = "(X, y, sample_weight)" if model._ranges.weighted else "(X, y)"
         raise ValueError(
             f"fit={what} is needed: with {why} the model does not hold the training samples, which "
@@ -353,7 +239,8 @@ def _used(fit, m):
 
 def _check_room(model, source):
     m = source.n_samples
-    if not matrix_fits(source, check_memory("memory", getattr(model, "memory", None))):
+    room = check_memory("memory", getattr(model, "memory", None))
+    if not matrix_fits(Sizes.of_source(source), room):
         raise ValueError(
             f"error bars need matrices of {m} x {m}, which the parameter memory does not allow; "
             "accepted: more memory, fewer samples, or machine='nystrom'."
@@ -377,10 +264,10 @@ def _refuse(estimator, what, refit=False):
 
 def _parts(estimator, fit, exact):
     """The machines of an estimator, opened on their training samples."""
-    if "members_" not in vars(estimator):
-        return [_Part(1.0, lambda X: X, _opened(estimator, fit, exact))]
+    if not estimator._members:
+        return [_Part(1.0, lambda X: X, _opened(estimator._kernel_model(), fit, exact))]
     found = []
-    for member in estimator.members_:
+    for member in estimator._members:
         given = fit
         if fit is not None and member.factors is not None:
             given = (member.of(estimator._check_test(fit[0])), *fit[1:])
@@ -437,8 +324,11 @@ class _Refits:
                 "matrices."
             )
         _check_tuple(fit, (2,))
-        X, y = fit
-        source = open_source(X, estimator.kernels, engine=estimator._engine())
+        X, y = estimator._as_fitted(fit[0]), fit[1]
+        gaps, engine = estimator._takes_gaps(), estimator._engine()
+        source = open_source(X, estimator.kernels, gaps=gaps, engine=engine)
+        self._spans = X.spans() if gaps else None
+        samples = _split(X.joined(gaps=True), self._spans).__getitem__ if gaps else source.samples
         if estimator._ranges.rows is not None:
             _check_seen(estimator, source.X)
         m, kernels = source.n_samples, estimator.kernels
@@ -451,14 +341,21 @@ class _Refits:
         for part in range(self.number.max() + 1):
             some, rest = (np.flatnonzero(self.number == part), np.flatnonzero(self.number != part))
             with a_part():
-                model = type(estimator)(**params).fit(source.samples(rest), y[rest])
+                model = type(estimator)(**params).fit(samples(rest), y[rest])
             self.models.append(model)
-            left = y[some].reshape(len(some), -1) - model._decisions(source.samples(some))
+            left = y[some].reshape(len(some), -1) - model._decisions(samples(some))
             self.residuals[some] = left
 
     def decisions(self, X, center):
-        """By how much decisions (n, c) exceed those without each part, (n, K c)."""
+        """By how much checked decisions (n, c) exceed those without each part, (n, K c)."""
+        if self._spans is not None:
+            X = _split(X, self._spans)
         return np.hstack([center - model._decisions(X) for model in self.models])
+
+
+def _split(X, spans):
+    """Several tables from the columns (m, d) of all."""
+    return Tables({name: X[:, span] for name, span in spans.items()})
 
 
 def _check_seen(estimator, X):
@@ -492,8 +389,7 @@ def interval(estimator, X, coverage, folds, fit, refit):
     """`MKLRegressor.predict_interval`."""
     X = estimator._check_test(X)
     _refuse(estimator, "predict_interval", refit)
-    first = estimator.members_[0].model if "members_" in vars(estimator) else estimator
-    if first._ranges.weighted:
+    if estimator._ranges.weighted:
         raise ValueError(
             "predict_interval rests on samples that are exchangeable, which samples of different "
             "weights are not; accepted: a fit without sample_weight, or predict with "
@@ -508,7 +404,7 @@ def interval(estimator, X, coverage, folds, fit, refit):
         shifts, residuals = found.decisions(X, center), found.residuals
         low, high = _ends(center, shifts, residuals, coverage, found.number)
         return PredictionInterval(estimator._shaped(low), estimator._shaped(high))
-    _doubt_scales(estimator)
+    _doubt_learned(estimator)
     parts = _parts(estimator, fit, False)
     m = len(parts[0].opened.smoother.residuals)
     _doubt_few(coverage, m)
@@ -519,15 +415,18 @@ def interval(estimator, X, coverage, folds, fit, refit):
     return PredictionInterval(estimator._shaped(low), estimator._shaped(high))
 
 
-def _doubt_scales(estimator):
+def _doubt_learned(estimator):
     """Warn where so much was learned on all samples that leaving one out says too little."""
-    members = vars(estimator).get("members_", ())
+    members, reasons = estimator._members, []
     if any(member.factors is not None for member in members):
-        doubt(
-            "The scales of the features were learned on all samples, also on those that are left "
-            "out here: intervals may be too short. With fit=(X, y), refit=True and folds=10 they "
-            "are learned again; weighting='alignf' learns none."
-        )
+        reasons.append("the scales of the features were learned on all samples")
+    for model in [member.model for member in members] or [estimator]:
+        reasons += many_weights(model)
+    doubt_coverage(
+        list(dict.fromkeys(reasons)),
+        "With fit=(X, y), refit=True and folds=10 everything is learned again without the samples "
+        "that are left out; weighting='uniform' learns nothing.",
+    )
 
 
 def _doubt_few(coverage, m):

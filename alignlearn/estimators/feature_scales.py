@@ -10,6 +10,7 @@ import numpy as np
 from alignlearn._text import Result, table
 from alignlearn.engine import grams
 from alignlearn.engine.cpu import CPU
+from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import as_kernel, column_names
 from alignlearn.kernels.gradients import Gradients
 from alignlearn.machines import KernelRidge
@@ -28,11 +29,12 @@ from alignlearn.validation import (
     is_sparse,
     optional_weights,
     take,
+    varying,
 )
 from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
-from .base import Estimator, FrameOutput, OnDevice, Seeded
+from .base import FrameOutput, parameters, shared
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -115,7 +117,7 @@ def learned_scales(
         Of the products that gradients are found by.
     engine : Cpu, Cuda or Cluster
     """
-    varies = _varying(X)
+    varies = varying(X)
     equal = varies / 1.0
     iterates = [np.diag(equal) if full else equal]
     errors, changes, size = [], [], max(float(varies.sum()), 1.0)
@@ -163,18 +165,6 @@ def squares_of(X, kernel, fit, full=False, *, weight=None, engine=CPU, dtype=np.
     return found.squares(weight, full)
 
 
-def _varying(X):
-    """Whether each feature has two values."""
-    if not is_sparse(X):
-        return X.min(axis=0) != X.max(axis=0)
-    low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
-    np.minimum.at(low, X.indices, X.data)
-    np.maximum.at(high, X.indices, X.data)
-    zeros = np.bincount(X.indices, minlength=X.shape[1]) < len(X)
-    low[zeros], high[zeros] = np.minimum(low[zeros], 0.0), np.maximum(high[zeros], 0.0)
-    return low != high
-
-
 def root_of(A):
     """Roots of scales, or the root of a positive semi-definite matrix."""
     if A.ndim == 1:
@@ -193,8 +183,8 @@ def transformed(X, root):
     return X * root.astype(X.dtype) if root.ndim == 1 else X @ root.astype(X.dtype)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
+@parameters
+class FeatureScales(FrameOutput):
     """Transformer that multiplies features by scales learned from a target.
 
     Kernel ridge regression is solved on the features; the root mean square of the derivative of its
@@ -279,6 +269,9 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
     search_samples: int = 250
     max_samples: int = 2000
     task: str = "auto"
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
     _fitted_marker = "scales_"
 
@@ -298,7 +291,8 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         Warns
         -----
         DoubtfulResultWarning
-            One feature has nearly all of the scale, or scales of X are a thousand apart.
+            One feature has nearly all of the scale, scales of X are a thousand apart, or
+            derivatives vanish, so that all scales are equal.
         """
         options = self._checked_options()
         self._forget("matrix_")
@@ -313,7 +307,7 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         X, Y, weight = rows_of(some, X, Y, weight)
         _check_varies(X)
         check_gram_memory(len(X), 2)
-        options["engine"], options["weight"] = self._engine(), weight
+        options["engine"], options["weight"] = open_engine(self.device, self.client), weight
         self.search_ = self._search(kernel, X, Y, weight, rng, options["engine"])
         if self.search_ is None:
             self.kernel_, self.alpha_ = kernel.resolve(X, weight), float(self.alpha)
@@ -326,6 +320,18 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         self.scales_ = self.path_.scales
         self._doubt_collapse()
         return self
+
+    def check_loaded(self):
+        """ValueError where the scales of a file are no scales of the features that it states."""
+        super().check_loaded()
+        if not self.__sklearn_is_fitted__():
+            return
+        n = getattr(self, "n_features_in_", None)
+        _check_numbers("scales_", self.scales_, (n,))
+        if self.scales_.min() < 0.0:
+            raise ValueError("scales_ has negative values; accepted: numbers >= 0")
+        if self.full:
+            _check_numbers("matrix_", getattr(self, "matrix_", None), (n, n))
 
     def _checked_options(self):
         check_choice("task", self.task, ("auto", "classification", "regression"))
@@ -364,6 +370,12 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         )
 
     def _doubt_collapse(self):
+        if self.n_iterations and len(self.path_.iterates) == 1:
+            doubt(
+                "Every derivative of the ridge regression is 0 or overflows in float64, so that "
+                "the scales are equal; scale X, or choose another gamma."
+            )
+            return
         total, worth = self.scales_.sum(), np.square(self.scales_).sum()
         if total > 1.0 and total**2 < _ALONE * worth:  # of one that varies the sum is 1
             k = int(np.argmax(self.scales_))
@@ -375,9 +387,8 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
 
     def transform(self, X):
         """The features of n samples times the roots of the scales, (n, d), or a data frame."""
-        given = X
+        given, X = X, self._check_columns(X, check_features)
         root = root_of(self.matrix_ if self.full else self.scales_)
-        X = self._check_columns(X, check_features)
         if is_sparse(X):
             from scipy.sparse import csr_array
 
@@ -433,6 +444,13 @@ class FeatureScales(FrameOutput, Seeded, OnDevice, Estimator):
         )
 
 
+def _check_numbers(name, array, shape):
+    """ValueError unless an array holds finite floating-point numbers in this shape."""
+    real = isinstance(array, np.ndarray) and array.dtype.kind == "f"
+    if not real or array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"{name} must hold finite real numbers in shape {shape}")
+
+
 def _positive(weight):
     return None if weight is None else weight[weight > 0.0]
 
@@ -457,7 +475,7 @@ def _samples(X, full):
 
 
 def _check_varies(X):
-    if not _varying(X).any():
+    if not varying(X).any():
         raise ValueError(
             "X: every feature is constant on the training samples, so nothing can be learned; "
             "accepted: samples on which at least one varies."

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn.bounds.checks import HypothesisNotMet
-from alignlearn.kernels import Named, algebra, kernel_list
-from alignlearn.validation import check_number, check_numbers
+from alignlearn.kernels import Named, kernel_list
+from alignlearn.validation import check_number, check_numbers, doubt
+from alignlearn.weights import get_weighting, without_target
 
-from .seen_rows import SeenRows, doubt_repeats, seen_rows
+from .seen_rows import SeenRows, doubt_repeats, pair_hashes, row_hashes, seen_rows
 
 SAMPLE = "samples independent and from one law"
 FROM_SAMPLE = (
     "gamma='scale', or the fix of a matrix, takes the kernels from the sample; give numbers for "
     "gamma, and matrices that need no fix"
 )
+GAPS = "kernels must be known on all pairs of samples, but some lack a table"
 UNBOUNDED = (
     "K(x, x) has no bound that is known without the sample, and its largest value on the sample "
     "bounds nothing: give radius2"
@@ -37,22 +39,43 @@ class SampleRanges:
         Whether the samples have weights.
     rows : SeenRows or None
         The rows of positive weight: of X, or of one given matrix.
+    pairs : SeenRows or None
+        These rows with their labels or targets.
+    is_part : bool
+        Whether the fit was a part of another one, which alone keeps the rows.
     """
 
     radii: np.ndarray
     labels: tuple[float, float] | None
     weighted: bool
     rows: SeenRows | None = None
+    pairs: SeenRows | None = None
+    is_part: bool = False
 
 
-def sample_ranges(source, y, weights=()):
-    """The `SampleRanges` of an opened source, its checked target and the weights of the kernels."""
+def sample_ranges(source, y, weights=(), is_part=False):
+    """The `SampleRanges` of an opened source, its checked target and the weights of the kernels.
+
+    Those of a part of another fit, see `a_part`, have no rows. Hashing takes m d operations for
+    each of two passes, 16 bytes a sample are kept.
+    """
     y = np.asarray(y)
     real = y.ndim == 1 and y.dtype.kind == "f"
     labels = (float(y.min()), float(y.max())) if real else None
-    radii, used = source.largest_diagonals(), source.used()
-    rows = seen_rows(used.grams[_matrix(weights)] if source.is_given else used.X)
-    return SampleRanges(radii, labels, source.weight is not None, rows)
+    seen = (None, None) if is_part else seen_samples(source, y, weights)
+    radii, weighted = source.largest_diagonals(), source.weight is not None
+    return SampleRanges(radii, labels, weighted, *seen, is_part)
+
+
+def seen_samples(source, y, weights=()):
+    """The rows of an opened source as `SeenRows`, and with their targets; None for objects."""
+    used = source.used()
+    X = used.grams[_matrix(weights)] if source.is_given else used.X
+    rows, pairs = seen_rows(X), None
+    if rows is not None:
+        of_used = y if used is source else y[source.weight > 0.0]
+        pairs = SeenRows(np.sort(pair_hashes(row_hashes(X, rows.single), of_used)), rows.single)
+    return rows, pairs
 
 
 def _matrix(weights):
@@ -60,28 +83,32 @@ def _matrix(weights):
     return int(np.argmax(np.asarray(weights) != 0.0)) if len(weights) else 0
 
 
-_COPIES = 0.02  # of held-out rows that may equal rows of the fit
-
-
-def refuse_seen_samples(estimator, X, n_samples):
+def refuse_seen_samples(estimator, X, y):
     """An error where samples of the fit are among those that are said to be held out.
 
-    Where rows of the fit equal each other, as with columns of few values, new samples may equal
-    some by chance; then only more than that are refused, and elsewhere more than 2 %, since parts
-    of real samples often share a copy. Warns where many rows of X are equal.
+    Rows are compared alone and with their labels, and the rows with their labels of the fit are
+    refused in any order; see `SeenRows.refuses`. Where rows of the fit equal each other, as with
+    columns of few values, new samples may equal some by chance. Warns where many rows of X are
+    equal.
     """
-    rows, predictor = estimator._ranges.rows, estimator._predictor
-    if rows is None:
+    ranges, predictor = estimator._ranges, estimator._predictor
+    if ranges.is_part:
+        raise ValueError(
+            "held_out=True: this model is a part of another one, which alone knows the samples of "
+            "its fit; accepted: the tuned estimator itself."
+        )
+    if ranges.rows is None:
         return
     X = estimator._check_test(X)
     if predictor.is_given:
-        model = estimator.members_[0].model if estimator._several else estimator
-        X = X[_matrix(model.weights_)]
-    seen = rows.count(X)
-    if seen > max(rows.most_by_chance(n_samples), _COPIES * n_samples):
+        X = X[_matrix(estimator._kernel_model().weights_)]
+    rows = row_hashes(X, ranges.rows.single)
+    pairs = pair_hashes(rows, y)
+    same = np.array_equal(np.sort(pairs), ranges.pairs.hashes)
+    if same or ranges.rows.refuses(rows) or ranges.pairs.refuses(pairs, cautious=True):
         raise ValueError(
-            f"held_out=True: {seen} of the {n_samples} rows of X were seen by fit; accepted: "
-            "samples that took no part in the fit."
+            f"held_out=True: {ranges.rows.among(rows)} of the {len(rows)} rows of X were seen by "
+            "fit; accepted: samples that took no part in the fit."
         )
     doubt_repeats(seen_rows(X))
 
@@ -101,25 +128,9 @@ def _kernels(estimator):
     return kernels if isinstance(kernels, list) else None
 
 
-def largest_diagonal(kernel):
-    """The largest K(x, x) over all x, or None where it is not known."""
-    if kernel is None:
-        return None
-    if isinstance(kernel, algebra.Sum):
-        parts = [largest_diagonal(k) for k in kernel.kernels]
-        return None if None in parts else sum(parts)
-    if isinstance(kernel, algebra.Scaled):
-        part = largest_diagonal(kernel.kernel)
-        return None if part is None else kernel.scale * part
-    if isinstance(kernel, algebra.Shifted):
-        part = largest_diagonal(kernel.kernel)
-        return None if part is None else kernel.shift + part
-    return kernel.largest_value
-
-
 def diagonal_bound(kernel, radius2):
     """The smaller of what is known of a kernel's diagonal and what was given, or None."""
-    known = largest_diagonal(kernel)
+    known = None if kernel is None else kernel.largest_diagonal()
     if radius2 is None:
         return known
     # Beyond, the squares in a bound overflow.
@@ -138,8 +149,8 @@ def common(estimator, radius2):
         not_met.append(FROM_SAMPLE)
     weighted = "samples must have equal weights, but fit was given sample_weight"
     essential = [weighted] if estimator._ranges.weighted else []
-    if vars(estimator).get("completion_") is not None:
-        essential.append("kernels must be known on all pairs of samples, but some lack a table")
+    if getattr(estimator, "completion_", None) is not None:
+        essential.append(GAPS)
     if (_factors(estimator) < 0).any():
         essential.append("weights must not be negative")
     # Negative weights are one reason by themselves.
@@ -187,6 +198,42 @@ def for_risk(estimator, radius2):
         raise HypothesisNotMet(f"bound: {UNBOUNDED}, or held-out samples, which need none.")
     check_radii(estimator, radii, range(len(radii)))
     return np.array(radii, dtype=float), hypotheses, not_met
+
+
+# -- coverage --------------------------------------------------------------------------
+
+
+_APART = 0.1  # smallest eigenvalue of the matrix of alignments that counts as a kernel of its own
+_MOST_COMPARED = 1000  # kernels
+
+
+def doubt_coverage(reasons, remedy):
+    """Warn, once, where simulations found less coverage than what is asked for."""
+    if reasons:
+        doubt(
+            f"Fewer targets may be covered than the coverage asks for: {'; '.join(reasons)}. "
+            f"{remedy}"
+        )
+
+
+def many_weights(estimator):
+    """A reason for doubt where many weights were learned on few samples, also those left out.
+
+    That is where the number of different kernels, squared, is at least twice the number of samples.
+    Different kernels are counted by the eigenvalues above 0.1 of the matrix of their centered
+    alignments with each other: of Gaussians of 30 widths there are four.
+    """
+    if without_target(get_weighting(getattr(estimator, "weighting_", estimator.weighting))):
+        return []
+    statistics = estimator.statistics_
+    used = np.flatnonzero(statistics.norms > 0.0)
+    used = used[:: -(-used.size // _MOST_COMPARED)]
+    norms = statistics.norms[used]
+    alignments = statistics.M[np.ix_(used, used)] / np.outer(norms, norms)
+    p, m = np.count_nonzero(np.linalg.eigvalsh(alignments) > _APART), statistics.n_samples
+    if p**2 < 2 * m:
+        return []
+    return [f"the weights of {p} different kernels were learned on {m} samples"]
 
 
 # -- the range of the labels -----------------------------------------------------------

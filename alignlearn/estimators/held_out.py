@@ -16,8 +16,9 @@ UNSEEN = "samples that took no part in the fit"
 
 def held_out_error(estimator, X, y, delta) -> HeldOutBound:
     """`MKLClassifier.bound` with ``held_out``: 0-1 loss, any number of classes."""
-    predicted = _predictions(estimator, X)
+    predicted = estimator.predict(X)
     labels = check_labels(y, len(predicted))
+    guarantees.refuse_seen_samples(estimator, X, labels)
     if not np.isin(labels, estimator.classes_).any():
         raise ValueError(
             f"y holds none of the classes of the fit, {listed(estimator.classes_.tolist())}."
@@ -43,8 +44,9 @@ def held_out_risk(estimator, X, y, delta, label_range, random_state) -> HeldOutB
     if np.ndim(estimator.intercept_) > 0:
         raise ValueError("bound: only for one target.")
     low, high = guarantees.label_limits(estimator, label_range)
-    predicted = _predictions(estimator, X)
+    predicted = estimator.predict(X)
     y = check_targets(y, len(predicted), columns=False)
+    guarantees.refuse_seen_samples(estimator, X, y)
     guarantees.check_in_range(y, low, high)
     losses, largest = (np.clip(predicted, low, high) - y) ** 2, (high - low) ** 2
     value = held_out.betting_upper(losses, largest, delta, random_state)
@@ -65,9 +67,3 @@ def _by_bernstein(losses, largest, delta):
     if len(losses) < 2:
         return largest
     return min(held_out.empirical_bernstein_upper(losses, largest, delta), largest)
-
-
-def _predictions(estimator, X):
-    predicted = estimator.predict(X)
-    guarantees.refuse_seen_samples(estimator, X, len(predicted))
-    return predicted

@@ -75,7 +75,7 @@ def check_room(source, rules, matrices=1):
     """
     if source.is_linear:
         return
-    one_stage = any(callable(getattr(rule, "solve_grams", None)) for rule in rules)
+    one_stage = any(rule.needs == "grams" for rule in rules)
     matrices += one_stage * len(source.names)
     if matrices:
         check_gram_memory(source.n_samples, matrices, itemsize=source.dtype.itemsize)

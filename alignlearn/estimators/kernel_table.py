@@ -11,8 +11,10 @@ from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting
 from alignlearn.weights.base import shares
 
-from . import inputs, tuning
+from . import inputs
+from .candidates import fold_result, from_statistics
 from .kernel_groups import kernel_groups
+from .search import used_part
 
 
 def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_state, frame):
@@ -29,9 +31,9 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
                 "samples."
             )
         columns = _over_targets(model, groups)
-    elif model._several:
+    elif len(model._members) > 1:
         if X is not None:
-            model._refuse_several("kernel_table with samples")
+            refuse_several(model, "kernel_table with samples")
         columns = _of_members(model, groups)
     else:
         columns = _of_one_kernel(model, groups)
@@ -45,6 +47,16 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
     from pandas import DataFrame
 
     return DataFrame(columns)
+
+
+def refuse_several(model, what):
+    """Raise where decisions are an average of several models."""
+    n = len(model._members)
+    if n > 1:
+        raise ValueError(
+            f"{what} is for one model, and decisions are an average of {n}; accepted: a fit with "
+            "ensemble=False, or members_[i].model."
+        )
 
 
 def _names(model, groups):
@@ -77,8 +89,8 @@ def _of_one_kernel(model, groups):
 
 def _of_members(model, groups):
     """The tables of the machines that are averaged, one after the other."""
-    tables = [_of_one_kernel(m.model, groups) for m in model.members_]
-    methods = [np.repeat(m.name, len(t["kernel"])) for m, t in zip(model.members_, tables)]
+    tables = [_of_one_kernel(m.model, groups) for m in model._members]
+    methods = [np.repeat(m.name, len(t["kernel"])) for m, t in zip(model._members, tables)]
     columns = {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
     return {"kernel": columns.pop("kernel"), "method": np.concatenate(methods), **columns}
 
@@ -107,16 +119,14 @@ def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=No
     classes = model._estimator_type == "classifier"
     splits = make_folds(folds, y, classes, random_state)
     plain, statistics = model._as_plain(), [None] * len(splits)
-    rule = get_weighting(plain.weighting)
-    if tuning.from_statistics(rule):
+    if from_statistics(get_weighting(plain.weighting)):
         task = "classification" if classes else "regression"
         trains = [train for train, _ in splits]
         statistics = source.training_statistics(y, task, trains, unbiased=plain.unbiased)
     found = []
     for (train, _), of_set in zip(splits, statistics):
-        again = type(plain)(**plain.get_params(deep=False))
         options = {"train": train, "statistics": of_set}
-        found.append(tuning.fold_result(again, source, y, rule, **options)[0])
+        found.append(fold_result(plain, source, y, **options).weights)
     return np.array(found)
 
 
@@ -133,7 +143,7 @@ def training_source(model, name, X, y, sample_weight=None):
     classes = model._estimator_type == "classifier"
     check = inputs.class_labels if classes else inputs.real_targets
     y = check(model, y, source.n_samples, weight=source.weight)
-    source, y, _ = tuning.used_part(source, y, None)
+    source, y, _ = used_part(source, y, None)
     n, d = source.n_samples, source.n_features
     known = n if model._own_weights else model.statistics_.n_samples
     width, q = getattr(model, "n_features_in_", d), np.size(model.intercept_)

@@ -22,7 +22,7 @@ from alignlearn.validation import (
     check_seed,
     check_targets,
 )
-from alignlearn.weights import Uniform, get_weighting
+from alignlearn.weights import get_weighting
 
 from . import guarantees
 from .complexity import open_psd, sign_forms
@@ -190,8 +190,8 @@ def _by_stability(estimator, delta, half, radii):
 def _is_fixed(estimator):
     if hasattr(estimator, "cv_results_"):
         return False
-    uniform = isinstance(get_weighting(estimator.weighting), Uniform)
-    return estimator.normalize is None and (uniform or estimator.weights_.size == 1)
+    fixed = get_weighting(estimator.weighting).needs == "nothing"
+    return estimator.normalize is None and (fixed or estimator.weights_.size == 1)
 
 
 def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_state):

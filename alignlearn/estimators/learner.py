@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from alignlearn._text import listed
-from alignlearn.kernels import RankOneKernels
+from alignlearn.engine.engines import open_engine
+from alignlearn.kernels import are_per_column
 from alignlearn.sources import GappedPredictor, as_tables, complete, open_source
 from alignlearn.statistics.measures import refuse_weights
-from alignlearn.validation import check_choice, check_flag, is_sparse
-from alignlearn.weights import get_weighting, without_target
+from alignlearn.validation import check_choice, check_flag, is_part, is_sparse
+from alignlearn.weights import Problem, get_weighting, stage_one, without_target
 from alignlearn.weights.base import combination_table, toward_itself
 
 from . import inputs
-from .base import Estimator, OnDevice, Verbose
+from .base import Estimator
 from .guarantees import sample_ranges
-from .stage_one import Postponed, solve_one_stage
+
+# Parameters of the machine that one-stage rules have, too.
+_OF_MACHINE = ("alpha", "C", "epsilon", "multiclass")
 
 FROM_STATISTICS = (
     "result_",
@@ -60,16 +62,20 @@ class _FromStatistics:
         return fitted[self._name]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class KernelLearner(OnDevice, Verbose, Estimator):
+class KernelLearner(Estimator):
     """Base of the estimators: learns the combination of ``self.kernels``."""
 
-    kernels: Any = field(default=None, kw_only=False)
-    weighting: Any = "alignf"
-    normalize: str | None = "trace"
-    unbiased: bool = False
-    missing: str | None = None
+    kernels: Any
+    weighting: Any
+    normalize: str | None
+    unbiased: bool
+    missing: str | None
+    verbose: Any
+    device: str
+    client: Any
 
+    chosen_machine_: str  # of those that have several machines
+    _predictor: Any
     _own_weights = False  # whether the fit gave every target weights of its own
     _had_target = True  # whether the fit had a y
 
@@ -80,8 +86,12 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     uniform_alignment_ = _FromStatistics()
     kernel_alignments_ = _FromStatistics()
 
+    def _engine(self):
+        """What pairs of samples are evaluated on."""
+        return open_engine(self.device, self.client)
+
     def _accepts_sparse(self):
-        return isinstance(self.kernels, RankOneKernels) or super()._accepts_sparse()
+        return are_per_column(self.kernels) or super()._accepts_sparse()
 
     def _learn(self, X, check_target, task, sample_weight=None):
         """Fit stage 1 and return the learned `Combination`, and y as checked.
@@ -102,20 +112,21 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             y, task = np.zeros(source.n_samples), "regression"
         inputs.doubt_scales(X, source.filled, source.kernels)
         inputs.check_room(source, [weighting], self._matrices(source))
-        found = Postponed.of(self, source, y, task, weighting)
-        if found is not None:
-            fitted, scale = {"_postponed": found}, np.ones(found.weights.size)
+        problem = self._problem(source, y, task)
+        found = stage_one.learn(problem, self.weighting, later=self.client is None)
+        if found.later is not None:
+            fitted = {"_postponed": found.later}
         else:
-            found, scale = self._stage_one(weighting, source, y, task)
-            fitted = _of_result(found if self._had_target else toward_itself(found))
+            fitted = _of_result(found.result if self._had_target else toward_itself(found.result))
         for name in FROM_STATISTICS:
             self.__dict__.pop(name, None)
         vars(self).update(fitted)
         self._store_columns(X, source.n_features)
-        self.scale_, self.weights_ = scale, found.weights
+        self.scale_, self.weights_ = found.scale, found.weights
         self.kernels_ = source.fitted_kernels
-        learned = source.combine(found.weights * scale)
-        self.kernel_, self._ranges = learned.kernel, sample_ranges(source, y, found.weights)
+        learned = source.combine(found.weights * found.scale)
+        self.kernel_ = learned.kernel
+        self._ranges = sample_ranges(source, y, found.weights, is_part=is_part())
         if self.missing == "tables":
             self.completion_ = learned.report() if source.has_gaps else None
         return learned, y
@@ -150,27 +161,11 @@ class KernelLearner(OnDevice, Verbose, Estimator):
     def _takes_gaps(self):
         return getattr(self._predictor, "takes_gaps", False)
 
-    def _stage_one(self, weighting, source, y, task):
-        """The `WeightResult`, and the factors of the kernels that it is for."""
-        statistics, scale = self._normalized(source.statistics(y, task, unbiased=self.unbiased))
-        return self._solved(weighting, source, y, task, statistics, scale), scale
-
-    def _normalized(self, statistics):
-        """Statistics of the kernels times factors (p,), and these; refused if none varies."""
-        traces, scale = statistics.trace, np.ones(statistics.n_kernels)
-        if self.normalize == "trace":
-            statistics, scale = statistics.trace_normalized()
-        if not np.any(statistics.norms > 0.0):
-            _refuse_unusable(statistics.names, traces)
-        return statistics, scale
-
-    def _solved(self, weighting, source, y, task, statistics, scale):
-        """The `WeightResult` for kernels times ``scale``, whose statistics are known."""
-        if callable(getattr(weighting, "solve_source", None)):
-            return weighting.solve_source(source, statistics, scale)
-        if callable(getattr(weighting, "solve_grams", None)):
-            return solve_one_stage(self, weighting, source, y, task, statistics, scale)
-        return weighting.solve(statistics)
+    def _problem(self, source, y, task, **known):
+        """The `Problem` of stage 1 with these parameters; ``known`` are its further arguments."""
+        shared = {name: getattr(self, name) for name in _OF_MACHINE if name in self._parameters()}
+        how = {"normalize": self.normalize, "unbiased": self.unbiased, "machine": shared}
+        return Problem(source, y, task, **how, **known)
 
     def _check_needs_none(self, weighting):
         """Without y only rules that need none are accepted."""
@@ -186,6 +181,9 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         plain = type(self)(**self.get_params(deep=False))
         plain.chosen_machine_ = self.chosen_machine_
         return plain
+
+    def _check_guarantee(self, what, held_out=False):
+        """Raise where a guarantee does not hold for this fit; ``what`` is its name."""
 
     def _matrices(self, source):
         """Gram matrices that the machine holds."""
@@ -247,7 +245,7 @@ class KernelLearner(OnDevice, Verbose, Estimator):
         yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
         if uniform >= learned:
             yield "Equal weights are at least as well aligned: the learned weights gain nothing."
-        if vars(self).get("completion_") is not None:
+        if getattr(self, "completion_", None) is not None:
             yield from self.completion_.lines()
         if self.result_.fallback:
             yield "The weighting could not be applied; equal weights were used."
@@ -263,28 +261,9 @@ class KernelLearner(OnDevice, Verbose, Estimator):
             yield "The learned kernel is not guaranteed to be positive semi-definite."
 
 
-def _refuse_unusable(names, traces):
-    """Raise the error for kernels none of which is left after normalisation."""
-    worst = int(np.argmin(traces))
-    if traces[worst] < 0.0:
-        raise ValueError(
-            f"{names[worst]} is not positive semi-definite: its centred trace is "
-            f"{traces[worst]:.3g}, so it has no mean diagonal to be scaled to 1, and no other "
-            "kernel varies; accepted: a kernel of positive trace, or normalize=None."
-        )
-    raise ValueError(
-        "X: every kernel is constant on the training samples, so nothing can be learned; "
-        "accepted: samples on which at least one kernel varies."
-    )
-
-
-class LinearInFeatures:
-    """``coef_`` for estimators with a ``_predictor`` that may be linear in the features."""
-
-    @property
-    def coef_(self):
-        """Coefficients of the features, (n_features, q), where the learned kernel is linear."""
-        self._check_is_fitted()
-        if not self._predictor.is_linear:
-            raise AttributeError("coef_ exists only where the learned kernel is linear.")
-        return self._predictor.coef
+def linear_coefficients(model):
+    """Coefficients of the features, (n_features, q), where the learned kernel is linear."""
+    model._check_is_fitted()
+    if not model._predictor.is_linear:
+        raise AttributeError("coef_ exists only where the learned kernel is linear.")
+    return model._predictor.coef

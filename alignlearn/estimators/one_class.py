@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn.machines.gram_rows import matrix_fits, row_cache
+from alignlearn.machines.choice import Sizes, matrix_fits
+from alignlearn.machines.gram_rows import row_cache
 from alignlearn.machines.one_class import OneClassSVM, check_nu
 from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.validation import check_memory
 
-from .base import OutlierDetector
-from .learner import KernelLearner, LinearInFeatures
+from .base import OutlierDetector, parameters, shared
+from .learner import KernelLearner, linear_coefficients
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class OneClassMKL(OutlierDetector, LinearInFeatures, KernelLearner):
+@parameters
+class OneClassMKL(OutlierDetector, KernelLearner):
     """Support of a distribution in the feature space of several kernels, from samples alone.
 
     Stage 1 combines the kernels without labels; stage 2 finds the half-space of largest margin from
@@ -90,11 +91,20 @@ table_names_in_
     array([ 1, -1])
     """
 
+    kernels: Any = field(default=None, kw_only=False)
     weighting: str | object = "uniform"
     nu: float = 0.5
     memory: int | str | None = None
+    normalize: str | None = "trace"
+    unbiased: bool = shared("unbiased")
+    missing: str | None = shared("missing")
     tol: float = 1e-3
     max_iter: int | None = None
+    verbose: Any = shared("verbose")
+    device: str = shared("device")
+    client: Any = shared("client")
+
+    coef_ = property(linear_coefficients)
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn the combination and its support.
@@ -125,7 +135,7 @@ table_names_in_
         machine = OneClassSVM(check_nu(self.nu), tol=self.tol, max_iter=self.max_iter)
         memory = check_memory("memory", self.memory)
         learned, _ = self._learn(X, lambda source: None, "auto", sample_weight)
-        if matrix_fits(learned.source, memory):
+        if matrix_fits(Sizes.of_source(learned.source), memory):
             machine.fit(learned.gram(exact=True), learned.weight, check=False)
         else:
             rows = row_cache(learned, memory)
@@ -144,7 +154,7 @@ table_names_in_
 
     def _matrices(self, source):
         memory = check_memory("memory", self.memory)
-        held = matrix_fits(source, memory)
+        held = matrix_fits(Sizes.of_source(source), memory)
         if not held and not source.is_linear:
             check_cache_memory(source.n_samples, memory)
         return int(held)

@@ -4,7 +4,8 @@ Candidates are few weight vectors that all targets share: equal weights, every k
 centres of clusters of each target's own weights, which alignment finds without the bias of noise,
 and some drawn at random. Each target is tried on the drawn ones, on equal weights and on those of
 the others that are nearest to its own, with every penalty, by errors of cross-validation in closed
-form (`TargetRidge`); the best are taken.
+form (`TargetRidge`); the best are taken. Of many samples some are searched first: a drawn candidate
+is then tried on all samples only for the targets that it is best for on these.
 
 Random search (Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant 2022, "Feature-space selection
 with banded ridge regression") tries random weights on every target instead.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -36,6 +38,9 @@ _LEAST_CLUSTERS = 8
 _NEAREST, _NEAREST_OF_MANY, _MANY = 8, 5, 2000
 # Any weights, tried on all targets: alignment may prefer others than ridge regression does.
 _DRAWN, _DRAWN_OF_MANY = 32, 4
+# Samples of the first search, and from how many on there is one: a decomposition of m samples costs
+# m^3, so that fewer of them pay for the first search.
+_FEW, _SCREENED = 1000, 1500
 # Share by which squares may be larger before penalties that are so many places away are tried: of
 # folds, and of leave-one-out, which begins close to its best penalty.
 _PROMISING, _PROMISING_NEAR = {4: 0.3, 2: 0.05, 1: 0.01}, {2: 0.01, 1: 0.005}
@@ -43,7 +48,6 @@ _LIKELY = 0.02  # the same of generalised cross-validation, before a candidate i
 _CLUSTERED = 20_000  # targets that the clusters are found from
 _ROWS = 2**14  # targets whose distances are held at once
 _LEAST_VALUES = 3  # of a target that others are missing of
-_SPECTRA = 2**29  # bytes of decompositions that are kept until the last fit
 
 
 @dataclass
@@ -58,6 +62,8 @@ class TargetSearch:
     alpha, score, uniform_score : ndarray of shape (q,)
         The scores are R^2 by cross-validation, of the choice and of the best penalty with equal
         weights.
+    coef : ndarray of shape (m, q)
+        Rooted dual coefficients of the targets in the units of `Targets.block`.
     """
 
     candidates: np.ndarray
@@ -65,11 +71,20 @@ class TargetSearch:
     alpha: np.ndarray
     score: np.ndarray
     uniform_score: np.ndarray
+    coef: np.ndarray
 
     @property
     def weights(self):
         """The weights of every target, (p, q)."""
         return self.candidates[self.chosen].T
+
+
+def unit_exponents(Y):
+    """Exponents of the powers of two that targets (m, q) are divided by, to reach up to 1.
+
+    Squares of targets in any unit then neither overflow nor vanish, and nothing is rounded.
+    """
+    return np.frexp(0.5 * np.nanmax(Y, axis=0) - 0.5 * np.nanmin(Y, axis=0))[1] + 1
 
 
 class Targets:
@@ -85,17 +100,20 @@ class Targets:
     sample_weight : ndarray of shape (m,)
         Positive.
     folds : list of ndarray of int, or None for leave-one-out
+    dtype : dtype
+        The type that kernel values were rounded to.
     """
 
-    def __init__(self, family, scale, Y, sample_weight, folds):
-        self.family, self.scale, self.Y = family, scale, Y
+    def __init__(self, family, scale, Y, sample_weight, folds, dtype):
+        self.family, self.scale, self.Y, self.dtype = family, scale, Y, dtype
         self.root, self.folds = np.sqrt(sample_weight), folds
         self.means = (sample_weight / sample_weight.sum()) @ Y
-        self._kept, self._spectra = 0, {}
+        self.exponent = unit_exponents(Y)
 
     def block(self, columns):
-        """Some targets, centred and times the roots of the weights, (m, c) float64."""
-        return self.root[:, None] * (self.Y[:, columns] - self.means[columns])
+        """Some targets, centred, in units near 1, times the roots of the weights, (m, c)."""
+        centered = self.Y[:, columns] - self.means[columns]
+        return self.root[:, None] * np.ldexp(centered, -self.exponent[columns])
 
     def blocks(self, columns):
         """Parts of some columns that are held at once."""
@@ -126,15 +144,9 @@ class Targets:
         equal = (self.scale > 0.0) / usable.size
         return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), equal)
 
-    def ridge(self, weights, number):
-        """The `TargetRidge` of a candidate; some are kept."""
-        if number not in self._spectra:
-            made = TargetRidge(self.family, weights * self.scale, self.root)
-            if self._kept + 2 * made.vectors.nbytes > _SPECTRA:
-                return made
-            self._kept += 2 * made.vectors.nbytes
-            self._spectra[number] = made
-        return self._spectra[number]
+    def ridge(self, weights):
+        """The `TargetRidge` of a candidate."""
+        return TargetRidge(self.family, weights * self.scale, self.root, self.dtype)
 
     def sizes(self):
         """Sums of squares that R^2 is relative to, (q,): of the test sets."""
@@ -146,7 +158,7 @@ class Targets:
         return found
 
 
-def choose(targets, alphas, rng, uniform=False, verbose=False) -> TargetSearch:
+def choose(targets, alphas, rng, uniform=False, verbose=False, few=None) -> TargetSearch:
     """The best candidate and penalty of every target.
 
     Parameters
@@ -158,31 +170,61 @@ def choose(targets, alphas, rng, uniform=False, verbose=False) -> TargetSearch:
         Equal weights for all: only the penalties are chosen.
     verbose : bool or callable
         Of a source.
+    few : callable, optional
+        ``few(rng)``: the `Targets` of some of the samples, or None.
     """
     q, alphas = targets.Y.shape[1], np.unique(alphas)
     equal = (targets.scale > 0.0) / np.count_nonzero(targets.scale)
-    candidates, tried = equal[None], np.ones((1, q), dtype=bool)
-    if not uniform and np.count_nonzero(targets.scale) > 1:
-        candidates, tried = _candidates(targets, equal, rng)
+    if uniform or np.count_nonzero(targets.scale) < 2:
+        candidates, tried = equal[None], np.ones((1, q), dtype=bool)
+    else:
+        candidates, tried, n_drawn = _candidates(targets, equal, rng)
+        some = None if few is None or q > _MANY else few(rng)
+        if some is not None:
+            found = _searched(some, candidates, tried, alphas, verbose)[0]
+            drawn = np.arange(len(candidates) - n_drawn, len(candidates))
+            tried[drawn] = found == drawn[:, None]
+    chosen, alpha, best, equal_squares, coef = _searched(
+        targets, candidates, tried, alphas, verbose
+    )
+    size = targets.sizes()
+    scores = 1.0 - best / size, 1.0 - equal_squares / size
+    return TargetSearch(candidates, chosen, alpha, *scores, coef)
+
+
+def _searched(targets, candidates, tried, alphas, verbose):
+    """The best of candidates (n, p), each on the targets that are ``tried``, (n, q).
+
+    The first is tried on all.
+
+    Returns
+    -------
+    chosen, alpha, squares, first_squares : ndarray of shape (q,)
+    coef : ndarray of shape (m, q)
+    """
+    q = targets.Y.shape[1]
     best, alpha = np.full(q, np.inf), np.zeros(q)
-    chosen = np.zeros(q, dtype=np.intp)
+    chosen, coef = np.zeros(q, dtype=np.intp), np.empty(targets.Y.shape)
     with Progress("combinations of kernels", len(candidates), verbose) as progress:
         for g, weights in enumerate(candidates):
-            columns = np.flatnonzero(tried[g])
-            ridge = targets.ridge(weights, g) if columns.size else None
+            columns, ridge = np.flatnonzero(tried[g]), None  # one decomposition at a time
+            ridge = targets.ridge(weights) if columns.size else None
             for part in targets.blocks(columns):
-                better, squares, found = _best_alpha(targets, ridge, part, alphas, best[part])
-                best[part[better]], alpha[part[better]] = squares[better], found[better]
-                chosen[part[better]] = g
+                Y = targets.block(part)
+                projected = ridge.project(Y)
+                squares, found = _best_alpha(targets, ridge, Y, projected, alphas, best[part])
+                better = squares < best[part]
+                some, projected = part[better], projected[:, better]
+                best[some], alpha[some], chosen[some] = squares[better], found[better], g
+                coef[:, some] = ridge.coefficients(projected, alpha[some])
             if g == 0:
                 equal_squares = best.copy()
             progress(g + 1)
-    size = targets.sizes()
-    return TargetSearch(candidates, chosen, alpha, 1.0 - best / size, 1.0 - equal_squares / size)
+    return chosen, alpha, best, equal_squares, coef
 
 
 def _candidates(targets, equal, rng):
-    """Weights (n, p), and which targets each is tried on, (n, q)."""
+    """Weights (n, p), which targets each is tried on, (n, q), and how many were drawn, the last."""
     own = targets.own_weights()
     some = own
     if len(own) > _CLUSTERED:
@@ -200,19 +242,17 @@ def _candidates(targets, equal, rng):
     drawn = np.zeros((n_drawn, equal.size))
     drawn[:, targets.scale > 0.0] = rng.dirichlet(np.ones(len(alone)), n_drawn)
     everywhere = np.ones((n_drawn, len(own)), dtype=bool)
-    return np.vstack([equal, candidates, drawn]), np.vstack([tried, everywhere])
+    return np.vstack([equal, candidates, drawn]), np.vstack([tried, everywhere]), n_drawn
 
 
-def _best_alpha(targets, ridge, columns, alphas, best):
-    """(where the candidate is better, sums of squares, penalties) of some targets.
+def _best_alpha(targets, ridge, Y, projected, alphas, best):
+    """Least sums of squares of a candidate, and their penalties, of some targets.
 
     Generalised cross-validation, which costs next to nothing, says which targets leave-one-out is
     worth its time for, and where to begin; for folds every fourth penalty is tried. Where the
     candidate may then be better, penalties around the best follow, nearer and nearer.
     """
-    Y = targets.block(columns)
-    projected = ridge.project(Y)
-    least, at = np.full(len(columns), np.inf), np.zeros(len(columns), dtype=np.intp)
+    least, at = np.full(len(best), np.inf), np.zeros(len(best), dtype=np.intp)
 
     def attempt(k, some):
         found = ridge.squares(Y[:, some], projected[:, some], alphas[k], targets.folds)
@@ -229,14 +269,14 @@ def _best_alpha(targets, ridge, columns, alphas, best):
             attempt(k, likely[first[likely] == k])
     else:
         for k in np.unique([*range(0, len(alphas), 4), len(alphas) - 1]):
-            attempt(k, np.arange(len(columns)))
+            attempt(k, np.arange(len(best)))
     for step, share in steps.items():
         promising, middle = least < (1.0 + share) * best, at.copy()
         for k in range(len(alphas)):
             beside = np.flatnonzero(promising & (np.abs(middle - k) == step))
             if beside.size:
                 attempt(k, beside)
-    return least < best, least, alphas[at]
+    return least, alphas[at]
 
 
 class TargetPredictor(Predictor):
@@ -296,7 +336,15 @@ def open_targets(source, Y, scale, folds=None):
     """The `Targets` of a source and of targets (m, q) on samples of positive weight."""
     weight = np.ones(len(Y)) if source.weight is None else source.weight
     family = source.family(np.ones(len(scale)), rooted=source.weight is not None)
-    return Targets(family, scale, Y, weight, folds)
+    single = source.rounding > np.finfo(np.float64).eps
+    return Targets(family, scale, Y, weight, folds, np.float32 if single else np.float64)
+
+
+def first_statistics(source, Y):
+    """Statistics with the first target in a unit of its own, for traces and norms of kernels."""
+    first = Y[:, 0] - np.nanmean(Y[:, 0])
+    first = np.ldexp(np.nan_to_num(first), -unit_exponents(Y[:, :1])[0])
+    return source.statistics(first, "regression")
 
 
 def fit_targets(source, Y, scale, folds, pick, rng):
@@ -305,17 +353,18 @@ def fit_targets(source, Y, scale, folds, pick, rng):
     Targets that lack the same samples, NaN in Y (m, q), are fitted together, on the samples that
     they have: as if the others were not there, but for the ``scale`` of the kernels.
 
-    ``pick(targets, rng=rng)`` chooses; ``folds`` are test sets or None for leave-one-out.
+    ``pick(targets, rng=rng, few=few)`` chooses, see `choose`; ``folds`` are test sets or None for
+    leave-one-out.
     """
     patterns = _patterns(Y)
     if patterns is None:
         targets = open_targets(source, Y, scale, folds)
-        search = pick(targets, rng=rng)
+        search = pick(targets, rng=rng, few=partial(first_targets, source, Y, scale, folds))
         return search, *fitted_machine(targets, search, source)
     parts, n_before = [], 0
     for rows, columns in patterns:
         part, values = source.part(rows), Y[np.ix_(rows, columns)]
-        varies = part.statistics(values[:, 0], "regression").norms > 0.0
+        varies = first_statistics(part, values).norms > 0.0
         if not (varies & (scale > 0.0)).any():
             raise ValueError(
                 "X: every kernel is constant on the samples of the targets "
@@ -323,10 +372,23 @@ def fit_targets(source, Y, scale, folds, pick, rng):
             )
         tests = _test_sets_of(rows, folds, len(Y), columns)
         targets = open_targets(part, values, np.where(varies, scale, 0.0), tests)
-        search = pick(targets, rng=copy.deepcopy(rng))
+        few = partial(first_targets, part, values, targets.scale, tests)
+        search = pick(targets, rng=copy.deepcopy(rng), few=few)
         parts.append((rows, columns, search, *fitted_machine(targets, search, part), n_before))
         n_before += len(search.candidates)
     return _joined(source, Y.shape, scale, parts)
+
+
+def first_targets(source, Y, scale, folds, rng):
+    """The `Targets` of some samples, drawn; None where all samples are few or have few features."""
+    if len(Y) < _SCREENED or source.is_linear:
+        return None
+    rows = np.sort(rng.choice(len(Y), _FEW, replace=False))
+    tests = None
+    if folds is not None:
+        tests = [found for test in folds if (found := np.flatnonzero(np.isin(rows, test))).size]
+        tests = tests if len(tests) > 1 else None
+    return open_targets(source.part(rows), Y[rows], scale, tests)
 
 
 def _patterns(Y):
@@ -355,7 +417,8 @@ def _joined(source, shape, scale, parts):
             coef[:, columns] = predictor.coef
         else:
             dual[np.ix_(rows, columns)] = of_part
-    search = TargetSearch(candidates, chosen, *values)
+    # Coefficients of parts are in the predictor.
+    search = TargetSearch(candidates, chosen, *values, None)
     learned = source.combine(scale)
     if dual is None:
         return search, learned.linear_predictor(coef, intercept, exact=True), None
@@ -417,10 +480,16 @@ def without(estimator, source, Y, scale, columns):
     left = np.where(total > 0.0, left / np.where(total > 0.0, total, 1.0), equal)
     # Some are equal now, and have one decomposition.
     candidates, number = np.unique(left, axis=0, return_inverse=True)
-    chosen = number.reshape(-1)[estimator.candidate_[columns]]
+    chosen, alpha = number.reshape(-1)[estimator.candidate_[columns]], estimator.alpha_[columns]
+    targets = open_targets(source, Y[:, columns], scale)
+    coef = np.empty(targets.Y.shape)
+    for g in np.unique(chosen):
+        ridge = targets.ridge(candidates[g])
+        for part in targets.blocks(np.flatnonzero(chosen == g)):
+            coef[:, part] = ridge.coefficients(ridge.project(targets.block(part)), alpha[part])
     scores = estimator.best_score_[columns], estimator.uniform_score_[columns]
-    search = TargetSearch(candidates, chosen, estimator.alpha_[columns], *scores)
-    return fitted_machine(open_targets(source, Y[:, columns], scale), search, source)[0]
+    search = TargetSearch(candidates, chosen, alpha, *scores, coef)
+    return fitted_machine(targets, search, source)[0]
 
 
 def fitted_machine(targets, search, source):
@@ -438,34 +507,33 @@ def fitted_machine(targets, search, source):
     coef : ndarray of shape (m, q), or None for kernels that are linear in the features
     """
     weights = search.weights * targets.scale[:, None]
+    share = (np.square(targets.root) / np.square(targets.root).sum())[:, None]
+    with np.errstate(over="ignore"):
+        dual = np.ldexp(targets.root[:, None] * search.coef, targets.exponent)
+    _check_finite(dual, targets.Y)
     if source.is_linear:
         coef = np.empty((source.n_features, weights.shape[1]))
-        for g, columns, C in _coefficients(targets, search):
+        for g in np.unique(search.chosen):
+            columns = np.flatnonzero(search.chosen == g)
             per_feature = source.per_feature(search.candidates[g] * targets.scale)
-            coef[:, columns] = per_feature[:, None] * (source.X.T @ C)
-        share = np.square(targets.root) / np.square(targets.root).sum()
-        intercept = targets.means - (source.X.T @ share) @ coef
+            coef[:, columns] = per_feature[:, None] * (source.X.T @ dual[:, columns])
+        intercept = targets.means - (source.X.T @ share[:, 0]) @ coef
         learned = source.combine(targets.scale)
         return learned.linear_predictor(coef, intercept, exact=True), None
-    coef = np.empty(targets.Y.shape)
-    for _, columns, C in _coefficients(targets, search):
-        coef[:, columns] = C
     kept = source.combine(targets.scale).kept()
-    share = (np.square(targets.root) / np.square(targets.root).sum())[:, None]
     singles = [source.single(k) for k in range(len(weights))]
     means = np.hstack([one.times(share) for one in singles]).T  # of each kernel, (p, m)
-    intercept = targets.means - np.einsum("kj,kj->j", weights, means @ coef)
-    return TargetPredictor(kept, coef, weights, intercept), coef
+    intercept = targets.means - np.einsum("kj,kj->j", weights, means @ dual)
+    return TargetPredictor(kept, dual, weights, intercept), dual
 
 
-def _coefficients(targets, search):
-    """Candidates, parts of the targets that have them, and the dual coefficients (m, c)."""
-    for g in np.unique(search.chosen):
-        ridge = targets.ridge(search.candidates[g], g)
-        for columns in targets.blocks(np.flatnonzero(search.chosen == g)):
-            projected = ridge.project(targets.block(columns))
-            C = ridge.coefficients(projected, search.alpha[columns])
-            yield g, columns, targets.root[:, None] * C
+def _check_finite(coef, Y):
+    """Raise for targets so large that coefficients overflow."""
+    if not np.isfinite(coef).all():
+        raise ValueError(
+            f"y holds values up to {np.nanmax(np.abs(Y)):.3g}, so that coefficients overflow at "
+            "the chosen alphas; accepted: up to about 1e290. Scale y, or raise alphas."
+        )
 
 
 def test_sets(splits, n_samples):

@@ -5,7 +5,7 @@ Source: Sinha and Duchi (2016), Learning kernels with random features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from alignlearn.kernels import as_kernel
 from alignlearn.kernels.random_features import FourierFeatures, draw_frequencies, waves
 from alignlearn.machines import SupportVectorClassifier
-from alignlearn.machines.feature_space import faster_in_features, fit_classifier
+from alignlearn.machines.choice import faster_in_features
+from alignlearn.machines.feature_space import fit_classifier
 from alignlearn.solvers.chi_square import chi_square_ball
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.sources.source import row_blocks
@@ -26,11 +27,12 @@ from alignlearn.validation import (
     check_number,
     check_seed,
     is_sparse,
+    one_convergence_warning,
 )
 from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
-from .base import Classifier, Estimator, FrameOutput, Seeded, SupportVectors
+from .base import Classifier, Estimator, FrameOutput, parameters, shared, svm_options
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -38,16 +40,16 @@ if TYPE_CHECKING:
 _CONSTANT = 1e-12  # of |K|_F = m: a centred kernel below this is rounding
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class _FeatureLearner(Seeded, Estimator):
+class _FeatureLearner(Estimator):
     """Stage 1 of both estimators: draw, score, re-weight, drop what has no weight."""
 
-    kernel: Any = field(default="rbf", kw_only=False)
-    n_features: int = 1000
-    rho: float = 3.0
-    n_components: int | None = None
-    center: bool = True
-    offsets: bool = False
+    kernel: Any
+    n_features: int
+    rho: float
+    n_components: int | None
+    center: bool
+    offsets: bool
+    random_state: Any
 
     _fitted_marker = "kernel_"
 
@@ -139,7 +141,7 @@ def _alignment(kernel, X, Y):
     return float(np.square(inner).sum() / (size * target_norm(Y)))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     """Transformer to random Fourier features whose weights align their kernel with the target.
 
@@ -208,7 +210,14 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     True
     """
 
+    kernel: Any = field(default="rbf", kw_only=False)
+    n_features: int = 1000
+    rho: float = 3.0
+    n_components: int | None = None
+    center: bool = True
+    offsets: bool = False
     task: str = "auto"
+    random_state: Any = shared("random_state")
 
     def fit(self, X, y) -> Self:
         """Learn the weights from X (m, d), dense or sparse, and y (m,) or (m, c); return self.
@@ -242,8 +251,8 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
         return X
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class AlignedRandomFeaturesClassifier(Classifier, SupportVectors, _FeatureLearner):
+@parameters
+class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
     """Support vector classifier on aligned random features.
 
     Parameters
@@ -286,8 +295,20 @@ n_features_in_, feature_names_in_
     True
     """
 
+    kernel: Any = field(default="rbf", kw_only=False)
+    n_features: int = 1000
+    rho: float = 3.0
+    n_components: int | None = None
+    center: bool = True
+    offsets: bool = False
     C: float = 1.0
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int | None = None
+    random_state: Any = shared("random_state")
 
+    @one_convergence_warning
     def fit(self, X, y) -> Self:
         """Learn the kernel from X (m, d), dense or sparse, and labels y (m,); train the machine.
 
@@ -301,7 +322,7 @@ n_features_in_, feature_names_in_
         ConvergenceWarning
             The machine stopped above ``tol``.
         """
-        machine = SupportVectorClassifier(self.C, **self._svm_options())
+        machine = SupportVectorClassifier(self.C, **svm_options(self))
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         X = self._check_train(X)
         labels = inputs.class_labels(self, y, X.shape[0])

@@ -1,7 +1,8 @@
-"""Which samples a fit has seen, by 8 bytes each, and how many rows of a sample are equal.
+"""Which samples a fit has seen, by 16 bytes each, and how many rows of a sample are equal.
 
 A row is known by a hash of its numbers as float32, so that a copy in single precision is known
-again; where that makes rows equal that differ, by its numbers as they are.
+again; where that makes rows equal that differ, by its numbers as they are. A row with its label has
+a hash of its own: rows of few values repeat by themselves, and pairs less often.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _GOLDEN, _FIRST, _SECOND = (
 )
 _LEAST_SHARE = 0.05  # of equal rows that is warned of
 _RARE = 1e-3  # chance at which more coincidences are none
+_COPIES = 0.02  # of held-out rows that may equal rows of the fit
+_RATES = np.geomspace(0.02, 40.0, 20)  # of the exponential inequality
 
 
 @dataclass(frozen=True)
@@ -47,19 +50,64 @@ class SeenRows:
     def count(self, X) -> int:
         """How many rows of X, checked as those of the fit were, are among these."""
         hashes = row_hashes(X, self.single)
-        return 0 if hashes is None else int(np.isin(hashes, self.hashes).sum())
+        return 0 if hashes is None else self.among(hashes)
 
-    def most_by_chance(self, n) -> int:
-        """How many of n new rows may be among these where rows of one law repeat by themselves.
+    def among(self, hashes) -> int:
+        """How many of the hashes of new rows are among these."""
+        return int(np.isin(hashes, self.hashes).sum())
 
-        0 if no two rows of the fit are equal.
+    def refuses(self, hashes, cautious=False) -> bool:
+        """Whether rows of these hashes, said to be new, are rows that were seen.
+
+        They are where more of them were seen than by chance, see `most_by_chance`, and than 2 %,
+        since parts of real samples often share a copy; or where they repeat the rows that were seen
+        more closely than new ones do, see `chance_of_repeats`.
+        """
+        n = len(hashes)
+        if self.among(hashes) > max(self.most_by_chance(n, cautious), _COPIES * n):
+            return True
+        return chance_of_repeats(self.hashes, hashes) <= _RARE
+
+    def most_by_chance(self, n, cautious=False) -> int:
+        """How many of n new rows may be among these where rows of one distribution repeat.
+
+        0 if no two rows of the fit are equal, unless ``cautious``: few rows may be different by
+        chance.
         """
         from scipy.special import bdtrik
 
-        if not self.repeated:
+        if not (self.repeated or cautious):
             return 0
         share = clopper_pearson(self.repeated, len(self.hashes), 0.0, _RARE)[1]
         return n if share >= 1.0 else int(np.ceil(bdtrik(1.0 - _RARE, n, share)))
+
+
+def chance_of_repeats(seen, new) -> float:
+    """Upper bound of the chance that new samples exceed those seen by so little.
+
+    The excess is the number of new samples beyond as many equal ones among those seen: 0 for a part
+    of these. Given all samples together, each is a new one alike, so that an atom of N samples has
+    a binomial number of new ones, given their sum. The bound is the exponential inequality for the
+    sum of the excesses, divided by the probability of that sum; it holds for every distribution.
+
+    Parameters
+    ----------
+    seen, new : ndarray of shape (m,), (n,)
+        Hashes.
+    """
+    from scipy.stats import binom
+
+    m, n = len(seen), len(new)
+    place = np.unique(np.concatenate([seen, new]), return_inverse=True)[1].reshape(-1)
+    total = np.bincount(place)
+    added = np.bincount(place[m:], minlength=len(total))
+    excess, share = np.maximum(2 * added - total, 0).sum(), n / (m + n)
+    logs = _RATES * excess - binom.logpmf(n, m + n, share)
+    for size, count in zip(*np.unique(total, return_counts=True)):
+        number = np.arange(size + 1)
+        chance, beyond = binom.pmf(number, size, share), np.maximum(2 * number - size, 0)
+        logs += count * np.log([chance @ np.exp(-rate * beyond) for rate in _RATES])
+    return float(np.exp(min(logs.min(), 0.0)))
 
 
 def seen_rows(X) -> SeenRows | None:
@@ -103,6 +151,24 @@ def row_hashes(X, single=True) -> np.ndarray | None:
         else:
             found[part] = _sparse(rows[part], dtype)
     return found
+
+
+def pair_hashes(rows, y) -> np.ndarray | None:
+    """A hash of each row with its label, from the hashes of the rows (m,); None for None.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64 of shape (m,), or None
+    y : ndarray of shape (m,) or (m, c)
+        Labels or targets, checked.
+    """
+    if rows is None:
+        return None
+    if y.dtype.kind in "biuf":
+        labels = row_hashes(y.reshape(len(y), -1).astype(np.float64))
+    else:
+        labels = _object_hashes([str(label) for label in y.tolist()])
+    return _mixed((rows + _SECOND) * _GOLDEN + labels)
 
 
 def _bits(values, dtype):

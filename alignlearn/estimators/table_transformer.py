@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from alignlearn._text import listed
 from alignlearn.kernels import check_group_names
-from alignlearn.sources import GramStack, Tables, as_fitted
+from alignlearn.sources import GramStack, Tables, as_fitted, lacking_rows, table_rows
+from alignlearn.validation import as_array, is_sparse, take
 
-from .base import Estimator
+from .base import Estimator, parameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 _UNCHANGED = "passthrough"
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class TableTransformer(Estimator):
     """Preprocessing of several tables, each by a transformer or pipeline of its own.
 
@@ -40,6 +43,10 @@ class TableTransformer(Estimator):
 
     Notes
     -----
+    A sample whose row of a table is missing in every column has no such table. Its row is not
+    passed to the transformer, which may be an imputer, and stays missing in the output, for
+    ``missing="tables"`` of the estimator that follows.
+
     An estimator that makes folds itself, such as `MKLClassifierCV`, gets tables that were
     transformed on all of its training samples: its folds do not fit the transformers again. A
     `GridSearchCV` around the pipeline does.
@@ -70,7 +77,8 @@ class TableTransformer(Estimator):
         Raises
         ------
         ValueError, TypeError
-            Bad tables, a table without a transformer, a transformer without a table.
+            Bad tables, a table without a transformer, a transformer without a table, a table that
+            every sample lacks.
         """
         self.fit_transform(X, y)
         return self
@@ -79,18 +87,24 @@ class TableTransformer(Estimator):
         """``fit(X, y).transform(X)``."""
         self._forget()
         X = _tables(X)
-        found, changed = {}, {}
-        for name, transformer in self._of_tables(X.names).items():
+        found, changed = self._of_tables(X.names), {}
+        for name, transformer in found.items():
             table = X.tables[name]
             if isinstance(transformer, str):
-                found[name], changed[name] = transformer, table
-            elif hasattr(transformer, "fit_transform"):
-                changed[name] = transformer.fit_transform(table, y)
-                found[name] = transformer
-            else:
-                found[name] = transformer.fit(table, y)
-                changed[name] = found[name].transform(table)
+                changed[name] = table
+                continue
+            rows = _present(table)
+            if rows is not None and not rows.size:
+                raise ValueError(
+                    f"table {name!r} is missing for every sample; accepted: a table that some "
+                    "samples have."
+                )
+            some, of_some = table, y
+            if rows is not None:
+                some, of_some = table_rows(table, rows), _targets_of(y, rows)
+            changed[name] = _with_missing(_fit_transform(transformer, some, of_some), table, rows)
         changed = Tables(changed)
+        self._widths = {name: table.shape[1] for name, table in changed.tables.items()}
         self.table_names_in_, self.transformers_ = X.names, found
         return changed
 
@@ -100,10 +114,19 @@ class TableTransformer(Estimator):
         X = _tables(as_fitted(X, self.table_names_in_))
         return Tables(
             {
-                name: X.tables[name] if isinstance(t, str) else t.transform(X.tables[name])
+                name: X.tables[name] if isinstance(t, str) else self._changed(name, X.tables[name])
                 for name, t in self.transformers_.items()
             }
         )
+
+    def _changed(self, name, table):
+        """A table of new samples transformed, where they have it."""
+        rows, transform = _present(table), self.transformers_[name].transform
+        if rows is None:
+            return transform(table)
+        if not rows.size:
+            return np.full((table.shape[0], self._widths[name]), np.nan)
+        return _with_missing(transform(table_rows(table, rows)), table, rows)
 
     def _of_tables(self, names):
         """An unfitted transformer of each table."""
@@ -156,6 +179,41 @@ class TableTransformer(Estimator):
                 )
             own[table].set_params(**values)
         return self
+
+
+def _fit_transform(transformer, table, y):
+    if hasattr(transformer, "fit_transform"):
+        return transformer.fit_transform(table, y)
+    return transformer.fit(table, y).transform(table)
+
+
+def _present(table):
+    """The rows of a table that are not missing; None for all."""
+    if is_sparse(table):
+        return None
+    lacking = lacking_rows(table)
+    return np.delete(np.arange(table.shape[0]), lacking) if lacking.size else None
+
+
+def _targets_of(y, rows):
+    if y is None:
+        return None
+    return y.iloc[rows] if hasattr(y, "iloc") else take(y, rows)
+
+
+def _with_missing(changed, table, rows):
+    """What a transformer made of some rows of a table, and missing values in the others."""
+    if rows is None:
+        return changed
+    m = table.shape[0]
+    if hasattr(changed, "reindex"):  # a frame of pandas
+        changed = changed.set_axis(rows).reindex(range(m))
+        return changed.set_axis(table.index) if hasattr(table, "index") else changed
+    changed = changed.toarray() if is_sparse(changed) else as_array("table", changed)
+    kind = changed.dtype if changed.dtype.kind in "fO" else np.float64
+    found = np.full((m, changed.shape[1]), np.nan, kind)
+    found[rows] = changed
+    return found
 
 
 def _tables(X):

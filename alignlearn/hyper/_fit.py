@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn.estimators.base import OnDevice, Parameters, Seeded
+from alignlearn._params import ParamsMixin
+from alignlearn.engine.engines import open_engine
 from alignlearn.solvers.k_means import k_means
 from alignlearn.validation import (
     ConvergenceWarning,
@@ -55,23 +56,25 @@ class Solution:
     certificate: dict = field(default_factory=dict)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class HyperRegressor(Seeded, OnDevice, Parameters):
+class HyperRegressor(ParamsMixin):
     """Base of `HyperKRR`, `HyperSVR` and `HyperNNLS`.
 
-    A subclass has ``_solvers``, ``_check_parameters()`` and a method ``_dense(K, known)``,
-    ``_by_landmarks(low, known)`` or ``_iterate(system, known, low)`` for each of these, which give
-    the coefficients of all pairs or, the second, of the landmarks.
+    A subclass has ``_solvers``, ``_check_parameters()`` and a method ``_dense``, ``_by_landmarks``
+    or ``_iterate`` for each of these.
     """
 
-    hyper_kernel: HyperKernel | None = field(default=None, kw_only=False)
-    solver: str = "auto"
-    rank_tol: float = 1e-6
-    max_rank: int = 500
-    max_pairs: int = 2**19
-    decomposition: int | None = None
-    cross: str = "block"
+    hyper_kernel: HyperKernel | None
+    solver: str
+    rank_tol: float
+    max_rank: int
+    max_pairs: int
+    decomposition: int | None
+    cross: str
+    device: str
+    client: Any
+    random_state: Any
 
+    trace_error_: float
     _solvers = ("dense", "pivoted", "nystrom")
 
     def fit(self, X, K) -> Self:
@@ -178,8 +181,26 @@ class HyperRegressor(Seeded, OnDevice, Parameters):
             )
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 
+    def _check_parameters(self):
+        """Check the parameters that the subclass adds."""
+        raise NotImplementedError
+
+    def _dense(self, K, known) -> Solution:
+        """Coefficients of all known pairs, from the whole matrix of these; for "dense"."""
+        raise NotImplementedError
+
+    def _by_landmarks(self, low, known) -> Solution:
+        """Coefficients of the landmark pairs; for "pivoted" and "nystrom"."""
+        raise NotImplementedError
+
+    def _iterate(self, system, known, low) -> Solution:
+        """Coefficients of all known pairs, by products with their matrix; for "cg"."""
+        raise NotImplementedError
+
     def _fit_part(self, hyper, X, known, rng, shared):
-        system = PairSystem(hyper, X, known.first, known.second, self._engine())
+        system = PairSystem(
+            hyper, X, known.first, known.second, open_engine(self.device, self.client)
+        )
         self.n_pairs_ += system.n_pairs
         small = system.n_pairs <= _DENSE_PAIRS and "dense" in self._solvers
         solver = self.solver if self.solver != "auto" else "dense" if small else "pivoted"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Classifier, Estimator, Seeded, SupportVectors
+from alignlearn.estimators.base import Classifier, Estimator, parameters, shared, svm_options
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.statistics import alignment
-from alignlearn.validation import check_choice, check_samples
+from alignlearn.validation import check_choice, check_samples, one_convergence_warning
 from alignlearn.validation.memory import check_gram_memory
 
 from ._pairs import ideal_kernel
@@ -25,17 +25,29 @@ _VALUES = 2**22  # of the learned kernel at a time in predictions: 32 MB
 _MATRICES = 3
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class HyperKernelLearner(Classifier, SupportVectors, Seeded, Estimator):
+class HyperKernelLearner(Classifier, Estimator):
     """Base of the classifier and of its search: shared parameters, samples, predictions."""
 
     _fitted_marker = "_support_samples"
 
-    hyper_kernel: Any = field(default="gaussian", kw_only=False)
-    regression: Any = "krr"
-    epsilon: float = 0.1
-    solver: str = "auto"
-    machine: str = "krein"
+    hyper_kernel: Any
+    regression: Any
+    epsilon: float
+    solver: str
+    machine: str
+    multiclass: str
+    class_weight: Any
+    tol: float
+    max_iter: int | None
+    random_state: Any
+
+    kernel_: Any
+    machine_: Any
+    classes_: np.ndarray
+    support_: np.ndarray
+    dual_coef_: np.ndarray
+    intercept_: np.ndarray
+    _support_samples: np.ndarray
 
     def _open(self, X, y):
         """The samples, float64, and the labels, checked."""
@@ -76,7 +88,7 @@ class HyperKernelLearner(Classifier, SupportVectors, Seeded, Estimator):
         return predicted_labels(self.decision_function(X), self.classes_)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class HyperKernelClassifier(HyperKernelLearner):
     """Support vector classifier whose kernel is fitted to the similarity of the labels.
 
@@ -103,13 +115,13 @@ class HyperKernelClassifier(HyperKernelLearner):
         sigma2, C of the Wishart one and every reach of a ladder so many times what it was.
     solver : str, default "auto"
         Of stage 1, as in `HyperKRR`.
+    C : float, default 10.0
+        Cost of margin violations of stage 2, > 0.
     machine : {"krein", "svm", "clip", "flip", "shift"}, default "krein"
         Of stage 2. "krein": `KreinSVC`, which is the support vector machine where the learned
         matrix is positive semi-definite. "svm": that machine in any case, which stops at a
         stationary point of a problem that need not be convex. Others: that machine on a matrix made
         positive semi-definite (`SpectrumFix`), in training and testing alike.
-    C : float, default 10.0
-        Cost of margin violations of stage 2, > 0.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced" or dict, default None
         Of the machine; stage 1 counts all pairs equally.
@@ -172,11 +184,22 @@ class HyperKernelClassifier(HyperKernelLearner):
     ['inner', 'outer']
     """
 
+    hyper_kernel: Any = field(default="gaussian", kw_only=False)
+    regression: Any = "krr"
     alpha: float = 10.0
     kernel_C: float = 0.1
+    epsilon: float = 0.1
     multiple: float = 1.0
+    solver: str = "auto"
     C: float = 10.0
+    machine: str = "krein"
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int | None = None
+    random_state: Any = shared("random_state")
 
+    @one_convergence_warning
     def fit(self, X, y) -> Self:
         """Learn the kernel and train the machine.
 
@@ -230,7 +253,7 @@ class HyperKernelClassifier(HyperKernelLearner):
         return make_regressor(self.regression, hyper_kernel, lambda name: getattr(self, name))
 
     def _make_machine(self, prepared, C):
-        return prepared.make(C, **self._svm_options())
+        return prepared.make(C, **svm_options(self))
 
 
 def _report(regressor):

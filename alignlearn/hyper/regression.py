@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
-from alignlearn.estimators.tuning import check_grid, search_results
+from alignlearn.estimators.base import parameters, shared
+from alignlearn.estimators.search import check_grid, results_table
 from alignlearn.solvers import conjugate_gradient as cg
 from alignlearn.solvers import panels
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.nnqp import nonnegative_qp
-from alignlearn.solvers.smo import smo, warn_unconverged
+from alignlearn.solvers.smo import smo
 from alignlearn.validation import check_choice, check_count, check_number, check_seed
 
 from ._fit import HyperRegressor, Solution
+from .algebra import HyperKernel
 from .hyperkernels import WIDTHS, hyper_kernels
 
 ALPHAS = tuple(10.0 ** np.arange(-6, 3))
@@ -26,7 +28,7 @@ _LADDERS = (2.0 ** np.arange(-6, 7), 64.0), (WIDTHS, (64.0, 4.0)), (WIDTHS, (64.
 _LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in range
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class HyperKRR(HyperRegressor):
     """Kernel learned by ridge regression in the space H of a hyper-kernel.
 
@@ -109,9 +111,19 @@ class HyperKRR(HyperRegressor):
 
     _solvers = ("dense", "cg", "pivoted", "nystrom")
 
+    hyper_kernel: HyperKernel | None = field(default=None, kw_only=False)
     alpha: float = field(default=1.0, kw_only=False)
+    solver: str = "auto"
+    rank_tol: float = 1e-6
+    max_rank: int = 500
+    max_pairs: int = 2**19
+    decomposition: int | None = None
+    cross: str = "block"
     tol: float = 1e-8
     max_iter: int = 1000
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
     def check_strength(self, name):
         """Check alpha, which messages call ``name``."""
@@ -151,7 +163,7 @@ class HyperKRR(HyperRegressor):
         near = cg.low_rank_preconditioner(scaled, self.alpha)
         options = {"precondition": near, "tol": self.tol, "max_iter": self.max_iter}
         found = cg.conjugate_gradient(apply, root * known.target, **options)
-        cg.warn_unconverged(found, self.tol)
+        found.warn_unconverged(self.tol)
         certificate = {"residual": found.residual, "n_iter": found.n_iter}
         return Solution(root * found.solution, certificate=certificate)
 
@@ -172,7 +184,7 @@ class HyperKRR(HyperRegressor):
         return cholesky_solve(A, right)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class HyperKRRCV(HyperRegressor):
     """`HyperKRR` that chooses alpha by the error on pairs which were left out.
 
@@ -195,8 +207,10 @@ class HyperKRRCV(HyperRegressor):
         fold has a pair.
     solver : {"auto", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`, "auto" being "pivoted" for any number of pairs.
-    rank_tol, max_rank, max_pairs, decomposition, cross, random_state, device, client
-        As in `HyperKRR`. ``random_state`` also draws the folds.
+    rank_tol, max_rank, max_pairs, decomposition, cross
+        As in `HyperKRR`.
+    random_state
+        As in `HyperKRR`. It also draws the folds.
 
     Attributes
     ----------
@@ -232,8 +246,18 @@ class HyperKRRCV(HyperRegressor):
 
     _solvers = ("pivoted", "nystrom")
 
+    hyper_kernel: HyperKernel | None = field(default=None, kw_only=False)
     alphas: Any = field(default=None, kw_only=False)
     left_out: str = "points"
+    solver: str = "auto"
+    rank_tol: float = 1e-6
+    max_rank: int = 500
+    max_pairs: int = 2**19
+    decomposition: int | None = None
+    cross: str = "block"
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
     def _fit(self, X, K, landmarks=None, hyper_kernel=None):
         given = self.hyper_kernel if hyper_kernel is None else hyper_kernel
@@ -258,7 +282,9 @@ class HyperKRRCV(HyperRegressor):
         """The attributes of a search, from errors by alpha and candidate."""
         alphas = check_grid("alphas", self.alphas, ALPHAS)
         grid = {"alpha": alphas, "hyper_kernel": candidates}
-        self.cv_results_ = search_results(grid, -errors[None])[0]
+        if not np.isfinite(errors).all():
+            raise ValueError("errors of left-out values are not finite; give other alphas.")
+        self.cv_results_ = results_table(grid, -errors[None])
         self.best_index_ = list(alphas).index(self.alpha_) * len(candidates) + chosen
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = -self.left_out_error_
@@ -332,7 +358,7 @@ def _over_deviation(total, known):
     return np.sqrt(total / (spread or 1.0))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class HyperSVR(HyperRegressor):
     """Kernel learned by support vector regression in the space H of a hyper-kernel.
 
@@ -348,12 +374,14 @@ class HyperSVR(HyperRegressor):
     epsilon : float >= 0, default 0.1
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`; on landmarks the dual is solved by an interior point method.
-    rank_tol, max_rank, max_pairs, decomposition, cross, random_state, device, client
+    rank_tol, max_rank, max_pairs, decomposition, cross
         As in `HyperKRR`. With "sum" the intercepts of the clusters are averaged.
     tol : float, default 1e-3
         Largest KKT violation, in units of K.
     max_iter : int, optional
         Most steps.
+    random_state
+        As in `HyperKRR`.
 
     Attributes
     ----------
@@ -377,10 +405,20 @@ class HyperSVR(HyperRegressor):
     True
     """
 
+    hyper_kernel: HyperKernel | None = field(default=None, kw_only=False)
     C: float = field(default=1.0, kw_only=False)
     epsilon: float = field(default=0.1, kw_only=False)
+    solver: str = "auto"
+    rank_tol: float = 1e-6
+    max_rank: int = 500
+    max_pairs: int = 2**19
+    decomposition: int | None = None
+    cross: str = "block"
     tol: float = 1e-3
     max_iter: int | None = None
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
     def check_strength(self, name):
         """Check C, which messages call ``name``."""
@@ -409,13 +447,13 @@ class HyperSVR(HyperRegressor):
         return found
 
     def _solution(self, result):
-        warn_unconverged(result, self.tol)
+        result.warn_unconverged(self.tol)
         names = ("kkt_violation", "duality_gap")
         certificate = {name: getattr(result, name) for name in names}
         return Solution(result.coef, None, -result.multiplier, certificate)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class HyperNNLS(HyperRegressor):
     """Kernel learned by ridge regression with coefficients >= 0, positive semi-definite.
 
@@ -430,7 +468,9 @@ class HyperNNLS(HyperRegressor):
     alpha : float >= 0, default 1.0
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`; on landmarks the coefficients of these alone are not 0.
-    rank_tol, max_rank, max_pairs, decomposition, cross, random_state
+    rank_tol, max_rank, max_pairs, decomposition, cross
+        As in `HyperKRR`.
+    random_state
         As in `HyperKRR`.
 
     Attributes
@@ -450,7 +490,17 @@ class HyperNNLS(HyperRegressor):
     (True, True)
     """
 
+    hyper_kernel: HyperKernel | None = field(default=None, kw_only=False)
     alpha: float = field(default=1.0, kw_only=False)
+    solver: str = "auto"
+    rank_tol: float = 1e-6
+    max_rank: int = 500
+    max_pairs: int = 2**19
+    decomposition: int | None = None
+    cross: str = "block"
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
     def check_strength(self, name):
         """Check alpha, which messages call ``name``."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import field
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from alignlearn._progress import Progress
-from alignlearn.estimators import tuning
-from alignlearn.estimators.base import Verbose
+from alignlearn.estimators import search
+from alignlearn.estimators.base import parameters, shared
+from alignlearn.estimators.scoring import get_score
 from alignlearn.machines import paths
-from alignlearn.validation import check_progress
+from alignlearn.solvers.multiclass import check_class_weight
+from alignlearn.validation import check_progress, one_convergence_warning
 
 from ._stages import STRENGTHS, GramMachine, kernel_path
 from .classifier import HyperKernelClassifier, HyperKernelLearner
@@ -26,8 +28,8 @@ KERNEL_CS = (0.01, 0.1, 1.0)
 CS = (0.1, 1.0, 10.0, 100.0)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class HyperKernelClassifierCV(tuning.FoldSearch, Verbose, HyperKernelLearner):
+@parameters
+class HyperKernelClassifierCV(HyperKernelLearner):
     """`HyperKernelClassifier` that chooses reach and regularisation by cross-validation.
 
     Equal to a grid search over the same folds with less work: a kernel is learned and its matrix
@@ -90,11 +92,25 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
     (['C', 'alpha', 'multiple'], 8)
     """
 
+    hyper_kernel: Any = field(default="gaussian", kw_only=False)
+    regression: Any = "krr"
     multiples: Any = None
     alphas: Any = None
     kernel_Cs: Any = None
     Cs: Any = None
+    epsilon: float = 0.1
+    solver: str = "auto"
+    machine: str = "krein"
+    cv: Any = 5
+    scoring: Any = None
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int | None = None
+    verbose: Any = shared("verbose")
+    random_state: Any = shared("random_state")
 
+    @one_convergence_warning
     def fit(self, X, y, *, groups=None) -> Self:
         """Choose the parameters, then learn the kernel and train on everything.
 
@@ -109,39 +125,63 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
         given = X
         X, labels = self._open(X, y)
         verbose = check_progress("verbose", self.verbose)
-        score = tuning.get_score(self.scoring, self._estimator_type)
-        candidates = self._candidates()
-        splits = self._splits(labels, groups)
-        # Axes in the order of the sorted names: C, alpha or kernel_C, multiple.
-        shape = [len(candidates[name]) for name in sorted(candidates)]
-        scores = np.empty((len(splits), shape[0], int(np.prod(shape[1:-1])), shape[-1]))
-        jobs = list(product(range(len(splits)), range(shape[-1])))
-        with Progress(f"{len(splits)} folds", len(jobs), verbose) as progress:
-            for done, (t, b) in enumerate(jobs, start=1):
-                models = self._models(candidates, candidates["multiple"][b])
-                test, path = labels[splits[t][1]], (X, labels, splits[t], candidates["C"])
-                for a, predictions in enumerate(_path(models, *path)):
-                    scores[t, :, a, b] = [score(test, predicted) for predicted in predictions]
-                progress(done)
-        results, best = tuning.search_results(candidates, scores)
-        model = self._untuned(**results["params"][best]).fit(given, y)
-        fitted = {k: v for k, v in vars(model).items() if k not in model._parameters()}
-        self._adopt(fitted, results, best)
+        measure = get_score(self.scoring, self._estimator_type)
+        every = self._candidates()
+        options = {"stratify": True, "random_state": self.random_state}
+        splits = search.splits(self.cv, labels, groups, **options)
+        check_class_weight(self.class_weight, labels)
+
+        def score(t, predicted):
+            value = measure(labels[splits[t][1]], predicted)
+            return value, value
+
+        values, names = every.pop("C"), sorted(every)
+        params = [dict(zip(names, v)) for v in product(*(every[name] for name in names))]
+        # The last name is that of the multiple, whose strengths share their landmarks.
+        candidates = [
+            search.Candidate(p, partial(self._untuned, **p), job=k % len(every["multiple"]))
+            for k, p in enumerate(params)
+        ]
+        found = search.search(
+            candidates,
+            values,
+            search.grid(len(splits), len(values)),
+            score,
+            _Fits(candidates, X, labels, splits),
+            parameter="C",
+            names=every,
+            verbose=verbose,
+        )
+        model = self._untuned(**found.params).fit(given, y)
+        vars(self).update({k: v for k, v in vars(model).items() if k not in model._parameters()})
+        for name, value in found.params.items():
+            setattr(self, f"{name}_", value)
+        self.cv_results_, self.best_params_ = found.table, found.params
+        self.best_index_ = found.best
+        self.best_score_ = float(found.table["mean_test_score"][found.best])
+        search.doubt_edges(found.table, found.best)
         self.n_splits_ = len(splits)
         return self
+
+    def get_metadata_routing(self):
+        """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
+
+        ``set_fit_request(groups=True)`` requests them for every ``cv``.
+        """
+        return search.request_groups(super().get_metadata_routing(), self.cv)
 
     def _candidates(self):
         """Values of every parameter that is searched, by its name in the plain classifier."""
         candidates = {
-            "C": tuning.check_grid("Cs", self.Cs, CS),
-            "multiple": tuning.check_grid("multiples", self.multiples, MULTIPLES),
+            "C": search.check_grid("Cs", self.Cs, CS),
+            "multiple": search.check_grid("multiples", self.multiples, MULTIPLES),
         }
         # A regression that is no name, known or not, is judged where it is made.
         strength = STRENGTHS.get(self.regression) if isinstance(self.regression, str) else None
         if strength == "alpha":
-            candidates["alpha"] = tuning.check_grid("alphas", self.alphas, ALPHAS)
+            candidates["alpha"] = search.check_grid("alphas", self.alphas, ALPHAS)
         elif strength == "kernel_C":
-            grid = tuning.check_grid("kernel_Cs", self.kernel_Cs, KERNEL_CS)
+            grid = search.check_grid("kernel_Cs", self.kernel_Cs, KERNEL_CS)
             candidates["kernel_C"] = grid
         return candidates
 
@@ -150,13 +190,20 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
         names = set(HyperKernelClassifier._parameters()) & set(self._parameters())
         return HyperKernelClassifier(**{n: getattr(self, n) for n in names}, **params)
 
-    def _models(self, candidates, multiple):
-        """A plain classifier for each strength of the regularisation of stage 1."""
-        for name in ("alpha", "kernel_C"):
-            if name in candidates:
-                values = candidates[name]
-                return [self._untuned(multiple=multiple, **{name: value}) for value in values]
-        return [self._untuned(multiple=multiple)]
+
+class _Fits(NamedTuple):
+    """Machines on the kernels that plain classifiers learn; a call is for those of one multiple."""
+
+    candidates: list
+    X: np.ndarray
+    labels: np.ndarray
+    splits: list
+
+    def __call__(self, fold, tries):
+        """Test predictions for each (number of the candidate, values of C), a list for each."""
+        models = [self.candidates[number].make() for number, _ in tries]
+        given = self.X, self.labels, self.splits[fold], tries[0][1]
+        return [list(predictions) for predictions in _path(models, *given)]
 
 
 def _path(models, X, labels, split, Cs):
@@ -170,4 +217,5 @@ def _path(models, X, labels, split, Cs):
         def make(C, model=model, prepared=prepared):
             return model._make_machine(prepared, C)
 
+        make = paths.of_training_classes(make, labels[train])
         yield paths.svm_path(make, prepared.given, labels[train], K_test, Cs)

@@ -12,6 +12,7 @@ from alignlearn.dependence import cka_matrix, plot_cka
 from alignlearn.validation import check_choice, check_count
 
 from .labels import COLOURS, new_axes, tick_labels, tidy
+from .models import fitted_part
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 _FEW_TARGETS = 6  # bars up to here, an image beyond
 _EACH = 0.34  # inches of a row
 _LONGEST = 40  # letters of a name
+_MODELS = (
+    "a fitted MKLClassifier, MKLRegressor or one of their searches; of a pipeline its last step"
+)
 
 
 def _rows(ax, names):
@@ -83,8 +87,14 @@ class KernelWeightsDisplay:
         Returns
         -------
         KernelWeightsDisplay
+
+        Raises
+        ------
+        NotFittedError, ValueError
+            The estimator is not fitted, or is another one.
         """
-        return cls(estimator.kernel_table(X, y, **options)).plot(ax=ax, max_kernels=max_kernels)
+        table = fitted_part(estimator, "kernel_table", _MODELS)(X, y, **options)
+        return cls(table).plot(ax=ax, max_kernels=max_kernels)
 
     def plot(self, *, ax=None, max_kernels=30) -> Self:
         """Draw it; parameters as of ``from_estimator``."""
@@ -176,8 +186,13 @@ class ContributionsDisplay:
         Returns
         -------
         ContributionsDisplay
+
+        Raises
+        ------
+        NotFittedError, ValueError
+            The estimator is not fitted, or is another one.
         """
-        found = estimator.contributions(X, y, **options)
+        found = fitted_part(estimator, "contributions", _MODELS)(X, y, **options)
         return cls(found).plot(ax=ax, kind=kind, max_groups=max_groups)
 
     def plot(self, *, ax=None, kind="auto", max_groups=30) -> Self:
@@ -309,14 +324,8 @@ class CKADisplay:
         ValueError
             With ``per_target``, which keeps no statistics.
         """
-        if hasattr(estimator, "_check_is_fitted"):
-            estimator._check_is_fitted()
-        statistics = getattr(estimator, "statistics_", None)
-        if statistics is None:
-            raise ValueError(
-                f"{type(estimator).__name__} has no statistics_; accepted: a model of one kernel "
-                "combination, per_target=False."
-            )
+        accepted = "a fitted model of one kernel combination, per_target=False"
+        statistics = fitted_part(estimator, "statistics_", accepted)
         norms = np.where(statistics.norms > 0.0, statistics.norms, 1.0)
         values = np.clip(statistics.M / norms[:, None] / norms, -1.0, 1.0)
         names, _ = tick_labels(list(statistics.names), _LONGEST)

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .labels import COLOURS, MARKERS, new_axes, tidy
+from .models import fitted_part
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_SEARCHES = "a fitted MKLClassifierCV, or MKLRegressorCV with per_target=False"
+
 
 class CVScoreDisplay:
-    """Scores of a search by cross-validation against C or alpha, a line for every rule.
+    """Scores of a search by cross-validation against C or alpha, a line for every rule or method.
 
     Parameters
     ----------
@@ -21,9 +24,10 @@ class CVScoreDisplay:
     values : ndarray of shape (n,)
         Ascending.
     scores : dict of str to ndarray of shape (n_splits, n)
-        Of every rule for the weights.
+        Of every rule for the weights, or every method of a strategy; NaN where a fold was not
+        tried.
     best : (str, float)
-        The chosen rule and value.
+        The chosen rule or method, and value.
     score_name : str
 
     Attributes
@@ -68,17 +72,18 @@ class CVScoreDisplay:
             The estimator holds no scores of candidates: it is no search, or has chosen for every
             target by itself (``per_target``).
         """
-        if hasattr(estimator, "_check_is_fitted"):
-            estimator._check_is_fitted()
-        results = getattr(estimator, "cv_results_", None)
-        if results is None:
+        results = fitted_part(estimator, "cv_results_", _SEARCHES)
+        known = "param_C" in results or "param_alpha" in results
+        if not known or not hasattr(estimator, "weighting_"):
             raise ValueError(
-                f"{type(estimator).__name__} has no cv_results_; accepted: a fitted "
-                "MKLClassifierCV, or MKLRegressorCV with per_target=False."
+                f"{type(estimator).__name__} has no scores of C or alpha by weighting; accepted: "
+                f"{_SEARCHES}."
             )
         parameter = "C" if "param_C" in results else "alpha"
         values = np.asarray(results[f"param_{parameter}"], float)
-        rules = results.get("param_weighting", [estimator.weighting_] * len(values))
+        by_strategy = "param_method" in results
+        rules = results["param_method"] if by_strategy else results.get("param_weighting")
+        rules = [estimator.weighting_] * len(values) if rules is None else rules
         n_splits = sum(name.startswith("split") for name in results)
         every = np.array([results[f"split{t}_test_score"] for t in range(n_splits)])
         distinct, scores = np.unique(values), {}
@@ -96,6 +101,8 @@ class CVScoreDisplay:
         label = default if scoring is None else str(getattr(scoring, "__name__", scoring))
         if scoring is None and default == "score":
             label = "neg_root_mean_squared_error"
+        elif scoring is None and by_strategy:
+            label = "accuracy less 0.3 times the log loss"
         return cls(parameter, distinct, scores, best, label).plot(ax=ax)
 
     def plot(self, *, ax=None) -> Self:
@@ -105,10 +112,13 @@ class CVScoreDisplay:
         at, ticks = _positions(self.values)
         for k, (name, scores) in enumerate(self.scores.items()):
             colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
-            mean, spread = scores.mean(axis=0), scores.std(axis=0)
-            self.lines_ += ax.plot(at, mean, marker=marker, color=colour, label=name, markersize=5)
+            tried = np.isfinite(scores).any(axis=0)
+            mean, spread = _mean_and_spread(scores[:, tried])
+            style = {"marker": marker, "color": colour, "label": name, "markersize": 5}
+            self.lines_ += ax.plot(at[tried], mean, **style)
             if len(scores) > 1:
-                ax.fill_between(at, mean - spread, mean + spread, color=colour, alpha=0.12, lw=0)
+                band = mean - spread, mean + spread
+                ax.fill_between(at[tried], *band, color=colour, alpha=0.12, lw=0)
         name, value = self.best
         k = int(np.flatnonzero(self.values == value)[0])
         point = {"markersize": 15, "markerfacecolor": "none", "markeredgecolor": "#222222"}
@@ -122,6 +132,11 @@ class CVScoreDisplay:
         ax.legend(frameon=False)
         tidy(ax)
         return self
+
+
+def _mean_and_spread(scores):
+    """Means and standard deviations of the columns (n_splits, n) over the folds that were tried."""
+    return np.nanmean(scores, axis=0), np.nanstd(scores, axis=0)
 
 
 def _in_order(rules):

@@ -1,10 +1,11 @@
 """What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
 
 from .algebra import Scaled, weighted_sum, weighted_terms
-from .base import Kernel, KernelRuleError, column_names, kernel_samples
+from .base import Kernel, KernelRuleError, column_names, kernel_samples, refuse_packed
 from .columns import Columns, column_group
 from .families import (
     RankOneKernels,
+    are_per_column,
     as_kernel,
     distinct,
     gaussian_kernels,
@@ -79,6 +80,7 @@ __all__ = [
     "SpectrumFix",
     "StringSpectrum",
     "Tanimoto",
+    "are_per_column",
     "as_kernel",
     "check_group_names",
     "column_group",
@@ -92,6 +94,7 @@ __all__ = [
     "group_name",
     "kernel_list",
     "kernel_samples",
+    "refuse_packed",
     "krein_spectrum",
     "ladder",
     "open_spectrum",

@@ -43,6 +43,9 @@ class _Several(Kernel):
     def columns_as_numbers(self, n):
         return set().union(*(k.columns_as_numbers(n) for k in self.kernels))
 
+    def columns_as_sets(self, n):
+        return set().union(*(k.columns_as_sets(n) for k in self.kernels))
+
     is_psd = property(lambda self: all(k.is_psd for k in self.kernels))
     is_non_negative = property(lambda self: all(k.is_non_negative for k in self.kernels))
     needs_vectors = property(lambda self: any(k.needs_vectors for k in self.kernels))
@@ -82,6 +85,10 @@ class Sum(_Several):
             b.emit(ops.ADD, dst, row, f0=1.0)
         b.release(row)
 
+    def largest_diagonal(self):
+        parts = [kernel.largest_diagonal() for kernel in self.kernels]
+        return None if None in parts else sum(parts)
+
     def gradient(self):
         return tuple(term for kernel in self.kernels for term in kernel.gradient())
 
@@ -91,6 +98,9 @@ class SignedSum(Sum):
 
     is_psd = False
     is_non_negative = False
+
+    def largest_diagonal(self):
+        return None  # the sum of largest values of terms of either sign is no bound
 
 
 def weighted_sum(kernels, weights):
@@ -198,6 +208,9 @@ class Unary(Kernel):
     def columns_as_numbers(self, n):
         return self.kernel.columns_as_numbers(n)
 
+    def columns_as_sets(self, n):
+        return self.kernel.columns_as_sets(n)
+
 
 @result_of("multiple")
 @dataclass(frozen=True)
@@ -218,6 +231,10 @@ class Scaled(Unary):
         self.kernel.lower_distance(b, dst)
         b.emit(ops.AFFINE_IN_PLACE, dst, f0=self.scale)
 
+    def largest_diagonal(self):
+        part = self.kernel.largest_diagonal()
+        return None if part is None else self.scale * part
+
     def unit_form(self):
         return self.kernel.unit_form() if self.scale > 0.0 else None
 
@@ -234,6 +251,10 @@ class Shifted(Unary):
 
     def __str__(self):
         return f"{self.kernel} + {self.shift:g}"
+
+    def largest_diagonal(self):
+        part = self.kernel.largest_diagonal()
+        return None if part is None else self.shift + part
 
     def lower(self, b, dst, mode):
         return self.kernel.lower(b, dst, mode) + self.shift

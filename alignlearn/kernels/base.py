@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -52,6 +53,7 @@ def kernel_samples(name, X, kernels):
     TypeError
         X is sparse, and a kernel does not take sparse samples.
     """
+    refuse_packed(name, X, kernels)
     if not is_sparse(X):
         vectors = any(k.needs_vectors for k in kernels)
         return check_samples(name, _with_codes(name, X, kernels) if vectors else X, vectors)
@@ -71,6 +73,40 @@ def _with_codes(name, X, kernels):
     read = set().union(*(kernel.columns_as_numbers(d) for kernel in kernels))
     codes = sorted(set(range(d)) - read)
     return coded(name, X, codes) if codes else X
+
+
+def refuse_packed(name, X, kernels, before=0, total=None):
+    """Raise a ValueError for bytes above 1, as of ``np.packbits``, in columns read as sets.
+
+    X may be a part of the ``total`` columns that the kernels read; ``before`` are before it.
+    """
+    if not is_sparse(X) and not hasattr(X, "shape") and is_sequence(X):
+        try:
+            X = as_array(name, X)
+        except ValueError:
+            return  # objects, such as sequences of several lengths, which have no columns
+    d = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 0
+    if not d:
+        return
+    read = set().union(*(kernel.columns_as_sets(total or d) for kernel in kernels))
+    if not read:
+        return
+    kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)] * d
+    packed = [c for c in range(d) if before + c in read and _is_byte(kinds[c])]
+    if not packed:
+        return
+    found = X.tocsc()[:, packed].data if is_sparse(X) else as_array(name, X)[:, packed]
+    if found.size and found.max() > 1:
+        raise ValueError(
+            f"{name} holds bytes (uint8) up to {int(found.max())} where a kernel of sets, "
+            f"tanimoto, reads 0 and 1; accepted: np.unpackbits({name}, axis=1) for bits of "
+            f"np.packbits, or {name}.astype(float) for counts."
+        )
+
+
+def _is_byte(kind):
+    """Whether a type of NumPy, or of a column of a data frame or tensor, is an unsigned byte."""
+    return str(kind).lower().rpartition(".")[2] == "uint8"
 
 
 def is_number(value):
@@ -183,8 +219,13 @@ class _SumOfDiagonals:
         return self._kernel.diag(X)[:, None] + self._kernel.diag(Y)
 
 
+def _block_of_a_formula(self, X, Y):
+    """The values of a kernel with a formula, which `block` is not asked for."""
+    return self(X, Y)
+
+
 @dataclass(frozen=True)
-class Kernel(Described, Versioned):
+class Kernel(Described, Versioned, ABC):
     """A symmetric function of two samples.
 
     Kernels are immutable, hashable, comparable and small to pickle. ``kernel(X, Y=None)`` is the
@@ -192,7 +233,8 @@ class Kernel(Described, Versioned):
 
     A kernel of your own states its traits, the attributes below, where they differ from the
     defaults, and has one of two methods: ``lower`` emits its formula for the compiled loops,
-    ``block`` computes its values in Python.
+    ``block`` computes its values in Python. A class with neither raises a `TypeError` when an
+    object of it is made.
 
     Attributes
     ----------
@@ -340,9 +382,17 @@ class Kernel(Described, Versioned):
         b.emit(ops.EXTERNAL, dst, integer=b.external(self))
         return 0.0
 
-    def block(self, X, Y):
+    def block(self, X, Y) -> np.ndarray:
         """Values for the samples X and Y, shape (n_X, n_Y), of a kernel without a formula."""
-        raise TypeError(f"{type(self).__name__} has neither lower() nor block().")
+        raise NotImplementedError
+
+    if not TYPE_CHECKING:  # type checkers do not see that a class with `lower` is complete
+        block = abstractmethod(block)
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if cls.block is Kernel.block and cls.lower is not Kernel.lower:
+            cls.block = _block_of_a_formula  # it is not abstract: nothing is missing
 
     def lower_distance(self, b, dst):
         """Emit ``k(x, x) + k(x', x') - 2 k(x, x')`` into row ``dst``."""
@@ -377,9 +427,17 @@ class Kernel(Described, Versioned):
         """The columns, numbers below n, that are read as more than equal or not."""
         return set(range(n)) if self.needs_vectors else set()
 
+    def columns_as_sets(self, n):
+        """The columns, numbers below n, whose values of 0 and 1 are the elements of sets."""
+        return set()
+
     def widths(self, multiples):
         """This kernel with each of some multiples of gamma, if that is a rule; else itself."""
         return [self]
+
+    def largest_diagonal(self):
+        """The largest ``k(x, x)`` over all x, also of sums and multiples; None if not known."""
+        return self.largest_value
 
     def unit_form(self):
         """This kernel normalised, where that is a kernel of another form; else None."""

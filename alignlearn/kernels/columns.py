@@ -106,6 +106,9 @@ class Columns(Unary):
         inner = self.kernel.columns_as_numbers(len(self.columns))
         return {self.columns[k] for k in inner if k < len(self.columns)}
 
+    def columns_as_sets(self, n):
+        return {self.columns[k] for k in self.kernel.columns_as_sets(len(self.columns))}
+
     def lower(self, b, dst, mode):
         with b.columns(self.columns):
             return self.kernel.lower(b, dst, mode)

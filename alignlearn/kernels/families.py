@@ -149,6 +149,11 @@ class RankOneKernels(Described):
     names: tuple[str, ...] | None = None
 
 
+def are_per_column(kernels):
+    """Whether kernels, as a user passes them, are one for each column of X: `RankOneKernels`."""
+    return isinstance(kernels, RankOneKernels)
+
+
 def as_kernel(kernel) -> Kernel:
     """A kernel from a Kernel or a string that names one; anything else is an error.
 

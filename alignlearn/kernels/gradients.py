@@ -20,6 +20,7 @@ from alignlearn.engine import grams
 from alignlearn.engine.cpu import CPU
 from alignlearn.validation import is_sparse
 
+_LARGEST = 1000  # exponent of a power of two that coefficients may be multiplied by
 _ENTRIES = 2**21  # of a strip of a matrix of kernels, or of gradients: 16 MB
 
 
@@ -104,7 +105,8 @@ class Gradients:
         factors = [abs(t.factor) for terms in self._groups.values() for t in terms]
         reach = max(X.max(initial=0.0), -X.min(initial=0.0))
         sizes = np.abs(self._coef).max(initial=0.0), reach, max(factors, default=0.0)
-        return sum(int(np.frexp(size)[1]) for size in sizes)
+        exponents = [int(np.frexp(size)[1]) for size in sizes]
+        return max(sum(exponents), exponents[0] - _LARGEST)
 
     def blocks(self):
         """Yield (rows, gradients), a slice and an array of shape (c, rows, d), for all rows."""

@@ -72,6 +72,9 @@ class Tanimoto(_Overlap):
     too: it is positive semi-definite on all samples, with values from -1/3 to 1. It is 1 for two
     samples that are 0, and 0 for one of them and any other.
 
+    Bytes (uint8) above 1 are refused, since they may be bits of ``np.packbits``:
+    ``np.unpackbits(X, axis=1)`` unpacks these, and counts are accepted in any other type.
+
     Notes
     -----
     Where all of X is 0 and 1, values are counts of bits, of 52 columns at once. Of counts, some
@@ -93,6 +96,9 @@ class Tanimoto(_Overlap):
 
     def __str__(self):
         return "tanimoto"
+
+    def columns_as_sets(self, n):
+        return set(range(n))
 
     def gradient(self):
         both, apart = _TanimotoSlope(False), _TanimotoSlope(True)

@@ -22,11 +22,12 @@ import numpy as np
 
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import SparsePrimitive, sparse_rows
-from alignlearn.validation import check_number, is_sparse
+from alignlearn.validation import check_number, is_sparse, varying
 
 _RULES = ("scale", "median", "auto")
 _PAIRS = 2000
 _LEAST = 1e-307  # the inverse of a smaller number overflows
+_LEAST_SINGLE = 1e-37  # the same of samples in float32
 _BLOCK_ENTRIES = 2**17
 
 
@@ -53,13 +54,23 @@ def resolve_gamma(gamma, X, primitive, weight=None):
     with np.errstate(over="ignore", invalid="ignore"):
         rule = _median if gamma == "median" else _size
         size = rule(X, primitive, weight)
-    if not (size == 0.0 or _LEAST < size < np.inf):
+    single = X.dtype == np.float32
+    least, most = (_LEAST_SINGLE, 1.0 / _LEAST_SINGLE) if single else (_LEAST, np.inf)
+    if not (least < size < most or (size == 0.0 and not _varies(X, weight))):
+        dtype, reach = ("float32", "1e-18 to 1e18") if single else ("float64", "1e-150 to 1e150")
         raise ValueError(
-            f"X: gamma={gamma!r} is one over {size:.3g}, which float64 does not hold, or not the "
-            "squares that it comes from; accepted: values up to about 1e150. Scale X, or give a "
-            "number for gamma."
+            f"X: gamma={gamma!r} is one over {size:.3g}, which {dtype} does not hold, or not the "
+            f"squares that it comes from; accepted: values that vary by about {reach}. Scale X, "
+            "or give a number for gamma."
         )
     return float(1.0 / size) if size > 0 else 1.0
+
+
+def _varies(X, weight=None):
+    """Whether a column has two values on the samples of positive weight."""
+    if weight is not None and not weight.all():
+        X = X[np.flatnonzero(weight)]
+    return bool(varying(X).any())
 
 
 def _size(X, primitive, weight):

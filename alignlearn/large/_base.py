@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from alignlearn.engine.engines import open_engine
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Estimator, OnDevice, Seeded, Verbose
+from alignlearn.estimators.base import Estimator
 from alignlearn.kernels import as_kernel
 from alignlearn.machines.nystrom import CENTERS, NystromFeatures, centers_count, choose_centers
 from alignlearn.sources import open_kernel
 from alignlearn.validation import check_choice, check_progress, check_seed
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class NystromLearner(Seeded, OnDevice, Verbose, Estimator):
+class NystromLearner(Estimator):
     """Base of the estimators in the span of the kernel at few centres."""
 
-    kernel: Any = field(default="rbf", kw_only=False)
-    n_centers: int | None = None
-    centers: str = "uniform"
+    kernel: Any
+    n_centers: int | None
+    centers: str
+    verbose: Any
+    device: str
+    client: Any
+    random_state: Any
+
+    def _engine(self):
+        """What pairs of samples are evaluated on."""
+        return open_engine(self.device, self.client)
 
     def _open(self, X, sample_weight):
         """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""

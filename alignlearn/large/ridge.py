@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Classifier, Regressor
+from alignlearn.estimators.base import Classifier, Regressor, parameters, shared
 from alignlearn.machines.nystrom_machines import RidgeProblem
-from alignlearn.solvers.conjugate_gradient import warn_unconverged
 from alignlearn.solvers.multiclass import encode_labels, predicted_labels, problem_signs
 from alignlearn.validation import (
     check_count,
@@ -27,77 +26,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class NystromRidge(Regressor, NystromLearner):
-    """Kernel ridge regression in the span of few centres, for millions of samples.
+class RidgeLearner(NystromLearner):
+    """Base of ridge regression, and of classification by it."""
 
-    Minimises ``sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2`` over the functions f that are
-    combinations of the kernel at centres, and over b: with all samples as centres, kernel ridge.
+    alpha: float
+    fit_intercept: bool
+    tol: float
+    max_iter: int
 
-    Parameters
-    ----------
-    kernel : Kernel or str, default "rbf"
-        Positive semi-definite; also the ``kernel_`` that another estimator has learned.
-    alpha : float > 0, default 1.0
-        As in `MKLRegressor`: with m samples, ``m lambda`` in the reference.
-    n_centers : int, optional
-        At most the number of samples; default 1000, or all samples where there are fewer.
-    centers : {"uniform", "leverage", "k-means++"}, default "uniform"
-        Samples drawn alike; in proportion to approximate ridge leverage scores, which need another
-        pass over the samples; or spread out, each drawn in proportion to its squared distance from
-        those before it, among 20 samples for each centre (numeric samples only).
-    fit_intercept : bool, default True
-    tol : float, default 1e-6
-        Largest residual of the normal equations, relative to their right-hand side.
-    max_iter : int, default 200
-        Most steps of conjugate gradients, each one pass over samples and centres.
-    random_state : int or numpy.random.Generator, optional
-        Of centres and of the preconditioner; None is the seed 0, so results repeat.
-
-    Attributes
-    ----------
-    centers_ : samples as in ``fit``, r of them
-        Those centres that do not depend on others up to rounding.
-    center_indices_ : ndarray of shape (r,)
-        Their numbers in ``fit``.
-    coef_ : ndarray of shape (r,) or (r, c)
-        Predictions are ``kernel_(X, centers_) @ coef_ + intercept_``.
-    intercept_ : float or ndarray of shape (c,)
-    kernel_ : Kernel
-        With numbers for ``gamma="scale"``.
-    residual_ : float
-        The certificate: at most ``tol``, or there was a warning.
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        If X was a data frame with string column names.
-
-    Notes
-    -----
-    Time is O(m r) kernel values for each step, and O(r^3) once. Memory is three (r, r) matrices
-    beside X and y; ``numpy.memmap`` is read in blocks. The preconditioner is the same problem on a
-    sample, so that the number of steps does not grow with m. float32 samples take about half the
-    time; sums are float64, and more of the centres count as dependent.
-
-    References
-    ----------
-    Rudi, Carratino and Rosasco (2017), FALKON: an optimal large scale kernel method.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from alignlearn import Gaussian, NystromRidge
-    >>> X = np.random.default_rng(0).normal(size=(60, 1))
-    >>> y = np.sin(2 * X[:, 0])
-    >>> model = NystromRidge(Gaussian(1.0), alpha=0.01, n_centers=15).fit(X, y)
-    >>> model.score(X, y) > 0.95, len(model.centers_) <= 15, bool(model.residual_ <= 1e-6)
-    (True, True, True)
-    """
-
-    alpha: float = field(default=1.0, kw_only=False)
-    fit_intercept: bool = True
-    tol: float = 1e-6
-    max_iter: int = 200
+    _flat: bool  # whether predictions have no axis of targets
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Choose the centres and solve for their coefficients.
@@ -179,7 +116,7 @@ class NystromRidge(Regressor, NystromLearner):
 
     def _store(self, problem, solution):
         certificate = solution.certificate
-        warn_unconverged(certificate, self.tol)
+        certificate.warn_unconverged(self.tol)
         coef = problem.features.coefficients(solution.coordinates)
         self.residual_, self.n_iter_ = certificate.residual, certificate.n_iter
         self.coef_, self.intercept_ = coef, solution.intercept
@@ -188,26 +125,113 @@ class NystromRidge(Regressor, NystromLearner):
         self._keep(problem.features, coef)
         return self
 
-    def _targets(self, y, weight):
-        y = inputs.real_targets(self, y, len(weight), weight)
-        self._flat = y.ndim == 1
-        return y
+    def _targets(self, y, weight) -> np.ndarray:
+        """Checked targets, (m,) or (m, c); sets ``_flat``."""
+        raise NotImplementedError
 
     def _values(self, X):
         values = self._decisions(X)
         return (values[:, 0] if self._flat else values) + self.intercept_
+
+
+@parameters
+class NystromRidge(Regressor, RidgeLearner):
+    """Kernel ridge regression in the span of few centres, for millions of samples.
+
+    Minimises ``sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2`` over the functions f that are
+    combinations of the kernel at centres, and over b: with all samples as centres, kernel ridge.
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default "rbf"
+        Positive semi-definite; also the ``kernel_`` that another estimator has learned.
+    alpha : float > 0, default 1.0
+        As in `MKLRegressor`: with m samples, ``m lambda`` in the reference.
+    n_centers : int, optional
+        At most the number of samples; default 1000, or all samples where there are fewer.
+    centers : {"uniform", "leverage", "k-means++"}, default "uniform"
+        Samples drawn alike; in proportion to approximate ridge leverage scores, which need another
+        pass over the samples; or spread out, each drawn in proportion to its squared distance from
+        those before it, among 20 samples for each centre (numeric samples only).
+    fit_intercept : bool, default True
+    tol : float, default 1e-6
+        Largest residual of the normal equations, relative to their right-hand side.
+    max_iter : int, default 200
+        Most steps of conjugate gradients, each one pass over samples and centres.
+    random_state : int or numpy.random.Generator, optional
+        Of centres and of the preconditioner; None is the seed 0, so results repeat.
+
+    Attributes
+    ----------
+    centers_ : samples as in ``fit``, r of them
+        Those centres that do not depend on others up to rounding.
+    center_indices_ : ndarray of shape (r,)
+        Their numbers in ``fit``.
+    coef_ : ndarray of shape (r,) or (r, c)
+        Predictions are ``kernel_(X, centers_) @ coef_ + intercept_``.
+    intercept_ : float or ndarray of shape (c,)
+    kernel_ : Kernel
+        With numbers for ``gamma="scale"``.
+    residual_ : float
+        The certificate: at most ``tol``, or there was a warning.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names.
+
+    Notes
+    -----
+    Time is O(m r) kernel values for each step, and O(r^3) once. Memory is three (r, r) matrices
+    beside X and y; ``numpy.memmap`` is read in blocks. The preconditioner is the same problem on a
+    sample, so that the number of steps does not grow with m. float32 samples take about half the
+    time; sums are float64, and more of the centres count as dependent.
+
+    References
+    ----------
+    Rudi, Carratino and Rosasco (2017), FALKON: an optimal large scale kernel method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, NystromRidge
+    >>> X = np.random.default_rng(0).normal(size=(60, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> model = NystromRidge(Gaussian(1.0), alpha=0.01, n_centers=15).fit(X, y)
+    >>> model.score(X, y) > 0.95, len(model.centers_) <= 15, bool(model.residual_ <= 1e-6)
+    (True, True, True)
+    """
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    alpha: float = field(default=1.0, kw_only=False)
+    n_centers: int | None = None
+    centers: str = "uniform"
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 200
+    verbose: Any = shared("verbose")
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
+
+    def _targets(self, y, weight):
+        y = inputs.real_targets(self, y, len(weight), weight)
+        self._flat = y.ndim == 1
+        return y
 
     def predict(self, X) -> np.ndarray:
         """Predictions for n samples, (n,), or (n, c) if y had columns."""
         return self._values(X)
 
 
-class NystromRidgeClassifier(Classifier, NystromRidge):
+@parameters
+class NystromRidgeClassifier(Classifier, RidgeLearner):
     """Classification by `NystromRidge` on targets of 1 for a class and -1 for the rest.
 
     Parameters
     ----------
-    kernel, alpha, n_centers, centers, fit_intercept, tol, max_iter, random_state, verbose
+    kernel, alpha, n_centers, centers, fit_intercept, tol, max_iter
+        As in `NystromRidge`.
+    random_state
         As in `NystromRidge`.
 
     Attributes
@@ -228,6 +252,18 @@ class NystromRidgeClassifier(Classifier, NystromRidge):
     >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist()
     ['inner', 'outer']
     """
+
+    kernel: Any = field(default="rbf", kw_only=False)
+    alpha: float = field(default=1.0, kw_only=False)
+    n_centers: int | None = None
+    centers: str = "uniform"
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 200
+    verbose: Any = shared("verbose")
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
     def _targets(self, y, weight):
         labels = inputs.class_labels(self, y, len(weight), weight=weight)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Classifier
+from alignlearn.estimators.base import Classifier, parameters, shared
 from alignlearn.machines.nystrom_machines import NystromHinge
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_memory, check_weights
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class NystromSVC(Classifier, NystromLearner):
     """Support vector classifier in the span of few centres, for millions of samples.
 
@@ -32,19 +32,15 @@ class NystromSVC(Classifier, NystromLearner):
         As in `NystromRidge`; leverage scores are those of ``alpha = 1 / C``.
     C, multiclass, class_weight
         As in `MKLClassifier`; C finite.
-    solver : {"dual", "subgradient"}, default "dual"
-        Coordinate descent on the dual problem; or restarted stochastic subgradient steps, which
-        need no features in memory, and passes in proportion to the square of the accuracy.
+    memory : int, str or None, default None
+        Bytes, or a text such as "2GB"; None is half of what is free. Where it holds the features of
+        all samples, ``4 m n_centers`` bytes, they are computed once; else in blocks that are
+        computed again for every four passes or more, until those not set aside fit.
     tol : float, default 1e-2
         Largest duality gap, relative to the objective. How far the objective is above its minimum
         is mostly half of that or less.
     max_iter : int, optional
-        Most passes over the samples (with "dual" those that are not set aside); default 1000, 60
-        for "subgradient".
-    memory : int, str or None, default None
-        Bytes, or a text such as "2GB"; None is half of what is free. Where it holds the features of
-        all samples, ``4 m n_centers`` bytes, they are computed once; else, for "dual", in blocks
-        that are computed again for every four passes or more, until those not set aside fit.
+        Most passes over the samples that are not set aside; default 1000.
     random_state : int or numpy.random.Generator, optional
         Of centres and of the order of the samples; None is the seed 0, so results repeat.
 
@@ -63,19 +59,17 @@ class NystromSVC(Classifier, NystromLearner):
 
     Notes
     -----
-    Where it costs little, an interior point method solves the problem instead; also few samples for
-    a centre, where "dual" stopped short. Time is O(m r^2) once and O(m r) for each pass, memory
-    ``4 m r`` bytes: features are in single precision, by which the objective changes by a share of
-    1e-6, unless ``tol`` is less than 1e-4. Passes grow with C. On the 49,990 samples of ijcnn1 with
-    1000 centres, seconds of one core to a gap of 1 %: 6 for C = 1, 8 for C = 10 (90 passes) and 12
-    for C = 100 (830), of which 4 are for the features. Subgradient steps leave gaps of 11 % for
-    C = 1 and 78 % for C = 10 in 30 s.
+    The dual problem is solved by coordinate descent, where it costs little by an interior point
+    method; so are few samples for a centre, where coordinate descent stopped short. Time is O(m
+    r^2) once and O(m r) for each pass, memory ``4 m r`` bytes: features are in single precision, by
+    which the objective changes by a share of 1e-6, unless ``tol`` is less than 1e-4. Passes grow
+    with C. On the 49,990 samples of ijcnn1 with 1000 centres, seconds of one core to a gap of 1 %:
+    6 for C = 1, 8 for C = 10 (90 passes) and 12 for C = 100 (830), of which 4 are for the features.
 
     References
     ----------
     Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), A dual coordinate descent method for
     large-scale linear SVM.
-    Tanji, Della Vecchia, Glineur and Villa (2023), Snacks: a fast large-scale kernel SVM solver.
 
     Examples
     --------
@@ -90,13 +84,19 @@ class NystromSVC(Classifier, NystromLearner):
     True
     """
 
+    kernel: Any = field(default="rbf", kw_only=False)
     C: float = field(default=1.0, kw_only=False)
-    solver: str = "dual"
+    n_centers: int | None = None
+    centers: str = "uniform"
     multiclass: str = "ovo"
     class_weight: Any = None
+    memory: int | str | None = None
     tol: float = 1e-2
     max_iter: int | None = None
-    memory: int | str | None = None
+    verbose: Any = shared("verbose")
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Choose the centres and train the machine.
@@ -126,7 +126,6 @@ class NystromSVC(Classifier, NystromLearner):
         """
         machine = NystromHinge(
             self.C,
-            solver=self.solver,
             multiclass=self.multiclass,
             class_weight=self.class_weight,
             tol=self.tol,

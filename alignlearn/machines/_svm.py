@@ -12,11 +12,12 @@ from alignlearn._params import ParamsMixin
 from alignlearn.solvers.multiclass import (
     class_weighted,
     confidences,
+    decided_labels,
     encode_labels,
-    predicted_labels,
+    orientations,
     problem_signs,
 )
-from alignlearn.solvers.smo import SMOResult, smo, warn_unconverged
+from alignlearn.solvers.smo import SMOResult, smo
 from alignlearn.solvers.smo_each import SMALL, smo_each
 from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
@@ -101,8 +102,6 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         Largest KKT violation, in units of the margin; as LIBSVM's.
     max_iter : int, optional
         Limit of two-variable steps for each problem; default ``max(10**7, 100 m)``.
-    shrinking : bool
-        Whether coefficients that stay at a bound are set aside while solving.
 
     Attributes
     ----------
@@ -144,14 +143,12 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         class_weight=None,
         tol=1e-3,
         max_iter=None,
-        shrinking=True,
     ):
         self.C = C
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
-        self.shrinking = shrinking
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the machine.
@@ -210,14 +207,19 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         signs, weight, options = problems
         alpha0 = check_start(alpha0, weight.size, len(signs))
+        side = orientations(signs)
+        signs, alpha0 = side[:, None] * signs, None if alpha0 is None else alpha0 * side
         costs = None if np.isinf(C) else _costs(C, weight)
         coef, numbers, left = _small_problems(K, signs, costs, alpha0, options)
         for p in left:
             start = None if alpha0 is None else alpha0[:, p]
             result = self._solved(K, signs[p], C, weight, start, options)
             coef[:, p], numbers[p] = result.coef, _numbers(result)
+        coef *= side
+        coef += 0.0  # no -0.0 of samples that are in no problem
+        numbers[:, 0] *= side
         for p in np.flatnonzero(numbers[:, 1] > options["tol"]):
-            warn_unconverged(_result(coef[:, p], *numbers[p]), options["tol"])
+            _result(coef[:, p], *numbers[p]).warn_unconverged(options["tol"])
         return coef, numbers
 
     def _solved(self, K, sign, C, weight, start, options):
@@ -239,6 +241,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 
     def confidences(self, raw):
         """The same from the decisions (n_test, n_problems) of the problems."""
+        check_fitted(self, "n_train_")
         return confidences(raw, self.classes_.size, self.multiclass)
 
     def predict(self, K_test):
@@ -247,7 +250,8 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 
     def predictions(self, raw):
         """The same from the decisions (n_test, n_problems) of the problems."""
-        return predicted_labels(self.confidences(raw), self.classes_)
+        check_fitted(self, "n_train_")
+        return decided_labels(raw, self.classes_, self.multiclass)
 
     def full_dual_coef(self):
         """Dual coefficients of all training samples, (m, n_problems)."""
@@ -278,7 +282,7 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
         > 0 and finite.
     epsilon : float
         Half-width of the tube without loss, >= 0, in units of y.
-    tol, max_iter, shrinking
+    tol, max_iter
         As in `SupportVectorClassifier`; ``tol`` is in units of y.
 
     Attributes
@@ -303,12 +307,11 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     (True, True)
     """
 
-    def __init__(self, C=1.0, epsilon=0.1, *, tol=1e-3, max_iter=None, shrinking=True):
+    def __init__(self, C=1.0, epsilon=0.1, *, tol=1e-3, max_iter=None):
         self.C = C
         self.epsilon = epsilon
         self.tol = tol
         self.max_iter = max_iter
-        self.shrinking = shrinking
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the machine; arguments, errors and warnings as in `SupportVectorClassifier.fit`.
@@ -328,7 +331,7 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
         for target, start in zip(targets, starts):
             bounds = -reach, reach
             result = solve(K, -target, bounds, epsilon=epsilon, start=start, **options)
-            warn_unconverged(result, options["tol"])
+            result.warn_unconverged(options["tol"])
             results.append(result)
         store_results(self, results)
         self._flat = y.ndim == 1
@@ -342,6 +345,7 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
 
     def predictions(self, raw):
         """The same from the values (n_test, c) of the problems."""
+        check_fitted(self, "n_train_")
         return raw[:, 0] if self._flat else raw
 
     def full_dual_coef(self):
@@ -436,7 +440,6 @@ def check_options(machine):
     return {
         "tol": check_number("tol", machine.tol, low=0.0, strict=True),
         "max_iter": check_count("max_iter", machine.max_iter),
-        "shrinking": bool(machine.shrinking),
     }
 
 
@@ -481,7 +484,7 @@ def spread(machine):
     return coef
 
 
-def hard_margin(K, sign, *, tol, max_iter, shrinking, start=None):
+def hard_margin(K, sign, *, tol, max_iter, start=None):
     """Solve min |w|^2 / 2 subject to sign_i (w.phi_i + b) >= 1; the `SMOResult` of its dual.
 
     The dual is unbounded where the classes cannot be separated, so a bounded problem is solved
@@ -501,17 +504,17 @@ def hard_margin(K, sign, *, tol, max_iter, shrinking, start=None):
     ValueError
         If the classes are not separable in the feature space of K.
     """
-    nearest, n_iter = _nearest_points(K, sign, max_iter, shrinking)
+    nearest, n_iter = _nearest_points(K, sign, max_iter)
     if start is None:
         start = nearest
     reach = np.full(sign.size, np.inf)
     bounds = np.where(sign < 0, -reach, 0.0), np.where(sign > 0, reach, 0.0)
-    result = smo(K, -sign, bounds, start=start, tol=tol, max_iter=max_iter, shrinking=shrinking)
+    result = smo(K, -sign, bounds, start=start, tol=tol, max_iter=max_iter)
     gap = _hard_gap(result, sign)
     return replace(result, duality_gap=gap, n_iter=n_iter + result.n_iter)
 
 
-def _nearest_points(K, sign, max_iter, shrinking):
+def _nearest_points(K, sign, max_iter):
     """Solution of the bounded problem, scaled to the hard margin, and the steps it took."""
     used = np.flatnonzero(sign)
     squared = K.diagonal()[used] + K[used[0], used[0]] - 2.0 * K[used[0], used]
@@ -526,7 +529,7 @@ def _nearest_points(K, sign, max_iter, shrinking):
     for tol in _STAGES:
         result = smo(
             bounded, -2.0 * sign, bounds,
-            start=coef, tol=tol, max_iter=max_iter, shrinking=shrinking,
+            start=coef, tol=tol, max_iter=max_iter,
         )  # fmt: skip
         coef, n_iter = result.coef, n_iter + result.n_iter
         total = float(sign @ coef)

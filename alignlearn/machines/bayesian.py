@@ -40,7 +40,7 @@ from scipy.special import digamma, gammaln, log_ndtr
 
 from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal, product
 from alignlearn._text import Result
-from alignlearn.validation import ConvergenceWarning, warn
+from alignlearn.validation import warn_unconverged
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -140,11 +140,9 @@ class BayesianCombination:
             bounds.append(state.update())
             growth = bounds[-1] - bounds[-2]
         if growth > enough:
-            warn(
-                f"Round {len(bounds)} of the updates still added {growth / len(sign):.2g} nats per "
-                f"sample to the lower bound, more than tol={tol:g}; raise max_iter or tol.",
-                ConvergenceWarning,
-            )
+            reached = "a last gain of the lower bound, in nats per sample, of", growth / len(sign)
+            count, remedy = f"{len(bounds)} rounds", "raise max_iter or tol"
+            warn_unconverged("The updates", count, *reached, tol, remedy)
         return state.posterior(np.array(bounds))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from alignlearn._text import Result
-from alignlearn.validation import ConvergenceWarning, warn
+from alignlearn.validation import warn_unconverged
 
 METHODS = ("sigmoid", "isotonic")
 _TOL = 1e-10  # of the gradient, per sample and unit spread of the decisions
@@ -139,11 +139,9 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
     start = np.array([0.0, np.log((above + 1.0) / (below + 1.0))])
     line, reached, n_iter = _most_likely_line(F, target, weight / total, start)
     if reached > _TOL:
-        warn(
-            f"The sigmoid stopped after {n_iter} steps with a gradient of {reached:.3g} > {_TOL:g} "
-            "per sample; its probabilities are the less exact for it.",
-            ConvergenceWarning,
-        )
+        remedy = "its probabilities are the less exact for it"
+        certificate = "a gradient per sample of", reached
+        warn_unconverged("The sigmoid", f"{n_iter} steps", *certificate, _TOL, remedy)
     slope = line[0] / spread
     return Sigmoid(float(slope), float(line[1] - slope * center), reached, n_iter)
 

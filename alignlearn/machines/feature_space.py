@@ -13,16 +13,12 @@ import numpy as np
 
 from alignlearn.engine.features import centered_feature_gram
 from alignlearn.solvers.dense import ShiftedInverse
-from alignlearn.solvers.low_rank import low_rank_svm
+from alignlearn.solvers.low_rank import low_rank_hinge
 from alignlearn.solvers.multiclass import class_weighted, encode_labels, problem_signs
-from alignlearn.validation import ConvergenceWarning, check_number, check_weights, is_sparse, warn
+from alignlearn.validation import check_number, check_weights, is_sparse, warn_unconverged
 
 from ._ridge import check_range, solve_definite
 from ._svm import check_options, store_results
-
-# Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
-# (measured at C = 1), and a number of samples below which both take milliseconds.
-_SVM_RATIO, _SVM_SAMPLES = 25, 2000
 
 
 class WeightedFeatures:
@@ -62,30 +58,6 @@ class WeightedFeatures:
         return out
 
 
-def fits_in_features(combination):
-    """Whether a ridge machine on the combination is smaller in the features."""
-    if not combination.source.is_linear:
-        return False
-    weights = combination.kernel.weights
-    return weights.min() >= 0.0 and np.count_nonzero(weights) < combination.n_samples
-
-
-def svm_fits_in_features(combination, C):
-    """Whether a support vector classifier on the combination is faster in the features."""
-    C = check_number("C", C, low=0.0, strict=True, finite=False)
-    if combination.n_samples < _SVM_SAMPLES or not fits_in_features(combination):
-        return False
-    return faster_in_features(
-        combination.n_samples, np.count_nonzero(combination.kernel.weights), C
-    )
-
-
-def faster_in_features(n_samples, n_features, C):
-    """Whether `fit_classifier` is faster than the Gram matrix and SMO for so many features."""
-    enough = max(_SVM_SAMPLES, _SVM_RATIO * n_features)
-    return n_samples >= enough and not np.isinf(C)
-
-
 def fit_classifier(machine, Z, y, sample_weight=None):
     """Fit a `SupportVectorClassifier` with finite C as if on ``ZZ'``.
 
@@ -117,17 +89,14 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     centered = Z - means
     results = []
     for sign in problem_signs(codes, machine.classes_.size, machine.multiclass):
-        reach = cost * sign
-        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
         steps = min(100, options["max_iter"] or 100)
-        results.append(low_rank_svm(centered, -sign, bounds, tol=options["tol"], max_iter=steps))
+        results.append(low_rank_hinge(centered, sign, cost, tol=options["tol"], max_iter=steps))
         if not results[-1].converged:
-            warn(
-                f"The interior point method stopped after {results[-1].n_iter} steps with a KKT "
-                f"violation of {results[-1].kkt_violation:.3g} > tol={options['tol']:g}; scale the "
-                "features, lower C, or raise max_iter or tol.",
-                ConvergenceWarning,
-            )
+            count = f"{results[-1].n_iter} steps"
+            reached = "a KKT violation of", results[-1].kkt_violation
+            remedy = "scale the features, lower C, or raise max_iter or tol"
+            solver = "The interior point method"
+            warn_unconverged(solver, count, *reached, options["tol"], remedy)
     store_results(machine, results)
     u = Z[machine.support_].T @ machine.dual_coef_
     machine.intercept_ = machine.intercept_ - means @ u

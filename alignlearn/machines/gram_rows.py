@@ -12,32 +12,11 @@ import warnings
 
 import numpy as np
 
+from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.solvers.smo_rows import FullRows, RowCache, type_of_rows
+from alignlearn.validation import gathered_unconverged
 
-_MATRICES = 1.3  # that a machine holds at its peak
-# Samples up to which the whole matrix is made, as rows in parts save little there (measured on
-# ijcnn1).
-_MOST_WHOLE = 3000
-# Samples up to which whole rows are kept: of more, those of a working set are so much shorter that
-# computing some again costs less (measured: 20,000 take 2 to 3 times as long).
-_MOST_FULL = 6000
-_PILOT = 500  # samples
-# Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
-# rows pay (measured; it falls with the number of samples).
-_WORTH = 0.5
-_LARGE_PILOT = 2000
-_PASSES = 3.0  # pairs evaluated, in those of support vectors with all samples (measured: 2 to 4)
-_MOST_PAIRS = 2**33  # half a minute for a Gaussian on one thread
-
-
-def matrix_fits(source, memory):
-    """Whether a Gram matrix fits ``memory`` bytes; given matrices do: they are there.
-
-    So does one that is completed, as there are no rows without it.
-    """
-    if source.is_given or source.has_gaps:
-        return True
-    return _MATRICES * source.dtype.itemsize * source.n_samples**2 <= memory
+from .choice import Sizes, rows_are_read, whole_rows_are_kept
 
 
 def gram_or_rows(combination, memory, machine=None, y=None):
@@ -64,48 +43,37 @@ def gram_or_rows(combination, memory, machine=None, y=None):
     ValueError
         Where ``memory`` does not hold two rows.
     """
-    fits = matrix_fits(combination.source, memory)
-    if fits and (machine is None or not rows_pay(combination, machine, y)):
-        return combination.gram()
-    return row_cache(combination, memory)
+    found = {} if machine is None else {"C": machine.C, "pilot": Pilot(combination, machine, y)}
+    if rows_are_read(Sizes.of_source(combination.source), memory, **found):
+        return row_cache(combination, memory)
+    return combination.gram()
 
 
-def rows_pay(combination, machine, y, most_whole=_MOST_WHOLE):
-    """Whether rows of the Gram matrix cost a machine less than the matrix, by a pilot.
+class Pilot:
+    """The machine fitted to some of the samples, as `choice.choose` asks for it; each fit is kept.
 
-    Not for up to ``most_whole`` samples.
+    Parameters
+    ----------
+    combination : Combination
+    machine : SupportVectorClassifier or SupportVectorRegressor
+        To be fitted; it stays unfitted.
+    y : ndarray of shape (m,)
     """
-    source = combination.source
-    if not source.is_paired or source.checks_psd:
-        return False
-    if source.n_samples <= most_whole or np.isinf(machine.C):
-        return False
-    pairs, _ = _pilot(combination, machine, y, _PILOT)
-    return pairs < _WORTH * _PILOT**2
 
+    def __init__(self, combination, machine, y):
+        self._given, self._found = (combination, machine, y), {}
 
-def rows_are_affordable(combination, machine, y, memory):
-    """Whether an exact machine on many samples costs no more than half a minute or so.
+    def __call__(self, n):
+        """Pairs of support vectors with samples of their problem, and most support vectors of one.
 
-    Two pilots give a power law for the pairs of support vectors with samples, and for the rows,
-    which have to fit ``memory``.
-    """
-    if np.isinf(machine.C) or combination.source.checks_psd:
-        return False
-    found = [_pilot(combination, machine, y, n) for n in (_PILOT, _LARGE_PILOT)]
-    ratio = np.log(combination.n_samples / _LARGE_PILOT) / np.log(_LARGE_PILOT / _PILOT)
-    (few, least), (many, most) = found
-    pairs = many * (max(many, 1.0) / max(few, 1.0)) ** ratio
-    support = most * (max(most, 1.0) / max(least, 1.0)) ** ratio
-    # Half of the rows of the working set, in float32, is what the cache takes for room enough.
-    return _PASSES * pairs <= _MOST_PAIRS and 2.0 * (1.5 * support) ** 2 <= memory
+        All pairs if there is one class only.
+        """
+        if n not in self._found:
+            self._found[n] = _pilot(*self._given, n)
+        return self._found[n]
 
 
 def _pilot(combination, machine, y, n):
-    """Pairs of support vectors with samples of their problem, and most support vectors of one.
-
-    All pairs if there is one class only.
-    """
     m, weight = combination.n_samples, combination.weight
     used = np.arange(m) if weight is None else np.flatnonzero(weight)
     chosen = np.sort(np.random.default_rng(0).permutation(used)[:n])
@@ -113,7 +81,9 @@ def _pilot(combination, machine, y, n):
     if not np.any(y != y[0]):
         return float(n**2), n
     machine.tol = max(10.0 * machine.tol, 1e-2)
-    with warnings.catch_warnings():
+    if hasattr(machine, "class_weight"):  # the pilot may lack a rare class
+        machine.class_weight = of_present_classes(machine.class_weight, y)
+    with warnings.catch_warnings(), gathered_unconverged():
         warnings.simplefilter("ignore")
         # As the rows of a cache: one compilation.
         gram = part.gram()
@@ -126,6 +96,6 @@ def _pilot(combination, machine, y, n):
 def row_cache(combination, memory):
     """A `RowCache` of the training Gram matrix of a combination."""
     rows, options = combination.row_cache_options()
-    few = combination.n_samples <= _MOST_FULL and matrix_fits(combination.source, memory)
-    kind = FullRows if few else RowCache
+    whole = whole_rows_are_kept(Sizes.of_source(combination.source), memory)
+    kind = FullRows if whole else RowCache
     return kind(rows, combination.n_samples, memory, **options)

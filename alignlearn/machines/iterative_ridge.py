@@ -14,7 +14,6 @@ import numpy as np
 from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
     low_rank_preconditioner,
-    warn_unconverged,
 )
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import check_weights
@@ -86,7 +85,7 @@ def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=
         tol=tol,
         max_iter=max_iter,
     )
-    warn_unconverged(found, tol)
+    found.warn_unconverged(tol)
     coef = root[:, None] * found.solution
     coef -= share[:, None] * coef.sum(axis=0)
     intercept = mean - share @ products.times(coef)

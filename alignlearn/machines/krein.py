@@ -38,7 +38,7 @@ class KreinSVC(AlongC, SupportVectorClassifier):
 
     Parameters
     ----------
-    C, multiclass, class_weight, tol, max_iter, shrinking
+    C, multiclass, class_weight, tol, max_iter
         As in `SupportVectorClassifier`. ``C=numpy.inf`` separates in the feature space of ``|K|``.
 
     Attributes

@@ -14,17 +14,14 @@ from alignlearn.solvers.multiclass import (
     problem_signs,
 )
 from alignlearn.validation import (
-    ConvergenceWarning,
     check_choice,
     check_count,
     check_features,
     check_fitted,
-    check_flag,
     check_number,
     check_seed,
     check_weights,
     is_sparse,
-    warn,
 )
 
 from .scores import LabelScore
@@ -54,8 +51,6 @@ class LinearSVM(ParamsMixin, LabelScore):
         Largest projected gradient of the dual, in units of the margin.
     max_iter : int
         Passes over the samples for each problem.
-    shrinking : bool
-        Whether coefficients that stay at a bound are set aside while solving.
     random_state : int or numpy.random.Generator, optional
         Of the order of the samples; None is the seed 0, so results repeat.
 
@@ -98,7 +93,6 @@ class LinearSVM(ParamsMixin, LabelScore):
         class_weight=None,
         tol=1e-3,
         max_iter=10_000,
-        shrinking=True,
         random_state=None,
     ):
         self.C = C
@@ -107,7 +101,6 @@ class LinearSVM(ParamsMixin, LabelScore):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
-        self.shrinking = shrinking
         self.random_state = random_state
 
     def fit(self, Z, y, sample_weight=None):
@@ -137,7 +130,6 @@ class LinearSVM(ParamsMixin, LabelScore):
             "loss": check_choice("loss", self.loss, LOSSES),
             "tol": check_number("tol", self.tol, low=0.0, strict=True),
             "max_iter": check_count("max_iter", self.max_iter, optional=False),
-            "shrinking": check_flag("shrinking", self.shrinking),
             "rng": check_seed("random_state", self.random_state),
         }
         check_choice("multiclass", self.multiclass, ("ovr", "ovo"))
@@ -150,7 +142,7 @@ class LinearSVM(ParamsMixin, LabelScore):
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
         results = [dual_coordinate_descent(Z, s, cost * np.abs(s), **options) for s in signs]
         for result in results:
-            _warn_unconverged(result, options["tol"])
+            result.warn_unconverged(options["tol"])
         self._store(results)
         return self
 
@@ -178,6 +170,7 @@ class LinearSVM(ParamsMixin, LabelScore):
 
     def confidences(self, raw):
         """The same from the decisions (n, n_problems) of the problems."""
+        check_fitted(self, "coef_")
         return confidences(raw, self.classes_.size, self.multiclass)
 
     def predict(self, Z):
@@ -197,13 +190,3 @@ def _rows(Z):
             "products of features are summed. Use a larger unit of the features."
         )
     return Z
-
-
-def _warn_unconverged(result, tol):
-    if not result.converged:
-        warn(
-            f"Dual coordinate descent stopped after {result.n_iter} passes with a projected "
-            f"gradient of {result.kkt_violation:.3g} > tol={tol:g}; scale the features, lower C, "
-            "or raise max_iter or tol.",
-            ConvergenceWarning,
-        )

@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._lapack import lower_solve
-from alignlearn.solvers import panels
 from alignlearn.solvers.k_means import spread
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.sources.source import BlockProducts, row_blocks
@@ -156,8 +155,10 @@ class NystromFeatures:
 
         For sources whose products are not computed pair by pair.
         """
-        values = StoredKernel(self).raw
-        self._products = BlockProducts(values, self.n_samples, self.rank)
+        values = np.empty((self.n_samples, self.rank))
+        for rows in _blocks(self.n_samples):
+            values[rows] = self.raw(rows)
+        self._products = BlockProducts(values.__getitem__, self.n_samples, self.rank)
         self._transposed = self._products.transposed
 
     def coefficients(self, W):
@@ -204,33 +205,6 @@ def _warn_lost_variation(K, tol, kernel):
             f"{', or give X in float64' if K.dtype == np.float32 else ''}.",
             DegenerateKernelWarning,
         )
-
-
-class StoredKernel:
-    """`NystromFeatures` whose kernel values are kept: one matrix (m, r) of float64."""
-
-    def __init__(self, features):
-        self._features, self.rank = features, features.rank
-        self.n_samples = features.n_samples
-        self._raw = np.empty((self.n_samples, self.rank))
-        for rows in _blocks(self.n_samples):
-            self._raw[rows] = features.raw(rows)
-
-    def raw(self, rows):
-        """Kernel values of some samples with the centres, (n, r)."""
-        return self._raw[rows]
-
-    def coefficients(self, W):
-        """Coefficients of the centres, (r, c), of functions with coordinates W."""
-        return self._features.coefficients(W)
-
-    def times(self, W):
-        """``Phi W``, (m, c)."""
-        return panels.times(self._raw, self.coefficients(W))
-
-    def transposed_times(self, U):
-        """``Phi' U``, (r, c)."""
-        return self._features.coordinates(panels.transposed_times(self._raw, U))
 
 
 class StoredFeatures:

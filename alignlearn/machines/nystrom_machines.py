@@ -17,10 +17,9 @@ from alignlearn._params import ParamsMixin
 from alignlearn._progress import Progress
 from alignlearn.engine.threads import on_threads, thread_count
 from alignlearn.solvers import conjugate_gradient as cg
-from alignlearn.solvers.hinge import HingeResult, warn_unconverged
+from alignlearn.solvers.hinge import HingeResult
 from alignlearn.solvers.hinge_dual import hinge_dual
-from alignlearn.solvers.hinge_subgradient import hinge_subgradient
-from alignlearn.solvers.low_rank import low_rank_svm
+from alignlearn.solvers.low_rank import low_rank_hinge
 from alignlearn.solvers.multiclass import class_weighted, confidences, encode_labels, problem_signs
 from alignlearn.solvers.panels import weighted_gram
 from alignlearn.sources.source import row_blocks
@@ -31,10 +30,9 @@ from alignlearn.validation import (
     check_weights,
 )
 
-from .nystrom import ComputedFeatures, StoredFeatures, StoredKernel, held_rows
+from .nystrom import ComputedFeatures, StoredFeatures, held_rows
 
-SOLVERS = ("dual", "subgradient")
-_PASSES = {"dual": 1000, "subgradient": 60}  # at most, where no number is given
+_PASSES = 1000  # at most, where no number is given
 # Samples for each centre, and operations of a step, below which an interior point method is used:
 # for few samples after coordinate descent that stopped short, as it does for very large C.
 _FEW, _CHEAP = 20, 4e9
@@ -50,15 +48,10 @@ class NystromHinge(ParamsMixin):
     ----------
     C, multiclass, class_weight
         As in `SupportVectorClassifier`; C finite.
-    solver : {"dual", "subgradient"}
-        `alignlearn.solvers.hinge_dual`, or an interior point method where features fit the memory
-        and it is cheap, or samples are less than 20 for a centre and coordinate descent stopped
-        short; or `alignlearn.solvers.hinge_subgradient`.
     tol : float
         Largest duality gap, relative to the objective.
     max_iter : int, optional
-        Most passes over the samples, or steps of the interior point method; default 1000, 60 for
-        "subgradient".
+        Most passes over the samples, or steps of the interior point method; default 1000.
 
     Attributes
     ----------
@@ -72,20 +65,24 @@ class NystromHinge(ParamsMixin):
         ``objective_``.
     n_iter_ : int
         Passes or steps.
+
+    Notes
+    -----
+    The problem is solved by coordinate descent on its dual, `alignlearn.solvers.hinge_dual`. Where
+    the features fit the memory and it is cheap, an interior point method solves it instead; also
+    where samples are fewer than 20 for a centre and coordinate descent stopped short.
     """
 
     def __init__(
         self,
         C=1.0,
         *,
-        solver="dual",
         multiclass="ovo",
         class_weight=None,
         tol=1e-2,
         max_iter=None,
     ):
         self.C = C
-        self.solver = solver
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.tol = tol
@@ -94,7 +91,6 @@ class NystromHinge(ParamsMixin):
     def check(self):
         """Raise an error for a parameter that is out of range."""
         check_number("C", self.C, low=1e-250, high=1e250)
-        check_choice("solver", self.solver, SOLVERS)
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         check_number("tol", self.tol, low=0.0, high=1e250, strict=True)
         check_count("max_iter", self.max_iter)
@@ -108,8 +104,8 @@ class NystromHinge(ParamsMixin):
         y : (m,)
         sample_weight : (m,), optional
         memory : int
-            Bytes: where they hold the features of all samples (for "subgradient" their kernel
-            values with the centres), these are kept rather than computed again and again.
+            Bytes: where they hold the features of all samples, these are kept rather than
+            computed again and again.
         rng : numpy.random.Generator
             Of the order in which samples are visited.
         verbose : bool or callable
@@ -130,20 +126,19 @@ class NystromHinge(ParamsMixin):
         weight = check_weights(sample_weight, codes.size)
         cost = float(self.C) * class_weighted(weight, self.class_weight, self.classes_, codes)
         signs = problem_signs(codes, self.classes_.size, self.multiclass)
-        solve = {"dual": self._dual, "subgradient": self._steps}[self.solver]
-        passes = self.max_iter or _PASSES[self.solver]
+        passes = self.max_iter or _PASSES
         options = {"tol": float(self.tol), "rng": rng, "max_passes": passes}
         with Progress("support vectors on Nystrom features", passes, verbose) as progress:
             options["watch"] = partial(_report, progress)
-            result = solve(features, (signs, cost), memory, options)
-        warn_unconverged(result, self.tol)
+            result = self._solve(features, (signs, cost), memory, options)
+        result.warn_unconverged(self.tol)
         self.support_ = features.centers
         self.dual_coef_ = features.coefficients(result.coordinates)
         self.intercept_, self.n_iter_ = result.intercepts, result.n_passes
         self.objective_, self.duality_gap_ = result.objective, result.duality_gap
         return self
 
-    def _dual(self, features, problem, memory, options):
+    def _solve(self, features, problem, memory, options):
         m, r = features.n_samples, features.rank
         dtype = np.float32 if self.tol >= _SINGLE else np.float64
         if m * r**2 < _CHEAP and held_rows(features, memory, np.float64) == m:
@@ -160,10 +155,6 @@ class NystromHinge(ParamsMixin):
             return _interior_points(features, *problem, self.tol, options["max_passes"])
         return result
 
-    def _steps(self, features, problem, memory, options):
-        held = held_rows(features, memory, np.float64) == features.n_samples
-        return hinge_subgradient(StoredKernel(features) if held else features, *problem, **options)
-
     def confidences(self, raw):
         """Confidence of each class from the decisions (n_test, n_problems) of the problems."""
         return confidences(raw, self.classes_.size, self.multiclass)
@@ -174,9 +165,7 @@ def _interior_points(features, signs, cost, tol, max_iter):
     Z = StoredFeatures(features, np.float64).held
     w, found = [], []
     for sign in signs:
-        reach = cost * sign
-        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-        found.append(low_rank_svm(Z, -sign, bounds, tol=0.1 * tol, max_iter=max_iter))
+        found.append(low_rank_hinge(Z, sign, cost, tol=0.1 * tol, max_iter=max_iter))
         w.append(Z.T @ found[-1].coef)
     gap = np.array([max(f.duality_gap, 0.0) for f in found])
     primal = gap - np.array([f.objective for f in found])
@@ -310,7 +299,7 @@ class NystromKernelRidge(ParamsMixin):
         columns = y.reshape(len(y), -1)
         problem = RidgeProblem(features, columns, weight, rng=rng, verbose=verbose)
         found = problem.solve(alpha, tol=self.tol, max_iter=self.max_iter)
-        cg.warn_unconverged(found.certificate, self.tol)
+        found.certificate.warn_unconverged(self.tol)
         self.support_ = features.centers
         coef = features.coefficients(found.coordinates)
         self.dual_coef_ = coef.reshape(features.rank, *y.shape[1:])

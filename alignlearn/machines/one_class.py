@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from alignlearn._params import ParamsMixin
-from alignlearn.solvers.smo import warn_unconverged
 from alignlearn.solvers.smo_rows import RowCache
 from alignlearn.sources.source import row_blocks
 from alignlearn.validation import (
@@ -36,11 +35,9 @@ class OneClassSVM(ParamsMixin):
         In (0, 1]: at most this share of the samples' weight is outside, and samples with at least
         this share of it are support vectors.
     tol : float
-        Largest KKT violation, in units of the scores.
+        Largest KKT violation, in units of the scores where weights have mean 1.
     max_iter : int, optional
         Limit of two-variable steps; default ``max(10**7, 100 m)``.
-    shrinking : bool
-        As in `SupportVectorClassifier`.
 
     Attributes
     ----------
@@ -74,11 +71,10 @@ class OneClassSVM(ParamsMixin):
     True
     """
 
-    def __init__(self, nu=0.5, *, tol=1e-3, max_iter=None, shrinking=True):
+    def __init__(self, nu=0.5, *, tol=1e-3, max_iter=None):
         self.nu = nu
         self.tol = tol
         self.max_iter = max_iter
-        self.shrinking = shrinking
 
     def fit(self, K, sample_weight=None, *, times=None, dtype=None, check=True):
         """Fit the machine.
@@ -112,11 +108,13 @@ class OneClassSVM(ParamsMixin):
             K = check_gram("K", K)
         times = partial(_times, K) if times is None else times
         weight = check_weights(sample_weight, K.m if isinstance(K, RowCache) else len(K))
+        # The scores, and with them the violation, have the unit of the weights.
+        options["tol"] *= weight.sum() / np.count_nonzero(weight)
         start = _start(times(weight), weight, nu)
         # The solver's coefficients sum to 0: they are what is added to the start.
         values = np.asarray(times(start), np.float64)
         found = solve(K, values, (-start, weight - start), **options)
-        warn_unconverged(found, options["tol"])
+        found.warn_unconverged(options["tol"])
         alpha = _on_bounds(start + found.coef, weight)
         scores = np.asarray(times(alpha), np.float64)
         offset = _offset(alpha, scores, weight, np.finfo(K.dtype if dtype is None else dtype).eps)

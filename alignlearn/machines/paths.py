@@ -5,43 +5,61 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.solvers.dense import ShiftedInverse
+from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.validation import check_memory
 
 from . import feature_space
 from ._ridge import add_roots, center_rooted, ridge_loo_path
-from .gram_rows import matrix_fits, row_cache, rows_pay
+from .choice import (
+    MOST_SHARED,
+    Sizes,
+    matrix_fits,
+    ridge_in_features,
+    rows_are_read,
+    svm_in_features,
+)
+from .gram_rows import Pilot, row_cache
 
-# Samples up to which the values of a path share the matrix, which each then only reads (measured
-# on ijcnn1, four values: 7200 are 1.1 to 1.3 times as fast so, 14,400 take 1.4 times as long).
-_MOST_WHOLE = 10_000
 _FEW = 1000  # samples of which a matrix is nothing beside what a process takes
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
 
 
-def classifier_predictions(make, combination, y, split, values, decisions=False):
+def classifier_predictions(make, combination, y, split, values, decisions=False, memory=None):
     """Test predictions of a classifier for each C; in the features where that is faster.
 
     With ``decisions`` the confidences of its classes in place of labels, with "raw" those of its
-    problems of two classes, (n, n_problems). Machines take its sample
-    weights, here and below, which are positive.
+    problems of two classes, (n, n_problems). Machines take its sample weights, here and below,
+    which are positive. ``memory`` are bytes for kernel values, or a string such as "2GB".
     """
     train, test = split
     weight = _of_training(combination, train)
-    if not feature_space.svm_fits_in_features(combination, max(values)):
-        return support_vector_predictions(make, combination, y, split, values, decisions)
+    make = of_training_classes(make, y[train])
+    if not svm_in_features(Sizes.of(combination), max(values)):
+        return support_vector_predictions(make, combination, y, split, values, decisions, memory)
     Z = feature_space.WeightedFeatures(combination).dense()
     fitted = [feature_space.fit_classifier(make(C), Z[train], y[train], weight) for C in values]
     return [getattr(m, _READ[decisions])(Z[test]) for m in fitted]
 
 
-def support_vector_predictions(make, combination, y, split, values, decisions=False):
+def of_training_classes(make, labels):
+    """``make`` for a training set of these labels, without the class weights of other classes."""
+
+    def made(C):
+        machine = make(C)
+        given = of_present_classes(machine.class_weight, labels)
+        return machine.set_params(class_weight=given)
+
+    return made
+
+
+def support_vector_predictions(make, combination, y, split, values, decisions=False, memory=None):
     """The same of support vector machines, on the Gram matrix or, where that costs less, its rows.
 
     A pilot for the least value decides, which usually has most support vectors; rows are kept from
     one value to the next.
     """
     train, test = split
-    rows = _rows_of(combination, y, train, make(min(values)))
+    rows = _rows_of(combination, y, train, make(min(values)), check_memory("memory", memory))
     if rows is None or np.isinf(max(values)):
         K, K_test = combination.split(split)
         return svm_path(
@@ -60,13 +78,15 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
     return _along(make, cache, y[train], values, _of_training(combination, train), predict)
 
 
-def _rows_of(combination, y, train, machine):
+def _rows_of(combination, y, train, machine, memory):
     """The training part, a cache of its rows and its samples; None for the matrix."""
-    if len(train) <= min(_FEW, _MOST_WHOLE):
+    few = len(train) <= _FEW
+    if few and matrix_fits(Sizes.of_source(combination.source), memory):
         return None
-    train, memory = np.unique(train), check_memory("memory", None)
+    train = np.unique(train)
     part = combination.part(train)
-    if matrix_fits(part.source, memory) and not rows_pay(part, machine, y[train], _MOST_WHOLE):
+    pilot, sizes = Pilot(part, machine, y[train]), Sizes.of_source(part.source)
+    if not rows_are_read(sizes, memory, machine.C, pilot, MOST_SHARED):
         return None
     return part, row_cache(part, memory), train
 
@@ -79,7 +99,7 @@ def regressor_predictions(combination, y, split, alphas):
     """Test predictions of kernel ridge for each alpha; in the features where they are fewer."""
     train, _ = split
     weight = _of_training(combination, train)
-    if min(alphas) > 0.0 and feature_space.fits_in_features(combination):
+    if min(alphas) > 0.0 and ridge_in_features(Sizes.of(combination)):
         features = feature_space.WeightedFeatures(combination)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted, weight)
     K, K_test = combination.split(split)
@@ -88,7 +108,7 @@ def regressor_predictions(combination, y, split, alphas):
 
 def leave_one_out_predictions(combination, y, alphas):
     """Prediction at each sample by the ridge machine trained on the others, for each alpha."""
-    if feature_space.fits_in_features(combination):
+    if ridge_in_features(Sizes.of(combination)):
         features = feature_space.WeightedFeatures(combination)
         return feature_space.leave_one_out_predictions(features, y, alphas, combination.weight)
     options = {"sample_weight": combination.weight, "check": False, "overwrite": True}

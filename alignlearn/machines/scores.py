@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from alignlearn.validation import check_labels, check_targets, check_weights
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class LabelScore:
     """Mixin: ``score`` by ``predict``, the accuracy."""
+
+    predict: Callable[..., np.ndarray]
 
     def score(self, X, y, sample_weight=None) -> float:
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,).
@@ -20,6 +27,8 @@ class LabelScore:
 
 class TargetScore:
     """Mixin: ``score`` by ``predict``, the coefficient of determination."""
+
+    predict: Callable[..., np.ndarray]
 
     def score(self, X, y, sample_weight=None) -> float:
         """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.

@@ -9,8 +9,10 @@ that its residuals there are ``r_F = A_FF^-1 a_F`` and its predictions ``f(x) - 
 As a Gaussian process: ``y_i = b + f(x_i) + e_i`` with a flat prior on b, f of covariance ``s^2 K``
 and noise of variance ``s^2 alpha / w_i``. The mean given y is the prediction, its variance is
 ``s^2 (k_c(x, x) - k_c(x)' A k_c(x) + alpha / sum w)`` with k_c the centred kernel, and
-``s^2 = y'a / (sum w - 1)`` has the largest likelihood of what does not depend on b. A constant,
-f(x) or f(x'), added to K changes none of this.
+``s^2 = y'a / (m - 1)`` has the largest likelihood of what does not depend on b. The number of
+samples m counts, not their weights: these only compare the noise of the samples, so that weights
+times c with alpha times c give the same variances. A constant, f(x) or f(x'), added to K changes
+none of this.
 
 Sources: Allen (1974), "The relationship between variable selection and data augmentation and a
 method for prediction"; Rasmussen and Williams (2006), "Gaussian processes for machine learning",
@@ -64,7 +66,7 @@ class PairSmoother:
         self.left = alpha * coef / weight[:, None]
         size = np.einsum("ij,ij->j", coef, product(K, coef) + self.left)
         self.total = weight.sum()
-        self.scale = size / (self.total - 1.0)
+        self.scale = size / (len(K) - 1.0)
         parts = _system(K, np.zeros((len(K), 1)), alpha, weight, True)
         self._share, self._root, self.mean = parts.share, parts.root, parts.means
         self._unit = factor_definite(K, alpha)
@@ -137,7 +139,7 @@ class FeatureSmoother:
         right = T.T @ (weight[:, None] * Y)
         self.left = Y - np.ldexp(T @ right, -self._unit)
         self.scale = np.einsum("ij,ij->j", Y, weight[:, None] * self.left)
-        self.scale /= alpha * (self.total - 1.0)
+        self.scale /= alpha * (len(Z) - 1.0)
         leverage = np.ldexp(np.einsum("ij,ij->i", T, T), -self._unit)
         leverage = weight * (leverage + 1.0 / self.total)
         self.residuals = self.left / (1.0 - leverage)[:, None]

@@ -16,11 +16,13 @@ of sparse least-squares support vector machines", for sets of samples.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from alignlearn._lapack import cholesky, cholesky_solve, eigh, product, self_product
+from alignlearn._lapack import cholesky, cholesky_solve, product, self_product, whole_eigh
+from alignlearn.validation.grams import tolerance
 
-_WHOLE = 1000  # rows of what is decomposed without a look for Ctrl-C: a third of a second
 _BLOCK = 2**22  # values of targets that are held at once: 32 MB
 
 
@@ -35,6 +37,9 @@ class TargetRidge:
         Not negative.
     root : ndarray of shape (m,)
         Square roots of the sample weights.
+    dtype : dtype, default float64
+        The type that kernel values were rounded to, which decides how negative an eigenvalue of a
+        positive semi-definite matrix may be.
 
     Attributes
     ----------
@@ -44,16 +49,20 @@ class TargetRidge:
         Orthonormal, and orthogonal to ``root``.
     """
 
-    def __init__(self, family, weights, root):
+    def __init__(self, family, weights, root, dtype=np.float64):
         self.constant = root / np.linalg.norm(root)
         Z = family.features(weights)
         if Z is not None:
             self.values, self.vectors = _from_features(Z)
         else:
-            self.values, self.vectors = _from_gram(family.gram(weights), self.constant)
-        self._square, self._kept = np.square(self.vectors), {}
+            self.values, self.vectors = _from_gram(family.gram(weights), self.constant, dtype)
+        self._kept = {}
         # Whether no direction is left but the constant: then residuals lose no digits.
         self._complete = self.values.size == family.n_samples - 1
+
+    @cached_property
+    def _square(self):
+        return np.square(self.vectors)
 
     def project(self, Y):
         """Centred and rooted targets (m, c) in the directions of the kernel, (r, c)."""
@@ -130,28 +139,23 @@ class TargetRidge:
         return self.vectors @ (projected / (self.values[:, None] + alphas))
 
 
-def _eigh(A):
-    """Eigenvalues and vectors; in parts, which take longer, where the whole lasts too long."""
-    return np.linalg.eigh(A) if len(A) <= _WHOLE else eigh(A)
-
-
 def _from_features(Z):
     """Eigenvalues and vectors of ``ZZ'`` for fewer columns than rows."""
-    values, V = _eigh(self_product(Z.T))
+    values, V = whole_eigh(self_product(Z.T))
     counts = values > len(values) * np.finfo(np.float64).eps * max(values[-1], 0.0)
     values = values[counts]
     return values, Z @ (V[:, counts] / np.sqrt(values))
 
 
-def _from_gram(K, constant):
-    """Eigenvalues and vectors of a centred matrix, without the constant's."""
+def _from_gram(K, constant, dtype):
+    """Eigenvalues and vectors of a centred matrix, which is overwritten, but the constant's."""
     size = float(np.abs(K).sum(axis=1).max()) or 1.0  # at least the largest eigenvalue
     # The constant gets the largest one, so that it is the last.
     K += (2.0 * size) * np.outer(constant, constant)
-    values, vectors = _eigh(K)
-    if values[0] < -1e-10 * size:
+    values, vectors = whole_eigh(K)
+    if values[0] < -tolerance(dtype) * size:
         raise ValueError(
-            f"kernels: the centred combination has an eigenvalue of {values[0]:.3g}, so ridge "
+            f"kernels: the centered combination has an eigenvalue of {values[0]:.3g}, so ridge "
             "regression has no solution for small alphas; accepted: positive semi-definite kernels."
         )
     return np.maximum(values[:-1], 0.0), vectors[:, :-1]

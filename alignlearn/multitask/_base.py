@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from alignlearn._text import listed
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Estimator, Verbose
-from alignlearn.kernels import RankOneKernels
+from alignlearn.estimators.base import Estimator
+from alignlearn.kernels import are_per_column
 from alignlearn.sources import Tables, as_tables, open_source
 from alignlearn.statistics import centered_columns
 from alignlearn.validation import (
@@ -24,7 +23,7 @@ from alignlearn.validation import (
 )
 
 from ._inputs import split_column, task_labels, task_rows, without_name
-from ._methods import COUPLINGS, METHODS, PRINTED_ETA, SOLVERS, Options, solve
+from ._methods import COUPLINGS, METHODS, PRINTED_ETA, Options, solve
 from ._tasks import Problem, each, open_tasks
 from .neighbourhood import alignment_matrix, check_eta
 
@@ -39,31 +38,46 @@ class _Named:
         return np.asarray(self.X, dtype=dtype)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class MultiTaskLearner(Verbose, Estimator):
+class MultiTaskLearner(Estimator):
     """Base: kernel weights and a machine for each task.
 
-    A subclass says how targets become problems and machines: ``_targets``, ``_problem``,
+    A subclass says how targets become problems and machines: ``_loss``, ``_targets``, ``_problem``,
     ``_machine``.
     """
 
-    kernels: Any = field(default=None, kw_only=False)
-    method: str = "onmkl"
-    C: float = 1.0
-    beta: float = 0.1
-    eta: float | None = None
-    coupling: str = "none"
-    ridge: float = 1.0
-    discount: float | None = None
-    norm: float = 1.0
-    solver: str = "newton"
-    center: bool = True
-    normalize: str | None = "trace"
-    task_column: int | str | None = None
-    tol: float = 1e-5
-    max_iter: int | None = None
+    kernels: Any
+    method: str
+    C: float
+    beta: float
+    eta: float | None
+    coupling: str
+    ridge: float
+    discount: float | None
+    norm: float
+    center: bool
+    normalize: str | None
+    task_column: int | str | None
+    tol: float
+    max_iter: int | None
+    verbose: Any
 
     _same_samples = False  # whether every task has all samples, and a column of y
+
+    def _loss(self) -> dict:
+        """Options of the problem that say what its loss is, checked."""
+        raise NotImplementedError
+
+    def _targets(self, y, task, n_samples) -> tuple:
+        """The tasks, and for each of them its rows and its targets, checked."""
+        raise NotImplementedError
+
+    def _problem(self, values) -> tuple:
+        """The dual variables of one task, and the columns of its target."""
+        raise NotImplementedError
+
+    def _machine(self, values):
+        """The machine of one task, not fitted."""
+        raise NotImplementedError
 
     # Checks
 
@@ -71,18 +85,12 @@ class MultiTaskLearner(Verbose, Estimator):
         """The checked parameters."""
         method = check_choice("method", self.method, METHODS)
         coupling = check_choice("coupling", self.coupling, COUPLINGS)
-        solver = check_choice("solver", self.solver, SOLVERS)
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
-        if method != "onmkl" and (coupling != "none" or solver != "newton"):
+        if method != "onmkl" and coupling != "none":
             raise ValueError(
-                f"method={method!r} with coupling={coupling!r} and solver={solver!r}; accepted: "
-                "coupling and solver are those of method='onmkl'."
-            )
-        if solver == "bcd" and coupling != "none":
-            raise ValueError(
-                f"solver='bcd' with coupling={coupling!r}; accepted: coupling='none', as in the "
-                "paper, or solver='newton'."
+                f"method={method!r} with coupling={coupling!r}; accepted: a coupling with "
+                "method='onmkl' alone."
             )
         beta = check_number("beta", self.beta, low=1e-100, high=1e100)
         eta = self.eta
@@ -103,7 +111,6 @@ class MultiTaskLearner(Verbose, Estimator):
             ridge=check_number("ridge", self.ridge, low=0.0, strict=True),
             discount=discount,
             norm=check_number("norm", self.norm, low=1.0),
-            solver=solver,
             loss=self._loss(),
             tol=check_number("tol", self.tol, low=0.0, strict=True),
             max_iter=check_count("max_iter", self.max_iter),
@@ -126,7 +133,7 @@ class MultiTaskLearner(Verbose, Estimator):
 
     def _open(self, X, task):
         """The source of all samples, and the labels of their tasks, or None."""
-        if isinstance(self.kernels, RankOneKernels):
+        if are_per_column(self.kernels):
             raise TypeError(
                 "kernels=RankOneKernels: a matrix of every kernel is needed here; accepted: a list "
                 "of kernels, or 'precomputed'."

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from alignlearn._text import Result
-from alignlearn.validation import ConvergenceWarning, warn
+from alignlearn.validation import warn_unconverged
 from alignlearn.weights.one_stage import L1SVM
 
-from ._blockwise import blockwise
 from ._coupled import coupled
 from ._neighbours import aligned, proxy
 from ._separate import Solution, common, penalised
@@ -21,7 +20,6 @@ from .neighbourhood import neighbourhood_coefficients, ridge_shared
 
 METHODS = ("onmkl", "independent", "uniform", "mkl", "kta", "rpkl", "onjkl")
 COUPLINGS = ("none", "ridge", "group")
-SOLVERS = ("newton", "bcd")
 PRINTED_ETA = 0.5  # Khat = K + bb' of the papers on proxy kernels
 _ROUNDS = 500
 
@@ -38,7 +36,6 @@ class Options:
     ridge: float
     discount: float | None
     norm: float
-    solver: str
     loss: dict
     tol: float
     max_iter: int | None
@@ -65,8 +62,6 @@ class MultiTaskResult(Result):
         together, or the largest of any task where they do not interact.
     n_iter : int
         Rounds or Newton steps, summed over tasks that do not interact.
-    n_shortened : int
-        Steps of ``solver="bcd"`` that did not descend and were taken again, shorter.
     converged : bool
         ``duality_gap <= tol``.
     identity : ndarray of shape (T,)
@@ -90,7 +85,6 @@ class MultiTaskResult(Result):
     objective: float
     duality_gap: float
     n_iter: int
-    n_shortened: int
     converged: bool
     identity: np.ndarray
 
@@ -127,11 +121,9 @@ def _result(tasks, options, found, identity):
     shared = weights.min(axis=0) if shared is None else shared
     converged = gap <= options.tol
     if not converged:
-        warn(
-            f"method={options.method!r} stopped after {n_iter} steps with a relative duality gap "
-            f"of {gap:.3g} > tol={options.tol:g}; raise max_iter, tol or beta.",
-            ConvergenceWarning,
-        )
+        reached, remedy = ("a relative duality gap of", gap), "raise max_iter, tol or beta"
+        what = f"method={options.method!r}"
+        warn_unconverged(what, f"{n_iter} steps", *reached, options.tol, remedy)
     return MultiTaskResult(
         weights,
         shared,
@@ -139,7 +131,6 @@ def _result(tasks, options, found, identity):
         sum(one.value for one in found),
         gap,
         n_iter,
-        sum(getattr(one, "n_shortened", 0) for one in found),
         converged,
         identity,
     )
@@ -164,7 +155,7 @@ def _uniform(tasks):
     p = tasks[0].scale.size
     weights = np.full((len(tasks), p), 1.0 / p)
     result = MultiTaskResult(
-        weights, weights[0], weights, np.nan, 0.0, 0, 0, True, np.zeros(len(tasks))
+        weights, weights[0], weights, np.nan, 0.0, 0, True, np.zeros(len(tasks))
     )
     return result, [None] * len(tasks)
 
@@ -186,8 +177,6 @@ def _one(options, task):
         return proxy(task, options.eta, x=x, tol=tol, max_iter=limit)
     if options.method == "onjkl":
         return proxy(task, options.eta, cost=cost, tol=tol, max_iter=limit)
-    if options.solver == "bcd":
-        return blockwise(task, options.beta, options.eta, tol=tol, max_iter=limit), 0.0
     found = penalised(task.family, task.duals, cost, task.scale, tol=tol, max_iter=limit)
     return found, 0.0
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from alignlearn.estimators.base import parameters, shared
 from alignlearn.estimators.inputs import class_labels
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _TOL = 1e-3  # of the final machines, in units of the margin; they start at their solution
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class MultiTaskMKLClassifier(MultiTaskLearner):
     """A support vector classifier for each task, with kernels learned for all tasks together.
 
@@ -61,8 +62,6 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
         Of coupling "group": from 1 to the number T of tasks, default ``sqrt(T)``.
     norm : float, default 1.0
         Of "mkl" and "independent", >= 1.
-    solver : {"newton", "bcd"}, default "newton"
-        "bcd": the block coordinate steps of the paper, corrected, for comparison; slow.
     center : bool, default True
         Centre every kernel at the mean of its task, for the weights. The machines do not depend on
         it, traces and alignments do. False is the paper's model.
@@ -155,7 +154,22 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
 
     _estimator_type = "classifier"
 
+    kernels: Any = field(default=None, kw_only=False)
+    method: str = "onmkl"
+    C: float = 1.0
+    beta: float = 0.1
+    eta: float | None = None
+    coupling: str = "none"
+    ridge: float = 1.0
+    discount: float | None = None
+    norm: float = 1.0
+    center: bool = True
+    normalize: str | None = "trace"
+    task_column: int | str | None = None
     multiclass: str = "ovo"
+    tol: float = 1e-5
+    max_iter: int | None = None
+    verbose: Any = shared("verbose")
 
     def fit(self, X, y, task=None) -> Self:
         """Learn the kernels and train the machines of all tasks.

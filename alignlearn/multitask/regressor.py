@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from alignlearn.estimators.base import parameters, shared
 from alignlearn.estimators.inputs import real_targets
 from alignlearn.machines import SupportVectorRegressor
 from alignlearn.machines.scores import r2
@@ -22,13 +23,13 @@ _LARGEST = 1e100  # target
 _TOL = 1e-3  # of the final machines, in units of the spread of y
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class MultiTaskMKLRegressor(MultiTaskLearner):
     """Support vector regression for each task, with kernels learned for all tasks together.
 
     Parameters
     ----------
-    kernels, method, C, beta, eta, coupling, ridge, discount, norm, solver, center, normalize, \
+    kernels, method, C, beta, eta, coupling, ridge, discount, norm, center, normalize, \
 task_column, tol, max_iter
         As in `MultiTaskMKLClassifier`; C is the cost of a deviation beyond ``epsilon``.
     epsilon : float, default 0.1
@@ -60,7 +61,22 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
 
     _estimator_type = "regressor"
 
+    kernels: Any = field(default=None, kw_only=False)
+    method: str = "onmkl"
+    C: float = 1.0
     epsilon: float = 0.1
+    beta: float = 0.1
+    eta: float | None = None
+    coupling: str = "none"
+    ridge: float = 1.0
+    discount: float | None = None
+    norm: float = 1.0
+    center: bool = True
+    normalize: str | None = "trace"
+    task_column: int | str | None = None
+    tol: float = 1e-5
+    max_iter: int | None = None
+    verbose: Any = shared("verbose")
 
     def fit(self, X, y, task=None) -> Self:
         """Learn the kernels and train the machines of all tasks.

@@ -6,13 +6,12 @@ Source: Kivinen, Smola and Williamson (2004), "Online learning with kernels".
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from alignlearn.engine import grams
-from alignlearn.estimators.base import Estimator, Seeded
+from alignlearn.estimators.base import Estimator
 from alignlearn.estimators.inputs import doubt_scales
 from alignlearn.kernels import KernelRuleError, as_kernel, column_names, kernel_samples
 from alignlearn.validation import (
@@ -33,18 +32,19 @@ from ._steps import LOSSES, NEVER, SCHEDULES, SQUARED, Rule
 _DIVERGED = 100.0  # times the loss of f = 0; outliers and noise cost less where steps do not grow
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class KernelSGD(Seeded, Estimator):
+class KernelSGD(Estimator):
     """What the classifier and the regressor share: parameters, checks, steps, fitted attributes."""
 
-    kernel: Any = field(default="rbf", kw_only=False)
-    alpha: float = 1e-3
-    eta0: float | None = None
-    learning_rate: str = "auto"
-    budget: int | None = None
-    n_passes: int = 5
-    fit_intercept: bool = True
-    shuffle: bool = True
+    kernel: Any
+    alpha: float
+    eta0: float | None
+    learning_rate: str
+    budget: int | None
+    n_passes: int
+    fit_intercept: bool
+    shuffle: bool
+    loss: str
+    random_state: Any
 
     _losses = ()
     _epsilon = 0.0

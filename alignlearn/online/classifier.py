@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alignlearn._text import listed
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Classifier
+from alignlearn.estimators.base import Classifier, parameters, shared
 from alignlearn.solvers.multiclass import predicted_labels, problem_signs
 from alignlearn.validation import check_labels
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class KernelSGDClassifier(Classifier, KernelSGD):
     """Kernel classifier learned from one sample at a time, by stochastic gradient descent.
 
@@ -99,7 +99,16 @@ class KernelSGDClassifier(Classifier, KernelSGD):
 
     _losses = ("hinge", "logistic", "squared")
 
+    kernel: Any = field(default="rbf", kw_only=False)
     loss: str = "hinge"
+    alpha: float = 1e-3
+    eta0: float | None = None
+    learning_rate: str = "auto"
+    budget: int | None = None
+    n_passes: int = 5
+    fit_intercept: bool = True
+    shuffle: bool = True
+    random_state: Any = shared("random_state")
 
     def fit(self, X, y) -> Self:
         """Learn from the samples in ``n_passes`` passes, starting at f = 0.

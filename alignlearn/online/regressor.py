@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Regressor
+from alignlearn.estimators.base import Regressor, parameters, shared
 from alignlearn.validation import check_targets
 
 from ._base import KernelSGD
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@parameters
 class KernelSGDRegressor(Regressor, KernelSGD):
     """Kernel regression learned from one sample at a time, by stochastic gradient descent.
 
@@ -61,8 +61,17 @@ n_features_in_, feature_names_in_
 
     _losses = ("squared", "epsilon-insensitive")
 
+    kernel: Any = field(default="rbf", kw_only=False)
     loss: str = "squared"
     epsilon: float = 0.1
+    alpha: float = 1e-3
+    eta0: float | None = None
+    learning_rate: str = "auto"
+    budget: int | None = None
+    n_passes: int = 5
+    fit_intercept: bool = True
+    shuffle: bool = True
+    random_state: Any = shared("random_state")
 
     @property
     def _epsilon(self):

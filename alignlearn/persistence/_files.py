@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import stat
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -27,6 +29,12 @@ _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 _MAX_RATIO = 1100  # deflated, bytes are at least a 1032nd of what they were
 _LARGE, _LOOKED_AT = 2**20, 2**13  # bytes, and entries that tell whether deflating pays
 _HEADER = 1000  # bytes before the entries of an array, at most
+_MAGIC, _CHUNK = b"PK\3\4", 2**20  # the first bytes of a zip, and what is read of a stream at once
+_START = re.compile(
+    rb'\s*\{\s*"format"\s*:\s*"([^"\\]*)"\s*,\s*"version"\s*:\s*(\d{1,9})\s*,'
+    rb'\s*"library"\s*:\s*"([ -!#-\[\]-~]*)"'
+)
+_START_BYTES = 1000
 
 
 class ModelFileError(ValueError):
@@ -53,7 +61,7 @@ def save(model, path) -> None:
     model : estimator, kernel, machine, rule for weights or result of the library
         Fitted or not; also a list, tuple or dict of such.
     path : str, path-like or binary file object
-        A file that exists is replaced, once the new one is whole.
+        A file that exists is replaced, once the new one is whole. The new file has its permissions.
 
     Raises
     ------
@@ -151,7 +159,7 @@ def _opened(path):
     folder = os.path.dirname(path)
     temporary = os.path.join(folder, f".{os.urandom(8).hex()}.part")
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=_opener(path)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -161,6 +169,24 @@ def _opened(path):
     finally:
         if os.path.exists(temporary):
             os.remove(temporary)
+
+
+def _opener(path):
+    """The opener of a new file with the permissions of the file at ``path``, if there is one.
+
+    The new file is never readable by more users than the old one, not even while it is written.
+    """
+    try:
+        mode = os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        return None
+
+    def opened(name, flags):
+        descriptor = os.open(name, flags, 0o600)
+        os.chmod(name, mode)  # the umask does not change these permissions
+        return descriptor
+
+    return opened
 
 
 def load(path) -> Any:
@@ -178,9 +204,10 @@ def load(path) -> Any:
     Raises
     ------
     ModelFileError
-        A ValueError: the file is no model file, is damaged or of a later format, names a class
-        that is not among the library's savable ones, has attributes of wrong kinds, or would take
-        more than 4 GiB for its arrays, 64 MiB for its description, or ten million values.
+        A ValueError: the path is a device or pipe, or the file is no model file, is damaged or of a
+        later format, names a class that is not among the library's savable ones, has attributes of
+        wrong kinds, or would take more than 4 GiB for its arrays, 64 MiB for its description, or
+        ten million values.
     OSError
         There is no such file, it is a folder, or it cannot be read.
 
@@ -213,6 +240,9 @@ def load(path) -> Any:
         model, version = _load(_seekable(path), "the file")
     else:
         path = os.fsdecode(path)
+        kind = os.stat(path).st_mode  # before it is opened, which waits for a writer of a pipe
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+            raise ModelFileError(f"{path} is a device or pipe; accepted: a regular file.")
         with open(path, "rb") as file:
             model, version = _load(file, path)
     warn_of_version(version)
@@ -224,10 +254,14 @@ def _seekable(file):
         raise TypeError(f"path={file!r:.60} is a text file; accepted: one opened with 'rb'.")
     if getattr(file, "seekable", bool)():
         return file
-    raw = file.read(_limits.MAX_BYTES + 1)
-    if len(raw) > _limits.MAX_BYTES:
-        raise ModelFileError(f"the file has more than {_limits.MAX_BYTES} bytes.")
-    return io.BytesIO(raw)
+    found = io.BytesIO()
+    while chunk := file.read(_CHUNK):
+        if found.tell() == 0 and not _MAGIC.startswith(chunk[: len(_MAGIC)]):
+            raise ModelFileError("the file is not a readable model file: it is not a zip archive.")
+        found.write(chunk)
+        if found.tell() > _limits.MAX_BYTES:
+            raise ModelFileError(f"the file has more than {_limits.MAX_BYTES} bytes.")
+    return found
 
 
 def _load(file, where):
@@ -268,12 +302,30 @@ def _head(archive):
     names = archive.namelist()
     if names.count(_DESCRIPTION) != 1:
         raise ValueError(f"it has no member {_DESCRIPTION}, or several")
-    _check_packing(archive.getinfo(_DESCRIPTION))
-    with archive.open(_DESCRIPTION) as stream:
-        text = stream.read(MAX_DESCRIPTION + 1)
-    if len(text) > MAX_DESCRIPTION:
+    info = archive.getinfo(_DESCRIPTION)
+    _check_packing(info)
+    if info.file_size > MAX_DESCRIPTION:  # more than this `zipfile` does not read
         raise ValueError(f"its description has more than {MAX_DESCRIPTION} bytes")
-    return _parsed(text)
+    with archive.open(_DESCRIPTION) as stream:
+        start = stream.read(_START_BYTES)
+        _check_start(start)
+        return _parsed(start + stream.read())
+
+
+def _check_start(text):
+    """ValueError where a description is of another format, before the rest of it is parsed."""
+    found = _START.match(text)
+    if found is None or found[1] != FORMAT.encode():
+        raise ValueError(
+            f"its description does not start with the format {FORMAT!r} and the version that "
+            "wrote it"
+        )
+    version, library = int(found[2]), found[3].decode("ascii")
+    if version > VERSION and is_version(library):
+        raise ValueError(
+            f"it has the format {version} of alignlearn {library}, and alignlearn "
+            f"{alignlearn.__version__} reads up to {VERSION}; update alignlearn"
+        )
 
 
 def _array_members(archive):
@@ -302,16 +354,8 @@ def _parsed(text):
         parse_int=_integer,
         parse_constant=_no_constant,
     )
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise ValueError(f"its description does not say that it is an {FORMAT!r}")
-    version, library = head.get("version"), head.get("library")
-    if type(version) is not int or version < 1 or not is_version(library):
+    if head["version"] != VERSION or not is_version(head["library"]):
         raise ValueError("it does not say which version wrote it")
-    if version > VERSION:
-        raise ValueError(
-            f"it has the format {version} of alignlearn {library}, and alignlearn "
-            f"{alignlearn.__version__} reads up to {VERSION}; update alignlearn"
-        )
     if set(head) != {"format", "version", "library", "values"}:
         raise ValueError("its description has other parts than format 1")
     return head

@@ -14,7 +14,7 @@ _CLASSES = {
     "cca.kernel_cca": "KernelCCA",
     "dependence.independence": "DependenceTest",
     "dependence.representations": "CKAAccumulator",
-    "estimators.averages": "AveragePredictor Member",
+    "estimators.average": "Average AveragePredictor Member",
     "estimators.bayesian": "BayesianMKLClassifier",
     "estimators.classifier": "MKLClassifier",
     "estimators.combiner": "KernelCombiner",

@@ -19,7 +19,7 @@ import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn._text import Result
-from alignlearn.validation import ConvergenceWarning, check_number, warn
+from alignlearn.validation import check_number, warn_unconverged
 
 from . import panels
 
@@ -53,6 +53,15 @@ class CGResult(Result):
     n_iter: int
     definite: bool
     converged: bool
+
+    def warn_unconverged(self, tol):
+        """Warn with the residual reached if the solver stopped above ``tol``."""
+        if not self.converged:
+            remedy = "raise the regularization, max_iter, tol, or the rank of the preconditioner"
+            if not self.definite:
+                remedy = f"the system or its preconditioner is not definite; {remedy}"
+            reached = "a relative residual of", self.residual
+            warn_unconverged("Conjugate gradients", f"{self.n_iter} steps", *reached, tol, remedy)
 
 
 def conjugate_gradient(
@@ -101,18 +110,6 @@ def conjugate_gradient(
         definite=solver.definite,
         converged=bool(largest <= tol),
     )
-
-
-def warn_unconverged(result, tol):
-    """Warn with the residual reached if conjugate gradients stopped above ``tol``."""
-    if not result.converged:
-        why = "" if result.definite else "; the system or its preconditioner is not definite"
-        warn(
-            f"conjugate gradients stopped after {result.n_iter} steps with a relative residual of "
-            f"{result.residual:.3g} > tol={tol:g}{why}; raise the regularisation, max_iter, tol, "
-            "or the rank of the preconditioner.",
-            ConvergenceWarning,
-        )
 
 
 class _Solver:

@@ -25,7 +25,7 @@ import numpy as np
 
 from alignlearn._jit import jit, jit_sum
 from alignlearn._text import Result
-from alignlearn.validation import is_sparse
+from alignlearn.validation import is_sparse, warn_unconverged
 
 LOSSES = ("hinge", "squared-hinge")
 PART = 10**8  # products between two looks for Ctrl-C, a tenth of a second
@@ -61,6 +61,14 @@ class DualCDResult(Result):
     kkt_violation: float
     n_iter: int
     converged: bool
+
+    def warn_unconverged(self, tol):
+        """Warn with the violation reached if the solver stopped above ``tol``."""
+        if not self.converged:
+            remedy = "scale the features, lower C, or raise max_iter or tol"
+            reached = "a projected gradient of", self.kkt_violation
+            solver = "Dual coordinate descent"
+            warn_unconverged(solver, f"{self.n_iter} passes", *reached, tol, remedy)
 
 
 class Rows(NamedTuple):

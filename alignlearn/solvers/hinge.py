@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn._text import Result
-from alignlearn.validation import ConvergenceWarning, warn
+from alignlearn.validation import warn_unconverged
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,14 @@ class HingeResult(Result):
     duality_gap: np.ndarray
     n_passes: int
     converged: bool
+
+    def warn_unconverged(self, tol):
+        """Warn with the gap reached if the solver stopped above ``tol``."""
+        if not self.converged:
+            gap = np.max(self.duality_gap / self.objective)
+            reached = "a duality gap, relative to the objective, of", gap
+            remedy = "lower C, or raise max_iter or tol"
+            warn_unconverged("The machine", f"{self.n_passes} passes", *reached, tol, remedy)
 
 
 def dual_values(features, dual):
@@ -78,14 +86,3 @@ def best_intercept(values, sign, cost):
     order = np.argsort(ends)
     slope = np.cumsum(cost[used[order]]) - cost[sign > 0.0].sum()
     return ends[order[min(np.searchsorted(slope, 0.0), order.size - 1)]]
-
-
-def warn_unconverged(result, tol):
-    """Warn with the gap reached if a solver stopped above ``tol``."""
-    if not result.converged:
-        gap = np.max(result.duality_gap / result.objective)
-        warn(
-            f"the machine stopped after {result.n_passes} passes with a duality gap of {gap:.3g} "
-            f"of the objective > tol={tol:g}; lower C, or raise max_iter or tol.",
-            ConvergenceWarning,
-        )

@@ -15,6 +15,7 @@ representations"; Mehrotra (1992) for predictor and corrector.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +24,7 @@ from alignlearn._lapack import self_product
 
 from . import panels
 from .dense import least_squares
+from .multiclass import orientations
 from .smo import SMOResult, _certificate, divided, multiplied, unit_of
 
 _SHORTEN = 0.995  # of the longest step inside the bounds
@@ -54,6 +56,19 @@ def low_rank_svm(Z, linear, bounds, *, epsilon=0.0, tol=1e-3, max_iter=100) -> S
     unit = unit_of(linear, epsilon)
     problem = divided(linear, bounds, epsilon, unit)
     return multiplied(_solved(Z, *problem, tol / unit, max_iter), unit)
+
+
+def low_rank_hinge(Z, sign, cost, **options) -> SMOResult:
+    """The machine of two classes: `low_rank_svm` for signs (m,), 0 where left out, and costs (m,).
+
+    The opposite signs give the opposite coefficients, to the last bit.
+    """
+    side = orientations(sign[None])[0]
+    reach = cost * side * sign
+    bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
+    found = low_rank_svm(Z, -side * sign, bounds, **options)
+    turned = {n: side * getattr(found, n) for n in ("coef", "multiplier", "gradient")}
+    return replace(found, **turned)
 
 
 def _solved(Z, linear, bounds, epsilon, tol, max_iter):

@@ -30,6 +30,20 @@ def class_weighted(weight, class_weight, classes, codes):
     return weight * _class_weights(class_weight, classes, totals)[codes]
 
 
+def check_class_weight(class_weight, labels):
+    """Raise unless ``class_weight`` is for these labels, some of which a training set may lack."""
+    classes, codes = encode_labels(labels)
+    class_weighted(np.ones(codes.size), class_weight, classes, codes)
+
+
+def of_present_classes(class_weight, labels):
+    """The parameter ``class_weight`` for a training set, which may lack some of the classes."""
+    if not isinstance(class_weight, dict):
+        return class_weight
+    present = set(np.unique(labels).tolist())
+    return {label: weight for label, weight in class_weight.items() if label in present}
+
+
 def _class_weights(class_weight, classes, totals):
     """Weight of each class; ``totals`` are the summed sample weights of the classes."""
     if class_weight is None:
@@ -64,14 +78,39 @@ def problem_signs(codes, n_classes, multiclass):
     return (codes == j[:, None]).astype(float) - (codes == i[:, None])
 
 
+def orientations(signs):
+    """Sign (n_problems,) of the first sample in each problem, from signs (n_problems, m).
+
+    Solvers take their steps from the signs times these, and so the same steps whichever class is
+    the positive one.
+    """
+    return signs[np.arange(len(signs)), (signs != 0.0).argmax(axis=1)]
+
+
 @cache
 def _pairs(n_classes):
     """The classes i < j of all problems of two, in lexicographic order."""
     return np.triu_indices(n_classes, 1)
 
 
+def problem_count(n_classes, multiclass):
+    """Number of two-class problems between so many classes."""
+    return n_classes if n_classes > 2 and multiclass == "ovr" else len(_pairs(n_classes)[0])
+
+
+def _check_problems(raw, n_classes, multiclass):
+    """Raise unless the decisions (n, n_problems) have a column for each problem."""
+    expected = problem_count(n_classes, multiclass)
+    if raw.ndim != 2 or raw.shape[1] != expected:
+        raise ValueError(
+            f"decisions have shape {raw.shape}; accepted: (n, {expected}), a column for each "
+            f"problem of two classes that {multiclass!r} makes of {n_classes} classes."
+        )
+
+
 def summed_decisions(raw, n_classes):
     """Sums of the decisions (n, n_problems) of pairs for each class, (n, n_classes)."""
+    _check_problems(raw, n_classes, "ovo")
     columns, (i, j) = np.arange(raw.shape[1]), _pairs(n_classes)
     sides = np.zeros((len(columns), n_classes))
     sides[columns, j], sides[columns, i] = 1.0, -1.0
@@ -87,7 +126,13 @@ def confidences(raw, n_classes, multiclass):
         For two classes positive for the second. Otherwise the decisions of "ovr", or for "ovo" the
         votes plus the summed decisions squeezed into (-1/3, 1/3), which decide between classes of
         equal votes, as scikit-learn does with ``break_ties=True``.
+
+    Raises
+    ------
+    ValueError
+        The number of columns is not that of the problems.
     """
+    _check_problems(raw, n_classes, multiclass)
     if n_classes == 2:
         return raw[:, 0]
     if multiclass == "ovr":
@@ -95,6 +140,14 @@ def confidences(raw, n_classes, multiclass):
     votes = 0.5 * (summed_decisions(np.where(raw >= 0.0, 1.0, -1.0), n_classes) + n_classes - 1)
     sums = summed_decisions(raw, n_classes)
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+
+def decided_labels(raw, classes, multiclass):
+    """Labels from the decisions (n, n_problems) of a machine that was trained on ``classes``.
+
+    ``classes`` are sorted. Those of a training set may be fewer than all classes.
+    """
+    return predicted_labels(confidences(raw, len(classes), multiclass), classes)
 
 
 def predicted_labels(scores, classes):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn._text import Result
-from alignlearn.validation import ConvergenceWarning, check_number, warn
+from alignlearn.validation import check_number, warn_unconverged
 
 from . import nnqp_active as compiled
 from . import nnqp_pivot as lapack
@@ -154,11 +154,11 @@ def _result(M, d, b, u, size, n_iter, tol):
     gap = slack / value if value > 0.0 else np.inf
     converged = _is_accepted(residual, u, tol)
     if not converged:
-        warn(
-            f"nonnegative_qp stopped after {n_iter} solves at a relative KKT residual of "
-            f"{residual:.3g}, above tol={tol:g}.",
-            ConvergenceWarning,
+        reached, remedy = (
+            ("a relative KKT residual of", residual),
+            "scale the kernels, or raise tol",
         )
+        warn_unconverged("nonnegative_qp", f"{n_iter} solves", *reached, tol, remedy)
     return NonnegativeQPResult(d * u * size, residual, gap, n_iter, bool(converged))
 
 

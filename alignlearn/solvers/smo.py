@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from alignlearn._text import Result
-from alignlearn.validation import ConvergenceWarning, warn
+from alignlearn.validation import warn_unconverged
 
 from . import smo_kernels as kernels
 from .smo_rows import MatrixRows
@@ -72,6 +72,13 @@ class SMOResult(Result):
     kkt_violation: float
     n_iter: int
     converged: bool
+
+    def warn_unconverged(self, tol):
+        """Warn with the violation reached if the solver stopped above ``tol``."""
+        if not self.converged:
+            remedy = "scale the kernel, lower C, or raise max_iter or tol"
+            reached = "a KKT violation of", self.kkt_violation
+            warn_unconverged("SMO", f"{self.n_iter} steps", *reached, tol, remedy)
 
 
 def smo(
@@ -157,6 +164,8 @@ def _solved(K, linear, bounds, epsilon, start, limits, shrinking):
     start = None if start is None else _feasible(start, *bounds)
     problem, n_iter = _minimised(gram, linear, bounds, float(epsilon), start, limits, shrinking)
     problem.make_exact()
+    if not gram.exact:
+        gram.warn_slow()
     return _certificate(problem, n_iter, limits[0])
 
 
@@ -170,17 +179,6 @@ def _minimised(gram, linear, bounds, epsilon, coef, limits, shrinking=True, exac
     problem = _Problem(gram, linear, *bounds, epsilon, exact)
     n_iter = problem.minimise(coef, tol, max(max_iter - n_before, 0), shrinking)
     return problem, n_before + n_iter
-
-
-def warn_unconverged(result, tol):
-    """Warn with the violation reached if the solver stopped above ``tol``."""
-    if not result.converged:
-        warn(
-            f"SMO stopped after {result.n_iter} steps with a KKT violation of "
-            f"{result.kkt_violation:.3g} > tol={tol:g}; scale the kernel, lower C, or raise "
-            "max_iter or tol.",
-            ConvergenceWarning,
-        )
 
 
 class _Problem:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.validation import doubt
+
 from . import smo_kernels as kernels
 
 _WORTH_COPYING = 0.54  # share of all rows below which gathering them pays: it takes 0.3 of the time
@@ -18,6 +20,9 @@ _STEPS = 4  # the same of a cache, in active variables, which were chosen as tho
 _FEWEST = 16  # rows computed at a time, where there is room for them; else so many pairs:
 _LOADED, _MULTIPLIED = 2**20, 2**21  # of rows to be kept, many of which may not be used; of others
 _BLOCK_SHARE = 8  # of the memory, to the block of rows being computed
+_ROOM = 0.125  # of a row, for variables that are added later
+# Values computed, and Gram matrices of them, above which little memory is warned of: about 10 s.
+_MANY_VALUES, _MANY_MATRICES = 2**31, 10
 _ALIGNMENT = 16  # a row is a multiple of so many values
 _NARROW = 1e-20, 1e20  # sizes of values that float32 holds, with room for smaller and larger ones
 
@@ -145,6 +150,7 @@ class RowCache:
         self.rows, self.times, self.m, self.memory = rows, times, n_samples, memory
         self.diagonal = self._diagonal() if diagonal is None else diagonal
         self.scale = _scale(self.diagonal, lambda: rows(None)(np.zeros(1, dtype=np.intp)))
+        self.n_values = 0  # kernel values
         self._block = (memory - _own_arrays(n_samples)) // _BLOCK_SHARE
         self._set_type(type_of_rows(self.scale))
 
@@ -199,8 +205,12 @@ class RowCache:
 
     @property
     def most(self):
-        """Number of variables up to which half of their rows fit."""
-        return max(int(np.sqrt(2.0 * self._size)) - _ALIGNMENT, 2)
+        """Number of variables up to which all of their rows fit.
+
+        With more, steps for a large C go round more rows than there are, and every step computes
+        one (measured: 70 times as long for half of the rows, 3000 samples, C=1000).
+        """
+        return max(int(np.sqrt(self._size / (1.0 + _ROOM))) - _ALIGNMENT, 2)
 
     def activate(self, index):
         """Make these variables active; returns them in the order in which they are laid out.
@@ -299,6 +309,7 @@ class RowCache:
         wanted = np.flatnonzero(urgency)
         if wanted.size > n:
             wanted = wanted[np.argpartition(-urgency[wanted], n - 1)[:n]]
+        self.n_values += wanted.size * self.index.size
         slots = self._free(wanted.size)
         dropped = self._owner[slots]
         active.slot[dropped[dropped >= 0]] = -1
@@ -319,6 +330,7 @@ class RowCache:
 
     def add_products(self, gradient, used, weights, index=None):
         """gradient += sum_k weights[k] K[used[k], index], for all m variables or some."""
+        self.n_values += used.size * gradient.size
         if self.times is not None:
             gradient += self.times(index, used, weights)
             return
@@ -331,6 +343,15 @@ class RowCache:
     def _rows_in(self, n_pairs, width):
         """How many rows of a width to compute at a time."""
         return int(min(max(n_pairs // width, _FEWEST), max(self._block // (8 * width), 1)))
+
+    def warn_slow(self):
+        """Warn where so little memory made most of the work, with what would do."""
+        if self.n_values > max(_MANY_VALUES, _MANY_MATRICES * self.m**2):
+            doubt(
+                f"memory={self.memory} bytes hold few of the rows that the solver needs: it "
+                f"computed as many kernel values as {self.n_values / self.m**2:.0f} Gram matrices "
+                f"have; with memory of {12 * self.m**2} bytes it computes one matrix."
+            )
 
     def refine(self):
         """Keep rows in float64 from the next `activate` on."""
@@ -442,7 +463,7 @@ def _own_arrays(n_samples):
 
 def _with_room(n):
     """Width for n variables and some that are added later."""
-    return _padded(n + n // 8)
+    return _padded(n + int(_ROOM * n))
 
 
 def _padded(n):

@@ -12,7 +12,15 @@ from .given import GramViews, gram_parts
 from .opening import Opener, open_kernel, open_source
 from .source import Combination, Predictor, Source
 from .streaming import AlignmentAccumulator, alignment_statistics
-from .tables import GramStack, Tables, as_fitted, as_tables, open_tables
+from .tables import (
+    GramStack,
+    Tables,
+    as_fitted,
+    as_tables,
+    lacking_rows,
+    open_tables,
+    table_rows,
+)
 
 __all__ = [
     "AlignmentAccumulator",
@@ -32,9 +40,11 @@ __all__ = [
     "as_tables",
     "complete",
     "gram_parts",
+    "lacking_rows",
     "linear_groups",
     "open_family",
     "open_kernel",
     "open_source",
     "open_tables",
+    "table_rows",
 ]

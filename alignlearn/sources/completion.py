@@ -100,6 +100,34 @@ class Completion:
             found[rows] += shares @ terms[table]
         return found
 
+    def diagonal(self, combination, X, engine=CPU):
+        """``k(x, x)`` of samples with gaps, (n,), by a combination of these kernels."""
+        found = combination.diagonal(self.donors.fill(X)).astype(np.float64)
+        base, of_tables = self.donors.base, by_table(combination.weights, self.donors)
+        for table, rows, donors, shares in self.mixtures(X, engine):
+            filler = base.combine(of_tables[table]).diagonal(self.donors.filler[None])
+            K = base.part(donors).combine(of_tables[table]).gram(exact=True)
+            found[rows] += np.einsum("ij,ij->i", shares @ K, shares) - filler
+        return found
+
+    def own_gram(self, weights, X, engine=CPU):
+        """Gram matrix (n, n) of samples with gaps, up to a constant, of weights (p,)."""
+        filled, base, n = self.donors.fill(X), self.donors.base, len(X)
+        found, mixtures = np.zeros((n, n), self.donors.dtype), self.mixtures(X, engine)
+        for table, own in enumerate(by_table(weights, self.donors)):
+            if not own.any():
+                continue
+            lacking = [mixture for mixture in mixtures if mixture.table == table]
+            donors = self.donors.having(table) if lacking else np.arange(0)
+            # Rows of samples with the table are their own; the others mix those of the donors.
+            shares = np.eye(n, n + donors.size)
+            for mixture in lacking:
+                shares[mixture.rows] = 0.0
+                shares[np.ix_(mixture.rows, n + np.arange(donors.size))] = mixture.shares
+            Z = np.concatenate([filled, self.donors.filled[donors]])
+            found += shares @ base.combine(own).own_gram(Z) @ shares.T
+        return found
+
     def report(self, source):
         """The `TableCompletion` of the training samples."""
         lacking = ~source.present

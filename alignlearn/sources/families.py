@@ -28,6 +28,7 @@ from alignlearn.validation.grams import tolerance
 _ROWS = 32  # rows of the output kept in the second-level cache while p matrices pass by
 _TILE = 64
 _SPOT_ROWS = 8
+_VALUES = 2**21  # of blocks of rows of all matrices
 _ROOM = 4  # times the memory of the features that matrices of their kernels may take
 
 
@@ -163,7 +164,7 @@ class GramFamily:
         """``<K_k, Y'Y>_F`` (p,) and ``<K_k, K_l>_F`` (p, p), Y of shape (c, m)."""
         p, m = self.n_kernels, self.n_samples
         M = np.zeros((p, p))
-        step = max(1, 2**24 // (p * m))
+        step = max(1, _VALUES // (p * m))
         for i in range(0, m, step):
             rows = np.array([K[i : i + step] for K in self.grams], dtype=np.float64).reshape(p, -1)
             M += rows @ rows.T

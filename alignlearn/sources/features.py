@@ -328,3 +328,9 @@ class FeaturePredictor(Predictor):
     def decisions(self, X, engine=CPU):
         """``X @ coef`` and the intercept, (n, q)."""
         return np.asarray(X @ self.coef) + self.intercept
+
+    def reweighted(self, weights):
+        """Not known: the coefficients of the features hold the weights of the kernels."""
+        raise ValueError(
+            "a predictor with a coefficient of each feature does not keep the weights of kernels."
+        )

@@ -294,8 +294,16 @@ class GappedCombination(Combination):
 
         return self.completion.extended(of_filled, X, engine or self.source.engine)
 
-    def diagonal(self):
-        """``k(x, x)`` of every sample, (m,)."""
+    def own_gram(self, X):
+        """Completed Gram matrix of new samples with each other."""
+        if not np.isnan(X).any():
+            return self._plain.own_gram(X)
+        return self.completion.own_gram(self.weights, X, self.source.engine)
+
+    def diagonal(self, X=None):
+        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,)."""
+        if X is not None:
+            return self.completion.diagonal(self._plain, X, self.source.engine)
         return self.gram(exact=True).diagonal().astype(np.float64)
 
     def predictor(self, support, coef, intercept=0.0, exact=False):
@@ -335,6 +343,12 @@ class SumOfTables(Predictor):
     def __init__(self, parts, kernels, coef, intercept):
         super().__init__(coef, intercept + sum(part.intercept for part in parts))
         self._parts, self._kernels, self._trained = parts, kernels, intercept
+
+    def check(self, X):
+        """New samples, validated, but for their width; each part reads columns of all tables."""
+        for part in self._parts[:1]:
+            X = part.check(X)
+        return X
 
     def decisions(self, X, engine=CPU):
         """The sum of the decisions and the intercept, (n, q)."""
@@ -378,9 +392,21 @@ class GappedPredictor(Predictor):
 
         return self.completion.extended(of_filled, X, engine)
 
+    def source(self, engine=CPU):
+        """The `Source` on the support samples; None where some of them lack a table."""
+        return self.whole.source(engine)
+
+    def beside(self, coef, constants):
+        """These coefficients and further columns (n, c), completed as before."""
+        return self.instead(self.whole.beside(coef, constants))
+
+    def instead(self, whole):
+        """Another predictor on samples that are completed as before."""
+        return GappedPredictor(whole, self.completion)
+
     def reweighted(self, weights):
         """These coefficients with other weights of the kernels, completed as before."""
-        return GappedPredictor(self.whole.reweighted(weights), self.completion)
+        return self.instead(self.whole.reweighted(weights))
 
 
 def complete(learned, X):

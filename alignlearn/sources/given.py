@@ -174,6 +174,26 @@ class _NewSamples(Source):
         """The combination with weights (p,)."""
         return GramCombination(self, weights)
 
+    def kept(self):
+        """Itself: it holds nothing of the matrices."""
+        return self
+
+    def statistics(self, y, task="auto", *, unbiased=False):
+        """Not known: the matrices of the training samples are not kept."""
+        raise _not_kept()
+
+    def part(self, rows):
+        """Not known: the matrices of the training samples are not kept."""
+        raise _not_kept()
+
+    def family(self, scale, rooted=False):
+        """Not known: the matrices of the training samples are not kept."""
+        raise _not_kept()
+
+
+def _not_kept():
+    return ValueError("the given matrices of the training samples are not kept after fit.")
+
 
 class GramCombination(Combination):
     """A weighted sum of given matrices, which is exact as they are."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from alignlearn.engine.cpu import CPU
 from alignlearn.kernels import (
-    RankOneKernels,
+    are_per_column,
     as_kernel,
     column_names,
     kernel_list,
@@ -21,15 +23,15 @@ from .pairs import PairSource
 from .tables import GramStack, Tables, as_tables, open_tables, table_kernels, with_gaps
 
 
-class Opener:
+class Opener(ABC):
     """Kernels of a kind of their own: what is passed as ``kernels`` and opens itself on samples."""
 
+    @abstractmethod
     def open(self, X, sample_weight, **how):
         """The `Source` on samples that are not checked yet.
 
         ``how`` are ``engine`` and ``progress``, as `Source` takes them.
         """
-        raise NotImplementedError
 
 
 def open_source(
@@ -76,7 +78,7 @@ def open_source(
         numbers, kernels = precomputed_kernels(X.kernels() if isinstance(X, GramStack) else X)
         return GramSource(numbers, kernels, optional_weights(sample_weight, len(numbers)), **how)
     X, kernels = open_tables(X, kernels)
-    if isinstance(kernels, RankOneKernels):
+    if are_per_column(kernels):
         X = check_features(X)
         weight = optional_weights(sample_weight, X.shape[0])
         return FeatureSource(X, kernels, None, weight, **how)
@@ -94,7 +96,7 @@ def open_source(
 def _open_with_gaps(X, kernels, sample_weight, how):
     """The `GappedSource` on several tables."""
     X = as_tables(X, kernels)
-    if isinstance(kernels, (Opener, RankOneKernels)) or not isinstance(X, Tables):
+    if isinstance(kernels, Opener) or are_per_column(kernels) or not isinstance(X, Tables):
         given = type(kernels if isinstance(X, Tables) else X).__name__
         raise TypeError(
             "missing='tables' is for X of several tables, a dict or list of them or Tables, and "

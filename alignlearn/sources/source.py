@@ -9,9 +9,14 @@ to be ``exact``. The dual coefficients of every machine with an intercept sum to
 change the intercept only, and what is trained is the machine on the kernel centred at the training
 means. Near-constant kernels keep their digits this way, and linear ones on samples far from the
 origin.
+
+A class that lacks an abstract method raises a `TypeError` when an object of it is made. An override
+has the parameters of its contract, in their order; further ones have defaults.
 """
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -28,7 +33,7 @@ def row_blocks(n, width):
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
-class Source:
+class Source(ABC):
     """p kernels on m samples.
 
     Parameters
@@ -109,9 +114,9 @@ class Source:
         """The samples without gaps, for what looks at columns alone."""
         return self.X
 
+    @abstractmethod
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
-        raise NotImplementedError
 
     def training_statistics(self, y, task, training_sets, *, unbiased=False):
         """Yield the statistics of every training set, index arrays; here each by a pass."""
@@ -122,9 +127,9 @@ class Source:
         """The matrix on all samples, up to a constant, kept; None where it is not worth it."""
         return None
 
+    @abstractmethod
     def part(self, rows):
         """The source, kernels as they are, on the samples of an index array."""
-        raise NotImplementedError
 
     def used(self):
         """The source on the samples of positive weight; itself if these are all."""
@@ -132,13 +137,13 @@ class Source:
             return self
         return self.part(np.flatnonzero(self.weight))
 
+    @abstractmethod
     def kept(self):
         """The source for later: on a copy of its samples, in this process, without progress.
 
         The caller of ``fit`` can then change its samples, and a client may close. Given matrices
         are not held, as new samples bring theirs.
         """
-        raise NotImplementedError
 
     def samples(self, rows):
         """Some samples, as ``fit`` of an estimator takes them."""
@@ -148,24 +153,24 @@ class Source:
         """Some samples as `Predictor.decisions` takes new ones."""
         return self.samples(rows)
 
+    @abstractmethod
     def check(self, X):
         """New samples, validated."""
-        raise NotImplementedError
 
     def largest_diagonals(self):
         """The largest K_k(x, x) of each kernel over the samples, (p,)."""
         return np.array([self.single(k).diagonal().max() for k in range(len(self.names))])
 
+    @abstractmethod
     def family(self, scale, rooted=False):
         """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
 
         With ``rooted`` times the square roots of both samples' weights.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def combine(self, weights):
         """The `Combination` with weights (p,)."""
-        raise NotImplementedError
 
     def single(self, k):
         """The `Combination` that is kernel k."""
@@ -218,7 +223,7 @@ class _Transposed:
         return sum(products.matrix(rows).T @ U[rows] for rows in products.blocks())
 
 
-class Combination:
+class Combination(ABC):
     """A weighted sum of the kernels of a source, on its samples.
 
     Parameters
@@ -255,6 +260,7 @@ class Combination:
         """The combination on the samples of an index array."""
         return self.source.part(rows).combine(self.weights)
 
+    @abstractmethod
     def gram(self, exact=False):
         """Training Gram matrix (m, m).
 
@@ -263,18 +269,17 @@ class Combination:
         ValueError
             For nonnegative weights, where the source checks it: the matrix is indefinite.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def cross_gram(self, X, exact=False, engine=None):
         """Gram matrix of new samples against those of the source, (n, m).
 
         ``engine`` takes the place of the source's own.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def own_gram(self, X):
         """Gram matrix of new samples with each other."""
-        raise NotImplementedError
 
     def rows(self, index, columns=None, exact=False):
         """Rows of the training Gram matrix, or of some of its columns."""
@@ -318,6 +323,7 @@ class Combination:
         """``(rows, options)`` of a `RowCache` on the training Gram matrix."""
         return lambda columns: lambda index: self.rows(index, columns), {}
 
+    @abstractmethod
     def predictor(self, support, coef, intercept=0.0, exact=False):
         """The `Predictor` with dual coefficients.
 
@@ -331,10 +337,9 @@ class Combination:
         exact : bool
             Needed where columns of ``coef`` do not sum to 0.
         """
-        raise NotImplementedError
 
 
-class Predictor:
+class Predictor(ABC):
     """What a fitted estimator keeps of its samples: the support, or coefficients of the features.
 
     Parameters
@@ -358,9 +363,9 @@ class Predictor:
     def __init__(self, coef, intercept):
         self.coef, self.intercept = coef, intercept
 
+    @abstractmethod
     def check(self, X):
         """New samples, validated, but for their width where ``n_features`` is known."""
-        raise NotImplementedError
 
     def count(self, X):
         """How many checked samples there are."""
@@ -370,18 +375,18 @@ class Predictor:
         """Some of the checked samples."""
         return take(X, rows)
 
+    @abstractmethod
     def decisions(self, X, engine=CPU):
         """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
-        raise NotImplementedError
 
     def source(self, engine=CPU):
         """The `Source` on the support samples; None where they are not kept."""
         return None
 
+    @abstractmethod
     def reweighted(self, weights):
         """These coefficients with other weights (p,) of the kernels, and no intercept.
 
         Its decisions are those of one term of the machine where all other weights are 0, up to a
         constant. Not where ``is_linear``: coefficients of features hold the weights.
         """
-        raise NotImplementedError

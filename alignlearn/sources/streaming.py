@@ -9,15 +9,22 @@ import numpy as np
 from alignlearn._text import short
 from alignlearn._versions import Versioned
 from alignlearn.engine.engines import open_engine
-from alignlearn.kernels import RankOneKernels, kernel_list, kernel_samples
+from alignlearn.kernels import are_per_column, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
-from alignlearn.validation import check_flag, check_progress, check_same_type, is_sparse
+from alignlearn.validation import (
+    check_flag,
+    check_progress,
+    check_same_type,
+    compares_row_labels,
+    is_sparse,
+)
 
 from .opening import open_source
 from .tables import open_tables
 from .training_sets import fold_labels
 
 
+@compares_row_labels
 def alignment_statistics(
     X: Any,
     y: Any,
@@ -162,7 +169,7 @@ class AlignmentAccumulator(Versioned):
         resolved = self._resolved
         if not (isinstance(kernels, str) and kernels == "precomputed"):
             X, kernels = open_tables(X, kernels)
-        if not isinstance(kernels, (str, RankOneKernels)):
+        if not (isinstance(kernels, str) or are_per_column(kernels)):
             kernels = kernel_list(kernels)
             X = kernel_samples("X", X, kernels)
             kernels = resolved = [k.resolve(X) for k in kernels]

@@ -18,22 +18,26 @@ from alignlearn.kernels import (
     Kernel,
     Precomputed,
     RankOneKernels,
+    are_per_column,
     check_group_names,
     column_group,
     column_names,
     given_list,
     group_kernels,
     kernel_list,
+    refuse_packed,
 )
 from alignlearn.validation import (
     as_array,
     check_features,
     check_samples,
+    doubt_matrices,
     is_sequence,
     is_sparse,
     plain,
+    row_labels,
 )
-from alignlearn.validation.samples import frame_names
+from alignlearn.validation.samples import frame_names, is_missing
 
 from .given import GramView
 
@@ -185,7 +189,7 @@ class Tables(_BySample):
         return joined if dtype is None else joined.astype(dtype)
 
     def _some(self, rows):
-        return Tables({name: _rows(table, rows) for name, table in self.tables.items()})
+        return Tables({name: table_rows(table, rows) for name, table in self.tables.items()})
 
     def arranged(self, names):
         """The tables in the order of ``names``; a ValueError where these are not all of them."""
@@ -211,6 +215,8 @@ class GramStack(_BySample):
     names : tuple of str
     rows : ndarray of int
         Which rows of the matrices the samples are.
+    row_labels : pandas.Index or None
+        Labels of the samples, where the first data frame has them.
     shape : tuple of int
         Samples, and columns of the matrices.
 
@@ -251,6 +257,9 @@ class GramStack(_BySample):
             raise ValueError(
                 f"grams must be matrices of one shape, (m, m) or (n, m) for new samples: {shown}."
             )
+        doubt_matrices(dict(zip(map(repr, self.names), items)))
+        found = [labels for labels in map(row_labels, items) if labels is not None]
+        self.row_labels = found[0] if found else None
         self.grams = given_list(items, test=first[0] != first[1])
         self.rows, self._width = np.arange(first[0]), first[1]
 
@@ -263,6 +272,7 @@ class GramStack(_BySample):
         part = object.__new__(GramStack)
         part.names, part.grams, part._width = self.names, self.grams, self._width
         part.rows = self.rows[rows]
+        part.row_labels = None if self.row_labels is None else self.row_labels[rows]
         return part
 
     def kernels(self):
@@ -326,12 +336,7 @@ def _holds_texts(array):
 
 def _refuse_gaps(name, table):
     """An error where samples lack a table, a row of NaN, and nothing was said of that."""
-    if hasattr(table, "isna"):  # a data frame, which may hold texts
-        nan = np.asarray(table.isna())
-    else:
-        table = np.asarray(table)
-        nan = np.isnan(table) if table.dtype.kind == "f" else np.zeros(table.shape, bool)
-    lacking = np.flatnonzero(nan.all(axis=1))
+    lacking = lacking_rows(table)
     if lacking.size:
         raise ValueError(
             f"table {name!r} contains NaN in all columns of {lacking.size} samples "
@@ -339,6 +344,19 @@ def _refuse_gaps(name, table):
             "sklearn.impute.SimpleImputer, or say that samples may lack a table: missing='tables' "
             "of MKLClassifier, MKLRegressor, their searches and KernelCombiner."
         )
+
+
+def lacking_rows(table):
+    """Numbers of the rows of a dense table in which every value is missing."""
+    if hasattr(table, "isna"):  # a data frame, which may hold texts
+        nan = np.asarray(table.isna())
+    else:
+        table = np.asarray(table)
+        if table.dtype.kind == "O":
+            nan = np.vectorize(is_missing, otypes=[bool])(table)
+        else:
+            nan = np.isnan(table) if table.dtype.kind == "f" else np.zeros(table.shape, bool)
+    return np.flatnonzero(nan.all(axis=1))
 
 
 def _dense_with_gaps(name, table):
@@ -380,7 +398,8 @@ def with_gaps(name, X, spans):
     return X
 
 
-def _rows(table, rows):
+def table_rows(table, rows):
+    """Some rows of a table, by their numbers."""
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
@@ -420,7 +439,7 @@ def as_tables(X, kernels=None):
         return GramStack(X) if precomputed else Tables(X)
     if precomputed or not _are_matrices(X):
         return X
-    if not isinstance(kernels, RankOneKernels):
+    if not are_per_column(kernels):
         try:
             if not any(kernel.needs_vectors for kernel in kernel_list(kernels)):
                 return X  # objects that are matrices
@@ -449,7 +468,7 @@ def open_tables(X, kernels):
     X = as_tables(X, kernels)
     if not isinstance(X, Tables):
         return X, kernels
-    if isinstance(kernels, RankOneKernels):
+    if are_per_column(kernels):
         names = tuple(X.columns) if kernels.names is None else kernels.names
         return X.joined(), RankOneKernels(names)
     joined, kernels = X.joined(), table_kernels(X, kernels)
@@ -506,7 +525,11 @@ def table_kernels(tables, kernels) -> list[Kernel]:
                     f"{len(span)}."
                 )
             found.append(Columns(kernel.resolve_names(columns), tuple(span), name))
-    return found + everywhere
+    found += everywhere
+    for name, span in tables.spans().items():
+        table = f"table {name!r}"
+        refuse_packed(table, tables.tables[name], found, span.start, tables.shape[1])
+    return found
 
 
 def as_fitted(X, names, stack=None):

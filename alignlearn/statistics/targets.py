@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.validation import check_choice, check_labels, check_targets, doubt, plain, warn
+from alignlearn.validation import (
+    check_choice,
+    check_labels,
+    check_targets,
+    codes_by_appearance,
+    doubt,
+    plain,
+    warn,
+)
 
 _MANY = 20  # classes of integers above which they may well be amounts
 _FEW, _REPEATED = 10, 5  # different amounts, each so often, that may well be classes
+_LEAST_NORM = 1e-150  # of targets whose fourth powers keep their digits
 
 
 def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
@@ -20,7 +29,8 @@ def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
         m, to be checked against.
     task : {"auto", "classification", "regression"}
         "auto" reads floating-point targets (and any matrix) as regression, the rest as classes.
-        Two classes give one column of -1 and +1, c > 2 classes give c one-hot columns.
+        Two classes give one column of -1 and +1, c > 2 classes give c one-hot columns. The class
+        of the first sample comes first, so that names of classes do not change the columns.
     name : str
         What error messages call y.
     weight : ndarray of shape (m,), optional
@@ -41,7 +51,7 @@ def centered_columns(Y, weight=None):
 
 
 def target_norm(Y, name="y", weight=None):
-    """``|YY'|_F`` for centred target columns Y (m, c); a ValueError where it overflows.
+    """``|YY'|_F`` for centred target columns Y (m, c); a ValueError where it overflows or vanishes.
 
     With weights that of ``sqrt(w_i) Y_i``.
     """
@@ -51,6 +61,11 @@ def target_norm(Y, name="y", weight=None):
         raise ValueError(
             f"{name} reaches {np.abs(Y).max():.3g} beside its mean, where the fourth powers that "
             "an alignment is made of overflow; accepted: up to about 1e75. Scale it."
+        )
+    if norm < _LEAST_NORM and Y.any():
+        raise ValueError(
+            f"{name} varies by at most {np.abs(Y).max():.3g} from its mean, where the fourth "
+            "powers that an alignment is made of vanish; accepted: at least about 1e-75. Scale it."
         )
     return norm
 
@@ -64,16 +79,17 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
         if task == "auto":
             doubt_amounts(Y, name)
         return Y[:, None] if Y.ndim == 1 else Y
-    classes, codes = np.unique(check_labels(y, n_samples, name)[used], return_inverse=True)
-    if task == "auto" and len(classes) > _MANY and classes.dtype.kind in "iu":
+    labels = check_labels(y, n_samples, name)[used]
+    codes, n_classes = codes_by_appearance(labels)
+    if task == "auto" and n_classes > _MANY and labels.dtype.kind in "iu":
         warn(
-            f"{name} holds {len(classes)} different integers, which are read as class labels; pass "
+            f"{name} holds {n_classes} different integers, which are read as class labels; pass "
             'task="regression" or floating-point numbers if they are amounts.',
             UserWarning,
         )
-    if len(classes) <= 2:
+    if n_classes <= 2:
         return 2.0 * codes[:, None] - 1.0
-    Y = np.zeros((len(codes), len(classes)))
+    Y = np.zeros((len(codes), n_classes))
     Y[np.arange(len(codes)), codes] = 1.0
     return Y
 

@@ -18,7 +18,11 @@ from .arguments import (
     check_same_type,
     check_seed,
     doubt,
+    gathered_unconverged,
+    is_part,
+    one_convergence_warning,
     warn,
+    warn_unconverged,
 )
 from .deprecation import current_names, old_names, renamed_name, renamed_parameter
 from .devices import lies_on_device
@@ -33,6 +37,7 @@ from .grams import (
     real_part,
 )
 from .memory import check_memory
+from .row_labels import compares_row_labels, doubt_matrices, row_labels, wrap_methods
 from .samples import (
     as_array,
     check_features,
@@ -45,9 +50,16 @@ from .samples import (
     is_sparse,
     plain,
     take,
+    varying,
 )
 from .sparse_rows import SparseRows
-from .targets import check_labels, check_targets, check_weights, optional_weights
+from .targets import (
+    check_labels,
+    check_targets,
+    check_weights,
+    codes_by_appearance,
+    optional_weights,
+)
 
 __all__ = [
     "ConvergenceWarning",
@@ -80,22 +92,32 @@ __all__ = [
     "check_test_gram",
     "check_weights",
     "coded",
+    "codes_by_appearance",
+    "compares_row_labels",
     "current_names",
     "detached",
     "doubt",
+    "doubt_matrices",
+    "gathered_unconverged",
     "gram_like",
     "indexable_grams",
     "is_sequence",
+    "is_part",
     "is_sparse",
     "lies_on_device",
     "not_fitted",
     "old_names",
+    "one_convergence_warning",
     "optional_weights",
     "own_or_sklearn",
     "plain",
     "real_part",
     "renamed_name",
     "renamed_parameter",
+    "row_labels",
     "take",
+    "varying",
     "warn",
+    "warn_unconverged",
+    "wrap_methods",
 ]

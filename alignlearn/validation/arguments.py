@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +21,13 @@ _PACKAGE = __name__.partition(".")[0]
 
 class ConvergenceWarning(UserWarning):
     """An iterative solver stopped before it reached its tolerance; the message says where.
+
+    A fit gives one such warning: of several solves, their number and the message of the worst.
+
+    Attributes
+    ----------
+    excess : float
+        The residual that was reached, in units of the tolerance; NaN where it is not known.
 
     Examples
     --------
@@ -36,6 +46,8 @@ class ConvergenceWarning(UserWarning):
     ...
     raise max_iter or tol
     """
+
+    excess = float("nan")
 
 
 class DegenerateKernelWarning(UserWarning):
@@ -114,6 +126,71 @@ def a_part():
         _inside.reset(before)
 
 
+def is_part():
+    """Whether `a_part` is entered."""
+    return _inside.get()
+
+
+_unconverged: ContextVar[list | None] = ContextVar("unconverged", default=None)
+
+
+def warn_unconverged(solver, count, certificate, reached, tol, remedy):
+    """Warn that a solver stopped at a residual above its tolerance, in the one form of all solvers.
+
+    Parameters
+    ----------
+    solver, count : str
+        Such as "SMO" and "12 steps".
+    certificate : str
+        What is above the tolerance, such as "a duality gap of".
+    reached, tol : float
+    remedy : str
+        What the user may change.
+    """
+    found = ConvergenceWarning(
+        f"{solver} stopped after {count} with {certificate} {reached:.3g} > tol={tol:g}; {remedy}."
+    )
+    found.excess = float(reached) / tol
+    warn(found)
+
+
+@contextmanager
+def gathered_unconverged():
+    """Put each ConvergenceWarning that is given in here into a list, and give none."""
+    found: list = []
+    before = _unconverged.set(found)
+    try:
+        yield found
+    finally:
+        _unconverged.reset(before)
+
+
+_Fit = TypeVar("_Fit", bound=Callable[..., Any])
+
+
+def one_convergence_warning(fit: _Fit) -> _Fit:
+    """Decorator of a ``fit``: of several ConvergenceWarnings one, with their number and the worst.
+
+    A fit within another fit, such as that of a fold, leaves its warnings to the outer one.
+    """
+
+    @wraps(fit)
+    def fit_and_warn(*args, **options):
+        if _unconverged.get() is not None:
+            return fit(*args, **options)
+        with gathered_unconverged() as found:
+            result = fit(*args, **options)
+        if found:
+            worst = max(found, key=lambda w: -1.0 if np.isnan(w.excess) else w.excess)
+            several = f"{len(found)} solves in this fit did not converge; the worst: "
+            summary = ConvergenceWarning(f"{several if len(found) > 1 else ''}{worst}")
+            summary.excess = worst.excess
+            warn(summary)
+        return result
+
+    return cast("_Fit", fit_and_warn)
+
+
 def warn(message, category=None):
     """Warn at the line of the caller's own code: the first frame outside the library.
 
@@ -123,6 +200,12 @@ def warn(message, category=None):
     category : subclass of Warning, optional
         UserWarning for a text, by default.
     """
+    gathered = _unconverged.get()
+    if category is ConvergenceWarning:
+        message, category = ConvergenceWarning(message), None
+    if gathered is not None and isinstance(message, ConvergenceWarning):
+        gathered.append(message)
+        return
     frame, level = sys._getframe(1), 2
     while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1

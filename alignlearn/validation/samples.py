@@ -174,16 +174,20 @@ def _code(value, known):
     """The number of a category."""
     if isinstance(value, (bool, int, float, np.number, np.bool_)):
         return float(value)
-    try:
-        missing = value is None or bool(value != value)
-    except TypeError:  # of pandas.NA
-        missing = True
-    if missing:
+    if is_missing(value):
         return math.nan
     text = value if isinstance(value, str) else str(value)
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     known[value] = code = float(2**52 + int.from_bytes(digest, "little") % 2**52)
     return code
+
+
+def is_missing(value):
+    """Whether a value of any type stands for a missing one."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # of pandas.NA
+        return True
 
 
 def check_features(X):
@@ -268,6 +272,18 @@ def as_array(name, X):
 def take(X, index):
     """Some samples of an array, or of a list of objects."""
     return X[index] if hasattr(X, "shape") else [X[i] for i in index]
+
+
+def varying(X):
+    """Whether each feature of checked samples, dense or sparse rows, has two values."""
+    if not is_sparse(X):
+        return X.min(axis=0) != X.max(axis=0)
+    low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    np.minimum.at(low, X.indices, X.data)
+    np.maximum.at(high, X.indices, X.data)
+    zeros = np.bincount(X.indices, minlength=X.shape[1]) < len(X)
+    low[zeros], high[zeros] = np.minimum(low[zeros], 0.0), np.maximum(high[zeros], 0.0)
+    return low != high
 
 
 def frame_names(X):

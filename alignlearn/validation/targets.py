@@ -10,6 +10,15 @@ from .arguments import check_numbers
 from .samples import is_sparse, plain
 
 
+def codes_by_appearance(labels):
+    """Codes (m,) of labels in the order in which these first appear, and the number of labels.
+
+    Names of classes do not change these codes, as they do the positions among sorted labels.
+    """
+    _, first, positions = np.unique(labels, return_index=True, return_inverse=True)
+    return first.argsort().argsort()[positions.reshape(-1)], len(first)
+
+
 def check_labels(y, n_samples=None, name="y", *, classes=True):
     """A 1-d array of labels of one kind; mixed types, NaN and wrong lengths are errors.
 

@@ -2,8 +2,10 @@
 
 from importlib import import_module
 
-from .base import Weighting, WeightResult
+from .adapters import as_rule
+from .base import Rule, Weighting, WeightResult
 from .path import SparsePath, sparse_path
+from .problem import Problem
 from .two_stage import Align, AlignF, AlignLinear, AlignLq, Uniform
 from .unsupervised import Consensus, MaxEntropy, Structure
 
@@ -14,6 +16,8 @@ __all__ = [
     "AlignLq",
     "Consensus",
     "MaxEntropy",
+    "Problem",
+    "Rule",
     "SparsePath",
     "Structure",
     "Uniform",
@@ -49,7 +53,7 @@ def without_target(rule):
     >>> without_target(AlignF()), without_target(Consensus())
     (False, True)
     """
-    return not getattr(rule, "needs_target", True)
+    return not get_weighting(rule).needs_target
 
 
 def uses_samples(rule):
@@ -62,30 +66,31 @@ def uses_samples(rule):
     >>> uses_samples(AlignF()), uses_samples(Structure())
     (False, True)
     """
-    return any(callable(getattr(rule, name, None)) for name in ("solve_grams", "solve_source"))
+    return get_weighting(rule).needs in ("source", "grams")
 
 
 def get_weighting(weighting):
-    """Return the rule that ``weighting`` names, or ``weighting`` itself if it is a rule.
+    """Return the rule for weights that a string or an object stands for.
 
     Parameters
     ----------
     weighting : str or object
         Two-stage: "uniform", "align", "alignf", "alignf-linear", "align-lq". Without a target:
         "consensus", "max-entropy", "structure" (and "uniform"). One-stage: "lkrr", "l1-svm",
-        "aligned-krr". An object needs a method ``solve(statistics)`` or
-        ``solve_grams(grams, y, statistics=...)`` that returns a `WeightResult`; it is taken to need
-        a target unless its attribute ``needs_target`` is False.
+        "aligned-krr". An object needs a method ``solve(statistics)``, ``solve_grams(grams, y,
+        statistics=...)`` or ``solve_source(source, statistics, scale)`` that returns a
+        `WeightResult`; or ``learn(problem)`` and an attribute ``needs``, as a `Rule` has. It is
+        taken to need a target unless its attribute ``needs_target`` is False.
 
     Returns
     -------
-    object
-        A rule; one that is named has its default parameters.
+    Rule
+        A rule that is named has its default parameters; an object that is no `Rule` is wrapped.
 
     Raises
     ------
     ValueError
-        An unknown string.
+        An unknown string, or an unknown value of ``needs``.
     TypeError
         Neither a string nor a rule.
 
@@ -102,10 +107,10 @@ def get_weighting(weighting):
         if weighting not in _BY_NAME:
             raise ValueError(f"weighting={weighting!r} is not known; accepted: {options}.")
         return _BY_NAME[weighting]()
-    methods = (getattr(weighting, name, None) for name in ("solve", "solve_grams"))
-    if isinstance(weighting, type) or not any(callable(method) for method in methods):
+    rule = as_rule(weighting)
+    if rule is None:
         raise TypeError(
             f"weighting must be one of {options} or an object with a method solve(statistics) or "
             f"solve_grams(grams, y), got {weighting!r}."
         )
-    return weighting
+    return rule

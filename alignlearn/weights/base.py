@@ -18,6 +18,19 @@ from . import diagnostics
 
 NORMALIZATIONS = ("l1", "l2")
 
+NEEDS = ("nothing", "statistics", "source", "grams")
+"""What a rule may need to learn weights, each beside what stands before it.
+
+"nothing"
+    The number of kernels that vary: ``weights_of(n_kernels)`` gives the weights.
+"statistics"
+    The alignment statistics, whose size is that of the number of kernels.
+"source"
+    The samples, of which the rule reads blocks of rows of kernel values.
+"grams"
+    All p matrices in memory at once.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class WeightResult(Result, Versioned):
@@ -131,7 +144,32 @@ class WeightResult(Result, Versioned):
         return diagnostics.unidentified(self.statistics.M, self.weights)
 
 
-class Weighting(ParamsMixin, ABC):
+class Rule(ABC):
+    """Base of all rules for weights: ``learn(problem) -> WeightResult``, and what that needs.
+
+    Attributes
+    ----------
+    needs : {"nothing", "statistics", "source", "grams"}
+        See `NEEDS`; each class states it.
+    needs_target : bool
+        Whether the weights depend on a target.
+
+    Examples
+    --------
+    >>> from alignlearn import AlignF, LKRR, Structure, Uniform
+    >>> [rule.needs for rule in (Uniform(), AlignF(), Structure(), LKRR())]
+    ['nothing', 'statistics', 'source', 'grams']
+    """
+
+    needs: str
+    needs_target = True
+
+    @abstractmethod
+    def learn(self, problem) -> WeightResult:
+        """Learn the weights of the scaled kernels of a `alignlearn.weights.Problem`."""
+
+
+class Weighting(ParamsMixin, Rule):
     """Base of the two-stage rules: ``solve(statistics) -> WeightResult``.
 
     Examples
@@ -144,7 +182,20 @@ class Weighting(ParamsMixin, ABC):
     (True, 2)
     """
 
-    needs_target = True  # whether the weights depend on a target
+    needs = "statistics"
+
+    def learn(self, problem) -> WeightResult:
+        """Learn the weights of the scaled kernels of a problem; errors and warnings as in `solve`.
+
+        Parameters
+        ----------
+        problem : alignlearn.weights.Problem
+
+        Returns
+        -------
+        WeightResult
+        """
+        return self.solve(problem.statistics)
 
     def solve(self, statistics) -> WeightResult:
         """Compute the weights.

@@ -42,7 +42,7 @@ class Uniform(Weighting):
     [0.5, 0.5]
     """
 
-    needs_target = False
+    needs, needs_target = "nothing", False
 
     def __init__(self, normalize="l1"):
         self.normalize = normalize

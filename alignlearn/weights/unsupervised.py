@@ -20,6 +20,8 @@ from .base import Weighting
 
 # Eigenvalues closer to the largest than this count as equal to it.
 _EQUAL = 1e-10
+_EPS = np.finfo(np.float64).eps
+_COPIES = 100.0  # roundings of the largest squared norm, up to which a distance counts as 0
 
 
 class _WithoutTarget(Weighting):
@@ -134,7 +136,9 @@ class Structure(_WithoutTarget):
     """Sparse weights that keep the neighbourhoods which the kernels have (sparse UMKL).
 
     The nearest neighbours of every sample by each kernel give a graph, in which an edge counts once
-    for each kernel and direction. The weights, of sum 1 on centred kernels of norm 1, minimise
+    for each kernel and direction. Copies of a sample, which no kernel tells from it, are no
+    neighbours of it, and one of them stands for all, so that repeating every sample changes no
+    weight. The weights, of sum 1 on centred kernels of norm 1, minimise
 
         sum over edges (i, j) of |K(x_i, .) - K(x_j, .)|^2
 
@@ -168,35 +172,35 @@ class Structure(_WithoutTarget):
     [0.52, 0.44, 0.04]
     """
 
+    needs = "source"
+
     def __init__(self, n_neighbors=5, normalize="l1", tol=1e-12):
         super().__init__(normalize)
         self.n_neighbors = n_neighbors
         self.tol = tol
 
-    def solve_source(self, source, statistics, scale):
-        """Compute the weights.
+    def learn(self, problem):
+        """Learn the weights of the scaled kernels of a problem; errors as in `Weighting.solve`.
 
         Parameters
         ----------
-        source : Source
-            The kernels on the samples.
-        statistics : AlignmentStatistics
-            Of the kernels times ``scale``.
-        scale : ndarray of shape (p,)
+        problem : alignlearn.weights.Problem
+            Without sample weights.
 
         Returns
         -------
         WeightResult
-            For the kernels times ``scale``; errors and warnings as in `Weighting.solve`.
         """
         n_neighbors = check_count("n_neighbors", self.n_neighbors, optional=False)
         tol = check_number("tol", self.tol, low=0.0, high=1.0, strict=True)
+        source, scale = problem.source, problem.scale
         if source.weight is not None:
             raise ValueError(
-                f"weighting={self!r} takes no sample_weight: copies of a sample would be its own "
-                "neighbours; accepted: another rule."
+                f"weighting={self!r} takes no sample_weight; accepted: repeated samples, or "
+                "another rule."
             )
-        return self._learned(statistics, partial(self._on_graph, source, scale, n_neighbors, tol))
+        solve = partial(self._on_graph, source, scale, n_neighbors, tol)
+        return self._learned(problem.statistics, solve)
 
     def _on_graph(self, source, scale, n_neighbors, tol, statistics, nonzero):
         used = np.flatnonzero(nonzero)
@@ -205,6 +209,8 @@ class Structure(_WithoutTarget):
         S, norms = distortions(kernels, graph)
         d = _over_norms(norms * scale[used])
         S = S * np.outer(d * scale[used], d * scale[used])
+        # Distortions of 0 are below 0 by rounding, which is proportional to norms and edges.
+        S.flat[:: used.size + 1] += 4.0 * used.size * _EPS * graph.diagonal().max()
         # Minimising u'Su on the simplex: the sum, penalised, only scales the minimiser, and so the
         # problem is bounded where S is singular.
         penalty = max(float(np.mean(np.diagonal(S))), np.finfo(np.float64).tiny)
@@ -245,10 +251,13 @@ class CenteredRows:
     def __init__(self, combinations):
         self.combinations, self.n_samples = combinations, combinations[0].n_samples
         p, m = len(combinations), self.n_samples
+        self.precision = 0.0  # of the values, a rounding
         rows, columns, diagonal = np.empty((p, m)), np.zeros((p, m)), np.empty((p, m))
         for index in self.blocks():
             for k, own in enumerate(combinations):
-                K = np.asarray(own.rows(index), np.float64)
+                K = own.rows(index)
+                self.precision = max(self.precision, np.finfo(K.dtype).eps)
+                K = np.asarray(K, np.float64)
                 rows[k, index], diagonal[k, index] = K.mean(axis=1), K[range(len(K)), index]
                 columns[k] += K.sum(axis=0) / m
         # Means of rows and of columns: rows may lack f(x) or f(x').
@@ -274,21 +283,43 @@ class CenteredRows:
 def neighbour_graph(kernels, n_neighbors):
     """Laplacian, a CSR array (m, m), of the graph of nearest neighbours by each of the kernels.
 
-    Edges count once for each kernel and direction in which they are found.
+    Edges count once for each kernel and direction in which they are found. Samples that no kernel
+    tells apart are copies: they are no neighbours of each other, and the first stands for all.
     """
     from scipy.sparse import csr_array, diags
 
-    m, count = kernels.n_samples, min(n_neighbors, kernels.n_samples - 1)
+    first = first_copies(kernels)
+    distinct, place = np.unique(first, return_inverse=True)
+    m, count = kernels.n_samples, min(n_neighbors, len(distinct) - 1)
     adjacency = csr_array((m, m))
     for index in kernels.blocks():
         for K, own in zip(kernels.read(index), kernels.diagonal):
-            distance = own - 2.0 * K  # squared, less a constant of the row
-            distance[range(len(index)), index] = np.inf
+            distance = own[distinct] - 2.0 * K[:, distinct]  # squared, less a constant of the row
+            distance[range(len(index)), place[index]] = np.inf
             near = np.argpartition(distance, count - 1, axis=1)[:, :count]
-            pairs = np.repeat(index, count), near.ravel()
+            pairs = np.repeat(index, count), distinct[near.ravel()]
             adjacency += csr_array((np.ones(near.size), pairs), shape=(m, m))
     adjacency = adjacency + adjacency.T
     return csr_array(csr_array(diags(adjacency.sum(axis=0))) - adjacency)
+
+
+def first_copies(kernels):
+    """The number of the first sample that no kernel tells from each sample, (m,); mostly its own.
+
+    Kernels are evaluated once more where means of their rows leave it possible that there are any.
+    """
+    first, size = np.arange(kernels.n_samples), kernels.diagonal.max(axis=1)
+    limit = _COPIES * kernels.precision * size
+    order = np.argsort(kernels.diagonal[0], kind="stable")
+    if (np.diff(kernels.diagonal[0][order]) > limit[0]).all():
+        return first
+    for index in kernels.blocks():
+        copies = np.ones((len(index), kernels.n_samples), bool)
+        for K, own, most in zip(kernels.read(index), kernels.diagonal, limit):
+            copies &= own[index, None] + own - 2.0 * K <= most
+        copies[range(len(index)), index] = True
+        first[index] = copies.argmax(axis=1)
+    return first if first.any() else np.arange(kernels.n_samples)
 
 
 def distortions(kernels, laplacian):

@@ -18,6 +18,7 @@ _WORK = {
     "svc": "al.MKLClassifier(kernels).fit(X, y > 0)",
     "ridge-loo": "al.MKLRegressorCV(kernels, alphas=[0.1, 1.0]).fit(X, y)",
     "ridge-folds": "al.MKLRegressorCV(kernels, cv=5, alphas=[0.1, 1.0]).fit(X, y)",
+    "targets": "al.MKLRegressorCV(kernels, per_target=True, random_state=0).fit(X, y)",
     "svr-folds": "al.MKLRegressorCV(kernels, machine='svr', Cs=[0.1, 1.0]).fit(X, y)",
     "svc-folds": "al.MKLClassifierCV(kernels, Cs=[0.1, 1.0]).fit(X, y > 0)",
 }

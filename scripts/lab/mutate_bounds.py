@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which changes of a formula in alignlearn/bounds do the tests not notice?
+"""Which changes of a formula in the bounds do the tests not notice?
 
     scripts/lab/mutate_bounds.py [MODULE ...] [--list] [--every N]
 
@@ -29,7 +29,9 @@ from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BOUNDS = ROOT / "alignlearn" / "bounds"
+BOUNDS = {"alignlearn.bounds": ROOT / "alignlearn/bounds"}
+BOUNDS["alignlearn.theory.bounds"] = ROOT / "theory/bounds"
+FILES = {f.stem: (package, f) for package, folder in BOUNDS.items() for f in folder.glob("*.py")}
 TESTS = ROOT / "tests" / "bounds"
 TIMES, SECONDS = 10, 10  # of what the tests take as it is, and more: then a mutant is noticed
 # Tests beside test_formulas.py that are quick and of one module.
@@ -267,7 +269,7 @@ def _refuses(node):
 
 def mutants(module):
     """(line number, line, what was changed, tree) of each mutant of a module."""
-    source = (BOUNDS / f"{module}.py").read_text(encoding="utf-8")
+    source = FILES[module][1].read_text(encoding="utf-8")
     tree, lines = ast.parse(source), source.splitlines()
     before = compile(tree, "", "exec")
     for i, node in enumerate(places(tree)):
@@ -284,13 +286,13 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Gives one module of the bounds from a changed tree."""
 
     def __init__(self, module, tree):
-        self.name, self.tree = f"alignlearn.bounds.{module}", tree
+        package, self.file = FILES[module]
+        self.name, self.tree = f"{package}.{module}", tree
 
     def find_spec(self, name, path=None, target=None):
         if name != self.name:
             return None
-        file = str(BOUNDS / f"{name.rpartition('.')[2]}.py")
-        return importlib.util.spec_from_file_location(name, file, loader=self)
+        return importlib.util.spec_from_file_location(name, str(self.file), loader=self)
 
     def create_module(self, spec):
         return None
@@ -377,7 +379,7 @@ def order_of(module, tree):
 
 def _seconds_in(module, name):
     """The seconds of a test, 0 if it does not enter the module."""
-    file, entered = str(BOUNDS / f"{module}.py"), set()
+    file, entered = str(FILES[module][1]), set()
     sys.setprofile(lambda frame, event, _: entered.add(frame.f_code.co_filename))
     start = time.monotonic()
     _run([name])
@@ -411,18 +413,18 @@ def _waited(child, limit):
 def main(words):
     every = int(words[words.index("--every") + 1]) if "--every" in words else 1
     names = [w for w in words if not w.startswith("--") and not w.isdecimal()]
-    modules = names or sorted(f.stem for f in BOUNDS.glob("*.py") if f.stem not in LEFT_OUT)
+    modules = names or sorted(set(FILES) - LEFT_OUT)
     os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")
     # What is imported here need not be imported by each process.
     heavy = "numpy scipy.optimize scipy.stats alignlearn._jit alignlearn.validation pytest"
     for name in heavy.split():
         importlib.import_module(name)
-    assert not any(name.startswith("alignlearn.bounds") for name in sys.modules)
+    assert not any(name.startswith(tuple(BOUNDS)) for name in sys.modules)
     total, unexplained = 0, 0
     for module in modules:
         found = list(mutants(module))[::every]
         total += len(found)
-        source = (BOUNDS / f"{module}.py").read_text(encoding="utf-8")
+        source = FILES[module][1].read_text(encoding="utf-8")
         how = order_of(module, ast.parse(source))
         alive = [(n, line, text) for n, line, text, tree in found if lives(module, tree, *how)]
         print(f"{module}: {len(found)} mutants, {len(alive)} live", flush=True)

@@ -4,10 +4,11 @@ import importlib
 import inspect
 import pkgutil
 
+import alignlearn.theory.bounds
 import numpy as np
 import pytest
 
-import alignlearn.bounds as package
+import alignlearn.bounds
 from alignlearn.bounds.class_intervals import FeatureRange
 
 _X = np.random.default_rng(0).standard_normal((20, 2))
@@ -69,8 +70,9 @@ UNCHECKED = ("check_", "positive_class", "random_", "target_blocks", "class_stat
 
 def bounds():
     """Every public function of the bounds that has a parameter of BAD, with good arguments."""
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+    packages = (alignlearn.bounds, alignlearn.theory.bounds)
+    names = [f"{p.__name__}.{i.name}" for p in packages for i in pkgutil.iter_modules(p.__path__)]
+    for module in map(importlib.import_module, sorted(names)):
         for name, function in vars(module).items():
             own = getattr(function, "__module__", None) == module.__name__
             if not own or name.startswith("_") or not inspect.isfunction(function):
@@ -84,7 +86,8 @@ def bounds():
                 }
                 if not name.startswith(UNCHECKED):
                     given = {n: 1.0 if n.startswith("radius2") else v for n, v in given.items()}
-                    yield f"{info.name}.{name}", function, given | OTHERWISE.get(name, {})
+                    called = f"{module.__name__.rpartition('.')[2]}.{name}"
+                    yield called, function, given | OTHERWISE.get(name, {})
 
 
 BOUNDS = {name: (function, given) for name, function, given in bounds()}

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from alignlearn.theory.bounds import predictors
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
@@ -23,7 +24,6 @@ from alignlearn.bounds import (
     held_out,
     intervals,
     learned,
-    predictors,
     rademacher,
     stability,
     u_statistics,

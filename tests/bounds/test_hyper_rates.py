@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
+from alignlearn.theory.bounds import hyper_rates as rates
 from scipy.special import gammaln
-
-from alignlearn.bounds import hyper_rates as rates
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS
+from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import multitask
 
-from alignlearn.bounds import neighbourhood, rademacher
+from alignlearn.bounds import rademacher
 
 
 def problem(seed, sizes=(3, 3), p=2, duplicated=False):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 
 import numpy as np
@@ -27,6 +28,7 @@ def table(tmp_path, monkeypatch):
 
 COMPARE = ("compare", "table.npz", "--kernels", "linear,poly,cosine", "--methods", "uniform,alignf")
 KERNELS = ["linear", "poly", "cosine"]
+BOUNDS = ("bounds", "--claim", "p1-theorem-17")
 
 
 def run(capsys, *words):
@@ -119,6 +121,33 @@ def test_quiet_leaves_out_notes_and_progress(table, capsys):
     assert (code, err) == (0, "")
     assert "note: " not in out
     assert "+-" in out
+
+
+def test_the_figure_is_announced_also_when_quiet(table, tmp_path, capsys):
+    before = set(tmp_path.iterdir())
+    code, out, err = run(capsys, *COMPARE, "--out", "NAME", "--quiet")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "figure: NAME.png"
+    assert {path.name for path in set(tmp_path.iterdir()) - before} == {"NAME.png"}
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    assert "a name to which .png is added" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="devices and pipes of POSIX")
+@pytest.mark.parametrize(
+    "out", ["/dev/null", "/dev/stdout", "/dev/stdout.png", "/dev/fd/1", "/proc/self/fd/1", "pipe"]
+)
+@pytest.mark.parametrize("command", [COMPARE, BOUNDS], ids=["compare", "bounds"])
+def test_no_figure_goes_beside_a_device(command, out, table, capsys):
+    os.mkfifo("pipe")
+    code, printed, err = run(capsys, *command, "--out", out)
+    assert (code, printed) == (2, "")
+    assert err == (
+        f"alignlearn: error: --out {out} is a device or pipe; accepted: a file or folder for the "
+        "figure, or --no-figure.\n"
+    )
+    assert not os.path.exists(f"{out}.png")
 
 
 def test_a_terminal_gets_a_line_for_each_fold_of_long_work(table, capsys, monkeypatch):

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from permuted_orders import drawn_orders
 from strategies import generators
 
 import alignlearn as al
 from alignlearn.dependence import DependenceTest, alignment_test, hsic_test, real_gram
-from alignlearn.dependence.permutations import permuted_forms, permuted_products
+from alignlearn.dependence.permutations import permutation_p_value, permuted_products
 from alignlearn.machines import SpectrumFix, SupportVectorClassifier
 from alignlearn.statistics import alignment, center_kernel, hsic
 from alignlearn.validation import DoubtfulResultWarning
@@ -39,10 +40,11 @@ def test_statistic_and_null_are_hsic_of_permuted_matrices(rng, m, unbiased):
     assert isinstance(found, DependenceTest)
     unit = np.abs(K).max() * np.abs(L).max()
     assert found.statistic == pytest.approx(hsic(K, L, unbiased=unbiased), abs=1e-12 * unit)
-    orders = np.random.default_rng(7).permuted(np.tile(np.arange(m), (5, 1)), axis=1)
-    null = [hsic(K, L[np.ix_(p, p)], unbiased=unbiased) for p in orders]
+    null = [hsic(K, L[np.ix_(p, p)], unbiased=unbiased) for p in drawn_orders(7, m, 5)]
     np.testing.assert_allclose(found.null, null, atol=1e-12 * unit)
-    assert found.p_value == (1 + np.sum(found.null >= found.statistic * (1 - 1e-9))) / 6
+    # A negative statistic, too, is equal to that of an order drawn twice.
+    least = found.statistic - 1e-11 * np.abs(found.null).max()
+    assert found.p_value == (1 + np.sum(found.null >= least)) / 6
 
 
 def test_all_orders_of_five_samples_are_equally_likely():
@@ -51,12 +53,45 @@ def test_all_orders_of_five_samples_are_equally_likely():
     K, L = random_gram(rng, 5), random_gram(rng, 5)
     Kc, Lc = center_kernel(K), center_kernel(L)
     exact = np.sort([np.sum(Kc * Lc[np.ix_(p, p)]) for p in itertools.permutations(range(5))])
-    found = np.sort(permuted_products(Kc, Lc, np.random.default_rng(1), 40_000))
+    values, _ = permuted_products(Kc, Lc, np.random.default_rng(1), 40_000)
+    assert values[0] == pytest.approx(np.sum(Kc * Lc))
+    found = np.sort(values[1:])
     at = np.searchsorted(exact, found - 1e-9 * np.abs(exact).max())
     np.testing.assert_allclose(exact[at], found, rtol=1e-9)
     counts = np.bincount(at, minlength=120)
     # Chi-square of 119 degrees of freedom: 200 is 5 standard deviations above its mean.
     assert np.sum((counts - 40_000 / 120) ** 2) / (40_000 / 120) < 200
+
+
+def test_ties_are_counted_where_one_sample_exceeds_all_others():
+    """Whole numbers: statistics that are equal count as equal, by exact arithmetic."""
+    m, n, too_small = 200, 19, 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(2, size=(2, m))
+        x[0] = y[1] = 10**5
+
+        def exact(order, x=x, y=y):
+            return (m * int(x @ y[order]) - int(x.sum()) * int(y.sum())) ** 2
+
+        null = [exact(order) for order in drawn_orders(seed, m, n)]
+        p_value = (1 + np.sum(np.array(null) >= exact(np.arange(m)))) / (n + 1)
+        found = hsic_test(1.0 * x, 1.0 * y, "linear", n_permutations=n, random_state=seed)
+        assert found.p_value == p_value
+        too_small += permutation_p_value(found.statistic, found.null) < p_value
+    assert too_small  # without the bound of rounding
+
+
+def test_one_order_of_many_samples_gives_a_uniform_rank():
+    """p-values of independent samples, by a chi-square of ten classes; 40 shifts, nine taken."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros(10)
+    for _ in range(400):
+        x, y = rng.standard_t(2, size=(2, 40))
+        p = hsic_test(x, y, "linear", n_permutations=9, random_state=rng).p_value
+        counts[round(10 * p) - 1] += 1
+    # 27.9 is the 0.999 quantile of nine degrees of freedom.
+    assert np.sum((counts - 40.0) ** 2) / 40.0 < 27.9
 
 
 def test_level_is_kept_and_dependence_without_correlation_is_found():
@@ -218,8 +253,8 @@ def test_alignment_test_is_alignment_under_permuted_targets(rng, n_columns, as_g
     Y = rng.normal(size=(m, n_columns))
     found = alignment_test(K, Y @ Y.T if as_gram else Y, n_permutations=4, random_state=3)
     assert found.statistic == pytest.approx(alignment(K, Y), rel=1e-9)
-    orders = np.random.default_rng(3).permuted(np.tile(np.arange(m), (4, 1)), axis=1)
-    np.testing.assert_allclose(found.null, [alignment(K, Y[p]) for p in orders], atol=1e-12)
+    null = [alignment(K, Y[p]) for p in drawn_orders(3, m, 4)]
+    np.testing.assert_allclose(found.null, null, atol=1e-12)
 
 
 def test_labels_of_classes_are_found_and_noise_is_not():
@@ -233,14 +268,20 @@ def test_labels_of_classes_are_found_and_noise_is_not():
     assert 2 <= np.sum(np.array(p) <= 0.1) <= 21
 
 
-def test_blocks_of_permutations_make_no_difference(monkeypatch):
+@pytest.mark.parametrize("m", [9, 10])
+def test_blocks_of_diagonals_and_factors_make_no_difference(monkeypatch, m):
     from alignlearn.dependence import permutations
 
     rng = np.random.default_rng(6)
-    K, Y = random_gram(rng, 10), rng.normal(size=(10, 2))
-    whole = permuted_forms(K, Y, np.random.default_rng(0), 12)
-    monkeypatch.setattr(permutations, "_ENTRIES", 60)
-    np.testing.assert_allclose(permuted_forms(K, Y, np.random.default_rng(0), 12), whole)
+    K, A = random_gram(rng, m), rng.normal(size=(m, 2))
+    B = A * [1.0, -0.5]
+    whole, rounding = permuted_products(K, A @ B.T, np.random.default_rng(0), 40)
+    assert rounding < 1e-11 * np.abs(whole).max()
+    monkeypatch.setattr(permutations, "_DIAGONALS", 2 * m)
+    for L in (A @ B.T, (A, B)):
+        found, again = permuted_products(K, L, np.random.default_rng(0), 40)
+        np.testing.assert_allclose(found, whole, rtol=0.0, atol=rounding)
+        assert again == pytest.approx(rounding)
 
 
 def states(rng, m, n_qubits=3):
@@ -324,7 +365,7 @@ def test_real_gram_refuses_what_is_no_matrix():
         real_gram(np.array([[np.nan + 0j]]), test=True)
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e50])
+@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e-70, 1e50, 1e200])
 def test_units_of_a_target_change_no_p_value(unit):
     rng = np.random.default_rng(0)
     K, y = random_gram(rng, 12), rng.normal(size=12)

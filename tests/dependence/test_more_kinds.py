@@ -2,11 +2,13 @@
 
 import itertools
 
+import numba
 import numpy as np
 import pytest
+from permuted_orders import drawn_joint_orders, drawn_orders
 
 import alignlearn as al
-from alignlearn.dependence.permutations import shifted_products
+from alignlearn.dependence.permutations import permuted_joint, shifted_products
 from alignlearn.statistics import center_kernel, hsic
 from alignlearn.validation import DoubtfulResultWarning
 
@@ -33,22 +35,102 @@ def dhsic(grams):
     return joint + single - 2.0 * cross
 
 
-def test_joint_statistic_and_null_follow_the_definition():
+@pytest.mark.parametrize(("m", "d"), [(8, 3), (9, 2), (9, 4), (35, 3)])
+def test_joint_statistic_and_null_follow_the_definition(m, d):
     rng = np.random.default_rng(0)
-    views = [rng.normal(size=9), rng.normal(size=(9, 2)), rng.normal(size=9)]
+    views = [rng.normal(size=(m, 1 + k % 2)) for k in range(d)]
     found = al.dhsic_test(*views, n_permutations=6, random_state=3)
     grams = grams_of(views)
     assert found.statistic == pytest.approx(dhsic(grams), rel=1e-10)
-    same = np.random.default_rng(3)
-    orders = [same.permuted(np.tile(np.arange(9), (6, 1)), axis=1) for _ in range(2)]
-    expected = [
-        dhsic([grams[0], *(K[np.ix_(o[t], o[t])] for K, o in zip(grams[1:], orders))])
-        for t in range(6)
+    null = [
+        dhsic([grams[0], *(K[np.ix_(o, o)] for K, o in zip(grams[1:], orders))])
+        for orders in drawn_joint_orders(3, m, d, 6)
     ]
-    np.testing.assert_allclose(found.null, expected, rtol=1e-10)
+    np.testing.assert_allclose(found.null, null, rtol=1e-10)
     assert found.p_value == (1 + np.sum(found.null >= found.statistic)) / 7
-    pair = al.dhsic_test(*views[:2], n_permutations=2)
-    assert pair.statistic == pytest.approx(hsic(*grams[:2]), rel=1e-10)
+    if d == 2:
+        assert found.statistic == pytest.approx(hsic(*grams), rel=1e-10)
+
+
+def test_all_pairs_of_orders_of_three_samples_are_equally_likely():
+    """The null distribution is that of all 36 pairs of orders, ties with the observed one too."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(3, 3, 4))
+    grams = A @ A.transpose(0, 2, 1)
+    grams /= np.abs(grams).max(axis=(1, 2), keepdims=True)
+    orders = [list(o) for o in itertools.permutations(range(3))]
+    exact = np.sort(
+        [
+            np.sum(grams[0] * grams[1][np.ix_(o, o)] * grams[2][np.ix_(p, p)])
+            for o in orders
+            for p in orders
+        ]
+    )
+    sums, means, rounding = permuted_joint(grams, np.random.default_rng(1), 20_000)
+    assert sums[0] == pytest.approx(np.sum(np.prod(grams, axis=0)))
+    assert means[0] == pytest.approx(np.prod(grams.mean(axis=2), axis=0).mean())
+    assert 0.0 < rounding < 1e-14
+    at = np.searchsorted(exact, sums[1:] - 1e-9)
+    np.testing.assert_allclose(exact[at], sums[1:], rtol=1e-9)
+    counts = np.bincount(at, minlength=36)
+    # Chi-square of 35 degrees of freedom: 77 is 5 standard deviations above its mean.
+    assert np.sum((counts - 20_000 / 36) ** 2) / (20_000 / 36) < 77
+
+
+@pytest.mark.parametrize("m", [16, 64])
+def test_p_values_of_independent_variables_are_uniform(m):
+    """Ten classes by a chi-square; one shift and four shifts of each set of orders."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros(10)
+    for _ in range(400):
+        views = rng.standard_t(2, size=(3, m))
+        p = al.dhsic_test(*views, n_permutations=9, random_state=rng).p_value
+        counts[round(10 * p) - 1] += 1
+    # 27.9 is the 0.999 quantile of nine degrees of freedom.
+    assert np.sum((counts - 40.0) ** 2) / 40.0 < 27.9
+
+
+def test_ties_of_discrete_variables_count_as_equal():
+    """Sums in another order are rounded in another way; p-values are those of whole numbers."""
+    m, n = 48, 19
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        views = rng.integers(2, size=(3, m))
+        options = {"kernels": "linear", "n_permutations": n, "random_state": seed}
+        found = al.dhsic_test(*(1.0 * v for v in views), **options)
+
+        def exact(views):
+            """m^6 dHSIC of linear kernels, in whole numbers."""
+            joint, single = views.prod(axis=0).sum(), views.sum(axis=1).prod()
+            return (m**2 * int(joint) - int(single)) ** 2
+
+        null = [
+            exact(np.array([views[0], *(v[o] for v, o in zip(views[1:], orders))]))
+            for orders in drawn_joint_orders(seed, m, 3, n)
+        ]
+        assert found.p_value == (1 + np.sum(np.array(null) >= exact(views))) / (n + 1)
+
+
+def test_dependence_of_any_two_of_three_is_found():
+    """Also that of the views that are permuted both: their shifts are not the same ones."""
+    rng = np.random.default_rng(4)
+    x, other = rng.normal(size=(2, 300))
+    y = x + 0.1 * rng.normal(size=300)
+    for views in ((x, y, other), (x, other, y), (other, x, y)):
+        assert al.dhsic_test(*views, random_state=0).p_value <= 0.002
+
+
+def test_a_joint_null_is_that_of_its_seed_for_any_number_of_threads():
+    views = np.random.default_rng(5).normal(size=(3, 90))
+    found = al.dhsic_test(*views, n_permutations=50, random_state=1)
+    before = numba.get_num_threads()
+    numba.set_num_threads(1 if before > 1 else numba.config.NUMBA_NUM_THREADS)
+    try:
+        again = al.dhsic_test(*views, n_permutations=50, random_state=1)
+    finally:
+        numba.set_num_threads(before)
+    np.testing.assert_array_equal(again.null, found.null)
+    assert again.statistic == found.statistic
 
 
 def test_dependence_of_three_of_which_no_two_are_dependent():
@@ -85,8 +167,8 @@ def test_mmd_is_the_distance_of_means_and_its_u_statistic(unbiased):
         return mean(first, first) + mean(second, second) - 2.0 * mean(first, second)
 
     assert found.statistic == pytest.approx(mmd(np.arange(12)), rel=1e-10)
-    orders = np.random.default_rng(5).permuted(np.tile(np.arange(12), (4, 1)), axis=1)
-    np.testing.assert_allclose(found.null, [mmd(o) for o in orders], rtol=1e-9)
+    null = [mmd(o) for o in drawn_orders(5, 12, 4)]
+    np.testing.assert_allclose(found.null, null, rtol=1e-9)
     assert found.n_samples == 12
 
 

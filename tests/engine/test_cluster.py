@@ -17,6 +17,7 @@ import pytest
 
 import alignlearn
 from alignlearn.engine import cluster as engine_cluster
+from alignlearn.engine.base import Engine
 from alignlearn.engine.cluster import Cluster
 from alignlearn.engine.cluster_losses import ClusterLost, what_is_lost
 from alignlearn.engine.cuda.device import CudaUnavailable, available
@@ -39,7 +40,7 @@ class Points(NamedTuple):
     small: tuple
 
 
-class Here:
+class Here(Engine):
     """An engine of plain NumPy operations."""
 
     operations = frozenset({"sums", "flags", "total", "process", "fails"})
@@ -47,7 +48,7 @@ class Here:
     def __init__(self, pause=0.0):
         self.pause = pause
 
-    def run_boxes(self, operation, data, boxes, take):
+    def run_boxes(self, operation, data, boxes, take, watch=None):
         for k, (i0, i1, j0, j1) in enumerate(boxes):
             time.sleep(self.pause)
             take(k, getattr(self, operation)(data, slice(i0, i1), slice(j0, j1)))

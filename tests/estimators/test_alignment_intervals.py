@@ -11,7 +11,7 @@ import alignlearn as al
 from alignlearn.bounds import class_betting
 from alignlearn.bounds.class_intervals import FeatureRange
 from alignlearn.bounds.ratio_betting import ratio_interval
-from alignlearn.estimators.guarantees import largest_diagonal
+from alignlearn.kernels import weighted_sum
 
 UNIT = FeatureRange(1.0, non_negative=True)
 LADDER = al.gaussian_kernels([0.1, 0.5, 2.0])
@@ -92,10 +92,11 @@ def test_a_kernel_without_a_known_bound_has_no_interval():
 
 def test_bounds_of_sums_and_multiples_are_known():
     G = al.Gaussian(0.5)
-    assert largest_diagonal(G) == 1.0
-    assert largest_diagonal(2 * G + 3 * al.Laplacian(1.0) + 0.5) == pytest.approx(5.5)
-    assert largest_diagonal(G + al.Linear()) is None
-    assert largest_diagonal(2 * al.Linear()) is None
+    assert G.largest_diagonal() == 1.0
+    assert (2 * G + 3 * al.Laplacian(1.0) + 0.5).largest_diagonal() == pytest.approx(5.5)
+    assert (G + al.Linear()).largest_diagonal() is None
+    assert (2 * al.Linear()).largest_diagonal() is None
+    assert weighted_sum([G, al.Laplacian(1.0)], [1.0, -1.0]).largest_diagonal() is None
     X, y = normals(100)
     found = [al.alignment_interval(X, y, k, method="closed") for k in (G, 4 * G)]
     assert found[0].low == pytest.approx(found[1].low)

@@ -220,7 +220,7 @@ def test_a_fit_that_fails_leaves_no_old_one():
 
 def test_warns_where_it_stops_short():
     X, y = problem()
-    with pytest.warns(ConvergenceWarning, match="Round 3 .* raise max_iter or tol"):
+    with pytest.warns(ConvergenceWarning, match="stopped after 3 rounds .* raise max_iter or tol"):
         model = al.BayesianMKLClassifier(KERNELS, max_iter=3).fit(X, y)
     assert model.n_iter_ == [3]
 

@@ -12,30 +12,86 @@ import pytest
 from sklearn.base import clone
 
 import alignlearn as al
-from alignlearn.estimators.base import SHARED_TEXTS, Parameters, Seeded
+from alignlearn.estimators.base import LAST, SHARED, Estimator, parameters, shared
+from alignlearn.hyper._fit import HyperRegressor
 
 ESTIMATORS = [
     value
     for value in (getattr(al, name) for name in al.__all__)
     if inspect.isclass(value) and hasattr(value, "get_params")
 ]
-DERIVED = [cls for cls in ESTIMATORS if issubclass(cls, Parameters)]
+DERIVED = [cls for cls in ESTIMATORS if issubclass(cls, (Estimator, HyperRegressor))]
+TUNED = "weighting, strategy, ensemble"
+COMMON = "normalize, unbiased, missing, tol, max_iter, verbose, device, client, random_state"
+LABELS = "multiclass, class_weight, probability"
+SVM = "multiclass, class_weight, tol, max_iter"
+PAIRS = "rank_tol, max_rank, max_pairs, decomposition, cross"
+STEPS = "alpha, eta0, learning_rate, budget, n_passes, fit_intercept, shuffle, random_state"
+TASKS = "beta, eta, coupling, ridge, discount, norm, center, normalize, task_column"
+SPAN = "n_centers, centers"
+RIDGE = (
+    f"kernel, alpha, {SPAN}, fit_intercept, tol, max_iter, verbose, device, client, random_state"
+)
+DRAWN = "kernel, n_features, rho, n_components, center, offsets"
+# The order of the parameters of every estimator: what is used most comes first.
+ORDER = {
+    "AlignedRandomFeatures": f"{DRAWN}, task, random_state",
+    "AlignedRandomFeaturesClassifier": f"{DRAWN}, C, {SVM}, random_state",
+    "BayesianMKLClassifier": "kernels, alpha_lambda, beta_lambda, alpha_gamma, beta_gamma, "
+    "alpha_omega, beta_omega, sigma_g, margin, tol, max_iter",
+    "FeatureScales": "kernel, alpha, n_iterations, full, search_samples, max_samples, task, "
+    "device, client, random_state",
+    "HyperKRR": f"hyper_kernel, alpha, solver, {PAIRS}, tol, max_iter, device, client, "
+    "random_state",
+    "HyperKRRCV": f"hyper_kernel, alphas, left_out, solver, {PAIRS}, device, client, random_state",
+    "HyperKernelClassifier": "hyper_kernel, regression, alpha, kernel_C, epsilon, multiple, "
+    f"solver, C, machine, {SVM}, random_state",
+    "HyperKernelClassifierCV": "hyper_kernel, regression, multiples, alphas, kernel_Cs, Cs, "
+    f"epsilon, solver, machine, cv, scoring, {SVM}, verbose, random_state",
+    "HyperNNLS": f"hyper_kernel, alpha, solver, {PAIRS}, device, client, random_state",
+    "HyperSVR": f"hyper_kernel, C, epsilon, solver, {PAIRS}, tol, max_iter, device, client, "
+    "random_state",
+    "KernelCCA": "n_components, kernels, kappa, regularization, measure, solver, tol, max_rank",
+    "KernelCombiner": "kernels, weighting, center, task, normalize, unbiased, missing, verbose, "
+    "device, client",
+    "KernelSGDClassifier": f"kernel, loss, {STEPS}",
+    "KernelSGDRegressor": f"kernel, loss, epsilon, {STEPS}",
+    "MKLClassifier": f"kernels, weighting, C, machine, n_centers, memory, {LABELS}, {COMMON}",
+    "MKLClassifierCV": f"kernels, {TUNED}, Cs, machine, n_centers, memory, cv, scoring, {LABELS}, "
+    f"{COMMON}",
+    "MKLRegressor": f"kernels, weighting, alpha, C, epsilon, machine, n_centers, memory, {COMMON}",
+    "MKLRegressorCV": f"kernels, {TUNED}, alphas, Cs, epsilon, machine, n_centers, memory, "
+    f"per_target, cv, scoring, {COMMON}",
+    "MultiTaskMKLClassifier": f"kernels, method, C, {TASKS}, multiclass, tol, max_iter, verbose",
+    "MultiTaskMKLRegressor": f"kernels, method, C, epsilon, {TASKS}, tol, max_iter, verbose",
+    "NystromRidge": RIDGE,
+    "NystromRidgeClassifier": RIDGE,
+    "NystromSVC": f"kernel, C, {SPAN}, multiclass, class_weight, memory, tol, max_iter, "
+    "verbose, device, client, random_state",
+    "OneClassMKL": "kernels, weighting, nu, memory, normalize, unbiased, missing, tol, max_iter, "
+    "verbose, device, client",
+    "TableTransformer": "transformers",
+}
+
+
+def entries(cls):
+    """Names in the entries of the numpydoc list of parameters; each has a type or a text."""
+    text = inspect.getdoc(cls).replace("\\\n", "")
+    found = re.search(r"\nParameters\n-{10}\n(.*?)(\n\n[A-Z]\w+\n-{3,}\n|\Z)", text, re.DOTALL)
+    names = []
+    for entry in re.split(r"\n(?=\w)", found[1]):
+        head, _, body = entry.partition("\n")
+        of_entry, typed, kind = head.partition(" : ")
+        assert re.fullmatch(r"\w+(, \w+)*", of_entry), head
+        assert kind.strip() if typed else body.strip(), f"{head} says nothing"
+        assert all(line.startswith("    ") for line in body.splitlines() if line), entry
+        names.append(of_entry.split(", "))
+    return names
 
 
 def documented(cls):
-    """Names in the numpydoc list of parameters, in order; each entry with a type or a text."""
-    text = inspect.getdoc(cls)
-    found = re.search(r"\nParameters\n-{10}\n(.*?)(\n\n[A-Z]\w+\n-{3,}\n|\Z)", text, re.DOTALL)
-    entries = re.split(r"\n(?=\w)", found[1])
-    names = []
-    for entry in entries:
-        head, _, body = entry.partition("\n")
-        entry_names, typed, kind = head.partition(" : ")
-        assert re.fullmatch(r"\w+(, \w+)*", entry_names), head
-        assert kind.strip() if typed else body.strip(), f"{head} says nothing"
-        assert all(line.startswith("    ") for line in body.splitlines() if line), entry
-        names += entry_names.split(", ")
-    return names
+    """Names in the numpydoc list of parameters, in order."""
+    return [name for of_entry in entries(cls) for name in of_entry]
 
 
 def undocumented(cls):
@@ -52,6 +108,37 @@ def test_docstring_has_every_parameter_and_no_other(cls):
 def test_every_estimator_is_looked_at():
     assert len(ESTIMATORS) >= 25
     assert {al.MKLClassifierCV, al.NystromSVC, al.HyperKRR, al.KernelCCA} <= set(DERIVED)
+
+
+@pytest.mark.parametrize("cls", DERIVED)
+def test_parameters_have_the_order_of_their_use(cls):
+    """Shared ones come last, in the same order everywhere; `LAST` are the very last."""
+    names = list(inspect.signature(cls).parameters)
+    assert ", ".join(names) == ORDER[cls.__name__]
+    common = [name for name in names if name in SHARED]
+    assert common == [name for name in SHARED if name in common]
+    last = [name for name in LAST if name in names]
+    assert names[len(names) - len(last) :] == last
+
+
+@pytest.mark.parametrize("cls", DERIVED)
+def test_docstrings_have_the_order_of_the_signature(cls):
+    """Entries by their first names, and the names within an entry; `LAST` have their own ones."""
+    place = {name: k for k, name in enumerate(inspect.signature(cls).parameters)}
+    found = [[place[name] for name in of_entry] for of_entry in entries(cls)]
+    assert found == sorted(sorted(of_entry) for of_entry in found)
+    for of_entry in entries(cls):
+        assert len(of_entry) == 1 or not set(of_entry) & set(LAST)
+
+
+@pytest.mark.parametrize("cls", DERIVED)
+def test_bases_have_no_parameters(cls):
+    assert [base for base in cls.__mro__ if "__dataclass_fields__" in vars(base)] == [cls]
+
+
+@pytest.mark.parametrize("cls", DERIVED)
+def test_few_classes_are_above_an_estimator(cls):
+    assert sum(base.__module__.startswith("alignlearn") for base in cls.__mro__) <= 9
 
 
 def test_a_parameter_without_a_text_is_noticed():
@@ -89,45 +176,52 @@ def test_only_the_first_parameters_are_positional(cls):
 
 
 def test_a_search_has_no_parameter_that_it_chooses():
-    assert not {"C", "machine", "memory"} & set(al.MKLClassifierCV().get_params())
-    assert not {"C", "alpha", "memory"} & set(al.MKLRegressorCV().get_params())
+    assert "C" not in al.MKLClassifierCV().get_params()
+    assert not {"C", "alpha"} & set(al.MKLRegressorCV().get_params())
     assert not {"C", "alpha", "multiple"} & set(al.HyperKernelClassifierCV().get_params())
 
 
-class Documented(Seeded, Parameters):
+@parameters
+class Documented(Estimator):
     """One line.
 
     Parameters
     ----------
-    verbose : bool
-        Not a parameter that is inherited.
+    gain : float
+    client : object
+        Not as elsewhere.
 
     Notes
     -----
     More.
     """
 
+    gain: float = 1.0
+    unbiased: bool = shared("unbiased")
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
 
-def test_shared_texts_go_behind_the_parameters_unless_the_class_has_its_own():
-    text = Documented.__doc__
-    assert text.index(SHARED_TEXTS["random_state"]) < text.index("\n\nNotes")
-    assert "device" not in text
 
-    class Own(Documented):
-        """One line.
+def test_shared_texts_take_their_places_unless_the_class_has_its_own():
+    texts = [SHARED[name].text for name in ("unbiased", "device", "random_state")]
+    given = ["gain : float", "client : object\n    Not as elsewhere."]
+    wanted = "\n".join([given[0], *texts[:2], given[1], texts[2]])
+    assert f"Parameters\n----------\n{wanted}\n\nNotes\n" in Documented.__doc__
 
-        Parameters
-        ----------
-        kernel, random_state
-            As elsewhere.
-        """
-
-    assert SHARED_TEXTS["random_state"] not in Own.__doc__
-
+    @parameters
     class Without(Documented):
         """No list of parameters."""
 
     assert Without.__doc__ == "No list of parameters."
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_shared_defaults_are_those_of_the_texts(name):
+    head = SHARED[name].text.partition("\n")[0]
+    default = shared(name)
+    said = ("optional", "default None") if default is None else (f'default "{default}"',)
+    assert head.endswith((*said, f"default {default}"))
 
 
 def test_without_docstrings():

@@ -46,11 +46,13 @@ def averaged():
 def kriging(model, alpha, weight=None):
     """Standard deviations by the equations of universal kriging with the fitted kernel."""
     weight = np.ones(M) if weight is None else weight
-    A, one = np.linalg.inv(model.kernel_(X) + np.diag(alpha / weight)), np.ones(M)
-    k = model.kernel_(NEW, X)
+    used = weight > 0.0
+    samples, targets, weight = X[used], Y[used], weight[used]
+    A, one = np.linalg.inv(model.kernel_(samples) + np.diag(alpha / weight)), np.ones(len(weight))
+    k = model.kernel_(NEW, samples)
     own = np.diagonal(model.kernel_(NEW)) - np.einsum("ij,jk,ik->i", k, A, k)
     Q = A - np.outer(A @ one, A @ one) / (one @ A @ one)
-    scale = np.einsum("ij,ik,kj->j", Y, Q, Y) / (weight.sum() - 1.0)
+    scale = np.einsum("ij,ik,kj->j", targets, Q, targets) / (len(weight) - 1.0)
     shape = own + np.square(1.0 - k @ A @ one) / (one @ A @ one)
     return np.sqrt(np.outer(shape, scale)), np.sqrt(np.outer(shape + alpha, scale))
 
@@ -82,6 +84,23 @@ def test_deviations_of_the_learned_kernel_for_each_target(weighted):
     np.testing.assert_allclose(std, latent, rtol=1e-7)
     np.testing.assert_allclose(model.predict(NEW, True, noise=True)[1], total, rtol=1e-7)
     np.testing.assert_array_equal(mean, model.predict(NEW))
+
+
+@pytest.mark.parametrize("kernels", [KERNELS, ["linear"]], ids=["pairs", "linear"])
+def test_deviations_do_not_depend_on_the_unit_of_the_weights(kernels):
+    """Weights and alpha times a constant are the same model; weights of mean 1 / m are common."""
+    weight = np.random.default_rng(2).uniform(0.1, 3.0, size=M)
+    weight[[4, 9]] = 0.0
+    for factor in (1.0, 0.1, 1.0 / M, 0.5 / M, 1e4):
+        given = factor * weight
+        model = al.MKLRegressor(kernels, alpha=factor * ALPHA).fit(X, Y, given)
+        found = model.predict(NEW, True, fit=(X, Y, given))[1]
+        want, total = kriging(model, factor * ALPHA, given)
+        np.testing.assert_allclose(found, want, rtol=1e-6)
+        np.testing.assert_allclose(model.predict(NEW, True, noise=True)[1], total, rtol=1e-6)
+        if factor == 1.0:
+            first = found
+        np.testing.assert_allclose(found, first, rtol=1e-6)
 
 
 def test_deviations_of_an_average_are_those_of_the_mixture(averaged):
@@ -330,6 +349,48 @@ def test_refused():
                 call(NEW)
 
 
+def columns(m, p, seed):
+    """Samples, a target that is noise, and a linear kernel of each column."""
+    rng = np.random.default_rng(seed)
+    kernels = [al.Columns(al.Linear(), [k]) for k in range(p)]
+    return rng.normal(size=(m, p)), rng.normal(size=m), kernels
+
+
+def intervals_of(model, m, p, seed=0, folds=None):
+    X, y, kernels = columns(m, p, seed)
+    model.set_params(kernels=kernels).fit(X, y)
+    new, target, _ = columns(300, p, seed + 1000)
+    low, high = model.predict_interval(new, fit=(X, y), folds=folds)
+    return np.mean((low <= target) & (target <= high))
+
+
+def test_many_weights_of_few_samples_are_doubted():
+    """From p^2 = 2 m different kernels on; less than the aim is covered there."""
+    model, uniform = al.MKLRegressor(), al.MKLRegressor(weighting="uniform")
+    for m, p in ((50, 9), (50, 13), (200, 15)):
+        intervals_of(uniform, m, p)
+        if p**2 < 2 * m:
+            intervals_of(model, m, p)
+    message = "covered than the coverage asks for: the weights of 100 different kernels"
+    covered = []
+    for seed in range(6):
+        for folds in (None, 10):
+            with pytest.warns(DoubtfulResultWarning, match=message) as found:
+                covered.append(intervals_of(model, 50, 100, seed, folds))
+            assert len(found) == 1
+    assert np.mean(covered) < 0.85
+    assert np.mean([intervals_of(uniform, 50, 100, seed) for seed in range(6)]) > 0.87
+    with pytest.warns(DoubtfulResultWarning, match="the weights of 10 different kernels"):
+        intervals_of(model, 50, 10)
+    with pytest.warns(DoubtfulResultWarning, match="the weights of 10 different kernels"):
+        intervals_of(al.MKLRegressorCV(weighting="alignf"), 50, 10)
+    X, y, kernels = columns(50, 10, 0)
+    model = al.MKLRegressor(kernels).fit(X, y)
+    model.predict_interval(X, fit=(X, y), refit=True, folds=3)  # nothing to be doubted
+    # Thirty widths are few kernels.
+    al.MKLRegressor(al.gaussian_kernels(np.geomspace(0.01, 10.0, 30))).fit(X, y).predict_interval(X)
+
+
 def test_too_few_samples_are_said_to_be():
     model = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
     with pytest.warns(DoubtfulResultWarning, match="it takes 99"):
@@ -359,3 +420,17 @@ def test_coverage_on_ten_laws(script, m):
     assert (covered[:, :2].mean(axis=0) >= 0.9 - 3.0 * error / np.sqrt(len(laws))).all()
     assert (covered[:, :2].mean(axis=0) <= 0.93).all()
     assert (covered[:, 3] < 2.5).all()  # widths, over the spread of y
+
+
+@pytest.mark.parametrize("machine", ["krr", "nystrom"])
+def test_training_samples_far_from_zero_are_recognized(machine):
+    """Rounding of y at 1e14 is above the share of its range that tells samples apart."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + np.square(X[:, 1]) + 1e14
+    model = al.MKLRegressor([al.Gaussian(0.3)], machine=machine, alpha=0.1).fit(X, y)
+    deviation = model.predict(X[:3], return_std=True, fit=(X, y))[1]
+    near = model.fit(X, y - 1e14).predict(X[:3], return_std=True, fit=(X, y - 1e14))[1]
+    np.testing.assert_allclose(deviation, near, rtol=0.05)
+    with pytest.raises(ValueError, match="fit holds other samples"):
+        model.predict(X[:3], return_std=True, fit=(X, (y - 1e14)[::-1]))

@@ -15,7 +15,12 @@ from sklearn.model_selection import GridSearchCV, KFold
 from strategies import generators
 
 import alignlearn as al
-from alignlearn.machines import KernelRidge, feature_space, ridge_loo_path
+from alignlearn.machines import (
+    KernelRidge,
+    SupportVectorClassifier,
+    feature_space,
+    ridge_loo_path,
+)
 
 FORMS = [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csc_array]
 
@@ -28,29 +33,34 @@ def counts(m, p, seed=0, columns=1):
     return X, y[:, 0] if columns == 1 else y
 
 
-def grams_only(monkeypatch):
-    monkeypatch.setattr(feature_space, "fits_in_features", lambda source: False)
-    monkeypatch.setattr("alignlearn.estimators.regressor.fits_in_features", lambda source: False)
+def as_given(X):
+    """The Gram matrices of the kernels per feature, of which no estimator sees the features."""
+    return [np.outer(x, x) for x in X.T]
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("weighting", ["alignf", "align", "uniform"])
-def test_ridge_in_features_equals_ridge_on_the_gram(monkeypatch, form, columns, weighting):
+def test_ridge_in_features_equals_ridge_on_the_gram(form, columns, weighting):
     X, y = counts(60, 15, columns=columns)
     model = al.MKLRegressor(al.RankOneKernels(), weighting=weighting, alpha=0.7)
     model.fit(form(X), y)
-    small = (model.dual_coef_, model.intercept_, model.coef_, model.predict(form(X[:7])))
-    machine = model.machine_
-    grams_only(monkeypatch)
-    model.fit(form(X), y)
-    for found, expected in zip(
-        small, (model.dual_coef_, model.intercept_, model.coef_, model.predict(form(X[:7])))
+    machine = KernelRidge(0.7).fit(model.kernel_(X), y)
+    expected = machine.predict(model.kernel_(X[:7], X))
+    # The machine by itself: on the Gram matrix of centred features where they are dense.
+    seen = X - X.mean(axis=0) if form is np.asarray else X
+    inner = KernelRidge(0.7).fit(model.kernel_(seen), y)
+    coef = X.T @ machine.dual_coef_.reshape(60, -1) * model.kernel_.weights[:, None]
+    for found, wanted in (
+        (model.predict(form(X[:7])), expected),
+        (model.coef_, coef),
+        (model.dual_coef_, machine.dual_coef_),
+        (model.intercept_, machine.intercept_),
+        (model.machine_.dual_coef_, inner.dual_coef_),
+        (model.machine_.intercept_, inner.intercept_),
     ):
-        assert np.shape(found) == np.shape(expected)
-        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(machine.dual_coef_, model.machine_.dual_coef_, rtol=1e-8)
-    np.testing.assert_allclose(machine.intercept_, model.machine_.intercept_, rtol=1e-8)
+        assert np.shape(found) == np.shape(wanted)
+        np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
     assert type(machine.intercept_) is type(model.machine_.intercept_)
 
 
@@ -69,7 +79,7 @@ def test_ridge_in_features_is_scikit_learns_ridge(rng, alpha, sparse):
     np.testing.assert_allclose(model.predict(X), expected.predict(X * root), rtol=1e-6, atol=1e-6)
 
 
-def test_groups_of_linear_kernels_in_features(monkeypatch):
+def test_groups_of_linear_kernels_in_features():
     X, y = counts(50, 6)
     kernels = [
         al.Columns(al.Linear(), [0, 1]),
@@ -106,7 +116,7 @@ def test_the_gram_matrix_serves_where_it_is_smaller_or_needed(monkeypatch):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("columns", [1, 2])
-def test_paths_in_features_equal_those_on_the_gram(monkeypatch, form, columns):
+def test_paths_in_features_equal_those_on_the_gram(form, columns):
     X, y = counts(70, 12, columns=columns)
     alphas = [1e-3, 1.0, 1e3]
     cv = list(KFold(3).split(X))
@@ -115,10 +125,10 @@ def test_paths_in_features_equal_those_on_the_gram(monkeypatch, form, columns):
     base = al.MKLRegressor(al.RankOneKernels())
     grid = GridSearchCV(base, {"alpha": alphas}, cv=cv, scoring="neg_root_mean_squared_error")
     grid.fit(X, y)
-    grams_only(monkeypatch)
     for model in (tuned, loo):
         here = model.cv_results_["mean_test_score"]
-        model.fit(form(X), y)
+        of_grams = type(model)("precomputed", alphas=alphas, cv=model.cv)
+        model = of_grams.fit(as_given(X), y)
         np.testing.assert_allclose(here, model.cv_results_["mean_test_score"], rtol=1e-9)
     np.testing.assert_allclose(here, _loo_scores(loo, X, y, alphas), rtol=1e-9)
     np.testing.assert_allclose(
@@ -224,71 +234,47 @@ def classes(m, p, n_classes, seed=0):
     return X, np.array(["low", "middle", "high"])[np.digitize(y, edges)]
 
 
-def smo_only(monkeypatch):
-    monkeypatch.setattr("alignlearn.machines.feature_space._SVM_SAMPLES", 10**9)
-
-
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
 @pytest.mark.parametrize(("n_classes", "multiclass"), [(2, "ovo"), (3, "ovo"), (3, "ovr")])
-def test_classifier_in_features_equals_smo(monkeypatch, form, n_classes, multiclass):
-    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 100)
-    X, y = classes(200, 8, n_classes)
-    model = al.MKLClassifier(
-        al.RankOneKernels(),
-        C=2.0,
-        multiclass=multiclass,
-        class_weight="balanced",
-        tol=1e-8,
-        weighting="align",
-    )
-    calls = []
-    real = feature_space.low_rank_svm
-    monkeypatch.setattr(
-        feature_space, "low_rank_svm", lambda *a, **k: calls.append(1) or real(*a, **k)
-    )
-    model.fit(form(X), y)
-    assert len(calls) == (1 if n_classes == 2 else 3)
+def test_classifier_in_features_equals_smo(form, n_classes, multiclass):
+    X, y = classes(2000, 8, n_classes)
+    options = {"C": 2.0, "multiclass": multiclass, "class_weight": "balanced", "tol": 1e-8}
+    model = al.MKLClassifier(al.RankOneKernels(), weighting="align", **options).fit(form(X), y)
+    assert model.n_iter_.size == (1 if n_classes == 2 else 3)
+    assert model.n_iter_.max() <= 100  # steps of an interior point method
     assert np.all(model.machine_.kkt_violation_ <= 1e-8)
     # The machine by itself: on the Gram matrix of centred features where they are dense.
     K = model.kernel_(X - X.mean(axis=0)) if form is np.asarray else model.kernel_(X)
-    by_machine = model.machine_.decision_function(K)
     found = model.decision_function(form(X))
-    coef, intercept = model.coef_, model.intercept_
-    smo_only(monkeypatch)
-    model.fit(form(X), y)
-    np.testing.assert_allclose(found, model.decision_function(form(X)), rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(coef, model.coef_, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(intercept, model.intercept_, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(by_machine, found, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.machine_.decision_function(K), found, rtol=1e-6, atol=1e-8)
+    smo = SupportVectorClassifier(**options).fit(K, y)
+    coef = X[smo.support_].T @ smo.dual_coef_ * model.kernel_.weights[:, None]
+    np.testing.assert_allclose(found, smo.decision_function(K), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(model.coef_, coef, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_tuned_classifier_in_features_equals_smo(monkeypatch, n_classes):
-    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 100)
-    X, y = classes(210, 6, n_classes)
-    model = al.MKLClassifierCV(al.RankOneKernels(), Cs=[1.0, 0.01, 10.0], cv=3, tol=1e-8)
-    model.fit(scipy.sparse.csr_array(X), y)
-    found = model.cv_results_["mean_test_score"]
-    smo_only(monkeypatch)
-    model.fit(X, y)
-    np.testing.assert_allclose(found, model.cv_results_["mean_test_score"])
+def test_tuned_classifier_in_features_equals_smo(n_classes):
+    X, y = classes(2100, 4, n_classes)
+    options = {"Cs": [0.1, 0.01], "cv": 3, "tol": 1e-6}
+    model = al.MKLClassifierCV(al.RankOneKernels(), **options).fit(scipy.sparse.csr_array(X), y)
+    given = al.MKLClassifierCV("precomputed", **options).fit(as_given(X), y)
+    found, expected = (m.cv_results_["mean_test_score"] for m in (model, given))
+    np.testing.assert_allclose(found, expected)
 
 
-def test_where_the_classifier_keeps_the_gram_matrix(monkeypatch):
-    """Few samples for the features, a hard margin; and a C out of range stays an error."""
-    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 10)
-    monkeypatch.setattr(feature_space, "low_rank_svm", None)
-    X, y = classes(100, 8, 2)
-    al.MKLClassifier(al.RankOneKernels(), weighting="align").fit(X, y)
-    separable = np.repeat([[0.0], [3.0]], 50, axis=0)
-    al.MKLClassifier(al.RankOneKernels(), C=np.inf).fit(separable, np.repeat([0, 1], 50))
+def test_where_the_classifier_keeps_the_gram_matrix():
+    """A hard margin; and a C out of range stays an error."""
+    separable = np.repeat([[0.0], [3.0]], 1000, axis=0)
+    labels = np.repeat([0, 1], 1000)
+    hard = al.MKLClassifier(al.RankOneKernels(), C=np.inf).fit(separable, labels)
+    np.testing.assert_allclose(hard.decision_function([[0.0], [1.5], [3.0]]), [-1, 0, 1], atol=1e-2)
     for C in (0.0, -1.0):
         with pytest.raises(ValueError, match="is out of range"):
-            al.MKLClassifier(al.RankOneKernels(), C=C).fit(separable, np.repeat([0, 1], 50))
+            al.MKLClassifier(al.RankOneKernels(), C=C).fit(separable, labels)
 
 
-def test_classifier_in_features_warns_where_it_stops_early(monkeypatch):
-    monkeypatch.setattr(feature_space, "_SVM_SAMPLES", 10)
-    X, y = classes(100, 2, 2)
+def test_classifier_in_features_warns_where_it_stops_early():
+    X, y = classes(2000, 2, 2)
     with pytest.warns(al.ConvergenceWarning, match="KKT violation"):
         al.MKLClassifier(al.RankOneKernels(), max_iter=2).fit(X, y)

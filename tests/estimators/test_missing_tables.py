@@ -4,12 +4,20 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import alignlearn as al
+from alignlearn.folds import fold_numbers
+from alignlearn.machines import KernelRidge
 from alignlearn.sources import open_source
 from alignlearn.sources.completion import donors_of
 
@@ -72,12 +80,13 @@ def zero_filled(present, weight=None):
     return found
 
 
-def mixture(i, t, factors, present, weight):
+def mixture(i, t, factors, present, weight, grams=None):
     """Shares of the training samples that stand for table t of sample i, one by one."""
+    grams = matrices() if grams is None else grams
     donors = [j for j in range(M) if present[j, t] and weight[j] > 0.0]
     w = weight[donors]
     G, g = np.zeros((len(donors), len(donors))), np.zeros(len(donors))
-    for K, factor, u in zip(matrices(), factors, TABLE):
+    for K, factor, u in zip(grams, factors, TABLE):
         have = present[donors, u]
         if not present[i, u] or not have.any():
             continue
@@ -92,14 +101,15 @@ def mixture(i, t, factors, present, weight):
     return shares, (G + np.diag(ridge / w), donors)
 
 
-def completed(factors, present=PRESENT, weight=None):
+def completed(factors, present=PRESENT, weight=None, grams=None):
     """The completed kernel of all samples, (M + N, M + N)."""
+    grams = matrices() if grams is None else grams
     weight, total = np.ones(M) if weight is None else weight, 0.0
-    for K, factor, t in zip(matrices(), factors, TABLE):
+    for K, factor, t in zip(grams, factors, TABLE):
         E = np.eye(M + N)
         for i in np.flatnonzero(~present[:, t]):
             E[i] = 0.0
-            E[i, :M] = mixture(i, t, factors, present, weight)[0]
+            E[i, :M] = mixture(i, t, factors, present, weight, grams)[0]
         total = total + factor * E @ K @ E.T
     return total
 
@@ -472,3 +482,204 @@ def test_units_and_types(unit, model):
         some(single, slice(M)), TARGET
     )
     np.testing.assert_allclose(found.predict(single), model.predict(GAPS), atol=1e-3)
+
+
+# Error bars, sets and intervals
+
+FITTED = {"gaps": PRESENT, "no gaps in fit": np.vstack([np.ones((M, 3), bool), PRESENT[M:]])}
+BARS = {"pairs": KERNELS, "linear": {"a": ["linear", "linear"], "b": "linear", "c": "linear"}}
+
+
+def completed_by(model, kernels, present, weight=None):
+    """The completed kernel of a fit, (M + N, M + N)."""
+    given = matrices if kernels == "pairs" else lambda: [A @ A.T, A @ A.T, B @ B.T, C @ C.T]
+    return completed(factors_of(model), present, weight, given())
+
+
+def fit_of(name):
+    tables = gapped((A, B, C), FITTED[name])
+    return some(tables, slice(M)), some(tables, slice(M, None))
+
+
+def without(K, index, alpha=0.5):
+    """Predictions of ridge regression on all samples, without some of the first M."""
+    rest = np.setdiff1d(np.arange(M), index)
+    machine = KernelRidge(alpha).fit(K[np.ix_(rest, rest)], TARGET[rest])
+    return machine.predict(K[:, rest])
+
+
+def plus(lefts, parts, coverage=0.8):
+    """Intervals of new samples from predictions (M + N,) without every part."""
+    low, high = [], []
+    for left, index in zip(lefts, parts):
+        radii = np.abs(TARGET[index] - left[index])
+        low += [left[M:] - r for r in radii]
+        high += [left[M:] + r for r in radii]
+    k = int(np.ceil(coverage * (M + 1)))
+    return np.sort(low, axis=0)[M - k], np.sort(high, axis=0)[k - 1]
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weights"])
+@pytest.mark.parametrize("fitted", FITTED)
+@pytest.mark.parametrize("kernels", BARS)
+def test_deviations_are_those_of_the_completed_kernel(kernels, fitted, weight):
+    """By the equations of universal kriging."""
+    given, new = fit_of(fitted)
+    model = al.MKLRegressor(BARS[kernels], alpha=0.5, missing="tables").fit(given, TARGET, weight)
+    K = completed_by(model, kernels, FITTED[fitted], weight)
+    w, one, k = np.ones(M) if weight is None else weight, np.ones(M), K[M:, :M]
+    inverse = np.linalg.inv(K[:M, :M] + np.diag(0.5 / w))
+    Q = inverse - np.outer(inverse @ one, inverse @ one) / (one @ inverse @ one)
+    own = np.diagonal(K)[M:] - np.einsum("ij,jk,ik->i", k, inverse, k)
+    own += np.square(1.0 - k @ inverse @ one) / (one @ inverse @ one)
+    fit = (given, TARGET) if weight is None else (given, TARGET, weight)
+    mean, std = model.predict(new, return_std=True, fit=fit)
+    expected = np.sqrt(own * (TARGET @ Q @ TARGET) / (M - 1))
+    np.testing.assert_allclose(std, expected, rtol=1e-6)
+    np.testing.assert_array_equal(mean, model.predict(new))
+
+
+@pytest.mark.parametrize("fitted", FITTED)
+@pytest.mark.parametrize("kernels", BARS)
+@pytest.mark.parametrize("folds", [None, 4])
+def test_intervals_are_those_of_the_completed_kernel(kernels, fitted, folds):
+    given, new = fit_of(fitted)
+    for make in (al.MKLRegressor, al.MKLRegressorCV):
+        options = {"alpha": 0.5} if make is al.MKLRegressor else {"alphas": [0.5]}
+        model = make(BARS[kernels], missing="tables", **options).fit(given, TARGET)
+        K = completed_by(model, kernels, FITTED[fitted])
+        number = np.arange(M) if folds is None else fold_numbers(TARGET, folds, False)
+        parts = [np.flatnonzero(number == t) for t in range(number.max() + 1)]
+        expected = plus([without(K, index) for index in parts], parts)
+        found = model.predict_interval(new, 0.8, folds=folds, fit=(given, TARGET))
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("fitted", FITTED)
+@pytest.mark.parametrize("machine", ["krr", "svr"])
+def test_intervals_of_refits(fitted, machine):
+    given, new = fit_of(fitted)
+    options = {"alpha": 0.5, "machine": machine, "missing": "tables"}
+    number, lefts = fold_numbers(TARGET, 4, False), []
+    parts = [np.flatnonzero(number == t) for t in range(4)]
+    for index in parts:
+        rest = np.setdiff1d(np.arange(M), index)
+        one = al.MKLRegressor(KERNELS, **options).fit(some(given, rest), TARGET[rest])
+        lefts.append(np.concatenate([one.predict(given), one.predict(new)]))
+    model = al.MKLRegressor(KERNELS, **options).fit(given, TARGET)
+    found = model.predict_interval(new, 0.8, folds=4, fit=(given, TARGET), refit=True)
+    np.testing.assert_allclose(found, plus(lefts, parts), rtol=1e-7)
+    frames = {name: pd.DataFrame(table).add_prefix("column ") for name, table in given.items()}
+    model.fit(frames, TARGET)
+    new = {name: pd.DataFrame(table).add_prefix("column ") for name, table in new.items()}
+    again = model.predict_interval(new, 0.8, folds=4, fit=(frames, TARGET), refit=True)
+    np.testing.assert_allclose(again, found, rtol=1e-7)
+
+
+def test_training_samples_with_all_tables_are_not_needed_again():
+    given, new = fit_of("no gaps in fit")
+    model = al.MKLRegressor(KERNELS, alpha=0.5, missing="tables").fit(given, TARGET)
+    found = model.predict(new, return_std=True), model.predict_interval(new)
+    model = pickle.loads(pickle.dumps(model))
+    fit = (given, TARGET)
+    again = model.predict(new, return_std=True, fit=fit), model.predict_interval(new, fit=fit)
+    np.testing.assert_allclose(again, found, rtol=1e-9)
+    with pytest.raises(ValueError, match="with training samples that lack a table the model"):
+        model.fit(X, TARGET).predict(new, return_std=True)
+    nystrom = al.MKLRegressor(KERNELS, machine="nystrom", alpha=0.5, missing="tables")
+    found = nystrom.fit(given, TARGET).predict(new, return_std=True, fit=fit)
+    np.testing.assert_allclose(found, again[0], rtol=1e-4)
+
+
+@pytest.mark.parametrize("make", [al.MKLClassifier, al.MKLClassifierCV])
+@pytest.mark.parametrize("kernels", BARS)
+def test_sets_of_classes_where_new_samples_lack_a_table(make, kernels):
+    given, new = fit_of("no gaps in fit")
+    options = {"probability": "sigmoid", **({"Cs": [1.0]} if make is al.MKLClassifierCV else {})}
+    plain = make(BARS[kernels], **options).fit(given, THREE)
+    model = make(BARS[kernels], missing="tables", **options).fit(given, THREE)
+    whole = PRESENT[M:].all(axis=1)
+    found, P = model.predict_set(new, 0.8), model.predict_proba(new)
+    np.testing.assert_array_equal(found[whole], plain.predict_set(some(new, whole), 0.8))
+    # A class of a smaller probability is not in the set without one of a much larger one.
+    assert not found.all()
+    np.testing.assert_array_equal(found[np.arange(N), P.argmax(axis=1)], True)
+    alone = [model.predict_set(some(new, [i]), 0.8)[0] for i in range(N)]
+    np.testing.assert_array_equal(alone, found)
+
+
+def test_alignment_intervals_say_that_pairs_are_missing():
+    two = (TARGET > 0.0).astype(int)
+    model = al.MKLClassifier(KERNELS, missing="tables").fit(X, two)
+    labels = two[:N]
+    for call in (
+        lambda: model.alignment_interval(X, two, radius2=20.0),
+        lambda: model.fit(OF_WHOLE, two).alignment_interval(
+            NEW, labels, held_out=True, radius2=20.0
+        ),
+    ):
+        found = call()
+        assert (found.low, found.high, found.vacuous) == (-1.0, 1.0, True)
+        assert "kernels must be known on all pairs of samples, but some lack a table" in (
+            found.not_met
+        )
+
+
+# Transformers of tables
+
+
+@pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_an_imputer_fills_values_and_no_tables(frame):
+    """Rows that are missing entirely are passed on as they are, and others are as without them."""
+    rng = np.random.default_rng(0)
+    full = rng.normal(size=(30, 3))
+    full[4, 1] = full[9, 0] = np.nan
+    gaps = full.copy()
+    gaps[[0, 5, 29]] = np.nan
+    other = rng.normal(size=(30, 2))
+    y = full[:, 2] + other[:, 0]
+    steps = make_pipeline(SimpleImputer(), StandardScaler())
+    model = al.TableTransformer({"a": steps, "b": "passthrough"})
+    found = model.fit_transform({"a": frame(gaps), "b": other}, y)
+    has = np.delete(np.arange(30), [0, 5, 29])
+    alone = clone(steps).fit(gaps[has])
+    a = np.asarray(found.tables["a"])
+    assert np.isnan(a[[0, 5, 29]]).all()
+    np.testing.assert_allclose(a[has], alone.transform(gaps[has]), atol=1e-12)
+    again = np.asarray(model.transform({"a": frame(gaps), "b": other}).tables["a"])
+    np.testing.assert_array_equal(again, a)
+    none = model.transform({"a": frame(gaps[[0, 5]]), "b": other[:2]})
+    assert none.tables["a"].shape == (2, 3)
+    assert np.isnan(none.tables["a"]).all()
+    whole = make_pipeline(model, al.MKLRegressor({"a": "rbf", "b": "rbf"}, missing="tables"))
+    whole.fit({"a": frame(gaps), "b": other}, y)
+    assert whole[-1].completion_ is not None
+    with pytest.raises(ValueError, match="table 'a' is missing for every sample"):
+        model.fit({"a": frame(np.full((30, 3), np.nan)), "b": other})
+
+
+def test_transformers_of_frames_with_missing_rows():
+    """Names, the index, texts and targets go along."""
+    table = pd.DataFrame(
+        {"kind": ["x", None, "y", "x", None], "size": [1.0, np.nan, 3.0, 4.0, 5.0]},
+        index=list("abcde"),
+    )
+    coded = ColumnTransformer(
+        [("kind", OneHotEncoder(sparse_output=True), ["kind"]), ("size", "passthrough", ["size"])],
+        sparse_threshold=1.0,
+    )
+    other = pd.DataFrame({"z": np.arange(5.0)}, index=list("abcde"))
+    found = al.TableTransformer({"a": coded, "b": "passthrough"}).fit_transform(
+        {"a": table, "b": other}
+    )
+    assert np.isnan(np.asarray(found.tables["a"])[1]).all()
+    assert np.isfinite(np.asarray(found.tables["a"])[[0, 2, 3, 4]]).all()
+    steps = make_pipeline(SimpleImputer(), SelectKBest(f_regression, k=1)).set_output(
+        transform="pandas"
+    )
+    numbers = table[["size"]].assign(noise=[0.0, np.nan, 1.0, 0.0, 1.0])
+    y = pd.Series([1.0, 100.0, 3.0, 4.0, 5.0], index=table.index)
+    model = al.TableTransformer({"a": steps, "b": "passthrough"})
+    a = model.fit_transform({"a": numbers, "b": other}, y).tables["a"]
+    assert list(a.index) == list("abcde")
+    np.testing.assert_array_equal(a["size"], numbers["size"])

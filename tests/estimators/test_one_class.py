@@ -194,3 +194,15 @@ def test_the_machine_on_a_matrix_of_its_own():
         Machine(0.2).fit(K[:, :3])
     with pytest.raises(ValueError, match="nu=2"):
         Machine(2.0).fit(K)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e3])
+def test_weights_times_a_constant_scale_the_decisions(factor):
+    """At the default tolerance, which is one for weights of mean 1."""
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(30, 2)), rng.uniform(0.1, 3.0, 30)
+    model = al.OneClassMKL([al.Gaussian(0.5)], weighting="uniform", nu=0.3)
+    want = model.fit(X, sample_weight=weight).decision_function(X)
+    found = model.fit(X, sample_weight=factor * weight).decision_function(X)
+    np.testing.assert_allclose(found / factor, want, atol=5e-3)
+    assert np.abs(want).max() > 0.2

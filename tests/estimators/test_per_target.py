@@ -10,7 +10,9 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 import alignlearn as al
+from alignlearn.estimators import per_target
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
+from alignlearn.sources import open_source
 
 SIZES = (4, 8, 30)
 EDGES = np.cumsum([0, *SIZES])
@@ -119,6 +121,55 @@ def test_every_target_gets_its_own_space():
     assert np.all(model.best_score_ >= model.uniform_score_)
 
 
+def search_of(X, Y, few=None):
+    source = open_source(X, [k.resolve(X) for k in GAUSSIAN])
+    targets = per_target.open_targets(source, Y, np.ones(3))
+    rows = np.arange(0, len(X), 2)
+
+    def some(rng):
+        return per_target.open_targets(source.part(rows), Y[rows], np.ones(3))
+
+    rng = np.random.default_rng(0)
+    return per_target.choose(targets, ALPHAS, rng, few=some if few else None)
+
+
+def test_a_first_search_on_some_samples_leaves_out_drawn_weights_only():
+    X, Y, _, _ = design(m=120, q=12)
+    every, few = search_of(X, Y), search_of(X, Y, few=True)
+    np.testing.assert_array_equal(few.candidates, every.candidates)
+    np.testing.assert_array_equal(few.uniform_score, every.uniform_score)
+    assert np.all(few.score <= every.score)
+    assert np.mean(every.score - few.score) < 0.005
+    drawn = len(every.candidates) - 32
+    # Whoever takes weights that were not drawn takes them after the first search, too.
+    same = every.chosen < drawn
+    assert 0 < same.sum() < 12
+    np.testing.assert_array_equal(few.chosen[same], every.chosen[same])
+
+
+def test_a_target_that_is_constant_on_some_samples_is_searched_on_all():
+    X, Y, _, _ = design(m=60, q=3)
+    Y[:, 1] = 0.0
+    Y[1::2, 1] = X[1::2, 0]
+    found = search_of(X, Y, few=True)
+    assert np.isfinite(found.score).all()
+    assert found.chosen[1] < len(found.candidates) - 32
+
+
+def test_many_samples_of_kernels_without_features_are_searched_on_a_thousand_first():
+    X, Y, _, _ = design(m=1500, q=2)
+    folds, rng = [np.arange(0, 700), np.arange(700, 1500)], np.random.default_rng
+    linear = open_source(X, [k.resolve(X) for k in NARROW])
+    assert per_target.first_targets(linear, Y, np.ones(2), folds, rng(0)) is None
+    source = open_source(X, [GAUSSIAN[0].resolve(X)])
+    less = source.part(np.arange(1499))
+    assert per_target.first_targets(less, Y[:-1], np.ones(1), None, rng(0)) is None
+    found = per_target.first_targets(source, Y, np.ones(1), folds, rng(0))
+    assert found.Y.shape == (1000, 2)
+    np.testing.assert_array_equal(np.sort(np.concatenate(found.folds)), np.arange(1000))
+    assert per_target.first_targets(source, Y, np.ones(1), None, rng(0)).folds is None
+
+
 def test_equal_weights_have_an_alpha_for_every_target():
     X, Y, _, _ = design()
     model = al.MKLRegressorCV(LINEAR, per_target=True, weighting="uniform", alphas=ALPHAS)
@@ -138,7 +189,6 @@ def test_targets_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
         model = al.MKLRegressorCV(kernels, per_target=True)
         first = model.fit(X, Y).predict(new)
         monkeypatch.setattr(target_ridge, "_BLOCK", 2 * len(X))
-        monkeypatch.setattr("alignlearn.estimators.per_target._SPECTRA", 0)
         np.testing.assert_allclose(model.fit(X, Y).predict(new), first, atol=1e-10)
         monkeypatch.undo()
 
@@ -244,3 +294,42 @@ def test_tiny_units_change_nothing(kernels):
     np.testing.assert_allclose(model.fit(unit * X, Y).predict(unit * new), expected, atol=1e-8)
     with pytest.raises(ValueError, match="every kernel is constant"):
         model.fit(2.0**-300 * X, Y)
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["samples", "matrices"])
+def test_single_precision_is_rounded_and_not_refused(given):
+    """Eigenvalues that rounding to float32 makes negative are no sign of an indefinite kernel."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(90, 3)).astype(np.float32)
+        Y = X @ rng.normal(size=(3, 2)) + 0.3 * rng.normal(size=(90, 2))
+        single, double = X, X.astype(float)
+        if given:
+            single = [al.Gaussian(g)(X).astype(np.float32) for g in (0.03, 0.3)]
+            double = [al.Gaussian(g)(X.astype(float)) for g in (0.03, 0.3)]
+        kernels = "precomputed" if given else [al.Gaussian(0.03), al.Gaussian(0.3)]
+        options = {"per_target": True, "weighting": "uniform", "alphas": ALPHAS}
+        model = al.MKLRegressorCV(kernels, **options)
+        expected = model.fit(double, Y).best_score_
+        np.testing.assert_allclose(model.fit(single, Y).best_score_, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernels", [LINEAR, NARROW], ids=["dual", "primal"])
+@pytest.mark.parametrize("exponent", [-1000, 1000])
+def test_units_of_targets_whose_squares_float64_does_not_hold(kernels, exponent):
+    X, Y, new, _ = design()
+    model = al.MKLRegressorCV(kernels, per_target=True, alphas=ALPHAS)
+    expected = model.fit(X, Y).predict(new)
+    scores, unit = model.best_score_, 2.0**exponent
+    found = model.fit(X, unit * Y).predict(new)
+    np.testing.assert_allclose(found / unit, expected, atol=1e-12)
+    np.testing.assert_array_equal(model.best_score_, scores)
+
+
+def test_an_indefinite_matrix_is_refused():
+    X, Y, _, _ = design()
+    K = X @ X.T
+    K -= 0.3 * np.trace(K) / len(K) * np.eye(len(K))
+    kernel = al.Precomputed(K, is_psd=False)
+    with pytest.raises(ValueError, match="the centered combination has an eigenvalue of -"):
+        al.MKLRegressorCV([kernel], per_target=True).fit(np.arange(len(K))[:, None], Y)

@@ -63,6 +63,7 @@ def test_a_search_has_the_sets_of_a_classifier_with_its_parameters():
         np.testing.assert_array_equal(model.predict_set(NEW, 0.9, per_class=per_class), want)
 
 
+@pytest.mark.filterwarnings("ignore:Fewer targets may be covered")
 def test_a_strategy_compares_with_the_machine_on_all_samples():
     options = {"cv": 3, "probability": "sigmoid", "Cs": [1.0], "strategy": "auto"}
     model = al.MKLClassifierCV(KERNELS, **options).fit(X, y)
@@ -75,6 +76,27 @@ def test_a_strategy_compares_with_the_machine_on_all_samples():
         np.testing.assert_array_equal(found, by_hand(model, parts, 0.8, per_class))
 
 
+DOUBT = "covered than the coverage asks for: {}"
+
+
+def test_sets_that_may_cover_too_little_are_doubted():
+    of_strategy = al.MKLClassifierCV(KERNELS, strategy="auto", Cs=[1.0], cv=3)
+    isotonic = al.MKLClassifier(KERNELS, probability="isotonic")
+    for model, reason in (
+        (of_strategy.set_params(probability="isotonic"), "a strategy chose the models"),
+        (isotonic, "the isotonic probabilities of 3 classes were calibrated on 90 samples"),
+        (al.MKLClassifierCV(KERNELS, Cs=[1.0], probability="isotonic"), "the isotonic"),
+    ):
+        model.fit(X, y)
+        for per_class in (False, True):
+            with pytest.warns(DoubtfulResultWarning, match=DOUBT.format(reason)) as found:
+                model.predict_set(NEW, 0.8, per_class=per_class)
+            assert len(found) == 1
+    isotonic.fit(X, y == "setosa").predict_set(NEW, 0.8)  # two classes, and nothing to be doubted
+    isotonic.set_params(probability="sigmoid").fit(X, y).predict_set(NEW, 0.8)
+
+
+@pytest.mark.filterwarnings("ignore:Fewer targets may be covered")
 @pytest.mark.parametrize("machine", ["nystrom", "dual-cd"])
 def test_other_machines_and_given_matrices(machine):
     kernels = al.RankOneKernels() if machine == "dual-cd" else KERNELS

@@ -1,13 +1,14 @@
 """Guarantees are not given on samples that the fit has seen, and doubted on copies of rows."""
 
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 import alignlearn as al
-from alignlearn.estimators.seen_rows import SeenRows, row_hashes, seen_rows
+from alignlearn.estimators.seen_rows import SeenRows, chance_of_repeats, row_hashes, seen_rows
 from alignlearn.validation import DoubtfulResultWarning
 
 LADDER = [al.Gaussian(0.1), al.Gaussian(1.0)]
@@ -103,6 +104,71 @@ def test_columns_of_few_values_repeat_by_chance():
         clf.bound(rare, y, held_out=True)
     new[:40, 0] += rng.standard_normal(40)
     assert clf.bound(new, labels[:70], held_out=True).n_samples == 70
+
+
+def binary(m, rng, kind):
+    """Six columns of 0 and 1, and a target that is noise."""
+    y = {"classes": rng.integers(0, 2, m), "words": np.array(["no", "yes"])[rng.integers(0, 2, m)]}
+    return rng.integers(0, 2, (m, 6)) * 1.0, y.get(kind, rng.integers(0, 9, m) * 1.0)
+
+
+@pytest.mark.filterwarnings("ignore:.* rows .* equal another one")
+@pytest.mark.parametrize("kind", ["classes", "words", "real"])
+def test_repeated_training_rows_are_not_held_out_in_any_order(kind):
+    """Fresh samples of the same 64 rows are held out; the training ones and parts are not."""
+    make = al.MKLRegressor if kind == "real" else al.MKLClassifier
+    options = {"held_out": True, **({"label_range": (0.0, 8.0)} if kind == "real" else {})}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = binary(300, rng, kind)
+        model = make([al.Gaussian(1.0)]).fit(X, y)
+        order = rng.permutation(300)
+        fresh, target = binary(300, rng, kind)
+        for rows in (np.arange(300), order, order[:200]):
+            with pytest.raises(ValueError, match="rows of X were seen by fit"):
+                model.bound(X[rows].astype(np.float32), y[rows], **options)
+            assert model.bound(fresh[rows], target[rows], **options).n_samples == len(rows)
+        mixed = np.r_[order[:270], np.arange(30)]
+        with pytest.raises(ValueError, match="rows of X were seen by fit"):
+            model.bound(np.r_[X[order[:270]], fresh[:30]], np.r_[y, target][mixed], **options)
+        if kind == "classes":
+            with pytest.raises(ValueError, match="rows of X were seen by fit"):
+                model.alignment_interval(X[order], y[order], held_out=True)
+            assert model.alignment_interval(fresh, target, held_out=True).delta == 0.05
+
+
+@pytest.mark.filterwarnings("ignore:.* rows .* equal another one")
+def test_few_different_rows_are_refused_as_a_whole():
+    """Two rows and two classes: parts say nothing, the same numbers of each in any order do."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (80, 1)) * 1.0, rng.integers(0, 2, 80)
+    model = al.MKLClassifier([al.Gaussian(1.0)]).fit(X, y, np.r_[np.zeros(10), np.ones(70)])
+    order = 10 + rng.permutation(70)
+    with pytest.raises(ValueError, match="70 of the 70 rows of X were seen"):
+        model.bound(X[order], y[order], held_out=True)
+    other = np.r_[X[order[:-1]], 1.0 - X[order[-1:]]]
+    assert model.bound(other, y[order], held_out=True).n_samples == 70
+
+
+@pytest.mark.parametrize(("m", "n"), [(6, 6), (4, 7)])
+def test_the_chance_of_repeats_bounds_that_of_new_samples(m, n):
+    """Against all partitions of a pool: at most a share p of them has a bound up to p."""
+    pool = np.array([0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 6, 7][: m + n], dtype=np.uint64)
+    found = []
+    for chosen in combinations(range(m + n), n):
+        new = np.isin(np.arange(m + n), chosen)
+        found.append(chance_of_repeats(pool[~new], pool[new]))
+    values = np.sort(found)
+    share = np.searchsorted(values, values, side="right") / len(values)
+    assert (share <= values + 1e-12).all()
+
+
+def test_parts_repeat_more_closely_than_new_samples():
+    rng = np.random.default_rng(0)
+    seen, new = rng.integers(0, 60, (2, 300)).astype(np.uint64)
+    assert chance_of_repeats(seen, rng.permutation(seen)) < 1e-9
+    assert chance_of_repeats(seen, rng.permutation(seen)[:200]) < 1e-3
+    assert chance_of_repeats(seen, new) > 0.5
 
 
 def test_copies_of_rows_are_doubted_with_their_share():

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.svm import SVC
 
 import alignlearn as al
-from alignlearn.estimators import strategies
+from alignlearn.estimators import candidates, scoring
 from alignlearn.estimators.feature_scales import learned_scales, root_of
 from alignlearn.kernels import Rescaled
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
@@ -52,7 +52,7 @@ def test_decisions_are_the_sum_of_those_of_the_members(classifier):
     assert len(model.members_) == 2
     new = rings(seed=3)[0]
     expected = sum(
-        m.share * m.model.decision_function(new if m.factors is None else m.of(new))
+        m.share / m.unit * m.model.decision_function(new if m.factors is None else m.of(new))
         for m in model.members_
     )
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
@@ -69,7 +69,7 @@ def test_members_are_machines_on_their_kernels(classifier):
         np.testing.assert_allclose(found, machine.decision_function(K), atol=5e-3)
 
 
-def test_shares_are_inverse_mean_decisions_of_the_folds():
+def test_units_are_mean_decisions_of_the_folds():
     X, y = rings()
     folds = list(StratifiedKFold(5, shuffle=True, random_state=1).split(X, y))
     model = al.MKLClassifierCV(cv=folds, weighting="auto").fit(X, y)
@@ -81,7 +81,8 @@ def test_shares_are_inverse_mean_decisions_of_the_folds():
             again = al.MKLClassifier(weighting=m.name, C=m.model.C, kernels=model_kernels(X))
             found = again.fit(X[train], y[train]).decision_function(X[test])
             sizes.append(np.abs(found).mean())
-        assert m.share == pytest.approx(0.5 / np.mean(sizes), rel=0.05)
+        assert m.share == 0.5
+        assert m.unit == pytest.approx(np.mean(sizes), rel=0.05)
 
 
 def model_kernels(X):
@@ -149,7 +150,7 @@ def test_score_is_accuracy_less_the_log_loss():
     codes = rng.integers(0, 3, 60)
     raw = rng.normal(size=(60, 3))
     raw[:, 0] += codes == 1  # problems are (0, 1), (0, 2), (1, 2)
-    found, accuracy = strategies.class_score(raw, codes, 3, "ovo")
+    found, accuracy = scoring.class_score(raw, codes, np.arange(3), "ovo")
     logits = np.column_stack([-raw[:, 0] - raw[:, 1], raw[:, 0] - raw[:, 2], raw[:, 1] + raw[:, 2]])
     losses = []
     for t in np.logspace(-2, 2, 200):
@@ -166,7 +167,7 @@ def test_columns_of_classes_are_turned_to_one_less_with_the_same_gradients():
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
     Y = target_columns(codes, task="classification")
-    turned = Y @ strategies._turn(4)
+    turned = Y @ candidates._turn(4)
     assert turned.shape == (60, 3)
     np.testing.assert_allclose(turned @ turned.T, Y @ Y.T, atol=1e-12)
     found = [learned_scales(X, T, al.Gaussian(0.3), 0.1, full=True) for T in (Y, turned)]
@@ -192,7 +193,7 @@ def test_the_start_for_scales_is_from_the_values_of_the_kernel():
     train = np.arange(5, 40)
     for kernel, known in zip(kernels, (True, False, False)):
         source, rng = open_source(X, [kernel]), np.random.default_rng(0)
-        K = strategies.Problem(source, [kernel], y, "classification", rng)._gram(train)
+        K = candidates.WayKernels(source, [kernel], y, "classification", rng)._gram(train)
         assert (K is not None) == known
         if known:
             np.testing.assert_allclose(K, kernel(X[train]), atol=1e-13)
@@ -219,7 +220,7 @@ def test_later_folds_try_the_best_two_alone(classifier):
     results = model.cv_results_
     names, n = results["param_method"], results["n_splits"]
     late = set(names[n == 5])
-    assert set(names) == {way.name for way in strategies.WAYS}
+    assert set(names) == {way.name for way in candidates.WAYS}
     assert len(late) == 2
     assert late == set(ways_of(model))
     firsts = {k: results["mean_test_score"][(names == k) & (n >= 2)].max() for k in set(names)}
@@ -315,7 +316,7 @@ def test_contributions_of_an_average_add_up(regressor):
 def test_texts_show_every_way_and_member(classifier):
     model, _, _ = classifier
     text = model.summary()
-    for way in strategies.WAYS:
+    for way in candidates.WAYS:
         assert f"\n{way.name} " in text
     header, *lines = (line.split() for line in text.split("\n\n")[0].splitlines())
     shown, score = model.cv_results_["mean_test_shown"], model.cv_results_["mean_test_score"]
@@ -323,7 +324,7 @@ def test_texts_show_every_way_and_member(classifier):
     at = header.index("score"), header.index("accuracy")
     assert all(line[at[1]] == beside[line[at[0]]] for line in lines[:-1])
     for m in model.members_:
-        assert f"\n{m.name}, times {m.share:.3g}:" in text
+        assert f"\n{m.name}, times {m.share / m.unit:.3g}:" in text
         assert m.name in model._repr_html_()
     table = model.kernel_table()
     assert set(table["method"]) == set(ways_of(model))
@@ -343,7 +344,7 @@ def test_samples_of_weight_zero_are_not_there():
     for one, other in zip(model.members_, halved.members_):
         found = one.model.decision_function(one.of(X))
         np.testing.assert_allclose(found, other.model.decision_function(other.of(X)), atol=1e-6)
-        assert one.share == pytest.approx(other.share, rel=0.01)
+        assert one.unit == pytest.approx(other.unit, rel=0.01)
 
 
 def test_groups_and_pickles_and_clones():

@@ -93,3 +93,31 @@ def test_lists_of_sequences_are_samples_of_object_kernels():
 def test_messages_show_labels_as_python_does():
     with pytest.raises(ValueError, match=r"y has 1 class, -1;"):
         al.MKLClassifier(KERNELS).fit(X, np.full(40, -1, dtype=np.int8))
+
+
+@pytest.mark.parametrize("unit", [2.0**-1030, 2.0**-700, 2.0**-300])
+@pytest.mark.parametrize(
+    "model", [al.MKLRegressor(KERNELS), al.MKLRegressorCV(KERNELS), al.FeatureScales()]
+)
+def test_targets_whose_fourth_powers_vanish_are_not_called_constant(model, unit):
+    with pytest.raises(ValueError, match=r"y varies by at most .* vanish; accepted: at least"):
+        model.fit(X, unit * Y)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "model",
+    [al.MKLRegressor(), al.MKLRegressorCV(), al.MKLClassifierCV(), al.FeatureScales()],
+    ids=lambda model: type(model).__name__,
+)
+def test_samples_whose_squares_vanish_are_not_called_constant(model, dtype):
+    small = 1e-300 if dtype is np.float64 else 1e-30
+    y = Y > 0 if isinstance(model, al.MKLClassifierCV) else Y
+    with pytest.raises(ValueError, match=r"gamma='scale' is one over .* does not hold, .* Scale X"):
+        model.fit((small * X).astype(dtype), y)
+
+
+def test_derivatives_that_vanish_are_reported():
+    with pytest.warns(al.DoubtfulResultWarning, match="Every derivative .* is 0"):
+        scales = al.FeatureScales(al.Gaussian(1.0), alpha=1.0).fit(2.0**-1030 * X, Y).scales_
+    np.testing.assert_array_equal(scales, 1.0)

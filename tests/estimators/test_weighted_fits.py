@@ -107,7 +107,7 @@ def test_tuned_estimators(estimator, task):
     """Scores of every fold and candidate, with each scoring."""
     X, y, weight, rows = data(task)
     folds = np.arange(M) % 4
-    kinds = al.estimators.tuning.SCORES[estimator._estimator_type]
+    kinds = al.estimators.scoring.SCORES[estimator._estimator_type]
     for scoring in kinds:
         found = clone(estimator).set_params(cv=folds, scoring=scoring)
         want = clone(estimator).set_params(cv=folds[rows], scoring=scoring).fit(X[rows], y[rows])
@@ -311,5 +311,5 @@ def test_a_fit_keeps_no_weights_and_changes_none():
     plain = al.MKLRegressor(["linear"]).fit(X, y)
     assert len(pickle.dumps(model)) < len(pickle.dumps(plain)) + 100
     splits = make_folds(3, y, False)
-    assert al.estimators.tuning.used_splits(None, given) is None
-    assert len(al.estimators.tuning.used_splits(splits, given)) == 3
+    assert al.estimators.search.used_splits(None, given) is None
+    assert len(al.estimators.search.used_splits(splits, given)) == 3

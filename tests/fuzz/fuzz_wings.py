@@ -48,7 +48,7 @@ def _large():
     yield _wing(al.NystromRidge, ridge, REAL)
     yield _wing(al.NystromRidgeClassifier, ridge, LABELS)
     yield _wing(al.NystromSVC, {
-        **shared, **_CLASSES, "C": (N, 1.0), "tol": (N, 1e-2), "solver": (CHOICE, "dual"),
+        **shared, **_CLASSES, "C": (N, 1.0), "tol": (N, 1e-2),
         "max_iter": (COUNT, 1000), "memory": (pool.moderate, None)}, LABELS)  # fmt: skip
     steps = {"kernel": (CHOICE, "rbf"), "alpha": (N, 1e-2), "eta0": (N, None),
              "learning_rate": (CHOICE, "auto"), "budget": (COUNT, 6), "n_passes": (COUNT, 2),
@@ -93,7 +93,7 @@ def _unknown(kind):
 def _multitask():
     shared = {"kernels": (pool.kernel_lists, ["rbf", "linear"]), "method": (CHOICE, "onmkl"),
               "C": (N, 1.0), "beta": (N, 0.1), "coupling": (CHOICE, "none"), "ridge": (N, 1.0),
-              "discount": (N, None), "norm": (N, 1.0), "solver": (CHOICE, "newton"),
+              "discount": (N, None), "norm": (N, 1.0),
               "center": (FLAG, True), "normalize": (CHOICE, "trace"), "tol": (N, 1e-4),
               "max_iter": (COUNT, 30)}  # fmt: skip
     tasks = np.arange(M) // 6

@@ -298,7 +298,7 @@ def test_warns_where_a_solver_stops_short():
     X, K, _ = problem(0, m=12)
     with pytest.warns(UserWarning, match="SMO stopped"):
         HyperSVR(tol=1e-9, max_iter=3).fit(X, K)
-    with pytest.warns(UserWarning, match="conjugate gradients stopped"):
+    with pytest.warns(UserWarning, match="Conjugate gradients stopped"):
         HyperKRR(alpha=1e-6, solver="cg", max_rank=2, max_iter=2).fit(X, K)
 
 

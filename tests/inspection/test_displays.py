@@ -5,6 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 import alignlearn as al
 
@@ -102,6 +105,23 @@ def test_one_target_has_no_violins(model):
         al.ContributionsDisplay.from_estimator(model, new, y_new, kind="violins")
 
 
+def test_scores_of_a_strategy_have_a_line_for_each_method():
+    X, y, _, _ = design()
+    search = al.MKLClassifierCV(cv=3).fit(X, y > 0.0)
+    display = al.CVScoreDisplay.from_estimator(search)
+    results, best = search.cv_results_, search.best_index_
+    labels = [line.get_label() for line in display.lines_]
+    assert set(labels) == set(results["param_method"])
+    assert display.best == (search.method_, search.C_)
+    for line in display.lines_:
+        heights = line.get_ydata()
+        assert len(heights) > 0
+        assert np.isfinite(heights).all()
+        mine = (results["param_method"] == line.get_label()) & (results["n_splits"] > 0)
+        np.testing.assert_allclose(heights, results["mean_test_score"][mine])
+    assert display.ax_.lines[-1].get_ydata()[0] == pytest.approx(results["mean_test_score"][best])
+
+
 def test_scores_of_a_search_against_its_parameter(tmp_path):
     X, y, _, _ = design()
     rules = ["uniform", "alignf", al.AlignLq(2.0), al.AlignLq(4.0)]
@@ -141,6 +161,39 @@ def test_what_has_no_scores(model):
     for display in (al.CVScoreDisplay, al.CKADisplay, al.KernelWeightsDisplay):
         with pytest.raises(al.NotFittedError):
             display.from_estimator(al.MKLRegressorCV(KERNELS))
+
+
+DISPLAYS = {
+    al.KernelWeightsDisplay: (),
+    al.ContributionsDisplay: (np.zeros((4, 6)), np.zeros(4)),
+    al.CKADisplay: (),
+    al.CVScoreDisplay: (),
+}
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_other_models_are_named_and_unfitted_ones_not_fitted(display):
+    X, y, _, _ = design()
+    labels = (y > 0).astype(int)
+    step = al.MKLRegressor(KERNELS)
+    others = [
+        None,
+        X,
+        al.Gaussian(0.5),
+        al.MKLRegressor,
+        SVC(),
+        al.FeatureScales().fit(X, y),
+        al.NystromRidge(al.Gaussian(0.1), n_centers=5).fit(X, y),
+        al.KernelCCA().fit(X, X[:, :2]),
+        make_pipeline(al.MKLRegressor(KERNELS)).fit(X, y),
+        GridSearchCV(SVC(), {"C": [0.1, 1.0]}).fit(X, labels),
+    ]
+    for other in others:
+        with pytest.raises(ValueError, match=r" has no .*; accepted: a fitted "):
+            display.from_estimator(other, *DISPLAYS[display])
+    for model in (step, al.MKLClassifierCV(), al.FeatureScales(), al.KernelCCA(), al.OneClassMKL()):
+        with pytest.raises(al.NotFittedError):
+            display.from_estimator(model, *DISPLAYS[display])
 
 
 def test_similarity_of_kernels_and_of_representations(model, tmp_path):

@@ -3,12 +3,15 @@
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import alignlearn as al
+from alignlearn.comparison import compare
 from alignlearn.engine import bits, grams
 from alignlearn.engine.binding import BoundPairs, program_of
 from alignlearn.kernels import Columns, Gaussian, Laplacian, MinMax, Tanimoto
@@ -224,3 +227,59 @@ def test_labels_and_pickles():
     for kernel in (Tanimoto(), MinMax() * Gaussian(0.1), Columns("tanimoto", [1, 2])):
         assert pickle.loads(pickle.dumps(kernel)) == kernel
         assert len(pickle.dumps(kernel)) < 1000
+
+
+# --- bytes of packed bits ---------------------------------------------------------------------
+
+BITS = (np.random.default_rng(0).random((30, 64)) < 0.3).astype(np.uint8)
+PACKED = np.packbits(BITS, axis=1)
+LABELS = np.arange(30) % 2
+TWO = {"a": PACKED, "b": np.random.default_rng(1).normal(size=(30, 2))}
+GAPS = {**TWO, "b": np.where(np.arange(30)[:, None] < 3, np.nan, TWO["b"])}
+TABLE_KERNELS = {"a": "tanimoto", "b": "rbf"}
+ON_BYTES = {
+    "a matrix": lambda: Tanimoto()(PACKED),
+    "new samples": lambda: Tanimoto()(PACKED[:3].astype(float), PACKED),
+    "two samples": lambda: Tanimoto()(PACKED[0], PACKED[1]),
+    "a diagonal": lambda: Tanimoto().diag(PACKED),
+    "a list": lambda: Tanimoto()(list(PACKED)),
+    "sparse": lambda: Tanimoto()(sparse.csr_array(PACKED)),
+    "a sum": lambda: (2.0 * Tanimoto() + Gaussian(0.1))(PACKED),
+    "a product": lambda: (Tanimoto().normalized() * Gaussian(0.1))(PACKED),
+    "columns": lambda: Columns(Tanimoto(), [3, 5])(PACKED),
+    "a frame": lambda: Columns("tanimoto", ["x0"])(
+        pd.DataFrame(PACKED).add_prefix("x").assign(z=0.5)
+    ),
+    "polars": lambda: Tanimoto()(pl.DataFrame(PACKED)),
+    "fit": lambda: al.MKLClassifier(["tanimoto", "rbf"]).fit(PACKED, LABELS),
+    "a search": lambda: al.MKLClassifierCV(["tanimoto"], cv=2).fit(PACKED, LABELS),
+    "predict": lambda: (
+        al.MKLClassifier(["tanimoto", "rbf"]).fit(PACKED.astype(float), LABELS).predict(PACKED)
+    ),
+    "tables": lambda: al.MKLClassifier(TABLE_KERNELS).fit(TWO, LABELS),
+    "missing tables": lambda: al.MKLClassifier(TABLE_KERNELS, missing="tables").fit(GAPS, LABELS),
+    "a test": lambda: al.hsic_test(PACKED, TWO["b"], kernels=("tanimoto", "rbf")),
+    "views": lambda: al.KernelCCA(kernels="tanimoto").fit([PACKED, PACKED]),
+    "a comparison": lambda: compare(PACKED, LABELS, ["tanimoto"], methods=("uniform",)),
+}
+
+
+@pytest.mark.parametrize("what", ON_BYTES)
+def test_packed_bits_are_refused(what):
+    with pytest.raises(ValueError, match=r"holds bytes \(uint8\) up to \d+ .*np\.unpackbits\("):
+        ON_BYTES[what]()
+
+
+def test_bits_as_bytes_and_counts_of_other_types_are_accepted():
+    expected = tanimoto(BITS, BITS)
+    for bits_ in (BITS, BITS.astype(bool), np.unpackbits(PACKED, axis=1), pd.DataFrame(BITS)):
+        assert_allclose(Tanimoto()(bits_), expected.astype(float), rtol=1e-12)
+    for kind in (np.uint16, np.int8, np.int64, np.float32):
+        low = PACKED % 8
+        assert_allclose(Tanimoto()(low.astype(kind)), tanimoto(low, low), rtol=1e-5)
+    # Other kernels read bytes as numbers, beside columns that are read as sets, too.
+    mixed = np.hstack([BITS[:, :5], PACKED])
+    kernel = Columns(Tanimoto(), range(5)) + Columns(Gaussian(1e-4), range(5, 13))
+    sets, rest = tanimoto(BITS[:, :5], BITS[:, :5]), Gaussian(1e-4)(PACKED.astype(float))
+    assert_allclose(kernel(mixed), (sets + rest).astype(float), rtol=1e-12)
+    MinMax()(PACKED)

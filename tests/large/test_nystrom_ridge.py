@@ -174,10 +174,10 @@ def test_progress(capsys, monkeypatch):
     assert "conjugate gradients: 1 steps" in capsys.readouterr().err
 
 
-@pytest.mark.filterwarnings("ignore:conjugate gradients stopped")
+@pytest.mark.filterwarnings("ignore:Conjugate gradients stopped")
 def test_unconverged_says_so():
     X, y = data(2000)
-    with pytest.warns(al.ConvergenceWarning, match="conjugate gradients stopped after 1 steps"):
+    with pytest.warns(al.ConvergenceWarning, match="Conjugate gradients stopped after 1 steps"):
         model = al.NystromRidge(KERNEL, 1e-3, n_centers=200, max_iter=1, tol=1e-12).fit(X, y)
     assert model.residual_ > 1e-12
 

@@ -42,11 +42,10 @@ def test_all_samples_as_centres_is_the_machine_on_the_gram_matrix(multiclass, cl
     assert np.mean(model.predict(X) == machine.predict(K)) > 0.99
 
 
-@pytest.mark.parametrize("solver", ["dual", "subgradient"])
 @pytest.mark.parametrize("memory", [None, "1MB"])
-def test_few_centres_reach_the_optimum_of_their_features(stepwise, solver, memory):
+def test_few_centres_reach_the_optimum_of_their_features(stepwise, memory):
     X, y = data(3000)
-    options = {"solver": solver, "n_centers": 30, "memory": memory}
+    options = {"n_centers": 30, "memory": memory}
     model = al.NystromSVC(KERNEL, 1.0, **options).fit(X, y == "a")
     K, Kc = KERNEL(X, model.centers_), KERNEL(model.centers_)
     Phi = np.linalg.solve(np.linalg.cholesky(Kc), K.T).T
@@ -60,15 +59,6 @@ def test_few_centres_reach_the_optimum_of_their_features(stepwise, solver, memor
     own = 0.5 * model.coef_[:, 0] @ Kc @ model.coef_[:, 0] + np.maximum(0, 1 - sign * values).sum()
     np.testing.assert_allclose(own, model.objective_[0], rtol=1e-6)
     np.testing.assert_allclose(model.decision_function(X), values, atol=1e-10)
-
-
-def test_memory_does_not_change_the_steps():
-    X, y = data(3000)
-    stored, computed = (
-        al.NystromSVC(KERNEL, solver="subgradient", n_centers=30, memory=memory).fit(X, y)
-        for memory in ("9MB", "1MB")
-    )
-    np.testing.assert_allclose(stored.coef_, computed.coef_, rtol=1e-6, atol=1e-8)
 
 
 def test_features_that_do_not_fit_are_computed_in_blocks(stepwise):
@@ -128,7 +118,6 @@ def test_progress(stepwise, capsys, monkeypatch):
     [
         ({"C": 0.0}, ValueError, "C=0.0 is out of range"),
         ({"C": np.inf}, ValueError, "C=inf is out of range"),
-        ({"solver": "smo"}, ValueError, "solver='smo' is not known"),
         ({"multiclass": "all"}, ValueError, "multiclass='all' is not known"),
         ({"class_weight": {"z": 1.0}}, ValueError, "class_weight has labels that y has not"),
         ({"tol": -1.0}, ValueError, "tol=-1.0 is out of range"),

@@ -7,7 +7,7 @@ from scipy import sparse
 import alignlearn as al
 from alignlearn.kernels import FromFunction
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
-from alignlearn.machines.gram_rows import gram_or_rows, row_cache, rows_pay
+from alignlearn.machines.gram_rows import Pilot, gram_or_rows, row_cache
 from alignlearn.solvers.smo_rows import RowCache, least_memory
 from alignlearn.sources import open_source
 
@@ -105,25 +105,23 @@ def test_the_matrix_is_taken_where_it_fits():
     assert isinstance(gram_or_rows(given, 1), np.ndarray)
 
 
-def test_a_path_on_rows_is_that_on_the_matrix(monkeypatch):
+def test_a_path_on_rows_is_that_on_the_matrix():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 100)
     X = rng.standard_normal((300, 3)) + 5.0 * np.eye(3)[y]
     order = rng.permutation(300)
     split, source = (order[:240], order[240:]), gaussians(X)
 
-    def decisions():
+    def decisions(memory):
         def make(C):
             return SupportVectorClassifier(C, tol=TIGHT)
 
-        options = {"decisions": True}
+        options = {"decisions": True, "memory": memory}
         return paths.support_vector_predictions(make, source, y, split, [10.0, 1.0], **options)
 
-    expected, made = decisions(), []
-    monkeypatch.setattr(paths, "_MOST_WHOLE", 0)
-    monkeypatch.setattr(paths, "row_cache", lambda *args: made.append(args) or row_cache(*args))
-    np.testing.assert_allclose(decisions(), expected, atol=1e-6)
-    assert len(made) == 1
+    np.testing.assert_allclose(decisions(3 * least_memory(240)), decisions(None), atol=1e-6)
+    with pytest.raises(ValueError, match="do not hold two rows"):  # so rows are what it reads
+        decisions(1000)
 
 
 def test_bad_input():
@@ -150,8 +148,7 @@ def test_kernels_beyond_single_precision(unit):
     other = SupportVectorClassifier(tol=1e-6).fit(al.Gaussian(0.5)(X), y)
     np.testing.assert_allclose(machine.objective_ * unit, other.objective_, rtol=1e-6)
     plain = opened(X, [al.Gaussian(0.5)], [1.0])
-    pays = rows_pay(plain, SupportVectorClassifier(), y, most_whole=0)
-    assert rows_pay(source, machine, y, most_whole=0) == pays
+    assert Pilot(source, machine, y)(100) == Pilot(plain, SupportVectorClassifier(), y)(100)
 
 
 def test_a_sample_far_out_has_rows_in_double_precision():

@@ -73,7 +73,7 @@ def test_bad_input():
         al.MKLRegressor([al.Log()], memory="1MB", alpha=100.0).fit(X, Y)
     with pytest.raises(ValueError, match="memory='some' is not a size"):
         model.set_params(memory="some").fit(X, Y)
-    with pytest.warns(al.ConvergenceWarning, match="conjugate gradients stopped after 1 steps"):
+    with pytest.warns(al.ConvergenceWarning, match="Conjugate gradients stopped after 1 steps"):
         ridge_without_matrix(
             KernelRidge(1e-6), open_kernel(X, al.Gaussian(30.0)), Y, 5 * 10**5, max_iter=1
         )

@@ -97,8 +97,6 @@ def test_bad_samples():
         LinearSVM().fit(X, Y2, sample_weight=1.0 - Y2)
     with pytest.raises(ValueError, match="Z has 2 columns, but in fit it had 4"):
         LinearSVM().fit(X, Y2).predict(X[:, :2])
-    with pytest.raises(TypeError, match="shrinking must be True or False"):
-        LinearSVM(shrinking=1).fit(X, Y2)
     with pytest.raises(TypeError, match="max_iter must be an integer >= 1"):
         LinearSVM(max_iter=None).fit(X, Y2)
 

@@ -60,7 +60,7 @@ def test_variance_is_that_of_kriging_with_an_unknown_mean(weighted):
     own = np.square(new).sum(axis=1) - np.einsum("ij,jk,ik->i", k, A, k)
     want = own + np.square(1.0 - k @ A @ one) / (one @ A @ one)
     Q = A - np.outer(A @ one, A @ one) / (one @ A @ one)
-    scale = np.einsum("ij,ik,kj->j", Y, Q, Y) / (weight.sum() - 1.0)
+    scale = np.einsum("ij,ik,kj->j", Y, Q, Y) / (len(Y) - 1.0)
     pairs, features = smoothers(Z, Y, weight)
     diagonal = np.square(new).sum(axis=1) + 5.0
     np.testing.assert_allclose(pairs.variance(k + 5.0, diagonal), want, rtol=1e-9)
@@ -69,13 +69,19 @@ def test_variance_is_that_of_kriging_with_an_unknown_mean(weighted):
         np.testing.assert_allclose(found.scale, scale, rtol=1e-9)
 
 
-def test_an_integer_weight_is_so_many_samples():
-    Z, new, Y, _ = problem(False)
-    weight = np.arange(40) % 3 + 1.0
-    often = np.repeat(np.arange(40), weight.astype(int))
-    for one, other in zip(
-        smoothers(Z, Y, weight), smoothers(Z[often], Y[often], np.ones(len(often)))
-    ):
-        np.testing.assert_allclose(one.scale, other.scale, rtol=1e-9)
-        if isinstance(one, FeatureSmoother):
-            np.testing.assert_allclose(one.variance(new.copy()), other.variance(new.copy()))
+@pytest.mark.parametrize("factor", [1.0 / 80.0, 0.1, 1e6])
+def test_weights_and_alpha_times_a_constant_change_nothing(factor):
+    Z, new, Y, weight = problem(True)
+    coef = weight[:, None] * (Y - ridge(Z, Y, weight, Z)) / ALPHA
+    k, diagonal = new @ Z.T, np.square(new).sum(axis=1)
+    given = ALPHA, weight
+    times = factor * ALPHA, factor * weight
+    pairs = [PairSmoother(Z @ Z.T, coef, *numbers) for numbers in (given, times)]
+    features = [FeatureSmoother(Z.copy(), Y, *numbers) for numbers in (given, times)]
+    for one, other in (pairs, features):
+        for name in ("scale", "residuals", "left"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-7)
+    one, other = (found.variance(k.copy(), diagonal) for found in pairs)
+    np.testing.assert_allclose(one, other, rtol=1e-7)
+    one, other = (found.variance(new.copy()) for found in features)
+    np.testing.assert_allclose(one, other, rtol=1e-7)

@@ -204,6 +204,7 @@ def results():
     yield "RiskBound", regressor.bound(X, SIGNAL, radius2=20.0, label_range=(-9.0, 9.0))
     yield "HeldOutBound", classifier.bound(NEW, np.resize(LABELS, 7), held_out=True)
     yield "RankOneKernels", al.RankOneKernels(("a", "b", "c"))
+    yield "Rescaled", al.kernels.Rescaled(al.Gaussian(0.3), np.array([1.0, 0.5, 2.0]))
     yield "GaussianHyperKernel", al.GaussianHyperKernel(0.5)
     yield "WishartHyperKernel", al.WishartHyperKernel()
     yield "HyperKernelSum", al.hyper_kernels(scales=(1.0, 2.0)) + al.WishartHyperKernel()

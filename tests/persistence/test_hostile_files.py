@@ -238,6 +238,70 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o777])
+def test_a_file_that_is_replaced_keeps_its_permissions(mode, tmp_path, monkeypatch):
+    path = tmp_path / "a.model"
+    path.write_bytes(b"")
+    path.chmod(mode)
+    modes = []
+    write = _files._write
+
+    def watched(file, *args):
+        modes.append(stat.S_IMODE(os.fstat(file.fileno()).st_mode))
+        write(file, *args)
+
+    monkeypatch.setattr(_files, "_write", watched)
+    mask = os.umask(0o022)
+    try:
+        al.save(al.Gaussian(1.0), path)
+    finally:
+        os.umask(mask)
+    assert modes == [mode]  # of the part that is not whole yet, too
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert al.load(path) == al.Gaussian(1.0)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="a device without end")
+def test_devices_and_pipes_are_refused_and_not_read(tmp_path):
+    with pytest.raises(al.ModelFileError, match="/dev/zero is a device or pipe; accepted: a reg"):
+        al.load("/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(al.ModelFileError, match="pipe is a device or pipe"):
+        al.load(tmp_path / "pipe")  # opening it would wait for a writer
+    with open("/dev/zero", "rb") as file, pytest.raises(al.ModelFileError, match="zip archive"):
+        al.load(file)
+
+    class Endless(io.RawIOBase):
+        def read(self, size):
+            return bytes(size)
+
+    with pytest.raises(al.ModelFileError, match="not a zip archive"):
+        al.load(Endless())
+
+
+def test_a_stream_that_gives_few_bytes_at_once_is_read_to_its_end():
+    raw = io.BytesIO(written(MODEL))
+
+    class Slow(io.RawIOBase):
+        def read(self, size):
+            return raw.read(min(size, 3))
+
+    assert repr(al.load(Slow())) == repr(MODEL)
+
+
+def test_another_format_is_refused_before_its_values_are_parsed(monkeypatch):
+    def parsed(text):
+        raise AssertionError("the whole description is parsed")
+
+    monkeypatch.setattr(_files, "_parsed", parsed)
+    values = [{"list": [0] * 1000}] * 100
+    refused(described(*values, format="another model"), "does not start with the format")
+    refused(described(*values, version=2, library="9.0.0"), "format 2 of alignlearn 9")
+    text = json.dumps({"values": values, "format": "alignlearn model"})
+    refused(packed([("model.json", text)]), "does not start with the format")
+
+
 def test_streams(tmp_path):
     """Files that cannot be sought in, and what is no regular file."""
 
@@ -495,6 +559,32 @@ def test_expansions_and_widths_lead_no_loop_astray(fitted):
     model = al.load(io.BytesIO(written(model)))
     with pytest.raises(ValueError, match="17 columns"):
         model.predict(wide)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        ("n_features_in_", 10**8),  # names of so many features took seconds and gigabytes
+        ("n_features_in_", 4),
+        ("n_features_in_", 0),
+        ("n_features_in_", -3),
+        ("n_features_in_", 10**30),
+        ("scales_", 1.0),
+        ("scales_", np.ones((3, 3))),
+        ("scales_", np.array([1.0, -1.0, 1.0])),
+        ("scales_", np.array([1.0, np.nan, 1.0])),
+        ("scales_", np.array(["a", "b", "c"])),
+        ("matrix_", np.eye(2)),
+        ("matrix_", np.full((3, 3), np.inf)),
+        ("matrix_", None),
+        ("feature_names_in_", np.array(["a", "b"], dtype=object)),
+    ],
+)
+def test_scales_of_features_fit_the_features(attribute, value):
+    model = al.FeatureScales(full=attribute == "matrix_", alpha=0.1, kernel=al.Gaussian(0.5))
+    model.fit(models.X, models.SIGNAL)
+    setattr(model, attribute, value)
+    refused(written(model), f"FeatureScales: {attribute}|FeatureScales: scales_")
 
 
 def test_generators_read_no_memory_that_is_not_theirs():

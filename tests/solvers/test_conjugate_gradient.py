@@ -9,7 +9,6 @@ from strategies import generators
 from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
     low_rank_preconditioner,
-    warn_unconverged,
 )
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import ConvergenceWarning
@@ -123,13 +122,13 @@ def test_a_limit_of_steps_is_reported(max_iter):
     assert found.n_iter == max_iter
     assert found.residual > 1e-8
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} steps with a relative residual"):
-        warn_unconverged(found, 1e-8)
+        found.warn_unconverged(1e-8)
 
 
 def test_converged_does_not_warn():
     found = conjugate_gradient(lambda V: 2.0 * V, np.ones(5))
     np.testing.assert_allclose(found.solution, 0.5)
-    warn_unconverged(found, 1e-8)
+    found.warn_unconverged(1e-8)
 
 
 def test_indefinite_operators_and_preconditioners_are_told():
@@ -139,7 +138,7 @@ def test_indefinite_operators_and_preconditioners_are_told():
         assert not found.definite
         assert not found.converged
         with pytest.warns(ConvergenceWarning, match="not definite"):
-            warn_unconverged(found, 1e-8)
+            found.warn_unconverged(1e-8)
 
 
 def test_not_a_number():

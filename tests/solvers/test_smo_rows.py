@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from alignlearn.solvers import smo_rows
 from alignlearn.solvers.smo import smo
 from alignlearn.solvers.smo_rows import FullRows, RowCache, least_memory
+from alignlearn.validation import DoubtfulResultWarning
 
 from test_smo import gaussian_gram, kkt_violation, problem, value  # isort: skip
 
@@ -61,6 +63,30 @@ def test_the_solution_is_that_of_the_matrix(C, room, epsilon):
     assert apart.max() <= (1e-5 if room == FULL else 1e-9 * max(C, 1.0))
     assert abs(result.coef.sum()) < 1e-10 * C * 200
     assert (rows.n_rows > 200) if room == 1 else True  # evicted ones, again
+
+
+@pytest.mark.parametrize("memory", [500_000, 800_000])
+def test_a_large_c_within_little_memory_computes_few_matrices(memory):
+    """A working set whose rows do not all fit computed 23 and 26 matrices; 2.4 are enough."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    sign = np.where(X[:, 0] + 0.7 * rng.normal(size=600) > 0.0, 1.0, -1.0)
+    K = gaussian_gram(X, 0.5)
+    cache, rows = cached(K, memory)
+    bounds = np.minimum(1000.0 * sign, 0.0), np.maximum(1000.0 * sign, 0.0)
+    result = smo(cache, -sign, bounds)
+    assert result.converged
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.01e-3
+    assert rows.n_values < 8 * K.size
+
+
+def test_memory_that_makes_most_of_the_work_is_warned_of(monkeypatch):
+    K, sign, bounds = problem(200, seed=1, C=10.0)
+    monkeypatch.setattr(smo_rows, "_MANY_VALUES", 10**5)
+    monkeypatch.setattr(smo_rows, "_MANY_MATRICES", 4)
+    with pytest.warns(DoubtfulResultWarning, match=r"memory=\d+ bytes hold few .* \d+ Gram matri"):
+        smo(cached(K)[0], -sign, bounds)
+    smo(cached(K, 12 * K.size + least_memory(200))[0], -sign, bounds)  # without a warning
 
 
 @given(seed=st.integers(0, 10**6), m=st.integers(2, 40), room=st.floats(1.0, 3.0) | st.just(FULL))

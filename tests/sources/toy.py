@@ -38,7 +38,8 @@ class TableSource(Source):
         return self.kernels.tables[:, self.X[:, None], self.X]
 
     def statistics(self, y, task="auto", *, unbiased=False):
-        assert not unbiased
+        if unbiased:
+            raise ValueError("unbiased=True is not known for tables.")
         Y = target_columns(y, self.n_samples, task)
         grams = np.array([center_gram(K) for K in self._grams()])
         a = np.einsum("kij,ic,jc->k", grams, Y, Y)
@@ -89,16 +90,20 @@ class TableCombination(Combination):
 
     def predictor(self, support, coef, intercept=0.0, exact=False):
         X = self.source.X if support is None else self.source.X[support]
-        return TablePredictor(self.kernel, X, coef, intercept)
+        return TablePredictor(self.kernel, self.source.kernels.tables, X, coef, intercept)
 
 
 class TablePredictor(Predictor):
-    def __init__(self, kernel, X, coef, intercept):
+    def __init__(self, kernel, tables, X, coef, intercept):
         super().__init__(coef, intercept)
-        self.kernel, self.support_samples = kernel, X
+        self.kernel, self.tables, self.support_samples = kernel, tables, X
 
     def check(self, X):
         return checked(X)
 
     def decisions(self, X, engine=CPU):
         return self.kernel(X, self.support_samples) @ self.coef + self.intercept
+
+    def reweighted(self, weights):
+        kernel = TableKernel(np.tensordot(weights, self.tables, 1))
+        return TablePredictor(kernel, self.tables, self.support_samples, self.coef, 0.0)

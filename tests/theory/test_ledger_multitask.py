@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
+from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.p3_multitask import tasks
 from alignlearn.theory.reference import library, multitask
-
-from alignlearn.bounds import neighbourhood
 
 ONE = np.array([[2.0, 1.0], [1.0, 2.0]])
 

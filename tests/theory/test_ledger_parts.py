@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
+from alignlearn.theory.bounds.predictors import predictor_deviation, root_risk_deviation
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.reference.problems import FiniteDistribution
 
-from alignlearn.bounds.predictors import predictor_deviation, root_risk_deviation
 from alignlearn.bounds.u_statistics import hoeffding_deviation, u_statistic_deviation
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, Status, check
+from alignlearn.theory.bounds.hyper_rates import gaussian_log10_constant
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.figures.table import counts, counts_table
 from alignlearn.theory.reference.matrices import alignf_terms
@@ -17,7 +18,6 @@ from alignlearn.theory.reference.problems import FiniteDistribution
 from alignlearn.theory.verify import examine
 
 from alignlearn.bounds.class_intervals import class_interval_from, class_statistics
-from alignlearn.bounds.hyper_rates import gaussian_log10_constant
 
 PRINTED = [claim for claim in CLAIMS.values() if claim.status is not Status.NEW]
 FAILING = [claim for claim in PRINTED if not claim.status.holds]

@@ -151,10 +151,10 @@ def test_estimators_learn_without_a_target(weighting):
         np.testing.assert_allclose(learned(weighting, "precomputed", grams), learned(weighting))
 
 
-def test_large_samples_leave_uniform_statistics_for_later(monkeypatch):
-    monkeypatch.setattr("alignlearn.estimators.stage_one._LEAST_SAMPLES", 30)
+def test_large_samples_leave_uniform_statistics_for_later():
     options = {"weighting": "uniform", "normalize": None}
-    model = al.KernelCombiner(KERNELS, **options).fit(X)
+    many = np.random.default_rng(0).standard_normal((1000, 2))
+    model = al.KernelCombiner(KERNELS, **options).fit(many)
     assert "_postponed" in vars(model)
     assert model.alignment_ == pytest.approx(1.0)
 
@@ -175,7 +175,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="n_neighbors=0"):
         al.KernelCombiner(KERNELS, weighting=al.Structure(0)).fit(X)
     weight = np.arange(40.0)
-    with pytest.raises(ValueError, match="takes no sample_weight: copies of a sample"):
+    with pytest.raises(ValueError, match="takes no sample_weight; accepted: repeated samples"):
         al.MKLRegressor(KERNELS, weighting="structure").fit(X, X[:, 0], weight)
     statistics = al.alignment_statistics(X, X[:, 0], KERNELS)
     with pytest.raises(TypeError, match="Structure needs samples"):
@@ -196,3 +196,30 @@ def test_neighbours_are_those_of_the_samples():
     np.put_along_axis(W, np.argsort(D, axis=1)[:, :3], 1.0, axis=1)
     W = W + W.T
     np.testing.assert_array_equal(L, np.diag(W.sum(axis=0)) - W)
+
+
+@pytest.mark.parametrize("times", [2, 7, 20])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_structure_does_not_depend_on_repetitions(times, kind):
+    """Copies of a sample are no neighbours, which would leave only rounding to be minimized."""
+    few = X[:25].astype(kind)
+    order = np.random.default_rng(0).permutation(25 * times)
+    again = np.repeat(few, times, axis=0)[order]
+    expected = learned("structure", samples=few)
+    found = learned("structure", samples=again)
+    np.testing.assert_allclose(found, expected, atol=1e-7 if kind is np.float64 else 1e-3)
+    model = al.OneClassMKL(KERNELS, weighting="structure", nu=0.2).fit(again)
+    assert model.result_.converged
+
+
+def test_structure_of_some_repeated_rows_and_of_columns_of_two_values():
+    rng = np.random.default_rng(1)
+    binary = (rng.random((300, 6)) < 0.5).astype(float)
+    kernels = [*KERNELS[:3], *(al.Columns("linear", [j]) for j in range(6))]
+    found = learned("structure", kernels, binary)
+    assert found.min() >= 0.0
+    some = np.vstack([X, X[:5], X[:1], X[:1]])
+    grams = [k(some) for k in KERNELS]
+    given = al.KernelCombiner("precomputed", weighting="structure", normalize=None).fit(grams)
+    opened = al.KernelCombiner(KERNELS, weighting="structure", normalize=None).fit(some)
+    np.testing.assert_allclose(given.weights_, opened.weights_, rtol=1e-6, atol=1e-9)

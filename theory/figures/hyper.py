@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.bounds import hyper_rates as rates
-
+from ..bounds import hyper_rates as rates
 from ..reference import circle
 from . import style
 

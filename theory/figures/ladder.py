@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import width_error
 from alignlearn.hyper import GaussianHyperKernel, HyperKRR, difference_scales, hyper_kernels
 from alignlearn.kernels import Gaussian
 
+from ..bounds.hyper_rates import width_error
 from . import style
 
 _DIMENSION = 3

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.bounds import neighbourhood
-
+from ..bounds import neighbourhood
 from ..reference.problems import gaussian_kernel
 from . import style
 from .curves import mixture

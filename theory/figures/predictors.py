@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.bounds import predictors as promised
-
+from ..bounds import predictors as promised
 from ..p1_alignment.h_s_rate import counterexample
 from ..reference import predictors
 from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators

@@ -7,15 +7,14 @@ of violations over samples from a finite support, h_S centred on the sample. Ver
 
 `p1-h-s-margin`. The signs of the predictors of a sample and of its distribution. Not in the paper,
 whose rate for the 0/1 loss is false (`p1-h-s-rate`): with probability 1 - delta, |R(h*) - R(h_S)|
-<= Pr[|h*(x)| <= e], e = `bounds.predictors.predictor_deviation`; under the margin condition |h*| >
+<= Pr[|h*(x)| <= e], e = `predictors.predictor_deviation`; under the margin condition |h*| >
 e almost surely the risks are equal; proofs.md, section 11. Checked: the frequency of violations
 over samples from a finite support. Verdict: holds.
 """
 
 import numpy as np
 
-from alignlearn.bounds.predictors import predictor_deviation
-
+from ..bounds.predictors import predictor_deviation
 from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status
 from ..reference import predictors
 

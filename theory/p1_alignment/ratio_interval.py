@@ -20,8 +20,8 @@ TRIALS = 14  # each costs some eigenproblems
 
 def cases(draw):
     return draw_law(draw) | {
-        "m": draw.choice((10, 20, 40)),
-        "delta": draw.choice((0.2, 0.5)),
+        "m": draw.choice((80, 40, 160)),  # on fewer samples nearly every interval is vacuous
+        "delta": draw.choice((0.5, 0.2)),
         "seed": draw.integer(0, 2**32 - 1),
     }
 

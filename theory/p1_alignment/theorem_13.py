@@ -14,8 +14,7 @@ E[K_Yc^2]^(1/2) = Var(y). Checked: both sides on finite supports. Verdict: holds
 
 import numpy as np
 
-from alignlearn.bounds import predictors as promised
-
+from ..bounds import predictors as promised
 from ..prelude import (
     P1,
     Claim,

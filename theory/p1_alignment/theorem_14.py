@@ -15,8 +15,7 @@ rho); proofs.md, section 10.
 
 import numpy as np
 
-from alignlearn.bounds import predictors as promised
-
+from ..bounds import predictors as promised
 from ..prelude import (
     P1,
     Claim,

@@ -7,8 +7,7 @@ Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds import predictors as promised
-
+from ..bounds import predictors as promised
 from ..prelude import P1, Claim, HypothesisNotMet, Mutant, NegativeControl
 from ..reference import predictors
 from .theorem_13 import binary_cases as cases

@@ -11,8 +11,7 @@ and nothing else; proofs.md, section 8.
 
 import numpy as np
 
-from alignlearn.bounds.neighbourhood import tasks_of
-
+from ..bounds.neighbourhood import tasks_of
 from ..prelude import P3, Claim, NegativeControl, Status, combine, replace
 from ..reference.library import support_vectors
 from ..reference.matrices import alignf_minimiser, frobenius

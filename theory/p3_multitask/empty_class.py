@@ -9,8 +9,7 @@ returns a number.
 
 import numpy as np
 
-from alignlearn.bounds import neighbourhood
-
+from ..bounds import neighbourhood
 from ..prelude import P3, Claim, Mutant, NegativeControl, Status
 from ..reference.matrices import alignf_minimiser
 from .tasks import random_tasks

@@ -9,8 +9,7 @@ P)v||^2) >= 0.
 
 import numpy as np
 
-from alignlearn.bounds import neighbourhood
-
+from ..bounds import neighbourhood
 from ..prelude import P3, Claim, NegativeControl
 from ..reference.multitask import forms, inverse, largest_form
 from .tasks import random_class, terms_of

@@ -7,8 +7,7 @@ diagonal at (t, ii)], tr P = rank V; proofs.md, section 7.
 
 import numpy as np
 
-from alignlearn.bounds import neighbourhood
-
+from ..bounds import neighbourhood
 from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import inverse, projector
 from .tasks import random_tasks, terms_of

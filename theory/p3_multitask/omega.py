@@ -14,8 +14,7 @@ Correct: at fixed kernels, rho and R the bound (7) is an increasing function of 
 
 import numpy as np
 
-from alignlearn.bounds import neighbourhood
-
+from ..bounds import neighbourhood
 from ..prelude import P3, Claim, NegativeControl, Status, replace
 from ..reference.multitask import inverse, projector, regulariser
 from .tasks import class_of, random_class, random_tasks, terms_of

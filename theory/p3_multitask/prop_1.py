@@ -12,8 +12,7 @@ accident.
 
 import numpy as np
 
-from alignlearn.bounds.neighbourhood import pseudo_inverse, tasks_of
-
+from ..bounds.neighbourhood import pseudo_inverse, tasks_of
 from ..prelude import P3, Claim, NegativeControl, Status, combine, replace
 from ..reference.multitask import best_targets, inverse, projector
 from .elimination import example as counterexample

@@ -6,8 +6,7 @@ task, of any sign and not symmetric.
 
 import numpy as np
 
-from alignlearn.bounds import neighbourhood
-
+from ..bounds import neighbourhood
 from ..prelude import combine
 from ..reference.multitask import paper_terms, stack
 

@@ -24,8 +24,7 @@ geometric mean (the arithmetic one at the best weight); proofs.md, section 7.
 
 import numpy as np
 
-from alignlearn.bounds import neighbourhood
-
+from ..bounds import neighbourhood
 from ..prelude import P3, Claim, NegativeControl, Status, replace
 from ..reference import multitask
 from .tasks import class_of, random_class, terms_of

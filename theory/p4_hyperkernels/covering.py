@@ -8,8 +8,7 @@ proofs.md, section 11.
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import covering_exponent
-
+from ..bounds.hyper_rates import covering_exponent
 from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 

@@ -10,8 +10,7 @@ bump. Verdict: holds, with equality for constant h_k = (G^-1 b)_k; proofs.md, se
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import mean_gaussian, width_error
-
+from ..bounds.hyper_rates import mean_gaussian, width_error
 from ..prelude import P4, Claim, Mutant, NegativeControl, Status
 
 

@@ -18,8 +18,7 @@ from math import comb
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import pair_mean_tail
-
+from ..bounds.hyper_rates import pair_mean_tail
 from ..prelude import P4, Claim, HypothesisNotMet, NegativeControl, Status, replace
 
 

@@ -9,8 +9,7 @@ proposition 4.1. Verdict: holds; it has the norm of L^p, which that proposition 
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import noise_exponent
-
+from ..bounds.hyper_rates import noise_exponent
 from ..prelude import P4, Claim, NegativeControl, replace
 from . import prop_4_1
 

@@ -10,8 +10,7 @@ import math
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import gaussian_moment_scale
-
+from ..bounds.hyper_rates import gaussian_moment_scale
 from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 

@@ -10,8 +10,7 @@ proofs.md, section 15.
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import norm_exponent
-
+from ..bounds.hyper_rates import norm_exponent
 from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 

@@ -9,8 +9,7 @@ the constant 32 the bound holds for the root of the equation (checked); proofs.m
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import covering_radius
-
+from ..bounds.hyper_rates import covering_radius
 from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 

@@ -18,8 +18,7 @@ from itertools import combinations
 
 import numpy as np
 
-from alignlearn.bounds import hyper_rates as rates
-
+from ..bounds import hyper_rates as rates
 from ..prelude import P4, Claim, NegativeControl, Status, replace
 
 

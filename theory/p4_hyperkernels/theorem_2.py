@@ -25,8 +25,7 @@ holds; proofs.md, section 14.
 
 import numpy as np
 
-from alignlearn.bounds.hyper_rates import ridge_exponent_printed
-
+from ..bounds.hyper_rates import ridge_exponent_printed
 from ..prelude import P4, Claim, NegativeControl, Status, replace
 from ..reference import circle
 

@@ -1,7 +1,7 @@
 """The matrices of the multi-task paper as it defines them, and its problems solved naively.
 
 A, b, c, d and V are formed in full, with (sum_t n_t^2) rows and M + MT columns, as an oracle for
-what `bounds.neighbourhood` computes from (M, M) matrices. Columns: mu^1..mu^M, then lambda_t^m
+what `neighbourhood` computes from (M, M) matrices. Columns: mu^1..mu^M, then lambda_t^m
 with m outer and t inner, the order in which (4), (5) and (8) agree.
 """
 

@@ -4,7 +4,7 @@ P1 (Cortes, Mohri and Rostamizadeh, 2012), section 4.2. Labels have mean 0 and v
 ``general=True``, which takes P1's definitions for labels that are not centred. Predictors are
 returned as their values on the atoms of a `problems.FiniteDistribution`, or on the points of a
 sample; they have the units of y. Risks are population risks. What is promised of them is in
-`alignlearn.bounds.predictors`.
+`alignlearn.theory.bounds.predictors`.
 """
 
 from __future__ import annotations

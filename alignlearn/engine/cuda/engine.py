@@ -33,6 +33,7 @@ from importlib import import_module
 
 import numpy as np
 
+from alignlearn.engine.base import Engine
 from alignlearn.validation.devices import original
 
 from . import memory
@@ -52,7 +53,7 @@ _REPEATED = frozenset(("times", "normal_times", "pair_times"))
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 
 
-class Cuda:
+class Cuda(Engine):
     """Runs operations on boxes on the first CUDA device.
 
     Parameters

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from alignlearn.solvers.nnqp import nonnegative_qp
-from alignlearn.validation import ConvergenceWarning, check_choice, check_count, check_number
+from alignlearn.validation import (
+    check_choice,
+    check_count,
+    check_number,
+    gathered_unconverged,
+    warn_unconverged,
+)
 
-from .base import OneStageWeighting, check_scale, real_rows, warn_unconverged
+from .base import REMEDY, OneStageWeighting, check_scale, real_rows
 from .ridge import RidgeProblem, _Evaluation, _norm
 
 SOLVERS = ("newton", "fixed-point")
@@ -116,7 +120,8 @@ class AlignedKRR(OneStageWeighting):
             what = f"a relative duality gap of {gap:.3g} and a KKT residual of"
             if self.solver == "fixed-point":
                 what = f"a step that does not shrink (a cycle, as it can for gamma2 > 0), {what}"
-            warn_unconverged(self, what, point.residual, self.tol, n_iter)
+            count = f"{n_iter} iterations"
+            warn_unconverged(type(self).__name__, count, what, point.residual, self.tol, REMEDY)
         return point.mu, {
             "dual_coef": shaped(point.alpha),
             "objective": point.objective,
@@ -155,9 +160,7 @@ class _AlignedProblem:
     def inner(self, linear, H=None):
         """argmin over mu >= 0 of ``mu'H mu - mu'linear``; H is Q by default."""
         H = self.Q if H is None else H
-        with warnings.catch_warnings():
-            # The outer certificate decides, not the subproblem's.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with gathered_unconverged():  # the outer certificate decides, not the subproblem's
             return nonnegative_qp(H, 0.5 * linear, check_psd=False).v
 
     def inner_value(self, b):

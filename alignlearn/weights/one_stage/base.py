@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,11 @@ import numpy as np
 from alignlearn._params import ParamsMixin
 from alignlearn.sources.families import open_family
 from alignlearn.statistics import target_norm
-from alignlearn.validation import (
-    ConvergenceWarning,
-    check_number,
-    check_targets,
-    check_weights,
-    warn,
-)
-from alignlearn.weights.base import WeightResult
+from alignlearn.validation import check_number, check_targets, check_weights
+from alignlearn.weights.base import Rule, WeightResult
+from alignlearn.weights.matrices import learn_from_grams
+
+REMEDY = "raise max_iter, tol or the regularization"  # where a rule stopped above its tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +57,7 @@ class OneStageResult(WeightResult):
     method: str = ""
 
 
-class OneStageWeighting(ParamsMixin, ABC):
+class OneStageWeighting(ParamsMixin, Rule):
     """Base of the one-stage rules: ``solve_grams(grams, y) -> OneStageResult``.
 
     Examples
@@ -71,11 +68,28 @@ class OneStageWeighting(ParamsMixin, ABC):
     (True, 'real', 'labels')
     """
 
+    needs = "grams"
     targets = "real"
     unit_target = False  # whether the estimators bring y to mean square 1 first
     # Where sample weights w enter: "matrices" (and y), with square loss multiplied by sqrt(w) on
     # every side before the rule sees them; "costs" of the loss, by `solve_grams`; None: nowhere.
     sample_weights = None
+
+    def learn(self, problem) -> OneStageResult:
+        """Learn from the centered and scaled kernels of a problem, and from its sample weights.
+
+        Parameters
+        ----------
+        problem : alignlearn.weights.Problem
+
+        Returns
+        -------
+        OneStageResult
+            Dual coefficients are 0 for samples of weight 0. Errors and warnings as in
+            `solve_grams`; also a ValueError for targets and sample weights that the rule does not
+            take.
+        """
+        return learn_from_grams(problem, self)
 
     def solve_grams(self, grams, y, *, statistics=None, sample_weight=None):
         """Learn weights and dual coefficients.
@@ -171,12 +185,3 @@ def check_base_weights(mu0, p):
     if not ((array >= 0.0) & (array <= 1e100)).all():
         raise ValueError(f"mu0={mu0!r} is out of range; accepted: 0 <= mu0 <= 1e100.")
     return array
-
-
-def warn_unconverged(rule, what, reached, tol, n_iter):
-    """Warn that a rule stopped above its tolerance."""
-    warn(
-        f"{type(rule).__name__} stopped after {n_iter} iterations with {what} {reached:.3g} > "
-        f"tol={tol:g}; raise max_iter, tol or the regularisation.",
-        ConvergenceWarning,
-    )

@@ -13,9 +13,10 @@ from alignlearn.validation import (
     check_labels,
     check_number,
     warn,
+    warn_unconverged,
 )
 
-from .base import OneStageWeighting, check_scale, real_rows, warn_unconverged
+from .base import REMEDY, OneStageWeighting, check_scale, real_rows
 from .cuts import Cuts, minimise_with_cuts
 from .simplex import minimise_on_simplex, newton_step
 from .svm import Duals, Settings, SVMPoint
@@ -135,7 +136,8 @@ class L1SVM(OneStageWeighting):
         point, gap, converged = solve(family, duals, settings, x)
         if not converged:
             what = f"{settings.n_solves} machines trained and a relative duality gap of"
-            warn_unconverged(self, what, gap, self.tol, settings.n_updates)
+            count = f"{settings.n_updates} iterations"
+            warn_unconverged(type(self).__name__, count, what, gap, self.tol, REMEDY)
         if not point.v.any():
             warn(
                 f"{type(self).__name__}: no kernel acts on the dual coefficients, so every weight "

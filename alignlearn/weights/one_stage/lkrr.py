@@ -10,15 +10,16 @@ from alignlearn.validation import (
     check_count,
     check_number,
     warn,
+    warn_unconverged,
 )
 
 from . import ridge, simplex
 from .base import (
+    REMEDY,
     OneStageWeighting,
     check_base_weights,
     check_scale,
     real_rows,
-    warn_unconverged,
 )
 
 SOLVERS = ("subspace", "interpolated", "frank-wolfe")
@@ -133,7 +134,8 @@ class LKRR(OneStageWeighting):
             reached = state.step if self.norm == 2 else state.gap
             what = "a fixed-point residual of" if self.norm == 2 else "a duality gap of"
             what = f"a relative duality gap of {state.gap:.3g} and {what}"
-            warn_unconverged(self, what, reached, self.tol, state.n_iter)
+            count = f"{state.n_iter} iterations"
+            warn_unconverged(type(self).__name__, count, what, reached, self.tol, REMEDY)
         return state.mu, {
             "dual_coef": shaped(state.alpha),
             "objective": state.value,

@@ -104,9 +104,9 @@ What holds and what does not:
   in part, least of all where they hardly decay, and only hyper-SVR has a constant, its intercept.
   Hence hyper-SVR is far ahead on the log kernel on every set, as in the paper, and on TL1 for
   wine and sonar; hyper-KRR and hyper-NNLS can be worse than the mean of K (RMSE above 1).
-  For normal points `alignlearn.bounds.hyper_rates.width_error` is the least error of any function
-  of the midpoint (p4-ladder-error), above 1 where the known kernel hardly decays. A sum over widths
-  is not limited so: hyper_ladder.py has Tables 1 to 3 with it.
+  For normal points `alignlearn.theory.bounds.hyper_rates.width_error` is the least error of any
+  function of the midpoint (p4-ladder-error), above 1 where the known kernel hardly decays. A sum
+  over widths is not limited so: hyper_ladder.py has Tables 1 to 3 with it.
 - The paper's RMSE of 0.06 to 0.17 on the Gaussian kernel needs a known width near sigma. It does
   not print that width; here SVM-CV often takes a much larger one. 0.001 on fertility with TL1, by
   all three methods, is out of reach here; on TL1 for australian, sonar and heart hyper-SVR is

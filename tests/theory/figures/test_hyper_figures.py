@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from alignlearn.theory import figures
+from alignlearn.theory.bounds import hyper_rates as rates
 from alignlearn.theory.figures import hyper, ladder
 
-from alignlearn.bounds import hyper_rates as rates
 from alignlearn.hyper import GaussianHyperKernel, hyper_kernels
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from alignlearn.theory import figures
+from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.figures import multitask
-
-from alignlearn.bounds import neighbourhood
 
 
 def test_random_signs_agree_with_enumeration():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import (
+from alignlearn.bounds.checks import (
     HypothesisNotMet,
     check_delta,
     check_positive,
@@ -20,7 +20,7 @@ from .checks import (
     check_variances,
     of_numbers,
 )
-from .concentration import covariance_deviation
+from alignlearn.bounds.concentration import covariance_deviation
 
 # -- what the alignment promises -------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_positive, check_size, of_numbers
+from alignlearn.bounds.checks import HypothesisNotMet, check_positive, check_size, of_numbers
 
 
 class OptimalRate(NamedTuple):

@@ -1,28 +1,24 @@
-"""The choice among ways to make a kernel, by folds, and the average of the best machines.
+"""What a search chooses among: rules for the weights, or the ways of a strategy to make a kernel.
 
-A *way* makes a kernel of a training set: one width chosen by leave-one-out errors, weights of a
-ladder by a rule, either also on features whose scales are learned. Every fold makes it from its own
-training set; the first two folds drop all but the best ways (successive halving: Jamieson and
-Talwalkar 2016), the others judge these. Decisions of the best ways may be averaged, each in units
-of its mean absolute decision.
+A *way* makes a kernel from the training samples of a fold: one width chosen by leave-one-out
+errors, or weights of a ladder by a rule, both also on features whose scales are learned.
 """
 
 from __future__ import annotations
 
 import copy
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from alignlearn.kernels import Gaussian
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
-from alignlearn.solvers.multiclass import confidences, summed_decisions
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
 from alignlearn.validation import is_sparse
-from alignlearn.weights import get_weighting
+from alignlearn.weights import get_weighting, stage_one, uses_samples
 
-from . import tuning
 from .feature_scales import (
     RIDGES,
     WIDTHS,
@@ -35,15 +31,141 @@ from .feature_scales import (
     squares_of,
     transformed,
 )
+from .search import Candidate
 
 _SEARCHED = 200  # samples that a width is chosen on
 _SCALED = 2000  # samples that scales are learned on
-_TRIMMED = 5  # values of a grid whose ends are left out at first
 _MOST_FULL = 100  # features of which a matrix is learned
 _MANY = 64  # features times targets whose gradients take longer than what is done before
 _LEAST = 1e-12  # numbers whose products float32 holds
-_LOSS = 0.3  # of the log loss, in units of accuracy
-_TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
+
+
+# Rules
+
+
+def check_weightings(weighting):
+    """The candidates as given, the rules they name, and whether several were given."""
+    several = isinstance(weighting, (list, tuple))
+    given = list(weighting) if several else [weighting]
+    if not given:
+        raise ValueError("weighting is an empty list; give at least one rule.")
+    return given, [get_weighting(rule) for rule in given], several
+
+
+def from_statistics(rule):
+    """Whether a rule finds its weights from the alignment statistics alone."""
+    return not uses_samples(rule)
+
+
+def fold_weights(learner, source, y, *, train, statistics=None):
+    """Weights of the unscaled kernels, learned on one training set: see `fold_result`."""
+    found = fold_result(learner, source, y, train=train, statistics=statistics)
+    return found.weights * found.scale
+
+
+def fold_result(learner, source, y, *, train, statistics=None):
+    """What stage 1 learns on one training set: a `alignlearn.weights.stage_one.Learned`.
+
+    Parameters
+    ----------
+    learner : MKLClassifier or MKLRegressor
+        With the candidate's parameters, not fitted.
+    source : Source
+        Of all samples.
+    y : ndarray
+        Of all samples.
+    train : ndarray of int
+    statistics : AlignmentStatistics, optional
+        Of the training set, where they are known.
+    """
+    task = "classification" if learner._estimator_type == "classifier" else "regression"
+    problem = learner._problem(source, y, task, rows=train, statistics=statistics)
+    return stage_one.learn(problem, learner.weighting)
+
+
+class RuleKernels:
+    """Kernels of one source whose weights rules learn from the training samples of a fold.
+
+    Parameters
+    ----------
+    source : Source
+        Of all samples, each of positive weight.
+    y : ndarray of shape (m,) or (m, q)
+    folds : list of (train, test)
+    statistics : sequence of AlignmentStatistics
+        Of every training set, by number; read only for rules that need no more.
+    learners : list of MKLClassifier or MKLRegressor
+        With the rules as ``weighting``, not fitted.
+    parameter : {"C", "alpha"}
+    """
+
+    def __init__(self, source, y, folds, statistics, learners, parameter):
+        self.source, self.y, self.folds = source, y, folds
+        self.statistics, self.learners, self.parameter = statistics, learners, parameter
+        self.rules = [get_weighting(learner.weighting) for learner in learners]
+
+    def make(self, number, fold, value):
+        """The `Combination` by the rule of a number, learned on a training set."""
+        learner = copy.copy(self.learners[number]).set_params(**{self.parameter: value})
+        of_fold = {"train": self.folds[fold][0], "statistics": self.statistics[fold]}
+        weights = fold_weights(learner, self.source, self.y, **of_fold)
+        return self.source.combine(weights)
+
+    def candidates(self):
+        """A `Candidate` for each rule."""
+        return [
+            Candidate(
+                learner.weighting,
+                partial(self.make, number),
+                by_value=takes_parameter(learner.weighting, self.rules[number], self.parameter),
+                job=number,
+            )
+            for number, learner in enumerate(self.learners)
+        ]
+
+
+def takes_parameter(given, rule, parameter):
+    """Whether the weights depend on the machine's parameter.
+
+    That is so for a one-stage rule given by name: it takes the machine's own parameter.
+    """
+    named = isinstance(given, str) and not from_statistics(rule)
+    return named and parameter in rule.get_params(deep=False)
+
+
+def fold_statistics(source, y, task, rules, folds, options):
+    """Statistics of every training set by number, of all samples where ``folds`` is None.
+
+    Those of one training set are held at a time, but for a client.
+
+    Parameters
+    ----------
+    options : dict
+        ``unbiased`` and ``client``.
+    """
+    unbiased = {"unbiased": options["unbiased"]}
+    if not any(from_statistics(rule) for rule in rules):
+        return [None] * (1 if folds is None else len(folds))
+    if folds is None:
+        return [source.statistics(y, task, **unbiased)]
+    found = source.training_statistics(y, task, [train for train, _ in folds], **unbiased)
+    return InTurn(found) if options["client"] is None else list(found)
+
+
+class InTurn:
+    """Items of a generator by number, none before the last one asked for: one is held at a time."""
+
+    def __init__(self, items):
+        self._items, self._number, self._item = iter(items), -1, None
+
+    def __getitem__(self, number):
+        while self._number < number:
+            self._item, self._number = None, self._number + 1
+            self._item = next(self._items)
+        return self._item
+
+
+# Ways
 
 
 class Way(NamedTuple):
@@ -101,7 +223,7 @@ PLANS = {
 }
 
 
-class Problem:
+class WayKernels:
     """Samples and targets of one search, and the kernels that ways make of them.
 
     Parameters
@@ -236,187 +358,47 @@ def has_gradient(kernel):
         return False
 
 
-class Fits(NamedTuple):
-    """What machines need on every fold; a call gives the predictions of some ways on one."""
+class FoldWays:
+    """Kernels that ways make from the training samples of a fold.
 
-    problem: Problem
-    folds: list
-    statistics: Any
-    learners: dict
-    parameter: str
-    path: Any
+    Parameters
+    ----------
+    kernels : WayKernels
+    folds : list of (train, test)
+    statistics : sequence of AlignmentStatistics
+        Of the ladder on every training set, by number.
+    learners : dict
+        An estimator that is not fitted for each rule of the ways.
+    parameter : {"C", "alpha"}
+    """
 
-    def __call__(self, t, tries):
-        """Test predictions on fold t for each (way, values), a list for each."""
-        found = [None] * len(tries)
-        # The gradients for a matrix are those for scales, too.
-        for k in sorted(range(len(tries)), key=lambda k: not tries[k][0].full):
-            found[k] = self._of(t, *tries[k])
-        return found
+    def __init__(self, kernels, folds, statistics, learners, parameter):
+        self.kernels, self.folds, self.statistics = kernels, folds, statistics
+        self.learners, self.parameter = learners, parameter
+        # A fold is tried again after later ones, when its statistics are gone.
+        self._of_ladder = {}
 
-    def _of(self, t, way, values):
-        problem, train = self.problem, self.folds[t][0]
-        source = problem.opened(way, train)
-        learner = copy.copy(self.learners[way.rule]).set_params(**{self.parameter: values[0]})
+    def make(self, way, fold, value):
+        """The `Combination` of a way, learned on a training set."""
+        source = self.kernels.opened(way, self.folds[fold][0])
+        return source.combine(self._weights(way, source, fold, value))
+
+    def candidates(self, ways):
+        """A `Candidate` for each way; the gradients for a matrix are those for scales, too."""
+        return [
+            Candidate(way.name, partial(self.make, way), turn=0 if way.full else 1) for way in ways
+        ]
+
+    def _weights(self, way, source, fold, value):
+        train, learner = self.folds[fold][0], self.learners[way.rule]
         if way.rule is None:
-            weights = _unit_trace(source, train, learner.normalize)
-        else:
-            statistics = self.statistics[t] if source is problem.source else None
-            if statistics is None:
-                unbiased = {"unbiased": learner.unbiased}
-                asked = problem.y[train], problem.task
-                statistics = source.part(train).statistics(*asked, **unbiased)
-            of_fold = {"train": train, "statistics": statistics}
-            rule = get_weighting(learner.weighting)
-            weights = tuning.fold_weights(learner, source, problem.y, rule, **of_fold)
-        return list(self.path(source.combine(weights), problem.y, self.folds[t], values))
-
-
-def _unit_trace(source, train, normalize):
-    """The factor (1,) by which one kernel has mean diagonal 1 when centred, or 1."""
-    K = source.whole()  # made here, for what follows
-    if normalize is None:
-        return np.ones(1)
-    share = np.zeros(source.n_samples)
-    share[train] = 1.0 if source.weight is None else source.weight[train]
-    if K is None:
-        source, share = source.part(train), share[train]
-        K = source.single(0).gram()
-    share /= share.sum()
-    trace = float(share @ K.diagonal() - share @ (K @ share))
-    return np.array([1.0 / trace if trace > 0.0 else 1.0])
-
-
-# Scores
-
-
-def class_score(raw, codes, n_classes, multiclass, weight=None):
-    """Accuracy less 0.3 times the log loss at the best temperature, and the accuracy.
-
-    Parameters
-    ----------
-    raw : ndarray of shape (n, n_problems)
-        Decisions.
-    codes : ndarray of int of shape (n,)
-    """
-    found = confidences(raw, n_classes, multiclass)
-    labels = (found > 0.0).astype(int) if n_classes == 2 else found.argmax(axis=1)
-    accuracy = float(np.average(labels == codes, weights=weight))
-    share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
-    logits = class_logits(raw, n_classes, multiclass).T
-    # Beside the true class, of which the log loss is that of the sum of exponentials.
-    beside = logits - logits[codes, np.arange(len(codes))]
-    top = beside.max(axis=0)
-    scales = (_TEMPERATURES / (np.abs(logits).mean() or 1.0))[:, None]
-    losses = np.log(np.exp(scales * (beside - top)[:, None]).sum(axis=0)) + scales * top
-    return accuracy - _LOSS * float((losses @ share).min()), accuracy
-
-
-def class_logits(raw, n_classes, multiclass):
-    """Decisions as a column for each class: means over the problems that it is in."""
-    if n_classes == 2:
-        return np.hstack([-0.5 * raw, 0.5 * raw])
-    if multiclass == "ovr":
-        return raw
-    return summed_decisions(raw, n_classes) / (n_classes - 1)
-
-
-# The search
-
-
-class Found(NamedTuple):
-    """What the folds say.
-
-    Attributes
-    ----------
-    scores, shown : ndarray of shape (n_ways, n_values, n_folds)
-        NaN where it was not tried.
-    order : list of (int, int)
-        The best way and value, and those to be averaged with it.
-    kept : dict
-        Predictions on every fold for each of ``order``.
-    """
-
-    scores: np.ndarray
-    shown: np.ndarray
-    order: list
-    kept: dict
-
-
-class _Trials:
-    """Scores of ways and values on folds, as far as they were tried."""
-
-    def __init__(self, fits, plan, values, score, client, progress):
-        self.fits, self.plan, self.values = fits, plan, values
-        self.score, self.client, self.progress = score, client, progress
-        shape = len(plan.ways), len(values), len(fits.folds)
-        self.scores, self.shown = np.full((2, *shape), np.nan)
-        self.kept = {}
-
-    def run(self, folds, tries):
-        """Try pairs (way, values), by their numbers, on some folds."""
-        ways, folds = self.plan.ways, list(folds)
-        asked = [(ways[w], [self.values[k] for k in at]) for w, at in tries]
-
-        def take(job, found):
-            for (w, at), predictions in zip(tries, found):
-                for k, predicted in zip(at, predictions):
-                    self._keep((w, k, folds[job]), predicted)
-            self.progress(folds[job] + 1)
-
-        tuning.each(self.client, self.fits, [(t, asked) for t in folds], take)
-
-    def _keep(self, at, predicted):
-        self.kept[at] = predicted
-        self.scores[at], self.shown[at] = self.score(at[2], predicted)
-        if not np.isfinite(self.scores[at]):
-            raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
-
-
-def search(fits, plan, values, score, client, progress):
-    """Try the ways of a plan on the folds.
-
-    Parameters
-    ----------
-    fits : Fits
-    plan : Plan
-    values : list of float
-        Increasing.
-    score : callable
-        ``score(t, predictions)``: what is to be large, and what is shown beside it.
-    client : dask.distributed.Client or None
-    progress : callable
-        ``progress(n)`` after fold n - 1.
-    """
-    trials = _Trials(fits, plan, values, score, client, progress)
-    n, everything = len(fits.folds), list(range(len(values)))
-    first = len(plan.kept) if len(plan.kept) < n else 0
-    one_by_one = first and fits.parameter == "C"  # all values of alpha cost as much as one
-    # The largest C takes longest: ends of the grid are tried where their neighbours are best.
-    inner = everything[1:-1] if one_by_one and len(values) >= _TRIMMED else everything
-    going, reach = [(w, inner) for w in range(len(plan.ways))], 1 if one_by_one else len(values)
-    for t, kept in enumerate(plan.kept[:first]):
-        trials.run([t], going)
-        some = everything if t + 1 == first else inner
-        best = _ranked(trials.scores[:, :, : t + 1])[:kept]
-        going = [(w, [j for j in some if abs(j - k) <= reach]) for w, k in best]
-    trials.run(range(first, n), going)
-    later = trials.scores[:, :, first:].mean(axis=2)
-    for w, _ in going if first else ():
-        k = int(np.nanargmax(later[w]))
-        for t in np.flatnonzero(np.isnan(trials.scores[w, k, :first])):
-            trials.run([int(t)], [(w, [k])])
-    order = _ranked(trials.scores)[: plan.averaged]
-    kept = {(w, k): [trials.kept[w, k, t] for t in range(n)] for w, k in order}
-    return Found(trials.scores, trials.shown, order, kept)
-
-
-def _ranked(scores):
-    """(way, value) of the ways that were tried on all folds, the best first, at their best value.
-
-    Of equal ways the first, of equal values the smallest.
-    """
-    mean = np.where(np.isnan(scores).any(axis=2), -np.inf, scores.mean(axis=2))
-    best = mean.max(axis=1)
-    order = np.argsort(-best, kind="stable")
-    return [(int(w), int(mean[w].argmax())) for w in order if best[w] > -np.inf]
+            found = stage_one.scale_one(source, normalize=learner.normalize, rows=train)
+            return found.weights * found.scale
+        learner = copy.copy(learner).set_params(**{self.parameter: value})
+        asked = learner, source, self.kernels.y
+        if source is not self.kernels.source:
+            return fold_weights(*asked, train=train)
+        if (fold, way.rule) not in self._of_ladder:
+            found = fold_weights(*asked, train=train, statistics=self.statistics[fold])
+            self._of_ladder[fold, way.rule] = found
+        return self._of_ladder[fold, way.rule]

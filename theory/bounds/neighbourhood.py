@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.rademacher import MOST_SIGNS, quadratic_forms, sign_vectors
 from alignlearn.validation import check_number
-
-from .checks import HypothesisNotMet
-from .rademacher import MOST_SIGNS, quadratic_forms, sign_vectors
 
 # Eigenvalues of a (p, p) matrix of cosines below this share of the largest are taken to be 0.
 _RANK = 1e-10

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from alignlearn.weights.base import shares
 
 from .kernel_groups import NOT_CONTRIBUTIONS, named_groups, sums_line
+from .learner import KernelLearner
 
 if TYPE_CHECKING:
     from .contributions import Contributions
 
 
-class Inspected:
-    """Mixin of classifiers and regressors on a learned kernel: contributions and a table."""
+class KernelModel(KernelLearner):
+    """Base of classifiers and regressors on a learned kernel: contributions and a table."""
 
     def contributions(
         self,

@@ -1,0 +1,39 @@
+"""What an engine is: it runs operations on boxes of pairs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+
+class Engine(ABC):
+    """Runs an operation on boxes of some data.
+
+    Attributes
+    ----------
+    in_place : bool
+        Whether loops that fill a matrix write into it in this process.
+    operations : frozenset of str
+        Names of the operations that it has.
+    """
+
+    in_place: bool
+    operations: frozenset[str]
+
+    @abstractmethod
+    def run_boxes(self, operation, data, boxes, take, watch=None):
+        """Run an operation on every box, and pass the results on in the order of the boxes.
+
+        Parameters
+        ----------
+        operation : str
+            A name in ``operations``.
+        data : named tuple
+            What the operation takes.
+        boxes : list of tuple of int
+            Rows (i0, i1), or rows and columns (i0, i1, j0, j1).
+        take : callable
+            ``take(k, result)`` is called once for each box, k = 0, 1, ..., never twice at once.
+        watch : callable, optional
+            Called without arguments, several times a second, where ``take`` is called in other
+            threads.
+        """

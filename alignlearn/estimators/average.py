@@ -1,0 +1,238 @@
+"""Fitted models whose decisions are averaged, and the average of such models."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from alignlearn._text import Described
+from alignlearn._versions import Versioned
+from alignlearn.engine.cpu import CPU
+from alignlearn.kernels import Rescaled
+from alignlearn.solvers.multiclass import predicted_labels
+from alignlearn.sources import Predictor
+
+from .base import OF_COLUMNS, Estimator, parameters
+from .feature_scales import transformed
+from .guarantees import seen_samples
+
+_OF_EACH = (
+    *("kernel_", "kernels_", "weights_", "scale_", "scales_", "alignment_", "uniform_alignment_"),
+    *("kernel_alignments_", "statistics_", "result_", "support_", "dual_coef_", "coef_"),
+)
+_OF_FEATURES = ("kernel_", "kernels_", "scales_")  # of the features as they are given
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Member(Described, Versioned):
+    """One of the models whose decisions are averaged.
+
+    Attributes
+    ----------
+    name : str
+        The method by which its kernel was made.
+    share : float
+        Its weight in the average; shares sum to 1.
+    unit : float
+        Its decisions are divided by this size before they are averaged: their mean absolute value
+        on the folds for a classifier, 1 for a regressor.
+    factors : ndarray of shape (d,) or (d, d), or None
+        What features are multiplied by.
+    model : MKLClassifier or MKLRegressor
+        Fitted to these features.
+    """
+
+    name: str
+    share: float
+    unit: float
+    factors: Any
+    model: Any
+
+    @property
+    def factor(self):
+        """What its decisions are multiplied by: ``share / unit``."""
+        return self.share / self.unit
+
+    @property
+    def kernels(self):
+        """Its kernels, of the features as they are given."""
+        kernels = self.model.kernels_
+        return kernels if self.factors is None else [Rescaled(k, self.factors) for k in kernels]
+
+    @property
+    def kernel(self):
+        """Its learned kernel, of the features as they are given."""
+        kernel = self.model.kernel_
+        return kernel if self.factors is None else Rescaled(kernel, self.factors)
+
+    @property
+    def scales(self):
+        """Factors of squared differences of the features, (d,); None where these were not scaled.
+
+        Of a matrix its diagonal.
+        """
+        F = self.factors
+        return F if F is None else np.square(F) if F.ndim == 1 else np.diagonal(F @ F)
+
+    def of(self, X):
+        """Checked samples as its model takes them."""
+        return X if self.factors is None else transformed(X, self.factors)
+
+
+class AveragePredictor(Predictor):
+    """The sum of the decisions of members, each times its factor.
+
+    Parameters
+    ----------
+    members : sequence of Member
+    """
+
+    def __init__(self, members):
+        self.parts = [
+            (m.factor, m.factors, m.model._predictor, m.model.weights_.size) for m in members
+        ]
+        intercept = sum(factor * p.intercept for factor, _, p, _ in self.parts)
+        super().__init__(np.empty((0, np.size(intercept))), intercept)
+        self.is_given, self.n_features = self._first.is_given, self._first.n_features
+
+    @property
+    def _first(self):
+        return self.parts[0][2]
+
+    def check(self, X):
+        """New samples, validated, but for their width."""
+        return self._first.check(X)
+
+    def count(self, X):
+        """How many checked samples there are."""
+        return self._first.count(X)
+
+    def take(self, X, rows):
+        """Some of the checked samples."""
+        return self._first.take(X, rows)
+
+    def decisions(self, X, engine=CPU):
+        """The sum of the decisions, (n, q)."""
+        return sum(
+            factor * part.decisions(X if factors is None else transformed(X, factors), engine)
+            for factor, factors, part, _ in self.parts
+        )
+
+    def reweighted(self, weights):
+        """The same with other weights of the kernels, those of all members in a row."""
+        again, done = copy.copy(self), 0
+        again.parts = []
+        for factor, factors, part, n in self.parts:
+            if part.is_linear:
+                raise ValueError(
+                    "contributions are not known for an average of machines that are linear in the "
+                    "features; accepted: a fit with ensemble=False."
+                )
+            again.parts.append((factor, factors, part.reweighted(weights[done : done + n]), n))
+            done += n
+        again.intercept = 0.0
+        return again
+
+
+@parameters
+class Average(Estimator):
+    """The average of fitted models: what a tuned estimator holds after a strategy.
+
+    It is made by `Average.of`, and has no ``fit``. With one member it has the fitted attributes of
+    its model; of several members each has its own.
+
+    Parameters
+    ----------
+    members : sequence of Member
+
+    Attributes
+    ----------
+    members_ : tuple of Member
+    intercept_, n_iter_, classes_, machine_, chosen_machine_, calibration_
+        As of `MKLClassifier` and `MKLRegressor`.
+    """
+
+    members: Any = field(default=(), kw_only=False)
+
+    @classmethod
+    def of(cls, members, y, source, columns):
+        """The average of members that were fitted to the samples of a source.
+
+        Parameters
+        ----------
+        members : list of Member
+        y : ndarray
+            The target, as checked.
+        source : Source
+            The kernels as given to ``fit``, on all samples.
+        columns : dict
+            Attributes on the columns of X, ``n_features_in_`` and the like.
+        """
+        found, model = cls(tuple(members)), members[0].model
+        vars(found).update(columns)
+        rows, pairs = seen_samples(source, y, model.weights_)
+        seen = {"rows": rows, "pairs": pairs, "is_part": False}
+        found._ranges = replace(model._ranges, **seen)
+        for member in members:
+            if member.factors is None and (member is members[0] or not source.is_given):
+                member.model._ranges = replace(member.model._ranges, **seen)
+        found._predictor = AveragePredictor(members)
+        if len(members) == 1:
+            found._predictor = model._predictor if members[0].factors is None else found._predictor
+            return found
+        found.n_iter_ = np.concatenate([np.ravel(m.model.n_iter_) for m in members])
+        intercept = found._predictor.intercept
+        one = np.ndim(model.intercept_) == 0
+        found.intercept_ = float(np.ravel(intercept)[0]) if one else intercept
+        return found
+
+    @property
+    def _estimator_type(self):
+        return self.members[0].model._estimator_type
+
+    @property
+    def members_(self):
+        """The members, as the tuned estimator names them."""
+        return self.members
+
+    @property
+    def _members(self):
+        return self.members
+
+    def _kernel_model(self):
+        return self.members[0].model
+
+    def decision_function(self, X) -> np.ndarray:
+        """Confidence of each class, as of `MKLClassifier`; for classifiers."""
+        return self.machine_.confidences(self._decisions(X))
+
+    def predict(self, X) -> np.ndarray:
+        """Labels or targets of n samples, as of `MKLClassifier` and `MKLRegressor`."""
+        if self._estimator_type == "classifier":
+            return predicted_labels(self.decision_function(X), self.classes_)
+        found = self._decisions(X)
+        return found[:, 0] if np.ndim(self.intercept_) == 0 else found
+
+    def _decisions(self, X):
+        X = self._check_columns(X, self._predictor.check)
+        return self._predictor.decisions(X, self._kernel_model()._engine())
+
+    def __getattr__(self, name):
+        # Called for what the object does not have itself.
+        members = vars(self).get("members", ())
+        fitted = name.endswith("_") and not name.startswith("_") and name not in OF_COLUMNS
+        if not members or not fitted:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if len(members) > 1 and name in _OF_EACH:
+            raise AttributeError(
+                f"there is no {name}: decisions are an average of {len(members)} models, each with "
+                "its own in members_[i].model; ensemble=False fits one."
+            )
+        first = members[0]
+        found = getattr(first, name[:-1]) if name in _OF_FEATURES else getattr(first.model, name)
+        if found is None and name in _OF_FEATURES:
+            raise AttributeError(f"there is no {name}: features were not scaled.")
+        return found

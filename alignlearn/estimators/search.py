@@ -1,0 +1,556 @@
+"""One search by cross-validation: candidates, values of C or alpha, a schedule, one table.
+
+A candidate makes a kernel from the training samples of a fold, and a path gives predictions of the
+test samples for many values of C or alpha. A schedule is a sequence of rungs: each names the folds
+that it tries, the values, and how many candidates go on. A grid search is one rung that keeps all.
+`halving` drops candidates after the first folds (successive halving: Jamieson and Talwalkar 2016).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alignlearn._progress import Progress
+from alignlearn.folds import make_folds
+from alignlearn.validation import check_number, doubt, warn
+
+_LEAST_GRID = 3  # values of which one is inside
+_ROUNDING = 1e-12  # of scores, relative to the largest
+_TRIFLES = 0.02, 0.005  # of what scores differ by along a grid, and of a score
+_TRIMMED = 5  # values of a grid whose ends are left out at first
+
+
+class Candidate(NamedTuple):
+    """One way to make a kernel from the training samples of a fold.
+
+    Attributes
+    ----------
+    name : object
+    make : callable
+        What the function that fits calls. For `Fits` ``make(fold, value)`` returns what the path
+        takes, such as a `Combination` on all samples whose weights were learned on the training
+        samples of the fold with that number.
+    by_value : bool
+        Whether the result depends on the value of C or alpha.
+    job : int
+        Candidates of the same number are tried by the same call for a fold.
+    turn : int
+        In such a call candidates of smaller numbers come first.
+    """
+
+    name: Any
+    make: Callable
+    by_value: bool = False
+    job: int = 0
+    turn: int = 0
+
+
+class Rung(NamedTuple):
+    """One step of a schedule.
+
+    Attributes
+    ----------
+    folds : sequence of int
+    keep : int or None
+        Number of candidates that go on, by their mean scores on all folds so far; None keeps all.
+    values : sequence of int
+        Positions of the values that may be tried.
+    reach : int or None
+        Only values at most so many positions from the best one of the candidate so far are tried.
+    """
+
+    folds: Any
+    keep: int | None
+    values: Any
+    reach: int | None = None
+
+
+def grid(n_folds, n_values):
+    """The schedule that tries everything on every fold."""
+    return (Rung(range(n_folds), None, range(n_values)),)
+
+
+def halving(kept, n_folds, n_values, one_by_one):
+    """The schedule that drops candidates after each of the first folds.
+
+    Parameters
+    ----------
+    kept : tuple of int
+        Number of candidates that go on after the first fold, the second, and so on. With as few
+        folds as numbers nothing is dropped.
+    n_folds, n_values : int
+    one_by_one : bool
+        Whether each value costs as much as the first. Then the ends of the grid, of which the
+        largest C takes longest, are left out at first, and later folds try the neighbors of the
+        best value.
+    """
+    first = len(kept) if len(kept) < n_folds else 0
+    one_by_one = one_by_one and first > 0
+    everything = inner = range(n_values)
+    if one_by_one and n_values >= _TRIMMED:
+        inner = everything[1:-1]
+    reach = 1 if one_by_one else None
+    rungs = [Rung((t,), keep, inner, reach) for t, keep in enumerate(kept[:first])]
+    return (*rungs, Rung(range(first, n_folds), None, everything, reach))
+
+
+class Fits(NamedTuple):
+    """Machines on the kernels of candidates; a call returns their predictions on a fold."""
+
+    candidates: list
+    y: np.ndarray
+    folds: list
+    path: Callable
+
+    def __call__(self, fold, tries):
+        """Test predictions for each (number of the candidate, values), a list for each."""
+        found = [None] * len(tries)
+        for k in sorted(range(len(tries)), key=lambda k: self.candidates[tries[k][0]].turn):
+            number, values = tries[k]
+            made = self.candidates[number].make(fold, values[0])
+            found[k] = list(self.path(made, self.y, self.folds[fold], values))
+        return found
+
+
+class SearchResult(NamedTuple):
+    """What a search has found.
+
+    Attributes
+    ----------
+    table : dict
+        ``cv_results_``, see `results_table`.
+    best : int
+        Row of the best candidate and value.
+    chosen : list of (int, int)
+        Numbers of the best candidate and of its value, and of those that are averaged with it.
+    kept : list of list of ndarray
+        Predictions on every fold for each of ``chosen``, if they were to be kept.
+    """
+
+    table: dict
+    best: int
+    chosen: list
+    kept: list
+
+    @property
+    def params(self):
+        """The best parameters."""
+        return self.table["params"][self.best]
+
+
+def search(
+    candidates,
+    values,
+    schedule,
+    score,
+    fits,
+    *,
+    parameter,
+    names=None,
+    members=None,
+    keep=False,
+    client=None,
+    verbose=False,
+):
+    """Try candidates and values as a schedule says.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        In the order of the product of ``names``, sorted by name, of which the last varies fastest.
+    values : list of float
+    schedule : sequence of Rung
+    score : callable
+        ``score(fold, predictions)`` returns a number that is to be large, and one that is shown
+        beside it.
+    fits : callable
+        ``fits(fold, [(number of the candidate, values), ...])``, such as `Fits`. It goes to the
+        workers of a client.
+    parameter : str
+        Name of what ``values`` are of.
+    names : dict of list, optional
+        Further parameters and the values that candidates stand for; default: none.
+    members : int, optional
+        Number of candidates to choose, each at its best value. Ties go to the first candidate, and
+        then to the first value. Default: one candidate, where ties go to the first row of the
+        table.
+    keep : bool, default False
+        Whether to keep the predictions of the chosen.
+    client : dask.distributed.Client, optional
+    verbose : bool or callable
+
+    Returns
+    -------
+    SearchResult
+
+    Raises
+    ------
+    ValueError
+        A score is not finite.
+    """
+    trials = _Trials(candidates, values, schedule, score, fits, keep)
+    n = trials.scores.shape[-1]
+    with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
+        trials.run_all(client, progress)
+    names = {} if names is None else names
+    every = {**names, parameter: values}
+    rows = _in_grid(
+        np.arange(trials.scores[..., 0].size).reshape(-1, len(values)), every, parameter
+    )
+    scores, shown = (A.reshape(-1, n)[rows].T for A in (trials.scores, trials.shown))
+    shown = None if members is None else shown
+    table = results_table(every, scores, shown, trials.rungs().ravel()[rows])
+    if members is None:
+        best = first_best(table["mean_test_score"])
+        chosen = [divmod(int(rows[best]), len(values))]
+    else:
+        chosen = _ranked(trials.scores)[:members]
+        w, k = chosen[0]
+        best = int(np.flatnonzero(rows == w * len(values) + k)[0])
+    kept = [[trials.kept[w, k, t] for t in range(n)] for w, k in chosen] if keep else []
+    return SearchResult(table, best, chosen, kept)
+
+
+class _Trials:
+    """Scores of candidates and values on folds, as far as they were tried."""
+
+    def __init__(self, candidates, values, schedule, score, fits, keep):
+        self.candidates, self.values, self.schedule = candidates, values, schedule
+        self.score, self.fits, self.keep = score, fits, keep
+        n_folds = 1 + max(max(rung.folds) for rung in schedule)
+        shape = len(candidates), len(values), n_folds
+        self.scores, self.shown = np.full((2, *shape), np.nan)
+        self.last = np.zeros(shape[:2], dtype=int)  # the last rung that tried it
+        self.kept = {}
+        everything = [(w, list(schedule[0].values)) for w in range(len(candidates))]
+        self.parts = len(self._jobs(everything))  # of which progress counts a fold
+
+    def run_all(self, client, progress):
+        """Climb the rungs."""
+        going, seen = [(w, None) for w in range(len(self.candidates))], []
+        for number, rung in enumerate(self.schedule):
+            tries = [(w, _near(rung, best)) for w, best in going]
+            for w, at in tries:
+                self.last[w, at] = number
+            self._run(rung.folds, tries, client, progress)
+            seen.extend(rung.folds)
+            going = _ranked(self.scores[:, :, seen])[: rung.keep]
+        if number:
+            self._complete([w for w, _ in tries], client, progress)
+
+    def _complete(self, going, client, progress):
+        """Try the best value of those that are left on the folds of earlier rungs, too."""
+        later = self.scores[:, :, list(self.schedule[-1].folds)].mean(axis=2)
+        for w in going:
+            k = first_best(later[w])
+            for t in np.flatnonzero(np.isnan(self.scores[w, k])):
+                self._run([int(t)], [(w, [k])], client, progress)
+
+    def _jobs(self, tries):
+        """Tries (number, positions of values) in the parts that one call is asked for."""
+        jobs = {}
+        for w, at in tries:
+            candidate = self.candidates[w]
+            for some in [[k] for k in at] if candidate.by_value else [at]:
+                own = (candidate.job, some[0]) if candidate.by_value else candidate.job
+                jobs.setdefault(own, []).append((w, some))
+        return list(jobs.values())
+
+    def _run(self, folds, tries, client, progress):
+        per_fold = self._jobs(tries)
+        jobs = [(t, j, job) for t in folds for j, job in enumerate(per_fold, start=1)]
+        asked = [(t, [(w, [self.values[k] for k in at]) for w, at in job]) for t, _, job in jobs]
+
+        def take(number, found):
+            t, j, job = jobs[number]
+            for (w, at), predictions in zip(job, found):
+                for k, predicted in zip(at, predictions):
+                    self._take((w, k, t), predicted)
+            progress(t * self.parts + j * self.parts // len(per_fold))
+
+        each(client, self.fits, asked, take)
+
+    def _take(self, at, predicted):
+        if self.keep:
+            self.kept[at] = predicted
+        self.scores[at], self.shown[at] = self.score(at[2], predicted)
+        if not np.isfinite(self.scores[at]):
+            raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
+
+    def rungs(self):
+        """The rung at which each candidate and value was dropped; -1 for those that were not."""
+        return np.where(np.isnan(self.scores).any(axis=2), self.last, -1)
+
+
+def _near(rung, best):
+    """Positions of the values that a rung tries, for the best one so far."""
+    if best is None or rung.reach is None:
+        return list(rung.values)
+    return [k for k in rung.values if abs(k - best) <= rung.reach]
+
+
+def _ranked(scores):
+    """(candidate, value) of the candidates that were tried on all folds, at their best value.
+
+    The best comes first; ties go to the first candidate, and to the first value.
+    """
+    mean = np.where(np.isnan(scores).any(axis=2), -np.inf, scores.mean(axis=2))
+    best, order = mean.max(axis=1), []
+    while (best > -np.inf).any():
+        w = first_best(best)
+        order.append((w, first_best(mean[w])))
+        best[w] = -np.inf
+    return order
+
+
+# The table
+
+
+def _in_grid(values, every, parameter):
+    """Values of (candidate, value of the parameter) in the order of scikit-learn's grid, flat."""
+    others = sorted(set(every) - {parameter})
+    values = values.reshape(*(len(every[name]) for name in others), len(every[parameter]))
+    return np.moveaxis(values, -1, sorted(every).index(parameter)).ravel()
+
+
+def results_table(every, scores, shown=None, rungs=None):
+    """``cv_results_`` of a search.
+
+    Parameters
+    ----------
+    every : dict of list
+        Values of each parameter, by name.
+    scores : ndarray of shape (n_splits, ...)
+        With the axes of the parameters in the order of their sorted names; NaN where a candidate
+        was not tried.
+    shown : ndarray of the same shape, optional
+        Scores that are only shown.
+    rungs : ndarray of shape (n_candidates,), optional
+        The rung at which each was dropped; default: none was.
+
+    Returns
+    -------
+    dict
+        As of scikit-learn's grid search over the same values, and in its order, names sorted and
+        the last one varying fastest. Also ``n_splits``, on how many folds it was tried, and
+        ``rung``, -1 where that is all of them; means are over the folds that were tried. Ranks are
+        1 for all of the same score, and candidates that more folds tried come first.
+    """
+    names = sorted(every)
+    params = [dict(zip(names, v)) for v in product(*(every[name] for name in names))]
+    # Rows are added up one after the other, whatever the order in memory was.
+    scores = np.ascontiguousarray(scores.reshape(len(scores), len(params)))
+    results = {f"split{t}_test_score": row for t, row in enumerate(scores)}
+    mean = results["mean_test_score"] = _mean(scores)
+    results["std_test_score"] = np.sqrt(_mean(np.square(scores - mean)))
+    tried = results["n_splits"] = np.isfinite(scores).sum(axis=0)
+    better = mean[:, None] > mean + rounding_of(mean)
+    ahead = (tried[:, None] > tried) | ((tried[:, None] == tried) & better)
+    results["rank_test_score"] = 1 + ahead.sum(axis=0)
+    results["rung"] = np.full(len(params), -1) if rungs is None else rungs
+    if shown is not None:
+        results["mean_test_shown"] = _mean(np.ascontiguousarray(shown.reshape(scores.shape)))
+    for name in names:
+        values = [p[name] for p in params]
+        numbers = all(isinstance(v, float) for v in values)
+        results[f"param_{name}"] = column = np.empty(len(params), float if numbers else object)
+        column[:] = values
+    results["params"] = params
+    return results
+
+
+def _mean(values):
+    """Means of the columns without NaN, NaN where there is nothing else."""
+    counts = np.isfinite(values).sum(axis=0)
+    total = np.where(counts > 0, np.nansum(values, axis=0), np.nan)
+    return total / np.maximum(counts, 1)
+
+
+def rounding_of(scores):
+    """How far apart equal scores may be: sums of the same numbers in another order."""
+    return _ROUNDING * np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape)).max()
+
+
+def first_best(scores):
+    """Position of the largest of some scores; ties up to rounding go to the first, NaN is last."""
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    return int(np.argmax(known >= known.max() - rounding_of(scores)))
+
+
+def doubt_edges(results, best):
+    """Warn where the best value of a parameter ends its grid, and scores still rise there."""
+    params = results["params"]
+    for name, value in params[best].items():
+        others = {k: v for k, v in params[best].items() if k != name}
+        line = [i for i, p in enumerate(params) if {k: p[k] for k in others} == others]
+        values = sorted({params[i][name] for i in line if isinstance(params[i][name], float)})
+        edges = values[:1] + values[-1:]
+        if len(values) < _LEAST_GRID or value not in edges or value in (0.0, np.inf):
+            continue
+        inner = values[1] if value == values[0] else values[-2]
+        inside = next(i for i in line if params[i][name] == inner)
+        if _rises(results, inside, best, line):
+            end = "smallest" if value == values[0] else "largest"
+            doubt(
+                f"The best {name}={value:g} is the {end} of its grid, and scores still rise there "
+                f"({results['mean_test_score'][inside]:.4g} at {inner:g}, "
+                f"{results['mean_test_score'][best]:.4g} at {value:g}): better ones may lie "
+                f"beyond; extend {name}s."
+            )
+
+
+def _rises(results, inside, best, line):
+    """Whether a candidate's score is above another one's by more than chance, and not a trifle."""
+    n = sum(key.startswith("split") for key in results)
+    scores = np.array([results[f"split{t}_test_score"] for t in range(n)])
+    gain = scores[:, best] - scores[:, inside]
+    error = gain.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
+    mean = results["mean_test_score"][line]
+    trifle = max(_TRIFLES[0] * np.ptp(mean), _TRIFLES[1] * abs(float(scores[:, inside].mean())))
+    return gain.mean() > max(2.0 * error, trifle)
+
+
+# Values and folds
+
+
+def check_grid(name, values, default, strict=True):
+    """Candidate values of a machine's parameter as a list of float."""
+    if values is None:
+        values = default
+    elif isinstance(values, np.ndarray):
+        values = np.atleast_1d(values).tolist()
+    elif isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        values = [values]  # a number; anything else is refused below
+    values = list(values)
+    if not values:
+        raise ValueError(f"{name} is empty; give at least one value.")
+    return [check_number(name, v, low=0.0, strict=strict, finite=name != "Cs") for v in values]
+
+
+def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
+    """The folds (train, test) of a search, or None for leave-one-out; None as ``cv`` is five folds.
+
+    Parameters
+    ----------
+    cv : None, int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``
+    y : ndarray of shape (m,) or (m, q)
+    groups : array-like of shape (m,), optional
+        Warns where ``cv`` does not take them.
+    stratify : bool
+    random_state : int, Generator or None
+    leave_one_out : bool, default False
+    """
+    splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    if groups is not None and not splitter:
+        warn(
+            f"groups are given, but cv={cv!r:.40} does not look at them; accepted: a "
+            "splitter such as GroupKFold, or cv=groups for one fold per group.",
+            UserWarning,
+        )
+    if leave_one_out:
+        return None
+    return make_folds(5 if cv is None else cv, y, stratify, random_state, groups)
+
+
+def request_groups(routing, cv):
+    """A ``MetadataRequest`` in which ``fit`` requests groups where the splitter ``cv`` does.
+
+    ``set_fit_request(groups=True)`` requests them for every ``cv``.
+    """
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    if routing.fit.requests["groups"] is None:
+        request = get_routing_for_object(cv).split.requests.get("groups")
+        routing.fit.add_request(param="groups", alias=request)
+    return routing
+
+
+def used_part(source, y, folds):
+    """The source, the targets and the splits of the samples of positive weight."""
+    if source.weight is None or source.weight.all():
+        return source, y, folds
+    return source.used(), y[source.weight > 0.0], used_splits(folds, source.weight)
+
+
+def used_splits(folds, weight):
+    """Splits as positions among the samples of positive weight; None for None."""
+    if folds is None:
+        return None
+    position = np.cumsum(weight > 0.0) - 1
+    found = [tuple(position[rows[weight[rows] > 0.0]] for rows in fold) for fold in folds]
+    for which, (train, test) in enumerate(found):
+        for name, rows in (("training", train), ("test", test)):
+            if not rows.size:
+                raise ValueError(
+                    f"sample_weight is zero in all of the {name} set of fold {which} of cv; "
+                    "accepted: folds with a positive one in both sets."
+                )
+    return found
+
+
+def check_training_classes(labels, folds, weight):
+    """Raise where sample weights of zero leave a training set with one class."""
+    if weight is None:
+        return
+    for which, (train, _) in enumerate(folds):
+        found = np.unique(labels[train][weight[train] > 0.0])
+        if found.size == 1:
+            raise ValueError(
+                f"cv: samples of positive sample_weight in the training set of fold {which} are of "
+                f"1 class only, {found[0].item()!r}; accepted: fewer or other folds."
+            )
+
+
+# Calls
+
+
+def each(client, function, arguments, take):
+    """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
+
+    With a client its workers call the function, a thread for each call; warnings come from here.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client or None
+    function : callable
+    arguments : list of tuple
+    take : callable
+    """
+    if client is None:
+        for k, given in enumerate(arguments):
+            take(k, function(*given))
+        return
+    from alignlearn.engine.cluster import Cluster
+
+    def taken(k, found):
+        result, caught = found
+        for warning in caught:
+            warn(warning)
+        take(k, result)
+
+    boxes = [(k, k + 1) for k in range(len(arguments))]
+    Cluster(client, _CALLS).run_boxes("call", (function, arguments), boxes, taken)
+
+
+class _Calls:
+    """An engine whose data are a function and its arguments, as a worker needs it."""
+
+    in_place = True
+    operations = frozenset({"call"})
+
+    def run_boxes(self, operation, data, boxes, take):
+        """Pass on the results of the calls and their warnings."""
+        function, arguments = data
+        for k, (number, _) in enumerate(boxes):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = function(*arguments[number])
+            take(k, (result, [warning.message for warning in caught]))
+
+
+_CALLS = _Calls()

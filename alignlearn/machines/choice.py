@@ -1,0 +1,194 @@
+"""The choice of a machine, and of what it works on, as pure functions of sizes.
+
+`choose` decides for a fit; its parts decide where a search asks for less. Nothing here evaluates a
+kernel: what a machine costs on these samples is asked of a ``pilot``, which the caller supplies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Samples up to which "auto" trains on all pairs without asking what it costs. Where they are more,
+# the matrix has 3 GB and a factorisation takes minutes on one core.
+MOST_PAIRED = 20_000
+MATRICES = 1.3  # that a machine holds at its peak
+# Samples up to which the whole matrix is made, as rows in parts save little there (measured on
+# ijcnn1).
+MOST_WHOLE = 3000
+# The same where several values of C share the matrix, which each then only reads (measured on
+# ijcnn1, four values: 7200 are 1.1 to 1.3 times as fast so, 14,400 take 1.4 times as long).
+MOST_SHARED = 10_000
+# Samples up to which whole rows are kept: of more, those of a working set are so much shorter that
+# computing some again costs less (measured: 20,000 take 2 to 3 times as long).
+MOST_FULL = 6000
+PILOT, LARGE_PILOT = 500, 2000  # samples
+# Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
+# rows pay (measured; it falls with the number of samples).
+WORTH = 0.5
+PASSES = 3.0  # pairs evaluated, in those of support vectors with all samples (measured: 2 to 4)
+MOST_PAIRS = 2**33  # half a minute for a Gaussian on one thread
+# Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
+# (measured at C = 1), and a number of samples below which both take milliseconds.
+SVM_RATIO, SVM_SAMPLES = 25, 2000
+
+VECTOR_MACHINES = ("svm", "svr", "one-class")  # solved by SMO, which needs only some rows
+
+
+class Sizes(NamedTuple):
+    """What the choice of a machine depends on, of samples and kernels.
+
+    Attributes
+    ----------
+    n_samples : int
+    n_features : int or None
+        Those of positive weight, where the combination is linear in them and no weight is negative;
+        None otherwise, and before there are weights.
+    is_linear : bool
+        Whether the kernels are linear in the features, so that a matrix needs no pairs.
+    is_paired : bool
+        Whether kernels are functions of pairs of samples.
+    has_matrix : bool
+        Whether the Gram matrix is there, or has to be: it is given, or completed where samples have
+        missing tables.
+    checks_psd : bool
+        Whether the whole matrix has to be made, because it is checked to be semi-definite.
+    itemsize : int
+        Bytes of a kernel value.
+    """
+
+    n_samples: int
+    n_features: int | None = None
+    is_linear: bool = False
+    is_paired: bool = True
+    has_matrix: bool = False
+    checks_psd: bool = False
+    itemsize: int = 8
+
+    @classmethod
+    def of_source(cls, source):
+        """Sizes before there are weights."""
+        return cls(
+            source.n_samples,
+            None,
+            source.is_linear,
+            source.is_paired,
+            source.is_given or source.has_gaps,
+            source.checks_psd,
+            source.dtype.itemsize,
+        )
+
+    @classmethod
+    def of(cls, combination):
+        """Sizes of a combination."""
+        sizes = cls.of_source(combination.source)
+        if not sizes.is_linear or combination.kernel.weights.min() < 0.0:
+            return sizes
+        return sizes._replace(n_features=int(np.count_nonzero(combination.kernel.weights)))
+
+
+class Choice(NamedTuple):
+    """A machine and what it works on.
+
+    Attributes
+    ----------
+    machine : {"svm", "svr", "krr", "one-class", "nystrom", "dual-cd"}
+    on : {"features", "matrix", "rows", "products", "centers"}
+        The weighted features; the Gram matrix; a cache of its rows; its products with vectors,
+        while no entry is stored; Nystrom features.
+    """
+
+    machine: str
+    on: str
+
+
+def choose(exact, sizes, memory, *, asked="auto", C=1.0, alpha=1.0, pilot=None) -> Choice:
+    """The machine for a fit, and what it works on.
+
+    Parameters
+    ----------
+    exact : {"svm", "svr", "krr", "one-class"}
+        The machine on all pairs that "auto" stands for.
+    sizes : Sizes
+    memory : int
+        Bytes.
+    asked : str
+        The parameter ``machine`` of an estimator.
+    C, alpha : float
+        Of support vector machines and of ridge regression, in range.
+    pilot : callable (n) -> (pairs, support), optional
+        Of the machine fitted to n of the samples: pairs of support vectors with samples of their
+        problem, and support vectors. Called for more than `MOST_WHOLE` samples only. Without it a
+        matrix that fits is made, and an exact machine on many samples is not affordable.
+    """
+    machine = asked
+    if asked == "auto":
+        many = sizes.is_paired and sizes.n_samples > MOST_PAIRED
+        machine = "nystrom" if many and not affordable(sizes, memory, C, pilot) else exact
+    if machine == "nystrom":
+        return Choice(machine, "centers")
+    if machine == "dual-cd" or (machine == "svm" and svm_in_features(sizes, C)):
+        return Choice(machine, "features")
+    if machine == "krr":
+        return Choice(machine, _ridge_on(sizes, memory, alpha))
+    return Choice(machine, "rows" if rows_are_read(sizes, memory, C, pilot) else "matrix")
+
+
+def _ridge_on(sizes, memory, alpha):
+    if alpha > 0.0 and ridge_in_features(sizes):
+        return "features"
+    return "matrix" if sizes.is_linear or matrix_fits(sizes, memory) else "products"
+
+
+def matrix_fits(sizes, memory):
+    """Whether a Gram matrix fits ``memory`` bytes; one that is there does, or has to be, does."""
+    return sizes.has_matrix or MATRICES * sizes.itemsize * sizes.n_samples**2 <= memory
+
+
+def ridge_in_features(sizes):
+    """Whether a ridge machine is smaller in the features."""
+    return sizes.n_features is not None and sizes.n_features < sizes.n_samples
+
+
+def svm_in_features(sizes, C):
+    """Whether a support vector classifier is faster in the features."""
+    return ridge_in_features(sizes) and faster_in_features(sizes.n_samples, sizes.n_features, C)
+
+
+def faster_in_features(n_samples, n_features, C):
+    """Whether an interior point method on features is faster than the Gram matrix and SMO."""
+    return n_samples >= max(SVM_SAMPLES, SVM_RATIO * n_features) and not np.isinf(C)
+
+
+def rows_are_read(sizes, memory, C=1.0, pilot=None, most_whole=MOST_WHOLE):
+    """Whether SMO works on rows of the Gram matrix: it has no room, or rows cost less.
+
+    Rows cost less where the pilot has few support vectors, not for up to ``most_whole`` samples.
+    """
+    if not matrix_fits(sizes, memory):
+        return True
+    if pilot is None or not sizes.is_paired or sizes.checks_psd or np.isinf(C):
+        return False
+    return sizes.n_samples > most_whole and pilot(PILOT)[0] < WORTH * PILOT**2
+
+
+def affordable(sizes, memory, C=1.0, pilot=None):
+    """Whether a support vector machine on many samples costs no more than half a minute or so.
+
+    Two pilots give a power law for the pairs of support vectors with samples, and for the rows,
+    which have to fit ``memory``.
+    """
+    if pilot is None or np.isinf(C) or sizes.checks_psd:
+        return False
+    (few, least), (many, most) = pilot(PILOT), pilot(LARGE_PILOT)
+    ratio = np.log(sizes.n_samples / LARGE_PILOT) / np.log(LARGE_PILOT / PILOT)
+    pairs = many * (max(many, 1.0) / max(few, 1.0)) ** ratio
+    support = most * (max(most, 1.0) / max(least, 1.0)) ** ratio
+    # Room for half of the rows of the support vectors, in float32.
+    return bool(PASSES * pairs <= MOST_PAIRS and 2.0 * (1.5 * support) ** 2 <= memory)
+
+
+def whole_rows_are_kept(sizes, memory):
+    """Whether a cache keeps whole rows, rather than those of the working set."""
+    return sizes.n_samples <= MOST_FULL and matrix_fits(sizes, memory)

@@ -1,0 +1,231 @@
+"""The search: schedules as data, ties, what was dropped, and what a failed fit leaves."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import alignlearn as al
+from alignlearn.estimators import candidates as ways
+from alignlearn.estimators.search import Candidate, Fits, Rung, grid, halving, search
+from alignlearn.sources import open_source
+
+VALUES = [0.1, 1.0, 10.0, 100.0, 1000.0]
+
+
+class Scores:
+    """Fits and scores from a table (n_candidates, n_values, n_folds); it counts what is asked."""
+
+    def __init__(self, table):
+        self.table, self.asked = np.asarray(table, dtype=float), []
+
+    def __call__(self, fold, tries):
+        for number, values in tries:
+            self.asked.extend((number, VALUES.index(v), fold) for v in values)
+        return [[self.table[number, VALUES.index(v), fold] for v in vs] for number, vs in tries]
+
+    def search(self, schedule, **options):
+        n, n_values, _ = self.table.shape
+        found = [Candidate(f"way {k}", None) for k in range(n)]
+        return search(
+            found,
+            VALUES[:n_values],
+            schedule,
+            lambda fold, score: (score, -score),
+            self,
+            parameter="C",
+            names={"method": [c.name for c in found]} if n > 1 else None,
+            **options,
+        )
+
+
+def drawn(shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+# Schedules
+
+
+def test_a_grid_is_one_rung():
+    assert grid(5, 3) == (Rung(range(5), None, range(3)),)
+    assert halving((), 5, 3, True) == grid(5, 3)
+    assert halving((6, 2), 2, 3, True) == grid(2, 3)
+
+
+def test_halving_as_data():
+    assert halving((6, 2), 5, 6, True) == (
+        Rung((0,), 6, range(1, 5), 1),
+        Rung((1,), 2, range(1, 5), 1),
+        Rung(range(2, 5), None, range(6), 1),
+    )
+    assert halving((6, 2), 5, 6, False)[0] == Rung((0,), 6, range(6), None)
+    assert halving((2,), 3, 4, True)[0] == Rung((0,), 2, range(4), 1)  # too few for ends
+
+
+def test_a_grid_tries_everything_in_the_order_of_scikit_learn():
+    scores = Scores(drawn((2, 3, 4)))
+    found = scores.search(grid(4, 3))
+    assert sorted(scores.asked) == list(itertools.product(range(2), range(3), range(4)))
+    table = found.table
+    expected = [{"C": c, "method": m} for c in VALUES[:3] for m in ("way 0", "way 1")]
+    assert table["params"] == expected
+    mean = scores.table.mean(axis=2)
+    for row, (k, w) in enumerate(itertools.product(range(3), range(2))):
+        splits = [table[f"split{t}_test_score"][row] for t in range(4)]
+        np.testing.assert_array_equal(splits, scores.table[w, k])
+        assert table["mean_test_score"][row] == pytest.approx(mean[w, k])
+        assert table["std_test_score"][row] == pytest.approx(scores.table[w, k].std())
+    np.testing.assert_array_equal(table["rung"], -1)
+    np.testing.assert_array_equal(table["n_splits"], 4)
+    assert table["mean_test_score"][found.best] == pytest.approx(mean.max())
+    assert found.chosen == [tuple(np.unravel_index(mean.argmax(), mean.shape))]
+
+
+def test_what_was_dropped_is_named_by_its_rung():
+    """The better the number of a candidate, the longer it stays; the best value is the middle."""
+    worth = 10.0 * np.arange(4)[:, None] - np.abs(np.arange(5) - 2)
+    scores = Scores(worth[:, :, None] + 0.01 * drawn((4, 5, 6)))
+    schedule = (
+        Rung((0,), 3, range(1, 4), 1),
+        Rung((1, 2), 2, range(1, 4), 1),
+        Rung(range(3, 6), None, range(5), 1),
+    )
+    found = scores.search(schedule, members=2)
+    rungs = found.table["rung"].reshape(5, 4).T  # (candidate, value)
+    np.testing.assert_array_equal(
+        rungs,
+        [[0, 0, 0, 0, 0], [0, 1, 1, 1, 0], [0, -1, -1, -1, 0], [0, -1, -1, -1, 0]],
+    )
+    missing = np.isnan([found.table[f"split{t}_test_score"] for t in range(6)]).any(axis=0)
+    np.testing.assert_array_equal(missing, found.table["rung"] >= 0)
+    assert found.chosen == [(3, 2), (2, 2)]
+    assert found.params == {"C": 10.0, "method": "way 3"}
+    assert len(scores.asked) == len(set(scores.asked))
+    tried = found.table["n_splits"].reshape(5, 4).T
+    np.testing.assert_array_equal(tried[:, 2], [1, 3, 6, 6])
+    np.testing.assert_array_equal(found.table["rank_test_score"].reshape(5, 4).T[3, 2], 1)
+
+
+def test_the_best_value_is_tried_on_the_folds_before_it():
+    """The end of the grid comes in on the last rung, and is tried on the first folds after it."""
+    scores = np.zeros((1, 5, 4))
+    scores[0] = np.arange(5)[:, None]
+    scores = Scores(scores)
+    found = scores.search(halving((1, 1), 4, 5, True), members=1, keep=True)
+    assert found.params["C"] == 1000.0
+    assert scores.asked[-2:] == [(0, 4, 0), (0, 4, 1)]
+    assert found.table["rung"].tolist() == [0, 0, -1, -1, -1]
+    assert found.kept == [[4.0] * 4]
+
+
+@pytest.mark.parametrize("one_by_one", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_chosen_was_tried_on_all_folds_and_is_best_of_those(seed, one_by_one):
+    scores = Scores(drawn((4, 5, 5), seed))
+    found = scores.search(halving((3, 2), 5, 5, one_by_one), members=2)
+    table = found.table
+    complete = np.flatnonzero(table["rung"] == -1)
+    assert table["mean_test_score"][found.best] == table["mean_test_score"][complete].max()
+    assert table["rank_test_score"][found.best] == 1
+    assert len({w for w, _ in found.chosen}) == 2
+    np.testing.assert_array_equal(table["mean_test_shown"], -table["mean_test_score"])
+
+
+# Ties
+
+
+def test_ties_of_a_grid_go_to_its_first_row_and_else_to_the_first_candidate():
+    scores = np.zeros((2, 2, 3))
+    scores[0, 1] = scores[1, 0] = 1.0
+    found = Scores(scores).search(grid(3, 2))
+    assert found.params == {"C": 0.1, "method": "way 1"}
+    found = Scores(scores).search(grid(3, 2), members=2)
+    assert found.params == {"C": 1.0, "method": "way 0"}
+    assert found.chosen == [(0, 1), (1, 0)]
+    rounded = Scores(scores + 1e-15 * drawn(scores.shape)).search(grid(3, 2))
+    assert rounded.params == {"C": 0.1, "method": "way 1"}
+
+
+def test_scores_must_be_finite():
+    scores = np.zeros((1, 2, 3))
+    scores[0, 1, 2] = np.nan
+    with pytest.raises(ValueError, match="scoring gave NaN"):
+        Scores(scores).search(grid(3, 2))
+
+
+# Candidates
+
+
+def test_candidates_that_depend_on_the_value_are_made_for_each():
+    made = []
+
+    def make(fold, value):
+        made.append((fold, value))
+        return value
+
+    found = [Candidate("own", make, by_value=True), Candidate("shared", make, job=1)]
+    fits = Fits(found, None, [None, None], lambda value, y, fold, values: values)
+    options = {"parameter": "C", "names": {"rule": ["own", "shared"]}}
+    search(found, [1.0, 2.0], grid(2, 2), lambda t, v: (v, v), fits, **options)
+    assert made == [(0, 1.0), (0, 2.0), (0, 1.0), (1, 1.0), (1, 2.0), (1, 1.0)]
+
+
+def test_a_fold_that_is_tried_again_has_its_own_weights():
+    """Statistics are held for one training set at a time, and the first fold may come last."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    source = open_source(X, al.gaussian_kernels([0.1, 0.5, 2.0]))
+    folds = al.folds.make_folds(4, y, True, None)
+    kernels = ways.WayKernels(source, source.kernels, y, "classification", rng)
+    learners = {"alignf": al.MKLClassifier(weighting="alignf")}
+    trains = [train for train, _ in folds]
+    held = ways.InTurn(source.training_statistics(y, "classification", trains))
+    made = ways.FoldWays(kernels, folds, held, learners, "C")
+    way = next(way for way in ways.WAYS if way.name == "alignf")
+    first = [made.make(way, t, 1.0).weights for t in range(4)]
+    assert not np.allclose(first[0], first[-1])
+    np.testing.assert_array_equal(made.make(way, 0, 1.0).weights, first[0])
+
+
+# Fits
+
+
+def rings(m=90, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    return X, (np.hypot(X[:, 0], X[:, 1]) > 1.15).astype(int)
+
+
+def test_the_table_of_a_strategy_has_its_best_row_where_scikit_learn_has_it():
+    X, y = rings()
+    model = al.MKLClassifierCV().fit(X, y)
+    results = model.cv_results_
+    names, Cs = list(dict.fromkeys(results["param_method"])), sorted(set(results["param_C"]))
+    assert results["params"] == [{"C": c, "method": name} for c in Cs for name in names]
+    assert results["params"][model.best_index_] == model.best_params_
+    scores = np.array([results[f"split{t}_test_score"] for t in range(model.n_splits_)])
+    np.testing.assert_array_equal(np.isnan(scores).any(axis=0), results["rung"] >= 0)
+    assert set(results["rung"]) <= {-1, 0, 1, 2}
+
+
+class Stop(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("options", [{}, {"weighting": "alignf"}])
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_fit_that_is_interrupted_leaves_nothing_fitted(options, after):
+    X, y = rings(m=60)
+    calls = itertools.count()
+
+    def scoring(truth, predicted):
+        if next(calls) == after:
+            raise Stop
+        return float(np.mean(truth == predicted))
+
+    model = al.MKLClassifierCV(cv=3, **options).fit(X, y)
+    model.set_params(scoring=scoring)
+    with pytest.raises(Stop):
+        model.fit(X, y)
+    with pytest.raises(al.NotFittedError):
+        model.predict(X)

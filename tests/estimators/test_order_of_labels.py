@@ -1,0 +1,123 @@
+"""Names of classes and their order: folds, choices, weights and decisions do not depend on them."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import StandardScaler
+
+import alignlearn as al
+from alignlearn import machines
+from alignlearn.folds import fold_numbers, make_folds
+
+
+def noisy(m=90, seed=0):
+    """Two classes that hardly differ: many samples are near the boundary."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 4))
+    return X, (X[:, 0] + rng.normal(size=m) > 0.0).astype(int)
+
+
+def wine(load=load_wine):
+    X, y = load(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def renamed(y, order):
+    """The same classes by other names, and the old name of each new one."""
+    return np.array(list("abcdefgh"))[np.argsort(order)][y], np.asarray(order)
+
+
+def in_old_order(decisions, order):
+    if decisions.ndim > 1:
+        return decisions[:, np.argsort(order)]
+    return decisions if order[0] == 0 else -decisions
+
+
+KERNELS = [al.Gaussian(g) for g in (0.03, 0.3, 3.0)]
+SEARCHES = {
+    "default": {},
+    "best": {"strategy": "best", "scoring": "balanced_accuracy"},
+    "given kernels": {"kernels": KERNELS},
+    "one against the rest": {"kernels": KERNELS, "multiclass": "ovr"},
+    "class weights": {"kernels": KERNELS, "class_weight": "balanced", "scoring": "accuracy"},
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize(
+    ("data", "order"),
+    [(noisy(), (1, 0)), (noisy(seed=3), (1, 0)), (wine(), (2, 0, 1)), (wine(load_iris), (1, 2, 0))],
+    ids=["noisy", "noisier", "wine", "iris"],
+)
+def test_searches(name, data, order):
+    X, y = data
+    names, old = renamed(y, order)
+    models = [al.MKLClassifierCV(**SEARCHES[name]).fit(X, labels) for labels in (y, names)]
+    params = [dict(m.best_params_) for m in models]
+    assert params[0] == params[1]
+    scores = [m.cv_results_["mean_test_score"] for m in models]
+    np.testing.assert_allclose(*scores, rtol=1e-10)
+    found, other = (m.decision_function(X) for m in models)
+    np.testing.assert_allclose(in_old_order(other, old), found, rtol=1e-9, atol=1e-9)
+    assert np.array_equal(old[np.searchsorted(models[1].classes_, models[1].predict(X))],
+                          models[0].predict(X))  # fmt: skip
+
+
+def test_two_classes_to_the_last_bit():
+    X, y = noisy()
+    for model in (al.MKLClassifierCV(), al.MKLClassifier(KERNELS, C=1e3)):
+        first, second = (type(model)(**model.get_params()).fit(X, t) for t in (y, 1 - y))
+        assert np.array_equal(first.decision_function(X), -second.decision_function(X))
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e4, np.inf])
+def test_machine(C):
+    X, y = noisy(m=60 if np.isfinite(C) else 20)
+    K = al.Gaussian(0.5)(X)
+    first, second = (machines.SupportVectorClassifier(C).fit(K, t) for t in (y, 1 - y))
+    assert np.array_equal(first.full_dual_coef(), -second.full_dual_coef())
+    assert first.intercept_ == -second.intercept_
+    assert first.n_iter_ == second.n_iter_
+
+
+def test_machine_in_features():
+    X, y = noisy(m=2000)
+    first, second = (al.MKLClassifier([al.Linear()], tol=1e-2).fit(X, t) for t in (y, 1 - y))
+    assert np.array_equal(first.decision_function(X), -second.decision_function(X))
+
+
+def test_folds():
+    y = np.random.default_rng(0).integers(0, 4, 57)
+    names = np.array(list("dbca"))[y]
+    assert np.array_equal(fold_numbers(y, 5, True), fold_numbers(names, 5, True))
+    sizes = [np.bincount(y[fold_numbers(y, 5, True) == t], minlength=4) for t in range(5)]
+    assert np.ptp(sizes, axis=0).max() <= 1
+
+
+def test_statistics():
+    X, y = wine()
+    first, second = (
+        al.alignment_statistics(X, t, KERNELS, task="classification")
+        for t in (y, np.array(list("cab"))[y])
+    )
+    assert np.array_equal(first.a, second.a)
+    assert np.array_equal(first.M, second.M)
+
+
+def test_ties_up_to_rounding_go_to_the_first_value():
+    X, y = noisy()
+    sums = iter([0.3, 0.1 + 0.2, 0.3] * 2)  # the second is larger by rounding alone
+    model = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0, 10.0], cv=2, scoring=lambda *_: next(sums))
+    model.fit(X, y)
+    assert model.C_ == 0.1
+    assert model.cv_results_["rank_test_score"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("missing", [np.nan, float("nan")])
+def test_folds_of_missing_labels_are_refused(missing):
+    X, y = noisy(m=40)
+    for labels in ([missing] * 20 + [1.0] * 20, np.r_[np.full(20, missing), np.ones(20)]):
+        with pytest.raises(ValueError, match="cv holds NaN"):
+            al.MKLClassifierCV(KERNELS, cv=labels).fit(X, y)
+        with pytest.raises(ValueError, match="cv holds NaN"):
+            make_folds(labels, X[:, 0], False)

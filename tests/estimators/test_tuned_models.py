@@ -1,0 +1,177 @@
+"""Tuned estimators hold a model: what they delegate to it, and the machines on the folds."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import alignlearn as al
+from alignlearn.estimators import guarantees
+from alignlearn.estimators.average import Average
+
+KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5)]
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+LABELS = (np.hypot(X[:, 0], X[:, 1]) > 1.15).astype(int)
+TARGETS = np.sin(2.0 * X[:, 0]) + 0.1 * RNG.normal(size=80)
+NEW = np.random.default_rng(1).normal(size=(20, 3))
+
+
+@pytest.fixture(scope="module")
+def average():
+    return al.MKLClassifierCV(cv=3, Cs=[0.1, 1.0, 10.0]).fit(X, LABELS)
+
+
+def test_a_grid_ends_with_a_plain_model():
+    tuned = al.MKLClassifierCV(KERNELS, cv=3, probability="sigmoid").fit(X, LABELS)
+    plain = tuned.model_
+    assert type(plain) is al.MKLClassifier
+    assert plain.C == tuned.C_
+    np.testing.assert_array_equal(plain.decision_function(NEW), tuned.decision_function(NEW))
+    np.testing.assert_array_equal(plain.predict_proba(NEW), tuned.predict_proba(NEW))
+    assert tuned.weights_ is plain.weights_
+    assert not {"weights_", "_predictor", "machine_"} & set(vars(tuned))
+    assert tuned.summary() == plain.summary()
+    assert not hasattr(tuned, "members_")
+
+
+@pytest.mark.parametrize("strategy", ["auto", "best"])
+def test_a_strategy_ends_with_an_average(strategy):
+    for tuned, y in (
+        (al.MKLClassifierCV(cv=3, strategy=strategy), LABELS),
+        (al.MKLRegressorCV(cv=3, strategy=strategy), TARGETS),
+    ):
+        tuned.fit(X, y)
+        assert type(tuned.model_) is Average
+        np.testing.assert_array_equal(tuned.model_.predict(NEW), tuned.predict(NEW))
+        assert tuned.members_ is tuned.model_.members
+        assert sum(member.share for member in tuned.members_) == pytest.approx(1.0)
+        with pytest.raises(ValueError, match="features"):
+            tuned.predict(NEW[:, :2])
+
+
+def test_shares_and_units_give_the_decisions(average):
+    parts = [
+        member.share / member.unit * member.model.decision_function(member.of(NEW))
+        for member in average.members_
+    ]
+    np.testing.assert_allclose(sum(parts), average.decision_function(NEW), rtol=1e-12)
+
+
+def test_attributes_of_one_kernel_name_the_members(average):
+    assert len(average.members_) == 2
+    for owner in (average, average.model_):
+        for name in ("weights_", "kernel_", "statistics_", "dual_coef_", "coef_", "scales_"):
+            with pytest.raises(AttributeError, match=r"members_\[i\]\.model"):
+                getattr(owner, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        average.nothing  # noqa: B018
+
+
+def test_files_pickles_and_clones_have_the_model(average):
+    file = io.BytesIO()
+    al.save(average, file)
+    for again in (al.load(file), pickle.loads(pickle.dumps(average))):
+        assert type(again.model_) is Average
+        np.testing.assert_array_equal(again.decision_function(NEW), average.decision_function(NEW))
+    assert not hasattr(clone(average), "model_")
+
+
+def test_rows_are_hashed_once(monkeypatch):
+    calls = []
+    real = guarantees.seen_rows
+    monkeypatch.setattr(guarantees, "seen_rows", lambda X: calls.append(len(X)) or real(X))
+    for tuned, y in (
+        (al.MKLClassifierCV(cv=3, Cs=[0.1, 1.0, 10.0]), LABELS),
+        (al.MKLClassifierCV(KERNELS, cv=3, weighting=["alignf", "l1-svm"], Cs=[1.0]), LABELS),
+        (al.MKLRegressorCV(strategy="thorough", cv=3), TARGETS),
+    ):
+        calls.clear()
+        tuned.fit(X, y)
+        assert calls == [80]
+
+
+def test_seen_samples_are_refused_by_the_average_and_its_parts(average):
+    with pytest.raises(ValueError, match="80 rows of X were seen"):
+        average.bound(X, LABELS, held_out=True)
+    for member in average.members_:
+        what = "were seen" if member.factors is None else "part of another one"
+        with pytest.raises(ValueError, match=what):
+            member.model.bound(member.of(X), LABELS, held_out=True)
+
+
+# Machines
+
+
+@pytest.mark.parametrize("options", [{"n_centers": 30}, {}])
+def test_nystrom_on_the_folds_is_a_grid_search(options):
+    cv = np.arange(80) % 4
+    options = {"machine": "nystrom", **options}
+    tuned = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=cv, **options).fit(X, LABELS)
+    assert tuned.chosen_machine_ == "nystrom"
+    if "n_centers" in options:
+        assert len(tuned.support_) <= 30
+    folds = al.folds.make_folds(cv, LABELS, True)
+    grid = GridSearchCV(al.MKLClassifier(KERNELS, **options), {"C": [0.1, 1.0]}, cv=folds)
+    grid.fit(X, LABELS)
+    found, expected = tuned.cv_results_, grid.cv_results_
+    np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_score"], atol=0.03)
+    ridge = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0], **options).fit(X, TARGETS)
+    assert ridge.n_splits_ == 5
+    assert ridge.chosen_machine_ == "nystrom"
+    assert ridge.score(X, TARGETS) > 0.5
+
+
+def test_the_machine_in_the_features():
+    tuned = al.MKLClassifierCV(
+        al.RankOneKernels(), machine="dual-cd", Cs=[0.1, 1.0], cv=3, probability="sigmoid"
+    ).fit(X, X[:, 0] > 0.0)
+    assert tuned.chosen_machine_ == "dual-cd"
+    assert tuned.score(X, X[:, 0] > 0.0) > 0.9
+    assert tuned.predict_proba(NEW).shape == (20, 2)
+    plain = al.MKLClassifier(al.RankOneKernels(), machine="dual-cd", C=tuned.C_)
+    plain.fit(X, X[:, 0] > 0.0)
+    np.testing.assert_array_equal(plain.decision_function(NEW), tuned.decision_function(NEW))
+
+
+def test_a_strategy_takes_the_machine():
+    tuned = al.MKLClassifierCV(machine="nystrom", n_centers=20, cv=3, Cs=[1.0, 10.0])
+    tuned.fit(X, LABELS)
+    assert all(m.model.chosen_machine_ == "nystrom" for m in tuned.members_)
+    assert tuned.score(X, LABELS) > 0.8
+    ridge = al.MKLRegressorCV(machine="nystrom", n_centers=20, cv=3).fit(X, TARGETS)
+    assert all(len(m.model.support_) <= 20 for m in ridge.members_)
+
+
+@pytest.mark.parametrize("machine", ["svm", "auto"])
+def test_little_memory_gives_the_same_support_vector_machines(machine):
+    """Rows that are computed when needed, on the folds and on all samples."""
+    options = {"Cs": [0.1, 1.0], "cv": 3, "tol": 1e-8}
+    whole = al.MKLClassifierCV(KERNELS, **options).fit(X, LABELS)
+    few = al.MKLClassifierCV(KERNELS, machine=machine, memory=30_000, **options).fit(X, LABELS)
+    assert few.best_params_ == whole.best_params_
+    np.testing.assert_allclose(few.decision_function(NEW), whole.decision_function(NEW), atol=1e-6)
+    by_rows = al.MKLRegressorCV(KERNELS, machine="svr", memory=30_000, **options).fit(X, TARGETS)
+    at_once = al.MKLRegressorCV(KERNELS, machine="svr", **options).fit(X, TARGETS)
+    np.testing.assert_allclose(by_rows.predict(NEW), at_once.predict(NEW), atol=1e-6)
+
+
+def test_little_memory_gives_the_same_ridge():
+    options = {"alphas": [0.1, 1.0], "cv": 3}
+    whole = al.MKLRegressorCV(KERNELS, **options).fit(X, TARGETS)
+    few = al.MKLRegressorCV(KERNELS, memory=66_000, **options).fit(X, TARGETS)
+    scores = (m.cv_results_["mean_test_score"] for m in (few, whole))
+    np.testing.assert_allclose(next(scores), next(scores), rtol=1e-6)
+    np.testing.assert_allclose(few.predict(NEW), whole.predict(NEW), atol=1e-6)
+    with pytest.raises(ValueError, match="leave-one-out needs"):
+        al.MKLRegressorCV(KERNELS, memory=30_000).fit(X, TARGETS)
+
+
+@pytest.mark.parametrize("bad", [{"machine": "krr"}, {"memory": "much"}, {"n_centers": 0}])
+def test_bad_machines(bad):
+    options = {"machine": "nystrom", **bad}
+    with pytest.raises((ValueError, TypeError), match=next(iter(bad))):
+        al.MKLClassifierCV(KERNELS, cv=3, **options).fit(X, LABELS)
