@@ -7,7 +7,6 @@ it takes one thread. What boxes give is passed on in their order, see `Cpu.run_b
 
 from __future__ import annotations
 
-import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -140,9 +139,6 @@ class Cpu(Engine):
     in_place = True
     operations = frozenset(OPERATIONS)
 
-    def __init__(self):
-        self._inside = threading.local()
-
     def __reduce__(self):
         return "CPU"  # of another process, its own
 
@@ -163,9 +159,7 @@ class Cpu(Engine):
             called in others.
         """
         function, stop = OPERATIONS[operation], np.zeros(1, dtype=np.bool_)
-        # Inside a box (a kernel that is a function may use others) all threads are busy.
-        nested = getattr(self._inside, "busy", False)
-        if nested or not boxes or _few(operation, data, boxes):
+        if not boxes or _few(operation, data, boxes):
             for k, box in enumerate(boxes):
                 take(k, function(data, box, stop))
         else:
@@ -176,14 +170,10 @@ class Cpu(Engine):
         if stop[0]:
             function(data, boxes[0], stop)  # compiles, and does nothing
             return
-        self._inside.busy = True
-        try:
-            while not stop[0] and (k := results.next()) is not None:
-                result = function(data, boxes[k], stop)
-                if not stop[0]:
-                    results.put(k, result)
-        finally:
-            self._inside.busy = False
+        while not stop[0] and (k := results.next()) is not None:
+            result = function(data, boxes[k], stop)
+            if not stop[0]:
+                results.put(k, result)
 
 
 def _few(operation, data, boxes):

@@ -1,4 +1,10 @@
-"""Run a compiled loop on several threads, and stop it at Ctrl-C.
+"""Run work on several threads, stop it at Ctrl-C, and keep BLAS from taking threads of its own.
+
+Outer work, such as the candidates and folds of a search, runs on Python threads; inside them
+`thread_count` is 1, and `one_blas_thread` keeps BLAS on one thread for that time. The blocked
+routines of LAPACK spend more on waking threads than they gain on matrices of a few thousand
+samples, and where cores are busy their threads spin against each other (measured: 2 to 12 times
+the time). Nothing depends on the number of threads, so results are the same to the last bit.
 
 The loops release the GIL, so Python threads do what ``prange`` would, without its compilation:
 ``parallel=True`` around the two block loops cost 12 s of a cold start (numba 0.68) and gained no
@@ -13,20 +19,72 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from contextlib import contextmanager
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 
 import numpy as np
 from numba import get_num_threads
+from threadpoolctl import ThreadpoolController
 
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
 
+# Of the current thread. .stop: the flag of the work that it has a part in; .shares: whether it was
+# made for that part, so that other parts may run beside it.
+_here = threading.local()
+
+
 def thread_count() -> int:
-    """Threads to use: Numba's setting (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``)."""
-    return get_num_threads()
+    """Threads to use: Numba's setting (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``).
+
+    One within work that is spread over threads already.
+    """
+    return 1 if getattr(_here, "shares", False) else get_num_threads()
 
 
-_here = threading.local()  # .stop: the flag of the work that this thread has a part in
+class _BlasLimit:
+    """Keeps BLAS on one thread while at least one piece of work asks for it."""
+
+    def __init__(self):
+        self._lock, self._users, self._before = threading.Lock(), 0, []
+
+    def enter(self):
+        with self._lock:
+            if not self._users:
+                # Found anew, as a library may have been loaded since: half a millisecond.
+                found = ThreadpoolController().select(user_api="blas").lib_controllers
+                self._before = [(library, library.num_threads) for library in found]
+                for library in found:
+                    _set_threads(library, 1)
+            self._users += 1
+
+    def leave(self):
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                for library, count in self._before:
+                    _set_threads(library, count)
+                self._before = []
+
+
+def _set_threads(library, count):
+    # From threadpoolctl 3.8 on only the first thread that sets a limit of OpenBLAS may set others.
+    # Here the lock keeps fits of several threads apart.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
+
+
+_blas = _BlasLimit()
+
+
+@contextmanager
+def one_blas_thread():
+    """BLAS runs on one thread in here; the caller's setting is restored by the last to leave."""
+    _blas.enter()
+    try:
+        yield
+    finally:
+        _blas.leave()
 
 
 def on_threads(function, *args, count=None, stoppable=False, watch=None):
@@ -68,7 +126,7 @@ def _on_new_threads(function, args, count, stop, watch):
     ended = SimpleQueue()
 
     def run(t):
-        _here.stop = stop
+        _here.stop, _here.shares = stop, True
         try:
             function((t, count), *args)
         except BaseException as error:
@@ -76,7 +134,11 @@ def _on_new_threads(function, args, count, stop, watch):
         else:
             ended.put((t, None))
 
-    threads = [threading.Thread(target=run, args=(t,), daemon=True) for t in range(count)]
+    # Each thread has the context of its caller, such as where warnings are gathered.
+    threads = [
+        threading.Thread(target=copy_context().run, args=(run, t), daemon=True)
+        for t in range(count)
+    ]
     errors, left = {}, count
     try:
         for thread in threads:

@@ -76,6 +76,7 @@ class KernelLearner(Estimator):
 
     chosen_machine_: str  # of those that have several machines
     _predictor: Any
+    _learned_on = None  # rows that weights are learned on; None for all
     _own_weights = False  # whether the fit gave every target weights of its own
     _had_target = True  # whether the fit had a y
 
@@ -112,7 +113,7 @@ class KernelLearner(Estimator):
             y, task = np.zeros(source.n_samples), "regression"
         inputs.doubt_scales(X, source.filled, source.kernels)
         inputs.check_room(source, [weighting], self._matrices(source))
-        problem = self._problem(source, y, task)
+        problem = self._problem(source, y, task, rows=self._learned_on)
         found = stage_one.learn(problem, self.weighting, later=self.client is None)
         if found.later is not None:
             fitted = {"_postponed": found.later}

@@ -572,7 +572,7 @@ def checked_rule(estimator):
             f"weighting={rule!r:.80} does not go with per_target=True; accepted: 'alignf', "
             "'uniform'."
         )
-    if estimator.machine != "krr":
+    if estimator.machine not in ("auto", "krr"):
         raise ValueError(f"machine={estimator.machine!r} does not go with per_target=True: 'krr'.")
     if scoring is not None and scoring != "r2":
         raise ValueError(

@@ -12,7 +12,7 @@ from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.machines.choice import Sizes, choose
 from alignlearn.machines.feature_space import fit_ridge
 from alignlearn.machines.gram_rows import Pilot, row_cache
-from alignlearn.machines.iterative_ridge import ridge_without_matrix
+from alignlearn.machines.iterative_ridge import ridge_on_matrix, ridge_without_matrix
 from alignlearn.machines.scores import TargetScore
 from alignlearn.validation import (
     check_choice,
@@ -445,6 +445,8 @@ statistics_, result_, coef_, n_features_in_, feature_names_in_
         elif choice.on == "features":
             of_features = fit_ridge(machine, learned, y)
             return machine, learned.linear_predictor(of_features, machine.intercept_)
+        elif choice.on == "iterations":
+            ridge_on_matrix(machine, learned, y)
         elif choice.on == "matrix":
             machine.fit(learned.gram(), y, weight, check=False, overwrite=True)
         else:

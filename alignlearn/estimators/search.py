@@ -8,16 +8,18 @@ that it tries, the values, and how many candidates go on. A grid search is one r
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from itertools import product
+from contextlib import nullcontext
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alignlearn._progress import Progress
+from alignlearn.engine.boxes import InOrder
+from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.folds import make_folds
-from alignlearn.validation import check_number, doubt, warn
+from alignlearn.validation import check_number, doubt, gathered_warnings, warn
 
 _LEAST_GRID = 3  # values of which one is inside
 _ROUNDING = 1e-12  # of scores, relative to the largest
@@ -32,15 +34,20 @@ class Candidate(NamedTuple):
     ----------
     name : object
     make : callable
-        What the function that fits calls. For `Fits` ``make(fold, value)`` returns what the path
-        takes, such as a `Combination` on all samples whose weights were learned on the training
-        samples of the fold with that number.
+        What the function that fits calls. For `Fits` ``make(fold, value)`` returns a `Made`, with
+        weights that were learned on the training samples of the fold with that number.
     by_value : bool
         Whether the result depends on the value of C or alpha.
     job : int
         Candidates of the same number are tried by the same call for a fold.
     turn : int
         In such a call candidates of smaller numbers come first.
+    group : object
+        Of each group as many candidates go on, so that those which only many samples serve are not
+        dropped on few.
+    parent : object
+        Name of the candidate with which it enters a rung that is ``widened``; None for those that
+        are tried from the first rung on.
     """
 
     name: Any
@@ -48,6 +55,8 @@ class Candidate(NamedTuple):
     by_value: bool = False
     job: int = 0
     turn: int = 0
+    group: Any = None
+    parent: Any = None
 
 
 class Rung(NamedTuple):
@@ -57,17 +66,28 @@ class Rung(NamedTuple):
     ----------
     folds : sequence of int
     keep : int or None
-        Number of candidates that go on, by their mean scores on all folds so far; None keeps all.
+        Number of candidates that go on, by their mean scores on all folds so far, shared equally by
+        the groups; None keeps all.
     values : sequence of int
         Positions of the values that may be tried.
-    reach : int or None
-        Only values at most so many positions from the best one of the candidate so far are tried.
+    reach : (int, int) or None
+        Only values at most so many positions below and above the best one of the candidate so far
+        are tried.
+    level : int
+        Number of the samples that the folds are of. Means are over folds of one level.
+    widened : bool
+        Whether candidates whose parents are left are tried, too.
+    apart : bool
+        Whether each candidate is a call of its own.
     """
 
     folds: Any
     keep: int | None
     values: Any
-    reach: int | None = None
+    reach: tuple | None = None
+    level: int = 0
+    widened: bool = False
+    apart: bool = False
 
 
 def grid(n_folds, n_values):
@@ -94,17 +114,32 @@ def halving(kept, n_folds, n_values, one_by_one):
     everything = inner = range(n_values)
     if one_by_one and n_values >= _TRIMMED:
         inner = everything[1:-1]
-    reach = 1 if one_by_one else None
+    reach = (1, 1) if one_by_one else None
     rungs = [Rung((t,), keep, inner, reach) for t, keep in enumerate(kept[:first])]
     return (*rungs, Rung(range(first, n_folds), None, everything, reach))
+
+
+class Made(NamedTuple):
+    """What a candidate makes for a fold, as a path takes it.
+
+    Attributes
+    ----------
+    combination : Combination
+    y : ndarray
+        Targets of its samples.
+    split : (train, test)
+        Positions among them.
+    """
+
+    combination: Any
+    y: np.ndarray
+    split: Any
 
 
 class Fits(NamedTuple):
     """Machines on the kernels of candidates; a call returns their predictions on a fold."""
 
     candidates: list
-    y: np.ndarray
-    folds: list
     path: Callable
 
     def __call__(self, fold, tries):
@@ -112,8 +147,7 @@ class Fits(NamedTuple):
         found = [None] * len(tries)
         for k in sorted(range(len(tries)), key=lambda k: self.candidates[tries[k][0]].turn):
             number, values = tries[k]
-            made = self.candidates[number].make(fold, values[0])
-            found[k] = list(self.path(made, self.y, self.folds[fold], values))
+            found[k] = list(self.path(*self.candidates[number].make(fold, values[0]), values))
         return found
 
 
@@ -129,13 +163,22 @@ class SearchResult(NamedTuple):
     chosen : list of (int, int)
         Numbers of the best candidate and of its value, and of those that are averaged with it.
     kept : list of list of ndarray
-        Predictions on every fold for each of ``chosen``, if they were to be kept.
+        Predictions on every fold of the last level for each of ``chosen``, if they were to be kept.
+    folds : list of int
+        Numbers of these folds.
     """
 
     table: dict
     best: int
     chosen: list
     kept: list
+    folds: list
+
+    def of(self, places):
+        """The same with some of the chosen, by their places."""
+        some = [k for k in places if k < len(self.chosen)]
+        kept = [self.kept[k] for k in some] if self.kept else []
+        return self._replace(chosen=[self.chosen[k] for k in some], kept=kept)
 
     @property
     def params(self):
@@ -154,6 +197,7 @@ def search(
     names=None,
     members=None,
     keep=False,
+    sizes=None,
     client=None,
     verbose=False,
 ):
@@ -181,6 +225,8 @@ def search(
         table.
     keep : bool, default False
         Whether to keep the predictions of the chosen.
+    sizes : list of int, optional
+        Number of samples of each level, where there are several.
     client : dask.distributed.Client, optional
     verbose : bool or callable
 
@@ -194,26 +240,33 @@ def search(
         A score is not finite.
     """
     trials = _Trials(candidates, values, schedule, score, fits, keep)
-    n = trials.scores.shape[-1]
+    n = sum(len(rung.folds) for rung in schedule)
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
         trials.run_all(client, progress)
-    names = {} if names is None else names
-    every = {**names, parameter: values}
+    every = {**({} if names is None else names), parameter: values}
     rows = _in_grid(
         np.arange(trials.scores[..., 0].size).reshape(-1, len(values)), every, parameter
     )
-    scores, shown = (A.reshape(-1, n)[rows].T for A in (trials.scores, trials.shown))
-    shown = None if members is None else shown
-    table = results_table(every, scores, shown, trials.rungs().ravel()[rows])
+    tables = [
+        trials.table(level, rows, every, members is not None) for level in range(trials.n_levels)
+    ]
+    table = tables[0] if len(tables) == 1 else _stacked(tables, sizes)
     if members is None:
         best = first_best(table["mean_test_score"])
         chosen = [divmod(int(rows[best]), len(values))]
     else:
-        chosen = _ranked(trials.scores)[:members]
+        chosen = _ranked(trials.scores[:, :, trials.folds(trials.n_levels - 1)])[:members]
         w, k = chosen[0]
-        best = int(np.flatnonzero(rows == w * len(values) + k)[0])
-    kept = [[trials.kept[w, k, t] for t in range(n)] for w, k in chosen] if keep else []
-    return SearchResult(table, best, chosen, kept)
+        of_last = np.flatnonzero(rows == w * len(values) + k)[0]
+        # Of earlier levels all rows come before, of which those that were not tried are left out.
+        tried = [np.flatnonzero(one["n_splits"] > 0) for one in tables]
+        before = sum(map(len, tried[:-1]))
+        best = int(of_last)
+        if len(tables) > 1:
+            best = before + int(np.searchsorted(tried[-1], of_last))
+    last = trials.folds(trials.n_levels - 1)
+    kept = [[trials.kept[w, k, t] for t in last] for w, k in chosen] if keep else []
+    return SearchResult(table, best, chosen, kept, last)
 
 
 class _Trials:
@@ -223,46 +276,79 @@ class _Trials:
         self.candidates, self.values, self.schedule = candidates, values, schedule
         self.score, self.fits, self.keep = score, fits, keep
         n_folds = 1 + max(max(rung.folds) for rung in schedule)
+        self.n_levels = 1 + max(rung.level for rung in schedule)
         shape = len(candidates), len(values), n_folds
         self.scores, self.shown = np.full((2, *shape), np.nan)
         self.last = np.zeros(shape[:2], dtype=int)  # the last rung that tried it
         self.kept = {}
-        everything = [(w, list(schedule[0].values)) for w in range(len(candidates))]
+        everything = [(w, list(schedule[0].values)) for w in self._first()]
         self.parts = len(self._jobs(everything))  # of which progress counts a fold
 
     def run_all(self, client, progress):
         """Climb the rungs."""
-        going, seen = [(w, None) for w in range(len(self.candidates))], []
+        going = [(w, None) for w in self._first()]
         for number, rung in enumerate(self.schedule):
+            if rung.widened:
+                going = self._with_children(going)
             tries = [(w, _near(rung, best)) for w, best in going]
             for w, at in tries:
                 self.last[w, at] = number
-            self._run(rung.folds, tries, client, progress)
-            seen.extend(rung.folds)
-            going = _ranked(self.scores[:, :, seen])[: rung.keep]
-        if number:
-            self._complete([w for w, _ in tries], client, progress)
+            self._run(rung.folds, tries, client, progress, rung.apart)
+            seen = self.folds(rung.level, self.schedule[: number + 1])
+            going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
+        if len(seen) > len(rung.folds):
+            self._complete([w for w, _ in tries], seen, client, progress)
 
-    def _complete(self, going, client, progress):
+    def folds(self, level, rungs=None):
+        """Numbers of the folds of a level that some rungs try; default: all rungs."""
+        rungs = self.schedule if rungs is None else rungs
+        return [t for rung in rungs if rung.level == level for t in rung.folds]
+
+    def _complete(self, going, folds, client, progress):
         """Try the best value of those that are left on the folds of earlier rungs, too."""
         later = self.scores[:, :, list(self.schedule[-1].folds)].mean(axis=2)
         for w in going:
             k = first_best(later[w])
-            for t in np.flatnonzero(np.isnan(self.scores[w, k])):
-                self._run([int(t)], [(w, [k])], client, progress)
+            for t in folds:
+                if np.isnan(self.scores[w, k, t]):
+                    self._run([t], [(w, [k])], client, progress)
 
-    def _jobs(self, tries):
+    def _kept_on(self, ranked, keep):
+        """The first of some ranked candidates, as many of each group."""
+        if keep is None:
+            return ranked
+        groups = {}
+        for w, k in ranked:
+            groups.setdefault(self.candidates[w].group, []).append((w, k))
+        most = max(1, keep // len(groups))
+        return [one for one in ranked if one in groups[self.candidates[one[0]].group][:most]]
+
+    def _first(self):
+        """Numbers of the candidates that are tried from the first rung on."""
+        return [w for w, candidate in enumerate(self.candidates) if candidate.parent is None]
+
+    def _with_children(self, going):
+        """Candidates that go on, (number, best value), and those that enter with them."""
+        best = {self.candidates[w].name: k for w, k in going}
+        found = list(going)
+        for w, candidate in enumerate(self.candidates):
+            if candidate.parent is not None and candidate.parent in best:
+                found.append((w, best[candidate.parent]))
+        return found
+
+    def _jobs(self, tries, apart=False):
         """Tries (number, positions of values) in the parts that one call is asked for."""
         jobs = {}
         for w, at in tries:
             candidate = self.candidates[w]
             for some in [[k] for k in at] if candidate.by_value else [at]:
-                own = (candidate.job, some[0]) if candidate.by_value else candidate.job
+                job = w if apart else candidate.job
+                own = (job, some[0]) if candidate.by_value else job
                 jobs.setdefault(own, []).append((w, some))
         return list(jobs.values())
 
-    def _run(self, folds, tries, client, progress):
-        per_fold = self._jobs(tries)
+    def _run(self, folds, tries, client, progress, apart=False):
+        per_fold = self._jobs(tries, apart)
         jobs = [(t, j, job) for t in folds for j, job in enumerate(per_fold, start=1)]
         asked = [(t, [(w, [self.values[k] for k in at]) for w, at in job]) for t, _, job in jobs]
 
@@ -282,16 +368,22 @@ class _Trials:
         if not np.isfinite(self.scores[at]):
             raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
 
-    def rungs(self):
-        """The rung at which each candidate and value was dropped; -1 for those that were not."""
-        return np.where(np.isnan(self.scores).any(axis=2), self.last, -1)
+    def table(self, level, rows, every, with_shown):
+        """The `results_table` of a level; ``rows`` has the order of the grid."""
+        folds = self.folds(level)
+        scores, shown = self.scores[:, :, folds], self.shown[:, :, folds]
+        dropped = np.isnan(scores).any(axis=2) | (level < self.n_levels - 1)
+        rungs = np.where(dropped, self.last, -1).ravel()[rows]
+        scores, shown = (A.reshape(-1, len(folds))[rows].T for A in (scores, shown))
+        return results_table(every, scores, shown if with_shown else None, rungs)
 
 
 def _near(rung, best):
     """Positions of the values that a rung tries, for the best one so far."""
     if best is None or rung.reach is None:
         return list(rung.values)
-    return [k for k in rung.values if abs(k - best) <= rung.reach]
+    below, above = rung.reach
+    return [k for k in rung.values if best - below <= k <= best + above]
 
 
 def _ranked(scores):
@@ -364,6 +456,27 @@ def results_table(every, scores, shown=None, rungs=None):
     return results
 
 
+def _stacked(tables, sizes):
+    """The rows of several levels that were tried, and on how many samples; later ones rank first.
+
+    ``rung`` of an earlier level is the last rung that tried the row's candidate and value.
+    """
+    tried = [np.flatnonzero(table["n_splits"] > 0) for table in tables]
+    n = max(sum(key.startswith("split") for key in table) for table in tables)
+    found = {}
+    for name in [*(f"split{t}_test_score" for t in range(n)), *tables[0]]:
+        if name in ("params", *found):
+            continue
+        missing = np.full(len(tables[0]["params"]), np.nan)
+        columns = [table.get(name, missing)[rows] for table, rows in zip(tables, tried)]
+        found[name] = np.concatenate(columns)
+    found["params"] = [table["params"][i] for table, rows in zip(tables, tried) for i in rows]
+    found["n_samples"] = np.repeat(sizes, [len(rows) for rows in tried])
+    ahead = np.cumsum([0, *(len(rows) for rows in tried[:0:-1])])[::-1]
+    found["rank_test_score"] = found["rank_test_score"] + np.repeat(ahead, [len(r) for r in tried])
+    return found
+
+
 def _mean(values):
     """Means of the columns without NaN, NaN where there is nothing else."""
     counts = np.isfinite(values).sum(axis=0)
@@ -430,6 +543,20 @@ def check_grid(name, values, default, strict=True):
     if not values:
         raise ValueError(f"{name} is empty; give at least one value.")
     return [check_number(name, v, low=0.0, strict=strict, finite=name != "Cs") for v in values]
+
+
+def refined(values, fine):
+    """Values of a grid in increasing order, with ``fine`` those between them and one above.
+
+    Also the positions of the values that were given. Values between are geometric means.
+    """
+    values = sorted(values)
+    if not fine:
+        return values, list(range(len(values)))
+    ratio = np.sqrt(values[-1] / values[-2]) if len(values) > 1 else 1.0
+    between = [float(np.sqrt(a * b)) for a, b in pairwise(values)]
+    found = [v for pair in zip(values, [*between, values[-1] * ratio]) for v in pair]
+    return found, list(range(0, len(found), 2))
 
 
 def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
@@ -512,7 +639,9 @@ def check_training_classes(labels, folds, weight):
 def each(client, function, arguments, take):
     """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
 
-    With a client its workers call the function, a thread for each call; warnings come from here.
+    Several calls of ``function`` are spread over the threads of this process, where BLAS then keeps
+    to one thread, or over the workers of a client, a thread for each call. Warnings come from here,
+    in the order of the calls.
 
     Parameters
     ----------
@@ -520,21 +649,38 @@ def each(client, function, arguments, take):
     function : callable
     arguments : list of tuple
     take : callable
+        Called in any thread, never twice at once.
     """
-    if client is None:
-        for k, given in enumerate(arguments):
-            take(k, function(*given))
-        return
-    from alignlearn.engine.cluster import Cluster
+    later = []
 
     def taken(k, found):
         result, caught = found
-        for warning in caught:
-            warn(warning)
+        later.extend(caught)
         take(k, result)
 
-    boxes = [(k, k + 1) for k in range(len(arguments))]
-    Cluster(client, _CALLS).run_boxes("call", (function, arguments), boxes, taken)
+    if client is None:
+        count = min(thread_count(), len(arguments))
+        with one_blas_thread() if count > 1 else nullcontext():
+            on_threads(_deal, function, arguments, InOrder(len(arguments), taken), count=count)
+    else:
+        from alignlearn.engine.cluster import Cluster
+
+        boxes = [(k, k + 1) for k in range(len(arguments))]
+        Cluster(client, _CALLS).run_boxes("call", (function, arguments), boxes, taken)
+    for warning in later:
+        warn(warning)
+
+
+def _deal(thread, function, arguments, results):
+    """Call the function with the next arguments until there are none."""
+    while (k := results.next()) is not None:
+        results.put(k, _call(function, arguments[k]))
+
+
+def _call(function, given):
+    """The result of a call, and the warnings that it gave."""
+    with gathered_warnings() as caught:
+        return function(*given), caught
 
 
 class _Calls:
@@ -547,10 +693,7 @@ class _Calls:
         """Pass on the results of the calls and their warnings."""
         function, arguments = data
         for k, (number, _) in enumerate(boxes):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                result = function(*arguments[number])
-            take(k, (result, [warning.message for warning in caught]))
+            take(k, _call(function, arguments[number]))
 
 
 _CALLS = _Calls()

@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from alignlearn._text import table
+from alignlearn.engine.threads import one_blas_thread
 from alignlearn.machines import SupportVectorRegressor, paths
-from alignlearn.machines.choice import MOST_PAIRED, Sizes, choose, matrix_fits
+from alignlearn.machines.choice import (
+    MOST_IN_BLOCKS,
+    MOST_OF_BLOCK,
+    MOST_PAIRED,
+    WORTH_BLOCKS,
+    Sizes,
+    choose,
+    matrix_fits,
+)
 from alignlearn.solvers.multiclass import (
     check_class_weight,
     confidences,
@@ -30,6 +39,7 @@ from alignlearn.validation import (
     check_memory,
     check_seed,
     one_convergence_warning,
+    take,
 )
 from alignlearn.weights import get_weighting
 
@@ -38,23 +48,19 @@ from ._calibrated import calibrate, calibrate_on_folds, check_classes, check_pro
 from ._machines import held_matrices
 from .average import Average, Member
 from .base import OF_COLUMNS, parameters, shared
-from .candidates import (
-    PLANS,
-    FoldWays,
-    RuleKernels,
-    WayKernels,
-    check_weightings,
-    fold_statistics,
-)
+from .candidates import RuleKernels, check_weightings, fold_statistics
 from .classifier import KernelClassifier, MKLClassifier
 from .kernel_table import refuse_several
 from .model import KernelModel
 from .regressor import KernelRegressor, MKLRegressor
 from .scoring import class_score, get_score
+from .ways import PLANS, FoldWays, WayKernels, levels_of, schedule_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_BLOCKS = 10  # of the test samples, over which the gain of an average varies
+_NOISE = 0.5  # standard errors that it has to be, at least
 SEARCH_TOL = 1e-2  # tolerance of machines that are only compared
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
@@ -196,14 +202,21 @@ class Tuned(KernelModel):
         plan = PLANS[check_choice("strategy", strategy, tuple(PLANS))]
         return plan if check_flag("ensemble", self.ensemble) else plan._replace(averaged=1)
 
-    def _leave_one_out(self):
+    def _leave_one_out(self, n_samples):
         return False
 
     def _splits(self, y, groups):
         """The folds, or None for leave-one-out."""
         classes = self._estimator_type == "classifier"
         options = {"stratify": classes, "random_state": self.random_state}
-        return search.splits(self.cv, y, groups, leave_one_out=self._leave_one_out(), **options)
+        return search.splits(
+            self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options
+        )
+
+    def _levels(self, y, folds):
+        """The levels of a strategy's search, of the targets of positive weight and their folds."""
+        rng = check_seed("random_state", self.random_state)
+        return levels_of(y, folds, self._task == "classification", rng)
 
     def _matrices(self, source):
         return held_matrices(self.machine, self._paired, source, self.memory)
@@ -240,14 +253,15 @@ class Tuned(KernelModel):
         options = {"unbiased": self.unbiased, "client": self.client}
         statistics = fold_statistics(used, y_used, self._task, rules, splits, options)
         learners = [self._untuned(rule) for rule in given]
-        kernels = RuleKernels(used, y_used, folds, statistics, learners, problem.parameter)
+        how = problem.parameter, len(problem.values)
+        kernels = RuleKernels(used, y_used, folds, statistics, learners, *how)
         candidates = kernels.candidates()
         found = search.search(
             candidates,
             problem.values,
             search.grid(len(folds), len(problem.values)),
             problem.score,
-            search.Fits(candidates, y_used, folds, problem.path),
+            search.Fits(candidates, problem.path),
             parameter=problem.parameter,
             names={"weighting": given} if several else {},
             keep=problem.keep,
@@ -259,54 +273,92 @@ class Tuned(KernelModel):
         self.weighting_ = model.weighting
         return found
 
-    def _fit_by_strategy(self, X, y, source, splits, problem):
+    @one_blas_thread()
+    def _fit_by_strategy(self, X, y, source, problem):
         """Choose methods and values by folds, and average their fits on everything.
 
-        Parameters and result as of `_fit_by_rules`.
+        Parameters and result as of `_fit_by_rules`; the folds are those of the problem's levels.
         """
-        plan, values = self._plan(), sorted(problem.values)
+        plan, levels = self._plan(), problem.levels
         inputs.check_room(source, [], self._matrices(source))
         inputs.doubt_scales(X, source.X, source.kernels)
-        used, y_used, folds = search.used_part(source, y, splits)
+        used, y_used, _ = search.used_part(source, y, None)
+        sources = [used if level.rows is None else used.part(level.rows) for level in levels]
+        ys = [y_used if level.rows is None else y_used[level.rows] for level in levels]
         rng = check_seed("random_state", self.random_state)
-        kernels = WayKernels(used, self.kernels, y_used, self._task, rng)
-        plan = kernels.ways(plan)
+        learned = min(2, len(levels)) - 1  # the level on which what is used further is learned
+        given = self.kernels, self._task, rng
+        kernels = _way_kernels(sources[: learned + 1], ys, *given)
+        plan = kernels[-1].ways(plan, several_levels=len(levels) > 1)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
-        statistics = fold_statistics(used, y_used, self._task, rules, folds, options)
+        statistics = [
+            found
+            for own, level in zip(kernels, levels)
+            for found in fold_statistics(own.source, own.y, self._task, rules, level.folds, options)
+        ]
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
-        made = FoldWays(kernels, folds, statistics, learners, problem.parameter)
-        candidates = made.candidates(plan.ways)
+        how = statistics, learners, problem.parameter
+        candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)
+        values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
         one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
         found = search.search(
             candidates,
             values,
-            search.halving(plan.kept, len(folds), len(values), one_by_one),
+            schedule_of(levels, plan.kept, at, len(values), one_by_one),
             problem.score,
-            search.Fits(candidates, y_used, folds, problem.path),
+            search.Fits(candidates, problem.path),
             parameter=problem.parameter,
             names={"method": [way.name for way in plan.ways]},
-            members=plan.averaged,
-            keep=problem.keep,
+            members=plan.averaged if len(levels) == 1 else len(plan.ways),
+            keep=problem.keep or len(levels) > 1,
+            sizes=[len(one) for one in ys],
             client=self.client,
             verbose=source.progress,
         )
-        ways = [plan.ways[w] for w, _ in found.chosen]
+        if len(levels) > 1 and plan.averaged > 1:
+            found = self._with_partner(found, problem.score)
+        else:
+            found = found.of(range(plan.averaged))
+        ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
         kernels.learn(ways)
+        blocks = self._blocks(candidates, found, values, source.n_samples)
         members = [
-            self._member(way, 1.0 / len(ways), unit, {problem.parameter: values[k]}, kernels)
+            self._member(
+                way, 1.0 / len(ways) / len(blocks), unit, {problem.parameter: values[k]}, kernels
+            )
             for way, unit, (_, k) in zip(ways, self._units(found), found.chosen)
+            for _ in blocks
         ]
-        for member in members:
-            # Kernels of the samples as given are opened again, as they may know their columns.
-            with a_part():
-                own = X if member.name in _WEIGHTS_ALONE else member.of(source.X)
-                member.model.fit(own, y, source.weight)
+        self._fit_members(members, X, y, source, levels[learned].rows, blocks)
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
-        self._store(Average.of(members, y, source, columns), found, len(folds))
+        self._store(Average.of(members, y, source, columns), found, len(problem.folds))
         self.weighting_ = members[0].model.weighting
         return found
+
+    def _blocks(self, candidates, found, values, n_samples):
+        """Index arrays of the samples that each member is fitted to; None for all of them."""
+        return [None]
+
+    def _fit_members(self, members, X, y, source, rows, blocks):
+        """Fit the members, whose weights are learned on some rows of positive weight."""
+        if rows is not None and source.weight is not None:
+            rows = np.flatnonzero(source.weight)[rows]
+
+        def fit(member, block):
+            # Kernels of the samples as given are opened again, as they may know their columns.
+            with a_part():
+                opened = member.name in _WEIGHTS_ALONE and block is None
+                given = X if opened else member.of(source.X), y, source.weight
+                member.model._learned_on = rows
+                if block is not None:
+                    given = [None if one is None else take(one, block) for one in given]
+                    member.model._learned_on = np.arange(len(rows))  # their order is random
+                member.model.fit(*given)
+
+        asked = [(member, blocks[k % len(blocks)]) for k, member in enumerate(members)]
+        search.each(None, fit, asked, lambda k, found: None)
 
     def _units(self, found):
         """The size of the decisions of each member."""
@@ -314,12 +366,32 @@ class Tuned(KernelModel):
             return [1.0] * len(found.chosen)
         return [np.mean([np.abs(f).mean() for f in folds]) or 1.0 for folds in found.kept]
 
+    def _with_partner(self, found, score):
+        """The best candidate, and the one whose average with it is better, by more than noise.
+
+        Greedy selection of an ensemble: Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
+        """
+        t, units = found.folds[0], self._units(found)
+        sized = [folds[0] / unit for folds, unit in zip(found.kept, units)]
+        blocks = np.array_split(np.arange(len(sized[0])), _BLOCKS)
+
+        def scores(predicted):
+            return np.array([score(t, predicted, rows)[0] for rows in blocks])
+
+        averages = [0.5 * (sized[0] + other) for other in sized[1:]]
+        if not averages:
+            return found
+        best = search.first_best(np.array([score(t, average)[0] for average in averages]))
+        gains = scores(averages[best]) - scores(sized[0])
+        error = gains.std(ddof=1) / np.sqrt(_BLOCKS)
+        return found.of([0, best + 1] if gains.mean() > _NOISE * error else [0])
+
     def _member(self, way, share, unit, chosen, kernels):
         """The `Member` of a way, with a model that is not fitted."""
         model = self._untuned(way.rule or "uniform").set_params(**chosen)
-        root = kernels.root(kernels.everything, way.full) if way.scaled else None
-        if way.rule is None or way.scaled:
-            model.set_params(kernels=[kernels.single] if way.rule is None else kernels.kernels)
+        root = kernels.root(way.full) if way.scaled else None
+        if way.name not in _WEIGHTS_ALONE:
+            model.set_params(kernels=kernels.kernels_of(way))
         return Member(way.name, share, unit, root, model)
 
     def _store(self, model, found, n_splits):
@@ -337,6 +409,13 @@ class Tuned(KernelModel):
         return "classification" if self._estimator_type == "classifier" else "regression"
 
 
+def _way_kernels(sources, ys, kernels, task, rng):
+    """The `WayKernels` on the samples of each level on which something is learned."""
+    most = WayKernels(sources[-1], kernels, ys[len(sources) - 1], task, rng)
+    fewer = [WayKernels(s, kernels, y, task, rng, most) for s, y in zip(sources[:-1], ys)]
+    return [*fewer, most]
+
+
 class Search(NamedTuple):
     """What a search is of.
 
@@ -352,6 +431,12 @@ class Search(NamedTuple):
         ``score(fold, predictions)`` as of `search.search`, on the samples of positive weight.
     keep : bool
         Whether to keep the predictions of the chosen.
+    fine : bool
+        Whether later levels may try values between those of the grid.
+    levels : list of Level
+        For a strategy.
+    folds : list of (train, test)
+        Of all levels, as positions among the samples of positive weight; for a strategy.
     """
 
     parameter: str
@@ -359,6 +444,9 @@ class Search(NamedTuple):
     path: Any
     score: Any
     keep: bool = False
+    fine: bool = False
+    levels: Any = ()
+    folds: Any = ()
 
 
 class ModelPath(NamedTuple):
@@ -420,9 +508,14 @@ def _method_table(estimator):
     parameter = next(k[6:] for k in results if k.startswith("param_") and k != "param_method")
     rows, taken = [], [m.name for m in estimator._members]
     shown, score = results["mean_test_shown"], results["mean_test_score"]
+    sizes = results.get("n_samples")
     by_loss = not np.allclose(shown, score, equal_nan=True)
     for name in names:
         index = np.flatnonzero(results["param_method"] == name)
+        if not index.size:
+            continue
+        if sizes is not None:
+            index = index[sizes[index] == sizes[index].max()]
         full = index[results["n_splits"][index] == results["n_splits"][index].max()]
         best = full[score[full].argmax()]
         n = int(results["n_splits"][best])
@@ -435,6 +528,7 @@ def _method_table(estimator):
                 f"{error:.4f}",
                 *([f"{shown[best]:.4f}"] if by_loss else []),
                 f"{n}",
+                *([] if sizes is None else [f"{sizes[best]}"]),
                 "yes" if name in taken else "",
             )
         )
@@ -445,10 +539,23 @@ def _method_table(estimator):
         "s.e.",
         *(["accuracy"] if by_loss else []),
         "folds",
+        *([] if sizes is None else ["samples"]),
         "used",
     )
     note = "\nscore: accuracy less 0.3 times the log loss, both on the folds left out"
-    return table(rows, header) + (note if by_loss else "")
+    levels = "" if sizes is None else "\n" + _level_lines(results)
+    return table(rows, header) + (note if by_loss else "") + levels
+
+
+def _level_lines(results):
+    """A line for each level of a search: its samples, folds and methods."""
+    lines, sizes = [], results["n_samples"]
+    for n in dict.fromkeys(sizes.tolist()):
+        rows = sizes == n
+        methods = len(set(results["param_method"][rows]))
+        folds = int(results["n_splits"][rows].max())
+        lines.append(f"{methods} methods on {folds} fold{'s' * (folds > 1)} of {n} samples")
+    return "\n".join(lines)
 
 
 def _of_used(y, weight, splits):
@@ -478,7 +585,7 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         where ``kernels`` is None or a ``strategy`` is given, else "alignf".
     Cs : sequence of float, optional
         Values of C; default 1e-2, 1e-1, ..., 1e3.
-    machine : {"svm", "auto", "dual-cd", "nystrom"}, default "svm"
+    machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
         As in `MKLClassifier`, on the folds and on all samples.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
@@ -585,7 +692,7 @@ calibration_, n_features_in_, feature_names_in_
     strategy: str | None = shared("strategy")
     ensemble: bool = shared("ensemble")
     Cs: Any = None
-    machine: str = "svm"
+    machine: str = "auto"
     n_centers: int | None = None
     memory: int | str | None = None
     cv: Any = 5
@@ -617,7 +724,7 @@ calibration_, n_features_in_, feature_names_in_
         self
         """
         probability = check_probability(self.probability)
-        check_choice("machine", self.machine, ("svm", "auto", "dual-cd", "nystrom"))
+        check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
         source = self._open(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight)
         values = search.check_grid("Cs", self.Cs, _CS)
@@ -654,9 +761,13 @@ calibration_, n_features_in_, feature_names_in_
 
         return score
 
-    def _path(self, source, model, decisions):
-        """The path of a model: labels, with ``decisions`` confidences or "raw" decisions."""
-        many = source.is_paired and source.n_samples > MOST_PAIRED
+    def _path(self, source, model, decisions, n_samples=None):
+        """The path of a model: labels, with ``decisions`` confidences or "raw" decisions.
+
+        ``n_samples``: the most that a candidate is tried on; by default all of the source.
+        """
+        n_samples = source.n_samples if n_samples is None else n_samples
+        many = source.is_paired and n_samples > MOST_PAIRED
         if self.machine == "svm" or (self.machine == "auto" and not many):
             options = {"decisions": decisions, "memory": self.memory}
             return partial(paths.classifier_predictions, model._machine, **options)
@@ -672,11 +783,15 @@ calibration_, n_features_in_, feature_names_in_
         """The fit by a strategy."""
         classes, codes = np.unique(labels, return_inverse=True)
         codes, weight, folds = _of_used(codes, source.weight, splits)
+        levels = self._levels(codes, folds)
+        folds = [fold for level in levels for fold in level.of_all()]
         trained = [np.unique(codes[train]) for train, _ in folds]
         given = None if self.scoring is None else get_score(self.scoring, "classifier")
 
-        def score(t, raw):
+        def score(t, raw, rows=None):
             test = folds[t][1]
+            if rows is not None:
+                test, raw = test[rows], raw[rows]
             of_fold = None if weight is None else weight[test]
             if given is None:
                 asked = codes[test], trained[t], self.multiclass, of_fold
@@ -687,15 +802,18 @@ calibration_, n_features_in_, feature_names_in_
             return value, value
 
         rough = self._untuned("uniform").set_params(tol=max(self.tol, SEARCH_TOL))
-        problem = Search("C", values, self._path(source, rough, "raw"), score, keep=True)
-        found = self._fit_by_strategy(X, labels, source, splits, problem)
+        most = max(len(train) for train, _ in folds)
+        path, fine = self._path(source, rough, "raw", most), self.Cs is None
+        problem = Search("C", values, path, score, True, fine, levels, folds)
+        found = self._fit_by_strategy(X, labels, source, problem)
         if self.probability is not None:
             factors = [member.factor for member in self._members]
             averages = [
                 confidences(sum(map(np.multiply, factors, raw)), classes.size, self.multiclass)
                 for raw in zip(*found.kept)
             ]
-            self._calibrate(source, labels, [test for _, test in splits], averages)
+            used = np.arange(len(labels)) if weight is None else np.flatnonzero(source.weight)
+            self._calibrate(source, labels, [used[folds[t][1]] for t in found.folds], averages)
         return self
 
     def _untuned(self, rule):
@@ -723,7 +841,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
     Cs : sequence of float, optional
         "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
-    machine : {"krr", "auto", "svr", "nystrom"}, default "krr"
+    machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
         As in `MKLRegressor`, on the folds and on all samples.
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
@@ -812,7 +930,7 @@ feature_names_in_
     alphas: Any = None
     Cs: Any = None
     epsilon: float = 0.1
-    machine: str = "krr"
+    machine: str = "auto"
     n_centers: int | None = None
     memory: int | str | None = None
     per_target: bool = False
@@ -835,13 +953,15 @@ feature_names_in_
     def _check_missing(self):
         return self.missing  # by `per_target.check_missing`
 
-    def _leave_one_out(self):
+    def _leave_one_out(self, n_samples):
+        few = self.machine == "auto" and n_samples <= MOST_PAIRED
+        exact = self.machine == "krr" or few
         if self.cv is None:
             rule = self._rule()
             single = not isinstance(rule, (list, tuple)) or len(rule) == 1
-            return self.machine == "krr" and single and (self.per_target or rule != "auto")
+            return exact and single and (self.per_target or rule != "auto")
         loo = isinstance(self.cv, str) and self.cv == "loo"
-        if loo and self.machine != "krr":
+        if loo and not (exact or self.machine == "auto"):
             raise ValueError(
                 f"cv='loo' is for machine='krr', where it has a closed form; got machine="
                 f"{self.machine!r}. Give a number of folds."
@@ -865,7 +985,7 @@ feature_names_in_
         -------
         self
         """
-        check_choice("machine", self.machine, ("krr", "auto", "svr", "nystrom"))
+        check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         per_target.check_missing(self.missing, self.per_target)
         source = self._open(X, sample_weight)
         if check_flag("per_target", self.per_target):
@@ -875,22 +995,52 @@ feature_names_in_
             parameter, values = "C", search.check_grid("Cs", self.Cs, _CS)
         else:
             parameter = "alpha"
-            strict = self._leave_one_out() or self._by_strategy() or self.machine == "nystrom"
+            loo = self._leave_one_out(len(y))
+            strict = loo or self._by_strategy() or self.machine == "nystrom"
             values = search.check_grid("alphas", self.alphas, _ALPHAS, strict=strict)
         splits = self._splits(y, groups)
         measure = get_score(self.scoring, "regressor")
         used, weight, folds = _of_used(y, source.weight, splits)
+        levels = self._levels(used, folds) if self._by_strategy() else ()
+        folds = [fold for level in levels for fold in level.of_all()] or folds
 
-        def score(t, predicted):
+        def score(t, predicted, rows=None):
             test = slice(None) if folds is None else folds[t][1]
+            if rows is not None:
+                test, predicted = test[rows], predicted[rows]
             given = () if weight is None else (weight[test],)
             value = measure(used[test], predicted, *given)
             return value, value
 
-        problem = Search(parameter, values, self._path(source, y, parameter, splits), score)
-        fit = self._fit_by_strategy if self._by_strategy() else self._fit_by_rules
-        fit(X, y, source, splits, problem)
+        most = len(used) if folds is None else max(len(train) for train, _ in folds)
+        path = self._path(source, y, parameter, splits, most)
+        problem = Search(parameter, values, path, score, levels=levels, folds=folds)
+        if levels:
+            self._fit_by_strategy(X, y, source, problem)
+        else:
+            self._fit_by_rules(X, y, source, splits, problem)
         return self
+
+    def _blocks(self, candidates, found, values, n_samples):
+        """Parts of the samples, each for a model, where few centers would cost accuracy.
+
+        Divide and conquer kernel ridge regression: Zhang, Duchi and Wainwright (2015).
+        """
+        if self.machine != "auto" or not MOST_PAIRED < n_samples <= MOST_IN_BLOCKS:
+            return [None]
+        (w, k), exact = found.chosen[0], found.kept[0][0]
+        made = candidates[w].make(found.folds[0], values[k])
+        path = ModelPath(
+            self._untuned("uniform").set_params(machine="nystrom"),
+            "alpha",
+            _Shaped(made.y.ndim == 1),
+        )
+        near, target = path(*made, [values[k]])[0], made.y[made.split[1]]
+        errors = [np.square(target - predicted).mean() for predicted in (near, exact)]
+        if errors[0] <= (1.0 + WORTH_BLOCKS) * errors[1]:
+            return [None]
+        order = np.random.default_rng(0).permutation(n_samples)
+        return np.array_split(order, -(-n_samples // MOST_OF_BLOCK))
 
     def _fit_per_target(self, X, y, source, groups):
         rule = per_target.checked_rule(self)
@@ -946,9 +1096,9 @@ feature_names_in_
             return super()._kernel_weights()
         return self.weights_.mean(axis=1), f", means over {len(self.alpha_)} targets"
 
-    def _path(self, source, y, parameter, splits):
+    def _path(self, source, y, parameter, splits, n_samples):
         memory, model = check_memory("memory", self.memory), self._untuned(None)
-        sizes = Sizes.of_source(source)
+        sizes = Sizes.of_source(source)._replace(n_samples=n_samples)
         chosen = choose("krr", sizes, memory, asked=self.machine).machine
         fits = source.is_linear or matrix_fits(sizes, memory)
         if splits is None:

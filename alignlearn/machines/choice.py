@@ -23,12 +23,21 @@ MOST_SHARED = 10_000
 # Samples up to which whole rows are kept: of more, those of a working set are so much shorter that
 # computing some again costs less (measured: 20,000 take 2 to 3 times as long).
 MOST_FULL = 6000
+# Samples up to which kernel ridge regression factorises its matrix: of 3000 that takes 0.2 s, as
+# long as conjugate gradients do, and of 6000 four times as long (measured on kin8nm).
+MOST_FACTORED = 3000
+# The same where several values of alpha share one reduction to tridiagonal form.
+MOST_REDUCED = 1600
+# Samples of a block, where kernel ridge regression on all of many samples would cost too much and
+# its error on few centers is larger by more than this share; up to so many samples.
+MOST_OF_BLOCK, WORTH_BLOCKS, MOST_IN_BLOCKS = 20_000, 0.02, 120_000
+MOST_DOUBLE = 8000  # samples whose matrix is held in float64 by iterations; of more in float32
 PILOT, LARGE_PILOT = 500, 2000  # samples
 # Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
 # rows pay (measured; it falls with the number of samples).
 WORTH = 0.5
 PASSES = 3.0  # pairs evaluated, in those of support vectors with all samples (measured: 2 to 4)
-MOST_PAIRS = 2**33  # half a minute for a Gaussian on one thread
+MOST_PAIRS = 2**30  # a few seconds for a Gaussian on one thread
 # Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
 # (measured at C = 1), and a number of samples below which both take milliseconds.
 SVM_RATIO, SVM_SAMPLES = 25, 2000
@@ -54,6 +63,8 @@ class Sizes(NamedTuple):
         missing tables.
     checks_psd : bool
         Whether the whole matrix has to be made, because it is checked to be semi-definite.
+    is_psd : bool
+        Whether the combination is positive semi-definite; True before there are weights.
     itemsize : int
         Bytes of a kernel value.
     """
@@ -64,6 +75,7 @@ class Sizes(NamedTuple):
     is_paired: bool = True
     has_matrix: bool = False
     checks_psd: bool = False
+    is_psd: bool = True
     itemsize: int = 8
 
     @classmethod
@@ -76,13 +88,13 @@ class Sizes(NamedTuple):
             source.is_paired,
             source.is_given or source.has_gaps,
             source.checks_psd,
-            source.dtype.itemsize,
+            itemsize=source.dtype.itemsize,
         )
 
     @classmethod
     def of(cls, combination):
         """Sizes of a combination."""
-        sizes = cls.of_source(combination.source)
+        sizes = cls.of_source(combination.source)._replace(is_psd=combination.kernel.is_psd)
         if not sizes.is_linear or combination.kernel.weights.min() < 0.0:
             return sizes
         return sizes._replace(n_features=int(np.count_nonzero(combination.kernel.weights)))
@@ -94,9 +106,9 @@ class Choice(NamedTuple):
     Attributes
     ----------
     machine : {"svm", "svr", "krr", "one-class", "nystrom", "dual-cd"}
-    on : {"features", "matrix", "rows", "products", "centers"}
-        The weighted features; the Gram matrix; a cache of its rows; its products with vectors,
-        while no entry is stored; Nystrom features.
+    on : {"features", "matrix", "iterations", "rows", "products", "centers"}
+        The weighted features; the Gram matrix, factorised or in iterations; a cache of its rows;
+        its products with vectors, while no entry is stored; Nystrom features.
     """
 
     machine: str
@@ -138,7 +150,24 @@ def choose(exact, sizes, memory, *, asked="auto", C=1.0, alpha=1.0, pilot=None) 
 def _ridge_on(sizes, memory, alpha):
     if alpha > 0.0 and ridge_in_features(sizes):
         return "features"
+    if alpha > 0.0 and is_iterative(sizes, MOST_FACTORED):
+        held = sizes._replace(itemsize=4) if is_single(sizes.n_samples) else sizes
+        return "iterations" if matrix_fits(held, memory) else "products"
     return "matrix" if sizes.is_linear or matrix_fits(sizes, memory) else "products"
+
+
+def is_single(n_samples):
+    """Whether a matrix that iterations multiply with is held in float32."""
+    return n_samples > MOST_DOUBLE
+
+
+def is_iterative(sizes, most):
+    """Whether ridge regression on a matrix of more samples than ``most`` is solved in iterations.
+
+    Of given matrices nobody knows whether they are definite before they are factorised.
+    """
+    many = sizes.n_samples > most and sizes.is_paired
+    return many and sizes.is_psd and not sizes.checks_psd
 
 
 def matrix_fits(sizes, memory):
@@ -174,7 +203,7 @@ def rows_are_read(sizes, memory, C=1.0, pilot=None, most_whole=MOST_WHOLE):
 
 
 def affordable(sizes, memory, C=1.0, pilot=None):
-    """Whether a support vector machine on many samples costs no more than half a minute or so.
+    """Whether a support vector machine on many samples costs no more than some seconds.
 
     Two pilots give a power law for the pairs of support vectors with samples, and for the rows,
     which have to fit ``memory``.

@@ -8,13 +8,12 @@ known from a pilot: the machine fitted to some of the samples.
 from __future__ import annotations
 
 import copy
-import warnings
 
 import numpy as np
 
 from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.solvers.smo_rows import FullRows, RowCache, type_of_rows
-from alignlearn.validation import gathered_unconverged
+from alignlearn.validation import gathered_warnings
 
 from .choice import Sizes, rows_are_read, whole_rows_are_kept
 
@@ -83,8 +82,7 @@ def _pilot(combination, machine, y, n):
     machine.tol = max(10.0 * machine.tol, 1e-2)
     if hasattr(machine, "class_weight"):  # the pilot may lack a rare class
         machine.class_weight = of_present_classes(machine.class_weight, y)
-    with warnings.catch_warnings(), gathered_unconverged():
-        warnings.simplefilter("ignore")
+    with gathered_warnings():  # which are not passed on
         # As the rows of a cache: one compilation.
         gram = part.gram()
         gram = gram.astype(type_of_rows(np.abs(gram).max()), copy=False)

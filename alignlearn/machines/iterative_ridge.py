@@ -1,16 +1,23 @@
-"""Kernel ridge regression without the Gram matrix, by preconditioned conjugate gradients.
+"""Kernel ridge regression by preconditioned conjugate gradients, with the Gram matrix or without.
 
-The preconditioner is a partial Cholesky factor of the matrix, ``K ~ LL'``, whose rank is what the
-memory allows: a few columns of K are evaluated and kept, all other entries are computed again in
-every step.
+The preconditioner is a low-rank factor of the matrix, ``K ~ LL'``. Where the matrix is held, L is
+made of its columns at samples drawn alike (Nystrom). Without the matrix it is a partial Cholesky
+factor, whose rank is what the memory allows: a few columns of K are evaluated and kept, all other
+entries are computed again in every step.
 
-Source: Cutajar, Osborne, Cunningham and Filippone (2016), "Preconditioning kernel matrices".
+Sources: Cutajar, Osborne, Cunningham and Filippone (2016), "Preconditioning kernel matrices";
+Frangella, Tropp and Udell (2023), "Randomized Nystrom preconditioning".
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from alignlearn._jit import jit_sum
+from alignlearn._lapack import lower_solve
+from alignlearn.engine.threads import on_threads
 from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
     low_rank_preconditioner,
@@ -18,10 +25,156 @@ from alignlearn.solvers.conjugate_gradient import (
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import check_weights
 
+from .choice import is_single
+
 _MOST_RANK = 1000  # of the preconditioner: its own work grows with the square
+_SHARE = 10  # samples for each column of the preconditioner, where the matrix is held
+_ROUNDING = 1e-10  # of the mean diagonal, which the factor may lack
 _TRACE = 1e-6  # of the matrix, that the factor may lack
+_ROWS, _GROUP = 512, 64  # rows that are evaluated, and multiplied, at once
 _BLOCK = 32  # columns of the matrix that are evaluated at once
 _VECTORS = 12  # of the length of the samples, for each target, in conjugate gradients
+TOL = 1e-6  # of a fit, where the matrix is held: R^2 agrees with the exact one to 1e-5 (measured)
+_PATH_TOL = 1e-3  # of models that are only compared (R^2 agrees to 1e-4)
+
+
+class RidgeSystem:
+    """Ridge regression with an intercept on one kernel matrix, for any alpha > 0.
+
+    Parameters
+    ----------
+    times : callable
+        ``times(V)``: the product of the matrix, up to constants, with V (m, c).
+    factor : ndarray of shape (m, r)
+        L with ``K ~ LL'``; overwritten.
+    y : ndarray of shape (m,) or (m, c)
+    weight : ndarray of shape (m,)
+        Of the samples, not negative.
+    """
+
+    def __init__(self, times, factor, y, weight):
+        self._times, self._shape = times, y.shape
+        self._root, self._share = np.sqrt(weight), weight / weight.sum()
+        factor -= self._share @ factor
+        factor *= self._root[:, None]
+        self._factor, columns = factor, y.reshape(len(y), -1)
+        self._mean = self._share @ columns
+        self._right = self._root[:, None] * (columns - self._mean)
+
+    def _apply(self, alpha, V):
+        inner = self._root[:, None] * V
+        inner -= self._share[:, None] * inner.sum(axis=0)
+        values = self._times(inner)
+        values -= self._share @ values
+        return self._root[:, None] * values + alpha * V
+
+    def solve(self, alpha, *, tol, max_iter=1000, start=None):
+        """The `CGResult`, of the rooted coefficients."""
+        how = {"precondition": low_rank_preconditioner(self._factor, alpha)}
+        how.update(tol=tol, max_iter=max_iter, start=start)
+        return conjugate_gradient(partial(self._apply, alpha), self._right, **how)
+
+    def coefficients(self, found):
+        """Dual coefficients (m, c), which sum to 0, and the intercepts (c,)."""
+        coef = self._root[:, None] * found.solution
+        coef -= self._share[:, None] * coef.sum(axis=0)
+        return coef, self._mean - self._share @ self._times(coef)
+
+    def store(self, machine, found, tol):
+        """Keep a solution in a `KernelRidge`, and warn where it has not converged."""
+        found.warn_unconverged(tol)
+        coef, intercept = self.coefficients(found)
+        machine.dual_coef_ = coef.reshape(self._shape)
+        machine.intercept_ = intercept if len(self._shape) > 1 else float(intercept[0])
+        machine.residual_, machine.n_iter_ = found.residual, found.n_iter
+        return found
+
+
+class HeldMatrix:
+    """The Gram matrix of a combination, of which products are formed; float32 of many samples.
+
+    float32 rounds kernel values by 6e-8 of the largest, which changes predictions by less than the
+    tolerance of the solver, and halves the memory and the time of a product.
+
+    Parameters
+    ----------
+    combination : Combination
+    """
+
+    def __init__(self, combination):
+        m = combination.n_samples
+        if not is_single(m):
+            self.K = combination.gram()
+            return
+        self.K = np.empty((m, m), dtype=np.float32)
+        for start in range(0, m, _ROWS):
+            index = np.arange(start, min(start + _ROWS, m))
+            values = combination.rows(index, np.arange(start, m))
+            self.K[start : start + _ROWS, start:] = values
+            self.K[start:, start : start + _ROWS] = values.T
+
+    def times(self, V):
+        """Product with V (m, c), summed in float64."""
+        if self.K.dtype == np.float64:
+            return self.K @ V
+        right, out = np.ascontiguousarray(V.T), np.empty(V.shape)
+        on_threads(_times_part, self.K, right, out, stoppable=True)
+        return out
+
+
+@jit_sum
+def _times_part(thread, K, right, out, stop):
+    """Every count-th group of rows of ``K @ right.T``."""
+    number, count = thread
+    for first in range(_GROUP * number, len(K), _GROUP * count):
+        if stop[0]:
+            return
+        for i in range(first, min(first + _GROUP, len(K))):
+            row = K[i]
+            for c in range(len(right)):
+                column, total = right[c], 0.0
+                for j in range(len(row)):
+                    total += row[j] * column[j]
+                out[i, c] = total
+
+
+def system_on_matrix(combination, y):
+    """The `RidgeSystem` of a positive semi-definite combination whose matrix is held."""
+    m = combination.n_samples
+    rank = min(_MOST_RANK, max(1, m // _SHARE))
+    some = np.sort(np.random.default_rng(0).choice(m, rank, replace=False))
+    columns = combination.columns(np.arange(m), some).astype(np.float64, copy=False)
+    block = columns[some]
+    block.flat[:: rank + 1] += _ROUNDING * max(block.trace(), np.finfo(np.float64).tiny)
+    factor = np.ascontiguousarray(lower_solve(np.linalg.cholesky(block), columns.T).T)
+    weight = check_weights(combination.weight, m)
+    return RidgeSystem(HeldMatrix(combination).times, factor, y, weight)
+
+
+def ridge_on_matrix(machine, combination, y, *, tol=TOL, max_iter=1000):
+    """Fit a `KernelRidge` with an intercept on the Gram matrix of a combination, which is held.
+
+    Parameters, result and warning as of `ridge_without_matrix`.
+    """
+    system = system_on_matrix(combination, y)
+    return system.store(machine, system.solve(machine.alpha, tol=tol, max_iter=max_iter), tol)
+
+
+def iterative_path(combination, y, split, alphas):
+    """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to 1e-3.
+
+    From the largest alpha down, each started from the last.
+    """
+    train, test = split
+    part, y, found = combination.part(train), y[train], [None] * len(alphas)
+    K_test = part.cross_gram(combination.source.as_new(test))
+    system, start = system_on_matrix(part, y), None
+    for k in np.argsort(alphas)[::-1]:
+        solved = system.solve(float(alphas[k]), tol=_PATH_TOL, start=start)
+        start = solved.solution
+        coef, intercept = system.coefficients(solved)
+        found[k] = (K_test @ coef + intercept).reshape(len(test), *y.shape[1:])
+    return found
 
 
 def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=1000, weight=None):
@@ -58,41 +211,12 @@ def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=
     ConvergenceWarning
         The residual stayed above ``tol``.
     """
-    m, alpha = combination.n_samples, machine.alpha
-    _refuse(combination, alpha, memory)
-    columns = y.reshape(m, -1)
-    rank = _rank(m, columns.shape[1], memory)
-    weight = check_weights(weight, m)
-    root, share = np.sqrt(weight), weight / weight.sum()
-    factor = _factor(combination, rank)
-    factor -= share @ factor
-    factor *= root[:, None]
+    m = combination.n_samples
+    _refuse(combination, machine.alpha, memory)
+    factor = _factor(combination, _rank(m, y.reshape(m, -1).shape[1], memory))
     # Coefficients sum to 0, to which constants in the kernel make no difference.
-    products = combination.products()
-
-    def apply(V):
-        inner = root[:, None] * V
-        inner -= share[:, None] * inner.sum(axis=0)
-        values = products.times(inner)
-        values -= share @ values
-        return root[:, None] * values + alpha * V
-
-    mean = share @ columns
-    found = conjugate_gradient(
-        apply,
-        root[:, None] * (columns - mean),
-        precondition=low_rank_preconditioner(factor, alpha),
-        tol=tol,
-        max_iter=max_iter,
-    )
-    found.warn_unconverged(tol)
-    coef = root[:, None] * found.solution
-    coef -= share[:, None] * coef.sum(axis=0)
-    intercept = mean - share @ products.times(coef)
-    machine.dual_coef_ = coef.reshape(y.shape)
-    machine.intercept_ = intercept if y.ndim > 1 else float(intercept[0])
-    machine.residual_, machine.n_iter_ = found.residual, found.n_iter
-    return found
+    system = RidgeSystem(combination.products().times, factor, y, check_weights(weight, m))
+    return system.store(machine, system.solve(machine.alpha, tol=tol, max_iter=max_iter), tol)
 
 
 def _factor(combination, rank):

@@ -11,14 +11,17 @@ from alignlearn.validation import check_memory
 from . import feature_space
 from ._ridge import add_roots, center_rooted, ridge_loo_path
 from .choice import (
+    MOST_REDUCED,
     MOST_SHARED,
     Sizes,
+    is_iterative,
     matrix_fits,
     ridge_in_features,
     rows_are_read,
     svm_in_features,
 )
 from .gram_rows import Pilot, row_cache
+from .iterative_ridge import iterative_path
 
 _FEW = 1000  # samples of which a matrix is nothing beside what a process takes
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
@@ -102,6 +105,9 @@ def regressor_predictions(combination, y, split, alphas):
     if min(alphas) > 0.0 and ridge_in_features(Sizes.of(combination)):
         features = feature_space.WeightedFeatures(combination)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted, weight)
+    sizes = Sizes.of(combination)._replace(n_samples=len(train))
+    if min(alphas) > 0.0 and is_iterative(sizes, MOST_REDUCED):
+        return iterative_path(combination, y, split, alphas)
     K, K_test = combination.split(split)
     return ridge_path(K, y[train], K_test, alphas, weight=weight, overwrite=True)
 

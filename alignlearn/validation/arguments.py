@@ -131,7 +131,7 @@ def is_part():
     return _inside.get()
 
 
-_unconverged: ContextVar[list | None] = ContextVar("unconverged", default=None)
+_gathered: ContextVar[tuple[type, list] | None] = ContextVar("gathered", default=None)
 
 
 def warn_unconverged(solver, count, certificate, reached, tol, remedy):
@@ -155,14 +155,14 @@ def warn_unconverged(solver, count, certificate, reached, tol, remedy):
 
 
 @contextmanager
-def gathered_unconverged():
-    """Put each ConvergenceWarning that is given in here into a list, and give none."""
+def gathered_warnings(category: type = Warning):
+    """Put each warning of a category that is given in here into a list, and give none."""
     found: list = []
-    before = _unconverged.set(found)
+    before = _gathered.set((category, found))
     try:
         yield found
     finally:
-        _unconverged.reset(before)
+        _gathered.reset(before)
 
 
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
@@ -176,9 +176,9 @@ def one_convergence_warning(fit: _Fit) -> _Fit:
 
     @wraps(fit)
     def fit_and_warn(*args, **options):
-        if _unconverged.get() is not None:
+        if _gathered.get() is not None:
             return fit(*args, **options)
-        with gathered_unconverged() as found:
+        with gathered_warnings(ConvergenceWarning) as found:
             result = fit(*args, **options)
         if found:
             worst = max(found, key=lambda w: -1.0 if np.isnan(w.excess) else w.excess)
@@ -200,16 +200,16 @@ def warn(message, category=None):
     category : subclass of Warning, optional
         UserWarning for a text, by default.
     """
-    gathered = _unconverged.get()
-    if category is ConvergenceWarning:
-        message, category = ConvergenceWarning(message), None
-    if gathered is not None and isinstance(message, ConvergenceWarning):
-        gathered.append(message)
+    if not isinstance(message, Warning):
+        message = (UserWarning if category is None else category)(message)
+    gathered = _gathered.get()
+    if gathered is not None and isinstance(message, gathered[0]):
+        gathered[1].append(message)
         return
     frame, level = sys._getframe(1), 2
     while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(message, stacklevel=level)
 
 
 def _is_ours(module):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import alignlearn as al
-from alignlearn.estimators import candidates as ways
-from alignlearn.estimators.search import Candidate, Fits, Rung, grid, halving, search
+from alignlearn.estimators import candidates, ways
+from alignlearn.estimators.search import Candidate, Fits, Made, Rung, grid, halving, search
 from alignlearn.sources import open_source
 
 VALUES = [0.1, 1.0, 10.0, 100.0, 1000.0]
@@ -54,12 +54,12 @@ def test_a_grid_is_one_rung():
 
 def test_halving_as_data():
     assert halving((6, 2), 5, 6, True) == (
-        Rung((0,), 6, range(1, 5), 1),
-        Rung((1,), 2, range(1, 5), 1),
-        Rung(range(2, 5), None, range(6), 1),
+        Rung((0,), 6, range(1, 5), (1, 1)),
+        Rung((1,), 2, range(1, 5), (1, 1)),
+        Rung(range(2, 5), None, range(6), (1, 1)),
     )
     assert halving((6, 2), 5, 6, False)[0] == Rung((0,), 6, range(6), None)
-    assert halving((2,), 3, 4, True)[0] == Rung((0,), 2, range(4), 1)  # too few for ends
+    assert halving((2,), 3, 4, True)[0] == Rung((0,), 2, range(4), (1, 1))  # too few for ends
 
 
 def test_a_grid_tries_everything_in_the_order_of_scikit_learn():
@@ -86,9 +86,9 @@ def test_what_was_dropped_is_named_by_its_rung():
     worth = 10.0 * np.arange(4)[:, None] - np.abs(np.arange(5) - 2)
     scores = Scores(worth[:, :, None] + 0.01 * drawn((4, 5, 6)))
     schedule = (
-        Rung((0,), 3, range(1, 4), 1),
-        Rung((1, 2), 2, range(1, 4), 1),
-        Rung(range(3, 6), None, range(5), 1),
+        Rung((0,), 3, range(1, 4), (1, 1)),
+        Rung((1, 2), 2, range(1, 4), (1, 1)),
+        Rung(range(3, 6), None, range(5), (1, 1)),
     )
     found = scores.search(schedule, members=2)
     rungs = found.table["rung"].reshape(5, 4).T  # (candidate, value)
@@ -161,13 +161,14 @@ def test_candidates_that_depend_on_the_value_are_made_for_each():
 
     def make(fold, value):
         made.append((fold, value))
-        return value
+        return Made(value, None, None)
 
     found = [Candidate("own", make, by_value=True), Candidate("shared", make, job=1)]
-    fits = Fits(found, None, [None, None], lambda value, y, fold, values: values)
+    fits = Fits(found, lambda value, y, split, values: values)
     options = {"parameter": "C", "names": {"rule": ["own", "shared"]}}
     search(found, [1.0, 2.0], grid(2, 2), lambda t, v: (v, v), fits, **options)
-    assert made == [(0, 1.0), (0, 2.0), (0, 1.0), (1, 1.0), (1, 2.0), (1, 1.0)]
+    # Threads may change their order.
+    assert sorted(made) == [(0, 1.0), (0, 1.0), (0, 2.0), (1, 1.0), (1, 1.0), (1, 2.0)]
 
 
 def test_a_fold_that_is_tried_again_has_its_own_weights():
@@ -179,12 +180,21 @@ def test_a_fold_that_is_tried_again_has_its_own_weights():
     kernels = ways.WayKernels(source, source.kernels, y, "classification", rng)
     learners = {"alignf": al.MKLClassifier(weighting="alignf")}
     trains = [train for train, _ in folds]
-    held = ways.InTurn(source.training_statistics(y, "classification", trains))
-    made = ways.FoldWays(kernels, folds, held, learners, "C")
+    held = list(source.training_statistics(y, "classification", trains))
+    level = ways.Level(None, folds)
+    made = ways.FoldWays([kernels], [level], [source], [y], held, learners, "C")
     way = next(way for way in ways.WAYS if way.name == "alignf")
-    first = [made.make(way, t, 1.0).weights for t in range(4)]
+    first = [made.make(way, t, 1.0).combination.weights for t in range(4)]
     assert not np.allclose(first[0], first[-1])
-    np.testing.assert_array_equal(made.make(way, 0, 1.0).weights, first[0])
+    np.testing.assert_array_equal(made.make(way, 0, 1.0).combination.weights, first[0])
+
+
+def test_items_in_turn_are_held_until_they_were_read_often_enough():
+    held = candidates.InTurn(iter(range(10)), 2)
+    assert [held[k] for k in (0, 3, 1, 0, 1, 3)] == [0, 3, 1, 0, 1, 3]
+    with pytest.raises(KeyError):
+        held[0]
+    assert held[2] == 2
 
 
 # Fits

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.svm import SVC
 
 import alignlearn as al
-from alignlearn.estimators import candidates, scoring
+from alignlearn.estimators import scoring, ways
 from alignlearn.estimators.feature_scales import learned_scales, root_of
 from alignlearn.kernels import Rescaled
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
@@ -167,7 +167,7 @@ def test_columns_of_classes_are_turned_to_one_less_with_the_same_gradients():
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
     Y = target_columns(codes, task="classification")
-    turned = Y @ candidates._turn(4)
+    turned = Y @ ways._turn(4)
     assert turned.shape == (60, 3)
     np.testing.assert_allclose(turned @ turned.T, Y @ Y.T, atol=1e-12)
     found = [learned_scales(X, T, al.Gaussian(0.3), 0.1, full=True) for T in (Y, turned)]
@@ -193,7 +193,7 @@ def test_the_start_for_scales_is_from_the_values_of_the_kernel():
     train = np.arange(5, 40)
     for kernel, known in zip(kernels, (True, False, False)):
         source, rng = open_source(X, [kernel]), np.random.default_rng(0)
-        K = candidates.WayKernels(source, [kernel], y, "classification", rng)._gram(train)
+        K = ways.WayKernels(source, [kernel], y, "classification", rng)._gram(train)
         assert (K is not None) == known
         if known:
             np.testing.assert_allclose(K, kernel(X[train]), atol=1e-13)
@@ -220,7 +220,7 @@ def test_later_folds_try_the_best_two_alone(classifier):
     results = model.cv_results_
     names, n = results["param_method"], results["n_splits"]
     late = set(names[n == 5])
-    assert set(names) == {way.name for way in candidates.WAYS}
+    assert set(names) == {way.name for way in ways.WAYS}
     assert len(late) == 2
     assert late == set(ways_of(model))
     firsts = {k: results["mean_test_score"][(names == k) & (n >= 2)].max() for k in set(names)}
@@ -316,7 +316,7 @@ def test_contributions_of_an_average_add_up(regressor):
 def test_texts_show_every_way_and_member(classifier):
     model, _, _ = classifier
     text = model.summary()
-    for way in candidates.WAYS:
+    for way in ways.WAYS:
         assert f"\n{way.name} " in text
     header, *lines = (line.split() for line in text.split("\n\n")[0].splitlines())
     shown, score = model.cv_results_["mean_test_shown"], model.cv_results_["mean_test_score"]

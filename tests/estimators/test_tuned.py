@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import alignlearn as al
 from alignlearn.engine.cpu import Cpu
+from alignlearn.engine.threads import thread_count
 from alignlearn.machines import KernelRidge, paths
 
 KERNELS = al.gaussian_kernels(2.0 ** np.arange(-6, 0))
@@ -478,4 +479,4 @@ def test_statistics_of_one_training_set_are_held_at_a_time():
     options = {"weighting": rule, "cv": 6, "normalize": None}
     al.MKLClassifierCV(al.RankOneKernels(), Cs=[1.0], **options).fit(X, y)
     assert len(rule.alive) == 7
-    assert max(rule.alive) <= 1
+    assert max(rule.alive) <= thread_count()  # one for each thread

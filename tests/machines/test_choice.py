@@ -84,13 +84,17 @@ def test_more_memory_never_takes_a_matrix_away(exact, sizes, memory, more):
         ("svm", 3001, 0.1, 10**7, ("svm", "rows")),  # no room for the matrix, whatever the pilot
         ("svr", 3001, 0.1, GIGABYTE, ("svr", "rows")),
         ("krr", 3001, None, 10**7, ("krr", "products")),
-        ("krr", 20_000, None, 10**10, ("krr", "matrix")),
+        ("krr", 3000, None, 10**10, ("krr", "matrix")),
+        ("krr", 3001, None, 10**10, ("krr", "iterations")),
+        ("krr", 20_000, None, 2 * 10**9, ("krr", "products")),
+        ("krr", 20_000, None, 21 * 10**8, ("krr", "iterations")),  # in float32
         ("krr", 20_001, None, 10**10, ("nystrom", "centers")),
         ("svm", 20_001, 0.01, 10**10, ("svm", "rows")),
-        ("svm", 20_001, 1.0, 10**12, ("svm", "matrix")),
-        ("svm", 60_000, 1.0, 10**12, ("nystrom", "centers")),  # half a minute is exceeded
+        ("svm", 20_001, 0.6, 10**12, ("svm", "matrix")),
+        ("svm", 20_001, 1.0, 10**12, ("nystrom", "centers")),
+        ("svm", 60_000, 1.0, 10**12, ("nystrom", "centers")),  # some seconds are exceeded
         ("svm", 60_000, 0.1, 10**7, ("nystrom", "centers")),  # rows of support vectors: 160 MB
-        ("svm", 60_000, 0.1, GIGABYTE, ("svm", "rows")),
+        ("svm", 60_000, 0.05, GIGABYTE, ("svm", "rows")),
     ],
 )
 def test_sizes_decide(exact, n, share, memory, expected):

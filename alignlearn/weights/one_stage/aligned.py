@@ -6,10 +6,11 @@ import numpy as np
 
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.validation import (
+    ConvergenceWarning,
     check_choice,
     check_count,
     check_number,
-    gathered_unconverged,
+    gathered_warnings,
     warn_unconverged,
 )
 
@@ -160,7 +161,9 @@ class _AlignedProblem:
     def inner(self, linear, H=None):
         """argmin over mu >= 0 of ``mu'H mu - mu'linear``; H is Q by default."""
         H = self.Q if H is None else H
-        with gathered_unconverged():  # the outer certificate decides, not the subproblem's
+        with gathered_warnings(
+            ConvergenceWarning
+        ):  # the outer certificate decides, not the subproblem's
             return nonnegative_qp(H, 0.5 * linear, check_psd=False).v
 
     def inner_value(self, b):

@@ -1,0 +1,494 @@
+"""The ways of a strategy to make a kernel, and the levels of samples on which they are compared.
+
+A *way* makes a kernel from the training samples of a fold: one width chosen by leave-one-out
+errors, or weights of a ladder by a rule, both also on features whose scales are learned.
+
+Of more than `WHOLE` samples all ways are compared on a quarter of so many, half of them on so many,
+and the best two on four times as many, with what they learned on the samples before: successive
+halving over samples and candidates (Jamieson and Talwalkar 2016; on choosing by a part of the
+samples Petrak 2000).
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alignlearn.folds import make_folds
+from alignlearn.kernels import Gaussian, Laplacian
+from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+from alignlearn.sources import open_source
+from alignlearn.statistics.targets import target_columns
+from alignlearn.validation import is_sparse
+from alignlearn.weights import stage_one
+
+from .candidates import fold_weights
+from .feature_scales import (
+    RIDGES,
+    WIDTHS,
+    draw,
+    in_units,
+    learned_scales,
+    ridge_on,
+    root_of,
+    rows_of,
+    squares_of,
+    transformed,
+)
+from .search import Candidate, Made, Rung, halving
+
+WHOLE = 2000  # samples up to which candidates are compared on all of them
+GROWTH = 4  # how many times as many samples as a level the next one has
+_FOLDS = 2, 2  # of the first two levels
+_GO_ON = 4, 2  # ways that go on from these
+_REACH = 1, 2  # values below and above the best one that the last level tries
+_LEAST_OF_CLASS = 5  # samples of a class in each level, where there are so many
+_SEARCHED = 200  # samples that a width is chosen on
+_SCALED = 2000  # samples that scales are learned on
+_MOST_FULL = 100  # features of which a matrix is learned
+_MANY = 64  # features times targets whose gradients take longer than what is done before
+_LEAST = 1e-12  # numbers whose products float32 holds
+
+
+class Way(NamedTuple):
+    """How a kernel is made of a training set.
+
+    Attributes
+    ----------
+    name : str
+    rule : str or None
+        Of the weights of the ladder; None is the one kernel of the smallest leave-one-out error.
+    scaled : bool
+        On features with learned scales.
+    full : bool
+        On features times the root of a learned matrix.
+    rough : bool
+        With a Laplacian kernel in place of Gaussians.
+    multiple : float
+        Of gamma, where there is one kernel; in the name behind an asterisk.
+    parent : str or None
+        The way that it is a narrower form of, with which it enters the last level.
+    """
+
+    name: str
+    rule: str | None
+    scaled: bool
+    full: bool = False
+    rough: bool = False
+    multiple: float = 1.0
+    parent: str | None = None
+
+    def narrower(self):
+        """The same with twice the gamma."""
+        twice = 2.0 * self.multiple
+        name = f"{self.name.partition('*')[0]}*{twice:g}"
+        return self._replace(name=name, multiple=twice, parent=self.name)
+
+
+WAYS = (
+    Way("uniform", "uniform", False),
+    Way("alignf", "alignf", False),
+    Way("single", None, False),
+    Way("scaled-single", None, True),
+    Way("scaled-uniform", "uniform", True),
+    Way("rotated-single", None, True, True),
+)
+MORE_WAYS = (*WAYS, Way("scaled-alignf", "alignf", True))
+# Functions with kinks or steps, as of trees, take many samples to learn: tried on several levels
+# alone.
+ROUGH_WAYS = (
+    Way("laplacian", None, False, rough=True),
+    Way("scaled-laplacian", None, True, rough=True),
+    Way("laplacian*4", None, False, rough=True, multiple=4.0),
+    Way("scaled-laplacian*4", None, True, rough=True, multiple=4.0),
+)
+
+
+class Plan(NamedTuple):
+    """What a strategy tries.
+
+    Attributes
+    ----------
+    ways : tuple of Way
+    kept : tuple of int
+        How many go on after the first fold, the second, and so on; where it ends, all that are left
+        go on.
+    averaged : int
+    """
+
+    ways: tuple
+    kept: tuple
+    averaged: int
+
+
+PLANS = {
+    "auto": Plan(WAYS, (len(WAYS), 2), 2),
+    "best": Plan(WAYS, (), 1),
+    "thorough": Plan(MORE_WAYS, (), 3),
+}
+
+
+class WayKernels:
+    """Samples and targets of one search, and the kernels that ways make of them.
+
+    Parameters
+    ----------
+    source : Source
+        Of the ladder, as opened from ``kernels``; of samples of positive weight.
+    kernels : as given to the estimator; None is the default ladder
+    y : ndarray of shape (m,) or (m, q)
+        As checked.
+    task : {"classification", "regression"}
+    rng : numpy.random.Generator
+    like : WayKernels, optional
+        On more samples, of which the one kernel and its penalty are taken.
+    """
+
+    def __init__(self, source, kernels, y, task, rng, like=None):
+        self.source, self.y, self.task = source, y, task
+        # Rules for gamma are for the features with their scales, too.
+        self.kernels = None if kernels is None else source.fitted_kernels
+        Y = target_columns(y, source.n_samples, task, weight=source.weight)
+        if task == "regression":
+            Y = in_units(Y, source.weight)
+        # Of all classes beside one another one column is minus the sum of the others: turned, the
+        # columns have one less, and the same sums of squares.
+        self._order = Y @ np.arange(1.0, Y.shape[1] + 1.0)[:, None]
+        self.Y = Y @ _turn(Y.shape[1]) if task == "classification" and Y.shape[1] > 1 else Y
+        if like is None:
+            self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
+        else:
+            self.single, self.alpha = like.single, like.alpha
+        self._roots, self.everything = {}, np.arange(source.n_samples)
+        self._of_single, self._lock = None, threading.RLock()
+
+    def __getstate__(self):
+        return {**vars(self), "_lock": None}
+
+    def __setstate__(self, state):
+        vars(self).update(state, _lock=threading.RLock())
+
+    def ways(self, plan, several_levels=False):
+        """The ways of a plan that these kernels have, the `Plan` with these."""
+        if several_levels and self.kernels is None:
+            ways = (*plan.ways, *ROUGH_WAYS)
+            narrower = (way.narrower() for way in ways if way.rule is None)
+            plan = plan._replace(ways=(*ways, *narrower))
+        paired = self.source.is_paired
+        dense = isinstance(self.source.X, np.ndarray)
+        vectors = paired and getattr(self.source.X, "ndim", 0) == 2 and has_gradient(self.single)
+        some = [
+            way
+            for way in plan.ways
+            if (way.rule is not None or paired)
+            and (not way.scaled or vectors)
+            and (not way.full or (dense and self.source.n_features <= _MOST_FULL))
+            and (not way.rough or dense)
+        ]
+        if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
+            some = [way for way in some if way.rule == "uniform"]
+        return plan._replace(ways=tuple(some))
+
+    def _single(self, rng):
+        """The kernel and the penalty of the smallest leave-one-out error on some samples."""
+        source, kernels = self.source, self.source.fitted_kernels
+        if self.kernels is None:
+            kernels = [k.resolve(source.X, source.weight) for k in Gaussian().widths(WIDTHS)]
+        X, Y, weight = rows_of(draw(self._order, _SEARCHED, rng), source.X, self.Y, source.weight)
+        found = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine=source.engine)
+        return found.kernel, found.alpha
+
+    def kernels_of(self, way):
+        """The kernels of a way; None for the default ladder."""
+        if way.rough:
+            return [Laplacian(multiple=way.multiple)]
+        if way.rule is not None:
+            return self.kernels
+        same = way.multiple == 1.0
+        return [self.single if same else Gaussian(way.multiple * self.single.gamma)]
+
+    def root(self, full=False, train=None, fold=None):
+        """Roots of the scales of the features, or of their matrix, learned on a training set.
+
+        Default: on all samples. Those of a ``fold`` are asked for by one thread at a time, where
+        the gradients for a matrix serve the scales, too; those of all samples by any, in any order.
+        """
+        if train is not None:
+            return self._learned_root(full, train, self._roots.setdefault(fold, {}))
+        with self._lock:
+            found = self._roots.setdefault((None, full), {})
+            return self._learned_root(full, self.everything, found)
+
+    def _learned_root(self, full, rows, found):
+        if full not in found:
+            source, some = self.source, rows
+            if len(rows) > _SCALED:
+                some = rows[draw(self._order[rows], _SCALED, np.random.default_rng(0))]
+            X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
+            asked = X, Y, self.single, self.alpha
+            how = {"weight": weight, "engine": source.engine, "dtype": self._of_gradients()}
+            start = found.get("squares")  # of both, where those of the matrix come first
+            if start is None or full:
+                options = {name: how[name] for name in ("weight", "engine")}
+                fit = ridge_on(*asked, gram=self._gram(some), **options)
+                start = found["squares"] = squares_of(X, self.single, fit, full, **how)
+            start = np.diagonal(start) if start.ndim > 1 and not full else start
+            path = learned_scales(*asked, choose=False, start=start, full=full, **how)
+            found[full] = root_of(path.matrix if full else path.scales)
+        return found[full]
+
+    def learn(self, ways):
+        """Learn what some ways need of all samples; gradients for a matrix are those for scales."""
+        shared = {}
+        for way in sorted(ways, key=lambda way: not way.full):
+            if way.scaled and (None, way.full) not in self._roots:
+                found = self._learned_root(way.full, self.everything, shared)
+                self._roots[None, way.full] = {way.full: found}
+
+    def _gram(self, some):
+        """The matrix of the one kernel on some samples, where it is part of what there is."""
+        single = self.single
+        known = single.is_exponential and single.has_unit_diagonal
+        whole = self.of_single().whole() if known else None
+        if whole is None:
+            return None
+        K = whole.take(some, axis=0).take(some, axis=1)
+        K += 1.0 - K[0, 0]  # the constant that it may be without; the gradient's matrix has it
+        return K
+
+    def _of_gradients(self):
+        """float32, which is precise enough, where it pays and holds what they are products of."""
+        if self.Y.shape[1] * self.source.n_features < _MANY:
+            return np.float64
+        X = self.source.X.data if is_sparse(self.source.X) else self.source.X
+        size = max(X.max(initial=0.0), -X.min(initial=0.0))
+        bounded = self.single.largest_value is not None and _LEAST < size < 1.0 / _LEAST
+        return np.float32 if bounded else np.float64
+
+    def opened(self, way, train=None, fold=None, source=None):
+        """The source of a way on the samples of ``source``, with scales learned on a training set.
+
+        Default: all samples of this object.
+        """
+        plain = not (way.scaled or way.rough) and way.multiple == 1.0
+        if plain and source is None and way.rule is None:
+            return self.of_single()
+        source = self.source if source is None else source
+        if plain and way.rule is not None:
+            return source
+        X = transformed(source.X, self.root(way.full, train, fold)) if way.scaled else source.X
+        return _reopened(source, X, self.kernels_of(way))
+
+    def of_single(self):
+        """The source of the one kernel on the samples as they are."""
+        with self._lock:
+            if self._of_single is None:
+                self._of_single = _reopened(self.source, self.source.X, [self.single])
+                self._of_single.whole()  # made here, once, for all threads
+        return self._of_single
+
+
+def _reopened(source, X, kernels):
+    """Other kernels on the samples of a source, or what they were transformed to."""
+    how = {"engine": source.engine, "progress": source.progress}
+    return open_source(X, kernels, sample_weight=source.weight, **how)
+
+
+def _turn(n):
+    """Orthonormal columns (n, n - 1), which sum to 0."""
+    return np.linalg.qr(np.eye(n) - 1.0 / n)[0][:, : n - 1]
+
+
+def has_gradient(kernel):
+    """Whether the gradient of a kernel is known."""
+    try:
+        return bool(kernel.gradient())
+    except TypeError:
+        return False
+
+
+class Level(NamedTuple):
+    """Samples on which candidates are compared.
+
+    Attributes
+    ----------
+    rows : ndarray of int or None
+        Positions among all samples; None for all of them.
+    folds : list of (train, test)
+        Positions among ``rows``.
+    """
+
+    rows: Any
+    folds: list
+
+    def of_all(self):
+        """The folds as positions among all samples."""
+        if self.rows is None:
+            return self.folds
+        return [(self.rows[train], self.rows[test]) for train, test in self.folds]
+
+
+def levels_of(y, folds, classes, rng):
+    """The `Level` list for samples with targets y and the folds of a search.
+
+    Up to `WHOLE` samples there is one, of all of them. Of more the first two are drawn from the
+    training set of fold 0 and have the other folds; the last has fold 0 alone, so that what was
+    learned on the second has not seen its test samples.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,) or (m, q)
+        Targets, or codes of classes.
+    folds : list of (train, test)
+    classes : bool
+        Whether y is codes of classes; then each level has some samples of every class.
+    rng : numpy.random.Generator
+    """
+    m = len(y)
+    if m <= WHOLE:
+        return [Level(None, folds)]
+    order, trained = y.reshape(m, -1).astype(np.float64), np.unique(folds[0][0])
+    labels = y if classes else None
+
+    def drawn(among, n):
+        rows = draw(order[among], n, rng)
+        rows = among if rows is None else among[rows]
+        return _with_rare(rows, trained, y, rng) if classes else rows
+
+    second = drawn(trained, WHOLE)
+    found = []
+    for rows, n in zip((drawn(second, WHOLE // GROWTH), second), _FOLDS):
+        inner = _restricted(folds[1:], rows, labels)
+        if len(inner) < n:
+            inner = make_folds(min(4, len(rows)), y[rows], classes, rng)
+        found.append(Level(rows, inner[:n]))
+    last = drawn(np.arange(m), GROWTH * WHOLE)
+    outer = _restricted(folds[:1], last, labels)
+    return [*found, Level(last, outer)] if outer else found
+
+
+def _with_rare(rows, among, y, rng):
+    """Rows of a draw, and more of each class that it has fewer than five of, from ``among``."""
+    more = [rows]
+    for label in np.unique(y[among]):
+        own = among[y[among] == label]
+        left = np.setdiff1d(own, rows)
+        lacking = _LEAST_OF_CLASS - (len(own) - len(left))
+        if lacking > 0:
+            more.append(rng.permutation(left)[:lacking])
+    return np.sort(np.concatenate(more))
+
+
+def _restricted(folds, rows, labels):
+    """Folds as positions among some samples; without those that lose all samples, or classes."""
+    m = 1 + max(int(rows.max()), *(int(part.max()) for fold in folds for part in fold), 0)
+    position = np.full(m, -1)
+    position[rows] = np.arange(len(rows))
+    found = []
+    for fold in folds:
+        train, test = (p[p >= 0] for p in (position[part] for part in fold))
+        varies = labels is None or np.ptp(labels[rows[train]]) if train.size else False
+        if test.size and varies:
+            found.append((train, test))
+    return found
+
+
+def schedule_of(levels, kept, values, n_values, one_by_one):
+    """The rungs of a search on these levels; see `halving` for those on a single one.
+
+    Parameters
+    ----------
+    levels : list of Level
+    kept : tuple of int
+        As of `Plan`.
+    values : sequence of int
+        Positions of the values of the grid; the last level also tries those between them.
+    n_values : int
+        Number of all values.
+    one_by_one : bool
+        As of `halving`.
+    """
+    if len(levels) == 1:
+        return halving(kept, len(levels[0].folds), len(values), one_by_one)
+    inner = values[1:-1] if one_by_one and len(values) > 3 else values
+    step = values[1] - values[0] if len(values) > 1 else 1
+    choices = [(inner, None), (inner, (step, step)), (range(n_values), _REACH)]
+    rungs, first = [], 0
+    for k, (level, keep, (some, reach)) in enumerate(zip(levels, (*_GO_ON, None), choices)):
+        last = first + len(level.folds)
+        # What was learned before is shared, so that no candidate waits for another one.
+        final = k == len(levels) - 1
+        rungs.append(Rung(range(first, last), keep, some, reach, k, widened=final, apart=final))
+        first = last
+    return tuple(rungs)
+
+
+class FoldWays:
+    """Kernels that ways make from the training samples of a fold.
+
+    Parameters
+    ----------
+    kernels : list of WayKernels
+        On the samples of the level, or of the first two levels: they learn on the training set of
+        each fold, the third level takes what was learned on the second.
+    levels : list of Level
+    sources : list of Source
+        On the samples of each level.
+    ys : list of ndarray
+        Their targets.
+    statistics : list of AlignmentStatistics
+        Of the ladder on the training sets of these folds, by number.
+    learners : dict
+        An estimator that is not fitted for each rule of the ways.
+    parameter : {"C", "alpha"}
+    """
+
+    def __init__(self, kernels, levels, sources, ys, statistics, learners, parameter):
+        self.kernels, self.sources, self.ys = kernels, sources, ys
+        self.statistics, self.learners, self.parameter = statistics, learners, parameter
+        self.folds = [(k, fold) for k, level in enumerate(levels) for fold in level.folds]
+
+    def make(self, way, fold, value):
+        """The kernel of a way, learned on the training set of a fold or on the first level."""
+        level, split = self.folds[fold]
+        if level < len(self.kernels):
+            kernels = self.kernels[level]
+            source = kernels.opened(way, split[0], fold)
+            weights = self._weights(way, kernels, source, value, split[0], fold)
+        else:
+            kernels = self.kernels[-1]
+            weights = self._weights(way, kernels, kernels.opened(way), value)
+            source = kernels.opened(way, source=self.sources[level])
+        return Made(source.combine(weights), self.ys[level], split)
+
+    def candidates(self, ways):
+        """A `Candidate` for each way.
+
+        Those with scales are tried together, as gradients for a matrix are those for scales, too.
+        """
+        return [
+            Candidate(
+                way.name,
+                partial(self.make, way),
+                job=0 if way.scaled else 1 + number,
+                turn=0 if way.full else 1,
+                group=way.rough,
+                parent=way.parent,
+            )
+            for number, way in enumerate(ways)
+        ]
+
+    def _weights(self, way, kernels, source, value, train=None, fold=None):
+        learner = self.learners[way.rule]
+        if way.rule is None:
+            found = stage_one.scale_one(source, normalize=learner.normalize, rows=train)
+            return found.weights * found.scale
+        learner = copy.copy(learner).set_params(**{self.parameter: value})
+        known = None
+        if fold is not None and source is kernels.source:
+            known = self.statistics[fold]
+        return fold_weights(learner, source, kernels.y, train=train, statistics=known)

