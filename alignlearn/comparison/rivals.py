@@ -10,6 +10,7 @@ from alignlearn.estimators import MKLClassifierCV, MKLRegressorCV
 from alignlearn.estimators.random_features import AlignedRandomFeatures
 from alignlearn.kernels import Gaussian
 from alignlearn.machines.bayesian import BayesianCombination, Priors
+from alignlearn.solvers.multiclass import decided_labels, two_class_problems
 from alignlearn.statistics import center_gram
 
 from . import hyper
@@ -65,22 +66,20 @@ def _bayesian(trial):
     pairs = [trial.grams(np.arange(trial.scale.size) == k) for k in used]
     grams, held_out = (np.array(matrices) for matrices in zip(*pairs))
     del pairs
-    classes, codes = np.unique(trial.y, return_inverse=True)
-    signs = [np.where(codes == c, 1.0, -1.0) for c in range(len(classes))]
-    signs = signs[1:] if len(classes) == 2 else signs
+    classes, signs, _ = two_class_problems(trial.y)
     shared = BayesianCombination(grams, Priors())
     for noise in NOISES:
         shared = shared.with_priors(replace(shared.priors, sigma_g=noise))
         found = [shared.fit(sign) for sign in signs]
-        odds = np.array([q.log_odds(held_out @ q.a) for q in found])
-        best = (odds[0] > 0.0).astype(np.intp) if len(found) == 1 else odds.argmax(axis=0)
+        odds = np.stack([q.log_odds(held_out @ q.a) for q in found], axis=1)
         weights = np.zeros(trial.scale.size)
         one = found[0].be[1:]
         weights[used] = one if len(found) == 1 else np.mean([np.abs(q.be[1:]) for q in found], 0)
         weights /= np.abs(weights).sum() or 1.0
         combined = np.tensordot(weights[used], grams, 1)
         aligned = centered_alignment(combined, trial.y, trial.task)
-        yield Candidate(classes[best], weights, aligned, noise)
+        labels = decided_labels(odds, classes, "ovr")
+        yield Candidate(labels, weights, aligned, noise)
 
 
 def _hyper_kernel(regression, style):
