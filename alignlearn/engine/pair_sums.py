@@ -17,13 +17,12 @@ from .binding import (
     compiled,
     factor_values,
     frozen,
-    program_of,
     vectors,
 )
 from .boxes import cells, pair_side
 from .cpu import CPU, pair_sums
 from .external import most_side
-from .program import Mode
+from .program import Mode, program_of
 
 _PILOT_SIDE = 24
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
@@ -165,7 +164,9 @@ class FoldSums:
 
     def __init__(self, X, Y, kernels, starts, verbose=False, weight=None, engine=CPU, terms=None):
         self._starts, self._weight = starts, weight
-        self._bind(X.without_offsets() if is_sparse(X) else X, Y, kernels, weight, terms)
+        X = X.without_offsets() if is_sparse(X) else X
+        V = vectors(kernels, X)
+        self._bind(X, V, Y, kernels, _choose_forms(kernels, X, V), terms)
         n, (p, m) = len(starts) - 1, (len(kernels), len(X))
         self._S, self._a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self._row_sums, self._diagonal = np.zeros((n, p, m)), np.zeros((p, m))
@@ -175,9 +176,9 @@ class FoldSums:
         for g, h in zip(*np.triu_indices(n, 1)):
             self._S[h, g], self._a[h, g] = self._S[g, h], self._a[g, h]
 
-    def _bind(self, X, Y, kernels, weight, terms):
+    def _bind(self, X, V, Y, kernels, forms, terms):
         """Compile the kernels for the samples; choose units for weights and targets."""
-        V = vectors(kernels, X)
+        weight, (full, shift) = self._weight, forms
         # Squares of weights and targets must not overflow or vanish in the samples' precision.
         self._weight_unit, root = 0, np.empty(0, V.dtype)
         if weight is not None:
@@ -187,7 +188,6 @@ class FoldSums:
         self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
         Y = frozen(np.ldexp(Y, -self._unit).astype(V.dtype))
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
-        full, shift = _choose_forms(kernels, X, V)
         forms = {"full": full, "shift": shift, "terms": which, "n_targets": Y.shape[1]}
         program = program_of(kernels, X, V, mode=Mode.CENTERED, **forms)
         check_domains(program, X)
