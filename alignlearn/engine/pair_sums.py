@@ -170,7 +170,18 @@ class FoldSums:
         n, (p, m) = len(starts) - 1, (len(kernels), len(X))
         self._S, self._a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self._row_sums, self._diagonal = np.zeros((n, p, m)), np.zeros((p, m))
-        self._add_all(engine, verbose)
+        program = self._data.program
+        most = {"most": most_side(program)} if program.external else {}
+        owners, boxes = cells(starts, pair_side(m, **most))
+        done = list(accumulate((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes))
+
+        def take(k, sums):
+            with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+                self._add(*owners[k], boxes[k], sums)
+            progress(done[k])
+
+        with Progress(f"pairs of {m} samples", done[-1], verbose) as progress:
+            engine.run_boxes("pair_sums", self._data, boxes, take, progress.report)
         lower = np.tril_indices(p, -1)
         self._S[..., lower[0], lower[1]] = self._S[..., lower[1], lower[0]]
         for g, h in zip(*np.triu_indices(n, 1)):
@@ -198,21 +209,6 @@ class FoldSums:
         given = [V.dtype if k.given_dtype is None else k.given_dtype for k in kernels]
         self._eps = np.array([max(_eps(d), _eps(V.dtype)) for d in given])
         self._shift = np.where([k.is_exponential for k in kernels], 0.0, np.abs(shift))
-
-    def _add_all(self, engine, verbose):
-        """Run all boxes of pairs on the engine."""
-        m, program = self._diagonal.shape[1], self._data.program
-        most = {"most": most_side(program)} if program.external else {}
-        owners, boxes = cells(self._starts, pair_side(m, **most))
-        done = list(accumulate((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes))
-
-        def take(k, sums):
-            with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
-                self._add(*owners[k], boxes[k], sums)
-            progress(done[k])
-
-        with Progress(f"pairs of {m} samples", done[-1], verbose) as progress:
-            engine.run_boxes("pair_sums", self._data, boxes, take, progress.report)
 
     def _add(self, g, h, box, sums):
         rows, columns = slice(*box[:2]), slice(*box[2:])
