@@ -102,9 +102,8 @@ class Program:
     @cached_property
     def is_common(self):
         """Whether it is made of common primitives and operations, whose code compiles faster."""
-        rows = [ops.OPERATIONS[op] for op in set(self.code[:, 0].tolist())]
-        rows += [ops.PRIMITIVES[kind] for kind in set(self.primitives[:, 0].tolist())]
-        return all(row.common for row in rows)
+        kinds, operations = self.primitives[:, 0].tolist(), self.code[:, 0].tolist()
+        return ops.COMMON_PRIMITIVES.issuperset(kinds) and ops.COMMON.issuperset(operations)
 
 
 def padded(n):
