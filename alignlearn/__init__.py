@@ -22,7 +22,6 @@ _WHERE = {
     "sources": "AlignmentAccumulator GramStack Tables alignment_statistics",
     "weights": "Align AlignF AlignLinear AlignLq Consensus MaxEntropy Structure Uniform",
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
-    "machines": "Ensemble",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "DataConversionWarning FeatureScales KernelCombiner MKLClassifier MKLClassifierCV "
     "MKLRegressor MKLRegressorCV NotFittedError OneClassMKL TableTransformer "

@@ -97,7 +97,6 @@ from alignlearn.kernels import ladder as ladder
 from alignlearn.large import NystromRidge as NystromRidge
 from alignlearn.large import NystromRidgeClassifier as NystromRidgeClassifier
 from alignlearn.large import NystromSVC as NystromSVC
-from alignlearn.machines import Ensemble as Ensemble
 from alignlearn.multitask import MultiTaskMKLClassifier as MultiTaskMKLClassifier
 from alignlearn.multitask import MultiTaskMKLRegressor as MultiTaskMKLRegressor
 from alignlearn.online import KernelSGDClassifier as KernelSGDClassifier

@@ -117,7 +117,7 @@ KEYS = """
 import hashlib, sys
 import numpy as np
 import alignlearn as al
-from alignlearn.engine.binding import program_of
+from alignlearn.engine.program import program_of
 from alignlearn.engine.cuda import gram, hyper, memory_sums, register_sums
 from alignlearn.engine.cuda.program import pair_functions
 from alignlearn.engine.program import Mode

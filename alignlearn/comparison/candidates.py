@@ -62,8 +62,8 @@ class Method:
     holds : set of str
         What it keeps in memory, as `comparison.memory` counts it: "family", a Gram matrix per
         kernel of the training folds, or one of the columns; "held-out family", a matrix per kernel
-        of held-out and training rows; "own matrix", a Gram matrix of its own; "matrices", both
-        kinds for every kernel and three to work with; "pairs", as many pairs of samples as
+        of held-out and training rows; "own matrix", a Gram matrix of its own; "matrices", one for
+        every kernel and three to work with; "pairs", as many pairs of samples as
         `comparison.hyper` draws.
     no_columns : str
         Why it is not available for RankOneKernels, if it is not.

@@ -38,10 +38,10 @@ def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> floa
     else:
         entries += ("family" in holds) * n_kernels * train**2
         entries += ("held-out family" in holds) * n_kernels * pairs
-    # A matrix of its own beside its held-out part; or all of both, and three more to work with.
+    # A matrix of its own beside its held-out part; or one of each kernel, and three to work with.
     entries += ("own matrix" in holds) * (train**2 + pairs)
     if "matrices" in holds:
-        entries += (n_kernels + 3.0) * train**2 + n_kernels * pairs
+        entries += (n_kernels + 3.0) * train**2
     if "pairs" in holds:
         entries += 2.0 * train**2 + 1.2 * MAX_RANK * min(0.5 * train * (train + 1.0), MAX_PAIRS)
     return 8.0 * entries

@@ -14,11 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from alignlearn.kernels import are_per_column
-from alignlearn.machines import Ensemble, SupportVectorClassifier
+from alignlearn.machines import SupportVectorClassifier
 from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 
 from .candidates import Candidate, Method
+from .ensemble import Ensemble
 
 # Two values of alpha a decade and fewer for aligned-krr, of which each is a problem to be solved.
 ALPHA_GRID = tuple(10.0 ** (k / 2) for k in range(4, -11, -1))
@@ -150,13 +151,11 @@ class OneStage:
         trial, family = self.trial, self.family
         held_out = [self._single(k)[1] for k in self.used]
         for value in grid:
-            if trial.task == "regression":
-                model = Ensemble("krr", alpha=value)
-            else:
-                model = Ensemble("svc", C=value, random_state=trial.protocol.random_state)
-            weights = model.fit(family, trial.y).weights_
-            if weights.ndim > 1:
-                weights = np.abs(weights).mean(axis=1)
+            machine = "krr" if trial.task == "regression" else "svc"
+            model = Ensemble(machine, value, trial.protocol.random_state)
+            weights = model.fit(family.grams, trial.y).weights_
+            single = weights.shape[1] == 1
+            weights = weights[:, 0] if single else np.abs(weights).mean(axis=1)
             weights = weights / (np.abs(weights).sum() or 1.0)
             yield Candidate(model.predict(held_out), self._spread(weights), np.nan, value)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from alignlearn.estimators import MKLClassifierCV, MKLRegressorCV
+from alignlearn.estimators import BayesianMKLClassifier, MKLClassifierCV, MKLRegressorCV
 from alignlearn.estimators.random_features import AlignedRandomFeatures
 from alignlearn.kernels import Gaussian
-from alignlearn.machines.bayesian import BayesianCombination, Priors
 from alignlearn.statistics import center_gram
 
 from . import hyper
@@ -59,28 +56,14 @@ def _aligned_random_features(trial):
 
 def _bayesian(trial):
     """Bayesian multiple kernel learning, each class against the rest; sigma_g from the fold."""
-    used = np.flatnonzero(trial.scale > 0.0)
-    if not used.size:
-        raise ValueError("kernels: every kernel is constant on the training folds.")
-    pairs = [trial.grams(np.arange(trial.scale.size) == k) for k in used]
-    grams, held_out = (np.array(matrices) for matrices in zip(*pairs))
-    del pairs
-    classes, codes = np.unique(trial.y, return_inverse=True)
-    signs = [np.where(codes == c, 1.0, -1.0) for c in range(len(classes))]
-    signs = signs[1:] if len(classes) == 2 else signs
-    shared = BayesianCombination(grams, Priors())
+    train, held_out = trial.columns
     for noise in NOISES:
-        shared = shared.with_priors(replace(shared.priors, sigma_g=noise))
-        found = [shared.fit(sign) for sign in signs]
-        odds = np.array([q.log_odds(held_out @ q.a) for q in found])
-        best = (odds[0] > 0.0).astype(np.intp) if len(found) == 1 else odds.argmax(axis=0)
-        weights = np.zeros(trial.scale.size)
-        one = found[0].be[1:]
-        weights[used] = one if len(found) == 1 else np.mean([np.abs(q.be[1:]) for q in found], 0)
-        weights /= np.abs(weights).sum() or 1.0
-        combined = np.tensordot(weights[used], grams, 1)
-        aligned = centered_alignment(combined, trial.y, trial.task)
-        yield Candidate(classes[best], weights, aligned, noise)
+        model = BayesianMKLClassifier(trial.kernels, sigma_g=noise).fit(train, trial.y)
+        weights = model.weights_
+        weights = weights if weights.ndim == 1 else np.abs(weights).mean(axis=1)
+        weights = weights / (np.abs(weights).sum() or 1.0)
+        aligned = centered_alignment(trial.grams(weights)[0], trial.y, trial.task)
+        yield Candidate(model.predict(held_out), weights, aligned, noise)
 
 
 def _hyper_kernel(regression, style):

@@ -12,10 +12,9 @@ from alignlearn.validation import is_sparse
 from .bits import counted
 from .boxes import row_boxes
 from .external import BLOCK, most_rows, select_columns
-from .program import Mode, Program, compile_kernels, padded
-from .sparse import SparsePrimitive, sparse_rows
+from .program import Mode, Program, padded, program_of
+from .sparse import sparse_rows
 from .threads import on_threads, thread_count
-from .tiles import is_common
 
 # Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
 # 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
@@ -159,9 +158,9 @@ def scratch(program, dtype, shape, *lead):
     here, as compiled code that takes memory itself takes longer to compile.
     """
     block, rows = shape
-    sizes = (program.n_rows + 1, rows * block), (len(program.features), block)
-    sizes = *sizes, (len(program.features), rows)
-    W, tile, x = (on_cache_lines((*lead, *size), dtype) for size in sizes)
+    W = on_cache_lines((*lead, program.n_rows + 1, rows * block), dtype)
+    tile = on_cache_lines((*lead, len(program.features), block), dtype)
+    x = on_cache_lines((*lead, len(program.features), rows), dtype)
     W[..., program.n_kernels : padded(program.n_kernels), :] = 0.0
     return W, tile, x
 
@@ -190,19 +189,12 @@ def vectors(kernels, X):
     return frozen(np.zeros((len(X), 1)))
 
 
-def program_of(kernels, X, V, **options):
-    """The program for samples X, of which the loops read V."""
-    if is_sparse(X):
-        return compile_kernels(kernels, X.shape[1], outside=SparsePrimitive, **options)
-    return compile_kernels(kernels, V.shape[1], **options)
-
-
 def as_bits(program, *sides):
     """The program and the sides that it is bound to, where columns of 0 and 1 are bits.
 
     Programs of the small interpreter stay as they are, as the other one takes longer to compile.
     """
-    if not is_common(program):
+    if not program.is_common:
         program, sides = counted(program, *sides)
     return program, *map(frozen, sides)
 

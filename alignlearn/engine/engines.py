@@ -24,11 +24,10 @@ class Auto(Engine):
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
         """As `Cpu.run_boxes`."""
-        engine = CPU
-        if boxes and pays(n_pairs(data, boxes)) and available():
-            engine = _cuda()
-        if operation not in engine.operations:
-            engine = CPU
+        wanted = bool(boxes) and pays(n_pairs(data, boxes)) and available()
+        if not wanted or operation not in (engine := _cuda()).operations:
+            CPU.run_boxes(operation, data, boxes, take, watch)
+            return
         taken = []
 
         def count(k, result):

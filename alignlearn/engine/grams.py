@@ -15,14 +15,14 @@ from .binding import (
     factor_values,
     frozen,
     over_pairs,
-    program_of,
     scratch,
     vectors,
 )
 from .boxes import cells, into_rows
 from .cpu import CPU
+from .program import program_of
 from .threads import thread_count
-from .tiles import evaluator, is_common
+from .tiles import evaluator
 
 _DIAGONAL_ROWS = 4  # of a tile of which the diagonal is taken; the features go in fours, too
 
@@ -177,7 +177,7 @@ class GramProducts:
     @property
     def is_common(self):
         """Whether values need common operations on the samples' numbers alone."""
-        return is_common(self._pairs.program)
+        return self._pairs.program.is_common
 
     def times(self, V):
         """``K V``, (n,) or (n, c) as V, float64."""

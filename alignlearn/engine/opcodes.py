@@ -111,3 +111,6 @@ FACTOR = _operation("{d} = T({d} * (FX[{k}, i] * FZ[{k}, j]))")
 TERMS = _operation("{d} = T({d} + (FX[{k}, i] + FZ[{k}, j]))")
 EXTERNAL = _operation("{d} = T(external[{k}, i, j])")  # block {k} of values computed outside
 FORMULAS = {function: _formula(function) for function in _FORMULAS}
+# Whose loops compile faster, see `alignlearn.engine.tiles.evaluator`.
+COMMON_PRIMITIVES = frozenset(kind for kind, row in enumerate(PRIMITIVES) if row.common)
+COMMON = frozenset(op for op, row in enumerate(OPERATIONS) if row.common)

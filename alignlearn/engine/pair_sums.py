@@ -17,13 +17,12 @@ from .binding import (
     compiled,
     factor_values,
     frozen,
-    program_of,
     vectors,
 )
 from .boxes import cells, pair_side
 from .cpu import CPU, pair_sums
 from .external import most_side
-from .program import Mode
+from .program import Mode, program_of
 
 _PILOT_SIDE = 24
 # Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
@@ -165,19 +164,32 @@ class FoldSums:
 
     def __init__(self, X, Y, kernels, starts, verbose=False, weight=None, engine=CPU, terms=None):
         self._starts, self._weight = starts, weight
-        self._bind(X.without_offsets() if is_sparse(X) else X, Y, kernels, weight, terms)
+        X = X.without_offsets() if is_sparse(X) else X
+        V = vectors(kernels, X)
+        self._bind(X, V, Y, kernels, _choose_forms(kernels, X, V), terms)
         n, (p, m) = len(starts) - 1, (len(kernels), len(X))
         self._S, self._a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self._row_sums, self._diagonal = np.zeros((n, p, m)), np.zeros((p, m))
-        self._add_all(engine, verbose)
+        program = self._data.program
+        most = {"most": most_side(program)} if program.external else {}
+        owners, boxes = cells(starts, pair_side(m, **most))
+        done = list(accumulate((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes))
+
+        def take(k, sums):
+            with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+                self._add(*owners[k], boxes[k], sums)
+            progress(done[k])
+
+        with Progress(f"pairs of {m} samples", done[-1], verbose) as progress:
+            engine.run_boxes("pair_sums", self._data, boxes, take, progress.report)
         lower = np.tril_indices(p, -1)
         self._S[..., lower[0], lower[1]] = self._S[..., lower[1], lower[0]]
         for g, h in zip(*np.triu_indices(n, 1)):
             self._S[h, g], self._a[h, g] = self._S[g, h], self._a[g, h]
 
-    def _bind(self, X, Y, kernels, weight, terms):
+    def _bind(self, X, V, Y, kernels, forms, terms):
         """Compile the kernels for the samples; choose units for weights and targets."""
-        V = vectors(kernels, X)
+        weight, (full, shift) = self._weight, forms
         # Squares of weights and targets must not overflow or vanish in the samples' precision.
         self._weight_unit, root = 0, np.empty(0, V.dtype)
         if weight is not None:
@@ -187,7 +199,6 @@ class FoldSums:
         self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
         Y = frozen(np.ldexp(Y, -self._unit).astype(V.dtype))
         which, values = ((), np.empty((0, len(X)))) if terms is None else terms
-        full, shift = _choose_forms(kernels, X, V)
         forms = {"full": full, "shift": shift, "terms": which, "n_targets": Y.shape[1]}
         program = program_of(kernels, X, V, mode=Mode.CENTERED, **forms)
         check_domains(program, X)
@@ -198,21 +209,6 @@ class FoldSums:
         given = [V.dtype if k.given_dtype is None else k.given_dtype for k in kernels]
         self._eps = np.array([max(_eps(d), _eps(V.dtype)) for d in given])
         self._shift = np.where([k.is_exponential for k in kernels], 0.0, np.abs(shift))
-
-    def _add_all(self, engine, verbose):
-        """Run all boxes of pairs on the engine."""
-        m, program = self._diagonal.shape[1], self._data.program
-        most = {"most": most_side(program)} if program.external else {}
-        owners, boxes = cells(self._starts, pair_side(m, **most))
-        done = list(accumulate((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes))
-
-        def take(k, sums):
-            with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
-                self._add(*owners[k], boxes[k], sums)
-            progress(done[k])
-
-        with Progress(f"pairs of {m} samples", done[-1], verbose) as progress:
-            engine.run_boxes("pair_sums", self._data, boxes, take, progress.report)
 
     def _add(self, g, h, box, sums):
         rows, columns = slice(*box[:2]), slice(*box[2:])

@@ -15,10 +15,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
+from alignlearn.validation import is_sparse
+
 from . import opcodes as ops
+from .sparse import SparsePrimitive
 
 # A ladder step is worth taking up to this many squarings instead of one exponential.
 _MAX_SQUARINGS = 4
@@ -95,6 +99,12 @@ class Program:
     offsets: np.ndarray
     lacks_sides: bool = False
 
+    @cached_property
+    def is_common(self):
+        """Whether it is made of common primitives and operations, whose code compiles faster."""
+        kinds, operations = self.primitives[:, 0].tolist(), self.code[:, 0].tolist()
+        return ops.COMMON_PRIMITIVES.issuperset(kinds) and ops.COMMON.issuperset(operations)
+
 
 def padded(n):
     """n rounded up to a multiple of 5, the block of ``engine.loops.add_products``."""
@@ -128,28 +138,25 @@ class Builder:
         yield
         self._columns = outer
 
-    def primitive(self, kind, *, centered=False) -> int:
-        """The register row of a primitive on the columns in force (minus their means)."""
-        if self._outside is None:
-            return self._bound_primitive(kind, centered)
-        key = (kind, self._columns, centered)
-        if key not in self._evaluated:
-            row = self._evaluated[key] = self._new_row()
-            self.emit(ops.EXTERNAL, row, integer=self.external(self._outside(kind, centered)))
-        return self._evaluated[key]
+    def primitive(self, kind, *, centered=False, bound=False) -> int:
+        """The register row of a primitive on the columns in force (minus their means).
 
-    def _bound_primitive(self, kind, centered=False):
-        columns = self._columns
-        key = (kind, columns, centered)
-        if key not in self._primitives:
-            group = (columns, centered)
-            if group not in self._groups:
-                self._groups[group] = len(self._features)
-                bound = range(self.n_features) if columns is None else columns
-                self._features.extend(bound)
-                self._centered.extend([centered] * len(bound))
-            self._primitives[key] = self._new_row()
-        return self._primitives[key]
+        ``bound`` ones are never evaluated outside.
+        """
+        key = (kind, self._columns, centered)
+        known = self._primitives if self._outside is None or bound else self._evaluated
+        if key in known:
+            return known[key]
+        row = known[key] = self._rows
+        self._rows += 1
+        if known is self._evaluated:
+            self.emit(ops.EXTERNAL, row, integer=self.external(self._outside(kind, centered)))
+        elif key[1:] not in self._groups:
+            self._groups[key[1:]] = len(self._features)
+            features = range(self.n_features) if self._columns is None else self._columns
+            self._features.extend(features)
+            self._centered.extend([centered] * len(features))
+        return row
 
     def inner_product(self, mode, dst):
         """Emit <x, x'>, or what differs from it by f(x) + f(x') where the mode allows that."""
@@ -160,10 +167,6 @@ class Builder:
             centered = mode is Mode.CENTERED
             self.emit(ops.AFFINE, dst, self.primitive(ops.INNER_PRODUCT, centered=centered), f0=1.0)
 
-    def _new_row(self):
-        self._rows += 1
-        return self._rows - 1
-
     @property
     def n_columns(self) -> int:
         """Number of columns in force."""
@@ -171,7 +174,10 @@ class Builder:
 
     def temporary(self) -> int:
         """A scratch row; give it back with ``release``."""
-        return self._free.pop() if self._free else self._new_row()
+        if self._free:
+            return self._free.pop()
+        self._rows += 1
+        return self._rows - 1
 
     def release(self, row):
         """Return a scratch row."""
@@ -238,10 +244,10 @@ class Builder:
 
     def targets(self, n_targets):
         """The first register after the outputs: inner product of columns beyond the features."""
-        row = self._new_row()
+        row, self._rows = self._rows, self._rows + 1
         first = self.n_features if self._outside is None else 0
         with self.columns(tuple(range(first, first + n_targets))):
-            self.emit(ops.AFFINE, row, self._bound_primitive(ops.INNER_PRODUCT), f0=1.0)
+            self.emit(ops.AFFINE, row, self.primitive(ops.INNER_PRODUCT, bound=True), f0=1.0)
 
     def add_constant(self, dst, offset):
         """Turn a register with an offset into the exact value."""
@@ -271,16 +277,8 @@ class Builder:
         )
 
 
-def compile_kernels(
-    kernels,
-    n_features,
-    *,
-    mode=Mode.VALUE,
-    full=None,
-    shift=None,
-    terms=(),
-    n_targets=0,
-    outside=None,
+def program_of(
+    kernels, X, V, *, mode=Mode.VALUE, full=None, shift=None, terms=(), n_targets=0
 ) -> Program:
     """Lower resolved kernels to a :class:`Program`.
 
@@ -288,8 +286,10 @@ def compile_kernels(
     ----------
     kernels : sequence of Kernel
         With numeric parameters (see ``Kernel.resolve``).
-    n_features : int
-        Number of columns of the data the program will be bound to.
+    X : samples
+        Primitives of sparse ones are evaluated outside; only target columns are then bound.
+    V : ndarray of shape (m, d)
+        What the loops read of X.
     mode : Mode
         VALUE, SHIFTED, CENTERED or SIDES: what the outputs have to hold.
     full : sequence of bool of length p, optional
@@ -301,11 +301,9 @@ def compile_kernels(
     n_targets : int
         Number of target columns, bound after the features. The sum of their products is left in
         row ``padded(p)``, the first register after the outputs.
-    outside : callable, optional
-        ``outside(kind, centered)``, for samples whose columns are not bound: what stands for a
-        primitive in ``external``. Target columns are then bound alone.
     """
     p = len(kernels)
+    n_features, outside = (X.shape[1], SparsePrimitive) if is_sparse(X) else (V.shape[1], None)
     builder = Builder(n_features, p, outside)
     offsets = np.zeros(p)
     if n_targets:

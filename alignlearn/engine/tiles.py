@@ -411,11 +411,4 @@ def evaluator(program, dtype):
     It is half of what these loops are. Programs of Gaussians, inner products and their sums, powers
     and products, which most are, need a part of it, which compiles in half the time.
     """
-    return (_address_of_common if is_common(program) else _address_of_all)(np.dtype(dtype))
-
-
-def is_common(program):
-    """Whether a program is made of common primitives and operations."""
-    rows = [ops.OPERATIONS[op] for op in set(program.code[:, 0].tolist())]
-    rows += [ops.PRIMITIVES[kind] for kind in set(program.primitives[:, 0].tolist())]
-    return all(row.common for row in rows)
+    return (_address_of_common if program.is_common else _address_of_all)(np.dtype(dtype))

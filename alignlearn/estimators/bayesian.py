@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from alignlearn.kernels import are_per_column
 from alignlearn.machines.bayesian import BayesianCombination, Priors
-from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import predicted_labels, two_class_problems
 from alignlearn.sources import open_source
 from alignlearn.statistics import alignment, center_gram
 from alignlearn.validation import check_count, check_number
@@ -170,8 +170,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         inputs.doubt_scales(X, source.X, source.kernels)
         check_gram_memory(source.n_samples, len(source.names) + 3)
         grams, means = self._open(source)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        signs = problem_signs(codes.reshape(-1), self.classes_.size, "ovr")
+        self.classes_, signs, _ = two_class_problems(labels)
         shared = BayesianCombination(grams, priors)
         found = []
         for sign in signs:  # no comprehension: warnings name the caller's line

@@ -50,6 +50,8 @@ class _Multiple(GammaKernel):
         return [replace(self, multiple=self.multiple * float(n)) for n in multiples]
 
     def resolve(self, X, weight=None):
+        if self.multiple == 1.0 and not isinstance(self.gamma, str):
+            return self
         gamma = resolve_gamma(self.gamma, X, self._primitive, weight) * self.multiple
         gamma = check_number("gamma * multiple", gamma, low=0.0, strict=True)
         return replace(self, gamma=gamma, multiple=1.0)

@@ -11,7 +11,7 @@ import numpy as np
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier, Regressor, parameters, shared
 from alignlearn.machines.nystrom_machines import RidgeProblem
-from alignlearn.solvers.multiclass import encode_labels, predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import predicted_labels, two_class_problems
 from alignlearn.validation import (
     check_count,
     check_flag,
@@ -267,9 +267,9 @@ class NystromRidgeClassifier(Classifier, RidgeLearner):
 
     def _targets(self, y, weight):
         labels = inputs.class_labels(self, y, len(weight), weight=weight)
-        self.classes_, codes = encode_labels(labels)
+        self.classes_, signs, _ = two_class_problems(labels)
         self._flat = self.classes_.size == 2
-        return problem_signs(codes, self.classes_.size, "ovr").T
+        return signs.T
 
     def decision_function(self, X) -> np.ndarray:
         """Value of each class for n samples: (n,) for two classes, positive for ``classes_[1]``.

@@ -4,13 +4,11 @@ from alignlearn.kernels import KreinSpectrum, SpectrumFix, krein_spectrum
 
 from ._ridge import KernelRidge, RidgePath, ridge_loo_path
 from ._svm import SupportVectorClassifier, SupportVectorRegressor
-from .ensemble import Ensemble
 from .krein import KreinRidge, KreinSVC
 from .linear import LinearSVM
 from .one_class import OneClassSVM
 
 __all__ = [
-    "Ensemble",
     "KernelRidge",
     "KreinRidge",
     "KreinSVC",

@@ -10,18 +10,15 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.solvers.multiclass import (
-    class_weighted,
     confidences,
     decided_labels,
-    encode_labels,
     orientations,
-    problem_signs,
+    two_class_problems,
 )
 from alignlearn.solvers.smo import SMOResult, smo
 from alignlearn.solvers.smo_each import SMALL, smo_each
 from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
-    check_choice,
     check_count,
     check_fitted,
     check_gram,
@@ -195,11 +192,8 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 
     def _problems(self, y, sample_weight):
         """The `_Problems` of two classes each; the labels are kept."""
-        check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
-        self.classes_, codes = encode_labels(y)
-        weight = check_weights(sample_weight, codes.size)
-        weight = class_weighted(weight, self.class_weight, self.classes_, codes)
-        signs = problem_signs(codes, self.classes_.size, self.multiclass)
+        weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        self.classes_, signs, weight = two_class_problems(y, self.multiclass, **weights)
         return _Problems(signs, weight, check_options(self))
 
     def _minimised(self, K, problems, alpha0):
@@ -259,8 +253,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 
     def problem_sizes(self, y):
         """Number of samples in each problem, (n_problems,)."""
-        classes, codes = encode_labels(y)
-        return [np.count_nonzero(s) for s in problem_signs(codes, classes.size, self.multiclass)]
+        return np.count_nonzero(two_class_problems(y, self.multiclass).signs, axis=1).tolist()
 
     def problem_decisions(self, K_test):
         """Decisions (n_test, n_problems) of the problems of two classes."""

@@ -32,7 +32,6 @@ sigma_g = 1).
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -107,12 +106,6 @@ class BayesianCombination:
     def squares(self):
         """``sum_k K_k^2 / sigma_g^2``, a new array (m, m)."""
         return self._squares / self.priors.sigma_g**2
-
-    def with_priors(self, priors):
-        """The same matrices and their products, with other hyper-parameters."""
-        other = copy.copy(self)
-        other.priors = priors
-        return other
 
     def respond(self, a):
         """``K_k a`` of all kernels, (p, m)."""

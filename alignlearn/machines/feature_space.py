@@ -14,8 +14,8 @@ import numpy as np
 from alignlearn.engine.features import centered_feature_gram
 from alignlearn.solvers.dense import ShiftedInverse
 from alignlearn.solvers.low_rank import low_rank_hinge
-from alignlearn.solvers.multiclass import class_weighted, encode_labels, problem_signs
-from alignlearn.validation import check_number, check_weights, is_sparse, warn_unconverged
+from alignlearn.solvers.multiclass import two_class_problems
+from alignlearn.validation import check_number, is_sparse, warn_unconverged
 
 from ._ridge import check_range, solve_definite
 from ._svm import check_options, store_results
@@ -82,13 +82,13 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     """
     options = check_options(machine)
     C = check_number("C", machine.C, low=0.0, strict=True)
-    machine.classes_, codes = encode_labels(y)
-    weight = check_weights(sample_weight, codes.size)
-    cost = C * class_weighted(weight, machine.class_weight, machine.classes_, codes)
+    weights = {"sample_weight": sample_weight, "class_weight": machine.class_weight}
+    machine.classes_, signs, weight = two_class_problems(y, machine.multiclass, **weights)
+    cost = C * weight
     means = Z.mean(axis=0)
     centered = Z - means
     results = []
-    for sign in problem_signs(codes, machine.classes_.size, machine.multiclass):
+    for sign in signs:
         steps = min(100, options["max_iter"] or 100)
         results.append(low_rank_hinge(centered, sign, cost, tol=options["tol"], max_iter=steps))
         if not results[-1].converged:

@@ -7,20 +7,18 @@ import numpy as np
 from alignlearn._params import ParamsMixin
 from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
 from alignlearn.solvers.multiclass import (
-    class_weighted,
     confidences,
-    encode_labels,
     predicted_labels,
-    problem_signs,
+    two_class_problems,
 )
 from alignlearn.validation import (
     check_choice,
     check_count,
     check_features,
     check_fitted,
+    check_labels,
     check_number,
     check_seed,
-    check_weights,
     is_sparse,
 )
 
@@ -132,14 +130,13 @@ class LinearSVM(ParamsMixin, LabelScore):
             "max_iter": check_count("max_iter", self.max_iter, optional=False),
             "rng": check_seed("random_state", self.random_state),
         }
-        check_choice("multiclass", self.multiclass, ("ovr", "ovo"))
         Z = _rows(Z)
-        self.classes_, codes = encode_labels(y)
-        if codes.size != Z.shape[0]:
-            raise ValueError(f"y has {codes.size} labels, but Z has {Z.shape[0]} samples.")
-        weight = check_weights(sample_weight, codes.size)
-        cost = C * class_weighted(weight, self.class_weight, self.classes_, codes)
-        signs = problem_signs(codes, self.classes_.size, self.multiclass)
+        labels = check_labels(y)
+        if labels.size != Z.shape[0]:
+            raise ValueError(f"y has {labels.size} labels, but Z has {Z.shape[0]} samples.")
+        weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        self.classes_, signs, weight = two_class_problems(labels, self.multiclass, **weights)
+        cost = C * weight
         results = [dual_coordinate_descent(Z, s, cost * np.abs(s), **options) for s in signs]
         for result in results:
             result.warn_unconverged(options["tol"])

@@ -10,7 +10,7 @@ import numpy as np
 from alignlearn.estimators.base import parameters, shared
 from alignlearn.estimators.inputs import class_labels
 from alignlearn.machines import SupportVectorClassifier
-from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import predicted_labels, two_class_problems
 from alignlearn.statistics.targets import plain_columns
 from alignlearn.validation import check_choice, check_labels, check_weights
 from alignlearn.weights.one_stage.svm import Duals
@@ -220,8 +220,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
         return tasks, groups, values
 
     def _problem(self, labels):
-        classes, codes = np.unique(labels, return_inverse=True)
-        signs = problem_signs(codes.reshape(-1), classes.size, self.multiclass)
+        signs = two_class_problems(labels, self.multiclass).signs
         return Duals.hinge(signs, float(self.C)), plain_columns(labels, task="classification")
 
     def _machine(self, labels):

@@ -55,7 +55,6 @@ _CLASSES = {
     "machines._svm": "SupportVectorClassifier SupportVectorRegressor",
     "machines.bayesian": "Posterior",
     "machines.calibration": "Calibration Isotonic Sigmoid",
-    "machines.ensemble": "Ensemble",
     "machines.krein": "KreinRidge KreinSVC",
     "machines.linear": "LinearSVM",
     "machines.nystrom_machines": "NystromHinge NystromKernelRidge",

@@ -97,7 +97,7 @@ class Problem(NamedTuple):
 
 
 def dual_coordinate_descent(
-    X, sign, cost, *, loss="hinge", tol=1e-3, max_iter=10_000, shrinking=True, rng=None
+    X, sign, cost, *, loss="hinge", tol=1e-3, max_iter=10_000, rng=None
 ) -> DualCDResult:
     """Minimise ``|w|^2 / 2 + sum_i cost_i loss(1 - sign_i w'x_i)`` through its dual.
 
@@ -114,8 +114,6 @@ def dual_coordinate_descent(
         Bound on the projected gradient, in units of the margin.
     max_iter : int
         Passes.
-    shrinking : bool
-        Set aside coefficients that stay at a bound; the result is checked on all.
     rng : numpy.random.Generator, optional
         Of the orders; default the seed 0.
 
@@ -134,7 +132,7 @@ def dual_coordinate_descent(
     n_iter, goal, part = 0, tol, visits(len(rows.data) / len(sign))
     while n_iter < max_iter and everything.size:
         # Parts of the work, so that Ctrl-C is heard between.
-        options = goal, part, max_iter - n_iter, shrinking
+        options = goal, part, max_iter - n_iter
         steps, violation = _iterate(rows, problem, (alpha, w, intercept), walk, options, rng)
         n_iter += steps
         if violation > goal:
@@ -245,11 +243,10 @@ def squares(rows):
 def _iterate(rows, problem, state, walk, options, rng):
     """Visit coefficients in random orders; (passes done, violation that the last one saw or inf).
 
-    ``state`` is as for `sweep`; ``options`` are the goal, most visits, most passes, and whether to
-    set coefficients aside. The walk goes on where it was, and ends where a pass over all
-    coefficients meets the goal.
+    ``state`` is as for `sweep`; ``options`` are the goal, most visits and most passes. The walk
+    goes on where it was, and ends where a pass over all coefficients meets the goal.
     """
-    goal, n_visits, n_passes, shrinking = options
+    goal, n_visits, n_passes = options
     order, place, limits = walk
     passes = 0
     while n_visits > 0 and passes < n_passes:
@@ -273,7 +270,7 @@ def _iterate(rows, problem, state, walk, options, rng):
         met = high - low <= goal
         limits[:] = np.array([np.inf, -np.inf, 0.0, 0.0])
         place[0], place[1], place[2] = kept + n, 0, 0
-        if met or not shrinking:
+        if met:
             place[0] = order.size
         else:
             limits[0] = high if high > 0.0 else np.inf

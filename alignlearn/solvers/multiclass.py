@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import (
-    check_choice,
-    check_labels,
-    check_number,
-)
+from alignlearn.validation import check_choice, check_labels, check_number, check_weights
+
+
+class Problems(NamedTuple):
+    """Problems of two classes.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Sorted.
+    signs : ndarray of shape (n_problems, m)
+        0 for samples left out; see `problem_signs`.
+    weight : ndarray of shape (m,)
+        Weights of the samples times those of their classes.
+    """
+
+    classes: np.ndarray
+    signs: np.ndarray
+    weight: np.ndarray
+
+
+def two_class_problems(y, multiclass="ovr", *, sample_weight=None, class_weight=None):
+    """The `Problems` that a machine of two classes solves for labels (m,)."""
+    check_choice("multiclass", multiclass, ("ovo", "ovr"))
+    classes, codes = encode_labels(y)
+    weight = check_weights(sample_weight, codes.size)
+    weight = class_weighted(weight, class_weight, classes, codes)
+    return Problems(classes, problem_signs(codes, classes.size, multiclass), weight)
 
 
 def encode_labels(y):

@@ -226,7 +226,8 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     center = np.zeros(u.size)
     for _ in range(30):
         problem, threshold = (M, d, b + delta * center), max(0.1 * tol, _rounding(u) / 4)
-        status, face, n = _exchange(problem, delta, u, usable, face, threshold, limit - n_iter)
+        exchange = lapack.active_set if u.size <= _FEW else compiled.exchange
+        status, face, n = exchange(problem, delta, u, usable, face, threshold, limit - n_iter)
         n_iter += n
         if status == INDEFINITE:
             return None, n_iter
@@ -250,20 +251,6 @@ def _start(M, d, b, u, usable, delta, tol, limit):
         face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(u))
         n_iter += n
     return face, n_iter
-
-
-def _exchange(problem, delta, u, usable, face, threshold, limit):
-    """The active set from a feasible ``u``: its status, the last face, and the solves."""
-    if u.size <= _FEW:
-        return lapack.active_set(problem, delta, u, usable, face, threshold, limit)
-    (support, factor), p = face, u.size
-    s = support.size
-    R, index = np.empty((p, p)), np.zeros(p, dtype=np.int64)
-    R[:s, :s], index[:s] = factor, support
-    status, s, n_iter = compiled.active_set(
-        problem, delta, u, usable, (R, index), s, threshold, limit, compiled.memory_for(p)
-    )
-    return status, (index[:s], R[:s, :s]), n_iter
 
 
 def _polish(M, d, b, u, index, R, usable):

@@ -242,11 +242,18 @@ def _enter(problem, delta, face, s, q, chosen, work):
     return s
 
 
-def memory_for(p):
-    """Where `active_set` keeps vectors of p variables: allocation in it would be compiled, too."""
-    entering = min(_MOST_ENTERING, p)
-    vectors = tuple(np.zeros((3, p)))
-    return vectors, np.empty((entering, p)), np.zeros(p, np.int64), np.zeros(p, bool)
+def exchange(problem, delta, v, usable, face, threshold, max_iter):
+    """`active_set` as `alignlearn.solvers.nnqp_pivot.active_set`: the face is ``index, R``."""
+    (support, factor), p = face, v.size
+    s = support.size
+    R, index = np.empty((p, p)), np.zeros(p, dtype=np.int64)
+    R[:s, :s], index[:s] = factor, support
+    # Vectors of p variables: allocation in the loops would be compiled, too.
+    memory = tuple(np.zeros((3, p))), np.empty((min(_MOST_ENTERING, p), p))
+    memory = *memory, np.zeros(p, np.int64), np.zeros(p, bool)
+    problem = problem, delta, v, usable, (R, index)
+    status, s, n_iter = active_set(*problem, s, threshold, max_iter, memory)
+    return status, (index[:s], R[:s, :s]), n_iter
 
 
 @jit
@@ -255,7 +262,7 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter, memory):
 
     ``problem`` is ``M, d, b``; ``face`` is ``R, index``, with the factor in ``R[:s, :s]`` and its
     variables in ``index[:s]`` on entry and on return; ``s`` may be 0 only if ``v`` is 0. Stops when
-    no usable variable at 0 has a gradient above ``threshold``. ``memory`` is from `memory_for`.
+    no usable variable at 0 has a gradient above ``threshold``. ``memory`` is from `exchange`.
 
     Returns
     -------

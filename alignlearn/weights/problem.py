@@ -156,7 +156,7 @@ class Problem:
 
     def check(self):
         """Return the problem itself, or raise a ValueError where no scaled kernel varies."""
-        if np.any(self.statistics.norms > 0.0):
+        if np.any(self._scaled.statistics.norms > 0.0):
             return self
         if self.is_training_set and not self._scaled.some_vary:
             raise ValueError(

@@ -8,9 +8,8 @@ from _bench import clock
 from alignlearn._jit import jit_fma
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine import vectormath
-from alignlearn.engine.binding import program_of
 from alignlearn.engine.pair_sums import _choose_forms
-from alignlearn.engine.program import Mode
+from alignlearn.engine.program import Mode, program_of
 
 _STEPS = 32
 

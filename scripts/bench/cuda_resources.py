@@ -33,7 +33,6 @@ from numba import config, cuda, typeof, types
 from numba.cuda.cudadrv import error as errors
 
 import alignlearn as al
-from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda import (
     centering,
     gram,
@@ -45,6 +44,7 @@ from alignlearn.engine.cuda import (
 )
 from alignlearn.engine.cuda.gram_tiles import ACROSS, DOWN
 from alignlearn.engine.cuda.program import pair_functions
+from alignlearn.engine.program import program_of
 
 CAPABILITY = (9, 0)
 MULTIPROCESSORS, CLOCK = 132, 1.755e9  # H100 and H200 (SXM), boost clock of the specification

@@ -9,8 +9,8 @@ import alignlearn as al
 from alignlearn._jit import cuda_kernel
 from alignlearn.engine import bits, tiles
 from alignlearn.engine import opcodes as ops
-from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda.program import pair_functions
+from alignlearn.engine.program import program_of
 
 pytestmark = [
     needs_cuda,

@@ -7,9 +7,8 @@ from numba import cuda
 
 import alignlearn as al
 from alignlearn.engine import opcodes as ops
-from alignlearn.engine.binding import program_of
 from alignlearn.engine.cuda import pair_sums, register_sums
-from alignlearn.engine.program import padded
+from alignlearn.engine.program import padded, program_of
 
 pytestmark = needs_cuda
 # Relative to the largest sum. The last kernels of a ladder carry the rounding of the first, times a

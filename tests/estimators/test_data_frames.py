@@ -63,11 +63,6 @@ def _accumulate(form):
     return statistics.update([form(K) for K in TRAIN], REAL).statistics().M
 
 
-def _ensemble(form):
-    model = al.Ensemble().fit([form(K) for K in TRAIN], REAL)
-    return model.predict([form(K) for K in TEST])
-
-
 def _on_sample_numbers(form):
     numbers = np.arange(len(X))[:, None]
     kernel = al.Precomputed(form(TRAIN[0]))
@@ -119,7 +114,6 @@ GRAMS = {
     "SupportVectorRegressor": _machine(SupportVectorRegressor, REAL),
     "SupportVectorClassifier": _machine(SupportVectorClassifier, LABELS),
     "ridge_loo_path": lambda form: ridge_loo_path(form(TRAIN[0]), REAL, [1.0]).predictions,
-    "Ensemble": _ensemble,
     "LKRR": _one_stage(al.LKRR(), REAL),
     "AlignedKRR": _one_stage(al.AlignedKRR(), REAL),
     "L1SVM": _one_stage(al.L1SVM(), LABELS),

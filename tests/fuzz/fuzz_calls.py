@@ -269,17 +269,6 @@ def _machines():
     yield Call("ridge_loo_path", lambda K, y, alphas: machines.ridge_loo_path(K, y, alphas),
                {"K": _K, "y": _T, "alphas": (pool.grids, [0.1, 1.0])})  # fmt: skip
 
-    def ensemble(grams, y, grams_test, **given):
-        return al.Ensemble(**given).fit(grams, y).predict(grams_test)
-
-    options = {"alpha": (N, 1.0), "combination": (CHOICE, "linear"), "ridge": (N, 1e-3)}
-    yield Call("Ensemble", ensemble, {**options, "grams": _P, "y": _T, "machine": (CHOICE, "krr"),
-               "grams_test": (pool.lists_of(pool.matrices), [AGAINST, TEST @ X.T])})  # fmt: skip
-    yield Call("Ensemble", ensemble, {
-        **options, "grams": _P, "y": _Y, "machine": (CHOICE, "svc"), "n_folds": (COUNT, 3),
-        "C": (pool.moderate, 1.0), "random_state": (pool.seeds, 0),
-        "grams_test": (pool.lists_of(pool.matrices), [AGAINST, TEST @ X.T])})  # fmt: skip
-
 
 def _significance():
     errors = _RNG.random((6, 3))

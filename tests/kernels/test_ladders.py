@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.grams import weighted_gram
-from alignlearn.engine.program import Mode, compile_kernels
+from alignlearn.engine.program import Mode, program_of
 from alignlearn.kernels import (
     Columns,
     Exponential,
@@ -31,7 +31,7 @@ EXPONENTIALS = (ops.EXP, ops.EXPM1)
 
 
 def count_exponentials(kernels, **options):
-    code = compile_kernels(kernels, 3, **options).code
+    code = program_of(kernels, X, X, **options).code
     return int(np.isin(code[:, 0], EXPONENTIALS).sum())
 
 
@@ -175,9 +175,8 @@ def test_offsets_turn_centred_registers_into_values(full):
 
     kernels = [Gaussian(0.5), Gaussian(1.0), Linear() + 3, Gaussian(0.5) + 2 * Gaussian(0.1)]
     p = len(kernels)
-    program = compile_kernels(
-        kernels, 3, mode=Mode.SHIFTED, full=[full] * p, shift=[0, 0, -1.5, 0.25]
-    )
+    shift = [0, 0, -1.5, 0.25]
+    program = program_of(kernels, X, X, mode=Mode.SHIFTED, full=[full] * p, shift=shift)
     n, tile = len(X), np.ascontiguousarray(X.T)
     W, empty = np.zeros((program.n_rows + 1, n * n)), np.empty((0, n))
     tiles.fill_primitives(program.primitives, tile, tile, n, n, W)

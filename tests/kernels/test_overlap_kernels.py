@@ -13,7 +13,8 @@ from scipy.spatial.distance import cdist
 import alignlearn as al
 from alignlearn.comparison import compare
 from alignlearn.engine import bits, grams
-from alignlearn.engine.binding import BoundPairs, program_of
+from alignlearn.engine.binding import BoundPairs
+from alignlearn.engine.program import program_of
 from alignlearn.kernels import Columns, Gaussian, Laplacian, MinMax, Tanimoto
 
 LD = np.longdouble

@@ -202,14 +202,6 @@ def test_labels_turned_round_turn_the_answer():
     assert there.be[1:].sum() >= 0.0
 
 
-def test_other_priors_share_the_products():
-    grams, sign = problem()
-    shared = BayesianCombination(grams, Priors())
-    other = shared.with_priors(PRIORS).fit(sign)
-    np.testing.assert_array_equal(other.a, BayesianCombination(grams, PRIORS).fit(sign).a)
-    assert shared.priors == Priors()
-
-
 def test_far_tails_stay_finite():
     grams, sign = problem()
     found = BayesianCombination(grams * 1e4, Priors(sigma_g=1e-2)).fit(sign, max_iter=20_000)

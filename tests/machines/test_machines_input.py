@@ -9,7 +9,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import alignlearn as al
 from alignlearn.machines import (
-    Ensemble,
     KernelRidge,
     KreinRidge,
     KreinSVC,
@@ -160,7 +159,6 @@ def test_leave_one_out_at_the_largest_alpha():
         (RIDGE(), "predict"),
         (KreinSVC(), "predict"),
         (KreinRidge(), "predict"),
-        (Ensemble(), "predict"),
         (SpectrumFix(), "transform"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,

@@ -164,8 +164,6 @@ def machines():
     yield "KreinRidge", KreinRidge().fit(INDEFINITE, SIGNAL), on(L)
     yield "LinearSVM", LinearSVM().fit(X, LABELS), NEW_DATA
     yield "SpectrumFix", SpectrumFix("flip").fit(INDEFINITE), on(L)
-    yield "Ensemble", al.Ensemble().fit(GRAMS, SIGNAL), on(NEW_GRAMS)
-    yield "Ensemble svc", al.Ensemble("svc", n_folds=2).fit(GRAMS, LABELS), on(NEW_GRAMS)
 
 
 def hyper_regressors():

@@ -39,7 +39,6 @@ PICKLED = [
     al.NystromSVC(),
     al.KernelSGDRegressor(),
     al.KernelCCA(),
-    al.Ensemble(),
     al.AlignLq(3.0),
     al.L1SVM(),
     al.CKAAccumulator(),
@@ -134,12 +133,12 @@ def test_parameters_that_are_newer_than_a_file_have_their_default():
     model = al.MKLClassifier(models.KERNELS, weighting=al.AlignLq(3.0), C=5.0)
     model.fit(models.X, models.LABELS)
     file = io.BytesIO()
-    al.save([model, al.Ensemble("svc", C=3.0), KreinSVC(), al.Matern(2.5, multiple=3.0)], file)
-    found = al.load(without(file.getvalue(), "C", "q", "multiple", "n_folds"))
+    al.save([model, LinearSVM(3.0, max_iter=7), KreinSVC(), al.Matern(2.5, multiple=3.0)], file)
+    found = al.load(without(file.getvalue(), "C", "q", "multiple", "max_iter"))
     assert found[0].get_params()["C"] == 1.0
     assert found[0].weighting.q == al.AlignLq().q
     assert found[0].predict(models.NEW).tolist() == model.predict(models.NEW).tolist()
-    assert (found[1].C, found[1].n_folds) == (1.0, 5)
+    assert (found[1].C, found[1].max_iter) == (1.0, LinearSVM().max_iter)
     assert (found[2].C, found[3]) == (1.0, al.Matern(2.5))
     al.save(al.Gaussian(1.0) + al.Linear(), file := io.BytesIO())
     older = without(file.getvalue(), "kernels")

@@ -48,15 +48,13 @@ def problems():
     )
 
 
-@given(problems(), st.sampled_from(LOSSES), st.booleans(), st.booleans())
+@given(problems(), st.sampled_from(LOSSES), st.booleans())
 # A gradient of 0.48 whose terms are of size 1e4, after 2000 passes that were not enough.
-@example(
-    made(396203, (41, 1), 0.9, 3.0, 1.0, False, False, 10.0, False), "squared-hinge", True, False
-)
-def test_the_certificate_is_true(problem, loss, sparse, shrinking):
+@example(made(396203, (41, 1), 0.9, 3.0, 1.0, False, False, 10.0, False), "squared-hinge", True)
+def test_the_certificate_is_true(problem, loss, sparse):
     X, sign, cost = problem
     rows = csr_array(X) if sparse else X
-    options = {"loss": loss, "tol": 1e-4, "shrinking": shrinking, "max_iter": 2_000}
+    options = {"loss": loss, "tol": 1e-4, "max_iter": 2_000}
     found = dual_coordinate_descent(rows, sign, cost, **options)
     alpha = sign * found.coef
     added = np.divide(0.5, cost, where=cost > 0, out=np.zeros(len(cost)))
@@ -152,13 +150,10 @@ def test_a_limit_of_passes_is_reported():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("shrinking", [True, False])
-def test_every_part_is_bounded_and_parts_change_no_more_than_the_order(
-    monkeypatch, loss, shrinking
-):
+def test_every_part_is_bounded_and_parts_change_no_more_than_the_order(monkeypatch, loss):
     """Between two looks for Ctrl-C few coefficients are visited, however narrow their rows are."""
     X, sign, cost = made(5, (300, 2), 0.5, 1.0, 0.3, False, False, 1.0, False)
-    options = {"loss": loss, "tol": 1e-6, "shrinking": shrinking}
+    options = {"loss": loss, "tol": 1e-6}
     whole = dual_coordinate_descent(X, sign, cost, **options)
     iterate, changed = dcd._iterate, []
 

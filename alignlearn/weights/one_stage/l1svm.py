@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn.solvers.dense import solve_or_least_squares
-from alignlearn.solvers.multiclass import problem_signs
+from alignlearn.solvers.multiclass import two_class_problems
 from alignlearn.validation import (
     DegenerateKernelWarning,
     check_choice,
@@ -160,10 +160,7 @@ class L1SVM(OneStageWeighting):
         if self.loss != "hinge":
             Y, shaped = real_rows(y, m)
             return Duals.tube(Y, cost, float(self.epsilon)), shaped
-        classes, codes = np.unique(check_labels(y, m), return_inverse=True)
-        if classes.size < 2:
-            raise ValueError(f"y has 1 class, {classes[0].item()!r}; at least two are needed.")
-        signs = problem_signs(codes.reshape(-1), classes.size, self.multiclass)
+        signs = two_class_problems(check_labels(y, m), self.multiclass).signs
         return Duals.hinge(signs, cost), lambda R: R[0] if len(R) == 1 else R.T.copy()
 
     def _newton(self, family, duals, settings, x):
