@@ -198,6 +198,7 @@ def search(
     members=None,
     keep=False,
     sizes=None,
+    most_threads=None,
     client=None,
     verbose=False,
 ):
@@ -227,6 +228,8 @@ def search(
         Whether to keep the predictions of the chosen.
     sizes : list of int, optional
         Number of samples of each level, where there are several.
+    most_threads : int, optional
+        Candidates that the memory holds at once.
     client : dask.distributed.Client, optional
     verbose : bool or callable
 
@@ -239,7 +242,7 @@ def search(
     ValueError
         A score is not finite.
     """
-    trials = _Trials(candidates, values, schedule, score, fits, keep)
+    trials = _Trials(candidates, values, schedule, score, fits, keep, most_threads)
     n = sum(len(rung.folds) for rung in schedule)
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
         trials.run_all(client, progress)
@@ -272,7 +275,8 @@ def search(
 class _Trials:
     """Scores of candidates and values on folds, as far as they were tried."""
 
-    def __init__(self, candidates, values, schedule, score, fits, keep):
+    def __init__(self, candidates, values, schedule, score, fits, keep, most_threads):
+        self.most_threads = most_threads
         self.candidates, self.values, self.schedule = candidates, values, schedule
         self.score, self.fits, self.keep = score, fits, keep
         n_folds = 1 + max(max(rung.folds) for rung in schedule)
@@ -359,7 +363,7 @@ class _Trials:
                     self._take((w, k, t), predicted)
             progress(t * self.parts + j * self.parts // len(per_fold))
 
-        each(client, self.fits, asked, take)
+        each(client, self.fits, asked, take, self.most_threads)
 
     def _take(self, at, predicted):
         if self.keep:
@@ -636,7 +640,7 @@ def check_training_classes(labels, folds, weight):
 # Calls
 
 
-def each(client, function, arguments, take):
+def each(client, function, arguments, take, most_threads=None):
     """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
 
     Several calls of ``function`` are spread over the threads of this process, where BLAS then keeps
@@ -650,6 +654,8 @@ def each(client, function, arguments, take):
     arguments : list of tuple
     take : callable
         Called in any thread, never twice at once.
+    most_threads : int, optional
+        Without a client; default: as many as there are.
     """
     later = []
 
@@ -659,7 +665,7 @@ def each(client, function, arguments, take):
         take(k, result)
 
     if client is None:
-        count = min(thread_count(), len(arguments))
+        count = min(thread_count(), len(arguments), most_threads or len(arguments))
         with one_blas_thread() if count > 1 else nullcontext():
             on_threads(_deal, function, arguments, InOrder(len(arguments), taken), count=count)
     else:

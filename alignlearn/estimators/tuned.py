@@ -54,7 +54,16 @@ from .kernel_table import refuse_several
 from .model import KernelModel
 from .regressor import KernelRegressor, MKLRegressor
 from .scoring import class_score, get_score
-from .ways import PLANS, FoldWays, WayKernels, levels_of, schedule_of
+from .ways import (
+    BYTES,
+    GROWTH,
+    PLANS,
+    WHOLE,
+    FoldWays,
+    WayKernels,
+    levels_of,
+    schedule_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -216,7 +225,8 @@ class Tuned(KernelModel):
     def _levels(self, y, folds):
         """The levels of a strategy's search, of the targets of positive weight and their folds."""
         rng = check_seed("random_state", self.random_state)
-        return levels_of(y, folds, self._task == "classification", rng)
+        memory = check_memory("memory", self.memory)
+        return levels_of(y, folds, self._task == "classification", rng, memory)
 
     def _matrices(self, source):
         return held_matrices(self.machine, self._paired, source, self.memory)
@@ -313,6 +323,7 @@ class Tuned(KernelModel):
             members=plan.averaged if len(levels) == 1 else len(plan.ways),
             keep=problem.keep or len(levels) > 1,
             sizes=[len(one) for one in ys],
+            most_threads=self._at_once(max(map(len, ys))),
             client=self.client,
             verbose=source.progress,
         )
@@ -322,7 +333,7 @@ class Tuned(KernelModel):
             found = found.of(range(plan.averaged))
         ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
         kernels.learn(ways)
-        blocks = self._blocks(candidates, found, values, source.n_samples)
+        machine, blocks = self._parts(candidates, found, values, source.n_samples)
         members = [
             self._member(
                 way, 1.0 / len(ways) / len(blocks), unit, {problem.parameter: values[k]}, kernels
@@ -330,6 +341,8 @@ class Tuned(KernelModel):
             for way, unit, (_, k) in zip(ways, self._units(found), found.chosen)
             for _ in blocks
         ]
+        for member in members:
+            member.model.set_params(machine=machine)
         self._fit_members(members, X, y, source, levels[learned].rows, blocks)
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
@@ -337,9 +350,13 @@ class Tuned(KernelModel):
         self.weighting_ = members[0].model.weighting
         return found
 
-    def _blocks(self, candidates, found, values, n_samples):
-        """Index arrays of the samples that each member is fitted to; None for all of them."""
-        return [None]
+    def _at_once(self, n_samples):
+        """How many matrices of all pairs of so many samples the memory holds, at least 1."""
+        return max(1, int(check_memory("memory", self.memory) // (BYTES * n_samples**2)))
+
+    def _parts(self, candidates, found, values, n_samples):
+        """The machine for all samples, and index arrays of those that each member is fitted to."""
+        return self.machine, [None]
 
     def _fit_members(self, members, X, y, source, rows, blocks):
         """Fit the members, whose weights are learned on some rows of positive weight."""
@@ -358,7 +375,9 @@ class Tuned(KernelModel):
                 member.model.fit(*given)
 
         asked = [(member, blocks[k % len(blocks)]) for k, member in enumerate(members)]
-        search.each(None, fit, asked, lambda k, found: None)
+        few = source.n_samples <= GROWTH * WHOLE
+        most = self._at_once(source.n_samples) if few else 1
+        search.each(None, fit, asked, lambda k, found: None, most)
 
     def _units(self, found):
         """The size of the decisions of each member."""
@@ -1021,26 +1040,24 @@ feature_names_in_
             self._fit_by_rules(X, y, source, splits, problem)
         return self
 
-    def _blocks(self, candidates, found, values, n_samples):
-        """Parts of the samples, each for a model, where few centers would cost accuracy.
+    def _parts(self, candidates, found, values, n_samples):
+        """Few centers where they serve as well; else all pairs, of parts of many samples.
 
         Divide and conquer kernel ridge regression: Zhang, Duchi and Wainwright (2015).
         """
-        if self.machine != "auto" or not MOST_PAIRED < n_samples <= MOST_IN_BLOCKS:
-            return [None]
+        if self.machine != "auto" or n_samples <= GROWTH * WHOLE or len(found.folds) > 1:
+            return self.machine, [None]
         (w, k), exact = found.chosen[0], found.kept[0][0]
         made = candidates[w].make(found.folds[0], values[k])
-        path = ModelPath(
-            self._untuned("uniform").set_params(machine="nystrom"),
-            "alpha",
-            _Shaped(made.y.ndim == 1),
-        )
+        model = self._untuned("uniform").set_params(machine="nystrom")
+        path = ModelPath(model, "alpha", _Shaped(made.y.ndim == 1))
         near, target = path(*made, [values[k]])[0], made.y[made.split[1]]
         errors = [np.square(target - predicted).mean() for predicted in (near, exact)]
-        if errors[0] <= (1.0 + WORTH_BLOCKS) * errors[1]:
-            return [None]
+        if errors[0] <= (1.0 + WORTH_BLOCKS) * errors[1] or n_samples > MOST_IN_BLOCKS:
+            return "nystrom", [None]
         order = np.random.default_rng(0).permutation(n_samples)
-        return np.array_split(order, -(-n_samples // MOST_OF_BLOCK))
+        n_blocks = -(-n_samples // MOST_OF_BLOCK)
+        return "krr", [None] if n_blocks == 1 else np.array_split(order, n_blocks)
 
     def _fit_per_target(self, X, y, source, groups):
         rule = per_target.checked_rule(self)

@@ -43,6 +43,7 @@ from .search import Candidate, Made, Rung, halving
 
 WHOLE = 2000  # samples up to which candidates are compared on all of them
 GROWTH = 4  # how many times as many samples as a level the next one has
+BYTES = 12.0  # for each pair of samples of a level, while a candidate is tried
 _FOLDS = 2, 2  # of the first two levels
 _GO_ON = 4, 2  # ways that go on from these
 _REACH = 1, 2  # values below and above the best one that the last level tries
@@ -332,7 +333,7 @@ class Level(NamedTuple):
         return [(self.rows[train], self.rows[test]) for train, test in self.folds]
 
 
-def levels_of(y, folds, classes, rng):
+def levels_of(y, folds, classes, rng, memory=np.inf):
     """The `Level` list for samples with targets y and the folds of a search.
 
     Up to `WHOLE` samples there is one, of all of them. Of more the first two are drawn from the
@@ -347,6 +348,8 @@ def levels_of(y, folds, classes, rng):
     classes : bool
         Whether y is codes of classes; then each level has some samples of every class.
     rng : numpy.random.Generator
+    memory : float
+        Bytes that the matrices of the last level have to fit.
     """
     m = len(y)
     if m <= WHOLE:
@@ -366,7 +369,10 @@ def levels_of(y, folds, classes, rng):
         if len(inner) < n:
             inner = make_folds(min(4, len(rows)), y[rows], classes, rng)
         found.append(Level(rows, inner[:n]))
-    last = drawn(np.arange(m), GROWTH * WHOLE)
+    most = min(GROWTH * WHOLE, int(np.sqrt(memory / BYTES)))
+    if most <= WHOLE:
+        return found
+    last = drawn(np.arange(m), most)
     outer = _restricted(folds[:1], last, labels)
     return [*found, Level(last, outer)] if outer else found
 
@@ -417,11 +423,12 @@ def schedule_of(levels, kept, values, n_values, one_by_one):
     inner = values[1:-1] if one_by_one and len(values) > 3 else values
     step = values[1] - values[0] if len(values) > 1 else 1
     choices = [(inner, None), (inner, (step, step)), (range(n_values), _REACH)]
+    goes_on = (*_GO_ON[: len(levels) - 1], None)
     rungs, first = [], 0
-    for k, (level, keep, (some, reach)) in enumerate(zip(levels, (*_GO_ON, None), choices)):
+    for k, (level, keep, (some, reach)) in enumerate(zip(levels, goes_on, choices)):
         last = first + len(level.folds)
         # What was learned before is shared, so that no candidate waits for another one.
-        final = k == len(levels) - 1
+        final = k == 2
         rungs.append(Rung(range(first, last), keep, some, reach, k, widened=final, apart=final))
         first = last
     return tuple(rungs)

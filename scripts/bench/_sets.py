@@ -75,7 +75,7 @@ def _frame(name):
         grades = {
             "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
             "color": list("DEFGHIJ"),
-            "clarity": "I1 SI2 SI1 VS2 VS1 VVS2 VVS1 IF".split(),
+            "clarity": ["I1", "SI2", "SI1", "VS2", "VS1", "VVS2", "VVS1", "IF"],
         }
         columns = [table[c].astype(float) for c in ("carat", "depth", "table", "x", "y", "z")]
         columns += [table[c].map(grades[c].index).astype(float) for c in grades]
