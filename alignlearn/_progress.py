@@ -9,9 +9,17 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from contextvars import ContextVar
 
 _OFTEN = 0.1  # seconds between two calls of a function
 _EVERY = 2.0  # seconds between two lines, and before the first
+
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+def silence():
+    """Report no progress of work that starts in this context: its whole is reported elsewhere."""
+    _silent.set(True)
 
 
 def say(text):
@@ -21,7 +29,9 @@ def say(text):
 
 
 class Lines:
-    """Lines on stderr that say how much of work is done: the first after two seconds."""
+    """Lines on stderr that state how much of the work is done: the first after two seconds."""
+
+    _latest = -_EVERY  # when any of these printed a line
 
     def __init__(self):
         self._last, self._work, self._first = time.monotonic(), None, None
@@ -36,13 +46,18 @@ class Lines:
             self._work, self._first = (total, what), None
         if done and self._first is None:
             self._first = now, done  # what came before may have been compilation
-        if not done or now - self._last < _EVERY:
+        if now - self._last < _EVERY:
             return
-        self._last = now
+        self._last = Lines._latest = now
         say(f"{what}: {note or self._share(done, total, now)}")
 
+    def repeat(self, *work):
+        """Print a line again, unless a line of this or other work was printed lately."""
+        if time.monotonic() - Lines._latest >= _EVERY:
+            self(*work)
+
     def _share(self, done, total, now):
-        start, before = self._first
+        start, before = self._first or (now, done)
         text = f"{done / total:.0%} done"
         if before < done < total:
             text += f", about {(now - start) * (total - done) / (done - before):.0f} s left"
@@ -70,9 +85,10 @@ class Progress:
         self._what, self._total = what, int(total)
         self._is_lines = not callable(to)
         self._to = Lines() if self._is_lines else to
-        self._quiet = self._total == 0 or (self._is_lines and not to)
+        self._quiet = self._total == 0 or (self._is_lines and not to) or _silent.get()
         self._thread, self._last = threading.get_ident(), None
         self._done, self._told, self._note = 0, None, None
+        self._ended = threading.Event()
 
     def __call__(self, done, note=None):
         """So much is done, which any thread may say; ``note`` is another text for the lines."""
@@ -95,9 +111,17 @@ class Progress:
         self._to(done, self._total, self._what, *note)
 
     def __enter__(self):
+        if self._is_lines and not self._quiet:
+            threading.Thread(target=self._repeat, daemon=True).start()
         return self
 
+    def _repeat(self):
+        # A part may last: its line is repeated meanwhile, from another thread.
+        while not self._ended.wait(_EVERY):
+            self._to.repeat(self._done, self._total, self._what, self._note)
+
     def __exit__(self, kind, error, trace):
+        self._ended.set()
         if kind is None and not self._quiet and self._total != self._told:
             self._done = self._total
             self._tell()

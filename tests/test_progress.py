@@ -5,6 +5,7 @@ import itertools
 import pickle
 import re
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -119,7 +120,33 @@ def test_lines_of_other_work_start_over_and_a_note_takes_the_place_of_shares(clo
         "alignlearn: second: 25% done",
         "alignlearn: second: 75% done, about 1 s left",
         "alignlearn: second: 3 steps",
+        "alignlearn: third: 0% done",
     ]
+
+
+def test_a_line_is_repeated_while_a_part_lasts(monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "_EVERY", 0.01)
+    with _progress.Progress("work", 2, True) as progress:
+        progress(1)
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines.count("alignlearn: work: 50% done") > 2
+    time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+
+
+def test_by_default_lines_are_for_terminals(monkeypatch, capsys):
+    clock = itertools.count(0.0, 5.0)
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    al.MKLClassifierCV().fit(X, LABELS)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    al.MKLClassifierCV(verbose=False).fit(X, LABELS)
+    assert capsys.readouterr().err == ""
+    al.MKLClassifierCV().fit(X, LABELS)
+    lines = capsys.readouterr().err.splitlines()
+    assert all(re.fullmatch(r"alignlearn: .*: \d+% done(, about \d+ s left)?", at) for at in lines)
+    assert {line.split(": ")[1] for line in lines} >= {"5 folds", "final fit on 60 samples"}
 
 
 def test_without_a_stderr_nothing_is_printed(clock, monkeypatch, capsys):

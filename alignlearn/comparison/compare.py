@@ -51,7 +51,7 @@ def compare(
     methods: Sequence[str] = DEFAULT_METHODS,
     task: str = "auto",
     protocol: Protocol | None = None,
-    verbose: Any = False,
+    verbose: Any = None,
 ) -> Comparison:
     """Compare ways to combine kernels by cross-validation with a validation fold.
 
@@ -84,8 +84,8 @@ def compare(
         "auto" takes floating-point y as regression.
     protocol : Protocol, optional
         Folds, scaling of the columns, grid of C or alpha, random state.
-    verbose : bool or callable
-        True reports every fold on stderr; or a function that is called as
+    verbose : bool or callable, default None
+        True prints every fold on stderr, None where that is a terminal; or a function called as
         ``verbose(done, total, what)`` with the number of folds that are done.
 
     Returns

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alignlearn._progress import Progress
+from alignlearn._progress import Progress, silence
 from alignlearn.engine.boxes import InOrder
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.folds import make_folds
@@ -363,7 +363,7 @@ class _Trials:
                     self._take((w, k, t), predicted)
             progress(t * self.parts + j * self.parts // len(per_fold))
 
-        each(client, self.fits, asked, take, self.most_threads)
+        each(client, self.fits, asked, take, self.most_threads, progress.report)
 
     def _take(self, at, predicted):
         if self.keep:
@@ -640,7 +640,7 @@ def check_training_classes(labels, folds, weight):
 # Calls
 
 
-def each(client, function, arguments, take, most_threads=None):
+def each(client, function, arguments, take, most_threads=None, watch=None):
     """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
 
     Several calls of ``function`` are spread over the threads of this process, where BLAS then keeps
@@ -656,6 +656,8 @@ def each(client, function, arguments, take, most_threads=None):
         Called in any thread, never twice at once.
     most_threads : int, optional
         Without a client; default: as many as there are.
+    watch : callable, optional
+        As of `on_threads`.
     """
     later = []
 
@@ -667,7 +669,8 @@ def each(client, function, arguments, take, most_threads=None):
     if client is None:
         count = min(thread_count(), len(arguments), most_threads or len(arguments))
         with one_blas_thread() if count > 1 else nullcontext():
-            on_threads(_deal, function, arguments, InOrder(len(arguments), taken), count=count)
+            given = function, arguments, InOrder(len(arguments), taken)
+            on_threads(_deal, *given, count=count, watch=watch)
     else:
         from alignlearn.engine.cluster import Cluster
 
@@ -679,6 +682,8 @@ def each(client, function, arguments, take, most_threads=None):
 
 def _deal(thread, function, arguments, results):
     """Call the function with the next arguments until there are none."""
+    if thread[1] > 1:
+        silence()
     while (k := results.next()) is not None:
         results.put(k, _call(function, arguments[k]))
 

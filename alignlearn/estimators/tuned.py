@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from alignlearn._progress import Progress
 from alignlearn._text import table
 from alignlearn.engine.threads import one_blas_thread
 from alignlearn.machines import SupportVectorRegressor, paths
@@ -275,6 +276,7 @@ class Tuned(KernelModel):
             parameter=problem.parameter,
             names={"weighting": given} if several else {},
             keep=problem.keep,
+            most_threads=self._at_once(used.n_samples),
             client=self.client,
             verbose=source.progress,
         )
@@ -283,7 +285,6 @@ class Tuned(KernelModel):
         self.weighting_ = model.weighting
         return found
 
-    @one_blas_thread()
     def _fit_by_strategy(self, X, y, source, problem):
         """Choose methods and values by folds, and average their fits on everything.
 
@@ -377,7 +378,9 @@ class Tuned(KernelModel):
         asked = [(member, blocks[k % len(blocks)]) for k, member in enumerate(members)]
         few = source.n_samples <= GROWTH * WHOLE
         most = self._at_once(source.n_samples) if few else 1
-        search.each(None, fit, asked, lambda k, found: None, most)
+        what = f"final fit on {source.n_samples} samples"
+        with Progress(what, len(asked), source.progress) as progress:
+            search.each(None, fit, asked, lambda k, _: progress(k + 1), most, progress.report)
 
     def _units(self, found):
         """The size of the decisions of each member."""
@@ -824,7 +827,8 @@ calibration_, n_features_in_, feature_names_in_
         most = max(len(train) for train, _ in folds)
         path, fine = self._path(source, rough, "raw", most), self.Cs is None
         problem = Search("C", values, path, score, True, fine, levels, folds)
-        found = self._fit_by_strategy(X, labels, source, problem)
+        with one_blas_thread():
+            found = self._fit_by_strategy(X, labels, source, problem)
         if self.probability is not None:
             factors = [member.factor for member in self._members]
             averages = [
@@ -1035,7 +1039,8 @@ feature_names_in_
         path = self._path(source, y, parameter, splits, most)
         problem = Search(parameter, values, path, score, levels=levels, folds=folds)
         if levels:
-            self._fit_by_strategy(X, y, source, problem)
+            with one_blas_thread():
+                self._fit_by_strategy(X, y, source, problem)
         else:
             self._fit_by_rules(X, y, source, splits, problem)
         return self

@@ -369,7 +369,7 @@ def levels_of(y, folds, classes, rng, memory=np.inf):
         if len(inner) < n:
             inner = make_folds(min(4, len(rows)), y[rows], classes, rng)
         found.append(Level(rows, inner[:n]))
-    most = min(GROWTH * WHOLE, int(np.sqrt(memory / BYTES)))
+    most = int(min(GROWTH * WHOLE, np.sqrt(memory / BYTES)))
     if most <= WHOLE:
         return found
     last = drawn(np.arange(m), most)

@@ -17,6 +17,7 @@ from alignlearn.validation import (
     check_flag,
     check_number,
     check_numbers,
+    check_progress,
     check_weights,
 )
 
@@ -111,7 +112,7 @@ class RidgeLearner(NystromLearner):
             weight,
             fit_intercept=intercept,
             rng=self._rng,
-            verbose=self.verbose,
+            verbose=check_progress("verbose", self.verbose),
         )
 
     def _store(self, problem, solution):

@@ -11,7 +11,7 @@ from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier, parameters, shared
 from alignlearn.machines.nystrom_machines import NystromHinge
 from alignlearn.solvers.multiclass import predicted_labels
-from alignlearn.validation import check_memory, check_weights
+from alignlearn.validation import check_memory, check_progress, check_weights
 
 from ._base import NystromLearner
 
@@ -137,7 +137,8 @@ class NystromSVC(Classifier, NystromLearner):
         weight = check_weights(sample_weight, opened.n_samples)
         labels = inputs.class_labels(self, y, opened.n_samples, weight=weight)
         features = self._features(opened, 1.0 / machine.C)
-        machine.fit(features, labels, weight, memory=memory, rng=self._rng, verbose=self.verbose)
+        options = {"rng": self._rng, "verbose": check_progress("verbose", self.verbose)}
+        machine.fit(features, labels, weight, memory=memory, **options)
         self._machine, self.classes_ = machine, machine.classes_
         self.coef_, self.intercept_ = machine.dual_coef_, machine.intercept_
         self.objective_, self.duality_gap_ = machine.objective_, machine.duality_gap_

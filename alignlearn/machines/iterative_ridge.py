@@ -167,14 +167,14 @@ def iterative_path(combination, y, split, alphas):
     """
     train, test = split
     part, y, found = combination.part(train), y[train], [None] * len(alphas)
-    K_test = part.cross_gram(combination.source.as_new(test))
     system, start = system_on_matrix(part, y), None
     for k in np.argsort(alphas)[::-1]:
         solved = system.solve(float(alphas[k]), tol=_PATH_TOL, start=start)
         start = solved.solution
-        coef, intercept = system.coefficients(solved)
-        found[k] = (K_test @ coef + intercept).reshape(len(test), *y.shape[1:])
-    return found
+        found[k] = system.coefficients(solved)
+    del system  # with its matrix, before there is another one
+    K_test = part.cross_gram(combination.source.as_new(test))
+    return [(K_test @ coef + b).reshape(len(test), *y.shape[1:]) for coef, b in found]
 
 
 def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=1000, weight=None):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -116,14 +115,26 @@ def doubt(message):
         warn(message, DoubtfulResultWarning)
 
 
-@contextmanager
+class _Setting:
+    """A context in which a variable has another value.
+
+    Not a generator: one that a thread leaves by an asynchronous exception is finalized anywhere.
+    """
+
+    def __init__(self, variable, value, result=None):
+        self._variable, self._value, self._result = variable, value, result
+
+    def __enter__(self):
+        self._before = self._variable.set(self._value)
+        return self._result
+
+    def __exit__(self, *error):
+        self._variable.reset(self._before)
+
+
 def a_part():
-    """What runs here is a part of a fit, such as a fold: the whole says what is doubtful."""
-    before = _inside.set(True)
-    try:
-        yield
-    finally:
-        _inside.reset(before)
+    """What runs here is a part of a fit, such as a fold: the whole warns of what is doubtful."""
+    return _Setting(_inside, True)
 
 
 def is_part():
@@ -154,15 +165,10 @@ def warn_unconverged(solver, count, certificate, reached, tol, remedy):
     warn(found)
 
 
-@contextmanager
 def gathered_warnings(category: type = Warning):
-    """Put each warning of a category that is given in here into a list, and give none."""
+    """Collect the warnings of a category that are given in this context in a list; show none."""
     found: list = []
-    before = _gathered.set((category, found))
-    try:
-        yield found
-    finally:
-        _gathered.reset(before)
+    return _Setting(_gathered, (category, found), found)
 
 
 _Fit = TypeVar("_Fit", bound=Callable[..., Any])
@@ -231,9 +237,14 @@ def check_flag(name: str, value) -> bool:
 
 
 def check_progress(name: str, value):
-    """Return True, False or a callable, who `Progress` tells how far work is; else a TypeError."""
+    """Return True, False or a callable, to which `Progress` reports; else raise a TypeError.
+
+    None is True where stderr is a terminal.
+    """
     if callable(value):
         return value
+    if value is None:
+        return sys.stderr is not None and sys.stderr.isatty()
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(
             f"{name} must be True or False, or a function of (done, total, what); got "
