@@ -35,24 +35,23 @@ def numbers(text):
     return [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.\d+(?![\d.])", text)]
 
 
-def test_the_ten_lines_print_what_is_shown(capsys):
+def test_the_first_code_prints_what_is_shown(capsys):
     (code,) = re.finditer(r"```python\n(.*?)```\n", TEXT, flags=re.DOTALL)
     lines = [line for line in code[1].splitlines() if line and "import" not in line]
-    assert len(lines) <= 10
+    assert len(lines) <= 6
     exec(compile(code[1], "README.md", "exec"), {})
     printed, shown = capsys.readouterr().out, shown_after(code[0])
-    assert [line.split("  ")[0] for line in printed.splitlines()[:6]] == [
-        line.split("  ")[0] for line in shown.splitlines()[:6]
-    ]
-    # Another machine may round a borderline prediction or a weight differently.
+    # Another machine may round a borderline prediction differently.
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.02)
 
 
 def test_it_is_short_and_has_a_picture_with_a_text():
-    assert len(TEXT.splitlines()) <= 130
-    ((said, picture),) = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", TEXT)
-    assert len(said) > 100
-    assert (README.parent / picture).is_file()
+    assert len(TEXT.splitlines()) <= 110
+    pictures = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", TEXT)
+    assert 1 <= len(pictures) <= 2
+    for said, picture in pictures:
+        assert len(said) > 100
+        assert (README.parent / picture).is_file()
 
 
 def test_the_files_that_it_names_are_there():

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Write the measured numbers of the README and the site from the files in docs/_data.
+
+A page marks the place of a table or a paragraph with a pair of comments:
+
+    <!-- numbers: uses -->
+    ...
+    <!-- /numbers -->
+
+Everything between them is replaced by the text that the function of that name returns. Run this
+script after a benchmark has written new numbers; a test compares the pages with its output.
+
+usage: scripts/fill_pages.py [--check]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from statistics import mean
+from textwrap import fill
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs" / "_data"
+_BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
+# Columns of a row that `bench_accuracy.py --json` writes.
+SCORE, GAIN, ERROR, CORRECTED, _, SECONDS, RATIO = range(7)
+_SHORT = {
+    "heart_statlog": "heart",
+    "ijcnn1_train": "ijcnn1",
+    "breast_cancer_wisconsin": "wisconsin",
+    "gefcom2012_weeks": "gefcom",
+}
+_REGRESSION = {"gefcom2012_weeks", "autompg", "kin8nm"}
+
+
+def read(name):
+    """The content of a file of docs/_data."""
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+def _row(cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(head, rows):
+    return "\n".join([_row(head), "|---" * len(head) + "|", *map(_row, rows)])
+
+
+def _label(name):
+    return _SHORT.get(name, name) + (" (R²)" if name in _REGRESSION else "")
+
+
+def _points(row):
+    """A gain in percentage points with its standard error."""
+    return f"{100 * row[GAIN]:+.1f} ± {100 * row[ERROR]:.1f}"
+
+
+def _span(values, digits=0):
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
+
+
+def accuracy_facts():
+    """The facts about `accuracy-400.json` that sentences use."""
+    rows = read("accuracy-400.json").values()
+    autos = [row["auto"] for row in rows]
+    return {
+        "sets": len(autos),
+        "gain": 100 * mean(row[GAIN] for row in autos),
+        "clear": sum(row[GAIN] > 2 * row[ERROR] for row in autos),
+        "worse": sum(row[GAIN] < -2 * row[ERROR] for row in autos),
+        "ratio": _span([row[RATIO] for row in autos]),
+    }
+
+
+def peers(part, size, side):
+    """A row of `benchmarks.json`."""
+    rows = json.loads((ROOT / "docs/_static/benchmarks.json").read_text(encoding="utf-8"))["rows"]
+    (found,) = [row for row in rows[part] if (row["size"], row["side"]) == (size, side)]
+    return found
+
+
+def _uses():
+    """What each use was measured to gain: (use, result, script)."""
+    facts, one = accuracy_facts(), read("single.json")
+    ours, other = (
+        peers("targets", 100, side)
+        for side in ("MKLRegressorCV(per_target=True)", "MultipleKernelRidgeCV, 100 candidates")
+    )
+    test, rival = (
+        peers("independence", 400, side)
+        for side in ("hsic_test, 999 permutations", "Hsic of hyppo, 999 permutations")
+    )
+    missing = read("missing-tables.json")["rows"].values()
+    yield (
+        "[One table](docs/guide/which-estimator.md): `MKLClassifierCV()`, `MKLRegressorCV()`",
+        f"{facts['gain']:+.1f} points over `GridSearchCV` of `SVC` or `KernelRidge`, "
+        f"{facts['ratio']} times as fast ({facts['sets']} data sets, at most 400 training samples)",
+        "bench_accuracy.py",
+    )
+    yield (
+        "[Several tables](docs/guide/tables.md), some rows [missing](docs/guide/missing-tables.md)",
+        f"{100 * mean(row['drop'][0] for row in missing):+.1f} points over dropping incomplete "
+        f"samples ({len(missing)} data sets, 30% of the samples incomplete)",
+        "bench_missing_tables.py",
+    )
+    yield (
+        "[Encoding models](docs/guide/many-targets.md): one set of weights per target",
+        f"R² {ours['score']:.3f} in {ours['seconds']:.1f} s; himalaya, 100 candidates: R² "
+        f"{other['score']:.3f} in {other['seconds']:.0f} s (1 design, 600 samples, 100 targets)",
+        "bench_peers.py",
+    )
+    yield (
+        "[Molecules](docs/guide/kernels.md), [graphs and other Gram matrices]"
+        "(docs/guide/gram-matrices.md)",
+        f"fit and prediction with a Tanimoto kernel {one['fingerprints']['ours'][0]} s, in NumPy "
+        f"{one['fingerprints']['numpy'][0]} s (4000 fingerprints of 2048 bits)",
+        "bench_kernels.py",
+    )
+    yield (
+        "[Dependence](docs/guide/dependence.md): HSIC, CKA, kernel CCA and their tests",
+        f"HSIC test, 999 permutations: {test['seconds']:.2f} s; hyppo {rival['seconds']:.1f} s "
+        "(1 data set, 400 samples)",
+        "bench_peers.py",
+    )
+
+
+def uses():
+    """The README's table of uses."""
+    rows = [(use, result, f"`{script}`") for use, result, script in _uses()]
+    return _table(("use", "measured", "script in `scripts/bench`"), rows)
+
+
+def limits():
+    """The README's sentences on when another tool is the better choice."""
+    trees = read("single.json")["boosting"]
+    linear = peers("search", "diabetes", "RidgeCV, linear")
+    ours = peers("search", "diabetes", 'MKLRegressorCV(weighting="auto")')
+    median, splice = 100 * trees["median"], -100 * trees["splice"]
+    ratio = ours["seconds"] / linear["seconds"]
+    items = (
+        "**Tables with many categories or irrelevant columns:** try gradient boosting first. On "
+        f"splice, whose columns are categories, tuned boosting was {splice:.1f} points better. "
+        f"Over {trees['sets']} data sets, the median difference was {median:.1f} points in favor "
+        f"of alignlearn's default (at most {trees['samples']} training samples, {trees['splits']} "
+        f"splits, `{trees['script']}`).",
+        "**Linear relations:** use scikit-learn's `RidgeCV`. On diabetes (309 training samples, 3 "
+        f"splits), R² was {linear['score']:.3f} with `RidgeCV` and {ours['score']:.3f} with "
+        f"`MKLRegressorCV()`, which took {ratio:.0f} times as long (`bench_peers.py`).",
+    )
+    return "\n".join(fill(f"- {item}", 118, subsequent_indent="  ") for item in items)
+
+
+def savings():
+    """The README's table of measured savings."""
+    rows, one = read("accuracy-400.json"), read("single.json")
+    facts = accuracy_facts()
+
+    def seconds(first, last, key):
+        a, b = (" to ".join(f"{value:g}" for value in one[key][side]) for side in (first, last))
+        return f"{a} → {b}"
+
+    def search(name, rival):
+        grid, auto = rows[name]["grid"], rows[name]["auto"]
+        where = f"{_label(name)}, {rows[name]['samples']} samples"
+        score = f"{grid[SCORE]:.3f} → {auto[SCORE]:.3f} ({_points(auto)} points)"
+        return rival, where, score, f"{grid[SECONDS]:g} → {auto[SECONDS]:g}"
+
+    svc, ridge = "`GridSearchCV(SVC)`, 54 candidates", "`GridSearchCV(KernelRidge)`, 117 candidates"
+    equal = "the same model"
+    table = [
+        search("splice", svc),
+        search("magic", svc),
+        search("gefcom2012_weeks", ridge),
+        (
+            "either, mean",
+            f"{facts['sets']} data sets, at most 400 samples",
+            f"{facts['gain']:+.1f} points",
+            f"{facts['ratio']} times as fast",
+        ),
+        ("LIBSVM", one["svm"]["work"], equal, seconds("libsvm", "ours", "svm")),
+        ("LIBSVM", one["pairs"]["work"], equal, seconds("libsvm", "ours", "pairs")),
+    ]
+    return _table(("instead of", "on", "held-out score", "seconds"), table)
+
+
+def search_table():
+    """The guide's table of the default against searches at 400 training samples."""
+    table = []
+    for name, row in read("accuracy-400.json").items():
+        scores = [f"{row[kind][SCORE]:.3f}" for kind in ("grid", "halving", "alignf", "auto")]
+        auto = row["auto"]
+        times = f"{row['grid'][SECONDS]:.1f}", f"{auto[SECONDS]:.2f}", f"{auto[RATIO]:.0f}"
+        table.append((f"{_label(name)}, {row['samples']}", *scores, _points(auto), *times))
+    head = ("data, training samples", "grid", "halving", "alignf", "default", "gain, points")
+    return _table((*head, "grid, s", "default, s", "ratio of times"), table)
+
+
+def search_table_2000():
+    """The same at 2000 training samples."""
+    table = []
+    for name, row in read("accuracy-2000.json").items():
+        grid, auto = row["grid"], row["auto"]
+        scores = row["half"], f"{grid[SCORE]:.3f}", f"{auto[SCORE]:.3f}", _points(auto)
+        times = f"{grid[SECONDS]:.1f}", f"{auto[SECONDS]:.1f}", f"{auto[RATIO]:.1f}"
+        table.append((_label(name), *scores, f"{auto[CORRECTED]:+.1f}", *times))
+    head = ("data", "half", "grid", "default", "gain, points", "t", "grid, s", "default, s")
+    return _table((*head, "ratio of times"), table)
+
+
+def search_summary():
+    """What the table at 400 samples amounts to."""
+    facts, ratios = accuracy_facts(), _ratios()
+    return fill(
+        f"The mean gain is {facts['gain']:.1f} points. On {facts['clear']} of the {facts['sets']} "
+        f"data sets the gain exceeds two standard errors; on {facts['worse']} the loss does. The "
+        f"default takes 1/{max(ratios):.0f} to 1/{min(ratios):.0f} of the time of the grid.",
+        118,
+    )
+
+
+def _ratios():
+    return [row["auto"][RATIO] for row in read("accuracy-400.json").values()]
+
+
+def _missing(key):
+    table = []
+    for name, row in read("missing-tables.json")[key].items():
+        gains = [f"{value:+.3f} ± {error:.3f}" for value, error in (row[k] for k in _RIVALS)]
+        table.append((name.replace("R^2", "R²"), row["half"], f"{row['score']:.3f}", *gains))
+    return _table(("data", "half", "score", *_RIVALS.values()), table)
+
+
+_RIVALS = {
+    "means": "gain over imputed means",
+    "drop": "gain over dropping samples",
+    "pairs": "gain over averaging available kernels",
+}
+
+
+def missing_rows():
+    """Missing tables: 30% of the samples lack two of six."""
+    return _missing("rows")
+
+
+def missing_columns():
+    """Missing tables: two of six are missing for 30% of the samples each."""
+    return _missing("tables")
+
+
+BLOCKS = {
+    "uses": uses,
+    "limits": limits,
+    "savings": savings,
+    "search": search_table,
+    "search-2000": search_table_2000,
+    "search-summary": search_summary,
+    "missing-rows": missing_rows,
+    "missing-columns": missing_columns,
+}
+
+
+def filled(text):
+    """The text with the content of its blocks written anew."""
+    return _BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", text)
+
+
+def pages():
+    """The files that may have blocks."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def main(argv=None):
+    """Fill the pages, or with --check name those that are out of date; return the exit code."""
+    check = "--check" in (sys.argv[1:] if argv is None else argv)
+    stale = []
+    for path in pages():
+        text = path.read_text(encoding="utf-8")
+        if (new := filled(text)) != text:
+            stale.append(path.relative_to(ROOT).as_posix())
+            if not check:
+                path.write_text(new, encoding="utf-8")
+    for name in stale:
+        print(f"{name}: {'out of date' if check else 'written'}")
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

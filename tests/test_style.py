@@ -1,0 +1,245 @@
+"""What docs/development/style.md asks for, as far as it can be checked.
+
+Folders and files of `NOT_YET` are still to be rewritten: the list only shrinks.
+"""
+
+import ast
+import importlib.util
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+PAGES += [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "docs/home.md.inc"]
+# style.md quotes the words that it replaces.
+PAGES = [path for path in PAGES if path.name != "style.md"]
+SOURCES = [path for part in ("alignlearn", "docs/gallery") for path in (ROOT / part).rglob("*.py")]
+
+pytestmark = pytest.mark.skipif(not PAGES[0].is_file(), reason="needs the source tree")
+
+NOT_YET = [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/benchmarks.md",
+    "docs/cite.md",
+    "docs/coming-from.md",
+    "docs/command-line.md",
+    "docs/gallery",
+    "docs/install.md",
+    "docs/reference",
+    "docs/support.md",
+    "docs/troubleshooting.md",
+    "docs/development/adding-a-claim.md",
+    "docs/development/adding-a-data-set.md",
+    "docs/development/adding-a-kernel.md",
+    "docs/development/adding-a-loss.md",
+    "docs/development/adding-a-machine.md",
+    "docs/development/adding-a-weight-rule.md",
+    "docs/development/adding-an-argument-of-all-estimators.md",
+    "docs/development/adding-to-the-comparison.md",
+    "docs/development/design.md",
+    "docs/development/ledger.md",
+    "docs/guide/alignment-intervals.md",
+    "docs/guide/dependence.md",
+    "docs/guide/did-learning-pay.md",
+    "docs/guide/error-bars.md",
+    "docs/guide/gram-matrices.md",
+    "docs/guide/guarantees.md",
+    "docs/guide/index.md",
+    "docs/guide/kernels.md",
+    "docs/guide/many-samples.md",
+    "docs/guide/many-targets.md",
+    "docs/guide/many-tasks.md",
+    "docs/guide/missing-tables.md",
+    "docs/guide/model-files.md",
+    "docs/guide/reading-weights.md",
+    "docs/guide/similarity.md",
+    "docs/guide/speed.md",
+    "docs/guide/tables.md",
+    "docs/guide/tests-of-dependence.md",
+    "docs/guide/tests-of-difference.md",
+    "docs/guide/which-estimator.md",
+    "docs/guide/without-labels.md",
+    "alignlearn/__init__.py",
+    "alignlearn/__main__.py",
+    "alignlearn/_jit.py",
+    "alignlearn/_lapack.py",
+    "alignlearn/_limits.py",
+    "alignlearn/_params.py",
+    "alignlearn/_progress.py",
+    "alignlearn/_text.py",
+    "alignlearn/_versions.py",
+    "alignlearn/_warmup.py",
+    "alignlearn/bounds",
+    "alignlearn/cca",
+    "alignlearn/cli",
+    "alignlearn/comparison",
+    "alignlearn/datasets",
+    "alignlearn/dependence",
+    "alignlearn/engine",
+    "alignlearn/estimators",
+    "alignlearn/folds.py",
+    "alignlearn/hyper",
+    "alignlearn/inspection",
+    "alignlearn/kernels",
+    "alignlearn/large",
+    "alignlearn/machines",
+    "alignlearn/multitask",
+    "alignlearn/online",
+    "alignlearn/persistence",
+    "alignlearn/significance",
+    "alignlearn/solvers",
+    "alignlearn/sources",
+    "alignlearn/statistics",
+    "alignlearn/validation",
+    "alignlearn/weights",
+]
+
+# Word, or construction, and what to write in its place.
+WORDS = {
+    r"\b(?:this|the) page (?:says|tells|shows)\b": "name what the page has",
+    r"\b(?:says?|tells?|knows?|wants?|said|told) (?!nothing)": "prints, returns, raises, reports",
+    r"\blaws? of\b|\bone law\b": "distribution",
+    r"\bamounts\b": "real-valued targets, regression",
+    r"\blacks?\b|\blacking\b": "has a missing table, missing",
+    r"\bbrought to one trace\b": "trace-normalized",
+    r"\bpays?\b|\bpaid\b": "helps, improves",
+    r"\btexts\b": "strings",
+    r"\bas (?:it is|they are)\b": "unchanged",
+    r"\bheld out from\b": "not used by",
+    r"\bgiven matri(?:x|ces)\b": "precomputed kernel",
+    r"\bthe (?:least|most) (?:is|of)\b": "the minimum, the maximum",
+    r"\bours\b|\btheirs\b": "name the model",
+    r"\b(?:is|are) refused\b|\brefuses\b": "raises an error, is rejected",
+    r"(?<![\w.,\d])[-+]?\.\d": "a zero before the decimal point",
+}
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def rewritten(path):
+    name = relative(path)
+    return not any(name == part or name.startswith(f"{part}/") for part in NOT_YET)
+
+
+def prose_of_page(text):
+    """The text of a page without code, links' addresses, HTML and the counts of the claims."""
+    text = re.sub(r"(?s)<!-- claims -->.*?<!-- /claims -->", "", text)
+    text = re.sub(r"(?ms)^( *)(```|~~~).*?^\1\2 *$", "", text)
+    text = re.sub(r"(?m)^    .*$", "", text)
+    text = re.sub(r"(?s)<!--.*?-->|<[^>]+>|`[^`]*`|\$[^$]*\$", " ", text)
+    return re.sub(r"\]\([^)]*\)", "]", text)
+
+
+def docstrings(path):
+    """(name, docstring) of a module and of what it defines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(tree):
+        if isinstance(node, kinds) and (text := ast.get_docstring(node)):
+            yield getattr(node, "name", "module"), text
+
+
+def prose_of_source(path):
+    """Docstrings and comments without code."""
+    source = path.read_text(encoding="utf-8")
+    parts = [text for _, text in docstrings(path)]
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            parts.append(token.string)
+    text = "\n".join(parts)
+    text = re.sub(r"(?m)^ *(>>>|\.\.\.).*$", "", text)
+    return re.sub(r"(?s)``.*?``|`[^`\n]*`|\"[^\"\n]*\"", " ", text)
+
+
+def faults(text):
+    """The words of `WORDS` that a text has, each with its neighbors."""
+    flat = re.sub(r"\s+", " ", text)
+    for pattern, instead in WORDS.items():
+        for found in re.finditer(pattern, flat, re.IGNORECASE):
+            near = flat[max(0, found.start() - 30) : found.end() + 20]
+            yield f"...{near}...: {instead}"
+
+
+@pytest.mark.parametrize("path", list(filter(rewritten, PAGES)), ids=relative)
+def test_pages_use_the_words_of_the_field(path):
+    assert list(faults(prose_of_page(path.read_text(encoding="utf-8")))) == []
+
+
+@pytest.mark.parametrize("path", list(filter(rewritten, SOURCES)), ids=relative)
+def test_sources_use_the_words_of_the_field(path):
+    assert list(faults(prose_of_source(path))) == []
+
+
+@pytest.mark.parametrize("path", list(filter(rewritten, SOURCES)), ids=relative)
+def test_a_docstring_starts_with_one_short_line(path):
+    found = []
+    for name, text in docstrings(path):
+        first, *rest = text.splitlines()
+        whole = first.rstrip().endswith((".", "?", ":")) and not (rest and rest[0].strip())
+        if not whole or len(first.split()) > 25:
+            found.append(f"{name}: {first}")
+    if relative(path).startswith("docs/gallery"):
+        found = found[1:]  # the title of an example
+    assert found == []
+
+
+def test_spelling_is_american():
+    if importlib.util.find_spec("codespell_lib") is None:
+        pytest.skip("needs codespell")
+    files = [str(path) for path in [*PAGES, *SOURCES] if rewritten(path)]
+    command = [sys.executable, "-m", "codespell_lib", "--config", str(ROOT / "setup.cfg"), *files]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert found.stdout == ""
+
+
+def test_the_list_of_what_is_left_names_what_is_there():
+    assert [name for name in NOT_YET if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Samples that lack a table.", 1),
+        ("The score is .81 at `x=.5`, and 0.81 at version 1.2.", 1),
+        ("Missing tables raise `ValueError`. The mean is 0.5.", 0),
+    ],
+)
+def test_a_private_word_is_found(text, count):
+    assert len(list(faults(prose_of_page(text)))) == count
+
+
+# Numbers of benchmarks
+
+
+@pytest.fixture(scope="module")
+def fill_pages():
+    spec = importlib.util.spec_from_file_location("fill_pages", ROOT / "scripts/fill_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_tables_of_measurements_are_those_of_the_files(fill_pages, capsys):
+    assert fill_pages.main(["--check"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/home.md.inc"])
+def test_no_measurement_stands_in_text(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    text = re.sub(r"(?s)<!-- numbers: .*?<!-- /numbers -->", "", text)
+    measured = r"\d(?:\.\d+)? (?:times|points|s|ms|seconds)\b|\d+\.\d+ (?:→|±)"
+    assert re.findall(measured, prose_of_page(text)) == []
+
+
+def test_every_number_has_a_script(fill_pages):
+    for row in fill_pages.read("single.json").values():
+        assert list((ROOT / "scripts").rglob(row["script"]))
