@@ -682,14 +682,26 @@ calibration_, n_features_in_, feature_names_in_
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
 
+    Above 2000 samples the ways are compared on 500 samples with two folds, the best four of them on
+    2000 with two folds, and the best two, with half their widths and the neighbors of C, on one
+    fold of at most 8000 (fewer within ``memory``). Only the final model is fitted to all samples.
+    The samples of a level are drawn from those that the next one does not test. There "laplacian"
+    kernels are compared, too, as a group of their own. ``cv_results_`` has the scores of each
+    level, and ``summary()`` its samples and candidates. Two scores of one level are averaged where
+    the average is better than the best way by more than noise.
+
+    Candidates, folds and pairs of classes are computed on all threads of Numba, while BLAS keeps to
+    one thread; no result depends on the number of threads.
+
     A one-stage rule given by name takes the candidate's own C, so it is solved for every candidate.
 
     Machines of a strategy that are only compared are solved to a tolerance of 0.01, or to ``tol``
     where that is larger; the model that is kept is solved to ``tol``.
 
-    Peaks of memory, in (m, m) matrices of float64: 0.9 at m = 5000 and 9000. Training sets of more
-    than 10,000 samples take the rows of the support vectors where a pilot finds these few, and the
-    whole matrix elsewhere: 0.25 at m = 18,000 (ijcnn1, 5 folds, 4 values of C).
+    Peaks of memory of a search by rules, in (m, m) matrices of float64: 0.9 at m = 5000 and 9000
+    for each thread; fewer folds are tried at once where ``memory`` requires it. Training sets of
+    more than 10,000 samples take the rows of the support vectors where a pilot finds these few, and
+    the whole matrix elsewhere: 0.25 at m = 18,000 (ijcnn1, 5 folds, 4 values of C).
     Measured against a grid search over the same folds (1000 samples, 9 Gaussians, 5 folds, one
     thread): 0.23 s and 0.81 s for 11 values of C, 0.33 s and 2.2 s for ridge and 13 values of
     alpha.
@@ -907,6 +919,13 @@ feature_names_in_
 
     Notes
     -----
+    Above 3000 samples ridge regression on a matrix is solved by conjugate gradients with a Nystrom
+    preconditioner, to a relative residual of 1e-6 in the final fit. Above 8000 samples of a
+    strategy a pilot compares 1000 and more centers with all pairs. Where their error is at most 2 %
+    larger, or there are more than 120,000 samples, the final fit is "nystrom"; else all pairs, of
+    more than 20,000 samples as the mean of models on parts of at most 20,000 (divide and conquer:
+    Zhang, Duchi and Wainwright 2015).
+
     Leave-one-out is that of the machine: the kernel was learned with the sample that is left out.
     That serves to choose alpha, not to judge the kernel; to compare weightings, or for a score to
     report, use folds, where weights are learned on each training set alone.

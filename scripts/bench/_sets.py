@@ -21,8 +21,8 @@ HALVES = {
 
 def load(name):
     """X (m, d), y (m,) and whether y is classes."""
-    if name in _GENERATED:
-        return _GENERATED[name](20_000, 0)
+    if name in GENERATED:
+        return GENERATED[name](20_000, 0)
     if name in _FILES:
         return _from_file(name)
     if name in ("diamonds", "delays"):
@@ -106,4 +106,4 @@ def hills(m, seed, d=10):
     return X, y.astype(int), True
 
 
-_GENERATED = {"friedman": friedman, "hills": hills, "sylva": lambda m, seed: _sylva()}
+GENERATED = {"friedman": friedman, "hills": hills, "sylva": lambda m, seed: _sylva()}

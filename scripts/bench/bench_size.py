@@ -1,0 +1,381 @@
+#!/usr/bin/env python
+"""Score, time and memory of the default against boosting, from 400 to 1,000,000 samples.
+
+    scripts/bench/bench_size.py --sizes 5000                       # the half "fix" of the data sets
+    scripts/bench/bench_size.py --half confirm --sizes 5000 --splits 3
+    scripts/bench/bench_size.py friedman hills --sizes 400 5000 40000 --kinds default lightgbm
+    scripts/bench/bench_size.py --json size.json --figure size.png
+
+Each data set is split into a training set of each size and at most 10,000 test samples. A size that
+leaves fewer than 500 test samples becomes 80 % of the data set. A model is fitted in a process of
+its own, after a fit on 300 samples that compiles and loads what is needed.
+
+default    MKLClassifierCV() or MKLRegressorCV() behind StandardScaler, with one thread or
+           ``--threads``
+whole      the search of the default on all samples instead of on levels of samples
+lightgbm   the best of 4 settings of LightGBM on a split of 20 %, fitted again to all
+hist       the same of HistGradientBoosting
+grid       GridSearchCV of SVC or KernelRidge over 5 values each of gamma and C or alpha
+xrfm       xRFM of the best of 4 bandwidths, with 20 % as its validation set
+
+A line has the mean score of the splits (share of correct labels, or R^2), the mean seconds of the
+processor for a fit, summed over threads, those of the clock, the peak memory of the process and
+the number of splits. The summary has, for each peer, the difference of the scores, t corrected for
+overlapping training sets (Nadeau and Bengio 2003) and the ratio of processor times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from _sets import GENERATED, HALVES, load
+
+KINDS = ("default", "whole", "lightgbm", "hist", "grid", "xrfm")
+TEST, LEAST_TEST = 10_000, 500
+RATE, LEAVES, LIGHT_LEAVES, TREES = (0.05, 0.1), (15, 31), (31, 127), 500
+
+
+def parts(name, size, seed):
+    """Training X and y, test X and y, and whether y is classes."""
+    if name in ("friedman", "hills"):
+        X, y, classes = GENERATED[name](size + TEST, seed)
+        return X[:size], y[:size], X[size:], y[size:], classes
+    X, y, classes = load(name)
+    m = len(y)
+    size = size if m - size >= LEAST_TEST else int(0.8 * m)
+    order = np.random.default_rng(seed).permutation(m)
+    train, test = order[:size], order[size : size + TEST]
+    return X[train], y[train], X[test], y[test], classes
+
+
+def _validation(y, classes):
+    """Positions of a training part and of a validation part of 20 %."""
+    from sklearn.model_selection import train_test_split
+
+    strata = y if classes else None
+    return train_test_split(np.arange(len(y)), test_size=0.2, random_state=0, stratify=strata)
+
+
+def _tuned(make, settings, X, y, classes):
+    """The model of the setting that scores best on a validation part, fitted to all samples."""
+    first, second = _validation(y, classes)
+    scores = [make(**s).fit(X[first], y[first]).score(X[second], y[second]) for s in settings]
+    return make(**settings[int(np.argmax(scores))]).fit(X, y)
+
+
+def _scaled(model):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), model)
+
+
+def _default(X, y, classes, n_threads):
+    import alignlearn as al
+
+    model = al.MKLClassifierCV if classes else al.MKLRegressorCV
+    return _scaled(model(random_state=0, verbose=False)).fit(X, y)
+
+
+def _whole(X, y, classes, n_threads):
+    from alignlearn.estimators import ways
+
+    ways.WHOLE = len(y)
+    return _default(X, y, classes, n_threads)
+
+
+def _lightgbm(X, y, classes, n_threads):
+    import lightgbm
+
+    kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
+
+    def make(**setting):
+        return kind(n_estimators=TREES // 2, n_jobs=n_threads, verbose=-1, **setting)
+
+    settings = [{"learning_rate": r, "num_leaves": k} for r in RATE for k in LIGHT_LEAVES]
+    return _tuned(make, settings, X, y, classes)
+
+
+def _hist(X, y, classes, n_threads):
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+
+    def make(**setting):
+        return kind(max_iter=TREES, early_stopping=True, random_state=0, **setting)
+
+    settings = [{"learning_rate": r, "max_leaf_nodes": k} for r in RATE for k in LEAVES]
+    return _tuned(make, settings, X, y, classes)
+
+
+def _grid(X, y, classes, n_threads):
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.svm import SVC
+
+    gamma = (4.0 ** np.arange(-3, 2) / X.shape[1]).tolist()
+    if classes:
+        return _scaled(
+            GridSearchCV(SVC(), {"C": np.logspace(-1, 3, 5), "gamma": gamma}, n_jobs=n_threads)
+        ).fit(X, y)
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    names = {"alpha": np.logspace(-4, 0, 5), "gamma": gamma}
+    search = GridSearchCV(KernelRidge(kernel="rbf"), names, n_jobs=n_threads)
+    return _scaled(TransformedTargetRegressor(search, transformer=StandardScaler())).fit(X, y)
+
+
+def _xrfm(X, y, classes, n_threads):
+    import torch
+    from sklearn.preprocessing import StandardScaler
+    from xrfm import xRFM
+
+    torch.set_num_threads(n_threads)
+    scaler, shift, scale = StandardScaler().fit(X), 0.0, 1.0
+    if not classes:
+        shift, scale = y.mean(), y.std()
+    Z = scaler.transform(X).astype(np.float32)
+    t = y if classes else ((y - shift) / scale).astype(np.float32)[:, None]
+    first, second = _validation(y, classes)
+    metric = {"tuning_metric": "accuracy"} if classes else {}
+
+    def score(model, Z, y):
+        found = np.asarray(model.predict(Z.astype(np.float32))).reshape(-1)
+        if classes:
+            return float(np.mean(found == y))
+        return 1.0 - np.sum((found * scale + shift - y) ** 2) / np.sum((y - y.mean()) ** 2)
+
+    def fitted(bandwidth):
+        how = {
+            "model": {"kernel": "l2", "bandwidth": bandwidth, "exponent": 1.0, "diag": False},
+            "fit": {"reg": 1e-3, "iters": 4, "verbose": False, "early_stop_rfm": True},
+        }
+        model = xRFM(how, n_threads=n_threads, random_state=0, verbose=False, **metric)
+        return model.fit(Z[first], t[first], Z[second], t[second])
+
+    models = [fitted(bandwidth) for bandwidth in (2.0, 5.0, 10.0, 20.0)]
+    best = max(models, key=lambda model: score(model, Z[second], y[second]))
+
+    class _Found:
+        def score(self, X, y):
+            return score(best, scaler.transform(X), y)
+
+    return _Found()
+
+
+FITS = dict(zip(KINDS, (_default, _whole, _lightgbm, _hist, _grid, _xrfm)))
+
+
+def measure(kind, name, size, seed, n_threads):
+    """One fit in this process: score, seconds of the processor and of the clock, peak memory."""
+    import warnings
+
+    from _bench import PEAK, clock, threads, wall_and_core
+
+    space = {}
+    exec(PEAK, space)
+    X, y, Xt, yt, classes = parts(name, size, seed)
+    few = np.random.default_rng(0).permutation(len(y))[:300]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if n_threads is None:
+            FITS[kind](X[few], y[few], classes, os.cpu_count())
+            (wall, core), model = clock(
+                lambda: FITS[kind](X, y, classes, os.cpu_count()), timer=wall_and_core
+            )
+        else:
+            with threads(n_threads):
+                FITS[kind](X[few], y[few], classes, n_threads)
+                (wall, core), model = clock(
+                    lambda: FITS[kind](X, y, classes, n_threads), timer=wall_and_core
+                )
+        peak = space["peak"]()
+        score = float(model.score(Xt, yt))
+    return {
+        "set": name,
+        "size": size,
+        "m": len(y),
+        "n_test": len(yt),
+        "seed": seed,
+        "kind": kind,
+        "score": score,
+        "core": core,
+        "wall": wall,
+        "peak": peak,
+        "threads": n_threads,
+    }
+
+
+def _in_process(kind, name, size, seed, n_threads, limit):
+    """`measure` in a process of its own; None where it fails or takes too long."""
+    command = [sys.executable, __file__, "--one", json.dumps([kind, name, size, seed, n_threads])]
+    env = dict(os.environ)
+    if n_threads is not None:
+        env |= {"OPENBLAS_NUM_THREADS": str(n_threads), "OMP_NUM_THREADS": str(n_threads)}
+    try:
+        out = subprocess.run(
+            command, env=env, stdout=subprocess.PIPE, text=True, check=True, timeout=limit
+        ).stdout
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        print(f"{name} {size} {kind}: {type(error).__name__}", flush=True)
+        return None
+    return json.loads(out.splitlines()[-1])
+
+
+def corrected_t(differences, ratio):
+    """t of paired differences of scores, of splits with n_test / n_train = ratio."""
+    d = np.asarray(differences)
+    variance = d.var(ddof=1) * (1.0 / len(d) + ratio) if len(d) > 1 else 0.0
+    return d.mean() / np.sqrt(variance) if variance > 0.0 else np.nan
+
+
+def of(records, **wanted):
+    """The records with these entries, in the order of their seeds."""
+    found = [r for r in records if all(r[k] == v for k, v in wanted.items())]
+    return sorted(found, key=lambda r: r["seed"])
+
+
+def mean(records, key):
+    """Mean of one entry."""
+    return float(np.mean([r[key] for r in records]))
+
+
+def table(records):
+    """Print a line for each set, size and kind, and the summary."""
+    keys = list(dict.fromkeys((r["set"], r["size"]) for r in records))
+    kinds = [k for k in KINDS if of(records, kind=k)]
+    print(f"{'set':<12} {'m':>8} {'kind':<9} {'score':>8} {'core s':>8} {'s':>8} {'GB':>6}  n")
+    for name, size in keys:
+        for kind in kinds:
+            some = of(records, set=name, size=size, kind=kind)
+            if some:
+                line = f"{name:<12} {some[0]['m']:>8} {kind:<9} {mean(some, 'score'):8.4f}"
+                line += f" {mean(some, 'core'):8.2f} {mean(some, 'wall'):8.2f}"
+                print(f"{line} {mean(some, 'peak') / 1e9:6.2f} {len(some):2}")
+    if "default" in kinds:
+        for kind in kinds:
+            if kind != "default":
+                _against(records, kind, keys)
+
+
+def _against(records, kind, keys):
+    print(f"\ndefault against {kind}: set, m, difference, t, ratio of processor time")
+    rows = []
+    for name, size in keys:
+        pair = [of(records, set=name, size=size, kind=k) for k in ("default", kind)]
+        seeds = {r["seed"] for r in pair[0]} & {r["seed"] for r in pair[1]}
+        ours, other = ([r for r in some if r["seed"] in seeds] for some in pair)
+        if not ours:
+            continue
+        d = [a["score"] - b["score"] for a, b in zip(ours, other)]
+        ratio = mean(ours, "core") / mean(other, "core")
+        rows.append((np.mean(d), ratio))
+        t = corrected_t(d, ours[0]["n_test"] / ours[0]["m"])
+        print(f"{name:<12} {ours[0]['m']:>8} {np.mean(d):+8.4f} {t:7.2f} {ratio:7.2f}")
+    if rows:
+        d, ratio = np.array(rows).T
+        print(
+            f"mean {d.mean():+.4f}, better on {np.sum(d > 0)} of {len(d)}; "
+            f"ratio of times: median {np.median(ratio):.2f}, largest {ratio.max():.2f}"
+        )
+
+
+_LOOKS = {
+    "default": ("alignlearn, default", "#0072B2", "o"),
+    "whole": ("search on all samples", "#56B4E9", "v"),
+    "lightgbm": ("LightGBM, best of 4", "#D55E00", "s"),
+    "hist": ("HistGradientBoosting, best of 4", "#E69F00", "^"),
+    "grid": ("GridSearchCV", "#009E73", "D"),
+    "xrfm": ("xRFM, best of 4", "#CC79A7", "P"),
+}
+_TITLES = {
+    "friedman": "friedman1, 20 columns, noise 1",
+    "hills": "60 hills, 10 columns, 10% of labels flipped",
+}
+_LIMITS = {"friedman": 0.9594, "hills": 0.9}
+
+
+def figure(records, path):
+    """Score and time against the number of training samples, a column of panels for each set."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    sets = list(dict.fromkeys(r["set"] for r in records))
+    classes = {name: name != "friedman" and parts(name, 100, 0)[-1] for name in sets}
+    fig, axes = plt.subplots(
+        2, len(sets), figsize=(3.3 * len(sets), 5.4), sharex="col", squeeze=False
+    )
+    for column, name in enumerate(sets):
+        for kind in KINDS:
+            some = of(records, set=name, kind=kind)
+            if not some:
+                continue
+            sizes = sorted({r["size"] for r in some})
+            label, color, marker = _LOOKS[kind]
+            groups = [of(some, size=size) for size in sizes]
+            m = [group[0]["m"] for group in groups]
+            style = {"color": color, "marker": marker, "label": label, "ms": 5}
+            axes[0, column].plot(m, [mean(g, "score") for g in groups], **style)
+            axes[1, column].plot(m, [mean(g, "core") for g in groups], **style)
+        if name in _LIMITS:
+            axes[0, column].axhline(_LIMITS[name], color="0.5", ls="--", lw=1)
+        axes[0, column].set_title(_TITLES.get(name, name), fontsize=9)
+        axes[0, column].set_ylabel("accuracy" if classes[name] else "$R^2$")
+        axes[1, column].set_ylabel("processor time of a fit (s)" if not column else "")
+        axes[1, column].set_xlabel("training samples $m$")
+        for row in (0, 1):
+            axes[row, column].set_xscale("log")
+            axes[row, column].grid(alpha=0.3)
+        axes[1, column].set_yscale("log")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    fig.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=9)
+    fig.tight_layout(rect=(0, 0.05, 1, 1))
+    fig.savefig(path, dpi=130)
+
+
+def main(argv=None):
+    """Measure what is asked for, or print and draw what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("sets", nargs="*", help="default: those of the half")
+    parser.add_argument("--half", choices=HALVES, default="fix")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[5000])
+    parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=["default", "lightgbm"])
+    parser.add_argument("--threads", type=int, default=None, help="default: those of the machine")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds for one fit")
+    parser.add_argument("--json", type=Path, help="measurements are kept in, and taken from, here")
+    parser.add_argument("--figure", type=Path, help="draw score and time against m")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    if args.one:
+        print(json.dumps(measure(*json.loads(args.one))))
+        return
+    known = json.loads(args.json.read_text()) if args.json and args.json.exists() else []
+    for size in args.sizes:
+        for seed in range(args.splits):
+            for name in args.sets or HALVES[args.half].split():
+                for kind in args.kinds:
+                    key = {"set": name, "size": size, "seed": seed, "kind": kind}
+                    if of(known, **key):
+                        continue
+                    found = _in_process(kind, name, size, seed, args.threads, args.limit)
+                    if found:
+                        known.append(found)
+                    if args.json:
+                        args.json.write_text(json.dumps(known, indent=1))
+    table(known)
+    if args.figure:
+        figure(known, args.figure)
+
+
+if __name__ == "__main__":
+    main()
