@@ -44,6 +44,29 @@ def fold_numbers(y, n_folds, stratify, random_state=0):
     return number
 
 
+def equal_folds(m, n_folds):
+    """The fold of each sample, all of ``m // n_folds`` samples, and -1 for the few that are left.
+
+    All fits without a fold then have training sets of one size. The guarantee of CV+ assumes equal
+    folds: given the ``m % n_folds`` samples that belong to every training set, the others are
+    exchangeable with a further fold of new samples.
+
+    Parameters
+    ----------
+    m, n_folds : int
+
+    Returns
+    -------
+    ndarray of int of shape (m,)
+    """
+    number = fold_numbers(np.empty(m), n_folds, False)
+    order = np.argsort(number, kind="stable")
+    place = np.empty(m, dtype=np.intp)
+    place[order] = np.arange(m) - np.searchsorted(number[order], number[order])
+    number[place >= m // n_folds] = -1
+    return number
+
+
 def prequential_blocks(m, n_blocks, random_state=0):
     """Samples in a random order, as (past, block) for each block: the blocks follow one another.
 

@@ -14,6 +14,7 @@ from alignlearn.weights import get_weighting
 
 from .candidates import fold_weights, from_statistics
 from .guarantees import doubt_coverage
+from .refits import Refits, keep, own_folds
 
 _FOLDS = 5
 _FEW_ISOTONIC = 500  # samples below which isotonic probabilities of several classes are too sure
@@ -30,7 +31,7 @@ def probabilities(model, X):
     return model.calibration_.probabilities(decisions)
 
 
-def class_sets(estimator, X, coverage, per_class):
+def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
     """``predict_set`` of a fitted classifier, bool (n, c)."""
     coverage = conformal.check_coverage(coverage)
     check_flag("per_class", per_class)
@@ -46,15 +47,20 @@ def class_sets(estimator, X, coverage, per_class):
             "predict_set rests on samples that are exchangeable, which samples of different "
             "weights are not; accepted: a fit without sample_weight."
         )
-    _warn_few(calibration, coverage, per_class)
-    _doubt_calibrated(estimator, sum(map(len, calibration.codes)))
-    own, folds = _fold_probabilities(estimator, X)
-    found = conformal.plus_set(
-        calibration.scores,
-        [1.0 - P for P in folds],
-        coverage,
-        calibration.codes if per_class else None,
-    )
+    reasons = _seen_too_much(estimator, sum(map(len, calibration.codes)))
+    refit = bool(reasons) if refit is None else check_flag("refit", refit)
+    if refit:
+        own, folds, scores, codes = _refitted_probabilities(estimator, X, fit)
+    else:
+        doubt_coverage(
+            reasons,
+            "refit=None and refit=True with fit=(X, y) compare with models that left folds out.",
+        )
+        own, folds = _fold_probabilities(estimator, X)
+        scores, codes = calibration.scores, calibration.codes
+    _warn_few(codes, coverage, per_class)
+    new = [1.0 - P for P in folds]
+    found = conformal.plus_set(scores, new, coverage, codes if per_class else None)
     found[np.arange(len(own)), own.argmax(axis=1)] = True
     return found
 
@@ -72,8 +78,28 @@ def _fold_probabilities(model, X):
     return all_of[0], all_of[1:] or all_of
 
 
-def _warn_few(calibration, coverage, per_class):
-    codes = np.concatenate(calibration.codes)
+def _refitted_probabilities(model, X, fit):
+    """Probabilities (n, c) of the model and of fits without folds; scores and codes of these folds.
+
+    A class that a training set lacks has probability 0.
+    """
+
+    def predict(one, Z):
+        P = np.zeros((one._predictor.count(one._check_test(Z)), len(model.classes_)))
+        P[:, np.searchsorted(model.classes_, one.classes_)] = one.predict_proba(Z)
+        return P
+
+    folds = own_folds(model)
+    found = keep(model, "sets", (fit, fit), lambda some: Refits(model, some, folds, predict))
+    codes = np.searchsorted(model.classes_, found.y)
+    codes = [codes[found.number == part] for part in range(len(found.values))]
+    scores = [1.0 - P[np.arange(len(c)), c] for P, c in zip(found.values, codes)]
+    decisions = model.machine_.confidences(model._predictor.decisions(X, model._engine()))
+    return model.calibration_.probabilities(decisions), found.of(X), scores, codes
+
+
+def _warn_few(codes, coverage, per_class):
+    codes = np.concatenate(codes)
     sizes = np.bincount(codes) if per_class else [codes.size]
     if conformal.rank(coverage, min(sizes)) > min(sizes):
         what = "of a class " if per_class else ""
@@ -83,19 +109,14 @@ def _warn_few(calibration, coverage, per_class):
         )
 
 
-def _doubt_calibrated(estimator, m):
-    """Warn where the scores have seen too much of the samples that they are compared with."""
-    reasons, c = [], len(estimator.classes_)
+def _seen_too_much(estimator, m):
+    """Why the scores have seen too much of the samples that they are compared with."""
+    c = len(estimator.classes_)
     if estimator._members:
-        reasons.append("a strategy chose the models by the same folds, and keeps none of a fold")
-    elif (
-        c > 2 and m < _FEW_ISOTONIC and isinstance(estimator.calibration_.calibrators[0], Isotonic)
-    ):
-        reasons.append(f"the isotonic probabilities of {c} classes were calibrated on {m} samples")
-    doubt_coverage(
-        reasons,
-        "MKLClassifier with probability='sigmoid' compares with models that left folds out.",
-    )
+        return ["a strategy chose the models by the same folds, and keeps none of a fold"]
+    if c > 2 and m < _FEW_ISOTONIC and isinstance(estimator.calibration_.calibrators[0], Isotonic):
+        return [f"the isotonic probabilities of {c} classes were calibrated on {m} samples"]
+    return []
 
 
 def check_probability(method):

@@ -204,7 +204,7 @@ class KernelClassifier(LabelScore, KernelModel):
     def _predict_proba(self, X):
         return probabilities(self, X)
 
-    def predict_set(self, X, coverage=0.9, *, per_class=False):
+    def predict_set(self, X, coverage=0.9, *, per_class=False, fit=None, refit=None):
         """Sets of classes that hold those of n new samples, by conformal prediction.
 
         For fits with ``probability``, whose calibrated probabilities of samples outside a training
@@ -217,6 +217,13 @@ class KernelClassifier(LabelScore, KernelModel):
             Share of the samples whose class is to lie in their set.
         per_class : bool, default False
             Whether that is to hold among the samples of every class, also of a rare one.
+        fit : tuple (X, y), optional
+            The training samples, for refits. Needed once: the refits are kept, but for copies and
+            pickles.
+        refit : bool, optional
+            Fit the whole model again, calibration included, without each of about ten folds, as in
+            `MKLRegressor.predict_interval`. Default: after a strategy, and for "isotonic" with more
+            than two classes and fewer than 500 samples.
 
         Returns
         -------
@@ -226,42 +233,41 @@ class KernelClassifier(LabelScore, KernelModel):
         Raises
         ------
         ValueError
-            The fit had no ``probability``, or had sample weights; an argument is out of range.
+            The fit had no ``probability``, or had sample weights; ``fit`` is needed or holds other
+            samples; an argument is out of range.
 
         Warns
         -----
         DoubtfulResultWarning
             The training samples, or those of a class, are too few: sets hold all classes, or it.
-            Or fewer targets may be covered than the coverage asks for: after a strategy, and for
-            "isotonic" with more than two classes and fewer than 500 samples; see Notes.
+            Or ``refit=False`` where the default refits.
 
         Notes
         -----
-        `MKLClassifier` keeps machines of five folds: a class is in the set where not too
-        many samples had, by the machine that did not see them, a larger probability of their class
-        than the new sample has of this one by the same machine (CV+). Were the scores of a fold
-        made without its samples, coverage were at least ``2 coverage - 1`` less a term of
-        ``1 / 5`` at most, whatever the law, and usually is ``coverage``. Machines and kernels are,
-        but the calibration, two numbers a class for "sigmoid", has seen the decisions on all folds.
-        `MKLClassifierCV` has chosen C by all samples besides. Where it chose by a ``strategy`` it
-        keeps no machines of folds, and compares decisions on folds with the machine on all samples:
-        there is no guarantee.
+        With refits the guarantee is that of `MKLRegressor.predict_interval`: coverage of at least
+        ``2 coverage - 1``, less the term of its folds, for every distribution.
 
-        Measured for an aim of 0.9 (three classes, 500 new samples for each fit; 20 fits for m up to
-        250 and only 8 to 12 for m >= 400; the smallest of the mean coverages over three
-        distributions and 4 to 25 columns): after a strategy with "isotonic" 0.79, 0.84, 0.88
+        Without refits the models of the five folds of the fit are used. A class is in the set where
+        not too many samples had, by the model that left them out, a larger probability of their
+        class than the new sample has of this class by the same model (CV+). Models and weights of
+        kernels are learned without the fold. The calibration, two numbers a class for "sigmoid",
+        has seen the decisions on all folds, and `MKLClassifierCV` has chosen C on all samples. After
+        a strategy there are no models of folds, and decisions on folds are compared with the model
+        of all samples: there is no guarantee.
+
+        Measured without refits for an aim of 0.9 (three classes, 500 new samples for each fit; 20
+        fits for m up to 250 and only 8 to 12 for m >= 400; the smallest of the mean coverages over
+        three distributions and 4 to 25 columns): after a strategy with "isotonic" 0.79, 0.84, 0.88
         and 0.87 for m = 60, 120, 250 and 500, with "sigmoid" 0.84, 0.87, 0.88 and 0.89; without a
-        strategy with "isotonic" 0.83, 0.88 and 0.88 for m = 60, 120 and 400, with "sigmoid" and
-        for two classes 0.88 or more for m >= 60. Weights of many kernels cost nothing here, as
-        those of each fold are learned without it. See docs/guide/error-bars.md for coverage on ten
-        laws.
+        strategy with "isotonic" 0.83, 0.88 and 0.88 for m = 60, 120 and 400, with "sigmoid" and for
+        two classes 0.88 or more for m >= 60. See docs/guide/error-bars.md for coverage on ten laws.
 
         References
         ----------
         Romano, Sesia and Candes (2020), Classification with valid and adaptive coverage; Vovk
         (2015), Cross-conformal predictors.
         """
-        return class_sets(self, X, coverage, per_class)
+        return class_sets(self, X, coverage, per_class, fit, refit)
 
     def _machine_note(self):
         given = self.chosen_machine_, len(self.support_), self.statistics_.n_samples

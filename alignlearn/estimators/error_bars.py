@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alignlearn._lapack import lower_solve, product
 from alignlearn.bounds import conformal
-from alignlearn.folds import fold_numbers
 from alignlearn.machines.choice import Sizes, matrix_fits, ridge_in_features
 from alignlearn.machines.feature_space import WeightedFeatures
 from alignlearn.machines.nystrom import NystromFeatures
 from alignlearn.machines.smoothers import FeatureSmoother, PairSmoother
-from alignlearn.sources import Tables, open_source
 from alignlearn.sources.source import row_blocks
 from alignlearn.validation import (
-    a_part,
     check_memory,
     check_weights,
     doubt,
@@ -26,12 +22,12 @@ from alignlearn.validation import (
 from alignlearn.validation.memory import check_gram_memory
 
 from .guarantees import doubt_coverage, many_weights
-from .inputs import real_targets
-from .kernel_table import training_source
+from .refits import Refits, fold_of_each, is_search, keep, own_folds, training
 
 _MATRICES = 3  # (m, m), while the root of the inverse becomes the inverse
 _BLOCKS = 4  # (n, m), of shares and what is made of them
 _APART = 1e-3  # of the range of y, between predictions of the model and those on given samples
+_FEW = 20  # samples up to which one is left out at a time, rather than folds
 _ROUNDINGS = 16  # of y, which decide where it is far from 0
 
 
@@ -78,7 +74,7 @@ class _Opened:
         self.model, self.predictor, self.exact = model, model._predictor, exact
         self._without = {}  # by the number of folds, which says what they are
         self.fit, machine = fit, model.machine_
-        source, Y, weight = _training(model, fit)
+        source, Y, weight = training(model, fit)
         self.combination = learned = source.combine(model.weights_ * model.scale_)
         if model.chosen_machine_ == "nystrom":
             self._features = NystromFeatures(learned, machine.support_)
@@ -168,7 +164,7 @@ class _Opened:
         n_folds = int(number.max()) + 1
         if n_folds not in self._without:
             smoother = self.smoother
-            residuals, columns = np.empty_like(smoother.residuals), []
+            residuals, columns = np.zeros_like(smoother.residuals), []
             for fold in range(n_folds):
                 some = np.flatnonzero(number == fold)
                 r = residuals[some] = smoother.without(some)
@@ -188,49 +184,6 @@ class _Opened:
             return both[:, :q], both[:, q:]
         shifts = self.rows(X) @ coordinates + constants
         return self.predictor.decisions(X, engine), shifts
-
-
-def _training(model, fit):
-    """The source of the training samples, y (m, c) and the weights; y is None for no ``fit``."""
-    if fit is not None:
-        _check_tuple(fit, (2, 3))
-        if model._ranges.weighted != (len(fit) == 3 and fit[2] is not None):
-            raise ValueError(
-                "fit must hold the training samples as they were fitted: sample_weight "
-                f"{'is missing' if model._ranges.weighted else 'was not given then'}."
-            )
-        if model._ranges.weighted and model.chosen_machine_ == "nystrom":
-            raise ValueError(
-                "error bars of machine='nystrom' are for fits without sample_weight; accepted: "
-                "machine='krr'."
-            )
-        source, y = training_source(model, "fit", *fit)
-        return source, y.reshape(len(y), -1), source.weight
-    source = None
-    if not model._ranges.weighted and model.chosen_machine_ != "nystrom":
-        source = model._predictor.source(model._engine())
-    if source is None:
-        why = "given matrices"
-        if model._ranges.weighted:
-            why = "sample weights"
-        elif model._predictor.is_linear:
-            why = "kernels linear in the features"
-        elif model.chosen_machine_ == "nystrom":
-            why = "machine='nystrom'"
-        elif model._predictor.takes_gaps:
-            why = "training samples that lack a table"
-        what = "(X, y, sample_weight)" if model._ranges.weighted else "(X, y)"
-        raise ValueError(
-            f"fit={what} is needed: with {why} the model does not hold the training samples, which "
-            "error bars are made of."
-        )
-    return source, None, None
-
-
-def _check_tuple(fit, lengths):
-    if not isinstance(fit, (tuple, list)) or len(fit) not in lengths:
-        weighted = " or (X, y, sample_weight)" if 3 in lengths else ""
-        raise TypeError(f"fit must be a tuple (X, y){weighted} of training samples.")
 
 
 def _used(fit, m):
@@ -278,89 +231,7 @@ def _parts(estimator, fit, exact):
 def _opened(model, fit, exact, given=None):
     """The `_Opened` of a fitted model; ``given`` is what stands for ``fit`` to the user."""
     given = fit if given is None else given
-    return _kept(model, exact, (fit, given), lambda some: _Opened(model, some, exact))
-
-
-def _kept(model, key, fits, make):
-    """What ``make(fit)`` gave for a fitted model, made once for the same samples.
-
-    ``fits`` are the samples as they are to be used and as they were given, or None; where others
-    were given before, for another key, these are used for None.
-    """
-    kept = vars(model).get("_smoothers")
-    if kept is None or kept[0] is not model._predictor:
-        kept = vars(model)["_smoothers"] = model._predictor, {}
-    used, given = fits
-    found = kept[1].get(key)
-    if found is not None and (given is None or _same(found[0][1], given)):
-        return found[1]
-    if given is None:
-        earlier = (fits for fits, _ in kept[1].values() if fits[1] is not None)
-        used, given = next(earlier, (None, None))
-    made = make(used)
-    kept[1][key] = (used, given), made
-    return made
-
-
-def _same(kept, given):
-    """Whether these are the very same objects."""
-    return kept is not None and len(kept) == len(given) and all(map(operator.is_, kept, given))
-
-
-class _Refits:
-    """Fits of an estimator without each part of its samples.
-
-    Attributes
-    ----------
-    number : ndarray of int of shape (m,)
-        The part of each sample.
-    residuals : ndarray of shape (m, c)
-    """
-
-    def __init__(self, estimator, fit, folds):
-        if fit is None or estimator._predictor.is_given:
-            raise ValueError(
-                "refit=True needs fit=(X, y), the training samples, and kernels that are no given "
-                "matrices."
-            )
-        _check_tuple(fit, (2,))
-        X, y = estimator._as_fitted(fit[0]), fit[1]
-        gaps, engine = estimator._takes_gaps(), estimator._engine()
-        source = open_source(X, estimator.kernels, gaps=gaps, engine=engine)
-        self._spans = X.spans() if gaps else None
-        samples = _split(X.joined(gaps=True), self._spans).__getitem__ if gaps else source.samples
-        if estimator._ranges.rows is not None:
-            _check_seen(estimator, source.X)
-        m, kernels = source.n_samples, estimator.kernels
-        y = real_targets(estimator, y, m).reshape(m, *np.shape(estimator.intercept_))
-        self.number = np.arange(m) if folds is None else _numbers(folds, m)
-        params = {**estimator.get_params(deep=False), "verbose": False}
-        # Names of tables and columns are gone; the default ones stay the default.
-        params["kernels"] = None if kernels is None else source.fitted_kernels
-        self.models, self.residuals = [], np.empty((m, np.size(estimator.intercept_)))
-        for part in range(self.number.max() + 1):
-            some, rest = (np.flatnonzero(self.number == part), np.flatnonzero(self.number != part))
-            with a_part():
-                model = type(estimator)(**params).fit(samples(rest), y[rest])
-            self.models.append(model)
-            left = y[some].reshape(len(some), -1) - model._decisions(samples(some))
-            self.residuals[some] = left
-
-    def decisions(self, X, center):
-        """By how much checked decisions (n, c) exceed those without each part, (n, K c)."""
-        if self._spans is not None:
-            X = _split(X, self._spans)
-        return np.hstack([center - model._decisions(X) for model in self.models])
-
-
-def _split(X, spans):
-    """Several tables from the columns (m, d) of all."""
-    return Tables({name: X[:, span] for name, span in spans.items()})
-
-
-def _check_seen(estimator, X):
-    if estimator._ranges.rows.count(X) < X.shape[0]:
-        raise ValueError("fit holds other samples than those that the model was fitted to.")
+    return keep(model, exact, (fit, given), lambda some: _Opened(model, some, exact))
 
 
 def deviations(estimator, X, noise, fit):
@@ -388,6 +259,9 @@ def deviations(estimator, X, noise, fit):
 def interval(estimator, X, coverage, folds, fit, refit):
     """`MKLRegressor.predict_interval`."""
     X = estimator._check_test(X)
+    if refit is None:
+        refit = bool(_learned(estimator)) or estimator.chosen_machine_ == "svr"
+        folds = own_folds(estimator) if refit and folds is None else folds
     _refuse(estimator, "predict_interval", refit)
     if estimator._ranges.weighted:
         raise ValueError(
@@ -396,37 +270,53 @@ def interval(estimator, X, coverage, folds, fit, refit):
             "return_std=True."
         )
     if refit:
-        found = _kept(
-            estimator, ("refit", folds), (fit, fit), lambda some: _Refits(estimator, some, folds)
-        )
-        _doubt_few(coverage, len(found.number))
-        center = estimator._predictor.decisions(X, estimator._engine())
-        shifts, residuals = found.decisions(X, center), found.residuals
-        low, high = _ends(center, shifts, residuals, coverage, found.number)
+        low, high = _refitted(estimator, X, coverage, folds, fit)
         return PredictionInterval(estimator._shaped(low), estimator._shaped(high))
-    _doubt_learned(estimator)
+    doubt_coverage(
+        _learned(estimator),
+        "refit=None and refit=True learn everything again without the samples that are left out; "
+        "weighting='uniform' learns nothing.",
+    )
     parts = _parts(estimator, fit, False)
     m = len(parts[0].opened.smoother.residuals)
-    _doubt_few(coverage, m)
     if folds is None:
+        _doubt_few(coverage, m)
         low, high = _leave_one_out(estimator, parts, X, coverage)
     else:
-        low, high = _leave_folds_out(estimator, parts, X, coverage, _numbers(folds, m))
+        number = fold_of_each(folds, m)
+        _doubt_few(coverage, np.count_nonzero(number >= 0))
+        low, high = _leave_folds_out(estimator, parts, X, coverage, number)
     return PredictionInterval(estimator._shaped(low), estimator._shaped(high))
 
 
-def _doubt_learned(estimator):
-    """Warn where so much was learned on all samples that leaving one out says too little."""
-    members, reasons = estimator._members, []
-    if any(member.factors is not None for member in members):
-        reasons.append("the scales of the features were learned on all samples")
-    for model in [member.model for member in members] or [estimator]:
-        reasons += many_weights(model)
-    doubt_coverage(
-        list(dict.fromkeys(reasons)),
-        "With fit=(X, y), refit=True and folds=10 everything is learned again without the samples "
-        "that are left out; weighting='uniform' learns nothing.",
+def _refitted(estimator, X, coverage, folds, fit):
+    """Ends (n, c) of the intervals of fits that learn everything again."""
+    found = keep(
+        estimator,
+        ("refit", folds),
+        (fit, fit),
+        lambda some: Refits(estimator, some, folds, lambda model, Z: model._decisions(Z)),
     )
+    residuals = np.zeros((len(found.number), np.size(estimator.intercept_)))
+    for part, values in enumerate(found.values):
+        y = found.y[found.number == part]
+        residuals[found.number == part] = y.reshape(values.shape) - values
+    _doubt_few(coverage, np.count_nonzero(found.number >= 0))
+    center = estimator._predictor.decisions(X, estimator._engine())
+    shifts = np.hstack([center - values for values in found.of(X)])
+    return _ends(center, shifts, residuals, coverage, found.number)
+
+
+def _learned(estimator):
+    """What was learned on all samples so that leaving some out afterwards says too little."""
+    if not is_search(estimator):
+        return many_weights(estimator)
+    reasons = ["alpha or C was chosen on all samples"]
+    if any(member.factors is not None for member in estimator._members):
+        reasons.append("the scales of the features were learned on all samples")
+    for model in [member.model for member in estimator._members] or [estimator]:
+        reasons += many_weights(model)
+    return list(dict.fromkeys(reasons))
 
 
 def _doubt_few(coverage, m):
@@ -435,13 +325,6 @@ def _doubt_few(coverage, m):
             f"{m} training samples are too few for intervals of coverage {coverage:g}, which are "
             f"infinite then: it takes {conformal.least_samples(coverage)}."
         )
-
-
-def _numbers(folds, m):
-    """The fold of each of m samples."""
-    if not 2 <= folds <= m:
-        raise ValueError(f"folds={folds}; accepted: 2 to {m}, the number of training samples.")
-    return fold_numbers(np.empty(m), folds, False)
 
 
 def _leave_one_out(estimator, parts, X, coverage):
@@ -470,6 +353,8 @@ def _leave_folds_out(estimator, parts, X, coverage, number):
 
 def _ends(center, shifts, residuals, coverage, number):
     """Ends (2, n, c) from shifts (n, K c) and the residuals (m, c) and parts of the samples."""
+    used = number >= 0
+    residuals, number = residuals[used], number[used]
     ends, q = np.empty((2, *center.shape)), center.shape[1]
     for j, radii in enumerate(np.abs(residuals.T)):
         given = center[:, j], shifts[:, j::q], radii, coverage, number

@@ -70,7 +70,7 @@ def sample_ranges(source, y, weights=(), is_part=False):
 def seen_samples(source, y, weights=()):
     """The rows of an opened source as `SeenRows`, and with their targets; None for objects."""
     used = source.used()
-    X = used.grams[_matrix(weights)] if source.is_given else used.X
+    X = used.grams[matrix_in_use(weights)] if source.is_given else used.X
     rows, pairs = seen_rows(X), None
     if rows is not None:
         of_used = y if used is source else y[source.weight > 0.0]
@@ -78,7 +78,7 @@ def seen_samples(source, y, weights=()):
     return rows, pairs
 
 
-def _matrix(weights):
+def matrix_in_use(weights):
     """Number of the given matrix whose rows stand for the samples: the first that is used."""
     return int(np.argmax(np.asarray(weights) != 0.0)) if len(weights) else 0
 
@@ -101,7 +101,7 @@ def refuse_seen_samples(estimator, X, y):
         return
     X = estimator._check_test(X)
     if predictor.is_given:
-        X = X[_matrix(estimator._kernel_model().weights_)]
+        X = X[matrix_in_use(estimator._kernel_model().weights_)]
     rows = row_hashes(X, ranges.rows.single)
     pairs = pair_hashes(rows, y)
     same = np.array_equal(np.sort(pairs), ranges.pairs.hashes)
@@ -205,6 +205,7 @@ def for_risk(estimator, radius2):
 
 _APART = 0.1  # smallest eigenvalue of the matrix of alignments that counts as a kernel of its own
 _MOST_COMPARED = 1000  # kernels
+_SAMPLES_A_WEIGHT = 20
 
 
 def doubt_coverage(reasons, remedy):
@@ -219,19 +220,20 @@ def doubt_coverage(reasons, remedy):
 def many_weights(estimator):
     """A reason for doubt where many weights were learned on few samples, also those left out.
 
-    That is where the number of different kernels, squared, is at least twice the number of samples.
-    Different kernels are counted by the eigenvalues above 0.1 of the matrix of their centered
-    alignments with each other: of Gaussians of 30 widths there are four.
+    That is where ``p log p > m / 20`` for p different kernels. They are counted by the eigenvalues
+    above 0.1 of the matrix of their centered alignments with each other: of Gaussians of 30 widths
+    there are four. Below, intervals that ignore the learning covered what they should, see
+    `scripts/lab/learned_coverage.py`.
     """
     if without_target(get_weighting(getattr(estimator, "weighting_", estimator.weighting))):
         return []
     statistics = estimator.statistics_
     used = np.flatnonzero(statistics.norms > 0.0)
-    used = used[:: -(-used.size // _MOST_COMPARED)]
+    used = used[:: -(-used.size // _MOST_COMPARED) or 1]
     norms = statistics.norms[used]
     alignments = statistics.M[np.ix_(used, used)] / np.outer(norms, norms)
     p, m = np.count_nonzero(np.linalg.eigvalsh(alignments) > _APART), statistics.n_samples
-    if p**2 < 2 * m:
+    if p * np.log(max(p, 1)) <= m / _SAMPLES_A_WEIGHT:
         return []
     return [f"the weights of {p} different kernels were learned on {m} samples"]
 

@@ -155,6 +155,12 @@ class KernelModel(KernelLearner):
             random_state=random_state, frame=frame,
         )  # fmt: skip
 
+    def __getstate__(self):
+        # What is made for error bars has the size of a Gram matrix, and can be made again.
+        state = super().__getstate__()
+        state.pop("_smoothers", None)
+        return state
+
     def _verdict(self):
         yield from super()._verdict()
         groups = named_groups(self)

@@ -47,9 +47,10 @@ class SeenRows:
         counts = np.unique(self.hashes, return_counts=True)[1]
         return int(counts[counts > 1].sum())
 
-    def count(self, X) -> int:
-        """How many rows of X, checked as those of the fit were, are among these."""
+    def count(self, X, y=None) -> int:
+        """How many rows of X, checked as those of the fit were, with their y are among these."""
         hashes = row_hashes(X, self.single)
+        hashes = hashes if y is None else pair_hashes(hashes, y)
         return 0 if hashes is None else self.among(hashes)
 
     def among(self, hashes) -> int:

@@ -164,16 +164,16 @@ def _deviations(model, new, y):
 def _intervals(model, new, y):
     fit = (_rows(DATA["X"], True), _rows(DATA["y"], True))
     return {
-        "interval": lambda: model.predict_interval(new, fit=fit)[:],
-        "interval of folds": lambda: model.predict_interval(new, folds=4, fit=fit)[:],
+        "interval": lambda: model.predict_interval(new, fit=fit, refit=False)[:],
+        "interval of folds": lambda: model.predict_interval(new, folds=4, fit=fit, refit=False)[:],
         "interval refitted": lambda: model.predict_interval(new, folds=4, fit=fit, refit=True)[:],
     }
 
 
 def _sets(model, new, y):
     return {
-        "set": lambda: model.predict_set(new, 0.8),
-        "set per class": lambda: model.predict_set(new, 0.8, per_class=True),
+        "set": lambda: model.predict_set(new, 0.8, refit=False),
+        "set per class": lambda: model.predict_set(new, 0.8, per_class=True, refit=False),
     }
 
 

@@ -56,7 +56,9 @@ def coverage(options, m, p, law, seed):
     kernels = kernels_of(options.kind, p)
     if options.method == "interval":
         model = al.MKLRegressor(kernels, weighting=options.weighting).fit(X, y)
-        low, high = model.predict_interval(new, options.coverage, fit=(X, y))
+        low, high = model.predict_interval(
+            new, options.coverage, fit=(X, y), refit={"default": None, "no": False}[options.refit]
+        )
         return np.mean((low <= target) & (target <= high))
     scale = 1.0 if law == "noise" else np.sqrt(5.0)
     bins = three_classes if options.classes == 3 else two_classes
@@ -67,7 +69,7 @@ def coverage(options, m, p, law, seed):
         strategy = "auto" if options.method == "strategy" else None
         weighting = None if strategy else options.weighting
         model = al.MKLClassifierCV(kernels, strategy=strategy, weighting=weighting, **given)
-    found = model.fit(X, classes).predict_set(new, options.coverage)
+    found = model.fit(X, classes).predict_set(new, options.coverage, fit=(X, classes))
     code = np.searchsorted(model.classes_, bins(target, scale))
     return found[np.arange(NEW), code].mean()
 
@@ -84,6 +86,9 @@ def main():
     parser.add_argument("--samples", type=int, nargs="+", default=[50])
     parser.add_argument("--kernels", type=int, nargs="+", default=[1, 5, 25, 100])
     parser.add_argument("--laws", nargs="+", default=["noise", "one", "all"])
+    parser.add_argument(
+        "--refit", choices=("default", "no"), default="default", help="of intervals"
+    )
     parser.add_argument("--coverage", type=float, default=0.9)
     parser.add_argument("--runs", type=int, default=20)
     options = parser.parse_args()

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import alignlearn as al
 from alignlearn.bounds import conformal
-from alignlearn.folds import fold_numbers
+from alignlearn.folds import equal_folds
 from alignlearn.machines import KernelRidge
 from alignlearn.validation import DoubtfulResultWarning
 
@@ -113,6 +113,13 @@ def test_deviations_of_an_average_are_those_of_the_mixture(averaged):
 # Intervals
 
 
+def closed_form(model, *args, **options):
+    """Intervals with the kernel that was learned on all samples, whether or not that is doubted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulResultWarning)
+        return model.predict_interval(*args, refit=False, **options)
+
+
 def fits_without(K, k_new, alpha, index):
     """Predictions on new samples, and residuals, of ridge regression without some samples."""
     rest = np.setdiff1d(np.arange(M), index)
@@ -130,14 +137,19 @@ def refitted(models, parts, coverage):
         radii = np.abs(sum(s * r for s, (_, r) in zip(shares, found)))
         low += [mean - r for r in radii]
         high += [mean + r for r in radii]
-    k = int(np.ceil(coverage * (M + 1)))
-    return np.sort(low, axis=0)[M - k], np.sort(high, axis=0)[k - 1]
+    return ends(low, high, coverage)
+
+
+def ends(low, high, coverage):
+    """The ceil(coverage (n + 1))-th of n ends, from outside to inside."""
+    k = int(np.ceil(coverage * (len(low) + 1)))
+    return np.sort(low, axis=0)[-k], np.sort(high, axis=0)[k - 1]
 
 
 def left_out(folds):
     if folds is None:
         return np.arange(M)[:, None]
-    number = fold_numbers(y, folds, False)
+    number = equal_folds(M, folds)
     return [np.flatnonzero(number == t) for t in range(folds)]
 
 
@@ -148,10 +160,10 @@ def test_intervals_are_those_of_refits_with_the_learned_kernel(folds, coverage, 
     model = al.MKLRegressor(KERNELS, alpha=ALPHA)
     model = al.MKLRegressorCV(KERNELS, alphas=[ALPHA], cv=3) if tuned else model
     model.fit(X, Y)
-    found = model.predict_interval(NEW, coverage, folds=folds)
+    found = closed_form(model, NEW, coverage, folds=folds)
     given = [(1.0, model.kernel_(X), model.kernel_(NEW, X), ALPHA)]
     np.testing.assert_allclose(found, refitted(given, left_out(folds), coverage), rtol=1e-8)
-    one = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y).predict_interval(NEW, coverage)
+    one = closed_form(al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y), NEW, coverage)
     assert one.low.shape == one.high.shape == (12,)
     assert (one.low < one.high).all()
 
@@ -163,7 +175,7 @@ def test_intervals_of_an_average_are_those_of_refits_of_its_machines(averaged, f
     ]
     low, high = refitted(given, left_out(folds), 0.9)
     with pytest.warns(DoubtfulResultWarning, match="scales of the features were learned"):
-        found = averaged.predict_interval(NEW, folds=folds)
+        found = averaged.predict_interval(NEW, folds=folds, refit=False)
     np.testing.assert_allclose(found.low, low[:, 0], rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(found.high, high[:, 0], rtol=1e-7, atol=1e-9)
 
@@ -180,11 +192,10 @@ def test_refits_learn_everything_again(machine, folds):
         mean, radii = again.predict(NEW), np.abs(y[index] - again.predict(X[index]))
         low += [mean - r for r in radii]
         high += [mean + r for r in radii]
-    k = int(np.ceil(0.8 * (M + 1)))
-    want = np.sort(low, axis=0)[M - k], np.sort(high, axis=0)[k - 1]
+    want = ends(low, high, 0.8)
     np.testing.assert_allclose(found, want, rtol=1e-9)
     if machine == "krr":  # the weights differ
-        assert not np.allclose(model.predict_interval(NEW, 0.8, folds=folds), want, rtol=1e-6)
+        assert not np.allclose(closed_form(model, NEW, 0.8, folds=folds), want, rtol=1e-6)
     with pytest.raises(ValueError, match="other samples"):
         model.predict_interval(NEW, folds=folds, fit=(X + 0.1, y), refit=True)
     with pytest.raises(TypeError, match="tuple"):
@@ -218,7 +229,7 @@ def test_linear_kernels_and_given_matrices_take_the_training_samples_once(folds)
     new = np.hstack([NEW, np.square(NEW), NEW[:, :1] * NEW[:, 1:]])
     options = {"weighting": "uniform", "normalize": None, "alpha": ALPHA}
     pairs = al.MKLRegressor([al.Polynomial(1.0, 0.0, 1)], **options).fit(WIDE, Y)
-    want, deviations = pairs.predict_interval(new, folds=folds), pairs.predict(new, True)
+    want, deviations = closed_form(pairs, new, folds=folds), pairs.predict(new, True)
     columns = WIDE.shape[1]  # whose kernels have weights of sum 1
     for X_fit, X_new, kernels, unit in (
         (WIDE, new, ["linear"], 1.0),
@@ -228,9 +239,9 @@ def test_linear_kernels_and_given_matrices_take_the_training_samples_once(folds)
     ):
         model = al.MKLRegressor(kernels, **{**options, "alpha": unit * ALPHA}).fit(X_fit, Y)
         with pytest.raises(ValueError, match=r"fit=\(X, y\) is needed"):
-            model.predict_interval(X_new, folds=folds)
-        agree(model.predict_interval(X_new, folds=folds, fit=(X_fit, Y)), want)
-        agree(model.predict_interval(X_new, folds=folds), want)  # as they are known
+            closed_form(model, X_new, folds=folds)
+        agree(closed_form(model, X_new, folds=folds, fit=(X_fit, Y)), want)
+        agree(closed_form(model, X_new, folds=folds), want)  # as they are known
         if kernels == "precomputed":
             with pytest.raises(ValueError, match="k\\(x, x\\) of the new samples"):
                 model.predict(X_new, return_std=True)
@@ -244,16 +255,16 @@ def test_more_features_than_samples_and_nystrom_on_all_samples():
     linear = al.MKLRegressor(["linear"], **options).fit(few, some)
     pairs = al.MKLRegressor([al.Polynomial(1.0, 0.0, 1)], **options).fit(few, some)
     new = WIDE[9:]
-    want = pairs.predict_interval(new, 0.8)
-    agree(linear.predict_interval(new, 0.8, fit=(few, some)), want)
+    want = closed_form(pairs, new, 0.8)
+    agree(closed_form(linear, new, 0.8, fit=(few, some)), want)
     agree(linear.predict(new, True), pairs.predict(new, True))
     exact = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
     nystrom = al.MKLRegressor(KERNELS, machine="nystrom", alpha=ALPHA).fit(X, y)
     with pytest.raises(ValueError, match="machine='nystrom'"):
-        nystrom.predict_interval(NEW)
+        closed_form(nystrom, NEW)
     for folds in (None, 3):
-        want = exact.predict_interval(NEW, folds=folds)
-        agree(nystrom.predict_interval(NEW, folds=folds, fit=(X, y)), want, 1e-4)
+        want = closed_form(exact, NEW, folds=folds)
+        agree(closed_form(nystrom, NEW, folds=folds, fit=(X, y)), want, 1e-4)
     agree(nystrom.predict(NEW, True), exact.predict(NEW, True), 1e-4)
     # With few centres the prior variance is still the kernel's: far away all of it.
     few = al.MKLRegressor(KERNELS, machine="nystrom", n_centers=5, alpha=ALPHA).fit(X, y)
@@ -266,15 +277,15 @@ def test_single_precision_sparse_samples_and_tables():
     want = model.fit(X, y).predict_interval(NEW)
     deviations = model.predict(NEW, True)
     single = model.fit(X.astype(np.float32), y)
-    agree(single.predict_interval(NEW.astype(np.float32)), want, 1e-4)
+    agree(closed_form(single, NEW.astype(np.float32)), want, 1e-4)
     agree(single.predict(NEW.astype(np.float32), True), deviations, 1e-3)
     sparse = model.fit(csr_matrix(X), y)
-    agree(sparse.predict_interval(csr_matrix(NEW)), want, 1e-8)
+    agree(closed_form(sparse, csr_matrix(NEW)), want, 1e-8)
     agree(sparse.predict(csr_matrix(NEW), True), deviations, 1e-8)
     tables = al.MKLRegressor({"a": "rbf", "b": "linear"}, alpha=ALPHA)
     tables.fit({"a": X[:, :2], "b": X[:, 2:]}, y)
     new = {"b": NEW[:, 2:], "a": NEW[:, :2]}
-    found = tables.predict_interval(new)
+    found = closed_form(tables, new)
     given = [(1.0, *(tables.kernel_(A, X) for A in (X, NEW)), ALPHA)]
     low, _ = refitted(given, left_out(None), 0.9)
     np.testing.assert_allclose(found.low, low[:, 0], rtol=1e-7)
@@ -286,34 +297,34 @@ def test_single_precision_sparse_samples_and_tables():
 def test_what_error_bars_are_made_of_is_not_stored():
     model = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
     size = len(pickle.dumps(model))
-    want = model.predict_interval(NEW)
+    want = closed_form(model, NEW)
     assert len(pickle.dumps(model)) == size
     file = io.BytesIO()
     al.save(model, file)
     file.seek(0)
     for again in (pickle.loads(pickle.dumps(model)), al.load(file)):
-        np.testing.assert_array_equal(again.predict_interval(NEW), want)
+        np.testing.assert_array_equal(closed_form(again, NEW), want)
     np.testing.assert_array_equal(model.set_params(alpha=9.0).predict_interval(NEW), want)
     model.fit(X, y)  # with the new alpha, and nothing of the old one
     wide = al.MKLRegressor(KERNELS, alpha=9.0).fit(X, y)
-    np.testing.assert_array_equal(model.predict_interval(NEW), wide.predict_interval(NEW))
+    np.testing.assert_array_equal(closed_form(model, NEW), closed_form(wide, NEW))
 
 
 def test_refused():
     model = al.MKLRegressor(KERNELS, alpha=ALPHA)
     with pytest.raises(al.NotFittedError):
-        model.predict_interval(NEW)
+        closed_form(model, NEW)
     model.fit(X, y)
     for coverage in (0.0, 1.0, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="coverage="):
-            model.predict_interval(NEW, coverage)
+            closed_form(model, NEW, coverage)
     with pytest.raises(TypeError, match="coverage"):
-        model.predict_interval(NEW, "0.9")
+        closed_form(model, NEW, "0.9")
     for folds in (1, M + 1):
         with pytest.raises(ValueError, match="folds="):
-            model.predict_interval(NEW, folds=folds)
+            closed_form(model, NEW, folds=folds)
     with pytest.raises(ValueError, match="features"):
-        model.predict_interval(NEW[:, :2])
+        closed_form(model, NEW[:, :2])
     with pytest.raises(TypeError, match="return_std"):
         model.predict(NEW, "yes")
     for more in ({"noise": True}, {"fit": (X, y)}):
@@ -326,27 +337,36 @@ def test_refused():
         ((X, y, np.ones(M)), "was not given"),
     ):
         with pytest.raises(ValueError, match=error):
-            model.predict_interval(NEW, fit=fit)
+            closed_form(model, NEW, fit=fit)
     with pytest.raises(TypeError, match="tuple"):
-        model.predict_interval(NEW, fit=X)
+        closed_form(model, NEW, fit=X)
     np.testing.assert_array_equal(
-        model.predict_interval(NEW, fit=(X, y)), model.fit(X, y).predict_interval(NEW)
+        closed_form(model, NEW, fit=(X, y)), closed_form(model.fit(X, y), NEW)
     )
     weighted = al.MKLRegressor(KERNELS).fit(X, y, np.linspace(1.0, 2.0, M))
     with pytest.raises(ValueError, match="exchangeable"):
-        weighted.predict_interval(NEW)
+        closed_form(weighted, NEW)
     with pytest.raises(ValueError, match=r"\(X, y, sample_weight\) is needed"):
         weighted.predict(NEW, True)
     many = _data(0, 100)
     without_matrix = al.MKLRegressor(KERNELS, memory=80_000).fit(many[0], many[1][:, 0])
     with pytest.raises(ValueError, match="the parameter memory does not allow"):
-        without_matrix.predict_interval(NEW)
+        closed_form(without_matrix, NEW)
     vectors = al.MKLRegressor(KERNELS, machine="svr").fit(X, y)
     targets = al.MKLRegressorCV(KERNELS, per_target=True).fit(X, Y)
     for other, reason in ((vectors, "linear in y"), (targets, "per_target=True")):
-        for call in (other.predict_interval, lambda A, m=other: m.predict(A, True)):
-            with pytest.raises(ValueError, match=reason):
-                call(NEW)
+        with pytest.raises(ValueError, match=reason):
+            closed_form(other, NEW)
+        with pytest.raises(ValueError, match=reason):
+            other.predict(NEW, return_std=True)
+    with pytest.raises(ValueError, match="after machine='svr'"):
+        vectors.predict_interval(NEW)
+    strategy = al.MKLRegressorCV(cv=2).fit(X, y)
+    with pytest.raises(ValueError, match="is needed after a strategy"):
+        strategy.predict_interval(NEW)
+    for fit in ((X + 0.1, y), (X, y[::-1])):
+        with pytest.raises(ValueError, match="other samples"):
+            model.predict_interval(NEW, folds=3, fit=fit, refit=True)
 
 
 def columns(m, p, seed):
@@ -356,39 +376,80 @@ def columns(m, p, seed):
     return rng.normal(size=(m, p)), rng.normal(size=m), kernels
 
 
-def intervals_of(model, m, p, seed=0, folds=None):
+def intervals_of(model, m, p, seed=0, **options):
     X, y, kernels = columns(m, p, seed)
     model.set_params(kernels=kernels).fit(X, y)
     new, target, _ = columns(300, p, seed + 1000)
-    low, high = model.predict_interval(new, fit=(X, y), folds=folds)
+    low, high = model.predict_interval(new, fit=(X, y), **options)
     return np.mean((low <= target) & (target <= high))
 
 
-def test_many_weights_of_few_samples_are_doubted():
-    """From p^2 = 2 m different kernels on; less than the aim is covered there."""
+# p kernels of a column each: all are different, so that p log p > m / 20 where there are many.
+@pytest.mark.parametrize(("m", "p", "learns"), [(50, 2, False), (50, 3, True), (300, 7, False)])
+def test_weights_are_learned_again_where_it_matters(m, p, learns):
+    for weighting in ("uniform", "alignf"):
+        X, y, kernels = columns(m, p, 0)
+        model = al.MKLRegressor(kernels, weighting=weighting).fit(X, y)
+        found = model.predict_interval(X[:5], fit=(X, y))
+        again = learns and weighting == "alignf"
+        options = {"refit": True, "folds": 10} if again else {"refit": False}
+        np.testing.assert_array_equal(found, model.predict_interval(X[:5], **options))
+
+
+def test_many_weights_of_few_samples_are_doubted_unless_they_are_learned_again():
     model, uniform = al.MKLRegressor(), al.MKLRegressor(weighting="uniform")
-    for m, p in ((50, 9), (50, 13), (200, 15)):
-        intervals_of(uniform, m, p)
-        if p**2 < 2 * m:
-            intervals_of(model, m, p)
+    intervals_of(uniform, 50, 10, refit=False)
     message = "covered than the coverage asks for: the weights of 100 different kernels"
-    covered = []
+    covered, again = [], []
     for seed in range(6):
+        again.append(intervals_of(model, 50, 100, seed))
         for folds in (None, 10):
             with pytest.warns(DoubtfulResultWarning, match=message) as found:
-                covered.append(intervals_of(model, 50, 100, seed, folds))
+                covered.append(intervals_of(model, 50, 100, seed, folds=folds, refit=False))
             assert len(found) == 1
     assert np.mean(covered) < 0.85
-    assert np.mean([intervals_of(uniform, 50, 100, seed) for seed in range(6)]) > 0.87
-    with pytest.warns(DoubtfulResultWarning, match="the weights of 10 different kernels"):
-        intervals_of(model, 50, 10)
-    with pytest.warns(DoubtfulResultWarning, match="the weights of 10 different kernels"):
-        intervals_of(al.MKLRegressorCV(weighting="alignf"), 50, 10)
-    X, y, kernels = columns(50, 10, 0)
-    model = al.MKLRegressor(kernels).fit(X, y)
-    model.predict_interval(X, fit=(X, y), refit=True, folds=3)  # nothing to be doubted
+    assert np.mean(again) > 0.87
+    search = al.MKLRegressorCV(weighting="alignf")
+    with pytest.warns(DoubtfulResultWarning, match="alpha or C was chosen on all samples; the wei"):
+        intervals_of(search, 50, 10, refit=False)
     # Thirty widths are few kernels.
-    al.MKLRegressor(al.gaussian_kernels(np.geomspace(0.01, 10.0, 30))).fit(X, y).predict_interval(X)
+    X, y, _ = columns(150, 10, 0)
+    model = al.MKLRegressor(al.gaussian_kernels(np.geomspace(0.01, 10.0, 30))).fit(X[:, :3], y)
+    model.predict_interval(X[:, :3], refit=False)
+
+
+@pytest.mark.parametrize(("m", "folds"), [(20, None), (50, 10), (54, 9), (61, 10), (97, 8)])
+def test_folds_by_default_are_about_ten_of_equal_size(m, folds):
+    rng = np.random.default_rng(m)
+    X, y = rng.normal(size=(m, 4)), rng.normal(size=m)
+    kernels = [al.Columns(al.Linear(), [k]) for k in range(4)]
+    model = al.MKLRegressor(kernels).fit(X, y)
+    found = model.predict_interval(X, 0.8, fit=(X, y))
+    want = model.predict_interval(X, 0.8, folds=folds, fit=(X, y), refit=True)
+    np.testing.assert_array_equal(found, want)
+
+
+def test_samples_that_a_model_holds_need_not_be_given_again():
+    """Nor are the kernels of tables others; given matrices are parted as samples are."""
+    rng = np.random.default_rng(3)
+    X, y, new = rng.normal(size=(40, 4)), rng.normal(size=40), rng.normal(size=(7, 4))
+    kernels = [al.Columns(al.Gaussian(0.3), [k]) for k in range(4)]
+    model = al.MKLRegressor(kernels).fit(X, y)
+    want = model.predict_interval(new)
+    tables, given = (dict(zip("abcd", A.T[:, :, None])) for A in (X, new))
+    of_tables = al.MKLRegressor({name: al.Gaussian(0.3) for name in "abcd"}).fit(tables, y)
+    search = al.MKLRegressorCV(kernels, alphas=[1.0], cv=3, weighting="alignf").fit(X, y)
+    grams = [k(X) for k in kernels]
+    matrices = al.MKLRegressor("precomputed").fit(grams, y)
+    agree(model.predict_interval(new, fit=(X, y)), want, 1e-9)
+    agree(of_tables.predict_interval(given), want, 1e-9)
+    agree(of_tables.predict_interval(given, fit=(tables, y)), want, 1e-9)
+    agree(search.predict_interval(new), want, 1e-9)
+    agree(matrices.predict_interval([k(new, X) for k in kernels], fit=(grams, y)), want, 1e-9)
+    default = al.MKLRegressor().fit(tables, y)  # nine Gaussians for each table, in each fold, too
+    default.predict_interval(given)
+    fits = vars(default)["_smoothers"][1]["refit", 10][1].models
+    assert [len(fit.kernels_) for fit in fits] == [36] * 10
 
 
 def test_too_few_samples_are_said_to_be():

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import alignlearn as al
-from alignlearn.folds import make_folds
+from alignlearn.folds import equal_folds, make_folds
 from alignlearn.validation import DoubtfulResultWarning
 
 KERNELS = al.gaussian_kernels([0.05, 0.5])
@@ -72,7 +72,7 @@ def test_a_strategy_compares_with_the_machine_on_all_samples():
     assert sorted(labels) == sorted(y)
     parts = [(scores, labels, model.predict_proba(NEW))]
     for per_class in (False, True):
-        found = model.predict_set(NEW, 0.8, per_class=per_class)
+        found = model.predict_set(NEW, 0.8, per_class=per_class, refit=False)
         np.testing.assert_array_equal(found, by_hand(model, parts, 0.8, per_class))
 
 
@@ -90,10 +90,40 @@ def test_sets_that_may_cover_too_little_are_doubted():
         model.fit(X, y)
         for per_class in (False, True):
             with pytest.warns(DoubtfulResultWarning, match=DOUBT.format(reason)) as found:
-                model.predict_set(NEW, 0.8, per_class=per_class)
+                model.predict_set(NEW, 0.8, per_class=per_class, refit=False)
             assert len(found) == 1
+        with pytest.raises(ValueError, match=r"fit=\(X, y\), the training samples, is needed"):
+            model.predict_set(NEW, 0.8)
     isotonic.fit(X, y == "setosa").predict_set(NEW, 0.8)  # two classes, and nothing to be doubted
     isotonic.set_params(probability="sigmoid").fit(X, y).predict_set(NEW, 0.8)
+
+
+@pytest.mark.parametrize("per_class", [False, True])
+def test_refits_learn_and_calibrate_again_without_each_fold(per_class):
+    options = {"C": 3.0, "probability": "isotonic", "tol": 1e-9}
+    model, parts = al.MKLClassifier(KERNELS, **options).fit(X, y), []
+    number = equal_folds(90, 10)
+    for part in range(10):
+        some, rest = np.flatnonzero(number == part), np.flatnonzero(number != part)
+        one = al.MKLClassifier(KERNELS, **options).fit(X[rest], y[rest])
+        at = np.searchsorted(model.classes_, y[some])
+        scores = 1.0 - one.predict_proba(X[some])[np.arange(len(some)), at]
+        parts.append((scores, y[some], one.predict_proba(NEW)))
+    how = {"per_class": per_class, "fit": (X, y)}
+    found = model.predict_set(NEW, 0.8, **how)
+    np.testing.assert_array_equal(found, by_hand(model, parts, 0.8, per_class))
+    np.testing.assert_array_equal(found, model.predict_set(NEW, 0.8, per_class=per_class))
+    size = len(pickle.dumps(model))
+    assert size < 2 * len(pickle.dumps(al.MKLClassifier(KERNELS, **options).fit(X, y)))
+
+
+def test_a_class_that_a_fold_lacks_is_not_ruled_out_for_that():
+    """The class of three samples may be missing in a fold; a fit without it gives it nothing."""
+    labels = np.where(np.arange(90) < 3, "rare", np.where(y == "setosa", "a", "b"))
+    model = al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, labels)
+    sets = model.predict_set(NEW, 0.8, fit=(X, labels), refit=True)
+    assert sets.shape == (60, 3)
+    assert sets.any(axis=1).all()
 
 
 @pytest.mark.filterwarnings("ignore:Fewer targets may be covered")
@@ -101,7 +131,7 @@ def test_sets_that_may_cover_too_little_are_doubted():
 def test_other_machines_and_given_matrices(machine):
     kernels = al.RankOneKernels() if machine == "dual-cd" else KERNELS
     model = al.MKLClassifier(kernels, machine=machine, probability="isotonic").fit(X, y)
-    found = model.predict_set(NEW)
+    found = model.predict_set(NEW, refit=False)
     assert found.shape == (60, 3)
     assert found[np.arange(60), np.searchsorted(model.classes_, Y_NEW)].mean() > 0.8
     linear = al.MKLClassifier(["linear"], probability="sigmoid", tol=1e-9).fit(X, y)
