@@ -251,9 +251,9 @@ class KernelClassifier(LabelScore, KernelModel):
         not too many samples had, by the model that left them out, a larger probability of their
         class than the new sample has of this class by the same model (CV+). Models and weights of
         kernels are learned without the fold. The calibration, two numbers a class for "sigmoid",
-        has seen the decisions on all folds, and `MKLClassifierCV` has chosen C on all samples. After
-        a strategy there are no models of folds, and decisions on folds are compared with the model
-        of all samples: there is no guarantee.
+        has seen the decisions on all folds, and `MKLClassifierCV` has chosen C on all samples.
+        After a strategy there are no models of folds, and decisions on folds are compared with the
+        model of all samples: there is no guarantee.
 
         Measured without refits for an aim of 0.9 (three classes, 500 new samples for each fit; 20
         fits for m up to 250 and only 8 to 12 for m >= 400; the smallest of the mean coverages over

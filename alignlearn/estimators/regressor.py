@@ -228,14 +228,16 @@ class KernelRegressor(TargetScore, KernelModel):
             The training samples are too few, ``m < coverage / (1 - coverage)``: the intervals are
             infinite. Or ``refit=False`` where the default refits.
 
-        Notes ----- If samples are exchangeable, intervals from refits contain a new target with
-        probability at least ``2 coverage - 1`` for every distribution and every rule of learning
-        (jackknife+). With K folds of s samples the bound is lower by ``min(2 (1 - 1/K) / (s + 1),
-        (1 - 1/s) / (K + 1))``. The theorem assumes equal folds, and the folds are equal: given the
-        samples that belong to every training set, the others and s new samples are exchangeable.
-        The probability is over the training samples and the new one. The usual coverage is
-        ``coverage``. What kernels on named columns or tables take from samples, such as
-        ``gamma="scale"``, is not taken again; it reads no targets.
+        Notes
+        -----
+        If samples are exchangeable, intervals from refits contain a new target with probability at
+        least ``2 coverage - 1`` for every distribution and every rule of learning (jackknife+).
+        With K folds of s samples the bound is lower by
+        ``min(2 (1 - 1/K) / (s + 1), (1 - 1/s) / (K + 1))``. The theorem assumes equal folds, and
+        the folds are equal: given the samples that belong to every training set, the others and s
+        new samples are exchangeable. The probability is over the training samples and the new one.
+        The usual coverage is ``coverage``. What kernels on named columns or tables take from
+        samples, such as ``gamma="scale"``, is not taken again; it reads no targets.
 
         With ``refit=False`` nothing is proved where weights or ``alpha`` were learned. On targets
         that are pure noise the intervals of 100 kernels of one column each and 50 samples covered
