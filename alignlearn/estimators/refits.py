@@ -171,6 +171,7 @@ def training(model, fit):
 
 
 def check_tuple(fit, lengths):
+    """Raise a TypeError where ``fit`` is no tuple of training samples of an accepted length."""
     if not isinstance(fit, (tuple, list)) or len(fit) not in lengths:
         weighted = " or (X, y, sample_weight)" if 3 in lengths else ""
         raise TypeError(f"fit must be a tuple (X, y){weighted} of training samples.")
